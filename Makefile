@@ -29,7 +29,7 @@ alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-de
 beside = echo $(abspath reproduction) > \
 	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
 
-.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs clean
+.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -53,6 +53,7 @@ help:
 	@echo "make readguard-full  the same mixes to their ends, into build/ (a working day)"
 	@echo "make hire      the tables of docs/hire.md (three quarters of an hour)"
 	@echo "make all-five  the tables of docs/all-five.md (twenty minutes)"
+	@echo "make streams   the tables of docs/streams.md (some minutes); those of real traces with SSDLAB_TRACES"
 	@echo "make reproduce what the papers claim, recomputed, into docs/reproduction.md (hours)"
 	@echo "make ldpc      the figures of docs/ldpc.md (ten minutes)"
 	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/fit.md"
@@ -184,6 +185,11 @@ hire: dev
 # The tables of docs/all-five.md: systems by themselves, and each part alone and taken out of all. What was stopped goes on.
 all-five: dev
 	$(BIN)/python -m ssdlab_reproduction.tables.all_five
+
+# The tables of docs/streams.md: write amplification with SepBIT and without, real traces with SSDLAB_TRACES=DIR. What was
+# stopped goes on.
+streams: dev
+	$(BIN)/python -m ssdlab_reproduction.tables.streams
 
 # The figures of docs/ldpc.md: what is derived, and frames of the real code at four numbers of levels.
 ldpc: dev

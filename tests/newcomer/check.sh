@@ -1,32 +1,61 @@
 #!/usr/bin/env bash
-# A new policy touches two files: its own, and the list in slots.rs. Applies an example of one to a
-# copy of this tree, builds it, asks it something, and counts the files.
+# A new policy touches two files: its own, and the list in slots.rs. Applies an example of one, which
+# learns by an event and acts by an action, to a copy of this tree, builds it, runs it on a drive of
+# old data, and counts the files.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+patch=$here/retry_refresh.patch
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 
 (cd "$root" && tar -c --exclude=./target --exclude=./.venv --exclude=./.git .) | tar -x -C "$copy"
 cd "$copy"
 git init -q .
-git apply --check "$here/nth_write.patch"
-files=$(git apply --numstat "$here/nth_write.patch" | wc -l)
-git apply "$here/nth_write.patch"
+git apply --check "$patch"
+files=$(git apply --numstat "$patch" | wc -l)
+git apply "$patch"
 if [ "$files" -gt 2 ]; then
     echo "a new policy touches $files files, not 2" >&2
     exit 1
 fi
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}"
-cargo test --quiet --locked -p ssdlab-core --lib nth_write
-ask() {
-    cargo run --quiet --locked -p ssdlab-run --example plan -- "{\"device\":\"dlv-mlc-128g\",
-        \"set\":[\"scheduler=$1\",\"workload.requests=5000\",\"workload.interarrival=30us\"]}"
+cargo test --quiet --locked -p ssdlab-schemes --lib retry_refresh
+# A drive of 128 blocks whose data is up to three months old, and reads of all of it.
+run() {
+    cargo run --quiet --locked -p ssdlab-run --example plan -- "{\"device\":\"dlv-mlc-128g\",\"set\":[
+        \"geometry.channels=1\",\"geometry.chips=1\",\"geometry.dies=1\",\"geometry.blocks=64\",
+        \"start.fill=0.9\",\"workload.footprint=96MiB\",\"workload.read_share=1\",
+        \"workload.sizes=['4KiB']\",\"workload.requests=20000\",\"workload.interarrival=2ms\",
+        \"background.retry_refresh=$1\"]}"
 }
-mean() { python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["read"]["latency_us"]["mean"])'; }
-slow=$(ask nth_write | mean)
-fast=$(ask read_first | mean)
-python3 -c "import sys; sys.exit(not $slow > $fast)"
-echo "a new policy: $files files; mean read latency $slow us under it, $fast us under read_first"
+with=$(run '{level=3}')
+without=$(run false)
+python3 - "$files" "$with" "$without" <<'PYTHON'
+import json
+import sys
+
+files, *texts = sys.argv[1:]
+(given,), (plain,) = map(json.loads, texts)
+
+
+def refreshed(result):
+    return sum(result["ops"][kind].get("refresh", 0) for kind in ("read", "program", "erase"))
+
+
+def mean_level(result):
+    counts = {int(level): count for level, count in result["levels"].items()}
+    return sum(level * count for level, count in counts.items()) / sum(counts.values())
+
+
+assert refreshed(given) > 0, "nothing was refreshed"
+assert refreshed(plain) == 0, "something was refreshed without the policy"
+assert mean_level(given) < mean_level(plain), "reads need as many levels as without it"
+erased = given["ops"]["erase"]["refresh"]
+print(
+    f"a new policy: {files} files; {erased} blocks refreshed, "
+    f"{mean_level(given):.2f} levels a read instead of {mean_level(plain):.2f}"
+)
+PYTHON

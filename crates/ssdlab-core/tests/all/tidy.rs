@@ -9,6 +9,11 @@ fn crates() -> PathBuf {
 
 /// Every Rust file under a folder, with its text.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    files(folder, &["rs"])
+}
+
+/// Every file under a folder whose name ends so, with its text.
+fn files(folder: &Path, ends: &[&str]) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -17,14 +22,14 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
             if path.is_dir() && name != "target" && !name.starts_with('.') {
                 folders.push(path);
-            } else if name.ends_with(".rs") {
+            } else if ends.iter().any(|end| name.ends_with(&format!(".{end}"))) {
                 let text = fs::read_to_string(&path).expect("a readable file");
                 files.push((path, text));
             }
         }
     }
     files.sort();
-    assert!(!files.is_empty(), "{} holds Rust", folder.display());
+    assert!(!files.is_empty(), "{} holds {ends:?}", folder.display());
     files
 }
 
@@ -275,4 +280,30 @@ fn a_policy_has_few_methods() {
     for (name, methods) in traits {
         assert!((1..=6).contains(&methods), "{name} has {methods} methods");
     }
+}
+
+/// The sources that hold one of these words, from the folder of the project on; its tests aside.
+fn that_name(words: &[&str]) -> Vec<String> {
+    let root = crates().join("..").canonicalize().expect("the project's folder");
+    let all = ["crates", "python"].map(|folder| files(&root.join(folder), &["rs", "toml", "py"]));
+    let names =
+        all.iter().flatten().filter(|(_, text)| words.iter().any(|word| text.contains(word)));
+    let within = names.map(|(path, _)| path.strip_prefix(&root).expect("a file of the project"));
+    let sources = within.filter(|path| path.iter().all(|part| part != "tests"));
+    sources.map(|path| path.to_string_lossy().replace('\\', "/")).collect()
+}
+
+#[test]
+fn a_system_needs_no_more_than_its_folder_a_line_and_its_name() {
+    // SepBIT came sixth: its policy and its bundle, the list of policies, the names of schemes.
+    const SCHEMES: &str = "crates/ssdlab-schemes/src";
+    let expected = [
+        "catalog.rs",
+        "slots.rs",
+        "streams/bundles/sepbit.toml",
+        "streams/mod.rs",
+        "streams/sepbit.rs",
+    ];
+    let found = that_name(&["sepbit", "SepBit", "SepBIT", "SEPBIT"]);
+    assert_eq!(found, expected.map(|file| format!("{SCHEMES}/{file}")));
 }
