@@ -41,7 +41,7 @@ impl BlockTable {
         &self,
         block: BlockId,
         valid: u16,
-        given: Option<u32>,
+        handed_out: Option<u32>,
     ) -> Result<(), String> {
         let at = block.index();
         let (state, written) = (self.state[at], u32::from(self.written[at]));
@@ -50,12 +50,14 @@ impl BlockTable {
             BlockState::Free | BlockState::Bad => written == 0,
             BlockState::Closed => written == u32::from(self.pages_per_block),
             // Nothing is under way: what was given out is written.
-            BlockState::Open | BlockState::Partial => given == Some(written),
+            BlockState::Open | BlockState::Partial => handed_out == Some(written),
             BlockState::Victim => false,
         };
         ensure(fits, || format!("{} with {written} written pages", of()))?;
         let in_use = matches!(state, BlockState::Open | BlockState::Partial);
-        ensure(given.is_some() == in_use, || format!("{} and in use: {}", of(), given.is_some()))?;
+        ensure(handed_out.is_some() == in_use, || {
+            format!("{} and in use: {}", of(), handed_out.is_some())
+        })?;
         ensure(self.valid[at] == valid, || {
             format!("{}, has {valid} valid pages and counts {}", of(), self.valid[at])
         })?;

@@ -20,7 +20,7 @@ pub struct PolicyContext {
     /// Logical pages: those that the host can address, and those of a map that is held in part.
     pub logical_pages: u32,
     /// Rungs of the ladder that reads climb.
-    pub rungs: u8,
+    pub levels: u8,
     /// Classes into which blocks are sorted.
     pub classes: u8,
     /// Shares of all blocks in each class but the last, if classes are known from the factory; else
@@ -54,7 +54,7 @@ impl PolicyContext {
             buffer_pages: 0,
             spare_blocks,
             seed: 1,
-            rungs: 1,
+            levels: 1,
             classes: 1,
             class_shares: Vec::new(),
             groups: 1,

@@ -17,10 +17,10 @@ pub struct ReadStartView {
     /// The logical page.
     pub lpn: Lpn,
     /// Rungs of the ladder: sensing levels, or retries and the first attempt.
-    pub rungs: u8,
+    pub levels: u8,
     /// The class of the block, 0 the best.
     pub class: u8,
-    /// The rung at which the block was measured; 0 where blocks are not.
+    /// The level at which the block was measured; 0 where blocks are not.
     pub measured: u8,
     /// P/E cycles of the block, for a policy that [needs](ReadStartNeeds) them; else zero.
     pub pe_cycles: u32,
@@ -30,13 +30,13 @@ pub struct ReadStartView {
 }
 
 impl ReadStartView {
-    /// A read of a fresh block of one class, by a ladder of `rungs`.
-    pub fn of_a_block(rungs: u8) -> ReadStartView {
+    /// A read of a fresh block of one class, by a ladder of `levels`.
+    pub fn of_a_block(levels: u8) -> ReadStartView {
         ReadStartView {
             block: BlockId(0),
             page: PageInBlock(0),
             lpn: Lpn(0),
-            rungs,
+            levels,
             class: 0,
             measured: 0,
             pe_cycles: 0,
@@ -113,7 +113,7 @@ impl Default for FixedLevelConfig {
     }
 }
 
-/// Starts at a fixed rung and climbs one at a time.
+/// Starts at a fixed level and climbs one at a time.
 #[derive(Clone, Debug)]
 pub struct FixedLevel {
     level: u8,
@@ -130,7 +130,7 @@ impl Policy for FixedLevel {
 impl ReadStartPolicy for FixedLevel {
     #[inline]
     fn start(&mut self, view: &ReadStartView) -> u8 {
-        self.level.min(view.rungs - 1)
+        self.level.min(view.levels - 1)
     }
 
     fn needs(&self) -> ReadStartNeeds {
@@ -143,7 +143,7 @@ impl ReadStartPolicy for FixedLevel {
 #[serde(deny_unknown_fields)]
 pub struct HighestLevelConfig {}
 
-/// Always the last rung: every read costs what the worst one does.
+/// Always the last level: every read costs what the worst one does.
 #[derive(Clone, Debug)]
 pub struct HighestLevel;
 
@@ -158,7 +158,7 @@ impl Policy for HighestLevel {
 impl ReadStartPolicy for HighestLevel {
     #[inline]
     fn start(&mut self, view: &ReadStartView) -> u8 {
-        view.rungs - 1
+        view.levels - 1
     }
 }
 
@@ -166,18 +166,18 @@ impl ReadStartPolicy for HighestLevel {
 mod tests {
     use super::*;
 
-    fn view(rungs: u8) -> ReadStartView {
-        ReadStartView::of_a_block(rungs)
+    fn view(levels: u8) -> ReadStartView {
+        ReadStartView::of_a_block(levels)
     }
 
     #[test]
-    fn the_worst_is_the_last_rung_at_once() {
+    fn the_worst_is_the_last_level_at_once() {
         assert_eq!(HighestLevel.start(&view(5)), 4);
         assert_eq!(HighestLevel.start(&view(1)), 0);
     }
 
     #[test]
-    fn a_climb_starts_at_the_rung_that_is_set_and_goes_up_by_one() {
+    fn a_climb_starts_at_the_level_that_is_set_and_goes_up_by_one() {
         let climb = |start| {
             let mut climb = FixedLevel { level: start };
             [climb.start(&view(5)), climb.climb(&view(5), 2)]

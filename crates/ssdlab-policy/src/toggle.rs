@@ -113,9 +113,9 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_something_else_is_told_what_can_be_written() {
-        let told = read("7").unwrap_err();
-        assert!(told.contains("true, false or a table of settings"), "{told}");
+    fn an_error_says_what_can_be_written() {
+        let error = read("7").unwrap_err();
+        assert!(error.contains("true, false or a table of settings"), "{error}");
     }
 
     #[test]

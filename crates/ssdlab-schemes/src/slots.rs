@@ -324,11 +324,11 @@ background! { $ each_background
 /// Passes every question of a slot on to whichever policy was chosen.
 macro_rules! asks {
     ($each:ident, $Any:ident {
-        $($(#[$hint:meta])+ fn $name:ident($me:ident: $Me:ty $(, $given:ident: $Given:ty)*) $(-> $Said:ty)?;)+
+        $($(#[$hint:meta])+ fn $name:ident($me:ident: $Me:ty $(, $argument:ident: $Argument:ty)*) $(-> $Returned:ty)?;)+
     }) => {
         impl $Any {
-            $($(#[$hint])+ pub fn $name($me: $Me $(, $given: $Given)*) $(-> $Said)? {
-                $each!($me, policy => policy.$name($($given),*))
+            $($(#[$hint])+ pub fn $name($me: $Me $(, $argument: $Argument)*) $(-> $Returned)? {
+                $each!($me, policy => policy.$name($($argument),*))
             })+
         }
     };

@@ -228,7 +228,7 @@ class Repairs:
 
     rounds: int
     inversions: int
-    given: int
+    reassigned: int
     refreshed: int
     moved: int
     moved_by_all: int

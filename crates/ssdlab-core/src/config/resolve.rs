@@ -146,7 +146,7 @@ impl Resolved {
             spare_blocks: spare_blocks(&self.config, self.logical_pages),
             seed: self.seed,
             logical_pages: self.mapped_pages(),
-            rungs: self.chip.levels(),
+            levels: self.chip.levels(),
             classes: self.config.metadata.block_class.classes() as u8,
             class_shares: match &self.config.metadata.block_class {
                 BlockClassChoice::Factory(factory) => {

@@ -24,7 +24,7 @@ impl Drive {
                 Event::Failed(unit) => self.try_again(unit),
                 Event::Sensed(unit) => {
                     self.for_held(unit, |drive, id| {
-                        drive.flash.txns[id].rung_ahead = drive.next_rung(id);
+                        drive.flash.txns[id].level_ahead = drive.next_level(id);
                     });
                     self.flash.sense_ahead(unit, self.now);
                 }
@@ -40,12 +40,12 @@ impl Drive {
         self.events = events;
     }
 
-    /// The reads that a unit holds go on, each at its next rung.
+    /// The reads that a unit holds go on, each at its next level.
     pub(super) fn try_again(&mut self, unit: UnitId) {
         if self.flash.go_on_ahead(unit, self.now) {
             return;
         }
-        self.for_held(unit, Drive::set_rung);
+        self.for_held(unit, Drive::set_level);
         self.flash.sense_again(unit, self.now);
     }
 
@@ -85,7 +85,7 @@ impl Drive {
                 OpKind::Read => {
                     if let Owner::Request(slot) = txn.owner {
                         let queue = self.host[slot].request.queue;
-                        self.stats.page_read(queue, txn.rung, txn.failed);
+                        self.stats.page_read(queue, txn.level, txn.failed);
                         self.flash.count_read(id);
                     }
                     self.end_of_read(id);
@@ -104,7 +104,7 @@ impl Drive {
         let block = self.geometry.block_of(ppn);
         match txn.kind {
             OpKind::Read => {
-                let (level, first_try) = (txn.rung, txn.failed == 0);
+                let (level, first_try) = (txn.level, txn.failed == 0);
                 let read = ReadOutcome { view: self.read_view(id), level, first_try, cause };
                 self.policies.publish(&Happened::PageRead(&read));
             }
@@ -128,7 +128,7 @@ impl Drive {
                 true => self.flash.cells.errors_of(txn, &self.geometry, self.now),
                 false => 0,
             };
-            let reading = Reading { level: txn.rung, errors };
+            let reading = Reading { level: txn.level, errors };
             groups.read(self.geometry.block_of(txn.ppn), reading);
         }
     }

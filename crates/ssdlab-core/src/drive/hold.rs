@@ -199,8 +199,8 @@ impl Drive {
         self.flash.note_wait(id, self.now);
         let reading = match self.flash.txns[id].kind {
             OpKind::Read => {
-                let rung = self.policies.read_start.start(&self.read_view(id));
-                self.flash.nominal_read(id, rung).as_ns()
+                let level = self.policies.read_start.start(&self.read_view(id));
+                self.flash.nominal_read(id, level).as_ns()
             }
             _ => 0,
         };

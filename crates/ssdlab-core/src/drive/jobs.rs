@@ -255,7 +255,7 @@ impl Drive {
         txn.owner = Owner::Job(plane);
         txn.sectors = self.sectors_per_page as u16;
         txn.failed = 0;
-        txn.rung = 0;
+        txn.level = 0;
         self.enqueue_job(id, plane);
     }
 

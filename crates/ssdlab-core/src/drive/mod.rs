@@ -393,8 +393,8 @@ impl Drive {
             // of one of collection.
             let most = u64::from(self.policies.suspend.max_suspended_reads()) + 1;
             let planes = u64::from(self.geometry.plane_count());
-            let rungs = u64::from(self.flash.cells.rungs()).next_power_of_two();
-            bits.push(("reads_aside", planes * most * u64::from(rungs.trailing_zeros())));
+            let levels = u64::from(self.flash.cells.levels()).next_power_of_two();
+            bits.push(("reads_aside", planes * most * u64::from(levels.trailing_zeros())));
         }
         bits.extend(self.policies.metadata_bits(self.blocks_apart()));
         bits.retain(|(_, bits)| *bits > 0);

@@ -278,7 +278,7 @@ impl Drive {
         txn.sectors = txn.mask.count_ones() as u16;
         // What failed while reading no longer explains what comes.
         txn.failed = 0;
-        txn.rung = 0;
+        txn.level = 0;
         txn.age = None;
         let plane = self.plane_for_write(id);
         self.send(id, plane);

@@ -26,7 +26,7 @@ impl Drive {
         let block = self.geometry.block_of(txn.ppn);
         match txn.kind {
             // What no table knows lies in no block.
-            OpKind::Read if txn.age.is_none() => quality.read(block, txn.rung),
+            OpKind::Read if txn.age.is_none() => quality.read(block, txn.level),
             OpKind::Program => quality.programmed(block, self.flash.cells.clock(self.now)),
             OpKind::Read | OpKind::Erase => {}
         }

@@ -103,7 +103,7 @@ impl Drive {
                 }
             }
         }
-        self.set_rung(id);
+        self.set_level(id);
         true
     }
 
@@ -132,21 +132,21 @@ impl Drive {
         self.ask_to_suspend(plane, priority);
     }
 
-    /// Asks at which rung a read starts, or goes on.
+    /// Asks at which level a read starts, or goes on.
     #[inline(always)]
-    pub(super) fn set_rung(&mut self, id: TxnId) {
-        self.flash.txns[id].rung = match self.flash.txns[id].failed {
+    pub(super) fn set_level(&mut self, id: TxnId) {
+        self.flash.txns[id].level = match self.flash.txns[id].failed {
             0 => self.policies.read_start.start(&self.read_view(id)),
-            _ => self.next_rung(id),
+            _ => self.next_level(id),
         };
     }
 
-    /// Asks at which rung a read goes on whose attempt fails, or will perhaps.
+    /// Asks at which level a read goes on whose attempt fails, or will perhaps.
     #[inline(never)]
-    pub(super) fn next_rung(&mut self, id: TxnId) -> u8 {
+    pub(super) fn next_level(&mut self, id: TxnId) -> u8 {
         let view = self.read_view(id);
-        let rung = self.flash.txns[id].rung;
-        self.policies.read_start.climb(&view, rung).min(view.rungs - 1)
+        let level = self.flash.txns[id].level;
+        self.policies.read_start.climb(&view, level).min(view.levels - 1)
     }
 
     /// What a reading policy may know of a read.
@@ -162,9 +162,9 @@ impl Drive {
         }
         let class = self.ftl.blocks.class(block);
         let measured = self.groups.as_ref().map_or(0, |groups| groups.level(block));
-        let rungs = self.flash.cells.rungs();
+        let levels = self.flash.cells.levels();
         let page = self.geometry.page_in_block(txn.ppn);
-        ReadStartView { block, page, lpn: txn.lpn, rungs, class, measured, pe_cycles, age }
+        ReadStartView { block, page, lpn: txn.lpn, levels, class, measured, pe_cycles, age }
     }
 
     #[inline(always)]

@@ -22,10 +22,10 @@ pub struct SensedAhead {
 }
 
 impl SensedAhead {
-    /// How long a read is sensed at a rung as a retry that would take so long.
+    /// How long a read is sensed at a level as a retry that would take so long.
     #[inline]
-    pub fn shortened(&self, span: Nanos, txn: &Txn, rung: u8) -> Nanos {
-        let is_shorter = self.shorter_every || rung >= txn.rung_needed;
+    pub fn shortened(&self, span: Nanos, txn: &Txn, level: u8) -> Nanos {
+        let is_shorter = self.shorter_every || level >= txn.level_needed;
         let less = if is_shorter { self.shorter.of(span.as_ns()) } else { 0 };
         Nanos::from_ns(span.as_ns() - less)
     }
@@ -38,19 +38,19 @@ impl Flash {
         let Some(ahead) = &self.setup.ahead else { return };
         let head = self.units[id.0 as usize].head;
         let may = ahead.first || self.txns[head].failed > 0;
-        let last = self.cells.rungs() - 1;
-        if self.holds() && may && self.held(id).any(|member| self.txns[member].rung < last) {
+        let last = self.cells.levels() - 1;
+        if self.holds() && may && self.held(id).any(|member| self.txns[member].level < last) {
             self.events.push(Event::Sensed(id));
         }
     }
 
-    /// Senses the next attempts of the reads that a unit gives out, each at the rung that it was given
+    /// Senses the next attempts of the reads that a unit gives out, each at the level that it was given
     /// for that.
     pub fn sense_ahead(&mut self, id: UnitId, now: u64) {
         let Some(ahead) = &self.setup.ahead else { return };
         let spans = self.held(id).map(|member| {
             let txn = &self.txns[member];
-            ahead.shortened(self.cells.sense_time_ahead(txn), txn, txn.rung_ahead)
+            ahead.shortened(self.cells.sense_time_ahead(txn), txn, txn.level_ahead)
         });
         let longest = spans.max().unwrap_or(Nanos::ZERO);
         let ends = SimTime::from_ns(now) + self.setup.command_time + longest;
@@ -74,7 +74,7 @@ impl Flash {
         }
         let head = unit.head;
         self.for_members(head, |flash, member| {
-            flash.txns[member].rung = flash.txns[member].rung_ahead;
+            flash.txns[member].level = flash.txns[member].level_ahead;
         });
         match ahead {
             Ahead::Sensing => self.set_state(id, State::Sensing, now),

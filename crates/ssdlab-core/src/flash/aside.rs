@@ -217,7 +217,7 @@ impl Flash {
         self.free_from_ahead(id, now);
     }
 
-    /// A unit holds again the reads that it set aside last; each must be given its next rung.
+    /// A unit holds again the reads that it set aside last; each must be given its next level.
     pub fn take_up(&mut self, id: UnitId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);

@@ -164,7 +164,7 @@ impl Cells {
 
     /// Rungs of the ladder that reads climb.
     #[inline]
-    pub fn rungs(&self) -> u8 {
+    pub fn levels(&self) -> u8 {
         self.chip.levels()
     }
 
@@ -335,22 +335,22 @@ impl Cells {
         self.chip.errors(block, &self.conditions(txn, block, geometry, now))
     }
 
-    /// Raw bit errors of a codeword that the last rung decodes.
+    /// Raw bit errors of a codeword that the last level decodes.
     pub fn most_errors(&self) -> u32 {
         self.chip.most_errors()
     }
 
-    /// The rung at which a read that is sensed now decodes; counts the read.
+    /// The level at which a read that is sensed now decodes; counts the read.
     #[inline]
-    pub(super) fn rung_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
+    pub(super) fn level_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
         match self.chip.is_flat() {
             true => 0,
-            false => self.rung_by_errors(txn, geometry, now),
+            false => self.level_by_errors(txn, geometry, now),
         }
     }
 
     #[inline(never)]
-    fn rung_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
+    fn level_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
         let block = geometry.block_of(txn.ppn);
         let conditions = self.conditions(txn, block, geometry, now);
         self.facts.blocks[block.index()].reads += 1;
@@ -367,35 +367,35 @@ impl Cells {
         self.chip.level_needed(block, &conditions).unwrap_or(u8::MAX)
     }
 
-    /// Where a read starts: as far before the rung that it needs as it would have been beyond it, where that
+    /// Where a read starts: as far before the level that it needs as it would have been beyond it, where that
     /// fails as well.
     #[inline]
     pub(super) fn as_far(&self, txn: &Txn) -> u8 {
-        match self.chip.fails_beyond() && txn.rung > txn.rung_needed {
-            true => txn.rung_needed.saturating_sub(txn.rung - txn.rung_needed),
-            false => txn.rung,
+        match self.chip.fails_beyond() && txn.level > txn.level_needed {
+            true => txn.level_needed.saturating_sub(txn.level - txn.level_needed),
+            false => txn.level,
         }
     }
 
     #[inline]
     pub(super) fn sense_time(&self, txn: &Txn) -> Nanos {
-        self.chip.sense_time(txn.page_type, txn.program_mode, txn.rung, txn.failed > 0)
+        self.chip.sense_time(txn.page_type, txn.program_mode, txn.level, txn.failed > 0)
     }
 
     /// Time to sense the next attempt of a read while the one before is given out.
     pub(super) fn sense_time_ahead(&self, txn: &Txn) -> Nanos {
-        self.chip.sense_time(txn.page_type, txn.program_mode, txn.rung_ahead, true)
+        self.chip.sense_time(txn.page_type, txn.program_mode, txn.level_ahead, true)
     }
 
     #[inline]
     pub(super) fn read_transfer(&self, txn: &Txn, moves: &[Moved]) -> Nanos {
         let Moved { bytes, time } = moves[txn.sectors as usize];
-        self.chip.transfer_time(txn.program_mode, txn.rung, bytes, time)
+        self.chip.transfer_time(txn.program_mode, txn.level, bytes, time)
     }
 
     #[inline]
     pub(super) fn decode_time(&self, txn: &Txn) -> Nanos {
-        self.chip.decode_time(txn.rung)
+        self.chip.decode_time(txn.level)
     }
 
     /// Whether no attempt to read is over as soon as it begins.

@@ -52,7 +52,7 @@ impl Line {
 
 impl Flash {
     /// Works out from now on what can be foreseen, if this back end is one where it can; nothing may be
-    /// under way. `by_one` tells that reads climb the ladder rung by rung, `looked_at` that an order looks at
+    /// under way. `by_one` tells that reads climb the ladder level by level, `looked_at` that an order looks at
     /// what units do.
     pub fn foresee(&mut self, by_one: bool, probed_at: bool, now: u64) {
         let setup = &self.setup;
@@ -150,11 +150,11 @@ impl Flash {
             return false;
         }
         let txn = &self.txns[unit.head];
-        let fails = txn.rung < txn.rung_needed && txn.rung + 1 < self.cells.rungs();
+        let fails = txn.level < txn.level_needed && txn.level + 1 < self.cells.levels();
         fails && !txn.sibling.is_some() && !self.is_overtaken(unit)
     }
 
-    /// A unit has sensed its read and goes on to do so at the next rung, once the attempt has failed.
+    /// A unit has sensed its read and goes on to do so at the next level, once the attempt has failed.
     #[inline]
     fn fail_ahead(&mut self, slot: usize, now: u64) {
         self.fired = self.fired.max((now, slot));
@@ -164,7 +164,7 @@ impl Flash {
         self.lines[usize::from(unit.channel)].read(txn, &self.cells, &self.setup.moves, now);
         self.retries += 1;
         txn.failed += 1;
-        (txn.rung_ahead, txn.rung) = (txn.rung, txn.rung + 1);
+        (txn.level_ahead, txn.level) = (txn.level, txn.level + 1);
         unit.fails_at = txn.since;
         let sensed = SimTime::from_ns(txn.since) + self.cells.sense_time(txn);
         self.timers.set(slot, sensed);
@@ -189,7 +189,7 @@ impl Flash {
         let txn = &mut self.txns[head];
         txn.failed -= 1;
         self.retries -= 1;
-        txn.rung = txn.rung_ahead;
+        txn.level = txn.level_ahead;
         self.set_state(id, State::Out, now);
         self.units[id.0 as usize].pending = 1;
         self.timers.set(id.0 as usize, SimTime::NEVER);

@@ -64,9 +64,9 @@ pub struct UnitId(pub u32);
 pub enum Event {
     /// A transaction ended.
     Done(TxnId),
-    /// The reads that this unit holds did not decode: say at which rung each goes on.
+    /// The reads that this unit holds did not decode: say at which level each goes on.
     Failed(UnitId),
-    /// This unit may sense the next attempts of its reads ahead: say at which rungs.
+    /// This unit may sense the next attempts of its reads ahead: say at which levels.
     Sensed(UnitId),
     /// A read that its unit has let go did not decode: it must be enqueued again.
     Again(TxnId),
@@ -352,7 +352,7 @@ impl Flash {
         &self.ops
     }
 
-    /// Attempts of reads after the first, reads that no rung decoded, suspensions.
+    /// Attempts of reads after the first, reads that no level decoded, suspensions.
     pub fn error_counts(&self) -> (u64, u64, u64) {
         (
             self.retries - self.retries_to_come(),

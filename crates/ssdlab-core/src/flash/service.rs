@@ -9,7 +9,7 @@ use crate::account::{OpKind, Part};
 impl Flash {
     /// Starts the operation of `head` and of all that were joined to it, all of one kind.
     ///
-    /// Programs and reads must have their physical page by now, reads their first rung.
+    /// Programs and reads must have their physical page by now, reads their first level.
     #[inline(always)]
     pub fn start(&mut self, id: UnitId, head: TxnId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
@@ -27,8 +27,8 @@ impl Flash {
             let txn = &mut flash.txns[member];
             flash.cells.begin(txn, &flash.geometry);
             if txn.kind == OpKind::Read {
-                txn.rung_needed = flash.cells.rung_needed(txn, &flash.geometry, now);
-                txn.rung = flash.cells.as_far(txn);
+                txn.level_needed = flash.cells.level_needed(txn, &flash.geometry, now);
+                txn.level = flash.cells.as_far(txn);
             }
         });
         match self.txns[head].kind {
@@ -37,7 +37,7 @@ impl Flash {
         }
     }
 
-    /// Goes on with the reads that a unit holds, each at the rung it was given.
+    /// Goes on with the reads that a unit holds, each at the level it was given.
     pub fn sense_again(&mut self, id: UnitId, now: u64) {
         self.command(id, now);
     }
@@ -99,7 +99,7 @@ impl Flash {
             let txn = &flash.txns[member];
             let span = flash.cells.sense_time(txn);
             longest = longest.max(match &flash.setup.ahead {
-                Some(ahead) if txn.failed > 0 => ahead.shortened(span, txn, txn.rung),
+                Some(ahead) if txn.failed > 0 => ahead.shortened(span, txn, txn.level),
                 _ => span,
             });
         });
@@ -424,8 +424,8 @@ impl Flash {
     #[inline(always)]
     fn attempt_ends(&mut self, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
-        let decoded = txn.rung >= txn.rung_needed;
-        let last = txn.rung + 1 >= self.cells.rungs();
+        let decoded = txn.level >= txn.level_needed;
+        let last = txn.level + 1 >= self.cells.levels();
         if decoded || last {
             txn.uncorrectable = !decoded;
             self.uncorrectable += u64::from(!decoded);

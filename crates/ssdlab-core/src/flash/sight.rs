@@ -81,14 +81,14 @@ impl Flash {
         self.units[self.unit_of[plane.index()] as usize].state == State::Idle
     }
 
-    /// How long a read takes by itself that decodes at this rung, by the data sheet.
-    pub fn nominal_read(&mut self, id: TxnId, rung: u8) -> Nanos {
+    /// How long a read takes by itself that decodes at this level, by the data sheet.
+    pub fn nominal_read(&mut self, id: TxnId, level: u8) -> Nanos {
         let txn = &mut self.txns[id];
-        let before = std::mem::replace(&mut txn.rung, rung);
+        let before = std::mem::replace(&mut txn.level, level);
         self.cells.begin(txn, &self.geometry);
         let moved = self.setup.command_time + self.cells.read_transfer(txn, &self.setup.moves);
         let time = self.cells.sense_time(txn) + moved + self.cells.decode_time(txn);
-        txn.rung = before;
+        txn.level = before;
         time
     }
 

@@ -90,12 +90,12 @@ pub struct Txn {
     pub sectors: u16,
     /// The sectors of the page that it concerns, a bit each.
     pub mask: u64,
-    /// The rung of the read ladder that is tried now.
-    pub rung: u8,
-    /// The rung that is sensed ahead, if one is.
-    pub rung_ahead: u8,
-    /// The rung at which this read will decode: truth, for the `flash` room alone.
-    pub(super) rung_needed: u8,
+    /// The level of the read ladder that is tried now.
+    pub level: u8,
+    /// The level that is sensed ahead, if one is.
+    pub level_ahead: u8,
+    /// The level at which this read will decode: truth, for the `flash` room alone.
+    pub(super) level_needed: u8,
     /// Attempts that failed to decode.
     pub failed: u8,
     /// The type of its physical page.
@@ -112,7 +112,7 @@ pub struct Txn {
     pub was_held_up: bool,
     /// What it needs the bus for is its command, not its data.
     pub(super) commanded: bool,
-    /// A read that no rung could decode.
+    /// A read that no level could decode.
     pub uncorrectable: bool,
     /// What its page should be like.
     pub hint: PlacementHint,
@@ -143,9 +143,9 @@ impl Txn {
             lane: 0,
             sectors: 0,
             mask: 0,
-            rung: 0,
-            rung_ahead: 0,
-            rung_needed: 0,
+            level: 0,
+            level_ahead: 0,
+            level_needed: 0,
             failed: 0,
             page_type: PageType(0),
             program_mode: ProgramMode::NORMAL,
@@ -218,7 +218,7 @@ impl Txns {
         txn.next = TxnId::NONE;
         txn.sibling = TxnId::NONE;
         txn.failed = 0;
-        txn.rung = 0;
+        txn.level = 0;
         txn.age = None;
         txn.read_first = false;
         txn.was_held_up = false;

@@ -185,7 +185,7 @@ fn a_round_mends_blocks_that_are_worse_than_some_of_a_lower_priority() {
     // Who has been given a block keeps the bad one until its data is written anew.
     let after = inverted(&rig.drive);
     assert!(after * 4 < before, "{after} of {before}");
-    assert_eq!(first.given + first.refreshed, first.inversions);
+    assert_eq!(first.reassigned + first.refreshed, first.inversions);
     each_at_home(&rig.drive);
     rig.until(14 * DAY).finish();
     let second = repairs(&rig).inversions - first.inversions;
@@ -216,7 +216,7 @@ fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they
         rig.until(7 * DAY).finish();
         let found = repairs(&rig);
         assert!(found.rounds == 1 && found.inversions > 20, "{found:?}");
-        assert_eq!((found.given, found.refreshed, found.moved), (0, 0, 0), "nothing was written");
+        assert_eq!((found.reassigned, found.refreshed, found.moved), (0, 0, 0), "nothing was written");
         let mut widest = 0.0f64;
         for part in 0..60 {
             churn(&mut rig, 500 * part..500 * (part + 1));
@@ -225,8 +225,8 @@ fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they
             widest = widest.max(margins[0]);
         }
         let done = repairs(&rig);
-        assert!(done.moved > 0 && done.given + done.refreshed > 0, "{done:?}");
-        assert!(done.given + done.refreshed <= found.inversions, "{done:?}");
+        assert!(done.moved > 0 && done.reassigned + done.refreshed > 0, "{done:?}");
+        assert!(done.reassigned + done.refreshed <= found.inversions, "{done:?}");
         assert!(widest > 0.1, "what waited widened them");
         assert_eq!(done.margins, [0.0, 0.0], "{limit}: nothing waits any more");
         each_at_home(&rig.drive);
@@ -247,7 +247,7 @@ fn blocks_that_are_read_to_death_are_refreshed_by_their_estimates() {
     }
     rig.until(7 * DAY).finish();
     let repairs = repairs(&rig);
-    assert_eq!((repairs.refreshed, repairs.given), (1, 0), "{repairs:?}");
+    assert_eq!((repairs.refreshed, repairs.reassigned), (1, 0), "{repairs:?}");
     assert_ne!(block(&rig.drive, 5), Some(victim));
     assert_eq!(rig.ops(OpKind::Erase, Cause::Refresh), 1);
 }
@@ -294,7 +294,7 @@ fn repairs_that_wait_do_not_begin_while_wear_is_levelled_across() {
     ]);
     let third = u64::from(rig.drive.resolved().logical_pages / 3);
     let planes = u64::from(rig.drive.resolved().geometry().plane_count());
-    let done = |rig: &Rig| repairs(rig).given + repairs(rig).refreshed;
+    let done = |rig: &Rig| repairs(rig).reassigned + repairs(rig).refreshed;
     let (mut before, mut times) = (0, 0);
     for number in 0..60_000 {
         let page = 2 * third + rng::below(rng::hash(9, number, 0), third);

@@ -12,7 +12,7 @@ pub struct Repairs {
     /// Pairs that were found; a pair that no round's jobs came to is found again by the next.
     pub inversions: u64,
     /// Young blocks that were given to the higher priority, and their data to another block.
-    pub given: u64,
+    pub reassigned: u64,
     /// Blocks whose data was written anew.
     pub refreshed: u64,
     /// Pages that were moved for it.

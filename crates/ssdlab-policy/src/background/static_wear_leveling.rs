@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_asked_after_a_job_and_needs_two_free_blocks() {
+    fn it_acts_after_a_job_and_needs_two_free_blocks() {
         let some = table([(9, Free), (1, Closed), (9, Free), (9, Free), (9, Free)]);
         assert_eq!(ask(3, &some, Trigger::JobEnded, 2), Some(7));
         assert_eq!(ask(3, &some, Trigger::JobEnded, 1), None);

@@ -251,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_what_is_told_of_it(
+        fn it_does_as_the_plain_one(
             acts in acts(),
             share in 0.0..=1.0,
             cools: bool,

@@ -91,7 +91,7 @@ impl Policy for SlTable {
             let expected = format!("at most {TABLES_MAX} tables, one a class and bin");
             return Err(Refusal::new(KEY, format!("{tables} tables"), expected));
         }
-        match setup.rungs {
+        match setup.levels {
             1 => Err(Refusal::new(
                 "read_start",
                 "sl_table",
@@ -102,7 +102,7 @@ impl Policy for SlTable {
     }
 
     fn build(config: &SlTableConfig, setup: &PolicyContext) -> SlTable {
-        let starts = vec![AGE_MAX; usize::from(setup.rungs) - 1].into_boxed_slice();
+        let starts = vec![AGE_MAX; usize::from(setup.levels) - 1].into_boxed_slice();
         let count = (config.pe_bins.len() + 1) * usize::from(setup.classes);
         SlTable {
             tables: vec![Table { starts, good: 0 }; count].into_boxed_slice(),

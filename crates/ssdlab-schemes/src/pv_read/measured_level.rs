@@ -27,7 +27,7 @@ impl Policy for MeasuredLevel {
         let expected = "blocks that are measured by the level at which they are read (metadata.block_class = \"measured\"), \
             or a class for each level (metadata.block_class = \"factory\")";
         let shares = setup.class_shares.len();
-        let per_class = shares > 0 && shares + 1 == usize::from(setup.rungs);
+        let per_class = shares > 0 && shares + 1 == usize::from(setup.levels);
         match setup.measured || per_class {
             true => Ok(()),
             false => Err(Refusal::new("read_start", "measured_level", expected)),

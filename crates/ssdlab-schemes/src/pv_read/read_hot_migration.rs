@@ -213,8 +213,8 @@ mod tests {
         assert_eq!(hot.read(&read(3, 2, 11)), Some(1));
         assert_eq!(hot.read(&read(3, 1, 8)), Some(0));
         assert_eq!(hot.read(&read(3, 0, 6)), None, "there is no better group");
-        let asked = publish(&mut hot, &Event::HostRead(&read(3, 2, 11)));
-        assert_eq!(asked, [Action::MigratePage { class: 1 }]);
+        let actions = publish(&mut hot, &Event::HostRead(&read(3, 2, 11)));
+        assert_eq!(actions, [Action::MigratePage { class: 1 }]);
     }
 
     #[test]

@@ -278,7 +278,7 @@ mod tests {
         publish(leveller, &Event::JobEnded(ended));
     }
 
-    fn asked(blocks: [(u32, u8); 8]) -> Option<u32> {
+    fn first_job(blocks: [(u32, u8); 8]) -> Option<u32> {
         ask(&mut leveller(), &table(blocks), false)
     }
 
@@ -286,8 +286,8 @@ mod tests {
     fn within_a_priority_the_data_of_the_least_worn_cold_block_moves_beyond_the_threshold() {
         let of =
             |worn| [(worn, 0), (105, 0), (100, 0), (90, 1), (95, 0), (95, 1), (99, 0), (99, 1)];
-        assert_eq!(asked(of(130)), None);
-        assert_eq!(asked(of(131)), Some(2), "of the plane, and of the priority");
+        assert_eq!(first_job(of(130)), None);
+        assert_eq!(first_job(of(131)), Some(2), "of the plane, and of the priority");
     }
 
     #[test]

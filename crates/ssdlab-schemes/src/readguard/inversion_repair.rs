@@ -84,7 +84,7 @@ impl Policy for InversionRepair {
         InversionRepair {
             interval: config.interval,
             monitor: config.monitor.get().map(|config| Monitor::new(config, blocks)),
-            most: setup.rungs - 1,
+            most: setup.levels - 1,
             priorities,
             repairs: Repairs { margins, ..Repairs::default() },
             ever: (0, 0),
@@ -184,7 +184,7 @@ impl InversionRepair {
             self.repairs.moved += moved;
             self.ever.0 += moved;
             match ended.job.gains {
-                Some(_) => self.repairs.given += 1,
+                Some(_) => self.repairs.reassigned += 1,
                 None => self.repairs.refreshed += 1,
             }
         }

@@ -47,7 +47,7 @@ impl Policy for LastVref {
                 let expected = format!("1 to {pages}, the pages of a block");
                 Err(Refusal::new("read_start.last_vref.layers", layers, expected))
             }
-            _ if setup.rungs == 1 => {
+            _ if setup.levels == 1 => {
                 let expected = "reads that may need another attempt (physics)";
                 Err(Refusal::new("read_start", "last_vref", expected))
             }
@@ -62,7 +62,7 @@ impl Policy for LastVref {
         LastVref {
             layers,
             pages_per_layer: pages.div_ceil(layers),
-            bits: u64::from(u8::BITS - (setup.rungs - 1).leading_zeros()),
+            bits: u64::from(u8::BITS - (setup.levels - 1).leading_zeros()),
             levels: vec![0; count],
         }
     }
@@ -123,7 +123,7 @@ mod tests {
             cell: Cell::Tlc,
             ..SMALL
         };
-        let setup = PolicyContext { rungs: 26, ..PolicyContext::plain(geometry, 1) };
+        let setup = PolicyContext { levels: 26, ..PolicyContext::plain(geometry, 1) };
         let mut policy = LastVref::build(&LastVrefConfig::default(), &setup);
         let view = |block, page| ReadStartView {
             block: BlockId(block),

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn three_blocks_for_every_two_planes_are_kept_unless_it_is_told_or_there_are_too_few() {
+    fn three_blocks_for_every_two_planes_are_kept_by_default_where_there_are_as_many() {
         let kept = |spare_blocks| {
             let geometry = Geometry { channels: 8, chips: 4, planes: 4, ..SMALL };
             let setup =

@@ -47,7 +47,8 @@ def _repaired(repairs: Repairs) -> Iterator[str]:
         yield f"repairs    no round has come yet{', ' + left if left else ''}"
         return
     found = f"{repairs.rounds:,} rounds, {repairs.inversions:,} inversions"
-    yield f"repairs    {found}: {repairs.given:,} blocks given, {repairs.refreshed:,} refreshed"
+    done = f"{repairs.reassigned:,} blocks reassigned, {repairs.refreshed:,} refreshed"
+    yield f"repairs    {found}: {done}"
     if left:
         yield f"           {left}"
     if repairs.moved_by_all:

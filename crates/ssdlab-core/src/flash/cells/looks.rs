@@ -28,7 +28,7 @@ impl Cells {
         BlockProbe {
             erase_us: self.chip.erase_time(block, pe_cycles as f32).as_us(),
             first_errors: self.chip.errors(block, &at(PageInBlock(0))).into(),
-            fresh_retries: self.chip.level_needed(block, &worst).unwrap_or(self.rungs()),
+            fresh_retries: self.chip.level_needed(block, &worst).unwrap_or(self.levels()),
             fresh_rber: self.chip.rber(block, &worst),
         }
     }
@@ -44,13 +44,13 @@ impl Cells {
             dwell: Nanos::from_ns(past.dwell),
             ..Conditions::fresh(page, self.order.page_type(page), past.wear)
         };
-        self.chip.level_needed(block, &conditions).unwrap_or(self.rungs())
+        self.chip.level_needed(block, &conditions).unwrap_or(self.levels())
     }
 
     /// What a first reading of all blocks tells: the worst page of each, as it is worn now, right after
     /// it was programmed.
     pub fn first_readings(&self, geometry: &Geometry) -> Vec<Reading> {
-        let last = self.rungs() - 1;
+        let last = self.levels() - 1;
         let blocks = (0..geometry.block_count()).map(BlockId);
         let readings = blocks.map(|block| {
             let (level, errors) = self.fresh(block, geometry);
@@ -59,13 +59,13 @@ impl Cells {
         readings.collect()
     }
 
-    /// Whether not even the last rung reads a block's worst page as it is worn now, right after it was
+    /// Whether not even the last level reads a block's worst page as it is worn now, right after it was
     /// programmed.
     pub fn is_worn_out(&self, block: BlockId, geometry: &Geometry) -> bool {
         self.fresh(block, geometry).0 == u8::MAX
     }
 
-    /// The rung at which a block's worst page is read right after it was programmed, `u8::MAX` if none
+    /// The level at which a block's worst page is read right after it was programmed, `u8::MAX` if none
     /// suffices; and the errors of its codewords.
     fn fresh(&self, block: BlockId, geometry: &Geometry) -> (u8, u32) {
         let past = self.past(block);
@@ -79,8 +79,8 @@ impl Cells {
                 reads: 0,
                 dwell: Nanos::from_ns(past.dwell),
             };
-            let rung = self.chip.level_needed(block, &conditions).unwrap_or(u8::MAX);
-            (rung, self.chip.errors(block, &conditions))
+            let level = self.chip.level_needed(block, &conditions).unwrap_or(u8::MAX);
+            (level, self.chip.errors(block, &conditions))
         };
         (0..geometry.cell.bits() as u8).map(of).max().expect("a type of page")
     }

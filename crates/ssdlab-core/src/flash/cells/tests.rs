@@ -49,9 +49,9 @@ fn expect(cells: &mut Cells, now: u64, change: impl FnOnce(&mut Conditions)) {
     let mut conditions = Conditions::fresh(PageInBlock(1), page_type, 0.0);
     change(&mut conditions);
     cells.reset_counts();
-    let rung = cells.rung_needed(&txn, &geometry(8), now);
+    let level = cells.level_needed(&txn, &geometry(8), now);
     let (chip, rber) = (&cells.chip, cells.chip.rber(BLOCK, &conditions));
-    assert_eq!(rung, chip.level_needed(BLOCK, &conditions).unwrap_or(u8::MAX));
+    assert_eq!(level, chip.level_needed(BLOCK, &conditions).unwrap_or(u8::MAX));
     assert_eq!(cells.errors(), Some((f64::from(chip.errors(BLOCK, &conditions)), rber)));
 }
 
@@ -96,7 +96,7 @@ fn data_of_an_age_that_no_table_holds_has_that_age_at_the_start() {
     let mut cells = cells();
     let mut txn = read(&mut cells);
     txn.age = Some(Nanos::from_ns(60 * DAY));
-    cells.rung_needed(&txn, &geometry(8), 30 * DAY);
+    cells.level_needed(&txn, &geometry(8), 30 * DAY);
     let mut aged = Conditions::fresh(PageInBlock(1), txn.page_type, 0.0);
     aged.retention = Nanos::from_ns(90 * DAY);
     assert_eq!(cells.errors().unwrap().1, cells.chip.rber(BLOCK, &aged));
@@ -109,7 +109,7 @@ fn one_read_in_sixteen_has_its_errors_counted() {
     cells.programmed(BLOCK, 0);
     let txn = read(&mut cells);
     for n in 0..33 {
-        cells.rung_needed(&txn, &geometry(8), n * DAY);
+        cells.level_needed(&txn, &geometry(8), n * DAY);
     }
     let mut mean = (0.0, 0.0);
     for counted in [0, 16, 32] {
@@ -147,7 +147,7 @@ fn the_pages_of_what_the_host_reads_are_compared() {
     let (worn, fresh) = (needed(&cells, BLOCK), needed(&cells, other));
     assert!(worn.0 < worn.1 && fresh.1 < worn.1, "{worn:?}, {fresh:?}: pages and blocks differ");
     let mut txn = read(&mut cells);
-    cells.rung_needed(&txn, &geometry, 0);
+    cells.level_needed(&txn, &geometry, 0);
     assert_eq!(cells.apart(), None, "nobody asks");
     cells.reset_counts();
     cells.compare();
@@ -157,20 +157,20 @@ fn the_pages_of_what_the_host_reads_are_compared() {
         (apart.between_blocks(), apart.within_a_block())
     };
     let worn = needed(&cells, BLOCK);
-    cells.rung_needed(&txn, &geometry, 0);
+    cells.level_needed(&txn, &geometry, 0);
     assert_eq!(apart(&cells), (Some(0), worn.1 - worn.0));
     // The other block only as the 257th read, and for the host.
     txn.ppn = geometry.page(other, PageInBlock(1));
     for _ in 0..255 {
-        cells.rung_needed(&txn, &geometry, 0);
+        cells.level_needed(&txn, &geometry, 0);
     }
     assert_eq!(apart(&cells).0, Some(0));
     let fresh = needed(&cells, other);
-    cells.rung_needed(&txn, &geometry, 0);
+    cells.level_needed(&txn, &geometry, 0);
     assert_eq!(apart(&cells).0, Some(worn.1 - fresh.1));
     cells.reset_counts();
     txn.cause = Cause::Gc;
-    cells.rung_needed(&txn, &geometry, 0);
+    cells.level_needed(&txn, &geometry, 0);
     assert_eq!(apart(&cells), (None, 0), "the controller's own reads do not count");
 }
 
@@ -220,11 +220,11 @@ fn a_block_is_as_bad_as_its_worst_page_was_programmed() {
 }
 
 #[test]
-fn a_read_that_climbs_senses_only_what_its_rung_adds() {
+fn a_read_that_climbs_senses_only_what_its_level_adds() {
     let config = LevelsConfig { sensing: SensingConfig::Incremental, ..Default::default() };
     let mut cells = cells_of(&geometry(8), &PhysicsConfig::Levels(Box::new(config)));
     let mut txn = read(&mut cells);
-    txn.rung = 1;
+    txn.level = 1;
     let time =
         |continuing| cells.chip.sense_time(txn.page_type, ProgramMode::NORMAL, 1, continuing);
     let (whole, added) = (time(false), time(true));
