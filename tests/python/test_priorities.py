@@ -205,7 +205,7 @@ def test_repairs_are_printed() -> None:
     run = example_results.one()
     assert "repairs" not in str(run)
     assert lines_of(replace(run, repairs=REPAIRS), "repairs") == [
-        "3 rounds, 12 inversions: 5 blocks given, 7 refreshed",
+        "3 rounds, 12 inversions: 5 blocks reassigned, 7 refreshed",
         "25 pages moved; 3.1 % of all that the controller has moved since the start",
         "margins 10 %, 20 % of the most retries",
     ]
