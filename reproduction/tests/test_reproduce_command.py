@@ -213,7 +213,7 @@ def test_runs_are_counted_before_anything_is_made(
     assert "runs or more, expected at most 10000\n" in every.err
     one_claim(lambda found: [found["run",].read.latency_us.mean])
     for wrong in (2, 0, -1, True, "x"):
-        with pytest.raises(lab.InputError, match="--max-runs: got [^\n]*, expected"):
+        with pytest.raises(lab.InputError, match=r"--max-runs: got [^\n]*, expected"):
             reproduce(["hire"], out=tmp_path / "out", seeds=3, max_runs=wrong)  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
     assert reproduce(["hire"], out=tmp_path / "ledger", seeds=3, max_runs=3).runs == 3

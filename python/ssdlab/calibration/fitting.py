@@ -69,4 +69,4 @@ def fit_with_samples(
     read = input_files_of(f"[{to_json(plan)}]")
     if csv is not None:
         read.append(("CSV", pathlib.Path(arguments.path("csv", csv)).absolute()))
-    return from_dict(Fit, {**raw, "raw": raw, "files": written, "read": read}), failure
+    return from_dict(Fit, raw, raw=raw, files=written, read=read), failure
