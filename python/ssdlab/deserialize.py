@@ -2,66 +2,198 @@
 
 from __future__ import annotations
 
+import math
 import types
 import typing
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from ssdlab.errors import InputError, quoted
 
 T = TypeVar("T")
 
+_LEAST_INTEGER, _MOST_INTEGER = -(1 << 63), (1 << 64) - 1
+"""The whole numbers that the Rust side writes."""
+_MOST_LEVELS = 50
+"""Tables and lists inside one another, in a value that may be any."""
 
-def from_dict(kind: type[T], data: Mapping[str, Any]) -> T:
+
+def from_dict(kind: type[T], data: Mapping[str, Any], **preset: Any) -> T:
     """Make a dataclass of plain data; what it does not declare stays in the plain data alone.
 
-    Raises :class:`InputError` where something is missing, or a table or a list is none.
+    The fields in ``preset`` are taken as they are, and not looked for in the data. Raises
+    :class:`InputError` where something is missing, of another type or no JSON, and says where.
     """
-    if not isinstance(data, Mapping):
-        raise InputError(f"no {kind.__name__}: got {quoted(data)}, expected a table")
-    values = {}
-    for name, make, needed in _slots(typing.cast(Hashable, kind)):
-        if name in data:
-            value = data[name]
-            values[name] = value if make is None or value is None else make(value)
-        elif needed:
-            raise InputError(f"no {kind.__name__}: got none of {name!r}, expected one")
-    return kind(**values)
+    try:
+        return _dataclass(kind, data, preset)
+    except _MismatchError as found:
+        where = f"{'.'.join(reversed(found.place))}: " if found.place else ""
+        message = f"{where}got {found.found}, expected {found.expected}"
+        raise InputError(f"no {kind.__name__}: {message}") from None
+
+
+class _MismatchError(Exception):
+    """A value is not what is accepted; ``place`` are the keys to it, the innermost first."""
+
+    def __init__(self, found: str, expected: str, place: Sequence[str] = ()) -> None:
+        super().__init__()
+        self.found, self.expected, self.place = found, expected, list(place)
 
 
 _Make = Callable[[Any], Any]
 
 
+def _wrong(value: object, expected: str) -> _MismatchError:
+    return _MismatchError(quoted(value), expected)
+
+
+def _dataclass(kind: type[T], data: Any, preset: Mapping[str, Any]) -> T:
+    if not isinstance(data, Mapping):
+        raise _wrong(data, "a table")
+    found = dict(preset)
+    slots = _slots(typing.cast(Hashable, kind))
+    for slot in slots.values():
+        if slot.name in preset:
+            continue
+        if slot.name in data:
+            found[slot.name] = _at(slot.name, slot.make, data[slot.name])
+        elif slot.needed:
+            raise _MismatchError("nothing", "a value", [slot.name])
+    for key in data:
+        if key in preset or key not in slots:
+            _at(_text(key), _any, data[key])
+    return kind(**found)
+
+
+def _at(name: str, make: _Make, value: Any) -> Any:
+    """Make a value of what stands at a place."""
+    try:
+        return make(value)
+    except _MismatchError as found:
+        found.place.append(name)
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A field of a dataclass: how it is made, and whether it must be there."""
+
+    name: str
+    make: _Make
+    needed: bool
+
+
 @cache
-def _slots(kind: type) -> list[tuple[str, _Make | None, bool]]:
-    """Return the fields of a dataclass: how each is made, and whether it must be there."""
+def _slots(kind: type) -> dict[str, _Slot]:
     hints = typing.get_type_hints(kind)
-    return [
-        (
+    return {
+        slot.name: _Slot(
             slot.name,
             _maker(hints[slot.name]),
             slot.default is MISSING and slot.default_factory is MISSING,
         )
         for slot in fields(kind)
-    ]
+    }
 
 
-def _listed(values: object) -> Iterable[Any]:
-    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-        raise InputError(f"no list: got {quoted(values)}, expected one")
-    return values
-
-
-def _maker(hint: Any) -> _Make | None:
-    """Return what makes a value of this type of a plain one; None if that stays as it is."""
+def _maker(hint: Any) -> _Make:
+    """Return what makes a value of this type of a plain one, or raises."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in {types.UnionType, typing.Union}:
-        return _maker(arguments[0])
-    if origin is Sequence:
-        make = _maker(arguments[0])
-        return None if make is None else lambda values: [make(value) for value in _listed(values)]
+        return partial(_or_null, _maker(arguments[0]))
+    if origin in {Sequence, list}:
+        return partial(_list, _maker(arguments[0]))
+    if origin is Mapping:
+        return partial(_table, _maker(arguments[1]))
+    if origin is typing.Literal:
+        return _text
     if is_dataclass(hint) and isinstance(hint, type):
-        return lambda data: from_dict(hint, data)
-    return None
+        return partial(_dataclass, hint, preset={})
+    return _SIMPLE.get(hint, _as_it_is)
+
+
+def _or_null(make: _Make, value: Any) -> Any:
+    if value is None:
+        return None
+    try:
+        return make(value)
+    except _MismatchError as found:
+        if not found.place:
+            found.expected += " or null"
+        raise
+
+
+def _list(make: _Make, values: Any) -> list[Any]:
+    if not isinstance(values, list | tuple):
+        raise _wrong(values, "a list")
+    return [_at(str(at), make, value) for at, value in enumerate(values)]
+
+
+def _table(make: _Make, values: Any) -> dict[str, Any]:
+    if not isinstance(values, Mapping):
+        raise _wrong(values, "a table")
+    return {_text(key): _at(key, make, value) for key, value in values.items()}
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _wrong(value, "a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _wrong(value, "a text in UTF-8") from None
+    return value
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong(value, "a whole number")
+    if not _LEAST_INTEGER <= value <= _MOST_INTEGER:
+        raise _wrong(value, "a whole number of 64 bits")
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _integer(value)
+    if not isinstance(value, float):
+        raise _wrong(value, "a number")
+    if not math.isfinite(value):
+        raise _wrong(value, "a finite number")
+    return value
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(value, "true or false")
+    return value
+
+
+def _any(value: Any, levels: int = _MOST_LEVELS) -> Any:
+    """Return a value that may be whatever JSON can hold."""
+    if isinstance(value, Mapping | list | tuple):
+        if not levels:
+            raise _wrong(value, f"no more than {_MOST_LEVELS} tables within one another")
+        make = partial(_any, levels=levels - 1)
+        return _table(make, value) if isinstance(value, Mapping) else _list(make, value)
+    for kind in (str, bool, int, float):
+        if isinstance(value, kind):
+            return _SIMPLE[kind](value)
+    if value is not None:
+        raise _wrong(value, "a value of JSON")
+    return value
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_SIMPLE: Mapping[Any, _Make] = {
+    str: _text,
+    int: _integer,
+    float: _number,
+    bool: _boolean,
+    Any: _any,
+}

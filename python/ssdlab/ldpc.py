@@ -207,7 +207,7 @@ def ldpc(
     data: dict[str, Any] | None = json.loads(answer)
     if data is None:
         raise KeyboardInterrupt
-    found = from_dict(Ldpc, {**data, "raw": data})
+    found = from_dict(Ldpc, data, raw=data, read=())
     if interrupted:
         raise LdpcInterrupted(found)
     return found

@@ -152,7 +152,7 @@ def physics(plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> Phy
     plan = check_plan(Plan() if plan is None else plan)
     wire = to_json(replace(plan, **options))
     data: dict[str, Any] = json.loads(_native.physics(wire))
-    return from_dict(Physics, {**data, "raw": data, "read": input_files_of(f"[{wire}]")})
+    return from_dict(Physics, data, raw=data, read=input_files_of(f"[{wire}]"))
 
 
 # As text.

@@ -9,10 +9,12 @@ from typing import Any
 import click
 
 from ssdlab import escaping
+from ssdlab.arguments import MAX_COUNT
 from ssdlab.cli import exit_codes
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.parameters import WholeNumber
 from ssdlab.files import OutputFolder
+from ssdlab.sweeps import MAX_RUNS
 from ssdlab_reproduction import ledger_text
 from ssdlab_reproduction.claim import SYSTEMS
 from ssdlab_reproduction.ledger import ALL, SEEDS, reproduce
@@ -36,13 +38,21 @@ _ENDINGS = (".md", ".json", ".html", ".pdf")
     "--jobs",
     type=WholeNumber(1),
     metavar="N",
-    help="Runs at a time; as cores and memory allow if not given.",
+    help="Runs at a time; as cores and memory allow if not options.",
 )
 @click.option(
     "--seeds",
     type=WholeNumber(1),
     metavar="N",
     help=f"Seeds from 1 on; {SEEDS} if not given, 1 with --quick.",
+)
+@click.option(
+    "--max-runs",
+    type=WholeNumber(1, MAX_COUNT),
+    metavar="N",
+    default=MAX_RUNS,
+    show_default=True,
+    help="Refuse a ledger of more runs; rulings seen both ways come on top.",
 )
 def reproduce_command(names: tuple[str, ...], **options: Any) -> int:
     """Recompute what the papers claim, beside what they print.

@@ -14,9 +14,10 @@ from ssdlab._native import __version__
 from ssdlab.arguments import integer
 from ssdlab.confidence import Interval, interval
 from ssdlab.errors import InputError
-from ssdlab.plan import Plan
+from ssdlab.plan import Plan, to_json
 from ssdlab.result import Result
 from ssdlab.suggestions import did_you_mean
+from ssdlab.sweeps import MAX_RUNS, check_run_count
 from ssdlab_reproduction.claim import SYSTEMS, Claim, Sweep, Verdict, claims
 from ssdlab_reproduction.real_traces import (
     RealTraces,
@@ -40,6 +41,9 @@ from ssdlab_reproduction.runs import (
 from ssdlab_reproduction.scope import Scope, of_twin
 
 T = TypeVar("T")
+
+_Wanted = tuple[Sequence[Set], Scope]
+"""Sets of runs that something looks at, and of which seed."""
 
 SEEDS = 3
 """Seeds of a whole ledger; a quick one has one."""
@@ -158,11 +162,14 @@ def reproduce(
     traces: str | Path | None = None,
     jobs: int | None = None,
     seeds: int | None = None,
+    max_runs: int = MAX_RUNS,
 ) -> Ledger:
     """Recompute what the papers claim of these systems, or single claims; see docs/reproduction.md.
 
     Finished runs are kept in the folder ``out``, and a call that was stopped goes on there.
     ``traces`` is a folder of real traces, which take the place of the twins of their names.
+    More than ``max_runs`` runs of claims and pictures are refused before any is made; rulings are
+    looked at both ways besides, with the first seed, where it takes a claim's figures to know.
     Raises :class:`InputError` if an input is wrong, :class:`KeyboardInterrupt` on Ctrl-C.
     """
     chosen, systems = _chosen(names)
@@ -171,19 +178,15 @@ def reproduce(
     count = integer("--seeds", (1 if quick else SEEDS) if seeds is None else seeds, 1, MAX_SEEDS)
     real = RealTraces() if traces is None else find_traces(traces)
     scopes = [Scope(seed, quick, real.traces) for seed in range(1, count + 1)]
-    book = _Book(RunStore(Path(out) / KEPT), jobs, scopes, real.traces, all_seeds=seeds is not None)
     recomputed = [one for one in chosen if one.id in RULES]
     pictures = sorted((one for one in PICTURES if one.system in systems), key=lambda one: one.place)
-    book.make(
-        [
-            *(
-                (RULES[one.id].sets, scope)
-                for one in recomputed
-                for scope in book.scopes(RULES[one.id])
-            ),
-            *((one.sets, scopes[0]) for one in pictures),
-        ]
-    )
+    wanted: list[_Wanted] = []
+    for rule in (RULES[one.id] for one in recomputed):
+        wanted += [(rule.sets, scope) for scope in _seeds(rule, scopes, every=seeds is not None)]
+    wanted += [(one.sets, scopes[0]) for one in pictures]
+    _check_run_count(wanted, max_runs)
+    book = _Book(RunStore(Path(out) / KEPT), jobs, scopes, real.traces, all_seeds=seeds is not None)
+    book.make(wanted)
     rows = [book.row(one) for one in recomputed]
     if not quick:
         book.make(
@@ -254,7 +257,7 @@ class _Book:
         self.replaced: set[str] = set()
         """The twins whose places real traces took."""
 
-    def make(self, wanted: Iterable[tuple[Sequence[Set], Scope]]) -> None:
+    def make(self, wanted: Iterable[_Wanted]) -> None:
         """Run what is not kept; what several ask for once."""
         jobs = {
             job.name(): job
@@ -270,7 +273,7 @@ class _Book:
 
     def scopes(self, rule: Rule) -> Sequence[Scope]:
         """Return the seeds of a claim: all, where they were asked for, else as many as it takes."""
-        return self._scopes if self._all_seeds else self._scopes[: rule.seeds]
+        return _seeds(rule, self._scopes, every=self._all_seeds)
 
     def count(self) -> int:
         """Return how many runs the ledger is made of."""
@@ -370,6 +373,20 @@ class _Book:
             return find(*(Runs(jobs, self._kept) for jobs in sets))
         except (ZeroDivisionError, StatisticsError):
             raise NeverRanError("a run has nothing to compare with: too few requests") from None
+
+
+def _seeds(rule: Rule, scopes: Sequence[Scope], *, every: bool) -> Sequence[Scope]:
+    return scopes if every else scopes[: rule.seeds]
+
+
+def _check_run_count(wanted: Iterable[_Wanted], most: int) -> None:
+    """Refuse more runs than are allowed, without making more of them than that."""
+    runs: set[tuple[Any, str]] = set()
+    check_run_count(len(runs), most)
+    for sets, scope in wanted:
+        for found in _found(sets, scope):
+            runs.update((job.make, to_json(job.plan)) for job in _jobs(found))
+            check_run_count(len(runs), most, at_least=True)
 
 
 def _why(never: Mapping[int, str], seeds: int) -> str:

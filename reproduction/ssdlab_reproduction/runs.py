@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ssdlab import _native, api
+from ssdlab import _native, api, blas
 from ssdlab._native import __version__
 from ssdlab.cpu import available_cores
 from ssdlab.errors import InputError, Interrupted
@@ -156,6 +157,8 @@ class RunStore:
         missing = self._missing(jobs)
         if not missing:
             return
+        with self._nothing_left_by_bad_input():
+            blas.check_room("processes for the runs", blas.PROCESSES)
         import joblib  # noqa: PLC0415  what loads it every command would wait for
 
         tasks = (
@@ -164,7 +167,7 @@ class RunStore:
         pool = joblib.Parallel(
             n_jobs=min(count or _at_a_time(missing.values()), len(missing)),
             return_as="generator_unordered",
-            initializer=_leave_interrupts,
+            initializer=_leave_to_parent,
         )
         done, whole = len(jobs) - len(missing), len(jobs)
         with ProgressLine(every_s=_LOG_EVERY_S) as line, self._nothing_left_by_bad_input():
@@ -241,10 +244,14 @@ def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, 
     return [(1.0, 0, False, True)] * done + [(0.0, 0, False, False)] * (whole - done)
 
 
-def _leave_interrupts() -> None:
-    """Leave what a terminal sends to all processes to the one that ends the others."""
+def _leave_to_parent() -> None:
+    """Leave what a terminal sends to all processes to the one that ends the others.
+
+    And leave it to that one to say what is wrong: what has no memory says so in lines of its own.
+    """
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 def _without_hangups(begin: Callable[[], T]) -> T:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -200,3 +201,28 @@ def test_seeds_beyond_all_reason_are_refused_before_anything_is_made(tmp_path: P
     with pytest.raises(lab.InputError, match="--seeds: got 99999999999, expected at most 1000"):
         reproduce(["hire"], out=tmp_path / "out", seeds=99_999_999_999)
     assert not list(tmp_path.iterdir())
+
+
+def test_runs_are_counted_before_anything_is_made(
+    one_claim: Any, ssdlab: Ssdlab, tmp_path: Path
+) -> None:
+    done = ssdlab("reproduce", "hire", "--seeds", "1000", "--max-runs", "20")
+    assert (done.code, done.out) == (2, "")
+    assert re.fullmatch(r"--max-runs: got \d+ runs or more, expected at most 20\n", done.err)
+    every = ssdlab("reproduce", "--seeds", "1000", "--out", "ledger")
+    assert "runs or more, expected at most 10000\n" in every.err
+    one_claim(lambda found: [found["run",].read.latency_us.mean])
+    for wrong in (2, 0, -1, True, "x"):
+        with pytest.raises(lab.InputError, match=r"--max-runs: got [^\n]*, expected"):
+            reproduce(["hire"], out=tmp_path / "out", seeds=3, max_runs=wrong)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+    assert reproduce(["hire"], out=tmp_path / "ledger", seeds=3, max_runs=3).runs == 3
+
+
+def test_what_several_claims_look_at_counts_once(one_claim: Any, tmp_path: Path) -> None:
+    def twice(scope: Scope) -> runs.Jobs:
+        plan = scope.plan("generic-mlc-512g", "conventional", "random", limit=100)
+        return {("one",): plan, ("other",): plan}
+
+    one_claim(lambda *found: [len(found)], sets=(twice, twice))
+    assert reproduce(["hire"], out=tmp_path / "out", quick=True, max_runs=1).runs == 1

@@ -151,7 +151,7 @@ def test_figures_of_queues_are_in_tables_and_summed_up_over_seeds() -> None:
 REPAIRS = Repairs(
     rounds=3,
     inversions=12,
-    given=5,
+    reassigned=5,
     refreshed=7,
     moved=25,
     moved_by_all=1000,

@@ -6,7 +6,7 @@ import pathlib
 from dataclasses import replace
 from typing import Unpack
 
-from ssdlab import arguments
+from ssdlab import arguments, blas
 from ssdlab.calibration.chip_spec import CORRECTABLE, ChipSpec
 from ssdlab.calibration.result import DEFAULT_DEVICE, Fit
 from ssdlab.deserialize import from_dict
@@ -56,8 +56,6 @@ def fit_with_samples(
     **options: Unpack[DriveOptions],
 ) -> tuple[Fit, InputError | None]:
     """Return what :func:`fit` does, and why the samples could not be written, if they could not."""
-    from ssdlab.calibration import pipeline  # noqa: PLC0415  numpy and scipy are loaded when they are needed
-
     if chips is not None and not isinstance(chips, ChipSpec):
         raise arguments.invalid("chips", chips, "a ssdlab.ChipSpec")
     if correctable is not None:
@@ -65,8 +63,13 @@ def fit_with_samples(
     file = arguments.optional_path("the measurements", csv)
     plan = replace(Plan(device=DEFAULT_DEVICE), **options)
     target = arguments.optional_path("--samples", samples)
-    raw, written, failure = pipeline.run_fit(file, plan, chips or ChipSpec(), correctable, target)
+    with blas.one_thread("a fit"):
+        from ssdlab.calibration import pipeline  # noqa: PLC0415  numpy and scipy are loaded when they are needed
+
+        raw, written, failure = pipeline.run_fit(
+            file, plan, chips or ChipSpec(), correctable, target
+        )
     read = input_files_of(f"[{to_json(plan)}]")
     if csv is not None:
         read.append(("CSV", pathlib.Path(arguments.path("csv", csv)).absolute()))
-    return from_dict(Fit, {**raw, "raw": raw, "files": written, "read": read}), failure
+    return from_dict(Fit, raw, raw=raw, files=written, read=read), failure

@@ -12,7 +12,7 @@ from types import FrameType
 
 import click
 
-from ssdlab import _native
+from ssdlab import _native, blas
 from ssdlab._native import __version__
 from ssdlab.cli import (
     catalog,
@@ -71,6 +71,7 @@ def main() -> None:
     # A second signal does not wait for what is being written.
     atexit.register(_native.remove_unfinished)
     _native.end_without_memory()
+    blas.start_with_one_thread()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a sign gets a question mark in its place.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]

@@ -138,7 +138,7 @@ def flat_figures(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
     for key, value in data.items():
         if key in {"detail", "provenance", "sim"} and not prefix:
             continue
-        if key in _LISTS and value is not None:
+        if key in _LISTS and isinstance(value, list | tuple):
             value = {str(at): one for at, one in enumerate(value)}  # noqa: PLW2901
         if isinstance(value, Mapping):
             figures |= flat_figures(value, f"{prefix}{key}.")

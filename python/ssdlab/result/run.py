@@ -133,9 +133,9 @@ class Result:
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
         """Give attributes to a result as it stands in JSON.
 
-        Raises :class:`InputError` if it is none: something is missing, or of another structure.
+        Raises :class:`InputError` if it is none: something is missing, or of another type.
         """
-        return from_dict(cls, {**data, "raw": data} if isinstance(data, Mapping) else data)
+        return from_dict(cls, data, raw=data, input_files=())
 
     @property
     def decoded_at(self) -> list[int]:
