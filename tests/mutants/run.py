@@ -39,6 +39,9 @@ ROOT = HERE.parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 WORK = TARGET / "mutants"
 CORE = Path("crates/ssdlab-core")
+# Whose mutants are tried: each uses those before it, and the first holds the switch.
+CRATES = ("ssdlab-policy", "ssdlab-schemes", "ssdlab-core")
+PACKAGES = [word for crate in CRATES for word in ("--package", crate)]
 
 # Tests of this many seconds and more are run by themselves, the others together.
 SHORT = 0.06
@@ -65,7 +68,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        return str(self.listed["name"]).removeprefix(f"{CORE}/src/")
+        return re.sub(r"^crates/[a-z-]+/src/", "", str(self.listed["name"]))
 
     @cached_property
     def key(self) -> str:
@@ -139,17 +142,21 @@ def checksum(value: dict[str, Any]) -> str:
 
 
 def listed() -> list[Mutant]:
-    """Return all mutants of the core."""
+    """Return all mutants of the drive and its policies."""
     if shutil.which("cargo-mutants") is None:
         sys.exit("cargo-mutants is wanting: cargo install --locked cargo-mutants")
-    found = json.loads(output(["cargo", "mutants", "--list", "--json", "--package", "ssdlab-core"]))
+    found = json.loads(output(["cargo", "mutants", "--list", "--json", *PACKAGES]))
     sources = {file: (ROOT / file).read_text() for file in {mutant["file"] for mutant in found}}
     return [Mutant(at, mutant, sources[mutant["file"]]) for at, mutant in enumerate(found)]
 
 
 # Tests that are long or read the source, and by which targets the others are built.
 SKIPPED = ("a_full_drive", "tidy")
-TARGETS = ("--lib", "--test all", "--test start")
+TARGETS = (
+    *(f"--package {crate} --lib" for crate in CRATES),
+    "--package ssdlab-core --test all",
+    "--package ssdlab-core --test start",
+)
 
 
 class Tree:
@@ -174,10 +181,10 @@ class Tree:
         path.write_bytes(content)
 
     def cargo(self, *words: str) -> tuple[bool, list[dict[str, Any]]]:
-        """Run cargo on the core: whether it succeeds, and its messages."""
+        """Run cargo: whether it succeeds, and its messages."""
         # A mutant may leave something unused.
         env = dict(os.environ, RUSTFLAGS="--cap-lints=allow", CARGO_TARGET_DIR=str(WORK / "build"))
-        command = ["cargo", *words, "--package", "ssdlab-core", "--message-format=json"]
+        command = ["cargo", *words, "--message-format=json"]
         done = subprocess.run(
             command, cwd=self.folder, env=env, check=False, capture_output=True, text=True
         )
@@ -192,9 +199,13 @@ class Tree:
 
 def plant(tree: Tree, mutants: list[Mutant]) -> set[int]:
     """Write all mutants into the tree that compile there; return those that are in."""
-    lib = f"{CORE}/src/lib.rs"
-    tree.write(lib, (ROOT / lib).read_bytes() + b"#[doc(hidden)]\npub mod mutants;\n")
-    tree.write(f"{CORE}/src/mutants.rs", (HERE / "switch.rs").read_bytes())
+    switch, *others = CRATES
+    tree.write(f"crates/{switch}/src/mutants.rs", (HERE / "switch.rs").read_bytes())
+    for crate in CRATES:
+        lib = f"crates/{crate}/src/lib.rs"
+        own = "pub use ssdlab_policy::mutants" if crate in others else "pub mod mutants"
+        text = (ROOT / lib).read_text() + f"#[doc(hidden)]\n{own};\n"
+        tree.write(lib, text.encode())
     build = ["cargo", "build", "--release", "--quiet", "--locked", "--manifest-path"]
     output([*build, str(HERE / "plant/Cargo.toml"), "--target-dir", str(WORK / "plant")])
     planted = {mutant.id for mutant in mutants}
@@ -206,7 +217,7 @@ def plant(tree: Tree, mutants: list[Mutant]) -> set[int]:
         command = [str(WORK / "plant/release/plant"), str(ROOT), str(tree.folder)]
         marks = json.loads(output(command, words))
         planted = {number for of_file in marks.values() for m in of_file for number in m["mutants"]}
-        fine, messages = tree.cargo("check", "--lib")
+        fine, messages = tree.cargo("check", "--lib", *PACKAGES)
         if fine:
             return planted
         wrong = {number for message in messages for number in culprits(message, marks)}
@@ -348,7 +359,7 @@ def try_alone(known: list[Test], mutant: Mutant) -> tuple[str, str]:
     """Build one mutant as cargo-mutants would; give it all tests that are known."""
     tree = Tree(WORK / "alone", [mutant.file])
     tree.write(mutant.file, mutant.alone().encode())
-    if not tree.cargo("check", "--lib")[0]:
+    if not tree.cargo("check", "--lib", *PACKAGES)[0]:
         return NO_BUILD, ""
     by_name = {test.name: test for test in known}
     for target in TARGETS:
@@ -414,7 +425,10 @@ def run(results: Results, todo: list[Mutant], jobs: int, attempt: Any) -> None:
 def try_all(results: Results, todo: list[Mutant], options: argparse.Namespace) -> None:
     """Try mutants: first those that are switched on, then those that are built alone."""
     mutants = results.mutants
-    tree = Tree(WORK / "tree", [*{mutant.file for mutant in mutants}, f"{CORE}/src/lib.rs"])
+    tree = Tree(
+        WORK / "tree",
+        [*{mutant.file for mutant in mutants}, *(f"crates/{crate}/src/lib.rs" for crate in CRATES)],
+    )
     planted = plant(tree, mutants)
     binaries = [binary for target in TARGETS if (binary := tree.binary(target))]
     if len(binaries) < len(TARGETS):
