@@ -52,7 +52,7 @@ def is_like(known: Any, value: Any) -> bool:
         return abs(value) < 1 << 63
     if isinstance(known, float) and isinstance(value, int | float):
         return abs(value) <= 1e300 and value != 10**30
-    return isinstance(known, str) and isinstance(value, str) and value != "\ud800"
+    return isinstance(known, str) and isinstance(value, str)
 
 
 def is_json(value: object) -> bool:
@@ -60,7 +60,7 @@ def is_json(value: object) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) for key in value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return value is None or isinstance(value, bool | list | tuple) or value in ("x", "", "5")
+        return value is None or isinstance(value, bool | str | list | tuple)
     return value in (1, -1, 2.5, 1e300)
 
 
