@@ -216,7 +216,11 @@ fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they
         rig.until(7 * DAY).finish();
         let found = repairs(&rig);
         assert!(found.rounds == 1 && found.inversions > 20, "{found:?}");
-        assert_eq!((found.reassigned, found.refreshed, found.moved), (0, 0, 0), "nothing was written");
+        assert_eq!(
+            (found.reassigned, found.refreshed, found.moved),
+            (0, 0, 0),
+            "nothing was written"
+        );
         let mut widest = 0.0f64;
         for part in 0..60 {
             churn(&mut rig, 500 * part..500 * (part + 1));
