@@ -36,7 +36,8 @@ def _streams(streams: Sequence[StreamResult]) -> Iterator[str]:
         kept = NONE if stream.valid_share is None else share(stream.valid_share)
         collected = f"{stream.blocks_collected:,} blocks collected, {kept} valid"
         waf = NONE if stream.waf is None else f"{stream.waf:.3f}"
-        yield f"{head:<10} {number}: {pages}; {collected}; WAF {waf}"
+        yield f"{head:<10} {number}: {pages}, WAF {waf}"
+        yield f"{'':<13} {collected}"
         head = ""
 
 
