@@ -154,6 +154,20 @@ impl EventMask {
         EventMask(1 << kind as u32)
     }
 
+    /// How many kinds there are.
+    pub const KINDS: usize = 14;
+
+    /// Each kind by itself.
+    pub fn all() -> impl Iterator<Item = EventMask> {
+        (0..EventMask::KINDS).map(|kind| EventMask(1 << kind))
+    }
+
+    /// The number of the first of these kinds, in the order of [`EventMask::all`].
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0.trailing_zeros() as usize
+    }
+
     /// These kinds and those.
     #[must_use]
     pub const fn and(self, other: EventMask) -> EventMask {

@@ -49,8 +49,8 @@ use ssdlab_policy::read_start::{
     FixedLevel, HighestLevel, LowestLevel, ReadStartNeeds, ReadStartPolicy, ReadStartView,
 };
 use ssdlab_policy::scheduler::{
-    Decision, Dispatch, Fifo, Occasion, QueueView, ReadFirst, SchedulerPolicy, SchedulerView,
-    StrictPriority, WriteFirst,
+    Decision, Dispatch, Fifo, Occasion, Planes, QueueView, ReadFirst, SchedulerPolicy,
+    SchedulerView, StrictPriority, WriteFirst,
 };
 use ssdlab_policy::suspend::{
     FailedReadsView, NoSuspend, ProgramEraseSuspend, SuspendPolicy, SuspendView, Verdict,
@@ -340,13 +340,13 @@ asks! { each_scheduler, AnyScheduler {
     /// [`SchedulerPolicy::window`].
     fn window(self: &Self) -> Option<usize>;
     /// [`SchedulerPolicy::estimate`].
-    fn estimate(self: &mut Self, view: &QueueView, kind: OpKind, plane_share: &PlaneShare) -> u64;
+    fn estimate(self: &mut Self, view: &QueueView<impl Planes>, kind: OpKind, plane_share: &PlaneShare) -> u64;
     /// [`SchedulerPolicy::next`].
-    fn next(self: &mut Self, view: &QueueView, occasion: Occasion) -> Option<Decision>;
+    fn next(self: &mut Self, view: &QueueView<impl Planes>, occasion: Occasion) -> Option<Decision>;
     /// [`SchedulerPolicy::on_dispatch`].
-    fn on_dispatch(self: &mut Self, view: &QueueView, dispatch: &Dispatch, classes: &mut Vec<Option<u8>>);
+    fn on_dispatch(self: &mut Self, view: &QueueView<impl Planes>, dispatch: &Dispatch, classes: &mut Vec<Option<u8>>);
     /// [`SchedulerPolicy::is_overdue`].
-    fn is_overdue(self: &mut Self, view: &QueueView, plane: PlaneId) -> bool;
+    fn is_overdue(self: &mut Self, view: &QueueView<impl Planes>, plane: PlaneId) -> bool;
 } }
 
 asks! { each_placement, AnyPlacement {

@@ -24,8 +24,8 @@ pub(super) struct Policies {
     pub(super) background: Vec<AnyBackground>,
     /// The kinds of event that one of them wants to learn of.
     pub(super) wants: EventMask,
-    /// Who wants to learn of which.
-    listeners: Vec<(EventMask, Listener)>,
+    /// Who wants to learn of each kind.
+    listeners: [Box<[Listener]>; EventMask::KINDS],
     /// What the policy of reads needs.
     pub(super) reads: ReadStartNeeds,
     /// What was asked for and has not been carried out, each with who asked.
@@ -69,7 +69,7 @@ impl Policies {
             eviction: AnyEviction::build(&config.eviction, &context),
             background: AnyBackground::build(&config.background, &context),
             wants: EventMask::NONE,
-            listeners: Vec::new(),
+            listeners: Default::default(),
             asked: Vec::new(),
             actions: Actions::default(),
         };
@@ -92,9 +92,12 @@ impl Policies {
                 (self.eviction.events(), Listener::Eviction),
             ])
             .chain(background.map(|(at, one)| (one.events(), Listener::Background(at))));
-        self.listeners = all.filter(|(events, _)| *events != EventMask::NONE).collect();
-        self.wants =
-            self.listeners.iter().fold(EventMask::NONE, |all, (events, _)| all.and(*events));
+        let all: Vec<(EventMask, Listener)> = all.collect();
+        self.wants = all.iter().fold(EventMask::NONE, |wants, (events, _)| wants.and(*events));
+        for (kind, listeners) in EventMask::all().zip(&mut self.listeners) {
+            let who = all.iter().filter(|(events, _)| events.has(kind));
+            *listeners = who.map(|(_, listener)| *listener).collect();
+        }
     }
 
     /// Tells those of an event who want to learn of it.
@@ -107,12 +110,9 @@ impl Policies {
 
     #[inline(never)]
     fn publish_to_all(&mut self, event: &Event) {
-        let kind = event.kind();
-        for at in 0..self.listeners.len() {
-            let (events, listener) = self.listeners[at];
-            if events.has(kind) {
-                self.tell(listener, event);
-            }
+        let kind = event.kind().index();
+        for at in 0..self.listeners[kind].len() {
+            self.tell(self.listeners[kind][at], event);
         }
     }
 
@@ -125,7 +125,7 @@ impl Policies {
     }
 
     /// Tells a policy of an event, and notes what it asks for.
-    #[inline]
+    #[inline(always)]
     fn tell(&mut self, listener: Listener, event: &Event) {
         let actions = &mut self.actions;
         let mut owner = None;
@@ -155,12 +155,11 @@ impl Policies {
 
     /// Tells of a job that has ended those who want to learn of it, and its owner that it was its own.
     pub(super) fn publish_ended(&mut self, ended: EndedJob, owner: BackgroundAt) {
-        for at in 0..self.listeners.len() {
-            let (events, listener) = self.listeners[at];
-            if events.has(EventMask::JOB_ENDED) {
-                let own = matches!(listener, Listener::Background(at) if Some(at) == owner);
-                self.tell(listener, &Event::JobEnded(EndedJob { own, ..ended }));
-            }
+        let kind = EventMask::JOB_ENDED.index();
+        for at in 0..self.listeners[kind].len() {
+            let listener = self.listeners[kind][at];
+            let own = matches!(listener, Listener::Background(at) if Some(at) == owner);
+            self.tell(listener, &Event::JobEnded(EndedJob { own, ..ended }));
         }
     }
 

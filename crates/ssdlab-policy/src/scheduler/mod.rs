@@ -27,14 +27,14 @@ pub struct SchedulerView {
 }
 
 /// What a scheduler that lets requests wait may look at.
-#[derive(Clone, Copy)]
-pub struct QueueView<'a> {
+#[derive(Debug)]
+pub struct QueueView<'a, P> {
     /// The present moment, in nanoseconds.
     pub now: u64,
     /// Who waits.
     pub queue: &'a Queue,
     /// What the planes do and have before them.
-    pub planes: &'a dyn Planes,
+    pub planes: &'a P,
     /// Nanoseconds in which a page is moved to a block of each class and programmed there, by the
     /// data sheet.
     pub programming: &'a [u64],
@@ -124,23 +124,29 @@ pub trait SchedulerPolicy {
     }
 
     /// Nanoseconds that a plane is expected to need for its part of a group, which has just arrived or grown.
-    fn estimate(&mut self, _: &QueueView, _: OpKind, _: &PlaneShare) -> u64 {
+    fn estimate(&mut self, _: &QueueView<impl Planes>, _: OpKind, _: &PlaneShare) -> u64 {
         0
     }
 
     /// What goes now. Of a group that has just arrived, `None` lets it wait; on a plane, `None` says that what
     /// was let go before, or nothing, is to be served there.
-    fn next(&mut self, _: &QueueView, _: Occasion) -> Option<Decision> {
+    fn next(&mut self, _: &QueueView<impl Planes>, _: Occasion) -> Option<Decision> {
         None
     }
 
     /// What was chosen goes. For each page that it programs, plane by plane, the class of block that the
     /// page shall have is added to `classes`.
-    fn on_dispatch(&mut self, _: &QueueView, _: &Dispatch, _classes: &mut Vec<Option<u8>>) {}
+    fn on_dispatch(
+        &mut self,
+        _: &QueueView<impl Planes>,
+        _: &Dispatch,
+        _classes: &mut Vec<Option<u8>>,
+    ) {
+    }
 
     /// Whether a program that was let go has waited on this plane for too long: the first there then
     /// joins those that go before it by their rank.
-    fn is_overdue(&mut self, _: &QueueView, _: PlaneId) -> bool {
+    fn is_overdue(&mut self, _: &QueueView<impl Planes>, _: PlaneId) -> bool {
         false
     }
 }

@@ -111,7 +111,7 @@ impl Bench {
         group
     }
 
-    pub(super) fn parts(&mut self) -> (&mut Dlv, QueueView<'_>) {
+    pub(super) fn parts(&mut self) -> (&mut Dlv, QueueView<'_, FourPlanes>) {
         let Bench { order, queue, planes, now, work, .. } = self;
         (order, QueueView { now: *now, queue, planes, programming: &UNITS, work })
     }

@@ -5,25 +5,29 @@ use ssdlab_nand::PlaneId;
 use super::{Dlv, Pick};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::queue::{Group, GroupId, PlaneShare};
-use ssdlab_policy::scheduler::QueueView;
+use ssdlab_policy::scheduler::{Planes, QueueView};
 
 impl Dlv {
     /// When a group ends if it goes now and gets every strong page that there is (equation 2).
     #[inline]
-    pub(super) fn finish(&self, view: &QueueView, group: &Group) -> u64 {
+    pub(super) fn finish(&self, view: &QueueView<impl Planes>, group: &Group) -> u64 {
         let ends = group.plane_shares.iter().map(|plane_share| self.end(view, plane_share));
         ends.max().unwrap_or(view.now)
     }
 
     /// When a leg ends if it goes now: a term of equation 2.
     #[inline]
-    pub(super) fn end(&self, view: &QueueView, plane_share: &PlaneShare) -> u64 {
+    pub(super) fn end(&self, view: &QueueView<impl Planes>, plane_share: &PlaneShare) -> u64 {
         self.idle_at(view, plane_share.plane) + plane_share.estimate
     }
 
     /// Of all groups of a kind, the one that is expected to end first; among equals the one that came
     /// first (equation 3).
-    pub(super) fn shortest(&mut self, view: &QueueView, kind: OpKind) -> Option<GroupId> {
+    pub(super) fn shortest(
+        &mut self,
+        view: &QueueView<impl Planes>,
+        kind: OpKind,
+    ) -> Option<GroupId> {
         let (mut best, mut least, mut looked_at) = (None, u64::MAX, 0);
         self.searches += 1;
         for id in view.queue.arrived(kind).take(self.config.window as usize) {
@@ -47,7 +51,7 @@ impl Dlv {
 
     /// When a plane is idle, in the search that is under way.
     #[inline]
-    fn known_idle_at(&mut self, view: &QueueView, plane: PlaneId) -> u64 {
+    fn known_idle_at(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> u64 {
         let (idle_at, search) = self.known[plane.index()];
         if search == self.searches {
             return idle_at;
@@ -59,7 +63,7 @@ impl Dlv {
 
     /// When a plane is expected to be idle, in nanoseconds.
     #[inline]
-    pub(super) fn idle_at(&self, view: &QueueView, plane: PlaneId) -> u64 {
+    pub(super) fn idle_at(&self, view: &QueueView<impl Planes>, plane: PlaneId) -> u64 {
         match view.planes.is_idle(plane) {
             // What was expected may have taken less time.
             true => view.now,
@@ -69,7 +73,12 @@ impl Dlv {
 
     /// Pages of a class that are free on a plane and not promised.
     #[inline]
-    pub(super) fn available(&self, view: &QueueView, plane: PlaneId, class: usize) -> u32 {
+    pub(super) fn available(
+        &self,
+        view: &QueueView<impl Planes>,
+        plane: PlaneId,
+        class: usize,
+    ) -> u32 {
         let promised = self.planes[plane.index()].promised[class];
         view.planes.free_pages(plane, class as u8).saturating_sub(promised)
     }
@@ -78,7 +87,7 @@ impl Dlv {
     /// one page of `taken` aside.
     pub(super) fn fastest(
         &self,
-        view: &QueueView,
+        view: &QueueView<impl Planes>,
         plane: PlaneId,
         pages: u32,
         taken: Option<usize>,
@@ -99,7 +108,7 @@ impl Dlv {
     /// and the `after` pages after it are done by `end`; the fastest if none is that fast.
     pub(super) fn class_for(
         &self,
-        view: &QueueView,
+        view: &QueueView<impl Planes>,
         plane: PlaneId,
         (begin, end): (u64, u64),
         after: u32,
@@ -117,7 +126,7 @@ impl Dlv {
     /// their order it is for others to say.
     pub(super) fn promise(
         &mut self,
-        view: &QueueView,
+        view: &QueueView<impl Planes>,
         plane_share: &PlaneShare,
         end: Option<u64>,
         classes: &mut Vec<Option<u8>>,

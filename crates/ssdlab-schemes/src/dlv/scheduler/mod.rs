@@ -19,7 +19,7 @@ use ssdlab_policy::account::OpKind;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::queue::{GroupId, PlaneShare};
 use ssdlab_policy::scheduler::{
-    Decision, Dispatch, DispatchMode, Occasion, QueueView, SchedulerPolicy, SchedulerView,
+    Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy, SchedulerView,
 };
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -102,7 +102,12 @@ impl Policy for Dlv {
 
 impl Dlv {
     /// The group of a kind that goes next, if one that may go needs this plane.
-    fn shortest_for(&mut self, view: &QueueView, plane: PlaneId, kind: OpKind) -> Option<Decision> {
+    fn shortest_for(
+        &mut self,
+        view: &QueueView<impl Planes>,
+        plane: PlaneId,
+        kind: OpKind,
+    ) -> Option<Decision> {
         let mut all = view.queue.of_plane(plane, kind).iter().map(|&id| view.queue.group(id));
         let needed = all.any(|group| !self.is_blocked(view, group));
         let group = needed.then(|| self.shortest(view, kind)).flatten()?;
@@ -115,7 +120,12 @@ impl Dlv {
     }
 
     /// Of the groups of a kind that need `plane`, the first to come that may go there.
-    fn first_of(&self, view: &QueueView, plane: PlaneId, kind: OpKind) -> Option<GroupId> {
+    fn first_of(
+        &self,
+        view: &QueueView<impl Planes>,
+        plane: PlaneId,
+        kind: OpKind,
+    ) -> Option<GroupId> {
         let mut all = view.queue.of_plane(plane, kind).iter().copied();
         all.find(|&id| {
             let group = view.queue.group(id);
@@ -124,7 +134,7 @@ impl Dlv {
     }
 
     /// Of all groups that need `plane` and may go there, the one of the first place.
-    fn first(&self, view: &QueueView, plane: PlaneId) -> Option<GroupId> {
+    fn first(&self, view: &QueueView<impl Planes>, plane: PlaneId) -> Option<GroupId> {
         let first = |kind| self.first_of(view, plane, kind);
         match (first(OpKind::Read), first(OpKind::Program)) {
             (Some(read), Some(write)) => {
@@ -135,7 +145,7 @@ impl Dlv {
         }
     }
 
-    fn next_write(&mut self, view: &QueueView, plane: PlaneId) -> Option<Decision> {
+    fn next_write(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> Option<Decision> {
         match self.config.writes {
             Pick::Shortest => self.shortest_for(view, plane, OpKind::Program),
             Pick::Fifo => {
@@ -146,7 +156,7 @@ impl Dlv {
     }
 
     /// What goes next to a plane.
-    fn next_of_plane(&mut self, view: &QueueView, plane: PlaneId) -> Option<Decision> {
+    fn next_of_plane(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> Option<Decision> {
         let needs = |kind| !view.queue.of_plane(plane, kind).is_empty();
         if !(needs(OpKind::Read) || needs(OpKind::Program)) || !view.planes.is_free(plane) {
             return None;
@@ -189,14 +199,19 @@ impl SchedulerPolicy for Dlv {
         Some(self.config.window as usize)
     }
 
-    fn estimate(&mut self, view: &QueueView, kind: OpKind, plane_share: &PlaneShare) -> u64 {
+    fn estimate(
+        &mut self,
+        view: &QueueView<impl Planes>,
+        kind: OpKind,
+        plane_share: &PlaneShare,
+    ) -> u64 {
         if kind == OpKind::Read {
             return plane_share.reading;
         }
         plane_share.reading + self.fastest(view, plane_share.plane, plane_share.programs, None)
     }
 
-    fn next(&mut self, view: &QueueView, occasion: Occasion) -> Option<Decision> {
+    fn next(&mut self, view: &QueueView<impl Planes>, occasion: Occasion) -> Option<Decision> {
         match occasion {
             Occasion::Arrival(group) => self
                 .goes_at_once(view, group)
@@ -207,7 +222,7 @@ impl SchedulerPolicy for Dlv {
 
     fn on_dispatch(
         &mut self,
-        view: &QueueView,
+        view: &QueueView<impl Planes>,
         dispatch: &Dispatch,
         classes: &mut Vec<Option<u8>>,
     ) {
@@ -236,7 +251,7 @@ impl SchedulerPolicy for Dlv {
     }
 
     #[inline]
-    fn is_overdue(&mut self, view: &QueueView, plane: PlaneId) -> bool {
+    fn is_overdue(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> bool {
         // Where reads keep their places, no write waits longer for having been let go.
         let overtaken = self.config.reads == Pick::Shortest;
         overtaken && self.planes[plane.index()].first_due.is_some_and(|due| due < view.now)

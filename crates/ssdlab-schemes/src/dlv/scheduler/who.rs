@@ -5,11 +5,11 @@ use ssdlab_nand::PlaneId;
 use super::{Dlv, Pick};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::queue::{Group, GroupId};
-use ssdlab_policy::scheduler::QueueView;
+use ssdlab_policy::scheduler::{Planes, QueueView};
 
 impl Dlv {
     /// Whether a group that has just arrived goes at once.
-    pub(super) fn goes_at_once(&self, view: &QueueView, id: GroupId) -> bool {
+    pub(super) fn goes_at_once(&self, view: &QueueView<impl Planes>, id: GroupId) -> bool {
         let group = view.queue.group(id);
         self.config.dispatch_if_idle
             && group.kind != OpKind::Read
@@ -41,7 +41,12 @@ impl Dlv {
     }
 
     /// Whether a group came before all that was let go and waits for a plane.
-    pub(super) fn came_first(&self, view: &QueueView, plane: PlaneId, id: GroupId) -> bool {
+    pub(super) fn came_first(
+        &self,
+        view: &QueueView<impl Planes>,
+        plane: PlaneId,
+        id: GroupId,
+    ) -> bool {
         let waits = view.planes.first_to_wait(plane);
         waits.is_none_or(|place| view.queue.place(id) <= place)
     }
@@ -58,18 +63,18 @@ impl Dlv {
 
     /// Whether too many of its kind have come before a group.
     #[inline]
-    pub(super) fn is_outside(&self, view: &QueueView, group: &Group) -> bool {
+    pub(super) fn is_outside(&self, view: &QueueView<impl Planes>, group: &Group) -> bool {
         let last = view.queue.at(group.kind, self.config.window as usize - 1);
         last.is_some_and(|last| group.seq > view.queue.group(last).seq)
     }
 
     /// Whether a group that goes as a whole must wait for others to go, or for garbage collection.
     #[inline]
-    pub(super) fn is_blocked(&self, view: &QueueView, group: &Group) -> bool {
+    pub(super) fn is_blocked(&self, view: &QueueView<impl Planes>, group: &Group) -> bool {
         self.is_outside(view, group) || self.is_collected(view, group)
     }
 
-    pub(super) fn is_collected(&self, view: &QueueView, group: &Group) -> bool {
+    pub(super) fn is_collected(&self, view: &QueueView<impl Planes>, group: &Group) -> bool {
         group
             .plane_shares
             .iter()
@@ -78,14 +83,19 @@ impl Dlv {
 
     /// Whether what a group needs of this plane must wait for garbage collection.
     #[inline]
-    pub(super) fn is_blocked_on(&self, view: &QueueView, group: &Group, plane: PlaneId) -> bool {
+    pub(super) fn is_blocked_on(
+        &self,
+        view: &QueueView<impl Planes>,
+        group: &Group,
+        plane: PlaneId,
+    ) -> bool {
         let reordered = group.kind != OpKind::Read && self.config.writes == Pick::Shortest;
         let waits = self.config.avoid_gc && reordered;
         waits && view.planes.is_collected(plane)
     }
 
     /// Whether the first of a kind that may be overtaken has passed its deadline.
-    pub(super) fn is_late(&self, view: &QueueView) -> bool {
+    pub(super) fn is_late(&self, view: &QueueView<impl Planes>) -> bool {
         [OpKind::Read, OpKind::Program].into_iter().any(|kind| {
             if !self.is_overtaken(kind) {
                 return false;
