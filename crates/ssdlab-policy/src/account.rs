@@ -119,6 +119,34 @@ impl Part {
     ];
 }
 
+/// What the host asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Op {
+    /// Data from the drive.
+    Read,
+    /// Data to the drive.
+    Write,
+    /// These sectors are no longer wanted.
+    Trim,
+    /// What the drive has accepted shall be on the flash.
+    Flush,
+}
+
+impl Op {
+    /// How many there are.
+    pub const COUNT: usize = 4;
+    /// All of them.
+    pub const ALL: [Op; Op::COUNT] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
+    /// Each with the name it has in results.
+    pub const NAMES: [&str; Op::COUNT] = ["read", "write", "trim", "flush"];
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        Op::NAMES[self as usize]
+    }
+}
+
 /// How a request's latency divides into its parts, in nanoseconds.
 pub type Blame = [u64; Part::COUNT];
 

@@ -38,6 +38,8 @@ pub struct PolicyContext {
     pub typed_pages: bool,
     /// Whether the map is held in part, so that a page that moves may take another for its entry.
     pub map_in_part: bool,
+    /// Entries of the page map that are held at a time; of a map that is held whole, all.
+    pub held_entries: u32,
     /// Whether it is known what pages are mostly used for.
     pub knows_hotness: bool,
     /// Names of the voltages with which pages can be programmed, the normal ones first.
@@ -50,6 +52,7 @@ impl PolicyContext {
     pub fn plain(geometry: Geometry, spare_blocks: u32) -> PolicyContext {
         PolicyContext {
             logical_pages: geometry.page_count(),
+            held_entries: geometry.page_count(),
             geometry,
             buffer_pages: 0,
             spare_blocks,
@@ -131,4 +134,16 @@ pub trait Policy: Sized {
     fn report(&self) -> Option<Repairs> {
         None
     }
+}
+
+/// A part of the controller's metadata, which several policies of a drive may read: it learns by events alone.
+pub trait Component {
+    /// The kinds of event that it wants to learn of.
+    fn events(&self) -> EventMask;
+
+    /// Something happened that it wants to learn of. What it wants done about it goes to `actions`.
+    fn on_event(&mut self, event: &Event, actions: &mut Actions);
+
+    /// Bits that a controller needs for it, by structure.
+    fn metadata_bits(&self) -> Vec<(&'static str, u64)>;
 }

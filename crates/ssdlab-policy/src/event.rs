@@ -4,11 +4,13 @@
 //! it of these alone, so that an event that nobody wants costs nothing. What a policy wants done beyond its
 //! direct choice it adds to the [`Actions`]; the drive decides when, and carries them out for all policies.
 
+use std::fmt;
+
 use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId};
 
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
 use super::read_start::ReadStartView;
-use crate::account::{Cause, OpKind};
+use crate::account::{BlockProbe, Cause, Op, OpKind, RequestAttrs, Uses};
 use crate::allocation::{StreamId, Writer};
 
 /// A page that a read has sensed, whoever asked for it.
@@ -20,6 +22,10 @@ pub struct ReadOutcome {
     pub level: u8,
     /// Whether the first attempt decoded.
     pub first_try: bool,
+    /// Raw bit errors of a codeword, as the decoder counted them; 0 unless blocks are ranked by them.
+    pub errors: u32,
+    /// Whether the page map holds the page: else it counts as written before the start, and no block has it.
+    pub mapped: bool,
     /// What it was read for.
     pub cause: Cause,
 }
@@ -35,6 +41,8 @@ pub struct Programmed {
     pub page: PageInBlock,
     /// What it was written for.
     pub cause: Cause,
+    /// The time of the cells, in nanoseconds.
+    pub clock: i64,
 }
 
 /// A block that gets its first page since it was erased.
@@ -48,9 +56,92 @@ pub struct BlockOpened {
     pub stream: StreamId,
 }
 
+/// A page that has a copy elsewhere, which is now the newest.
+#[derive(Clone, Copy, Debug)]
+pub struct Migrated {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// The block that held it.
+    pub from: BlockId,
+    /// The block that holds it.
+    pub to: BlockId,
+    /// What it was moved for.
+    pub cause: Cause,
+    /// Whether it moved by itself, not with its block.
+    pub alone: bool,
+}
+
+/// A block that has been erased and is about to join the free ones.
+#[derive(Clone, Copy, Debug)]
+pub struct FreedBlock<'a> {
+    /// The block.
+    pub block: BlockId,
+    /// Its class until now.
+    pub class: u8,
+    /// Its P/E cycles, this one included.
+    pub pe_cycles: u32,
+    /// P/E cycles for which an erase counts.
+    pub cycles_per_erase: u32,
+    /// The time of the cells, in nanoseconds.
+    pub clock: i64,
+    /// Whether its plane has the free blocks that jobs need without it.
+    pub has_spare: bool,
+    /// A look at it.
+    pub probe: Probe<'a>,
+}
+
+/// What a controller finds that erases a block with so many P/E cycles, programs it and reads it.
+#[derive(Clone, Copy)]
+pub struct Probe<'a>(pub &'a dyn Fn(u32) -> BlockProbe);
+
+impl fmt::Debug for Probe<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Probe")
+    }
+}
+
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
+    /// A request has arrived and was accepted.
+    RequestArrived {
+        /// What the host asks for.
+        op: Op,
+        /// What is known of it.
+        request: &'a RequestAttrs,
+        /// The present moment, in nanoseconds.
+        now: u64,
+    },
+    /// A request has ended.
+    RequestEnded {
+        /// What the host asked for.
+        op: Op,
+        /// Its submission queue's priority.
+        priority: u8,
+        /// Nanoseconds since it arrived.
+        latency: u64,
+    },
+    /// A page has come into the buffer, read or written.
+    PageBuffered {
+        /// The logical page.
+        lpn: Lpn,
+        /// Whether it was written.
+        written: bool,
+    },
+    /// A page has left the buffer, or a flush programs it; what it was used for there.
+    PageEvicted {
+        /// The logical page.
+        lpn: Lpn,
+        /// How often it was read and written since it came.
+        uses: Uses,
+    },
+    /// Entries of a page map that is held in part have come: of so many logical pages from this one on.
+    EntriesLoaded {
+        /// The first of them.
+        first: Lpn,
+        /// How many.
+        count: u32,
+    },
     /// An operation has read a page.
     PageRead(&'a ReadOutcome),
     /// An operation has programmed a page.
@@ -64,16 +155,24 @@ pub enum Event<'a> {
     },
     /// The host has trimmed a page.
     PageTrimmed(Lpn),
-    /// The host has read a page from the flash, and how often it did so is counted
-    /// ([`BackgroundNeeds::counts_reads`](super::background::BackgroundNeeds)). A policy may answer with
+    /// The host has read a page from the flash that may move
+    /// ([`BackgroundNeeds::migrates`](super::background::BackgroundNeeds)). A policy may answer with
     /// [`Action::MigratePage`].
     HostRead(&'a HostRead),
+    /// A page begins to move that a policy wants elsewhere.
+    MigrationBegan(Lpn),
+    /// A copy of a page is the newest.
+    PageMigrated(&'a Migrated),
     /// A block gets its first page.
     BlockOpened(&'a BlockOpened),
+    /// The last page of a block that had one left has been programmed.
+    BlockClosed(BlockId),
     /// A job begins to empty a block.
     BlockCollected(BlockId),
     /// A block has been erased.
     BlockErased(BlockId),
+    /// A block is about to join the free ones. [`Action::SetClass`] and [`Action::SetTurn`] answer this alone.
+    BlockFreed(&'a FreedBlock<'a>),
     /// A page that the scheduler let go was given a place; the scheduler alone learns of it.
     PageAllocated {
         /// The plane on which it lies.
@@ -153,9 +252,27 @@ impl EventMask {
         // In the order of the kinds of operation.
         EventMask(1 << kind as u32)
     }
+    /// [`Event::RequestArrived`].
+    pub const REQUEST_ARRIVED: EventMask = EventMask(1 << 14);
+    /// [`Event::RequestEnded`].
+    pub const REQUEST_ENDED: EventMask = EventMask(1 << 15);
+    /// [`Event::PageBuffered`].
+    pub const PAGE_BUFFERED: EventMask = EventMask(1 << 16);
+    /// [`Event::PageEvicted`].
+    pub const PAGE_EVICTED: EventMask = EventMask(1 << 17);
+    /// [`Event::EntriesLoaded`].
+    pub const ENTRIES_LOADED: EventMask = EventMask(1 << 18);
+    /// [`Event::MigrationBegan`].
+    pub const MIGRATION_BEGAN: EventMask = EventMask(1 << 19);
+    /// [`Event::PageMigrated`].
+    pub const PAGE_MIGRATED: EventMask = EventMask(1 << 20);
+    /// [`Event::BlockClosed`].
+    pub const BLOCK_CLOSED: EventMask = EventMask(1 << 21);
+    /// [`Event::BlockFreed`].
+    pub const BLOCK_FREED: EventMask = EventMask(1 << 22);
 
     /// How many kinds there are.
-    pub const KINDS: usize = 14;
+    pub const KINDS: usize = 23;
 
     /// Each kind by itself.
     pub fn all() -> impl Iterator<Item = EventMask> {
@@ -185,6 +302,15 @@ impl Event<'_> {
     /// Its kind.
     pub const fn kind(&self) -> EventMask {
         match self {
+            Event::RequestArrived { .. } => EventMask::REQUEST_ARRIVED,
+            Event::RequestEnded { .. } => EventMask::REQUEST_ENDED,
+            Event::PageBuffered { .. } => EventMask::PAGE_BUFFERED,
+            Event::PageEvicted { .. } => EventMask::PAGE_EVICTED,
+            Event::EntriesLoaded { .. } => EventMask::ENTRIES_LOADED,
+            Event::MigrationBegan(_) => EventMask::MIGRATION_BEGAN,
+            Event::PageMigrated(_) => EventMask::PAGE_MIGRATED,
+            Event::BlockClosed(_) => EventMask::BLOCK_CLOSED,
+            Event::BlockFreed(_) => EventMask::BLOCK_FREED,
             Event::PageRead(_) => EventMask::PAGE_READ,
             Event::PageProgrammed(_) => EventMask::PAGE_PROGRAMMED,
             Event::PageInvalidated { .. } => EventMask::PAGE_INVALIDATED,
@@ -214,6 +340,21 @@ pub enum Action {
     MigratePage {
         /// The class, which is set apart or a priority's.
         class: u8,
+    },
+    /// A block has this class from now on; only in answer to [`Event::BlockFreed`].
+    SetClass {
+        /// The block.
+        block: BlockId,
+        /// The class.
+        class: u8,
+    },
+    /// A block's turn to be opened among the free ones of its class comes by this number, the least first; only
+    /// in answer to [`Event::BlockFreed`].
+    SetTurn {
+        /// The block.
+        block: BlockId,
+        /// The number.
+        turn: u32,
     },
 }
 
@@ -249,25 +390,11 @@ mod tests {
 
     #[test]
     fn each_kind_of_event_is_a_bit_of_its_own() {
-        let kinds = [
-            EventMask::PAGE_READ,
-            EventMask::PAGE_PROGRAMMED,
-            EventMask::PAGE_INVALIDATED,
-            EventMask::PAGE_TRIMMED,
-            EventMask::HOST_READ,
-            EventMask::BLOCK_OPENED,
-            EventMask::BLOCK_COLLECTED,
-            EventMask::BLOCK_ERASED,
-            EventMask::PAGE_ALLOCATED,
-            EventMask::PLANE_CHANGED,
-            EventMask::NO_SPACE,
-            EventMask::JOB_ENDED,
-            EventMask::TIMER,
-            EventMask::COUNTS_RESET,
-        ];
+        let kinds: Vec<EventMask> = EventMask::all().collect();
         for (at, kind) in kinds.iter().enumerate() {
             assert!(kind.has(*kind) && !EventMask::NONE.has(*kind));
             assert!(kinds[at + 1..].iter().all(|other| !kind.has(*other)), "{at}");
+            assert_eq!(kind.index(), at);
         }
         let ended = [OpKind::Read, OpKind::Program, OpKind::Erase].map(EventMask::of_operation);
         let kinds = [EventMask::PAGE_READ, EventMask::PAGE_PROGRAMMED, EventMask::BLOCK_ERASED];

@@ -27,7 +27,7 @@ pub mod suspend;
 pub mod testing;
 mod toggle;
 
-pub use context::{Policy, PolicyContext};
+pub use context::{Component, Policy, PolicyContext};
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::PageType;
 pub use toggle::Toggle;

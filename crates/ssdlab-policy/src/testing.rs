@@ -30,6 +30,11 @@ pub fn publish(policy: &mut impl Policy, event: &Event) -> Vec<Action> {
 
 /// Tells a policy that a page was read for the host and decoded at this level, at the first try or not.
 pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: u8, first_try: bool) {
-    let read = ReadOutcome { view: *view, level, first_try, cause: Cause::Host };
+    let read = outcome(view, level, first_try);
     publish(policy, &Event::PageRead(&read));
+}
+
+/// A page that was read for the host, lies in a block and decoded at this level.
+pub fn outcome(view: &ReadStartView, level: u8, first_try: bool) -> ReadOutcome {
+    ReadOutcome { view: *view, level, first_try, errors: 0, mapped: true, cause: Cause::Host }
 }

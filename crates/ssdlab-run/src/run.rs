@@ -153,7 +153,7 @@ fn run_one(
     let (course, observer) = run?;
     remarks.extend(requests.source().warnings());
     let by_priority = prepared.resolved.config.metadata.block_class.by_priority();
-    if drive.counts_reads() && !by_priority && drive.blocks_apart() == 0 {
+    if drive.migrates() && !by_priority && drive.blocks_apart() == 0 {
         let blocks = prepared.resolved.geometry().blocks;
         let what = "no block is set apart, so that no page can move";
         let why = "data and metadata.block_class.measured.read_hot_share leave none";

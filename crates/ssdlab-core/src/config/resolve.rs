@@ -162,6 +162,10 @@ impl Resolved {
             },
             has_retry_estimate: self.has_estimate(),
             map_in_part: self.map_cache.is_some(),
+            held_entries: self.map_cache.map_or(self.logical_pages, |shape| {
+                let entries = u64::from(shape.slots) * u64::from(shape.entries);
+                entries.min(self.logical_pages.into()) as u32
+            }),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
             knows_hotness: self.buffer_pages > 0
                 && self.config.metadata.page_hotness.get().is_some(),

@@ -8,6 +8,7 @@ use super::watch::watch;
 use crate::account::{Cause, OpKind, Part, RequestAttrs};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::flash::{Owner, Room, TxnId};
+use crate::policy::event::Event;
 use crate::policy::eviction::BufferUse;
 
 /// What the drive does only if it has a buffer.
@@ -83,6 +84,7 @@ impl Drive {
         page.waits = must_wait;
         let slot = self.the_buffer().insert(page);
         self.policies.eviction.insert(&BufferUse { slot, write: true });
+        self.policies.publish(&Event::PageBuffered { lpn, written: true });
         if !must_wait {
             self.the_buffer().begin_move(now, id);
         }
@@ -98,6 +100,11 @@ impl Drive {
         }
     }
 
+    /// Tells the policies that a page leaves, or is programmed by a flush.
+    fn page_evicted(&mut self, page: &Slot) {
+        self.policies.publish(&Event::PageEvicted { lpn: page.lpn, uses: page.uses });
+    }
+
     /// Lets the page leave whose turn it is.
     fn make_room(&mut self, room: Room) -> Left {
         let full = self.the_buffer().is_full();
@@ -105,7 +112,7 @@ impl Drive {
             self.policies.eviction.victim().expect("a buffer without room has a page to give");
         self.policies.eviction.remove(slot);
         let mut page = self.the_buffer().remove(slot);
-        self.learn_hotness(&page);
+        self.page_evicted(&page);
         if page.dirty == 0 && self.is_rewritten(&page) {
             self.stats.rewritten += 1;
             page.dirty = page.present;
@@ -239,6 +246,7 @@ impl Drive {
         watch!(self, keeps(id, &self.flash.txns[id], mask));
         let slot = self.the_buffer().insert(Slot::read(lpn, mask));
         self.policies.eviction.insert(&BufferUse { slot, write: false });
+        self.policies.publish(&Event::PageBuffered { lpn, written: false });
         self.make_room_ahead();
     }
 
@@ -263,7 +271,7 @@ impl Drive {
         let dirty: Vec<(u32, Slot)> = dirty.map(|(at, page)| (at, *page)).collect();
         let full = self.the_buffer().is_full();
         for (at, page) in dirty {
-            self.learn_hotness(&page);
+            self.page_evicted(&page);
             let number = self.program_page(page, Room::None, full, Cause::Host);
             let page = self.the_buffer().page(at);
             page.dirty = 0;

@@ -1,11 +1,12 @@
 //! A flash operation ended: the books are brought up to date, and whoever asked for it hears.
 
-use ssdlab_nand::{Lpn, PlaneId};
+use ssdlab_nand::{Lpn, PlaneId, Ppn};
 
 use super::Drive;
 use super::watch::watch;
-use crate::account::{Cause, OpKind, Reading, RequestAttrs};
+use crate::account::{Cause, OpKind, RequestAttrs};
 use crate::flash::{Event, Owner, TxnId, UnitId};
+use crate::ftl::BlockState;
 use crate::policy::event::{Event as Happened, EventMask, Programmed, ReadOutcome};
 use crate::policy::suspend::FailedReadsView;
 
@@ -70,12 +71,6 @@ impl Drive {
         if self.policies.wants.has(EventMask::of_operation(self.flash.txns[id].kind)) {
             self.publish_operation(id);
         }
-        if self.groups.is_some() {
-            self.measure(id);
-        }
-        if self.quality.is_some() {
-            self.note(id);
-        }
         let txn = &self.flash.txns[id];
         match txn.owner {
             Owner::Job(plane) => self.job_goes_on(id, plane),
@@ -104,39 +99,30 @@ impl Drive {
         let block = self.geometry.block_of(ppn);
         match txn.kind {
             OpKind::Read => {
-                let (level, first_try) = (txn.level, txn.failed == 0);
-                let read = ReadOutcome { view: self.read_view(id), level, first_try, cause };
+                let (level, first_try, mapped) = (txn.level, txn.failed == 0, txn.age.is_none());
+                // Only a component that asks for errors pays for them.
+                let errors = match mapped && self.policies.counts_errors {
+                    true => self.flash.cells.errors_of(txn, &self.geometry, self.now),
+                    false => 0,
+                };
+                let view = self.read_view(id);
+                let read = ReadOutcome { view, level, first_try, errors, mapped, cause };
                 self.policies.publish(&Happened::PageRead(&read));
             }
             OpKind::Program => {
                 let page = self.geometry.page_in_block(ppn);
-                let page = Programmed { lpn, block, page, cause };
+                let clock = self.flash.cells.clock(self.now);
+                let page = Programmed { lpn, block, page, cause, clock };
                 self.policies.publish(&Happened::PageProgrammed(&page));
             }
             OpKind::Erase => self.policies.publish(&Happened::BlockErased(block)),
         }
     }
 
-    /// Notes what a read tells of its block.
-    #[inline(never)]
-    fn measure(&mut self, id: TxnId) {
-        let txn = &self.flash.txns[id];
-        let groups = self.groups.as_mut().expect("blocks that are measured");
-        // What no table knows lies in no block.
-        if txn.kind == OpKind::Read && txn.age.is_none() {
-            let errors = match self.counts_errors {
-                true => self.flash.cells.errors_of(txn, &self.geometry, self.now),
-                false => 0,
-            };
-            let reading = Reading { level: txn.level, errors };
-            groups.read(self.geometry.block_of(txn.ppn), reading);
-        }
-    }
-
     /// A page was read for the host, or needed no reading.
     #[inline(always)]
     pub(super) fn end_of_read(&mut self, id: TxnId) {
-        self.count_read(id);
+        self.host_has_read(id);
         watch!(self, read_ended(id, &self.flash.txns[id]));
         let txn = &self.flash.txns[id];
         let (lpn, uncorrectable) = (txn.lpn, txn.uncorrectable);
@@ -156,7 +142,7 @@ impl Drive {
         let (lpn, ppn, plane, mask) = (txn.lpn, txn.ppn, txn.plane, txn.mask);
         let old = self.ftl.commit_write(lpn, ppn);
         self.ftl.map.add_sectors(lpn, mask, old.is_none());
-        self.forget_reads(lpn);
+        self.publish_if_closed(ppn);
         self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);
@@ -164,6 +150,17 @@ impl Drive {
         if let Some(old) = old {
             self.policies.publish(&Happened::PageInvalidated { lpn, block: old });
             self.leaves(lpn, self.geometry.plane_of(old), plane);
+        }
+    }
+
+    /// Tells the policies that a block has no page left, if this was its last.
+    #[inline]
+    pub(super) fn publish_if_closed(&mut self, ppn: Ppn) {
+        if self.policies.wants.has(EventMask::BLOCK_CLOSED) {
+            let block = self.geometry.block_of(ppn);
+            if self.ftl.blocks.state(block) == BlockState::Closed {
+                self.policies.publish(&Happened::BlockClosed(block));
+            }
         }
     }
 
@@ -181,14 +178,11 @@ impl Drive {
     pub(super) fn unmap(&mut self, id: TxnId) {
         let lpn = self.flash.txns[id].lpn;
         let old = self.ftl.trim(lpn);
-        self.forget_reads(lpn);
-        if let Some(hot) = &mut self.hot {
-            hot.forget(lpn);
-        }
+        // Who waited for the trim is placed as after it.
+        self.policies.publish(&Happened::PageTrimmed(lpn));
         self.entry_changed(lpn);
         self.end_of_operation(id);
         self.release(lpn, true);
-        self.policies.publish(&Happened::PageTrimmed(lpn));
         if let Some(block) = old {
             self.policies.publish(&Happened::PageInvalidated { lpn, block });
             let plane = self.geometry.plane_of(block);

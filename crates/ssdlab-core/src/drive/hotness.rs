@@ -26,12 +26,12 @@ impl Drive {
     /// What a page is mostly used for, where that is learned.
     #[inline]
     pub fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
-        self.hot.as_ref().map(|hot| hot.of(lpn))
+        self.policies.metadata.page_hotness.as_ref().map(|hot| hot.of(lpn))
     }
 
-    /// Learns from its uses in the buffer what a page is mostly used for.
-    pub(super) fn learn_hotness(&mut self, page: &Slot) {
-        if let Some(hot) = &mut self.hot {
+    /// Learns from its uses in a first pass what a page is mostly used for.
+    fn learn_hotness(&mut self, page: &Slot) {
+        if let Some(hot) = &mut self.policies.metadata.page_hotness {
             hot.leaves(page.lpn, page.uses);
         }
     }
@@ -40,7 +40,9 @@ impl Drive {
     /// not programmed as such pages are.
     pub(super) fn is_rewritten(&mut self, page: &Slot) -> bool {
         let whole = page.present.count_ones() == self.sectors_per_page;
-        let Some(hot) = self.hot.as_ref().filter(|hot| hot.rewrites() && whole) else {
+        let Some(hot) =
+            self.policies.metadata.page_hotness.as_ref().filter(|hot| hot.rewrites() && whole)
+        else {
             return false;
         };
         if hot.of(page.lpn) != Hotness::Read || page.flushing.is_some() {
@@ -86,7 +88,7 @@ impl Drive {
 
     /// Whether it has learned of its pages already, from what was done with them.
     fn knows_pages(&self) -> bool {
-        self.hot.as_ref().is_some_and(|hot| !hot.is_blank())
+        self.policies.metadata.page_hotness.as_ref().is_some_and(|hot| !hot.is_blank())
     }
 
     /// Whether there is no first pass although it is asked for: the drive was written before.
@@ -117,7 +119,7 @@ impl Drive {
             buffer.remove(slot);
             evict.remove(slot);
         }
-        if let Some(hot) = &mut self.hot {
+        if let Some(hot) = &mut self.policies.metadata.page_hotness {
             hot.forget(lpn);
         }
     }
@@ -146,7 +148,7 @@ impl Drive {
     /// Ends the first pass: all pages leave.
     pub fn rehearsed(&mut self, rehearsal: Rehearsal) {
         rehearsal.buffer.pages().for_each(|(_, page)| self.learn_hotness(page));
-        if let Some(hot) = &mut self.hot {
+        if let Some(hot) = &mut self.policies.metadata.page_hotness {
             hot.reset_counts();
         }
     }
@@ -157,7 +159,12 @@ impl Drive {
         if program_mode == StartProgramMode::Policy {
             // Of pages that hold nothing any more nobody knows what they were used for.
             self.flash.cells.forget_voltages();
-            if let Some(hot) = self.hot.as_mut().filter(|_| unwritten_reads == UnwrittenReads::Lazy)
+            if let Some(hot) = self
+                .policies
+                .metadata
+                .page_hotness
+                .as_mut()
+                .filter(|_| unwritten_reads == UnwrittenReads::Lazy)
             {
                 hot.begin();
             }
@@ -183,7 +190,8 @@ impl Drive {
         match self.resolved.config.start.program_mode {
             StartProgramMode::Normal => NORMAL_MODE,
             StartProgramMode::Policy => {
-                let then = self.hot.as_ref().map(|hot| hot.at_start(lpn));
+                let then =
+                    self.policies.metadata.page_hotness.as_ref().map(|hot| hot.at_start(lpn));
                 self.program_mode_for(then, ppn, Cause::Host)
             }
         }
@@ -191,6 +199,6 @@ impl Drive {
 
     /// Pages that left the buffer, by what they were mostly used for, and all logical pages by that.
     pub fn hotness(&self) -> Option<([u64; Hotness::COUNT], [u64; Hotness::COUNT])> {
-        self.hot.as_ref().map(|hot| (hot.found(), hot.pages()))
+        self.policies.metadata.page_hotness.as_ref().map(|hot| (hot.found(), hot.pages()))
     }
 }

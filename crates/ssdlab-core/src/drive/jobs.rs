@@ -3,16 +3,12 @@
 
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 
+use super::Drive;
 use super::policies::BackgroundAt;
 use super::watch::watch;
-use super::{Drive, start};
 use crate::account::{Cause, OpKind};
-use crate::config::RESERVE_BLOCKS;
 use crate::flash::{Owner, Rank, TxnId};
-use crate::ftl::{Allocator, BlockState, FreeBlockPolicy, Ftl, Writer};
-use crate::media;
-use crate::metadata::block_class::BlockClassChoice;
-use crate::metadata::block_groups::{First, Groups};
+use crate::ftl::{Ftl, Writer};
 use crate::policy::background::{Job, PlaneView, Trigger};
 use crate::policy::event::Event as Happened;
 use crate::slots::AnyBackground;
@@ -81,23 +77,6 @@ impl Jobs {
     }
 }
 
-/// When a free block's turn to be opened comes, the least first, if that goes by what blocks were
-/// measured to be.
-pub(super) fn turn(
-    opens: FreeBlockPolicy,
-    groups: &Groups,
-    block: BlockId,
-    erases: u32,
-) -> Option<u32> {
-    match opens {
-        FreeBlockPolicy::LongestFree
-        | FreeBlockPolicy::LeastErased
-        | FreeBlockPolicy::FewestRetries => None,
-        FreeBlockPolicy::FewestErrors => Some(groups.errors(block)),
-        FreeBlockPolicy::Healthiest => Some(u32::MAX - groups.intervals_left(block, erases)),
-    }
-}
-
 /// What a background policy sees of a plane.
 pub(super) fn plane_view(ftl: &Ftl, plane: PlaneId) -> PlaneView<'_> {
     PlaneView {
@@ -116,65 +95,6 @@ impl Drive {
         let free = self.free(plane);
         if free < self.jobs.contents && self.jobs.running[plane.index()].is_none() {
             self.choose_job(plane, Trigger::Changed);
-        }
-    }
-
-    /// Measures the blocks, if that is asked for, and sets a part of those that are free apart.
-    pub(super) fn set_apart(&mut self) {
-        let BlockClassChoice::Measured(config) = &self.resolved.config.metadata.block_class else {
-            return;
-        };
-        let all = (0..self.geometry.block_count()).map(BlockId);
-        let erases = all.clone().map(|block| self.ftl.blocks.erases(block)).collect();
-        let first = First {
-            blocks_per_plane: self.geometry.blocks,
-            most_apart: self.resolved.most_apart,
-            most_errors: self.flash.cells.most_errors(),
-            known: self.flash.cells.first_readings(&self.geometry),
-            erases,
-        };
-        let mut groups = Groups::new(config, first);
-        let opens = self.resolved.config.ftl.free_block_policy;
-        if opens.measures() {
-            let erases = |block| self.ftl.blocks.erases(block);
-            let turns = all.clone().map(|block| turn(opens, &groups, block, erases(block)));
-            self.ftl.blocks.set_turns(turns.flatten().collect());
-        }
-        self.counts_errors = opens.measures() || groups.ranks();
-        let is_free = |&block: &BlockId| self.ftl.blocks.state(block) == BlockState::Free;
-        let mut free: Vec<BlockId> = all.filter(is_free).collect();
-        // By chance: the first in order would be the first that the host is given, too.
-        free.sort_by_cached_key(|&block| media::turn(self.resolved.seed, block));
-        // A plane keeps one for jobs and one for the host; what is collected later may be set apart.
-        let mut left = vec![0; self.geometry.plane_count() as usize];
-        free.iter().for_each(|&block| left[self.geometry.plane_of(block).index()] += 1);
-        for block in free {
-            let left = &mut left[self.geometry.plane_of(block).index()];
-            let class = groups.class_of_free(block, *left > RESERVE_BLOCKS + 1);
-            *left -= usize::from(groups.is_apart(class));
-            self.ftl.blocks.set_class(block, class);
-        }
-        let allocator_config = start::allocator_config(&self.resolved);
-        let open = self.ftl.alloc.save();
-        let alloc =
-            Allocator::restore(&open, &self.geometry, &mut self.ftl.blocks, allocator_config);
-        self.ftl.alloc = alloc.expect("pages of the same order");
-        self.groups = Some(Box::new(groups));
-    }
-
-    /// A block is being erased: its class from now on, if blocks are measured.
-    fn regroup(&mut self, block: BlockId) {
-        let Some(groups) = &mut self.groups else { return };
-        let counts_for = self.resolved.config.flash.cycles_per_erase;
-        let class = self.ftl.blocks.class(block);
-        let erases = self.ftl.blocks.erases(block) + counts_for;
-        // A job may have used the block that is kept for jobs: then this one takes its place.
-        let plane = self.geometry.plane_of(block);
-        let may_join = self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS;
-        self.ftl.blocks.set_class(block, groups.erased(block, class, erases, may_join));
-        if let Some(turn) = turn(self.resolved.config.ftl.free_block_policy, groups, block, erases)
-        {
-            self.ftl.blocks.set_turn(block, turn);
         }
     }
 
@@ -298,11 +218,10 @@ impl Drive {
                 watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
                 if self.ftl.commit_copy(lpn, from, to) {
                     self.entry_moved(lpn, plane);
-                    // What was written meanwhile was never moved out.
-                    if self.is_cold_out(&job) {
-                        self.forget_reads(lpn);
-                    }
+                    let moved = [job.block, self.geometry.block_of(to)];
+                    self.publish_migrated(lpn, moved, job.cause, false);
                 }
+                self.publish_if_closed(to);
                 self.stats.gc.1 += u64::from(job.cause == Cause::Gc);
                 self.stats.migration.cold += u64::from(self.is_cold_out(&job));
                 self.next_of_job(id, plane);
@@ -318,7 +237,6 @@ impl Drive {
         self.flash.txns.remove(id);
         watch!(self, gone(id));
         watch!(self, erased(block));
-        self.regroup(block);
         self.reassess(block);
         let counts_for = self.resolved.config.flash.cycles_per_erase;
         self.ftl.commit_erase(block, counts_for, ended.job.gains);
@@ -347,6 +265,6 @@ impl Drive {
 
     /// Whether a job makes room for pages that are read often.
     fn is_cold_out(&self, job: &Job) -> bool {
-        job.cause == Cause::Migration && self.heat.is_some()
+        job.cause == Cause::Migration && self.moves.is_some()
     }
 }

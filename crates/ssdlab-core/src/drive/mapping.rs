@@ -11,6 +11,7 @@ use crate::account::{Cause, OpKind, Part};
 use crate::flash::{Fifo, Owner, TxnId};
 use crate::ftl::{Entry, MapCache, MapRoom, MapShape};
 use crate::host::Op;
+use crate::policy::event::Event;
 
 /// What is held of the map, and who waits for more of it.
 #[derive(Clone, Debug)]
@@ -180,10 +181,8 @@ impl Drive {
             return;
         }
         mapping.cache.loaded(page);
-        if let Some(counts) = &mut self.heat {
-            let (first, entries) = mapping.cache.entries_of(page);
-            counts.come(first, entries);
-        }
+        let (first, count) = mapping.cache.entries_of(page);
+        self.policies.publish(&Event::EntriesLoaded { first, count });
         let slot = mapping.cache.slot_of(page).expect("it has come");
         let mut waiting = std::mem::take(&mut mapping.waiting[slot]);
         while let Some(id) = waiting.pop(&self.flash.txns) {

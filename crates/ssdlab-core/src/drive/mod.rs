@@ -39,10 +39,7 @@ use crate::config::{Allocation, Resolved};
 use crate::flash::{Event, Flash, TxnId};
 use crate::ftl::{BlockState, Ftl, PlaneOrder};
 use crate::host::{Completion, Hazards, Host, Refused, Request};
-use crate::metadata::block_groups::Groups;
-use crate::metadata::page_hotness::HotPages;
-use crate::metadata::read_counts::ReadCounts;
-use crate::metadata::retry_estimate::RetryEstimates;
+use crate::metadata::Metadata;
 use crate::policy::event::{BlockOpened, Event as Happened, EventMask};
 use crate::policy::placement::Heat;
 use crate::stats::{Ended, Stats, StreamCounts, StreamStats};
@@ -86,21 +83,11 @@ pub struct Drive {
     /// Which part of the page map is held, if not all of it.
     mapping: Option<Box<Mapping>>,
     policies: Policies,
-    /// What is known of the blocks, if they are measured.
-    groups: Option<Box<Groups>>,
-    /// What is believed of how well they read, if anything is.
-    quality: Option<Box<RetryEstimates>>,
     /// What is done for the drive as a whole.
     upkeep: Upkeep,
     /// How its blocks wear out, where wear runs forward.
     lives: Option<Box<life::Lives>>,
-    /// Whether the errors of what is read are counted, to measure blocks by them.
-    counts_errors: bool,
-    /// What pages are mostly used for, if that is learned.
-    hot: Option<Box<HotPages>>,
-    /// How often pages were read, if a tender asks.
-    heat: Option<ReadCounts>,
-    /// Where they may move, if blocks are measured besides.
+    /// Where pages may move that the host reads, if they do.
     moves: Option<Box<Moves>>,
     /// What an order that holds needs.
     hold: Option<Box<Hold>>,
@@ -138,20 +125,21 @@ impl Drive {
     /// A drive as configured that begins with this, which is its own or that of one that
     /// [begins as it does](Resolved::begins_as).
     pub fn begin(resolved: Arc<Resolved>, start: Start) -> Drive {
-        let Start { ftl, mut cells, quality } = start;
-        cells.are_of(&resolved.chip);
+        let mut start = start;
+        start.cells.are_of(&resolved.chip);
+        let metadata = start::metadata(&resolved, &mut start);
+        let Start { ftl, cells, .. } = start;
         let geometry = resolved.geometry().clone();
         let order_of_planes = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
         let time_scale = resolved.config.flash.time_scale;
-        let mut policies = Policies::new(&resolved);
+        let mut policies = Policies::new(&resolved, metadata);
         let flash = Flash::new(&geometry, resolved.flash.clone(), cells);
         let classes = resolved.config.metadata.block_class.classes();
         let planes = geometry.plane_count();
         let hold =
             Hold::new(&policies.scheduler, &mut policies.program_mode, &flash, planes, classes);
         let config = &resolved.config;
-        let most = policies.background.iter().map(|policy| policy.needs().counts_reads).max();
-        let most = most.unwrap_or(0);
+        let migrates = policies.background.iter().any(|policy| policy.needs().migrates);
         let mut drive = Drive {
             sectors_per_page: geometry.sectors_per_page(),
             now: 0,
@@ -163,19 +151,10 @@ impl Drive {
             dynamic: config.ftl.allocation == Allocation::Dynamic,
             flash,
             hold,
-            groups: None,
-            quality: quality.map(Box::new),
             upkeep: Upkeep::new(&policies.background, geometry.plane_count(), time_scale),
             lives: None,
-            counts_errors: false,
-            hot: config
-                .metadata
-                .page_hotness
-                .get()
-                .map(|hotness| Box::new(HotPages::new(hotness, resolved.logical_pages))),
-            heat: (most > 0).then(|| ReadCounts::new(resolved.logical_pages, most)),
             asks_pages: policies.placement.iter().any(|link| link.needs().pages),
-            moves: (most > 0).then(|| Moves::new(&resolved)).flatten().map(Box::new),
+            moves: migrates.then(|| Moves::new(&resolved)).flatten().map(Box::new),
             jobs: Jobs::new(geometry.plane_count(), &policies.background),
             mapping: resolved
                 .map_cache
@@ -193,9 +172,7 @@ impl Drive {
             geometry,
             resolved,
         };
-        drive.set_apart();
         drive.tell_of_open_blocks();
-        drive.stamp();
         drive.follow_lives();
         drive
     }
@@ -344,13 +321,13 @@ impl Drive {
     }
 
     /// Whether pages move by how often they are read.
-    pub fn counts_reads(&self) -> bool {
-        self.heat.is_some()
+    pub fn migrates(&self) -> bool {
+        self.moves.is_some()
     }
 
     /// Blocks that are set apart for what is read often.
     pub fn blocks_apart(&self) -> u64 {
-        self.groups.as_ref().map_or(0, |groups| groups.all_apart())
+        self.policies.metadata.block_groups.as_ref().map_or(0, |groups| groups.all_apart())
     }
 
     /// Whether its order holds requests back.
@@ -361,33 +338,15 @@ impl Drive {
     /// Bytes that a controller needs for what the drive's policies keep, by structure.
     pub fn metadata_bytes(&self) -> Vec<(&'static str, u64)> {
         let blocks = u64::from(self.geometry.block_count());
-        let mut bits = match &self.groups {
-            Some(groups) => {
-                let errors = if self.counts_errors { groups.error_bits() } else { 0 };
-                vec![("block_groups", groups.metadata_bits()), ("block_errors", errors)]
-            }
-            None => {
-                let classes = self.resolved.config.metadata.block_class.classes() as u64;
-                let of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
-                vec![("block_classes", blocks * of_a_block)]
-            }
-        };
-        let retries = self.quality.as_ref().map_or(0, |quality| quality.metadata_bits());
-        bits.push(("block_retries", retries));
+        let mut bits = Vec::new();
+        if self.policies.metadata.block_groups.is_none() {
+            let classes = self.resolved.config.metadata.block_class.classes() as u64;
+            let of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
+            bits.push(("block_classes", blocks * of_a_block));
+        }
         bits.push(("page_progress", blocks * self.ftl.progress_bits()));
         let held = self.resolved.map_cache.map_or(0, |shape| u64::from(shape.slots));
         bits.push(("map_cache", held * self.geometry.page_size.get() * 8));
-        if let Some(counts) = &self.heat {
-            let shape = self.resolved.map_cache;
-            let logical = u64::from(self.resolved.logical_pages);
-            let all = shape.map_or(logical, |shape| {
-                logical.min(u64::from(shape.slots) * u64::from(shape.entries))
-            });
-            bits.push(("read_counts", all * counts.bits()));
-        }
-        if let Some(hot) = &self.hot {
-            bits.extend(hot.metadata_bits(self.resolved.buffer_pages));
-        }
         if self.resolved.flash.reads_pass {
             // The voltages with which a read that was set aside failed last, on each plane: of the host's, and
             // of one of collection.
@@ -403,7 +362,7 @@ impl Drive {
 
     /// Whether anything in the drive heeds the host's latency hints.
     pub fn heeds_hints(resolved: &Resolved) -> bool {
-        Policies::new(resolved).placement.iter().any(|link| link.needs().hints)
+        Policies::new(resolved, Metadata::default()).placement.iter().any(|link| link.needs().hints)
     }
 
     /// The drive's config in flat numbers.
@@ -428,9 +387,6 @@ impl Drive {
         let log = self.stats.log.take().map(|_| Vec::new());
         self.stats = Stats { log, ..Stats::new(self.host.queues(), self.now) };
         self.flash.reset_counts(self.now);
-        if let Some(hot) = &mut self.hot {
-            hot.reset_counts();
-        }
         self.policies.publish(&Happened::CountsReset);
         if let Some(streams) = &mut self.streams {
             streams.reset();

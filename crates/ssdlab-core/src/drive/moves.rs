@@ -4,7 +4,7 @@
 //! A page that was read whole is at hand and only programmed; of another the rest is read first, where
 //! it lies. As for any copy, the map follows only if the page was not written meanwhile.
 
-use ssdlab_nand::{Geometry, Lpn, PlaneId, Ppn};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
 
 use super::Drive;
 use super::watch::watch;
@@ -15,7 +15,7 @@ use crate::ftl::{Map, PlaneOrder};
 use crate::metadata::block_class::BlockClassChoice;
 use crate::policy::PlacementHint;
 use crate::policy::background::{HostRead, Trigger};
-use crate::policy::event::Event as Happened;
+use crate::policy::event::{Event as Happened, EventMask, Migrated};
 
 /// Where pages may move, and whose turn it is.
 #[derive(Clone, Debug)]
@@ -101,25 +101,16 @@ impl Moves {
 }
 
 impl Drive {
-    /// A page's reads are counted anew: it was written, begins to move, or was moved out.
+    /// The host has read a page from the flash: it may have to move.
     #[inline]
-    pub(super) fn forget_reads(&mut self, lpn: Lpn) {
-        if let Some(counts) = &mut self.heat {
-            counts.forget(lpn);
-        }
-    }
-
-    /// The host has read a page from the flash: it is counted, and may have to move.
-    #[inline]
-    pub(super) fn count_read(&mut self, id: TxnId) {
-        if self.heat.is_some() {
-            self.count_read_of(id);
+    pub(super) fn host_has_read(&mut self, id: TxnId) {
+        if self.moves.is_some() && self.policies.wants.has(EventMask::HOST_READ) {
+            self.may_migrate(id);
         }
     }
 
     #[inline(never)]
-    fn count_read_of(&mut self, id: TxnId) {
-        let Some(counts) = &mut self.heat else { return };
+    fn may_migrate(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let (lpn, ppn) = (txn.lpn, txn.ppn);
         // What no table knows cannot move, what has moved was read as it was, and what cannot be decoded
@@ -131,11 +122,11 @@ impl Drive {
             return;
         }
         let block = self.geometry.block_of(ppn);
-        let count = counts.read(lpn);
         let class = || self.ftl.blocks.class(block);
-        let group = self.groups.as_ref().map_or_else(class, |groups| groups.group(block));
+        let groups = self.policies.metadata.block_groups.as_ref();
+        let group = groups.map_or_else(class, |groups| groups.group(block));
         let is_apart = self.ftl.blocks.is_apart(block);
-        let read = HostRead { block, is_apart, group, count };
+        let read = HostRead { lpn, block, is_apart, group };
         self.policies.publish(&Happened::HostRead(&read));
         if let Some(class) = self.policies.take_migration() {
             self.move_page(id, class);
@@ -164,7 +155,7 @@ impl Drive {
         txn.mask = whole;
         txn.sectors = self.sectors_per_page as u16;
         txn.hint = PlacementHint { quality: Some(class), ..PlacementHint::default() };
-        self.forget_reads(lpn);
+        self.policies.publish(&Happened::MigrationBegan(lpn));
         if at_hand {
             return self.program_moved(id, to);
         }
@@ -211,8 +202,8 @@ impl Drive {
         }
         let mut busy = None;
         for plane in planes {
-            let none_apart =
-                self.groups.as_ref().is_none_or(|groups| groups.apart(plane, class) == 0);
+            let groups = self.policies.metadata.block_groups.as_ref();
+            let none_apart = groups.is_none_or(|groups| groups.apart(plane, class) == 0);
             if none_apart || !self.may_take(plane, lpn, lies_on) {
                 continue;
             }
@@ -293,6 +284,8 @@ impl Drive {
         let from = if same { from } else { Ppn(u32::MAX) };
         if self.ftl.commit_copy(lpn, from, to) {
             self.stats.migration.hot += 1;
+            let moved = [self.geometry.block_of(from), self.geometry.block_of(to)];
+            self.publish_migrated(lpn, moved, Cause::Migration, true);
             self.entry_changed(lpn);
             if plane != lies_on {
                 self.holds(plane, lpn);
@@ -301,7 +294,21 @@ impl Drive {
         } else {
             self.stats.migration.outdated += 1;
         }
+        self.publish_if_closed(to);
         self.plane_changed(plane);
+    }
+
+    /// Tells the policies that a page lies elsewhere.
+    #[inline]
+    pub(super) fn publish_migrated(
+        &mut self,
+        lpn: Lpn,
+        [from, to]: [BlockId; 2],
+        cause: Cause,
+        alone: bool,
+    ) {
+        let page = Migrated { lpn, from, to, cause, alone };
+        self.policies.publish(&Happened::PageMigrated(&page));
     }
 
     /// A page has come to a plane on which it did not lie.

@@ -1,6 +1,7 @@
 //! The policies of a drive, one for each decision or a list, and what they learn and ask for.
 
 use crate::config::Resolved;
+use crate::metadata::Metadata;
 use crate::policy::background::EndedJob;
 use crate::policy::event::{Action, Actions, Event, EventMask};
 use crate::policy::read_start::ReadStartNeeds;
@@ -22,6 +23,10 @@ pub(super) struct Policies {
     pub(super) suspend: AnySuspend,
     pub(super) eviction: AnyEviction,
     pub(super) background: Vec<AnyBackground>,
+    /// What the controller knows, of which policies may learn.
+    pub(super) metadata: Metadata,
+    /// Whether the errors of what is read are counted for it.
+    pub(super) counts_errors: bool,
     /// The kinds of event that one of them wants to learn of.
     pub(super) wants: EventMask,
     /// Who wants to learn of each kind.
@@ -37,6 +42,7 @@ pub(super) struct Policies {
 /// A policy that wants to learn of events.
 #[derive(Clone, Copy, Debug)]
 enum Listener {
+    Metadata,
     Scheduler,
     Placement(u8),
     ProgramMode(u8),
@@ -47,7 +53,7 @@ enum Listener {
 }
 
 impl Policies {
-    pub(super) fn new(resolved: &Resolved) -> Policies {
+    pub(super) fn new(resolved: &Resolved, metadata: Metadata) -> Policies {
         let config = &resolved.config;
         let context = resolved.policy_context();
         let read_start = AnyReadStart::build(&config.read_start, &context);
@@ -68,6 +74,8 @@ impl Policies {
             suspend: AnySuspend::build(&config.suspend, &context),
             eviction: AnyEviction::build(&config.eviction, &context),
             background: AnyBackground::build(&config.background, &context),
+            counts_errors: metadata.counts_errors(),
+            metadata,
             wants: EventMask::NONE,
             listeners: Default::default(),
             asked: Vec::new(),
@@ -82,16 +90,20 @@ impl Policies {
         let placement = (0..).zip(&self.placement);
         let program_mode = (0..).zip(&self.program_mode);
         let background = (0..).zip(&self.background);
-        let all = [(self.scheduler.events(), Listener::Scheduler)]
-            .into_iter()
-            .chain(placement.map(|(at, link)| (link.events(), Listener::Placement(at))))
-            .chain(program_mode.map(|(at, link)| (link.events(), Listener::ProgramMode(at))))
-            .chain([
-                (self.read_start.events(), Listener::ReadStart),
-                (self.suspend.events(), Listener::Suspend),
-                (self.eviction.events(), Listener::Eviction),
-            ])
-            .chain(background.map(|(at, one)| (one.events(), Listener::Background(at))));
+        // What policies look at learns first.
+        let all = [
+            (self.metadata.events(), Listener::Metadata),
+            (self.scheduler.events(), Listener::Scheduler),
+        ]
+        .into_iter()
+        .chain(placement.map(|(at, link)| (link.events(), Listener::Placement(at))))
+        .chain(program_mode.map(|(at, link)| (link.events(), Listener::ProgramMode(at))))
+        .chain([
+            (self.read_start.events(), Listener::ReadStart),
+            (self.suspend.events(), Listener::Suspend),
+            (self.eviction.events(), Listener::Eviction),
+        ])
+        .chain(background.map(|(at, one)| (one.events(), Listener::Background(at))));
         let all: Vec<(EventMask, Listener)> = all.collect();
         self.wants = all.iter().fold(EventMask::NONE, |wants, (events, _)| wants.and(*events));
         for (kind, listeners) in EventMask::all().zip(&mut self.listeners) {
@@ -130,6 +142,7 @@ impl Policies {
         let actions = &mut self.actions;
         let mut owner = None;
         match listener {
+            Listener::Metadata => self.metadata.on_event(event, actions),
             Listener::Scheduler => self.scheduler.on_event(event, actions),
             Listener::Placement(at) => self.placement[usize::from(at)].on_event(event, actions),
             Listener::ProgramMode(at) => {
@@ -177,9 +190,17 @@ impl Policies {
                 first.get_or_insert(class);
                 false
             }
-            Action::Relocate(_) => true,
+            _ => true,
         });
         first
+    }
+
+    /// Takes the classes and turns that were asked for of a block that is about to join the free ones.
+    pub(super) fn take_reassessments(&mut self) -> Vec<Action> {
+        let of_a_block = |(_, action): &mut (BackgroundAt, Action)| {
+            matches!(action, Action::SetClass { .. } | Action::SetTurn { .. })
+        };
+        self.asked.extract_if(.., of_a_block).map(|(_, action)| action).collect()
     }
 
     /// Takes what was asked for.
@@ -193,6 +214,7 @@ impl Policies {
         let scheduler = self.scheduler.metadata_bits(blocks_apart);
         let reads = self.read_start.metadata_bits(blocks_apart);
         let placement = self.placement.iter().flat_map(|one| one.metadata_bits(blocks_apart));
-        background.chain(scheduler).chain(reads).chain(placement).collect()
+        let metadata = self.metadata.metadata_bits().into_iter();
+        metadata.chain(background).chain(scheduler).chain(reads).chain(placement).collect()
     }
 }

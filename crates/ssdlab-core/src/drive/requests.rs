@@ -14,6 +14,7 @@ use crate::host::{Active, Completion, Op, Refused, Request};
 use crate::media;
 use crate::metadata::page_hotness::Hotness;
 use crate::policy::PlacementHint;
+use crate::policy::event::{Event, EventMask};
 use crate::policy::placement::{PageView, PlacementView};
 use crate::policy::scheduler::SchedulerView;
 use crate::policy::suspend::{SuspendView, Verdict};
@@ -49,6 +50,11 @@ impl Drive {
             page_type: None,
         };
         let slot = self.host.insert(active);
+        if self.policies.wants.has(EventMask::REQUEST_ARRIVED) {
+            let request = &self.attrs(Owner::Request(slot));
+            let op = self.host[slot].request.op;
+            self.policies.publish(&Event::RequestArrived { op, request, now: self.now });
+        }
         if request.op == Op::Write && self.buffer.is_none() {
             let attrs = self.attrs(Owner::Request(slot));
             self.host[slot].hint = self.hint_of(attrs, Cause::Host, true, None);
@@ -161,8 +167,8 @@ impl Drive {
         if let Some(ppn) = self.ftl.map.get(lpn) {
             let block = self.geometry.block_of(ppn);
             self.flash.cells.expect(ppn, block);
-            if let Some(quality) = &self.quality {
-                quality.expect(block);
+            if let Some(estimates) = &self.policies.metadata.retry_estimates {
+                estimates.expect(block);
             }
             let txn = &mut self.flash.txns[id];
             (txn.ppn, txn.age) = (ppn, None);
@@ -453,6 +459,11 @@ impl Drive {
             }
         }
         watch!(self, ended(slot, request, self.now, blame));
+        self.policies.publish(&Event::RequestEnded {
+            op: request.op,
+            priority: request.queue,
+            latency: self.now - request.arrival.as_ns(),
+        });
         debug_assert_eq!(
             blame.iter().sum::<u64>(),
             self.now - request.arrival.as_ns(),

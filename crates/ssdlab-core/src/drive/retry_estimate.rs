@@ -1,54 +1,49 @@
-//! What the controller learns of how well its blocks read.
+//! What the controller's metadata makes of a block: how it is expected to read, and what it is once erased.
 
 use ssdlab_nand::BlockId;
 
 use super::Drive;
-use crate::account::OpKind;
-use crate::flash::TxnId;
+use crate::config::RESERVE_BLOCKS;
 use crate::metadata::retry_estimate::Expected;
+use crate::policy::event::{Action, Event, EventMask, FreedBlock, Probe};
 
 impl Drive {
-    /// Notes when the data was programmed with which the drive starts.
-    pub(super) fn stamp(&mut self) {
-        let Some(quality) = &mut self.quality else { return };
-        for block in (0..self.geometry.block_count()).map(BlockId) {
-            if let Some(stamp) = self.flash.cells.stamp(block) {
-                quality.programmed(block, stamp);
+    /// A block was erased, which its P/E cycles do not count yet: its class and its turn from now on.
+    pub(super) fn reassess(&mut self, block: BlockId) {
+        if !self.policies.wants.has(EventMask::BLOCK_FREED) {
+            return;
+        }
+        let cycles_per_erase = self.resolved.config.flash.cycles_per_erase;
+        let cells = &self.flash.cells;
+        // A job may have used the block that is kept for jobs: then this one takes its place.
+        let plane = self.geometry.plane_of(block);
+        let freed = FreedBlock {
+            block,
+            class: self.ftl.blocks.class(block),
+            pe_cycles: self.ftl.blocks.erases(block) + cycles_per_erase,
+            cycles_per_erase,
+            clock: cells.clock(self.now),
+            has_spare: self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS,
+            probe: Probe(&|cycles| cells.look(block, cycles)),
+        };
+        self.policies.publish(&Event::BlockFreed(&freed));
+        for action in self.policies.take_reassessments() {
+            match action {
+                Action::SetClass { block, class } => self.ftl.blocks.set_class(block, class),
+                Action::SetTurn { block, turn } => self.ftl.blocks.set_turn(block, turn),
+                Action::Relocate(_) | Action::MigratePage { .. } => {}
             }
         }
     }
 
-    /// Notes that a block was read or programmed.
-    #[inline(never)]
-    pub(super) fn note(&mut self, id: TxnId) {
-        let quality = self.quality.as_mut().expect("a grader");
-        let txn = &self.flash.txns[id];
-        let block = self.geometry.block_of(txn.ppn);
-        match txn.kind {
-            // What no table knows lies in no block.
-            OpKind::Read if txn.age.is_none() => quality.read(block, txn.level),
-            OpKind::Program => quality.programmed(block, self.flash.cells.clock(self.now)),
-            OpKind::Read | OpKind::Erase => {}
-        }
-    }
-
-    /// A block was erased, which its P/E cycles do not count yet: what is believed of it now.
-    pub(super) fn reassess(&mut self, block: BlockId) {
-        let Some(quality) = &mut self.quality else { return };
-        let counts_for = self.resolved.config.flash.cycles_per_erase;
-        let erases = self.ftl.blocks.erases(block) + counts_for;
-        let cells = &self.flash.cells;
-        let now = cells.clock(self.now);
-        quality.erased(block, now, (erases, counts_for), |cycles| cells.look(block, cycles));
-        self.ftl.blocks.set_turn(block, quality.turn(block));
-    }
-
     /// How a block is expected to read now.
     pub(super) fn expected(&self, block: BlockId) -> Expected {
-        let Some(quality) = &self.quality else { return Expected::default() };
+        let Some(estimates) = &self.policies.metadata.retry_estimates else {
+            return Expected::default();
+        };
         let now = self.flash.cells.clock(self.now);
-        let expected = quality.expected(block, self.ftl.blocks.erases(block), now);
-        match quality.is_oracle() {
+        let expected = estimates.expected(block, self.ftl.blocks.erases(block), now);
+        match estimates.is_oracle() {
             true => Expected { retries: self.flash.cells.retries_of(block, self.now), ..expected },
             false => expected,
         }

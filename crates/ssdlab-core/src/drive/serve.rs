@@ -161,7 +161,8 @@ impl Drive {
             pe_cycles = self.ftl.blocks.erases(block);
         }
         let class = self.ftl.blocks.class(block);
-        let measured = self.groups.as_ref().map_or(0, |groups| groups.level(block));
+        let groups = self.policies.metadata.block_groups.as_ref();
+        let measured = groups.map_or(0, |groups| groups.level(block));
         let levels = self.flash.cells.levels();
         let page = self.geometry.page_in_block(txn.ppn);
         ReadStartView { block, page, lpn: txn.lpn, levels, class, measured, pe_cycles, age }

@@ -136,7 +136,11 @@ impl Drive {
             blocks: self.ftl.blocks,
             open: self.ftl.alloc.save(),
             facts: self.flash.cells.save(self.now),
-            hotness: self.hot.map_or_else(Vec::new, |pages| pages.all().to_vec()),
+            hotness: self
+                .policies
+                .metadata
+                .page_hotness
+                .map_or_else(Vec::new, |pages| pages.all().to_vec()),
         })
     }
 
@@ -146,7 +150,7 @@ impl Drive {
         let hotness = std::mem::take(&mut media.hotness);
         let start = Start::of(&resolved, media)?;
         let mut drive = Drive::begin(resolved, start);
-        if let Some(pages) = &mut drive.hot {
+        if let Some(pages) = &mut drive.policies.metadata.page_hotness {
             // Of a drive without it nothing is known: as many as it has then.
             pages.recall(hotness);
         }

@@ -7,35 +7,8 @@ pub use hazards::Hazards;
 use ssdlab_base::SimTime;
 use ssdlab_nand::PageType;
 
+pub use crate::account::Op;
 use crate::policy::PlacementHint;
-
-/// What the host asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Op {
-    /// Data from the drive.
-    Read,
-    /// Data to the drive.
-    Write,
-    /// These sectors are no longer wanted.
-    Trim,
-    /// What the drive has accepted shall be on the flash.
-    Flush,
-}
-
-impl Op {
-    /// How many there are.
-    pub const COUNT: usize = 4;
-    /// All of them.
-    pub const ALL: [Op; Op::COUNT] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
-    /// Each with the name it has in results.
-    pub const NAMES: [&str; Op::COUNT] = ["read", "write", "trim", "flush"];
-
-    /// Its name in results.
-    pub const fn name(self) -> &'static str {
-        Op::NAMES[self as usize]
-    }
-}
 
 /// A request as the host submits it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

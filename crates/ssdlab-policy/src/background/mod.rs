@@ -16,7 +16,7 @@ pub use static_wear_leveling::{StaticWearLeveling, StaticWearLevelingConfig};
 pub use victim::Victim;
 
 use ssdlab_base::Nanos;
-use ssdlab_nand::BlockId;
+use ssdlab_nand::{BlockId, Lpn};
 
 use crate::account::Cause;
 use crate::allocation::Writer;
@@ -124,14 +124,14 @@ pub struct EndedJob {
 /// A page that the host has read, as a background policy sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct HostRead {
+    /// The logical page.
+    pub lpn: Lpn,
     /// Its block.
     pub block: BlockId,
     /// Whether the block is set apart for what is read often.
     pub is_apart: bool,
     /// The group of the block, 0 the best.
     pub group: u8,
-    /// How often it was read while its entry of the page map was held, this time included.
-    pub count: u8,
 }
 
 /// What a background policy needs of the drive.
@@ -145,8 +145,8 @@ pub struct BackgroundNeeds {
     pub counts_pages: bool,
     /// Free blocks that it keeps of the whole drive.
     pub keeps_of_drive: u32,
-    /// Up to how many reads of a page it tells apart; 0 if it does not ask.
-    pub counts_reads: u8,
+    /// Whether it moves pages that the host has read.
+    pub migrates: bool,
     /// Whether it is asked about the drive as a whole when a subpool runs short or a block was erased.
     pub is_drive_wide: bool,
     /// After how much of the cells' time its timer comes due, again and again; if ever.

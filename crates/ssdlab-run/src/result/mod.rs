@@ -281,7 +281,7 @@ impl RunResult {
             buffer: BufferResult::of(drive),
             map_cache: map_cache(drive),
             decoded: DecodedAt::of(drive),
-            migration: drive.counts_reads().then_some(stats.migration),
+            migration: drive.migrates().then_some(stats.migration),
             streams: StreamResult::of(drive),
             repairs: drive.repairs(),
             life: drive.life(),

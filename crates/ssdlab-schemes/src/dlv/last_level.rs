@@ -72,8 +72,13 @@ mod tests {
         assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn))), [0, 4, 0]);
         read_at(&mut policy, &view(1), 2, true);
         assert_eq!(policy.start(&view(1)), 2);
-        let page =
-            Programmed { lpn: Lpn(1), block: BlockId(0), page: PageInBlock(0), cause: Cause::Gc };
+        let page = Programmed {
+            lpn: Lpn(1),
+            block: BlockId(0),
+            page: PageInBlock(0),
+            cause: Cause::Gc,
+            clock: 0,
+        };
         publish(&mut policy, &Event::PageProgrammed(&page));
         assert_eq!(policy.start(&view(1)), 0);
         assert_eq!(policy.metadata_bits(0), [("page_levels", 9)]);

@@ -11,7 +11,10 @@ use ssdlab_base::math;
 use ssdlab_base::quantity::Share;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
+use ssdlab_policy::Component;
 use ssdlab_policy::account::Reading;
+use ssdlab_policy::allocation::FreeBlockPolicy;
+use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
 
 /// How far a page moves that is read often.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -124,6 +127,8 @@ pub struct Groups {
     blocks_per_plane: u32,
     /// Errors of a codeword with which a block can still be read.
     most_errors: u32,
+    /// The order in which free blocks are opened.
+    opens: FreeBlockPolicy,
 }
 
 /// A drive's blocks as they are measured first.
@@ -139,12 +144,14 @@ pub struct First {
     pub known: Vec<Reading>,
     /// See `known`.
     pub erases: Vec<u32>,
+    /// The order in which free blocks are opened.
+    pub opens: FreeBlockPolicy,
 }
 
 impl Groups {
     /// None of the blocks is set apart.
     pub fn new(config: &GroupsConfig, first: First) -> Groups {
-        let First { blocks_per_plane, most_apart, most_errors, known, erases } = first;
+        let First { blocks_per_plane, most_apart, most_errors, known, erases, opens } = first;
         let planes = known.len() / blocks_per_plane as usize;
         let bounds = match &config.boundaries {
             Boundaries::Levels(_) => 0,
@@ -160,6 +167,7 @@ impl Groups {
             room: vec![most_apart; planes].into(),
             blocks_per_plane,
             most_errors,
+            opens,
         };
         (0..planes as u32).for_each(|plane| groups.cut(PlaneId(plane)));
         for block in (0..groups.known.len() as u32).map(BlockId) {
@@ -318,21 +326,51 @@ impl Groups {
         self.class_of_free(block, may_join)
     }
 
-    /// Bits that say the group of each block.
-    pub fn metadata_bits(&self) -> u64 {
-        let bits = u64::from(u8::BITS - (self.count() - 1).leading_zeros());
-        self.known.len() as u64 * bits
+    /// When a free block's turn to be opened comes, the least first, if that goes by what blocks were
+    /// measured to be.
+    pub fn turn(&self, block: BlockId, erases: u32) -> Option<u32> {
+        match self.opens {
+            FreeBlockPolicy::LongestFree
+            | FreeBlockPolicy::LeastErased
+            | FreeBlockPolicy::FewestRetries => None,
+            FreeBlockPolicy::FewestErrors => Some(self.errors(block)),
+            FreeBlockPolicy::Healthiest => Some(u32::MAX - self.intervals_left(block, erases)),
+        }
     }
 
-    /// Bits that keep the errors of each block.
-    pub fn error_bits(&self) -> u64 {
-        let bits = u64::from(u32::BITS - self.most_errors.leading_zeros());
-        self.known.len() as u64 * bits
+    /// Whether blocks are ranked or opened by the errors of their worst page.
+    pub fn counts_errors(&self) -> bool {
+        self.opens.measures() || matches!(self.config.boundaries, Boundaries::Shares(_))
+    }
+}
+
+impl Component for Groups {
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_READ.and(EventMask::BLOCK_FREED)
     }
 
-    /// Whether groups are divided by errors.
-    pub fn ranks(&self) -> bool {
-        matches!(self.config.boundaries, Boundaries::Shares(_))
+    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+        match *event {
+            Event::PageRead(read) if read.mapped => {
+                let reading = Reading { level: read.level, errors: read.errors };
+                self.read(read.view.block, reading);
+            }
+            Event::BlockFreed(&FreedBlock { block, class, pe_cycles, has_spare, .. }) => {
+                let class = self.erased(block, class, pe_cycles, has_spare);
+                actions.push(Action::SetClass { block, class });
+                let turn = self.turn(block, pe_cycles);
+                turn.into_iter().for_each(|turn| actions.push(Action::SetTurn { block, turn }));
+            }
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+        let of_a_group = u64::from(u8::BITS - (self.count() - 1).leading_zeros());
+        let of_errors = u64::from(u32::BITS - self.most_errors.leading_zeros());
+        let blocks = self.known.len() as u64;
+        let errors = if self.counts_errors() { blocks * of_errors } else { 0 };
+        vec![("block_groups", blocks * of_a_group), ("block_errors", errors)]
     }
 }
 
@@ -351,7 +389,14 @@ mod tests {
         let erases = vec![500; 20];
         Groups::new(
             config,
-            First { blocks_per_plane: 10, most_apart: 4, most_errors: 490, known, erases },
+            First {
+                blocks_per_plane: 10,
+                most_apart: 4,
+                most_errors: 490,
+                known,
+                erases,
+                opens: FreeBlockPolicy::default(),
+            },
         )
     }
 

@@ -5,15 +5,17 @@ pub mod block_class;
 pub mod block_groups;
 pub mod page_hotness;
 pub mod predictor;
-pub mod read_counts;
 pub mod retry_estimate;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_policy::Component;
+use ssdlab_policy::event::{Actions, Event, EventMask};
 
 use block_class::BlockClassChoice;
-use page_hotness::HotnessChoice;
-use retry_estimate::RetryEstimateChoice;
+use block_groups::Groups;
+use page_hotness::{HotPages, HotnessChoice};
+use retry_estimate::{RetryEstimateChoice, RetryEstimates};
 
 /// What the controller knows of its blocks from elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,4 +30,54 @@ pub struct MetadataConfig {
     /// How it is known whether pages are mostly read or mostly written: `none`, or `buffer` (by their
     /// uses in it). Default: `none`.
     pub page_hotness: HotnessChoice,
+}
+
+/// The metadata that a drive keeps, each component of it only where the config names it.
+#[derive(Clone, Debug, Default)]
+pub struct Metadata {
+    /// What is known of the blocks, if they are measured.
+    pub block_groups: Option<Box<Groups>>,
+    /// How well blocks are expected to read.
+    pub retry_estimates: Option<Box<RetryEstimates>>,
+    /// What pages are mostly used for.
+    pub page_hotness: Option<Box<HotPages>>,
+}
+
+impl Metadata {
+    fn components(&self) -> impl Iterator<Item = &dyn Component> {
+        let Metadata { block_groups, retry_estimates, page_hotness } = self;
+        let groups = block_groups.as_deref().map(|groups| groups as &dyn Component);
+        let estimates = retry_estimates.as_deref().map(|estimates| estimates as &dyn Component);
+        let hotness = page_hotness.as_deref().map(|hotness| hotness as &dyn Component);
+        [groups, estimates, hotness].into_iter().flatten()
+    }
+
+    /// The kinds of event that one of them wants to learn of.
+    pub fn events(&self) -> EventMask {
+        self.components().fold(EventMask::NONE, |all, component| all.and(component.events()))
+    }
+
+    /// Tells each component of an event that it wants to learn of.
+    pub fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+        fn tell(component: Option<&mut impl Component>, event: &Event, actions: &mut Actions) {
+            if let Some(component) = component
+                && component.events().has(event.kind())
+            {
+                component.on_event(event, actions);
+            }
+        }
+        tell(self.block_groups.as_deref_mut(), event, actions);
+        tell(self.retry_estimates.as_deref_mut(), event, actions);
+        tell(self.page_hotness.as_deref_mut(), event, actions);
+    }
+
+    /// Bits that a controller needs for them, by structure.
+    pub fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+        self.components().flat_map(Component::metadata_bits).collect()
+    }
+
+    /// Whether the errors of what is read are asked for, not only its level.
+    pub fn counts_errors(&self) -> bool {
+        self.block_groups.as_ref().is_some_and(|groups| groups.counts_errors())
+    }
 }

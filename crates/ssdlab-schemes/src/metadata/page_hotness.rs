@@ -9,8 +9,10 @@ use ssdlab_nand::Lpn;
 use ssdlab_nand::refusal::Refusal;
 
 use super::retry_estimate::NoEstimateConfig;
+use ssdlab_policy::Component;
 pub use ssdlab_policy::Hotness;
 use ssdlab_policy::account::Uses;
+use ssdlab_policy::event::{Actions, Event, EventMask};
 
 choice! {
     /// How the controller knows what pages are mostly used for.
@@ -107,6 +109,8 @@ pub struct HotPages {
     threshold: f64,
     max_uses: u16,
     rewrites: bool,
+    /// Pages that the buffer holds.
+    buffer_pages: u32,
     of: Vec<Hotness>,
     /// What they were taken for at the start, where pages are read that no table holds from then.
     start: Vec<Hotness>,
@@ -116,8 +120,9 @@ pub struct HotPages {
 
 impl HotPages {
     /// Nothing is known of so many pages.
-    pub fn new(config: &HotnessConfig, pages: u32) -> HotPages {
+    pub fn new(config: &HotnessConfig, pages: u32, buffer_pages: u32) -> HotPages {
         HotPages {
+            buffer_pages,
             threshold: config.threshold.get(),
             max_uses: config.max_uses,
             rewrites: config.initial == InitialHotness::Rewrite,
@@ -204,14 +209,29 @@ impl HotPages {
     pub fn reset_counts(&mut self) {
         self.found = [0; Hotness::COUNT];
     }
+}
 
-    /// Bits of the counters of so many buffered pages, and of the classes in the page map. Source: HIRE,
-    /// section 3.3.
-    pub fn metadata_bits(&self, buffered: u32) -> [(&'static str, u64); 2] {
+impl Component for HotPages {
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_EVICTED.and(EventMask::PAGE_TRIMMED).and(EventMask::COUNTS_RESET)
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match *event {
+            Event::PageEvicted { lpn, uses } => {
+                self.leaves(lpn, uses);
+            }
+            Event::PageTrimmed(lpn) => self.forget(lpn),
+            Event::CountsReset => self.reset_counts(),
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
         // Of the numbers from 0 to the most uses.
         let counter = u64::from(u16::BITS - self.max_uses.leading_zeros());
-        [
-            ("buffer_uses", 2 * counter * u64::from(buffered)),
+        vec![
+            ("buffer_uses", 2 * counter * u64::from(self.buffer_pages)),
             ("page_hotness", 2 * self.of.len() as u64),
         ]
     }
@@ -223,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_page_is_hot_if_more_than_the_share_of_its_uses_is_of_a_kind() {
-        let mut pages = HotPages::new(&HotnessConfig::default(), 4);
+        let mut pages = HotPages::new(&HotnessConfig::default(), 4, 0);
         let mut found = |reads, writes| pages.leaves(Lpn(2), Uses { reads, writes });
         assert_eq!(
             [found(1, 0), found(0, 1), found(1, 1)],
@@ -241,15 +261,15 @@ mod tests {
     #[test]
     fn counters_stop_where_they_have_no_more_bits() {
         let config = HotnessConfig { max_uses: 15, ..HotnessConfig::default() };
-        let mut pages = HotPages::new(&config, 1000);
+        let mut pages = HotPages::new(&config, 1000, 100);
         assert_eq!(pages.leaves(Lpn(0), Uses { reads: 1000, writes: 1 }), Hotness::Mixed);
         let mut uses = Uses { reads: u16::MAX, writes: 0 };
         uses.count(false);
         assert_eq!(uses.reads, u16::MAX);
-        assert_eq!(pages.metadata_bits(100), [("buffer_uses", 800), ("page_hotness", 2000)]);
+        assert_eq!(pages.metadata_bits(), [("buffer_uses", 800), ("page_hotness", 2000)]);
         for (max_uses, bits) in [(1, 1), (16, 5), (255, 8)] {
             let config = HotnessConfig { max_uses, ..HotnessConfig::default() };
-            assert_eq!(HotPages::new(&config, 0).metadata_bits(1)[0].1, 2 * bits);
+            assert_eq!(HotPages::new(&config, 0, 1).metadata_bits()[0].1, 2 * bits);
         }
     }
 

@@ -8,8 +8,10 @@ use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
 use super::predictor::{Predictor, PredictorConfig};
+use ssdlab_policy::Component;
 use ssdlab_policy::account::BlockProbe;
 pub use ssdlab_policy::background::Expected;
+use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
 
 /// Where the settings stand.
 const KEY: &str = "metadata.retry_estimate";
@@ -256,14 +258,33 @@ impl RetryEstimates {
             Source::Known => self.look(block, erases, look(erases)),
         }
     }
+}
 
-    /// Bits that a controller needs for it: of the model five numbers of four bytes a block.
-    pub fn metadata_bits(&self) -> u64 {
-        match &self.source {
+impl Component for RetryEstimates {
+    fn events(&self) -> EventMask {
+        EventMask::PAGE_READ.and(EventMask::PAGE_PROGRAMMED).and(EventMask::BLOCK_FREED)
+    }
+
+    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+        match *event {
+            Event::PageRead(read) if read.mapped => self.read(read.view.block, read.level),
+            Event::PageProgrammed(page) => self.programmed(page.block, page.clock),
+            Event::BlockFreed(freed) => {
+                let FreedBlock { block, pe_cycles, cycles_per_erase, clock, probe, .. } = *freed;
+                self.erased(block, clock, (pe_cycles, cycles_per_erase), probe.0);
+                actions.push(Action::SetTurn { block, turn: self.turn(block) });
+            }
+            _ => {}
+        }
+    }
+
+    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+        let bits = match &self.source {
             Source::Model(_) => 5 * 32 * self.age.len() as u64,
             Source::LastSeen => 8 * self.seen.len() as u64,
             Source::Known => 0,
-        }
+        };
+        vec![("block_retries", bits)]
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
+use super::read_counts::ReadCounts;
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{
@@ -44,6 +45,10 @@ pub struct ReadHotMigration {
     wanted: Box<[Option<u8>]>,
     groups: u8,
     blocks_per_plane: u32,
+    /// How often each page was read.
+    counts: ReadCounts,
+    /// Entries of the page map that are held at a time, each with a counter.
+    held_entries: u32,
 }
 
 impl Policy for ReadHotMigration {
@@ -84,11 +89,18 @@ impl Policy for ReadHotMigration {
             wanted: vec![None; planes].into(),
             groups: groups(setup),
             blocks_per_plane: geometry.blocks,
+            counts: ReadCounts::new(setup.logical_pages, config.threshold),
+            held_entries: setup.held_entries,
         }
     }
 
     fn events(&self) -> EventMask {
-        EventMask::HOST_READ.and(EventMask::NO_SPACE)
+        EventMask::HOST_READ
+            .and(EventMask::NO_SPACE)
+            .and(EventMask::PAGE_INVALIDATED)
+            .and(EventMask::MIGRATION_BEGAN)
+            .and(EventMask::PAGE_MIGRATED)
+            .and(EventMask::ENTRIES_LOADED)
     }
 
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
@@ -99,6 +111,14 @@ impl Policy for ReadHotMigration {
                 }
             }
             Event::NoSpace { plane, class } => self.wanted[plane.index()] = Some(class),
+            // A page that was written, begins to move, or was moved out is counted anew.
+            Event::PageInvalidated { lpn, .. } | Event::MigrationBegan(lpn) => {
+                self.counts.forget(lpn);
+            }
+            Event::PageMigrated(page) if page.cause == Cause::Migration && !page.alone => {
+                self.counts.forget(page.lpn);
+            }
+            Event::EntriesLoaded { first, count } => self.counts.come(first, count),
             _ => {}
         }
     }
@@ -106,7 +126,8 @@ impl Policy for ReadHotMigration {
     fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {
         let blocks = self.wanted.len() as u64 * u64::from(self.blocks_per_plane);
         let number = u64::from(u64::BITS - (blocks - 1).leading_zeros());
-        vec![("clock", apart * (number + 1))]
+        let counts = u64::from(self.held_entries) * self.counts.bits();
+        vec![("read_counts", counts), ("clock", apart * (number + 1))]
     }
 }
 
@@ -118,11 +139,12 @@ fn groups(setup: &PolicyContext) -> u8 {
 impl ReadHotMigration {
     /// The host has read a page: the class to which it should move, if to any.
     fn read(&mut self, read: &HostRead) -> Option<u8> {
+        let count = self.counts.read(read.lpn);
         if read.is_apart {
             let (word, bit) = self.bit(read.block);
             *word |= bit;
         }
-        (read.count >= self.threshold && read.group > 0).then(|| read.group - 1)
+        (count >= self.threshold && read.group > 0).then(|| read.group - 1)
     }
 
     fn bit(&mut self, block: BlockId) -> (&mut u64, u64) {
@@ -165,18 +187,19 @@ impl BackgroundPolicy for ReadHotMigration {
     }
 
     fn needs(&self) -> BackgroundNeeds {
-        BackgroundNeeds { counts_reads: self.threshold, ..BackgroundNeeds::default() }
+        BackgroundNeeds { migrates: true, ..BackgroundNeeds::default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
 
-    use ssdlab_nand::{Cell, Geometry, PlaneId};
+    use ssdlab_nand::{Cell, Geometry, Lpn, PlaneId};
 
     use super::*;
     use ssdlab_policy::blocks::BlockClasses;
     use ssdlab_policy::blocks::BlockTable;
+    use ssdlab_policy::event::Migrated;
     use ssdlab_policy::testing::SMALL;
     use ssdlab_policy::testing::publish;
 
@@ -202,19 +225,47 @@ mod tests {
         table
     }
 
-    fn read(count: u8, group: u8, block: u32) -> HostRead {
-        HostRead { block: BlockId(block), is_apart: group < 2, group, count }
+    /// A page of a block of this group is read.
+    fn read(lpn: u32, group: u8, block: u32) -> HostRead {
+        HostRead { lpn: Lpn(lpn), block: BlockId(block), is_apart: group < 2, group }
     }
 
     #[test]
     fn a_page_moves_one_group_up_when_it_has_been_read_often() {
         let mut hot = read_hot();
-        assert_eq!(hot.read(&read(2, 2, 11)), None);
-        assert_eq!(hot.read(&read(3, 2, 11)), Some(1));
-        assert_eq!(hot.read(&read(3, 1, 8)), Some(0));
-        assert_eq!(hot.read(&read(3, 0, 6)), None, "there is no better group");
-        let actions = publish(&mut hot, &Event::HostRead(&read(3, 2, 11)));
+        let of_three = |hot: &mut ReadHotMigration, lpn, group| {
+            [(); 3].map(|()| hot.read(&read(lpn, group, 11)))
+        };
+        assert_eq!(of_three(&mut hot, 1, 2), [None, None, Some(1)]);
+        assert_eq!(of_three(&mut hot, 2, 1), [None, None, Some(0)]);
+        assert_eq!(of_three(&mut hot, 3, 0), [None; 3], "there is no better group");
+        let actions = publish(&mut hot, &Event::HostRead(&read(1, 2, 11)));
         assert_eq!(actions, [Action::MigratePage { class: 1 }]);
+    }
+
+    #[test]
+    fn a_page_that_is_written_moves_or_whose_entry_comes_is_counted_anew() {
+        let moved =
+            |cause, alone| Migrated { lpn: Lpn(5), from: BlockId(0), to: BlockId(1), cause, alone };
+        let cold_out = moved(Cause::Migration, false);
+        let (itself, collected) = (moved(Cause::Migration, true), moved(Cause::Gc, false));
+        for (event, anew) in [
+            (Event::PageInvalidated { lpn: Lpn(5), block: BlockId(0) }, true),
+            (Event::MigrationBegan(Lpn(5)), true),
+            (Event::EntriesLoaded { first: Lpn(4), count: 2 }, true),
+            (Event::EntriesLoaded { first: Lpn(6), count: 2 }, false),
+            (Event::PageMigrated(&cold_out), true),
+            (Event::PageMigrated(&itself), false),
+            (Event::PageMigrated(&collected), false),
+        ] {
+            let mut hot = read_hot();
+            for _ in 0..2 {
+                hot.read(&read(5, 2, 11));
+            }
+            publish(&mut hot, &event);
+            let moves = if anew { None } else { Some(1) };
+            assert_eq!(hot.read(&read(5, 2, 11)), moves, "{event:?}");
+        }
     }
 
     #[test]
@@ -230,7 +281,7 @@ mod tests {
         let job = |hot: &mut ReadHotMigration| hot.job(Trigger::Changed, &view);
         assert_eq!(job(&mut hot), None, "nobody wants room");
         for block in [6, 9] {
-            hot.read(&read(1, 0, block));
+            hot.read(&read(block, 0, block));
         }
         let expect = |block| {
             let class = Some(1);

@@ -6,11 +6,13 @@
 
 mod draw;
 mod lay;
+mod metadata;
 mod owners;
 mod pool;
 
 pub use draw::Outline;
 pub use lay::Laying;
+pub use metadata::metadata;
 pub use owners::{Owners, Tenant};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
