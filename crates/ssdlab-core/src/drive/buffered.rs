@@ -4,10 +4,12 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::Lpn;
 
 use super::Drive;
+use super::routing::Step;
 use super::watch::watch;
-use crate::account::{Cause, OpKind, Part, RequestAttrs};
+use crate::account::{Cause, OpKind, RequestAttrs};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::flash::{Owner, Room, TxnId};
+use crate::metadata::page_hotness::Hotness;
 use crate::policy::event::Event;
 use crate::policy::eviction::BufferUse;
 
@@ -26,20 +28,23 @@ enum Left {
 }
 
 impl Drive {
-    fn the_buffer(&mut self) -> &mut Buffer {
+    pub(super) fn the_buffer(&mut self) -> &mut Buffer {
         self.buffer.as_mut().expect(HAS_BUFFER)
     }
 
     /// A page operation of a host request comes to the buffer.
     #[inline(never)]
-    pub(super) fn enter_buffer(&mut self, id: TxnId) {
+    pub(super) fn enter_buffer(&mut self, id: TxnId) -> Step {
         match self.flash.txns[id].kind {
             OpKind::Read => self.read_through_buffer(id),
-            _ => self.write_to_buffer(id),
+            _ => {
+                self.write_to_buffer(id);
+                Step::UnderWay
+            }
         }
     }
 
-    fn read_through_buffer(&mut self, id: TxnId) {
+    fn read_through_buffer(&mut self, id: TxnId) -> Step {
         let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
         let now = SimTime::from_ns(self.now);
         let buffer = self.the_buffer();
@@ -52,12 +57,12 @@ impl Drive {
                 self.the_buffer().begin_move(now, id);
                 watch!(self, hits(id, &self.flash.txns[id]));
                 self.stats.buffer.read_hits += 1;
-                return;
+                return Step::UnderWay;
             }
             watch!(self, overlaid(id, &self.flash.txns[id], present));
         }
         self.stats.buffer.read_misses += 1;
-        self.acquire(id);
+        self.acquire(id)
     }
 
     fn write_to_buffer(&mut self, id: TxnId) {
@@ -98,11 +103,6 @@ impl Drive {
                 self.the_buffer().leaves_ahead();
             }
         }
-    }
-
-    /// Tells the policies that a page leaves, or is programmed by a flush.
-    fn page_evicted(&mut self, page: &Slot) {
-        self.policies.publish(&Event::PageEvicted { lpn: page.lpn, uses: page.uses });
     }
 
     /// Lets the page leave whose turn it is.
@@ -168,52 +168,9 @@ impl Drive {
         let used = self.hotness_of(page.lpn);
         self.flash.txns[id].hint = self.hint_of(attrs, cause, full, used);
         watch!(self, leaves(id, &self.flash.txns[id]));
-        self.acquire(id);
+        let step = self.acquire(id);
+        debug_assert_eq!(step, Step::UnderWay, "a program goes to the flash");
         number
-    }
-
-    /// Whether a write whose turn on its page has come may go on: not a page that leaves the
-    /// buffer and has not moved in.
-    #[inline]
-    pub(super) fn is_in_buffer(&mut self, id: TxnId) -> bool {
-        match self.flash.txns[id].owner {
-            Owner::Buffer { number, .. } => self.the_buffer().departures.may_go_on(number),
-            _ => true,
-        }
-    }
-
-    /// An operation has moved its page into or out of the buffer.
-    #[inline(never)]
-    pub(super) fn buffer_fires(&mut self) {
-        let id = self.the_buffer().take_moved();
-        let txn = &mut self.flash.txns[id];
-        txn.charge(Part::Buffer, self.now);
-        let (kind, lpn) = (txn.kind, txn.lpn);
-        self.end_of_operation(id);
-        if kind == OpKind::Program {
-            for program in self.the_buffer().has_come(lpn, id) {
-                self.flash.txns[program].charge(Part::Buffer, self.now);
-                self.translate(program);
-            }
-        }
-    }
-
-    /// A page that left the buffer has been programmed.
-    pub(super) fn page_has_left(&mut self, room: Room, number: u64) {
-        let now = SimTime::from_ns(self.now);
-        let over = self.the_buffer().departed(number);
-        let write = match room {
-            Room::None => None,
-            Room::Ahead => self.the_buffer().left_ahead(),
-            Room::For(write) => Some(write),
-        };
-        if let Some(write) = write {
-            let lpn = self.flash.txns[write].lpn;
-            self.the_buffer().gets_room(now, lpn, write);
-        }
-        for slot in over {
-            self.end_of_flush_wait(slot);
-        }
     }
 
     /// A page was read from the flash: it stays in the buffer if such pages do.
@@ -282,10 +239,26 @@ impl Drive {
         self.host[slot].remaining += u32::from(waits);
     }
 
-    /// All that was leaving when a flush came has been programmed.
-    fn end_of_flush_wait(&mut self, slot: u32) {
-        if self.host.part_ended(slot) {
-            self.end_of_no_operation(slot, self.host[slot].transferred_in);
+    /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read, and was
+    /// not programmed as such pages are.
+    pub(super) fn is_rewritten(&mut self, page: &Slot) -> bool {
+        let whole = page.present.count_ones() == self.sectors_per_page;
+        let Some(hot) =
+            self.policies.metadata.page_hotness.as_ref().filter(|hot| hot.rewrites() && whole)
+        else {
+            return false;
+        };
+        if hot.of(page.lpn) != Hotness::Read || page.flushing.is_some() {
+            return false;
         }
+        let (ppn, was) = match self.ftl.map.get(page.lpn) {
+            Some(ppn) => (ppn, self.flash.cells.program_mode(ppn)),
+            None if self.counts_as_preloaded(page.lpn) => {
+                let (ppn, ..) = self.preloaded_at(page.lpn);
+                (ppn, self.program_mode_of_unwritten(page.lpn, ppn))
+            }
+            None => return false,
+        };
+        self.program_mode_for(Some(Hotness::Read), ppn, Cause::Migration) != was
     }
 }

@@ -1,18 +1,15 @@
 //! What pages are mostly used for: how it is learned as they leave the buffer, and how the data that is on
 //! the drive at the start was programmed.
 
-use ssdlab_nand::{Lpn, Ppn};
+use ssdlab_nand::Lpn;
 
 use super::Drive;
 use crate::account::{Cause, Uses};
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::config::{StartConfig, StartProgramMode, UnwrittenReads};
-use crate::flash::NORMAL_MODE;
 use crate::host::Op;
 use crate::metadata::page_hotness::{Hotness, InitialHotness};
-use crate::policy::PlacementHint;
 use crate::policy::eviction::BufferUse;
-use crate::policy::program_mode::ProgramModeView;
 use crate::slots::AnyEviction;
 
 /// A first pass of a workload through a drive's buffer, in which no time passes.
@@ -23,49 +20,11 @@ pub struct Rehearsal {
 }
 
 impl Drive {
-    /// What a page is mostly used for, where that is learned.
-    #[inline]
-    pub fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
-        self.policies.metadata.page_hotness.as_ref().map(|hot| hot.of(lpn))
-    }
-
     /// Learns from its uses in a first pass what a page is mostly used for.
     fn learn_hotness(&mut self, page: &Slot) {
         if let Some(hot) = &mut self.policies.metadata.page_hotness {
             hot.leaves(page.lpn, page.uses);
         }
-    }
-
-    /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read, and was
-    /// not programmed as such pages are.
-    pub(super) fn is_rewritten(&mut self, page: &Slot) -> bool {
-        let whole = page.present.count_ones() == self.sectors_per_page;
-        let Some(hot) =
-            self.policies.metadata.page_hotness.as_ref().filter(|hot| hot.rewrites() && whole)
-        else {
-            return false;
-        };
-        if hot.of(page.lpn) != Hotness::Read || page.flushing.is_some() {
-            return false;
-        }
-        let (ppn, was) = match self.ftl.map.get(page.lpn) {
-            Some(ppn) => (ppn, self.flash.cells.program_mode(ppn)),
-            None if self.counts_as_preloaded(page.lpn) => {
-                let (ppn, ..) = self.preloaded_at(page.lpn);
-                (ppn, self.program_mode_of_unwritten(page.lpn, ppn))
-            }
-            None => return false,
-        };
-        self.program_mode_for(Some(Hotness::Read), ppn, Cause::Migration) != was
-    }
-
-    /// The voltages with which a page that is used so would be programmed where it lies.
-    fn program_mode_for(&mut self, hotness: Option<Hotness>, ppn: Ppn, cause: Cause) -> u8 {
-        let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
-        let view = ProgramModeView { cause, class, hotness };
-        let mut hint = PlacementHint::default();
-        self.policies.program_mode.iter_mut().for_each(|link| link.fill(&view, &mut hint));
-        hint.program_mode.unwrap_or(NORMAL_MODE)
     }
 
     /// A first pass of the workload, if what pages are used for is to be known from the start.
@@ -181,19 +140,6 @@ impl Drive {
         {
             let program_mode = self.program_mode_for(self.hotness_of(lpn), ppn, Cause::Host);
             self.flash.cells.set_program_mode(ppn, program_mode);
-        }
-    }
-
-    /// The voltages with which a page was programmed that counts as written before the start.
-    #[inline]
-    pub(super) fn program_mode_of_unwritten(&mut self, lpn: Lpn, ppn: Ppn) -> u8 {
-        match self.resolved.config.start.program_mode {
-            StartProgramMode::Normal => NORMAL_MODE,
-            StartProgramMode::Policy => {
-                let then =
-                    self.policies.metadata.page_hotness.as_ref().map(|hot| hot.at_start(lpn));
-                self.program_mode_for(then, ppn, Cause::Host)
-            }
         }
     }
 

@@ -5,12 +5,11 @@ use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 
 use super::Drive;
 use super::policies::BackgroundAt;
-use super::watch::watch;
 use crate::account::{Cause, OpKind};
 use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{Ftl, Writer};
-use crate::policy::background::{Job, PlaneView, Trigger};
-use crate::policy::event::Event as Happened;
+use crate::policy::background::{Job, PlaneView};
+use crate::policy::event::Event;
 use crate::slots::AnyBackground;
 
 /// Pages of a block that are looked at ahead together.
@@ -24,7 +23,7 @@ pub(super) struct Running {
     cursor: u16,
     ahead: u16,
     /// Where the page that is being moved comes from.
-    from: Ppn,
+    pub(super) from: Ppn,
     /// The background policy that wanted it.
     pub(super) policy: BackgroundAt,
     /// Pages that were moved, and the block that took the last of them.
@@ -70,6 +69,30 @@ impl Jobs {
         self.running[plane.index()].map(|running| running.job.block)
     }
 
+    /// The job under way on a plane.
+    #[inline]
+    pub(super) fn of(&mut self, plane: PlaneId) -> &mut Running {
+        self.running[plane.index()].as_mut().expect("a job under way")
+    }
+
+    /// Whether a plane has no job.
+    #[inline]
+    pub(super) fn is_free(&self, plane: PlaneId) -> bool {
+        self.running[plane.index()].is_none()
+    }
+
+    /// Free pages of a plane from which on no policy has anything to do.
+    #[inline]
+    pub(super) fn contents(&self) -> u32 {
+        self.contents
+    }
+
+    /// A job has ended.
+    pub(super) fn end(&mut self, plane: PlaneId) -> Running {
+        self.collecting[plane.index()] = false;
+        self.running[plane.index()].take().expect("a job under way")
+    }
+
     /// The writer that takes the pages of a plane's job.
     #[inline]
     pub fn writer(&self, plane: PlaneId) -> Writer {
@@ -89,43 +112,10 @@ pub(super) fn plane_view(ftl: &Ftl, plane: PlaneId) -> PlaneView<'_> {
 }
 
 impl Drive {
-    /// A page of the plane was written or became invalid: the tenders may want something.
-    #[inline]
-    pub(super) fn plane_changed(&mut self, plane: PlaneId) {
-        let free = self.free(plane);
-        if free < self.jobs.contents && self.jobs.running[plane.index()].is_none() {
-            self.choose_job(plane, Trigger::Changed);
-        }
-    }
-
     /// Free pages of a plane as the tenders count them.
     #[inline]
-    fn free(&self, plane: PlaneId) -> u32 {
+    pub(super) fn free(&self, plane: PlaneId) -> u32 {
         self.ftl.alloc.counted(plane, self.jobs.counts_pages)
-    }
-
-    /// A plane's job has ended: the tenders may want another, and some that wait may begin.
-    pub(super) fn next_job(&mut self, plane: PlaneId) {
-        // One for the drive as a whole may have begun.
-        if self.jobs.running[plane.index()].is_none() {
-            self.choose_job(plane, Trigger::JobEnded);
-        }
-        self.begin_all_waiting();
-    }
-
-    /// Asks the tenders about a plane that no job runs on.
-    #[inline(never)]
-    pub(super) fn choose_job(&mut self, plane: PlaneId, trigger: Trigger) {
-        let (ftl, view) = (&self.ftl, plane_view(&self.ftl, plane));
-        let mut policies = (0..).zip(&mut self.policies.background);
-        let job = policies.find_map(|(at, policy)| {
-            let job = policy.job(trigger, &view).filter(|job| ftl.may_empty(job.block));
-            Some((Some(at), job?))
-        });
-        let Some((policy, job)) = job.or_else(|| self.next_waiting(plane)) else {
-            return;
-        };
-        self.begin_job(plane, policy, job);
     }
 
     /// Begins a job on a plane that none runs on.
@@ -138,7 +128,7 @@ impl Drive {
         if let Some(streams) = self.streams.as_mut().filter(|_| job.cause == Cause::Gc) {
             streams.collected(job.block, self.ftl.blocks.valid(job.block));
         }
-        self.policies.publish(&Happened::BlockCollected(job.block));
+        self.policies.publish(&Event::BlockCollected(job.block));
         self.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
         self.next_of_job(id, plane);
@@ -147,7 +137,7 @@ impl Drive {
     /// Enqueues the next operation of a plane's job: the read of its next valid page, or the erase
     /// once there is none.
     pub(super) fn next_of_job(&mut self, id: TxnId, plane: PlaneId) {
-        let running = self.jobs.running[plane.index()].as_mut().expect("a job under way");
+        let running = self.jobs.of(plane);
         let block = running.job.block;
         let mut kind = OpKind::Erase;
         let mut page = self.geometry.page(block, PageInBlock(0));
@@ -179,7 +169,7 @@ impl Drive {
         self.enqueue_job(id, plane);
     }
 
-    fn enqueue_job(&mut self, id: TxnId, plane: PlaneId) {
+    pub(super) fn enqueue_job(&mut self, id: TxnId, plane: PlaneId) {
         let is_urgent = match self.flash.txns[id].cause {
             Cause::Gc => self.free(plane) < self.jobs.urgent,
             // What makes no room goes first only where it is what the host waits for.
@@ -191,80 +181,8 @@ impl Drive {
         self.flash.enqueue(id, rank, self.now);
     }
 
-    /// An operation of a plane's job ended.
-    #[inline(never)]
-    pub(super) fn job_goes_on(&mut self, id: TxnId, plane: PlaneId) {
-        match self.flash.txns[id].kind {
-            OpKind::Read => {
-                self.flash.txns[id].kind = OpKind::Program;
-                self.flash.txns[id].failed = 0;
-                self.make_hint(id);
-                let running = self.jobs.running[plane.index()].expect("a job under way");
-                if let Some(class) = running.job.class {
-                    self.flash.txns[id].hint.quality = Some(class);
-                } else if self.resolved.config.metadata.block_class.by_priority() {
-                    // Whose it was, its page stays.
-                    let class = self.ftl.blocks.class(running.job.block);
-                    self.flash.txns[id].hint.priority = Some(class);
-                }
-                self.enqueue_job(id, plane);
-            }
-            OpKind::Program => {
-                let running = self.jobs.running[plane.index()].as_mut().expect("a job under way");
-                let (lpn, to) = (self.flash.txns[id].lpn, self.flash.txns[id].ppn);
-                running.moved += 1;
-                running.took = Some(self.geometry.block_of(to));
-                let Running { job, from, .. } = *running;
-                watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
-                if self.ftl.commit_copy(lpn, from, to) {
-                    self.entry_moved(lpn, plane);
-                    let moved = [job.block, self.geometry.block_of(to)];
-                    self.publish_migrated(lpn, moved, job.cause, false);
-                }
-                self.publish_if_closed(to);
-                self.stats.gc.1 += u64::from(job.cause == Cause::Gc);
-                self.stats.migration.cold += u64::from(self.is_cold_out(&job));
-                self.next_of_job(id, plane);
-            }
-            OpKind::Erase => self.end_of_job(id, plane),
-        }
-    }
-
-    fn end_of_job(&mut self, id: TxnId, plane: PlaneId) {
-        let ended = self.jobs.running[plane.index()].take().expect("a job under way");
-        self.jobs.collecting[plane.index()] = false;
-        let block: BlockId = ended.job.block;
-        self.flash.txns.remove(id);
-        watch!(self, gone(id));
-        watch!(self, erased(block));
-        self.reassess(block);
-        let counts_for = self.resolved.config.flash.cycles_per_erase;
-        self.ftl.commit_erase(block, counts_for, ended.job.gains);
-        self.block_wears(block);
-        self.change_moved(plane);
-        match ended.job.cause {
-            Cause::Gc => {
-                self.stats.gc.0 += 1;
-                self.stats.gc_for_subpools += u64::from(ended.job.gains.is_some());
-            }
-            Cause::Wl => self.stats.wear_leveled += 1,
-            _ => self.stats.migration.emptied += u64::from(self.is_cold_out(&ended.job)),
-        }
-        self.tell_of_ended_job(&ended);
-        match self.dynamic {
-            // What waits on a full plane may now go to this one.
-            true => self.flash.unblock_all(),
-            false => self.flash.block_programs(plane, false),
-        }
-        self.mind_all();
-        match &mut self.hold {
-            Some(hold) => hold.job_ended(plane),
-            None => self.next_job(plane),
-        }
-    }
-
     /// Whether a job makes room for pages that are read often.
-    fn is_cold_out(&self, job: &Job) -> bool {
+    pub(super) fn is_cold_out(&self, job: &Job) -> bool {
         job.cause == Cause::Migration && self.moves.is_some()
     }
 }

@@ -6,21 +6,21 @@ use std::collections::BTreeSet;
 use ssdlab_nand::{Lpn, PlaneId};
 
 use super::Drive;
+use super::routing::Step;
 use super::watch::watch;
-use crate::account::{Cause, OpKind, Part};
+use crate::account::{Cause, OpKind};
 use crate::flash::{Fifo, Owner, TxnId};
 use crate::ftl::{Entry, MapCache, MapRoom, MapShape};
 use crate::host::Op;
-use crate::policy::event::Event;
 
 /// What is held of the map, and who waits for more of it.
 #[derive(Clone, Debug)]
 pub(super) struct Mapping {
-    cache: MapCache,
+    pub(super) cache: MapCache,
     /// Operations that wait for the translation page of each slot.
-    waiting: Vec<Fifo>,
+    pub(super) waiting: Vec<Fifo>,
     /// Operations that wait for a slot.
-    starved: Fifo,
+    pub(super) starved: Fifo,
     /// By plane, translation pages whose entries its job has changed and that are not held.
     moved: Vec<BTreeSet<u32>>,
 }
@@ -81,7 +81,7 @@ impl Drive {
     }
 
     /// Reads the translation page that an operation needs, as soon as there is a slot for it.
-    fn load_for(&mut self, id: TxnId) {
+    pub(super) fn load_for(&mut self, id: TxnId) {
         let mapping = self.mapping.as_mut().expect("a map that is held in part");
         let page = mapping.cache.page_of(self.flash.txns[id].lpn);
         let room = match mapping.cache.slot_of(page) {
@@ -147,7 +147,7 @@ impl Drive {
         }
     }
 
-    fn change_on_flash(&mut self, page: u32) {
+    pub(super) fn change_on_flash(&mut self, page: u32) {
         self.stats.map.changed_on_flash += 1;
         self.map_operation(page, OpKind::Program, true);
     }
@@ -168,43 +168,11 @@ impl Drive {
         txn.sectors = txn.mask.count_ones() as u16;
         let op = if kind == OpKind::Read { Op::Read } else { Op::Write };
         watch!(self, begins(id, &self.flash.txns[id], op));
-        self.acquire(id);
-    }
-
-    /// An operation on a translation page has ended.
-    pub(super) fn map_operation_ended(&mut self, page: u32, kind: OpKind, in_part: bool) {
-        let mapping = self.mapping.as_mut().expect("a map that is held in part");
-        if kind == OpKind::Program {
-            if in_part && mapping.cache.paid(page) {
-                self.change_on_flash(page);
-            }
-            return;
+        // An entry is not needed for the map's own pages.
+        let changes = self.flash.txns[id].changes_page();
+        if self.hazards.acquire(&mut self.flash.txns, id, changes) {
+            let step = self.go_on_with_entry(id);
+            debug_assert_eq!(step, Step::UnderWay, "the map was on the flash from the start");
         }
-        mapping.cache.loaded(page);
-        let (first, count) = mapping.cache.entries_of(page);
-        self.policies.publish(&Event::EntriesLoaded { first, count });
-        let slot = mapping.cache.slot_of(page).expect("it has come");
-        let mut waiting = std::mem::take(&mut mapping.waiting[slot]);
-        while let Some(id) = waiting.pop(&self.flash.txns) {
-            self.waited_for_entry(id);
-            self.go_on_with_entry(id);
-        }
-        // One of those that could not even begin to load.
-        while let Some(mapping) = self.mapping.as_mut().filter(|mapping| mapping.cache.has_room()) {
-            let Some(id) = mapping.starved.pop(&self.flash.txns) else { break };
-            match mapping.cache.look_up(self.flash.txns[id].lpn) {
-                Entry::Here => {
-                    self.waited_for_entry(id);
-                    self.go_on_with_entry(id);
-                }
-                _ => self.load_for(id),
-            }
-        }
-    }
-
-    fn waited_for_entry(&mut self, id: TxnId) {
-        let txn = &mut self.flash.txns[id];
-        txn.charge(Part::Map, self.now);
-        txn.was_held_up = true;
     }
 }

@@ -4,7 +4,7 @@
 //! A page that was read whole is at hand and only programmed; of another the rest is read first, where
 //! it lies. As for any copy, the map follows only if the page was not written meanwhile.
 
-use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
+use ssdlab_nand::{Geometry, Lpn, PlaneId, Ppn};
 
 use super::Drive;
 use super::watch::watch;
@@ -15,7 +15,7 @@ use crate::ftl::{Map, PlaneOrder};
 use crate::metadata::block_class::BlockClassChoice;
 use crate::policy::PlacementHint;
 use crate::policy::background::{HostRead, Trigger};
-use crate::policy::event::{Event as Happened, EventMask, Migrated};
+use crate::policy::event::{Event, EventMask};
 
 /// Where pages may move, and whose turn it is.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ impl Drive {
         let group = groups.map_or_else(class, |groups| groups.group(block));
         let is_apart = self.ftl.blocks.is_apart(block);
         let read = HostRead { lpn, block, is_apart, group };
-        self.policies.publish(&Happened::HostRead(&read));
+        self.policies.publish(&Event::HostRead(&read));
         if let Some(class) = self.policies.take_migration() {
             self.move_page(id, class);
         }
@@ -155,7 +155,7 @@ impl Drive {
         txn.mask = whole;
         txn.sectors = self.sectors_per_page as u16;
         txn.hint = PlacementHint { quality: Some(class), ..PlacementHint::default() };
-        self.policies.publish(&Happened::MigrationBegan(lpn));
+        self.policies.publish(&Event::MigrationBegan(lpn));
         if at_hand {
             return self.program_moved(id, to);
         }
@@ -226,7 +226,7 @@ impl Drive {
     }
 
     fn wants_room(&mut self, plane: PlaneId, class: u8) {
-        self.policies.publish(&Happened::NoSpace { plane, class });
+        self.policies.publish(&Event::NoSpace { plane, class });
     }
 
     /// Whether a move that has come to the head of its lane may begin; if not, it is given up.
@@ -298,19 +298,6 @@ impl Drive {
         self.plane_changed(plane);
     }
 
-    /// Tells the policies that a page lies elsewhere.
-    #[inline]
-    pub(super) fn publish_migrated(
-        &mut self,
-        lpn: Lpn,
-        [from, to]: [BlockId; 2],
-        cause: Cause,
-        alone: bool,
-    ) {
-        let page = Migrated { lpn, from, to, cause, alone };
-        self.policies.publish(&Happened::PageMigrated(&page));
-    }
-
     /// A page has come to a plane on which it did not lie.
     fn holds(&mut self, plane: PlaneId, lpn: Lpn) {
         if let Some(count) = self.foreign_on(plane, lpn) {
@@ -330,6 +317,15 @@ impl Drive {
         let moves = self.moves.as_mut()?;
         let away = self.order_of_planes.plane_of(lpn) != plane;
         moves.foreign.get_mut(plane.index()).filter(|_| away)
+    }
+
+    /// A page became invalid on a plane and lies on another, perhaps, where it was written.
+    #[inline]
+    pub(super) fn leaves(&mut self, lpn: Lpn, plane: PlaneId, written: PlaneId) {
+        if plane != written {
+            self.no_longer_holds(plane, lpn);
+            self.plane_changed(plane);
+        }
     }
 }
 

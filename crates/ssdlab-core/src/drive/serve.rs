@@ -1,6 +1,5 @@
 //! A free array unit gets its next work.
 
-use ssdlab_base::Nanos;
 use ssdlab_nand::{PageInBlock, PlaneId};
 
 use super::Drive;
@@ -8,9 +7,8 @@ use super::watch::watch;
 use crate::account::{OpKind, RequestAttrs};
 use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
 use crate::ftl::{Streams, Writer};
-use crate::policy::event::{BlockOpened, Event as Happened, EventMask};
+use crate::policy::event::{BlockOpened, Event, EventMask};
 use crate::policy::program_mode::ProgramModeView;
-use crate::policy::read_start::ReadStartView;
 
 impl Drive {
     /// Gives work to every unit that is free and has some.
@@ -132,42 +130,6 @@ impl Drive {
         self.ask_to_suspend(plane, priority);
     }
 
-    /// Asks at which level a read starts, or goes on.
-    #[inline(always)]
-    pub(super) fn set_level(&mut self, id: TxnId) {
-        self.flash.txns[id].level = match self.flash.txns[id].failed {
-            0 => self.policies.read_start.start(&self.read_view(id)),
-            _ => self.next_level(id),
-        };
-    }
-
-    /// Asks at which level a read goes on whose attempt fails, or will perhaps.
-    #[inline(never)]
-    pub(super) fn next_level(&mut self, id: TxnId) -> u8 {
-        let view = self.read_view(id);
-        let level = self.flash.txns[id].level;
-        self.policies.read_start.climb(&view, level).min(view.levels - 1)
-    }
-
-    /// What a reading policy may know of a read.
-    #[inline(always)]
-    pub(super) fn read_view(&self, id: TxnId) -> ReadStartView {
-        let txn = &self.flash.txns[id];
-        let block = self.geometry.block_of(txn.ppn);
-        let (mut age, mut pe_cycles) = (Nanos::ZERO, 0);
-        // Columns that no one else asks for are not fetched.
-        if self.policies.reads.age {
-            age = self.flash.cells.age(txn, block, self.now);
-            pe_cycles = self.ftl.blocks.erases(block);
-        }
-        let class = self.ftl.blocks.class(block);
-        let groups = self.policies.metadata.block_groups.as_ref();
-        let measured = groups.map_or(0, |groups| groups.level(block));
-        let levels = self.flash.cells.levels();
-        let page = self.geometry.page_in_block(txn.ppn);
-        ReadStartView { block, page, lpn: txn.lpn, levels, class, measured, pe_cycles, age }
-    }
-
     #[inline(always)]
     fn prepare_program(&mut self, id: TxnId) -> bool {
         let txn = &self.flash.txns[id];
@@ -205,11 +167,11 @@ impl Drive {
             let block = self.geometry.block_of(txn.ppn);
             let stream = self.resolved.config.streams().of(txn.hint.stream);
             streams.opened(block, stream);
-            self.policies.publish(&Happened::BlockOpened(&BlockOpened { block, writer, stream }));
+            self.policies.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
         } else if self.policies.wants.has(EventMask::BLOCK_OPENED) {
             let block = self.geometry.block_of(self.flash.txns[id].ppn);
             let stream = Streams::ONE.default;
-            self.policies.publish(&Happened::BlockOpened(&BlockOpened { block, writer, stream }));
+            self.policies.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
         }
         self.mind_all();
     }
@@ -248,11 +210,7 @@ impl Drive {
             if self.hold.is_some() {
                 let class = hint.quality.unwrap_or(0);
                 let (plane, arrival) = (txn.plane, txn.began());
-                self.policies.publish_to_scheduler(&Happened::PageAllocated {
-                    plane,
-                    class,
-                    arrival,
-                });
+                self.policies.publish_to_scheduler(&Event::PageAllocated { plane, class, arrival });
             }
         }
         txn.hint = hint;
@@ -272,7 +230,7 @@ impl Drive {
         let txn = &self.flash.txns[id];
         if self.hold.is_some() && !matches!(txn.owner, Owner::Map { .. }) {
             let (from, to, arrival) = (txn.plane, other, txn.began());
-            self.policies.publish_to_scheduler(&Happened::PlaneChanged { from, to, arrival });
+            self.policies.publish_to_scheduler(&Event::PlaneChanged { from, to, arrival });
         }
         self.flash.pop(txn.plane, txn.lane);
         self.flash.wait_ends(id, self.now);
@@ -335,6 +293,24 @@ impl Drive {
             (OpKind::Read, _) => self.locate(id) == Some(plane),
             (OpKind::Erase, _) => self.flash.may_start(id),
             _ => true,
+        }
+    }
+
+    /// Offers what has come to the scheduler.
+    #[inline]
+    fn offer(&mut self) {
+        if self.has_to_offer() {
+            self.offer_all();
+        }
+    }
+
+    #[inline(never)]
+    fn offer_all(&mut self) {
+        self.offer_entered();
+        // Who waited for the end of a job goes before the next one begins.
+        while let Some(plane) = self.take_ended() {
+            self.ask_order(plane);
+            self.next_job(plane);
         }
     }
 }

@@ -6,13 +6,13 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::Drive;
-use super::jobs::Running;
+use super::jobs::{Running, plane_view};
 use super::policies::BackgroundAt;
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::background::{
-    BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Repairs,
+    BlockEstimate, DriveView, EndedJob, Expected, Job, MOVES_FREE_LEAST, Repairs, Trigger,
 };
-use crate::policy::event::{Action, Event as Happened};
+use crate::policy::event::{Action, Event};
 use crate::slots::AnyBackground;
 
 /// A job that waits until its plane is free.
@@ -167,10 +167,10 @@ impl Drive {
             let policy = due.policy;
             self.upkeep.drop_all_of(policy);
             if across {
-                self.policies.publish_to(policy, &Happened::TimerSkipped);
+                self.policies.publish_to(policy, &Event::TimerSkipped);
                 continue;
             }
-            self.policies.publish_to(policy, &Happened::Timer(&self.estimates()));
+            self.policies.publish_to(policy, &Event::Timer(&self.estimates()));
             self.carry_out_actions();
         }
     }
@@ -280,5 +280,51 @@ impl Drive {
     /// looks for them.
     pub fn repairs(&self) -> Option<Repairs> {
         self.policies.background.iter().find_map(|policy| policy.report())
+    }
+
+    /// A page of the plane was written or became invalid: the tenders may want something.
+    #[inline]
+    pub(super) fn plane_changed(&mut self, plane: PlaneId) {
+        let free = self.free(plane);
+        if free < self.jobs.contents() && self.jobs.is_free(plane) {
+            self.choose_job(plane, Trigger::Changed);
+        }
+    }
+
+    /// A plane's job has ended: the tenders may want another, and some that wait may begin.
+    pub(super) fn next_job(&mut self, plane: PlaneId) {
+        // One for the drive as a whole may have begun.
+        if self.jobs.is_free(plane) {
+            self.choose_job(plane, Trigger::JobEnded);
+        }
+        self.begin_all_waiting();
+    }
+
+    /// Asks the tenders about a plane that no job runs on.
+    #[inline(never)]
+    pub(super) fn choose_job(&mut self, plane: PlaneId, trigger: Trigger) {
+        let (ftl, view) = (&self.ftl, plane_view(&self.ftl, plane));
+        let mut policies = (0..).zip(&mut self.policies.background);
+        let job = policies.find_map(|(at, policy)| {
+            let job = policy.job(trigger, &view).filter(|job| ftl.may_empty(job.block));
+            Some((Some(at), job?))
+        });
+        let Some((policy, job)) = job.or_else(|| self.next_waiting(plane)) else {
+            return;
+        };
+        self.begin_job(plane, policy, job);
+    }
+
+    /// How a block is expected to read now.
+    pub(super) fn expected(&self, block: BlockId) -> Expected {
+        let Some(estimates) = &self.policies.metadata.retry_estimates else {
+            return Expected::default();
+        };
+        let now = self.flash.cells.clock(self.now);
+        let expected = estimates.expected(block, self.ftl.blocks.erases(block), now);
+        match estimates.is_oracle() {
+            true => Expected { retries: self.flash.cells.retries_of(block, self.now), ..expected },
+            false => expected,
+        }
     }
 }

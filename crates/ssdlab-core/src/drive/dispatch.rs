@@ -5,13 +5,16 @@ use std::cell::Cell;
 use ssdlab_nand::PlaneId;
 
 use super::Drive;
-use crate::account::{Cause, OpKind};
-use crate::flash::{Fifo, Flash, Owner, TxnId, Txns, UnitId};
+use crate::account::{Cause, OpKind, RequestAttrs};
+use crate::flash::{Fifo, Flash, Owner, Rank, TxnId, Txns, UnitId};
 use crate::ftl::Ftl;
 use crate::host::{Active, Op};
 use crate::policy::PlacementHint;
 use crate::policy::program_mode::ProgramModeView;
-use crate::policy::scheduler::{Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView};
+use crate::policy::scheduler::{
+    Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView, SchedulerView,
+};
+use crate::policy::suspend::{SuspendView, Verdict};
 use crate::queue::{GroupId, Queue};
 use crate::slots::{AnyProgramMode, AnyScheduler};
 
@@ -239,16 +242,8 @@ impl Drive {
         hold.is_some_and(|hold| !hold.entered.is_empty() || !hold.ended.is_empty())
     }
 
-    /// Offers what has come to the order.
-    #[inline]
-    pub(super) fn offer(&mut self) {
-        if self.has_to_offer() {
-            self.offer_entered();
-        }
-    }
-
-    #[inline(never)]
-    fn offer_entered(&mut self) {
+    /// Offers the groups that have come to the scheduler.
+    pub(super) fn offer_entered(&mut self) {
         let mut entered = std::mem::take(&mut self.hold_mut().entered);
         for group in entered.drain(..) {
             if !view!(self).queue.waits(group) {
@@ -273,11 +268,11 @@ impl Drive {
         }
         entered.append(&mut self.hold_mut().entered);
         self.hold_mut().entered = entered;
-        // Who waited for the end of a job goes before the next one begins.
-        while let Some(plane) = self.hold_mut().ended.pop() {
-            self.ask_order(plane);
-            self.next_job(plane);
-        }
+    }
+
+    /// A plane on which a job has ended since the scheduler was last offered something.
+    pub(super) fn take_ended(&mut self) -> Option<PlaneId> {
+        self.hold_mut().ended.pop()
     }
 
     /// Asks the order who goes to the planes of a free unit.
@@ -318,7 +313,7 @@ impl Drive {
 
     /// What was chosen goes to the flash; without a plane in question since it has just come and
     /// goes at once.
-    fn dispatch(&mut self, next: Decision, plane: Option<PlaneId>) {
+    pub(super) fn dispatch(&mut self, next: Decision, plane: Option<PlaneId>) {
         let mut classes = std::mem::take(&mut self.hold_mut().classes);
         let view = view!(self);
         let group = view.queue.group(next.group);
@@ -406,7 +401,43 @@ impl Drive {
         hold.take(&self.flash.txns, group, plane_share)
     }
 
-    fn hold_mut(&mut self) -> &mut Hold {
+    pub(super) fn hold_mut(&mut self) -> &mut Hold {
         self.hold.as_mut().expect("requests that wait")
+    }
+
+    /// Puts an operation for the host into the queue of a plane.
+    #[inline]
+    pub(super) fn enqueue_host(&mut self, id: TxnId, plane: PlaneId) {
+        let txn = &mut self.flash.txns[id];
+        txn.plane = plane;
+        let (kind, owner) = (txn.kind, txn.owner);
+        let RequestAttrs { priority, hint, .. } = self.attrs(owner);
+        let level = self.policies.scheduler.rank(&SchedulerView { kind, priority, hint });
+        self.flash.enqueue(id, Rank::host(level), self.now);
+        if kind == OpKind::Read {
+            self.ask_to_suspend(plane, priority);
+        }
+    }
+
+    /// Asks whether a read that has come, or was there first, interrupts what its unit does.
+    #[inline]
+    pub(super) fn ask_to_suspend(&mut self, plane: PlaneId, priority: u8) {
+        if !self.flash.may_suspend() {
+            return;
+        }
+        let unit = self.flash.unit_of(plane);
+        let running = self.flash.in_service(unit, self.now);
+        if running.aside || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {
+            return;
+        }
+        let head = self.flash.held(unit).next().expect("an operation in service");
+        let own = self.attrs(self.flash.txns[head].owner).priority;
+        let view = SuspendView { running, priority, works_for_higher: own < priority };
+        match self.policies.suspend.verdict(&view) {
+            Verdict::Wait => {}
+            Verdict::Suspend => self.flash.suspend(unit, self.now),
+            Verdict::DropLoop => self.flash.drop_loop(unit, self.now),
+            Verdict::AfterLoop => self.flash.stop_after_loop(unit, self.now),
+        }
     }
 }

@@ -1,0 +1,114 @@
+//! What a page that is written should be like: what is known of its request, and what placement makes of it.
+
+use ssdlab_base::units::SECTOR_BYTES;
+use ssdlab_nand::{Lpn, Ppn};
+
+use super::Drive;
+use crate::account::{Cause, RequestAttrs};
+use crate::flash::{NORMAL_MODE, Owner, Room, TxnId};
+use crate::host::Active;
+use crate::metadata::page_hotness::Hotness;
+use crate::policy::PlacementHint;
+use crate::policy::placement::{PageView, PlacementView};
+use crate::policy::program_mode::ProgramModeView;
+
+impl Drive {
+    /// What the page of a transaction should be like: as all of its request, if it is part of one; as
+    /// was wished when it left, if it comes from the buffer.
+    #[inline(always)]
+    pub(super) fn make_hint(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let (owner, cause) = (txn.owner, txn.cause);
+        let mut hint = match owner {
+            Owner::Request(slot) => self.host[slot].hint,
+            Owner::Buffer { .. } => txn.hint,
+            _ => {
+                let used = self.hotness_of(txn.lpn);
+                self.hint_of(self.attrs(owner), cause, false, used)
+            }
+        };
+        if self.asks_pages {
+            self.fill_page(self.flash.txns[id].lpn, cause, &mut hint);
+        }
+        self.flash.txns[id].hint = hint;
+    }
+
+    /// Asks what depends on the page itself that is to be written.
+    pub(super) fn fill_page(&mut self, lpn: Lpn, cause: Cause, hint: &mut PlacementHint) {
+        let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
+        let view = PageView { lpn, cause, now: self.now, from };
+        self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
+    }
+
+    /// What a page should be like that is written for such a request.
+    pub(super) fn hint_of(
+        &mut self,
+        attrs: RequestAttrs,
+        cause: Cause,
+        buffer_full: bool,
+        used: Option<Hotness>,
+    ) -> PlacementHint {
+        let RequestAttrs { priority, hint, pages, bytes } = attrs;
+        let view = PlacementView {
+            cause,
+            priority,
+            hint,
+            pages,
+            bytes,
+            unfinished: self.host.unfinished(),
+            buffer_full,
+            hotness: used,
+            free: self.ftl.alloc.free_by_type().unwrap_or_default(),
+        };
+        let mut hint = PlacementHint { hotness: used, ..PlacementHint::default() };
+        for link in &mut self.policies.placement {
+            link.fill(&view, &mut hint);
+        }
+        hint
+    }
+
+    /// The request that a transaction works for. For a page that leaves the buffer it is the write that
+    /// waits for its place; if none does, it can wait for everybody.
+    #[inline]
+    pub(super) fn attrs(&self, owner: Owner) -> RequestAttrs {
+        match owner {
+            Owner::Request(slot) => {
+                let Active { request, pages, .. } = &self.host[slot];
+                let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+                RequestAttrs { priority: request.queue, hint: request.hint, pages: *pages, bytes }
+            }
+            Owner::Buffer { room: Room::For(write), .. } => {
+                self.attrs(self.flash.txns[write].owner)
+            }
+            // Anybody may wait for the map.
+            Owner::Map { .. } => self.of_a_page(0),
+            _ => self.of_a_page(self.host.queues() as u8 - 1),
+        }
+    }
+
+    /// A page for which no request is known.
+    #[inline]
+    fn of_a_page(&self, priority: u8) -> RequestAttrs {
+        RequestAttrs { priority, hint: 0, pages: 1, bytes: self.geometry.page_size.get() }
+    }
+
+    /// What a page is mostly used for, where that is learned.
+    #[inline]
+    pub fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
+        self.policies.metadata.page_hotness.as_ref().map(|hot| hot.of(lpn))
+    }
+
+    /// The voltages with which a page that is used so would be programmed where it lies.
+    pub(super) fn program_mode_for(
+        &mut self,
+        hotness: Option<Hotness>,
+        ppn: Ppn,
+        cause: Cause,
+    ) -> u8 {
+        let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
+        let view = ProgramModeView { cause, class, hotness };
+        let mut hint = PlacementHint::default();
+        self.policies.program_mode.iter_mut().for_each(|link| link.fill(&view, &mut hint));
+        hint.program_mode.unwrap_or(NORMAL_MODE)
+    }
+}

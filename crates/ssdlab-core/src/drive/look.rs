@@ -1,0 +1,212 @@
+//! What can be seen of a drive from outside, and what is measured of it.
+
+use ssdlab_base::SimTime;
+use ssdlab_nand::{BlockId, PlaneId};
+
+use super::Drive;
+use super::policies::Policies;
+use crate::account::{Cause, OpKind};
+use crate::buffer::Buffer;
+use crate::config::Resolved;
+use crate::flash::Flash;
+use crate::ftl::{BlockState, Ftl};
+use crate::metadata::Metadata;
+use crate::policy::event::Event;
+use crate::policy::placement::Heat;
+use crate::stats::{Ended, Stats, StreamCounts};
+
+/// A block as it is seen from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct BlockInfo {
+    /// P/E cycles.
+    pub erases: u32,
+    /// Pages that hold valid data.
+    pub valid: u16,
+    /// True raw bit error rate of its worst page; `None` under flat physics, and of a block that holds
+    /// nothing.
+    pub rber: Option<f64>,
+}
+
+impl Drive {
+    /// The current time of the drive.
+    pub fn now(&self) -> SimTime {
+        SimTime::from_ns(self.now)
+    }
+
+    /// What was measured since the statistics began.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// What was measured of each stream, where there are several.
+    pub fn streams(&self) -> Option<&[StreamCounts]> {
+        self.streams.as_ref().map(|streams| streams.counts())
+    }
+
+    /// The flash back end, to look at.
+    pub fn flash(&self) -> &Flash {
+        &self.flash
+    }
+
+    /// The translation layer's books, to look at.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// The drive's config in flat numbers.
+    pub fn resolved(&self) -> &Resolved {
+        &self.resolved
+    }
+
+    /// Page operations that were under way at most, and those for which memory is reserved.
+    #[inline]
+    pub fn operations(&self) -> (usize, usize) {
+        (self.flash.txns.slots(), self.flash.txns.reserved())
+    }
+
+    /// Unfinished requests.
+    pub fn unfinished(&self) -> u32 {
+        self.host.unfinished()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.next_event().is_none()
+    }
+
+    /// The next moment at which the drive does something by itself; `None` when it is idle.
+    #[inline]
+    pub fn next_event(&self) -> Option<SimTime> {
+        if !self.completions.is_empty() {
+            return Some(SimTime::from_ns(self.now));
+        }
+        let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
+        let next = self.flash.next_event().min(buffer);
+        (next != SimTime::NEVER).then_some(next)
+    }
+
+    /// Whether the queue takes a request now.
+    pub fn has_room(&self, queue: u8) -> bool {
+        self.host.has_room(queue)
+    }
+
+    /// How a block is at `now`, counted within its plane; `None` if it is bad.
+    pub fn block(&self, plane: u32, block: u32, now: SimTime) -> Option<BlockInfo> {
+        let id = BlockId(self.geometry.first_block(PlaneId(plane)).0 + block);
+        let table = &self.ftl.blocks;
+        (table.state(id) != BlockState::Bad).then(|| BlockInfo {
+            erases: table.erases(id),
+            valid: table.valid(id),
+            rber: self.flash.cells.rber_of(id, now.as_ns()),
+        })
+    }
+
+    /// Whether the placement wants to know ([`set_page_heat`](Drive::set_page_heat)) before the run how hot pages are.
+    pub fn wants_heat(&self) -> bool {
+        self.policies.placement.iter().any(|link| link.needs().heat)
+    }
+
+    /// Tells the placement how hot pages are; before anything is laid down.
+    pub fn set_page_heat(&mut self, heat: &Heat) {
+        self.policies.placement.iter_mut().for_each(|link| link.set_page_heat(heat));
+    }
+
+    /// Whether pages move by how often they are read.
+    pub fn migrates(&self) -> bool {
+        self.moves.is_some()
+    }
+
+    /// Blocks that are set apart for what is read often.
+    pub fn blocks_apart(&self) -> u64 {
+        self.policies.metadata.block_groups.as_ref().map_or(0, |groups| groups.all_apart())
+    }
+
+    /// Whether its order holds requests back.
+    pub fn holds_back(&self) -> bool {
+        self.hold.is_some()
+    }
+
+    /// Whether anything in the drive heeds the host's latency hints.
+    pub fn heeds_hints(resolved: &Resolved) -> bool {
+        Policies::new(resolved, Metadata::default()).placement.iter().any(|link| link.needs().hints)
+    }
+
+    /// Bytes that a controller needs for what the drive's policies keep, by structure.
+    pub fn metadata_bytes(&self) -> Vec<(&'static str, u64)> {
+        let blocks = u64::from(self.geometry.block_count());
+        let mut bits = Vec::new();
+        if self.policies.metadata.block_groups.is_none() {
+            let classes = self.resolved.config.metadata.block_class.classes() as u64;
+            let of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
+            bits.push(("block_classes", blocks * of_a_block));
+        }
+        bits.push(("page_progress", blocks * self.ftl.progress_bits()));
+        let held = self.resolved.map_cache.map_or(0, |shape| u64::from(shape.slots));
+        bits.push(("map_cache", held * self.geometry.page_size.get() * 8));
+        if self.resolved.flash.reads_pass {
+            // The voltages with which a read that was set aside failed last, on each plane: of the host's, and
+            // of one of collection.
+            let most = u64::from(self.policies.suspend.max_suspended_reads()) + 1;
+            let planes = u64::from(self.geometry.plane_count());
+            let levels = u64::from(self.flash.cells.levels()).next_power_of_two();
+            bits.push(("reads_aside", planes * most * u64::from(levels.trailing_zeros())));
+        }
+        bits.extend(self.policies.metadata_bits(self.blocks_apart()));
+        bits.retain(|(_, bits)| *bits > 0);
+        bits.into_iter().map(|(name, bits)| (name, bits.div_ceil(8))).collect()
+    }
+
+    /// Pages programmed for every page that the host wrote: write amplification. `None` before
+    /// the host wrote any.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let programs = self.flash.ops()[OpKind::Program as usize];
+        let host = programs[Cause::Host as usize];
+        (host > 0).then(|| programs.iter().sum::<u64>() as f64 / host as f64)
+    }
+
+    /// Forgets what was measured: statistics begin now, with requests that come from now on.
+    pub fn reset_stats(&mut self) {
+        self.keep_count();
+        let log = self.stats.log.take().map(|_| Vec::new());
+        self.stats = Stats { log, ..Stats::new(self.host.queues(), self.now) };
+        self.flash.reset_counts(self.now);
+        self.policies.publish(&Event::CountsReset);
+        if let Some(streams) = &mut self.streams {
+            streams.reset();
+        }
+        self.host.forget_counted();
+    }
+
+    /// Compares the pages of the blocks that the host reads from now on, of some of its reads.
+    pub fn compare_pages(&mut self) {
+        self.flash.cells.compare();
+    }
+
+    /// Keeps every request that ends from now on until it is taken.
+    pub fn keep_log(&mut self) {
+        self.stats.log = Some(Vec::new());
+    }
+
+    /// Moves the requests that ended since the last call to `rows`.
+    pub fn take_log(&mut self, rows: &mut Vec<Ended>) {
+        if let Some(log) = &mut self.stats.log {
+            rows.append(log);
+        }
+    }
+
+    /// Records from now on what every part of the back end does, as long as it begins before
+    /// `until`; [`Flash::timeline`] tells.
+    pub fn record(&mut self, until: SimTime) {
+        debug_assert!(!self.flash.foresees(), "a drive that foresees passes moments over");
+        self.flash.record(self.now, until.as_ns());
+    }
+
+    /// Works out from now on what follows from a read or a program as soon as that is known, where it can: less
+    /// happens by itself, and all of it as it would. Not of a drive that is watched or recorded or that has
+    /// something under way.
+    pub fn foresee(&mut self) {
+        if self.is_idle() && self.auditor.is_none() {
+            self.flash.foresee(self.policies.reads.by_one, self.hold.is_some(), self.now);
+        }
+    }
+}

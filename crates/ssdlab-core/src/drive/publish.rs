@@ -1,0 +1,87 @@
+//! Events that the drive puts together for the policies.
+
+use ssdlab_nand::{BlockId, Lpn, PlaneId, Ppn};
+
+use super::Drive;
+use crate::account::{Cause, OpKind};
+use crate::buffer::Slot;
+use crate::flash::TxnId;
+use crate::ftl::BlockState;
+use crate::policy::event::{BlockOpened, Event, EventMask, Migrated, Programmed, ReadOutcome};
+
+impl Drive {
+    /// Tells the policies what an operation came to.
+    #[inline(never)]
+    pub(super) fn publish_operation(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let (lpn, ppn, cause) = (txn.lpn, txn.ppn, txn.cause);
+        let block = self.geometry.block_of(ppn);
+        match txn.kind {
+            OpKind::Read => {
+                let (level, first_try, mapped) = (txn.level, txn.failed == 0, txn.age.is_none());
+                // Only a component that asks for errors pays for them.
+                let errors = match mapped && self.policies.counts_errors {
+                    true => self.flash.cells.errors_of(txn, &self.geometry, self.now),
+                    false => 0,
+                };
+                let view = self.read_view(id);
+                let read = ReadOutcome { view, level, first_try, errors, mapped, cause };
+                self.policies.publish(&Event::PageRead(&read));
+            }
+            OpKind::Program => {
+                let page = self.geometry.page_in_block(ppn);
+                let clock = self.flash.cells.clock(self.now);
+                let page = Programmed { lpn, block, page, cause, clock };
+                self.policies.publish(&Event::PageProgrammed(&page));
+            }
+            OpKind::Erase => self.policies.publish(&Event::BlockErased(block)),
+        }
+    }
+
+    /// Tells the policies that a block has no page left, if this was its last.
+    #[inline]
+    pub(super) fn publish_if_closed(&mut self, ppn: Ppn) {
+        if self.policies.wants.has(EventMask::BLOCK_CLOSED) {
+            let block = self.geometry.block_of(ppn);
+            if self.ftl.blocks.state(block) == BlockState::Closed {
+                self.policies.publish(&Event::BlockClosed(block));
+            }
+        }
+    }
+
+    /// Tells the policies that a page lies elsewhere.
+    #[inline]
+    pub(super) fn publish_migrated(
+        &mut self,
+        lpn: Lpn,
+        [from, to]: [BlockId; 2],
+        cause: Cause,
+        alone: bool,
+    ) {
+        let page = Migrated { lpn, from, to, cause, alone };
+        self.policies.publish(&Event::PageMigrated(&page));
+    }
+
+    /// Tells the policies that a page leaves, or is programmed by a flush.
+    pub(super) fn page_evicted(&mut self, page: &Slot) {
+        self.policies.publish(&Event::PageEvicted { lpn: page.lpn, uses: page.uses });
+    }
+
+    /// Tells those who want to know of the blocks that are open as the drive begins.
+    pub(super) fn tell_of_open_blocks(&mut self) {
+        if self.streams.is_none() && !self.policies.wants.has(EventMask::BLOCK_OPENED) {
+            return;
+        }
+        for plane in (0..self.geometry.plane_count()).map(PlaneId) {
+            for &writer in self.ftl.alloc.writers() {
+                for (stream, block) in self.ftl.alloc.open_blocks(plane, writer) {
+                    if let Some(streams) = &mut self.streams {
+                        streams.opened(block, stream);
+                    }
+                    let opened = BlockOpened { block, writer, stream };
+                    self.policies.publish(&Event::BlockOpened(&opened));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What the controller knows as a drive begins.
+
+use ssdlab_nand::{BlockId, Geometry};
+
+use super::{Start, allocator_config};
+use crate::config::{RESERVE_BLOCKS, Resolved};
+use crate::flash::Cells;
+use crate::ftl::{Allocator, BlockState, Ftl};
+use crate::media;
+use crate::metadata::Metadata;
+use crate::metadata::block_class::BlockClassChoice;
+use crate::metadata::block_groups::{First, Groups, GroupsConfig};
+use crate::metadata::page_hotness::HotPages;
+
+/// The metadata of a drive that begins with this.
+pub fn metadata(resolved: &Resolved, start: &mut Start) -> Metadata {
+    let Start { ftl, cells, quality } = start;
+    let mut retry_estimates = quality.take().map(Box::new);
+    if let Some(estimates) = &mut retry_estimates {
+        // When the data was programmed with which the drive starts.
+        for block in (0..resolved.geometry().block_count()).map(BlockId) {
+            if let Some(stamp) = cells.stamp(block) {
+                estimates.programmed(block, stamp);
+            }
+        }
+    }
+    let hotness = resolved.config.metadata.page_hotness.get();
+    Metadata {
+        block_groups: match &resolved.config.metadata.block_class {
+            BlockClassChoice::Measured(config) => {
+                Some(Box::new(set_apart(resolved, config, ftl, cells)))
+            }
+            _ => None,
+        },
+        retry_estimates,
+        page_hotness: hotness.map(|hotness| {
+            let (pages, buffered) = (resolved.logical_pages, resolved.buffer_pages);
+            Box::new(HotPages::new(hotness, pages, buffered))
+        }),
+    }
+}
+
+/// Measures the blocks, and sets a part of those that are free apart.
+fn set_apart(resolved: &Resolved, config: &GroupsConfig, ftl: &mut Ftl, cells: &Cells) -> Groups {
+    let geometry: &Geometry = resolved.geometry();
+    let all = (0..geometry.block_count()).map(BlockId);
+    let erases: Vec<u32> = all.clone().map(|block| ftl.blocks.erases(block)).collect();
+    let first = First {
+        blocks_per_plane: geometry.blocks,
+        most_apart: resolved.most_apart,
+        most_errors: cells.most_errors(),
+        known: cells.first_readings(geometry),
+        erases: erases.clone(),
+        opens: resolved.config.ftl.free_block_policy,
+    };
+    let mut groups = Groups::new(config, first);
+    let turns = all.clone().zip(erases).map(|(block, erases)| groups.turn(block, erases));
+    if let Some(turns) = turns.collect() {
+        ftl.blocks.set_turns(turns);
+    }
+    let is_free = |&block: &BlockId| ftl.blocks.state(block) == BlockState::Free;
+    let mut free: Vec<BlockId> = all.filter(is_free).collect();
+    // By chance: the first in order would be the first that the host is given, too.
+    free.sort_by_cached_key(|&block| media::turn(resolved.seed, block));
+    // A plane keeps one for jobs and one for the host; what is collected later may be set apart.
+    let mut left = vec![0; geometry.plane_count() as usize];
+    free.iter().for_each(|&block| left[geometry.plane_of(block).index()] += 1);
+    for block in free {
+        let left = &mut left[geometry.plane_of(block).index()];
+        let class = groups.class_of_free(block, *left > RESERVE_BLOCKS + 1);
+        *left -= usize::from(groups.is_apart(class));
+        ftl.blocks.set_class(block, class);
+    }
+    let open = ftl.alloc.save();
+    let alloc = Allocator::restore(&open, geometry, &mut ftl.blocks, allocator_config(resolved));
+    ftl.alloc = alloc.expect("pages of the same order");
+    groups
+}
