@@ -89,8 +89,9 @@ fn waf_and_p99(drive: &mut Drive, count: u64, pages: u64) -> (f64, f64) {
 fn written_for_real(fill: f64, overwrites: f64, seed: u64) -> (Drive, u64) {
     let mut written = drive("", seed);
     let pages = (f64::from(written.resolved().logical_pages) * fill).round() as u64;
+    let mut laying = written.laying();
     for page in 0..pages as u32 {
-        assert!(written.lay_down(page));
+        assert!(written.lay_down(&mut laying, page));
     }
     let count = (pages as f64 * overwrites) as u64;
     write(&mut written, count, 400_000.0, seed + 1, pages);

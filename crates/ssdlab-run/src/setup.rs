@@ -246,6 +246,7 @@ pub(crate) fn lay_down_footprint(
     let geometry = prepared.resolved.geometry();
     let pages = drive.resolved().logical_pages as usize;
     let mut seen = vec![0u64; pages.div_ceil(64)];
+    let mut laying = drive.laying();
     Requests::open(prepared, &mut Vec::new())?.each(control, |record| {
         if record.op != Op::Read {
             return Ok(());
@@ -256,7 +257,7 @@ pub(crate) fn lay_down_footprint(
                 continue;
             }
             seen[word] |= bit;
-            if !drive.lay_down(page as u32) {
+            if !drive.lay_down(&mut laying, page as u32) {
                 return Err("a footprint that the drive cannot hold");
             }
         }

@@ -65,7 +65,7 @@ impl Drive {
 
     /// Makes a page operation of each page that a request covers.
     fn divide(&mut self, slot: u32, request: &Request, first: u32, pages: u32) {
-        let spp = self.sectors_per_page;
+        let spp = self.geometry.sectors_per_page();
         let mut offset = (request.lba % u64::from(spp)) as u32;
         let mut left = request.sectors;
         for lpn in first..first + pages {

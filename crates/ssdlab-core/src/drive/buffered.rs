@@ -178,7 +178,7 @@ impl Drive {
     pub(super) fn buffer_read(&mut self, id: TxnId) {
         let (lpn, mask) = (self.flash.txns[id].lpn, self.flash.txns[id].mask);
         // Newer data that waits for its turn must not be hidden by what was read.
-        if !self.the_buffer().keeps_reads() || self.hazards.is_awaited(lpn) {
+        if !self.the_buffer().keeps_reads() || self.host.hazards.is_awaited(lpn) {
             return;
         }
         if let Some(slot) = self.the_buffer().find(lpn) {
@@ -242,7 +242,7 @@ impl Drive {
     /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read, and was
     /// not programmed as such pages are.
     pub(super) fn is_rewritten(&mut self, page: &Slot) -> bool {
-        let whole = page.present.count_ones() == self.sectors_per_page;
+        let whole = page.present.count_ones() == self.geometry.sectors_per_page();
         let Some(hot) =
             self.policies.metadata.page_hotness.as_ref().filter(|hot| hot.rewrites() && whole)
         else {

@@ -18,8 +18,7 @@ impl Drive {
     /// Hears what the flash has to tell.
     #[inline(always)]
     pub(super) fn handle_flash_events(&mut self) {
-        let mut events = std::mem::take(&mut self.events);
-        self.flash.take_events(&mut events);
+        let mut events = self.flash.take_events();
         for event in events.drain(..) {
             match event {
                 FlashEvent::Done(id) => self.done(id),
@@ -42,7 +41,7 @@ impl Drive {
                 }
             }
         }
-        self.events = events;
+        self.flash.took_events(events);
     }
 
     /// Whether reads that failed are set aside for a host read of a higher priority.
@@ -194,21 +193,19 @@ impl Drive {
     /// Ends a page operation's hold on its page and sends on those that waited for it.
     #[inline(always)]
     pub(super) fn release(&mut self, lpn: Lpn, changes: bool) {
-        let outermost = self.ready.is_empty();
-        self.hazards.release(&mut self.flash.txns, lpn, changes, &mut self.ready);
-        if !outermost {
+        if !self.host.hazards.release(&mut self.flash.txns, lpn, changes) {
             // One that was sent on has ended at once; the loop below, further out, sees to these.
             return;
         }
         let mut next = 0;
-        while let Some(&id) = self.ready.get(next) {
+        while let Some(id) = self.host.hazards.ready(next) {
             next += 1;
             self.flash.txns[id].charge(Part::Page, self.now);
             self.flash.txns[id].was_held_up = true;
             let step = self.translate(id);
             self.finish(id, step);
         }
-        self.ready.clear();
+        self.host.hazards.none_ready();
     }
 
     /// A request's last page operation has ended; where its time went is where that of this one did.
@@ -233,7 +230,7 @@ impl Drive {
             self.now - request.arrival.as_ns(),
             "the parts of a latency sum to it"
         );
-        self.completions.push(Completion {
+        self.host.completions.push(Completion {
             tag: request.tag,
             arrival: request.arrival,
             end: SimTime::from_ns(self.now),

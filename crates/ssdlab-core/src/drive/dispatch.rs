@@ -96,7 +96,7 @@ macro_rules! view {
             planes: &PlanesNow {
                 flash: &$drive.flash,
                 ftl: &$drive.ftl,
-                collecting: $drive.jobs.collecting(),
+                collecting: $drive.background.jobs.collecting(),
             },
             programming: &$drive.hold.as_ref().expect("requests that wait").programming,
             work: $work,

@@ -27,7 +27,7 @@ impl Drive {
                 self.hint_of(self.attrs(owner), cause, false, used)
             }
         };
-        if self.asks_pages {
+        if self.policies.asks_pages {
             self.fill_page(self.flash.txns[id].lpn, cause, &mut hint);
         }
         self.flash.txns[id].hint = hint;

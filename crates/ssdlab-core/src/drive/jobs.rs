@@ -115,21 +115,21 @@ impl Drive {
     /// Free pages of a plane as the tenders count them.
     #[inline]
     pub(super) fn free(&self, plane: PlaneId) -> u32 {
-        self.ftl.alloc.counted(plane, self.jobs.counts_pages)
+        self.ftl.alloc.counted(plane, self.background.jobs.counts_pages)
     }
 
     /// Begins a job on a plane that none runs on.
     pub(super) fn begin_job(&mut self, plane: PlaneId, policy: BackgroundAt, job: Job) {
         debug_assert!(self.ftl.may_empty(job.block), "{:?} is being programmed", job.block);
         self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
-        self.jobs.running[plane.index()] =
+        self.background.jobs.running[plane.index()] =
             Some(Running { job, cursor: 0, from: Ppn(0), policy, moved: 0, took: None, ahead: 0 });
-        self.upkeep.begins(&job);
-        if let Some(streams) = self.streams.as_mut().filter(|_| job.cause == Cause::Gc) {
+        self.background.upkeep.begins(&job);
+        if let Some(streams) = self.history.streams.as_mut().filter(|_| job.cause == Cause::Gc) {
             streams.collected(job.block, self.ftl.blocks.valid(job.block));
         }
         self.policies.publish(&Event::BlockCollected(job.block));
-        self.jobs.collecting[plane.index()] = true;
+        self.background.jobs.collecting[plane.index()] = true;
         let id = self.flash.txns.insert(self.now);
         self.next_of_job(id, plane);
     }
@@ -137,7 +137,7 @@ impl Drive {
     /// Enqueues the next operation of a plane's job: the read of its next valid page, or the erase
     /// once there is none.
     pub(super) fn next_of_job(&mut self, id: TxnId, plane: PlaneId) {
-        let running = self.jobs.of(plane);
+        let running = self.background.jobs.of(plane);
         let block = running.job.block;
         let mut kind = OpKind::Erase;
         let mut page = self.geometry.page(block, PageInBlock(0));
@@ -163,7 +163,7 @@ impl Drive {
         let txn = &mut self.flash.txns[id];
         (txn.kind, txn.ppn, txn.plane, txn.cause) = (kind, page, plane, cause);
         txn.owner = Owner::Job(plane);
-        txn.sectors = self.sectors_per_page as u16;
+        txn.sectors = self.geometry.sectors_per_page() as u16;
         txn.failed = 0;
         txn.level = 0;
         self.enqueue_job(id, plane);
@@ -171,7 +171,7 @@ impl Drive {
 
     pub(super) fn enqueue_job(&mut self, id: TxnId, plane: PlaneId) {
         let is_urgent = match self.flash.txns[id].cause {
-            Cause::Gc => self.free(plane) < self.jobs.urgent,
+            Cause::Gc => self.free(plane) < self.background.jobs.urgent,
             // What makes no room goes first only where it is what the host waits for.
             _ => self.flash.blocks_programs(plane),
         };
@@ -183,6 +183,6 @@ impl Drive {
 
     /// Whether a job makes room for pages that are read often.
     pub(super) fn is_cold_out(&self, job: &Job) -> bool {
-        job.cause == Cause::Migration && self.moves.is_some()
+        job.cause == Cause::Migration && self.background.moves.is_some()
     }
 }

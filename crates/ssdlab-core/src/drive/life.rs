@@ -79,12 +79,12 @@ impl Drive {
         let worn = is_out.iter().filter(|&&out| out).count() as u32;
         let life = Life { worn_at_start: worn, worn_out: worn, ..Life::default() };
         let blocks = blocks.usable_erases().count() as u32;
-        self.lives = Some(Box::new(Lives { is_out, blocks, life, pages_before: 0 }));
+        self.history.lives = Some(Box::new(Lives { is_out, blocks, life, pages_before: 0 }));
     }
 
     /// A block has been erased: it may have worn out.
     pub(super) fn block_wears(&mut self, block: BlockId) {
-        let Some(lives) = &mut self.lives else { return };
+        let Some(lives) = &mut self.history.lives else { return };
         if lives.is_out[block.index()] || !self.flash.cells.is_worn_out(block, &self.geometry) {
             return;
         }
@@ -97,13 +97,13 @@ impl Drive {
             let host_bytes = self.host_bytes();
             let cycles = self.ftl.blocks.usable_erases().map(f64::from).sum::<f64>() / blocks;
             let mark = LifeMark { worn_out, host_bytes, cycles };
-            self.lives.as_mut().expect("lives that are followed").life.marks.push(mark);
+            self.history.lives.as_mut().expect("lives that are followed").life.marks.push(mark);
         }
     }
 
     /// Bytes programmed for the host since the start.
     fn host_bytes(&self) -> u64 {
-        let before = self.lives.as_ref().map_or(0, |lives| lives.pages_before);
+        let before = self.history.lives.as_ref().map_or(0, |lives| lives.pages_before);
         let since = self.flash.ops()[OpKind::Program as usize][Cause::Host as usize];
         (before + since) * self.geometry.page_size.get()
     }
@@ -111,14 +111,14 @@ impl Drive {
     /// The statistics are about to begin anew.
     pub(super) fn keep_count(&mut self) {
         let since = self.flash.ops()[OpKind::Program as usize][Cause::Host as usize];
-        if let Some(lives) = &mut self.lives {
+        if let Some(lives) = &mut self.history.lives {
             lives.pages_before += since;
         }
     }
 
     /// How its blocks have worn out; `None` where wear does not run forward.
     pub fn life(&self) -> Option<Life> {
-        let lives = self.lives.as_ref()?;
+        let lives = self.history.lives.as_ref()?;
         let life = &lives.life;
         let until = |share: f64| {
             let mark = life.marks.iter().find(|mark| mark.worn_out >= share);
@@ -135,11 +135,11 @@ impl Drive {
     /// The share of the blocks that were not worn out at the start, and so may wear out.
     pub fn may_wear_out(&self) -> f64 {
         let share = |lives: &Lives| 1.0 - lives.share(lives.life.worn_at_start);
-        self.lives.as_deref().map_or(1.0, share)
+        self.history.lives.as_deref().map_or(1.0, share)
     }
 
     /// The share of the blocks that have worn out since the start; 0 where wear does not run forward.
     pub fn worn_out(&self) -> f64 {
-        self.lives.as_deref().map_or(0.0, |lives| lives.share(lives.since_start()))
+        self.history.lives.as_deref().map_or(0.0, |lives| lives.share(lives.since_start()))
     }
 }

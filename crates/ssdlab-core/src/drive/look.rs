@@ -40,7 +40,7 @@ impl Drive {
 
     /// What was measured of each stream, where there are several.
     pub fn streams(&self) -> Option<&[StreamCounts]> {
-        self.streams.as_ref().map(|streams| streams.counts())
+        self.history.streams.as_ref().map(|streams| streams.counts())
     }
 
     /// The flash back end, to look at.
@@ -77,7 +77,7 @@ impl Drive {
     /// The next moment at which the drive does something by itself; `None` when it is idle.
     #[inline]
     pub fn next_event(&self) -> Option<SimTime> {
-        if !self.completions.is_empty() {
+        if !self.host.completions.is_empty() {
             return Some(SimTime::from_ns(self.now));
         }
         let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
@@ -113,7 +113,7 @@ impl Drive {
 
     /// Whether pages move by how often they are read.
     pub fn migrates(&self) -> bool {
-        self.moves.is_some()
+        self.background.moves.is_some()
     }
 
     /// Blocks that are set apart for what is read often.
@@ -171,7 +171,7 @@ impl Drive {
         self.stats = Stats { log, ..Stats::new(self.host.queues(), self.now) };
         self.flash.reset_counts(self.now);
         self.policies.publish(&Event::CountsReset);
-        if let Some(streams) = &mut self.streams {
+        if let Some(streams) = &mut self.history.streams {
             streams.reset();
         }
         self.host.forget_counted();

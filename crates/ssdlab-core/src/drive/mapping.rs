@@ -158,7 +158,7 @@ impl Drive {
         let lpn = mapping.cache.lpn_of(page);
         let id = self.flash.txns.insert(self.now);
         self.flash.comes(id);
-        let whole = u64::MAX >> (64 - self.sectors_per_page);
+        let whole = u64::MAX >> (64 - self.geometry.sectors_per_page());
         let txn = &mut self.flash.txns[id];
         txn.lpn = lpn;
         txn.owner = Owner::Map { page, in_part };
@@ -170,7 +170,7 @@ impl Drive {
         watch!(self, begins(id, &self.flash.txns[id], op));
         // An entry is not needed for the map's own pages.
         let changes = self.flash.txns[id].changes_page();
-        if self.hazards.acquire(&mut self.flash.txns, id, changes) {
+        if self.host.hazards.acquire(&mut self.flash.txns, id, changes) {
             let step = self.go_on_with_entry(id);
             debug_assert_eq!(step, Step::UnderWay, "the map was on the flash from the start");
         }

@@ -11,6 +11,7 @@ mod buffered;
 mod completion;
 mod dispatch;
 mod hints;
+mod history;
 mod hotness;
 mod jobs;
 mod levels;
@@ -44,16 +45,17 @@ use ssdlab_nand::Geometry;
 use crate::audit::Auditor;
 use crate::buffer::Buffer;
 use crate::config::{Allocation, Resolved};
-use crate::flash::{Event as FlashEvent, Flash, TxnId};
-use crate::ftl::{Ftl, PlaneOrder};
-use crate::host::{Completion, Hazards, Host, Refused, Request};
-use crate::stats::{Stats, StreamStats};
+use crate::flash::Flash;
+use crate::ftl::{Ftl, PlaneOrder, WritePlanes};
+use crate::host::{Completion, Host, Refused, Request};
+use crate::stats::Stats;
 use dispatch::Hold;
+use history::History;
 use jobs::Jobs;
 use mapping::Mapping;
 use moves::Moves;
 use policies::Policies;
-pub use start::{Outline, Start, Tenant};
+pub use start::{Laying, Outline, Start, Tenant};
 use upkeep::Upkeep;
 
 /// A drive.
@@ -61,45 +63,49 @@ use upkeep::Upkeep;
 pub struct Drive {
     resolved: Arc<Resolved>,
     geometry: Geometry,
-    sectors_per_page: u32,
     now: u64,
+    /// Requests under way, and the order among those that share a page.
     host: Host,
-    hazards: Hazards,
     buffer: Option<Buffer>,
     ftl: Ftl,
-    order_of_planes: PlaneOrder,
-    /// Where dynamic allocation looks first.
-    cursor: usize,
-    dynamic: bool,
-    flash: Flash,
-    jobs: Jobs,
+    /// Where the host's pages are written.
+    planes: WritePlanes,
     /// Which part of the page map is held, if not all of it.
     mapping: Option<Box<Mapping>>,
-    policies: Policies,
-    /// What is done for the drive as a whole.
-    upkeep: Upkeep,
-    /// How its blocks wear out, where wear runs forward.
-    lives: Option<Box<life::Lives>>,
-    /// Where pages may move that the host reads, if they do.
-    moves: Option<Box<Moves>>,
-    /// What an order that holds needs.
+    flash: Flash,
+    /// Requests that wait until the scheduler lets them go, if they wait for it.
     hold: Option<Box<Hold>>,
-    /// Whether the placement is asked for each page.
-    asks_pages: bool,
+    policies: Policies,
+    background: Background,
     /// What was measured since the statistics began.
     stats: Stats,
-    /// The same by stream, where there are several.
-    streams: Option<Box<StreamStats>>,
-    /// Pages that were read and count as written before the start, a bit each.
-    unwritten_reads: Vec<u64>,
-    /// Where a first pass lays pages down, once it has begun.
-    laying: Option<start::Laying>,
-    completions: Vec<Completion>,
-    /// Lists that are empty between two events; kept for their memory.
-    events: Vec<FlashEvent>,
-    ready: Vec<TxnId>,
+    history: History,
     /// Who watches, in paranoid mode.
     auditor: Option<Box<Auditor>>,
+}
+
+/// What is relocated, and who wants it.
+#[derive(Clone, Debug)]
+struct Background {
+    /// What runs on each plane.
+    jobs: Jobs,
+    /// What waits for its plane or its time.
+    upkeep: Upkeep,
+    /// Where pages may move that the host reads, if they do.
+    moves: Option<Box<Moves>>,
+}
+
+impl Background {
+    /// Nothing runs, waits or moves.
+    fn new(resolved: &Resolved, policies: &Policies) -> Background {
+        let (planes, policies) = (resolved.geometry().plane_count(), &policies.background);
+        let migrates = policies.iter().any(|policy| policy.needs().migrates);
+        Background {
+            jobs: Jobs::new(planes, policies),
+            upkeep: Upkeep::new(policies, planes, resolved.config.flash.time_scale),
+            moves: migrates.then(|| Moves::new(resolved)).flatten().map(Box::new),
+        }
+    }
 }
 
 impl Drive {
@@ -123,43 +129,26 @@ impl Drive {
         let metadata = start::metadata(&resolved, &mut start);
         let Start { ftl, cells, .. } = start;
         let geometry = resolved.geometry().clone();
-        let order_of_planes = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
-        let time_scale = resolved.config.flash.time_scale;
+        let order = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
         let mut policies = Policies::new(&resolved, metadata);
         let flash = Flash::new(&geometry, resolved.flash.clone(), cells);
-        let classes = resolved.config.metadata.block_class.classes();
+        let config = &resolved.config;
+        let classes = config.metadata.block_class.classes();
         let planes = geometry.plane_count();
         let hold =
             Hold::new(&policies.scheduler, &mut policies.program_mode, &flash, planes, classes);
-        let config = &resolved.config;
-        let migrates = policies.background.iter().any(|policy| policy.needs().migrates);
         let mut drive = Drive {
-            sectors_per_page: geometry.sectors_per_page(),
             now: 0,
             host: Host::new(config.host.queues, config.host.queue_depth),
-            hazards: Hazards::default(),
             buffer: Buffer::new(&resolved),
-            order_of_planes,
-            cursor: 0,
-            dynamic: config.ftl.allocation == Allocation::Dynamic,
+            planes: WritePlanes::new(order, config.ftl.allocation == Allocation::Dynamic),
+            mapping: resolved.map_cache.map(|shape| Box::new(Mapping::new(shape, planes))),
             flash,
             hold,
-            upkeep: Upkeep::new(&policies.background, geometry.plane_count(), time_scale),
-            lives: None,
-            asks_pages: policies.placement.iter().any(|link| link.needs().pages),
-            moves: migrates.then(|| Moves::new(&resolved)).flatten().map(Box::new),
-            jobs: Jobs::new(geometry.plane_count(), &policies.background),
-            mapping: resolved
-                .map_cache
-                .map(|shape| Box::new(Mapping::new(shape, geometry.plane_count()))),
+            background: Background::new(&resolved, &policies),
             policies,
             stats: Stats::new(config.host.queues as usize, 0),
-            streams: StreamStats::new(config.streams(), geometry.block_count()).map(Box::new),
-            unwritten_reads: Vec::new(),
-            laying: None,
-            completions: Vec::new(),
-            events: Vec::new(),
-            ready: Vec::new(),
+            history: History::new(&resolved),
             auditor: None,
             ftl,
             geometry,
@@ -180,7 +169,7 @@ impl Drive {
         debug_assert!(now.as_ns() >= self.now && request.arrival <= now);
         self.now = now.as_ns();
         self.accept(request)?;
-        self.upkeep.host_asks();
+        self.background.upkeep.host_asks();
         self.serve_idle();
         self.check_invariants();
         Ok(())
@@ -199,8 +188,8 @@ impl Drive {
     #[inline]
     fn hand_over(&mut self, completions: &mut Vec<Completion>) {
         match completions.is_empty() {
-            true => std::mem::swap(&mut self.completions, completions),
-            false => completions.append(&mut self.completions),
+            true => std::mem::swap(&mut self.host.completions, completions),
+            false => completions.append(&mut self.host.completions),
         }
     }
 

@@ -104,7 +104,7 @@ impl Drive {
     /// The host has read a page from the flash: it may have to move.
     #[inline]
     pub(super) fn host_has_read(&mut self, id: TxnId) {
-        if self.moves.is_some() && self.policies.wants.has(EventMask::HOST_READ) {
+        if self.background.moves.is_some() && self.policies.wants.has(EventMask::HOST_READ) {
             self.may_migrate(id);
         }
     }
@@ -138,7 +138,7 @@ impl Drive {
     fn move_page(&mut self, read: TxnId, class: u8) {
         let txn = &self.flash.txns[read];
         let (lpn, from) = (txn.lpn, txn.ppn);
-        let whole = u64::MAX >> (64 - self.sectors_per_page);
+        let whole = u64::MAX >> (64 - self.geometry.sectors_per_page());
         let at_hand = txn.mask == whole;
         let lies_on = self.geometry.plane_of_page(from);
         let Some(to) = self.plane_for_move(lpn, lies_on, class) else {
@@ -153,7 +153,7 @@ impl Drive {
         txn.kind = OpKind::Read;
         txn.cause = Cause::Migration;
         txn.mask = whole;
-        txn.sectors = self.sectors_per_page as u16;
+        txn.sectors = self.geometry.sectors_per_page() as u16;
         txn.hint = PlacementHint { quality: Some(class), ..PlacementHint::default() };
         self.policies.publish(&Event::MigrationBegan(lpn));
         if at_hand {
@@ -165,7 +165,7 @@ impl Drive {
 
     /// A page that moves is at hand: it is programmed on this plane, and the next one elsewhere.
     fn program_moved(&mut self, id: TxnId, to: PlaneId) {
-        let moves = self.moves.as_mut().expect(HAS_MOVES);
+        let moves = self.background.moves.as_mut().expect(HAS_MOVES);
         moves.takes[moves.part(to)] = moves.behind(to);
         let txn = &mut self.flash.txns[id];
         (txn.kind, txn.plane) = (OpKind::Program, to);
@@ -175,7 +175,7 @@ impl Drive {
 
     /// The plane to which a page goes that lies here: the next that has a page of the class for it.
     fn plane_for_move(&self, lpn: Lpn, lies_on: PlaneId, class: u8) -> Option<PlaneId> {
-        let moves = self.moves.as_ref().expect(HAS_MOVES);
+        let moves = self.background.moves.as_ref().expect(HAS_MOVES);
         let mut planes = moves.planes(lies_on, moves.takes[moves.part(lies_on)]);
         planes.find(|&plane| {
             self.ftl.alloc.pages_to_move_to(plane, class) > 0 && self.may_take(plane, lpn, lies_on)
@@ -184,19 +184,20 @@ impl Drive {
 
     /// Whether a page may go from one plane to another.
     fn may_take(&self, plane: PlaneId, lpn: Lpn, lies_on: PlaneId) -> bool {
-        let moves = self.moves.as_ref().expect(HAS_MOVES);
-        plane == lies_on || moves.may_take(plane, self.order_of_planes.plane_of(lpn))
+        let moves = self.background.moves.as_ref().expect(HAS_MOVES);
+        plane == lies_on || moves.may_take(plane, self.planes.home(lpn))
     }
 
     /// No plane to which a page might go has a page of the class left: the tenders hear of it, plane by
     /// plane, until a job begins. Of each class one block of a part is emptied at a time.
     fn ask_for_room(&mut self, lpn: Lpn, lies_on: PlaneId, class: u8) {
-        let moves = self.moves.as_mut().expect(HAS_MOVES);
+        let moves = self.background.moves.as_mut().expect(HAS_MOVES);
         let hand = *moves.hand(lies_on, class);
         let planes = moves.planes(lies_on, hand);
         let is_emptied = |block| self.ftl.blocks.class(block) == class;
         if planes.clone().any(|plane| {
-            self.jobs.block(plane).is_some_and(is_emptied) && self.may_take(plane, lpn, lies_on)
+            self.background.jobs.block(plane).is_some_and(is_emptied)
+                && self.may_take(plane, lpn, lies_on)
         }) {
             return;
         }
@@ -207,14 +208,14 @@ impl Drive {
             if none_apart || !self.may_take(plane, lpn, lies_on) {
                 continue;
             }
-            if self.jobs.block(plane).is_some() {
+            if self.background.jobs.block(plane).is_some() {
                 busy = busy.or(Some(plane));
                 continue;
             }
             self.wants_room(plane, class);
             self.choose_job(plane, Trigger::LacksRoom);
-            if self.jobs.block(plane).is_some() {
-                let moves = self.moves.as_mut().expect(HAS_MOVES);
+            if self.background.jobs.block(plane).is_some() {
+                let moves = self.background.moves.as_mut().expect(HAS_MOVES);
                 *moves.hand(plane, class) = moves.behind(plane);
                 return;
             }
@@ -314,8 +315,8 @@ impl Drive {
 
     /// The count to which a page on a plane belongs, if its home is another.
     fn foreign_on(&mut self, plane: PlaneId, lpn: Lpn) -> Option<&mut u32> {
-        let moves = self.moves.as_mut()?;
-        let away = self.order_of_planes.plane_of(lpn) != plane;
+        let moves = self.background.moves.as_mut()?;
+        let away = self.planes.home(lpn) != plane;
         moves.foreign.get_mut(plane.index()).filter(|_| away)
     }
 

@@ -31,6 +31,8 @@ pub(super) struct Policies {
     pub(super) wants: EventMask,
     /// Who wants to learn of each kind.
     listeners: [Box<[Listener]>; EventMask::KINDS],
+    /// Whether the placement is asked for each page.
+    pub(super) asks_pages: bool,
     /// What the policy of reads needs.
     pub(super) reads: ReadStartNeeds,
     /// What was asked for and has not been carried out, each with who asked.
@@ -69,6 +71,7 @@ impl Policies {
                 .iter()
                 .map(|link| AnyProgramMode::build(link, &context))
                 .collect(),
+            asks_pages: false,
             reads: read_start.needs(),
             read_start,
             suspend: AnySuspend::build(&config.suspend, &context),
@@ -81,6 +84,7 @@ impl Policies {
             asked: Vec::new(),
             actions: Actions::default(),
         };
+        policies.asks_pages = policies.placement.iter().any(|link| link.needs().pages);
         policies.listen();
         policies
     }

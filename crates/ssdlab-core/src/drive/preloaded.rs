@@ -13,7 +13,7 @@ impl Drive {
     /// Where a page lies that was written before the start and that no table holds, and its age.
     #[inline]
     pub(super) fn preloaded_at(&self, lpn: Lpn) -> (Ppn, Nanos, PlaneId) {
-        let plane = self.order_of_planes.plane_of(lpn);
+        let plane = self.planes.home(lpn);
         let (ppn, age) = media::unwritten_reads(&self.resolved, lpn, plane);
         (ppn, age, plane)
     }
@@ -35,15 +35,8 @@ impl Drive {
 
     /// Counts a page that was written before the start, once.
     pub(super) fn note_preloaded(&mut self, lpn: Lpn) {
-        if self.unwritten_reads.is_empty() {
-            self.unwritten_reads = vec![0; self.resolved.logical_pages.div_ceil(64) as usize];
-        }
-        let word = &mut self.unwritten_reads[lpn.index() / 64];
-        let bit = 1 << (lpn.0 % 64);
-        if *word & bit == 0 {
-            *word |= bit;
-            self.stats.unwritten_reads += 1;
-        }
+        let first = self.history.is_first_read(lpn, self.resolved.logical_pages);
+        self.stats.unwritten_reads += u64::from(first);
     }
 
     /// The voltages with which a page was programmed that counts as written before the start.

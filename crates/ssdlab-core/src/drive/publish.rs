@@ -69,13 +69,13 @@ impl Drive {
 
     /// Tells those who want to know of the blocks that are open as the drive begins.
     pub(super) fn tell_of_open_blocks(&mut self) {
-        if self.streams.is_none() && !self.policies.wants.has(EventMask::BLOCK_OPENED) {
+        if self.history.streams.is_none() && !self.policies.wants.has(EventMask::BLOCK_OPENED) {
             return;
         }
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
             for &writer in self.ftl.alloc.writers() {
                 for (stream, block) in self.ftl.alloc.open_blocks(plane, writer) {
-                    if let Some(streams) = &mut self.streams {
+                    if let Some(streams) = &mut self.history.streams {
                         streams.opened(block, stream);
                     }
                     let opened = BlockOpened { block, writer, stream };

@@ -19,7 +19,7 @@ impl Drive {
                 self.flash.txns[id].kind = OpKind::Program;
                 self.flash.txns[id].failed = 0;
                 self.make_hint(id);
-                let job = self.jobs.of(plane).job;
+                let job = self.background.jobs.of(plane).job;
                 if let Some(class) = job.class {
                     self.flash.txns[id].hint.quality = Some(class);
                 } else if self.resolved.config.metadata.block_class.by_priority() {
@@ -30,7 +30,7 @@ impl Drive {
                 self.enqueue_job(id, plane);
             }
             OpKind::Program => {
-                let running = self.jobs.of(plane);
+                let running = self.background.jobs.of(plane);
                 let (lpn, to) = (self.flash.txns[id].lpn, self.flash.txns[id].ppn);
                 running.moved += 1;
                 running.took = Some(self.geometry.block_of(to));
@@ -51,7 +51,7 @@ impl Drive {
     }
 
     fn end_of_job(&mut self, id: TxnId, plane: PlaneId) {
-        let ended = self.jobs.end(plane);
+        let ended = self.background.jobs.end(plane);
         let block: BlockId = ended.job.block;
         self.flash.txns.remove(id);
         watch!(self, gone(id));
@@ -70,7 +70,7 @@ impl Drive {
             _ => self.stats.migration.emptied += u64::from(self.is_cold_out(&ended.job)),
         }
         self.tell_of_ended_job(&ended);
-        match self.dynamic {
+        match self.planes.is_dynamic() {
             // What waits on a full plane may now go to this one.
             true => self.flash.unblock_all(),
             false => self.flash.block_programs(plane, false),

@@ -118,30 +118,12 @@ impl Drive {
     #[inline]
     pub(super) fn plane_for_write(&mut self, id: TxnId) -> PlaneId {
         let txn = &self.flash.txns[id];
-        if !self.dynamic {
-            return self.order_of_planes.plane_of(txn.lpn);
+        if !self.planes.is_dynamic() {
+            return self.planes.home(txn.lpn);
         }
         let class = txn.hint.pick().class;
-        let planes = self.order_of_planes.planes();
-        let mut best: Option<(u32, usize)> = None;
-        for step in 0..planes.len() {
-            let at = (self.cursor + step) % planes.len();
-            let load = self.flash.load(planes[at]);
-            if best.is_some_and(|(least, _)| load >= least) {
-                continue;
-            }
-            // A plane that waits for an erase takes no more work while another can.
-            let full = self.ftl.is_full(planes[at], class);
-            let load = load + if full { u32::MAX / 2 } else { 0 };
-            if best.is_none_or(|(least, _)| load < least) {
-                best = Some((load, at));
-            }
-            if load == 0 {
-                break;
-            }
-        }
-        let (_, at) = best.expect("a drive has planes");
-        self.cursor = (at + 1) % planes.len();
-        planes[at]
+        let (flash, ftl) = (&self.flash, &self.ftl);
+        let is_full = |plane| ftl.is_full(plane, class);
+        self.planes.least_loaded(|plane| flash.load(plane), is_full)
     }
 }

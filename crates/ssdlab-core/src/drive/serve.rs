@@ -120,7 +120,10 @@ impl Drive {
     /// A read, the first of its lane, goes to the plane to which its page has moved.
     #[cold]
     fn follow(&mut self, id: TxnId, plane: PlaneId) {
-        assert!(self.moves.is_some(), "a page with an operation under way stays where it is");
+        assert!(
+            self.background.moves.is_some(),
+            "a page with an operation under way stays where it is"
+        );
         let txn = &self.flash.txns[id];
         let RequestAttrs { priority, .. } = self.attrs(txn.owner);
         self.flash.pop(txn.plane, txn.lane);
@@ -162,7 +165,7 @@ impl Drive {
     /// A block was opened for this page: its subpool may run short.
     #[inline]
     fn block_opened(&mut self, id: TxnId, writer: Writer) {
-        if let Some(streams) = &mut self.streams {
+        if let Some(streams) = &mut self.history.streams {
             let txn = &self.flash.txns[id];
             let block = self.geometry.block_of(txn.ppn);
             let stream = self.resolved.config.streams().of(txn.hint.stream);
@@ -179,7 +182,7 @@ impl Drive {
     /// A write found no room on a plane, nor under dynamic allocation on any: the tenders may want
     /// something where it could go.
     fn collect_full_plane(&mut self, plane: PlaneId) {
-        match self.dynamic {
+        match self.planes.is_dynamic() {
             true => (0..self.geometry.plane_count()).for_each(|p| self.plane_changed(PlaneId(p))),
             false => self.plane_changed(plane),
         }
@@ -191,7 +194,7 @@ impl Drive {
         let txn = &mut self.flash.txns[id];
         let block = self.geometry.block_of(txn.ppn);
         let class = self.ftl.blocks.class(block);
-        if let Some(streams) = &mut self.streams {
+        if let Some(streams) = &mut self.history.streams {
             streams.programmed(block, txn.cause);
         }
         let view = ProgramModeView { cause: txn.cause, class, hotness: txn.hint.hotness };
@@ -220,7 +223,7 @@ impl Drive {
     /// since it was chosen; false if no other has room either.
     #[inline(never)]
     fn on_plane_changed(&mut self, id: TxnId) -> bool {
-        if !self.dynamic {
+        if !self.planes.is_dynamic() {
             return false;
         }
         let other = self.plane_for_write(id);
@@ -242,7 +245,7 @@ impl Drive {
     #[inline]
     fn writer_of(&self, owner: Owner) -> Writer {
         match owner {
-            Owner::Job(plane) => self.jobs.writer(plane),
+            Owner::Job(plane) => self.background.jobs.writer(plane),
             Owner::Move { .. } => Writer::Gc,
             Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => Writer::Host,
         }

@@ -154,8 +154,8 @@ impl Drive {
             // Of a drive without it nothing is known: as many as it has then.
             pages.recall(hotness);
         }
-        if let Some(moves) = &mut drive.moves {
-            moves.recount(&drive.ftl.map, &drive.geometry, &drive.order_of_planes);
+        if let Some(moves) = &mut drive.background.moves {
+            moves.recount(&drive.ftl.map, &drive.geometry, drive.planes.order());
         }
         Some(drive)
     }

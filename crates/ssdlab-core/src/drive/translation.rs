@@ -9,7 +9,7 @@ impl Drive {
     #[inline(always)]
     pub(super) fn acquire(&mut self, id: TxnId) -> Step {
         let changes = self.flash.txns[id].changes_page();
-        match self.hazards.acquire(&mut self.flash.txns, id, changes) {
+        match self.host.hazards.acquire(&mut self.flash.txns, id, changes) {
             true => self.translate(id),
             false => Step::UnderWay,
         }
@@ -30,7 +30,9 @@ impl Drive {
     #[inline]
     pub(super) fn is_in_buffer(&mut self, id: TxnId) -> bool {
         match self.flash.txns[id].owner {
-            Owner::Buffer { number, .. } => self.the_buffer().departures.may_go_on(number),
+            Owner::Buffer { number, .. } => {
+                self.buffer.as_mut().expect("a buffer").departures.may_go_on(number)
+            }
             _ => true,
         }
     }

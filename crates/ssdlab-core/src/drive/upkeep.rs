@@ -142,9 +142,11 @@ impl Drive {
     /// them would keep a drive busy for ever.
     #[inline]
     pub(super) fn next_round(&self, is_idle: bool) -> SimTime {
-        let due = self.upkeep.due.iter().map(|due| due.at).min();
+        let due = self.background.upkeep.due.iter().map(|due| due.at).min();
         match due {
-            Some(at) if self.upkeep.asked || is_idle => at.max(SimTime::from_ns(self.now)),
+            Some(at) if self.background.upkeep.asked || is_idle => {
+                at.max(SimTime::from_ns(self.now))
+            }
             _ => SimTime::NEVER,
         }
     }
@@ -152,11 +154,11 @@ impl Drive {
     /// Holds the rounds that are due now.
     #[cold]
     pub(super) fn round(&mut self) {
-        self.upkeep.asked = false;
+        self.background.upkeep.asked = false;
         let across = self.levels_across();
         let now = SimTime::from_ns(self.now);
-        for at in 0..self.upkeep.due.len() {
-            let due = &mut self.upkeep.due[at];
+        for at in 0..self.background.upkeep.due.len() {
+            let due = &mut self.background.upkeep.due[at];
             if due.at > now {
                 continue;
             }
@@ -165,7 +167,7 @@ impl Drive {
                 due.at = due.at + due.interval;
             }
             let policy = due.policy;
-            self.upkeep.drop_all_of(policy);
+            self.background.upkeep.drop_all_of(policy);
             if across {
                 self.policies.publish_to(policy, &Event::TimerSkipped);
                 continue;
@@ -185,7 +187,7 @@ impl Drive {
             let erases = self.ftl.blocks.erases(job.block);
             let pages = u32::from(self.ftl.blocks.valid(job.block));
             let plane = self.geometry.plane_of(job.block);
-            self.upkeep.push(plane, Waiting { job, policy, erases, pages });
+            self.background.upkeep.push(plane, Waiting { job, policy, erases, pages });
         }
         self.begin_all_waiting();
     }
@@ -193,7 +195,7 @@ impl Drive {
     /// The full blocks that no job empties or is to empty, and how they are expected to read.
     fn estimates(&self) -> Vec<BlockEstimate> {
         let blocks = &self.ftl.blocks;
-        let waiting = self.upkeep.waiting.iter().flatten();
+        let waiting = self.background.upkeep.waiting.iter().flatten();
         let mut taken: Vec<BlockId> = waiting.map(|waiting| waiting.job.block).collect();
         taken.sort_unstable();
         let all = (0..self.geometry.block_count()).map(BlockId);
@@ -211,7 +213,7 @@ impl Drive {
     /// The next job that waits for a plane on which none runs, if it may begin: not while wear is levelled
     /// across priorities, whose blocks a repair would give back.
     pub(super) fn next_waiting(&mut self, plane: PlaneId) -> Option<(BackgroundAt, Job)> {
-        let (policy, job) = self.upkeep.first(plane, &self.ftl.blocks)?;
+        let (policy, job) = self.background.upkeep.first(plane, &self.ftl.blocks)?;
         if self.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize || self.levels_across() {
             return None;
         }
@@ -220,17 +222,17 @@ impl Drive {
         if owner.is_some_and(|owner| !owner.may_start(pages)) {
             return None;
         }
-        self.upkeep.pop(plane);
+        self.background.upkeep.pop(plane);
         Some((policy, job))
     }
 
     /// Begins the first job that waits for each plane on which none runs, if it may.
     pub(super) fn begin_all_waiting(&mut self) {
-        if self.upkeep.waiting.iter().all(VecDeque::is_empty) {
+        if self.background.upkeep.waiting.iter().all(VecDeque::is_empty) {
             return;
         }
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
-            if !self.jobs.collecting()[plane.index()]
+            if !self.background.jobs.collecting()[plane.index()]
                 && let Some((policy, job)) = self.next_waiting(plane)
             {
                 self.begin_job(plane, policy, job);
@@ -240,18 +242,21 @@ impl Drive {
 
     /// Asks those who mind the drive as a whole what is to be done.
     pub(super) fn mind_all(&mut self) {
-        if !self.upkeep.minds_all {
+        if !self.background.upkeep.minds_all {
             return;
         }
         for at in 0..self.policies.background.len() {
             while self.policies.background[at].needs().is_drive_wide {
                 let free = self.ftl.alloc.subpools().unwrap_or_default();
-                self.upkeep.coming.resize(free.len().max(self.upkeep.coming.len()), 0);
+                self.background
+                    .upkeep
+                    .coming
+                    .resize(free.len().max(self.background.upkeep.coming.len()), 0);
                 let view = DriveView {
                     blocks: &self.ftl.blocks,
                     free: &free,
-                    coming: &self.upkeep.coming,
-                    busy: self.jobs.collecting(),
+                    coming: &self.background.upkeep.coming,
+                    busy: self.background.jobs.collecting(),
                 };
                 let job = self.policies.background[at].drive_job(&view);
                 let Some(job) = job.filter(|job| self.ftl.may_empty(job.block)) else { break };
@@ -266,8 +271,8 @@ impl Drive {
     /// Tells the background policies of a job that has ended.
     pub(super) fn tell_of_ended_job(&mut self, ended: &Running) {
         let Running { job, moved, took, policy: owner, .. } = *ended;
-        self.upkeep.ends(&job);
-        let waiting = self.upkeep.pages_waiting;
+        self.background.upkeep.ends(&job);
+        let waiting = self.background.upkeep.pages_waiting;
         self.policies.publish_ended(EndedJob { job, moved, took, own: false, waiting }, owner);
     }
 
@@ -286,7 +291,7 @@ impl Drive {
     #[inline]
     pub(super) fn plane_changed(&mut self, plane: PlaneId) {
         let free = self.free(plane);
-        if free < self.jobs.contents() && self.jobs.is_free(plane) {
+        if free < self.background.jobs.contents() && self.background.jobs.is_free(plane) {
             self.choose_job(plane, Trigger::Changed);
         }
     }
@@ -294,7 +299,7 @@ impl Drive {
     /// A plane's job has ended: the tenders may want another, and some that wait may begin.
     pub(super) fn next_job(&mut self, plane: PlaneId) {
         // One for the drive as a whole may have begun.
-        if self.jobs.is_free(plane) {
+        if self.background.jobs.is_free(plane) {
             self.choose_job(plane, Trigger::JobEnded);
         }
         self.begin_all_waiting();

@@ -69,7 +69,9 @@ impl Drive {
     }
 
     fn jobs_of_planes(&self) -> Vec<Option<BlockId>> {
-        (0..self.geometry.plane_count()).map(|plane| self.jobs.block(PlaneId(plane))).collect()
+        (0..self.geometry.plane_count())
+            .map(|plane| self.background.jobs.block(PlaneId(plane)))
+            .collect()
     }
 
     fn rooms<'a>(
@@ -80,15 +82,15 @@ impl Drive {
         Rooms {
             now: self.now,
             host: &self.host,
-            hazards: &self.hazards,
+            hazards: &self.host.hazards,
             held,
             buffer: self.buffer.as_ref(),
             ftl: &self.ftl,
             flash: &self.flash,
             mapping,
             jobs,
-            foreign: self.moves.as_ref().map_or(&[], |moves| moves.foreign()),
-            homes: &self.order_of_planes,
+            foreign: self.background.moves.as_ref().map_or(&[], |moves| moves.foreign()),
+            homes: self.planes.order(),
             geometry: &self.geometry,
         }
     }

@@ -102,6 +102,8 @@ pub struct Flash {
     /// Whether transactions have taken the places of others.
     shares_places: bool,
     events: Vec<Event>,
+    /// A list that is empty; kept for its memory.
+    spare_events: Vec<Event>,
     idle: Vec<UnitId>,
     /// Operations done, by kind and cause.
     ops: [[u64; Cause::COUNT]; OpKind::COUNT],
@@ -148,6 +150,7 @@ impl Flash {
             seq: 0,
             shares_places: false,
             events: Vec::new(),
+            spare_events: Vec::new(),
             idle: Vec::new(),
             ops: Default::default(),
             retries: 0,
@@ -165,10 +168,16 @@ impl Flash {
         self.timers.next().map_or(SimTime::NEVER, |(time, _)| time)
     }
 
-    /// The next thing for the drive to hear, in the order in which it happened.
+    /// What the drive has not heard, in the order in which it happened.
     #[inline]
-    pub fn take_events(&mut self, into: &mut Vec<Event>) {
-        std::mem::swap(&mut self.events, into);
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::replace(&mut self.events, std::mem::take(&mut self.spare_events))
+    }
+
+    /// Gives the list back that was taken, empty, for its memory.
+    #[inline]
+    pub fn took_events(&mut self, list: Vec<Event>) {
+        self.spare_events = list;
     }
 
     /// Whether there is something to hear.

@@ -17,7 +17,7 @@ pub use allocate::Allocator;
 pub use check::check;
 pub use map::{Holds, Map, Pointers, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
-pub use plane_order::PlaneOrder;
+pub use plane_order::{PlaneOrder, WritePlanes};
 pub use saved::SavedOpen;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};

@@ -1,4 +1,4 @@
-//! The order in which static allocation deals logical pages to the planes.
+//! The plane on which a logical page is written: dealt out in a fixed order, or the one with the least to do.
 
 use ssdlab_nand::{Geometry, Lpn, PlaneId};
 
@@ -46,5 +46,66 @@ impl PlaneOrder {
     /// The planes in the order of the round.
     pub fn planes(&self) -> &[PlaneId] {
         &self.planes
+    }
+}
+
+/// The planes on which the host's pages are written.
+#[derive(Clone, Debug)]
+pub struct WritePlanes {
+    order: PlaneOrder,
+    dynamic: bool,
+    /// Where dynamic allocation looks first.
+    cursor: usize,
+}
+
+impl WritePlanes {
+    /// Planes that are dealt out in this order or, under dynamic allocation, asked in it.
+    pub fn new(order: PlaneOrder, dynamic: bool) -> WritePlanes {
+        WritePlanes { order, dynamic, cursor: 0 }
+    }
+
+    /// Whether a page may be written on any plane.
+    #[inline]
+    pub fn is_dynamic(&self) -> bool {
+        self.dynamic
+    }
+
+    /// The order in which static allocation deals them out.
+    pub fn order(&self) -> &PlaneOrder {
+        &self.order
+    }
+
+    /// The plane of a logical page under static allocation.
+    #[inline]
+    pub fn home(&self, lpn: Lpn) -> PlaneId {
+        self.order.plane_of(lpn)
+    }
+
+    /// The plane with the least to do. One that is full, and so waits for an erase, takes no more while another
+    /// can. Among equals the next in turn.
+    pub fn least_loaded(
+        &mut self,
+        load: impl Fn(PlaneId) -> u32,
+        is_full: impl Fn(PlaneId) -> bool,
+    ) -> PlaneId {
+        let planes = self.order.planes();
+        let mut best: Option<(u32, usize)> = None;
+        for step in 0..planes.len() {
+            let at = (self.cursor + step) % planes.len();
+            let load = load(planes[at]);
+            if best.is_some_and(|(least, _)| load >= least) {
+                continue;
+            }
+            let load = load + if is_full(planes[at]) { u32::MAX / 2 } else { 0 };
+            if best.is_none_or(|(least, _)| load < least) {
+                best = Some((load, at));
+            }
+            if load == 0 {
+                break;
+            }
+        }
+        let (_, at) = best.expect("a drive has planes");
+        self.cursor = (at + 1) % planes.len();
+        planes[at]
     }
 }

@@ -27,11 +27,13 @@ pub struct Hazards {
     /// Open addressing with linear probing; a power of two, at most half full.
     table: Box<[Entry]>,
     used: usize,
+    /// Those that may go on, and that some loop sends on.
+    ready: Vec<TxnId>,
 }
 
 impl Default for Hazards {
     fn default() -> Hazards {
-        Hazards { table: vec![VACANT; 1024].into_boxed_slice(), used: 0 }
+        Hazards { table: vec![VACANT; 1024].into_boxed_slice(), used: 0, ready: Vec::new() }
     }
 }
 
@@ -86,9 +88,29 @@ impl Hazards {
         true
     }
 
-    /// Ends an operation on a page; those that may go on now are added to `ready`.
+    /// Ends an operation on a page. Those that may go on now join the ones that are [ready](Hazards::ready); true
+    /// if there were none, so that nobody sends them on as yet.
     #[inline]
-    pub fn release(&mut self, txns: &mut Txns, lpn: Lpn, write: bool, ready: &mut Vec<TxnId>) {
+    pub fn release(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) -> bool {
+        let were_none = self.ready.is_empty();
+        self.let_go(txns, lpn, write);
+        were_none
+    }
+
+    /// The operation at this place among those that may go on.
+    #[inline]
+    pub fn ready(&self, at: usize) -> Option<TxnId> {
+        self.ready.get(at).copied()
+    }
+
+    /// All that could go on were sent on.
+    #[inline]
+    pub fn none_ready(&mut self) {
+        self.ready.clear();
+    }
+
+    #[inline]
+    fn let_go(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) {
         let at = self.find(lpn);
         let entry = &mut self.table[at];
         debug_assert_eq!(entry.lpn, lpn.0, "an operation ends that never began");
@@ -101,7 +123,7 @@ impl Hazards {
             if writes && entry.readers > 0 {
                 return;
             }
-            ready.extend(entry.waiting.pop(txns));
+            self.ready.extend(entry.waiting.pop(txns));
             if writes {
                 entry.writing = true;
                 return;
@@ -245,9 +267,9 @@ mod tests {
                 } else {
                     let (id, lpn, write) = running.swap_remove(number % running.len());
                     txns.remove(id);
-                    let mut ready = Vec::new();
-                    hazards.release(&mut txns, Lpn(lpn), write, &mut ready);
+                    hazards.release(&mut txns, Lpn(lpn), write);
                     let page = naive.get_mut(&lpn).unwrap();
+                    let ready = std::mem::take(&mut hazards.ready);
                     prop_assert_eq!(&ready, &page.release(write));
                     if page.readers == 0 && !page.writing {
                         naive.remove(&lpn);

@@ -84,6 +84,10 @@ pub struct Host {
     depth: u32,
     /// Unfinished requests of each queue.
     unfinished: Box<[u32]>,
+    /// The order among operations on the same page.
+    pub hazards: Hazards,
+    /// Requests that have ended and were not handed over.
+    pub completions: Vec<Completion>,
 }
 
 impl Host {
@@ -94,6 +98,8 @@ impl Host {
             free: Vec::new(),
             depth,
             unfinished: vec![0; queues as usize].into_boxed_slice(),
+            hazards: Hazards::default(),
+            completions: Vec::new(),
         }
     }
 

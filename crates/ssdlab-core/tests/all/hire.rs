@@ -301,7 +301,8 @@ fn what_a_first_pass_lays_down_or_nobody_laid_was_programmed_so_too() {
     let hvc =
         "program_mode = [{ fixed = { mode = \"boosted\" } }]\nstart.program_mode = \"policy\"";
     let mut laid = Rig::new(&[VOLTAGES, hvc, "start.unwritten_reads = \"footprint\""]);
-    assert!(laid.drive.lay_down(9));
+    let mut laying = laid.drive.laying();
+    assert!(laid.drive.lay_down(&mut laying, 9));
     let mut lazy = Rig::new(&[VOLTAGES, hvc, "start.unwritten_reads = \"lazy\""]);
     for rig in [&mut laid, &mut lazy] {
         let read = rig.read(9);

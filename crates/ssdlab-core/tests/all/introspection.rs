@@ -150,8 +150,9 @@ fn a_log_goes_on_when_statistics_begin_anew_and_without_what_came_before() {
 #[test]
 fn a_page_laid_down_before_the_start_is_there_once_and_is_read_as_any() {
     let mut rig = Rig::new(&["geometry.channels = 2"]);
+    let mut laying = rig.drive.laying();
     for page in [3, 5, 3] {
-        assert!(rig.drive.lay_down(page));
+        assert!(rig.drive.lay_down(&mut laying, page));
     }
     assert_eq!(rig.drive.stats().unwritten_reads, 2);
     let lies = |page| rig.drive.ftl().map.get(Lpn(page)).map(|ppn| ppn.0);
@@ -172,7 +173,9 @@ fn a_page_is_not_laid_down_where_there_is_no_room() {
         rig.finish();
     }
     let room = 16 * 8 - 14 * 8 - 8;
-    let laid: Vec<bool> = (8..8 + room + 2).map(|page| rig.drive.lay_down(page)).collect();
+    let mut laying = rig.drive.laying();
+    let pages = 8..8 + room + 2;
+    let laid: Vec<bool> = pages.map(|page| rig.drive.lay_down(&mut laying, page)).collect();
     let (there, beyond) = laid.split_at(room as usize);
     assert!(there.iter().all(|&laid| laid), "but for a block that is kept: {laid:?}");
     assert!(!beyond.iter().any(|&laid| laid));

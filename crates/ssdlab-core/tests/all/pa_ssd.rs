@@ -157,7 +157,8 @@ fn what_collection_moves_is_typed_too() {
     let done = |place: &str| {
         let mut rig = Rig::new(&[&sets[..], &[place]].concat());
         let pages = rig.drive.resolved().logical_pages;
-        (0..pages / 2).for_each(|page| assert!(rig.drive.lay_down(page)));
+        let mut laying = rig.drive.laying();
+        (0..pages / 2).for_each(|page| assert!(rig.drive.lay_down(&mut laying, page)));
         play(&mut rig, &writes(3000, None), 16).unwrap();
         let moved = rig.drive.flash().ops()[OpKind::Program as usize][Cause::Gc as usize];
         assert!(moved > 100, "{moved} pages were moved");

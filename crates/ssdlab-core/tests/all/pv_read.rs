@@ -264,8 +264,9 @@ fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
         heat.reads[..40].fill(9);
         heat.writes[40..80].fill(9);
         rig.drive.set_page_heat(&heat);
+        let mut laying = rig.drive.laying();
         for page in 0..40 {
-            assert!(rig.drive.lay_down(page));
+            assert!(rig.drive.lay_down(&mut laying, page));
         }
         for page in 40..80 {
             rig.write(page);

@@ -1,5 +1,6 @@
 //! The rules of the house: who may use whom, how long things may be.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -306,4 +307,73 @@ fn a_system_needs_no_more_than_its_folder_a_line_and_its_name() {
     ];
     let found = that_name(&["sepbit", "SepBit", "SepBIT", "SEPBIT"]);
     assert_eq!(found, expected.map(|file| format!("{SCHEMES}/{file}")));
+}
+
+/// The methods of the drive by the file of its folder that has them, each with its text.
+fn methods_of_the_drive() -> Vec<(String, String, String)> {
+    let folder = crates().join("ssdlab-core/src/drive");
+    let mut methods = Vec::new();
+    for (path, text) in sources(&folder) {
+        let file = path.strip_prefix(&folder).expect("a file of the drive").display().to_string();
+        let blocks = text.split("\nimpl Drive {\n").skip(1);
+        for block in blocks.map(|rest| &rest[..rest.find("\n}\n").unwrap_or(rest.len())]) {
+            let starts = block.match_indices("fn ").filter(|(at, _)| {
+                let line = block[..*at].rsplit('\n').next().unwrap_or("");
+                line.starts_with("    ") && !line.starts_with("     ") && !line.contains("//")
+            });
+            let mut starts: Vec<usize> = starts.map(|(at, _)| at).collect();
+            starts.push(block.len());
+            for span in starts.windows(2) {
+                let body = &block[span[0]..span[1]];
+                let name = body[3..].split(['(', '<']).next().expect("a name");
+                methods.push((file.clone(), name.to_string(), body.to_string()));
+            }
+        }
+    }
+    assert!(methods.len() > 100, "{} methods", methods.len());
+    methods
+}
+
+/// Whether a text calls a method of the drive.
+fn calls(text: &str, name: &str) -> bool {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let joined: String = code.flat_map(|line| [line.trim(), "\u{1}"]).collect();
+    let joined = joined.replace("\u{1}.", ".");
+    ["self.", "drive.", "Drive::"].iter().any(|of| {
+        joined.match_indices(&format!("{of}{name}")).any(|(at, found)| {
+            let next = joined[at + found.len()..].chars().next();
+            next.is_none_or(|next| !(next.is_alphanumeric() || next == '_'))
+                && (*of == "Drive::" || next == Some('('))
+        })
+    })
+}
+
+#[test]
+fn the_files_of_the_drive_call_downwards() {
+    let methods = methods_of_the_drive();
+    let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (file, _, body) in &methods {
+        let called = methods.iter().filter(|(other, name, _)| other != file && calls(body, name));
+        below.entry(file).or_default().extend(called.map(|(other, ..)| other.as_str()));
+    }
+    let edges: usize = below.values().map(BTreeSet::len).sum();
+    assert!(edges > 40, "{edges} calls from file to file were found");
+    // Who calls nobody that is left goes first.
+    while let Some(lowest) = below.iter().find(|(_, calls)| calls.is_empty()).map(|(file, _)| *file)
+    {
+        below.remove(lowest);
+        below.values_mut().for_each(|calls| {
+            calls.remove(lowest);
+        });
+    }
+    assert!(below.is_empty(), "these call one another: {below:?}");
+}
+
+#[test]
+fn the_drive_has_few_fields() {
+    let text = fs::read_to_string(crates().join("ssdlab-core/src/drive/mod.rs")).expect("a file");
+    let fields = text.split("pub struct Drive {\n").nth(1).expect("the drive");
+    let fields = fields[..fields.find("\n}").expect("its end")].lines();
+    let fields = fields.filter(|line| !line.trim_start().starts_with("//")).count();
+    assert!((8..=15).contains(&fields), "{fields} fields");
 }

@@ -9,8 +9,9 @@ use crate::drive::watch::watch;
 use crate::ftl::{BlockState, Ftl, Writer};
 use crate::policy::PlacementHint;
 
-/// Where pages are laid down among those that are outdated: the used blocks of each plane by turns.
-#[derive(Clone, Debug)]
+/// Where pages are laid down among those that are outdated: the used blocks of each plane by turns. By default
+/// there are none.
+#[derive(Clone, Debug, Default)]
 pub struct Laying {
     /// The used blocks of each plane and class.
     blocks: Vec<Vec<BlockId>>,
@@ -42,6 +43,9 @@ impl Laying {
         hint: Option<u8>,
         pages: u32,
     ) -> Option<(BlockId, PageInBlock)> {
+        if self.blocks.is_empty() {
+            return None;
+        }
         let requested = hint.map_or(0, usize::from).min(self.classes - 1);
         let classes = (requested..self.classes).chain((0..requested).rev());
         let first = plane.index() * self.classes;
@@ -60,14 +64,26 @@ impl Laying {
 }
 
 impl Drive {
+    /// Where pages are laid down by [`Drive::lay_down`].
+    pub fn laying(&self) -> Laying {
+        match self.resolved.config.start.used.get() > 0.0 {
+            true => {
+                let classes = self.resolved.config.metadata.block_class.classes();
+                let planes = self.geometry.plane_count();
+                Laying::new(&self.ftl, planes, classes, self.policies.asks_pages)
+            }
+            false => Laying::default(),
+        }
+    }
+
     /// Lays a page down as if it had been written before the start, on the plane of static
     /// allocation; false if the plane has no room. Only before the first request.
-    pub fn lay_down(&mut self, page: u32) -> bool {
+    pub fn lay_down(&mut self, laying: &mut Laying, page: u32) -> bool {
         let lpn = Lpn(page);
         if self.ftl.map.get(lpn).is_some() {
             return true;
         }
-        let Some(ppn) = self.lay(lpn) else { return false };
+        let Some(ppn) = self.lay(laying, lpn) else { return false };
         let block = self.geometry.block_of(ppn);
         let age = age(&self.resolved, &self.ftl, block);
         let (wear, dwell) = (self.ftl.blocks.erases(block), self.resolved.config.start.dwell);
@@ -77,22 +93,15 @@ impl Drive {
         true
     }
 
-    fn lay(&mut self, lpn: Lpn) -> Option<Ppn> {
-        let plane = self.order_of_planes.plane_of(lpn);
+    fn lay(&mut self, laying: &mut Laying, lpn: Lpn) -> Option<Ppn> {
+        let plane = self.planes.home(lpn);
         let mut hint = PlacementHint::default();
         self.fill_page(lpn, Cause::Host, &mut hint);
-        if self.resolved.config.start.used.get() > 0.0 {
-            let (ftl, geometry) = (&self.ftl, &self.geometry);
-            let classes = self.resolved.config.metadata.block_class.classes();
-            let laying = self.laying.get_or_insert_with(|| {
-                Laying::new(ftl, geometry.plane_count(), classes, self.asks_pages)
-            });
-            if let Some((block, page)) = laying.next(plane, hint.quality, geometry.pages) {
-                let ppn = geometry.page(block, page);
-                self.ftl.revive(lpn, ppn);
-                watch!(self, revived(lpn, ppn));
-                return Some(ppn);
-            }
+        if let Some((block, page)) = laying.next(plane, hint.quality, self.geometry.pages) {
+            let ppn = self.geometry.page(block, page);
+            self.ftl.revive(lpn, ppn);
+            watch!(self, revived(lpn, ppn));
+            return Some(ppn);
         }
         let ppn = self.ftl.prepare_write(plane, Writer::Host, hint.pick())?;
         watch!(self, laid_down(lpn, ppn));

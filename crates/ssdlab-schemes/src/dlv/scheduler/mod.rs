@@ -17,7 +17,7 @@ use ssdlab_nand::refusal::Refusal;
 use crate::metadata::block_class::CLASSES_MAX;
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::event::{Actions, Event, EventMask};
-use ssdlab_policy::queue::{GroupId, PlaneShare};
+use ssdlab_policy::queue::PlaneShare;
 use ssdlab_policy::scheduler::{
     Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy, SchedulerView,
 };
@@ -100,93 +100,6 @@ impl Policy for Dlv {
     }
 }
 
-impl Dlv {
-    /// The group of a kind that goes next, if one that may go needs this plane.
-    fn shortest_for(
-        &mut self,
-        view: &QueueView<impl Planes>,
-        plane: PlaneId,
-        kind: OpKind,
-    ) -> Option<Decision> {
-        let mut all = view.queue.of_plane(plane, kind).iter().map(|&id| view.queue.group(id));
-        let needed = all.any(|group| !self.is_blocked(view, group));
-        let group = needed.then(|| self.shortest(view, kind)).flatten()?;
-        // Where reads keep their places, a write takes one that another write had.
-        let keeps = kind != OpKind::Read && self.config.reads == Pick::Fifo;
-        Some(Decision {
-            group,
-            mode: if keeps { DispatchMode::InFirstPlace } else { DispatchMode::Behind },
-        })
-    }
-
-    /// Of the groups of a kind that need `plane`, the first to come that may go there.
-    fn first_of(
-        &self,
-        view: &QueueView<impl Planes>,
-        plane: PlaneId,
-        kind: OpKind,
-    ) -> Option<GroupId> {
-        let mut all = view.queue.of_plane(plane, kind).iter().copied();
-        all.find(|&id| {
-            let group = view.queue.group(id);
-            !self.is_outside(view, group) && !self.is_blocked_on(view, group, plane)
-        })
-    }
-
-    /// Of all groups that need `plane` and may go there, the one of the first place.
-    fn first(&self, view: &QueueView<impl Planes>, plane: PlaneId) -> Option<GroupId> {
-        let first = |kind| self.first_of(view, plane, kind);
-        match (first(OpKind::Read), first(OpKind::Program)) {
-            (Some(read), Some(write)) => {
-                let reads = view.queue.place(read) < view.queue.place(write);
-                Some(if reads { read } else { write })
-            }
-            (read, write) => read.or(write),
-        }
-    }
-
-    fn next_write(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> Option<Decision> {
-        match self.config.writes {
-            Pick::Shortest => self.shortest_for(view, plane, OpKind::Program),
-            Pick::Fifo => {
-                let first = self.first_of(view, plane, OpKind::Program);
-                first.filter(|&id| self.came_first(view, plane, id)).map(part)
-            }
-        }
-    }
-
-    /// What goes next to a plane.
-    fn next_of_plane(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> Option<Decision> {
-        let needs = |kind| !view.queue.of_plane(plane, kind).is_empty();
-        if !(needs(OpKind::Read) || needs(OpKind::Program)) || !view.planes.is_free(plane) {
-            return None;
-        }
-        let (reads, writes) = view.planes.host_waits(plane);
-        let late = self.is_late(view);
-        if late || self.config.reads == Pick::Fifo {
-            let first = self.first(view, plane).filter(|&id| self.came_first(view, plane, id))?;
-            let keeps_its_place = late || view.queue.group(first).kind == OpKind::Read;
-            if (reads || writes) && !keeps_its_place && self.config.writes == Pick::Shortest {
-                return None;
-            }
-            return if keeps_its_place { Some(part(first)) } else { self.next_write(view, plane) };
-        }
-        if reads || self.is_overdue(view, plane) {
-            return None;
-        }
-        let read = self.shortest_for(view, plane, OpKind::Read);
-        if read.is_some() || (writes && self.config.writes == Pick::Shortest) {
-            return read;
-        }
-        self.next_write(view, plane)
-    }
-}
-
-/// What a group needs of the plane in question goes: on each plane it keeps its place.
-fn part(group: GroupId) -> Decision {
-    Decision { group, mode: DispatchMode::InPlace }
-}
-
 impl SchedulerPolicy for Dlv {
     #[inline]
     fn rank(&mut self, view: &SchedulerView) -> u8 {
@@ -262,6 +175,7 @@ impl SchedulerPolicy for Dlv {
 mod tests {
     use super::bench::{Bench, FIG4, IDLE};
     use super::*;
+    use ssdlab_policy::queue::GroupId;
     use ssdlab_policy::testing::publish;
 
     #[test]

@@ -1,0 +1,39 @@
+//! What has happened to a drive since its start, statistics or not.
+
+use ssdlab_nand::Lpn;
+
+use super::life::Lives;
+use crate::config::Resolved;
+use crate::stats::StreamStats;
+
+/// What is kept over all that a drive does.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    /// What became of each stream, where there are several.
+    pub(super) streams: Option<Box<StreamStats>>,
+    /// How its blocks wear out, where wear runs forward.
+    pub(super) lives: Option<Box<Lives>>,
+    /// Pages that were read and count as written before the start, a bit each; empty until there is one.
+    preloaded: Vec<u64>,
+}
+
+impl History {
+    /// Nothing has happened.
+    pub(super) fn new(resolved: &Resolved) -> History {
+        let blocks = resolved.geometry().block_count();
+        let streams = StreamStats::new(resolved.config.streams(), blocks).map(Box::new);
+        History { streams, lives: None, preloaded: Vec::new() }
+    }
+
+    /// A page, one of so many, was read that counts as written before the start: whether that was the first time.
+    pub(super) fn is_first_read(&mut self, lpn: Lpn, pages: u32) -> bool {
+        if self.preloaded.is_empty() {
+            self.preloaded = vec![0; pages.div_ceil(64) as usize];
+        }
+        let word = &mut self.preloaded[lpn.index() / 64];
+        let bit = 1 << (lpn.0 % 64);
+        let is_first = *word & bit == 0;
+        *word |= bit;
+        is_first
+    }
+}
