@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A new policy touches two files: its own, and the list in slots.rs. Applies an example of one, which
+# A new policy touches two files: its own, and the lists in lib.rs. Applies an example of one, which
 # learns by an event and acts by an action, to a copy of this tree, builds it, runs it on a drive of
 # old data, and counts the files.
 set -euo pipefail

@@ -19,7 +19,7 @@ pub use config::{DriveConfig, Resolved};
 pub use drive::{Drive, Tenant};
 pub use host::{Completion, Op, Refused, Request};
 pub use ssdlab_policy::{self as policy, Toggle, account, kept, queue};
-pub use ssdlab_schemes::{metadata, slots};
+pub use ssdlab_schemes::metadata;
 
 #[cfg(test)]
 use ssdlab_policy::testing::SMALL;

@@ -130,8 +130,46 @@ macro_rules! schemes {
     };
 }
 
+/// The schemes that are one policy each.
+const ALONE: [&[Entry]; 6] = [
+    crate::SCHEDULERS,
+    crate::PLACEMENTS,
+    crate::PROGRAM_MODES,
+    crate::READ_STARTS,
+    crate::SUSPENDS,
+    crate::EVICTIONS,
+];
+
+const COUNT: usize = {
+    let (mut count, mut slot) = (BUNDLED.len(), 0);
+    while slot < ALONE.len() {
+        count += ALONE[slot].len();
+        slot += 1;
+    }
+    count
+};
+
 /// The schemes: a family's under its name.
-pub const SCHEMES: &[Entry] = schemes![
+pub const SCHEMES: &[Entry] = &{
+    let mut all = [BUNDLED[0]; COUNT];
+    let (mut at, mut slot) = (0, 0);
+    while at < BUNDLED.len() {
+        all[at] = BUNDLED[at];
+        at += 1;
+    }
+    while slot < ALONE.len() {
+        let mut of_slot = 0;
+        while of_slot < ALONE[slot].len() {
+            all[at] = ALONE[slot][of_slot];
+            (at, of_slot) = (at + 1, of_slot + 1);
+        }
+        slot += 1;
+    }
+    all
+};
+
+/// The schemes that set several keys.
+const BUNDLED: &[Entry] = schemes![
     "conventional": "every slot as the device declares it",
     "dlv/baseline": "DLV's baseline: FIFO, every read from one sensing level up"
         from "dlv" { "baseline" },
@@ -196,8 +234,6 @@ pub const SCHEMES: &[Entry] = schemes![
     "hire/lvc": "every page with the reduced voltages" from "hire" { "lvc" },
     "hire/hire": "program modes by what the buffer learns of pages: boosted for what is read, reduced for what is written"
         from "hire" { "per_hotness", "hotness" },
-    "streams/sepbit": "pages that are expected to be overwritten at about the same time share blocks (SepBIT)"
-        from "streams" { "sepbit" },
     "all-five": "what the five know on one drive: DLV's order, page types, subpools, read-hot placement, program modes"
         from "pa_ssd" { "relaxed" }
         from "pv_read" { "moves" }

@@ -1,8 +1,12 @@
 //! The policies of published systems, a folder each, and the catalog from which a config chooses.
 //!
 //! A folder holds the policies of a system, what they keep, and the bundles of settings that name its variants.
-//! State that several policies of a drive read is [`metadata`]. [`slots`] lists every policy by its name, and
-//! [`catalog`] the schemes and the drives that ship.
+//! State that several policies of a drive read is [`metadata`]. The lists below name every policy: a new one is
+//! its file and its line, which gives it its name in configs, help texts, the schema and, with `as`, as a scheme.
+//! [`catalog`] has the schemes of several policies, and the drives that ship.
+
+#[macro_use]
+mod slot;
 
 pub mod buffers;
 pub mod catalog;
@@ -12,5 +16,237 @@ pub mod metadata;
 pub mod pa_ssd;
 pub mod pv_read;
 pub mod readguard;
-pub mod slots;
-pub mod streams;
+/// Streams: writes whose data is expected to live as long share blocks, so that these become invalid together.
+pub mod streams {
+    pub mod sepbit;
+}
+
+use crate::catalog::Entry;
+use ssdlab_base::choice;
+use ssdlab_nand::PlaneId;
+use ssdlab_nand::refusal::Refusal;
+use ssdlab_policy::account::OpKind;
+use ssdlab_policy::allocation::Streams;
+use ssdlab_policy::background::{
+    BackgroundNeeds, BackgroundPolicy, DriveView, Job, PlaneView, Repairs, Trigger,
+};
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::eviction::{BufferUse, EvictionPolicy};
+use ssdlab_policy::placement::{Heat, PageView, PlacementNeeds, PlacementPolicy, PlacementView};
+use ssdlab_policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use ssdlab_policy::queue::PlaneShare;
+use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
+use ssdlab_policy::scheduler::{
+    Decision, Dispatch, Occasion, Planes, QueueView, SchedulerPolicy, SchedulerView,
+};
+use ssdlab_policy::suspend::{FailedReadsView, SuspendPolicy, SuspendView, Verdict};
+use ssdlab_policy::{PlacementHint, Policy, PolicyContext, Toggle};
+
+slot! { $ each_scheduler
+    /// Which request goes to the flash next.
+    AnyScheduler from SchedulerChoice {
+        /// First come, first served on each plane.
+        fifo => Fifo in ssdlab_policy::scheduler,
+        /// Reads before writes on each plane.
+        read_first => ReadFirst in ssdlab_policy::scheduler,
+        /// Writes before reads on each plane.
+        write_first => WriteFirst in ssdlab_policy::scheduler,
+        /// By the priority of the submission queue; for two to five queues (`host.queues`).
+        strict_priority => StrictPriority in ssdlab_policy::scheduler,
+        /// The request that is expected to end first, and strong blocks where they help (DLV).
+        dlv => Dlv in crate::dlv::scheduler,
+    } default fifo, schemes SCHEDULERS from "scheduler = \"", "\"\n"
+}
+
+slot! { $ each_placement
+    /// What kind of block and page a write wants; a link of a chain.
+    AnyPlacement from PlacementChoice {
+        /// The next page of the plane's open block.
+        next_page => NextPage in ssdlab_policy::placement,
+        /// Strong blocks for small writes (PV+allocation).
+        small_to_strong => SmallToStrong in crate::dlv::small_to_strong,
+        /// Pages of each type in turn, request by request (PA-SSD).
+        us => Us in crate::pa_ssd::us,
+        /// The page type that the host's hint asks for (PA-SSD).
+        hgs => Hgs in crate::pa_ssd::hgs,
+        /// The lowest page type (PA-SSD).
+        lfs => Lfs in crate::pa_ssd::lfs,
+        /// The lowest page type for small writes (PA-SSD).
+        sbs => Sbs in crate::pa_ssd::sbs,
+        /// The lowest page type while the queue is long (PA-SSD).
+        qds => Qds in crate::pa_ssd::qds,
+        /// The lowest page type while the write buffer is full (PA-SSD).
+        wbs => Wbs in crate::pa_ssd::wbs,
+        /// Page types by chance, by what is free of each; for what is moved, too (PA-SSD).
+        ubs => Ubs in crate::pa_ssd::ubs,
+        /// Blocks as good as the page is hot, both known before the run (the ideal of PV-read).
+        oracle_hotness => OracleHotness in crate::pv_read::oracle_hotness,
+        /// Blocks of the submission queue's priority (ReadGuard).
+        priority => PriorityPlacement in crate::readguard::priority_placement,
+        /// Blocks of pages that are mostly read, mostly written, or both (HIRE).
+        hotness => HotnessPlacement in crate::hire::hotness_placement,
+        /// Streams of pages that are expected to be overwritten at about the same time (SepBIT).
+        sepbit => SepBit in crate::streams::sepbit as "streams/sepbit": "pages that are expected to be overwritten at about the same time share blocks (SepBIT)",
+    } default next_page, schemes PLACEMENTS from "placement = [\"", "\"]\n"
+}
+
+slot! { $ each_program_mode
+    /// With which voltages or step a page is programmed; a link of a chain.
+    AnyProgramMode from ProgramModeChoice {
+        /// The normal voltages.
+        normal => Normal in ssdlab_policy::program_mode,
+        /// Each class of blocks with voltages of its own (DLV: a larger step on strong blocks).
+        per_class => PerClass in crate::dlv::per_class,
+        /// Every page with the same voltages (HIRE's comparisons).
+        fixed => FixedMode in crate::hire::fixed_mode,
+        /// Higher voltages for pages that are mostly read, lower ones for what is mostly written (HIRE).
+        per_hotness => PerHotness in crate::hire::per_hotness,
+    } default normal, schemes PROGRAM_MODES from "program_mode = [\"", "\"]\n"
+}
+
+slot! { $ each_read_start
+    /// At which level a read starts, and how it goes on.
+    AnyReadStart from ReadStartChoice {
+        /// From the lowest level up, one at a time.
+        lowest_level => LowestLevel in ssdlab_policy::read_start,
+        /// From a fixed level up, one at a time.
+        fixed_level => FixedLevel in ssdlab_policy::read_start,
+        /// Always the highest level.
+        highest_level => HighestLevel in ssdlab_policy::read_start,
+        /// From the level that tables give by the block's class and the data's age (DLV).
+        sl_table => SlTable in crate::dlv::sl_table,
+        /// From the level at which the page was read last (LaLDPC).
+        last_level => LastLevel in crate::dlv::last_level,
+        /// From the level at which the block was measured (PV-read).
+        measured_level => MeasuredLevel in crate::pv_read::measured_level,
+        /// From the level at which the same layer of the block was read last (process similarity).
+        last_vref => LastVref in crate::readguard::last_vref,
+    } default lowest_level, schemes READ_STARTS from "read_start = \"", "\"\n"
+}
+
+slot! { $ each_suspend
+    /// Who may interrupt whom on a die.
+    AnySuspend from SuspendChoice {
+        /// Every operation runs to its end.
+        none => NoSuspend in ssdlab_policy::suspend,
+        /// Host reads interrupt programs and erases.
+        program_erase => ProgramEraseSuspend in ssdlab_policy::suspend,
+        /// Host reads interrupt loops of programs and erases, and retries of lower priorities
+        /// (ReadGuard).
+        esra => Esra in crate::readguard::esra,
+    } default none, schemes SUSPENDS from "suspend = \"", "\"\n"
+}
+
+slot! { $ each_eviction
+    /// Which page leaves a full buffer.
+    AnyEviction from EvictionChoice {
+        /// The page that was not used for longest.
+        lru => Lru in ssdlab_policy::eviction,
+        /// CFLRU: of the pages not used for longest, a clean one first.
+        cflru => Cflru in crate::buffers,
+        /// LRU-WSR: as `lru`, with a second chance for written pages.
+        lru_wsr => LruWsr in crate::buffers,
+        /// CCF-LRU: clean pages used once first, then second chances.
+        ccf_lru => CcfLru in crate::buffers,
+        /// PT-LRU: clean pages used once first, then written or often used ones by chance.
+        pt_lru => PtLru in crate::buffers,
+    } default lru, schemes EVICTIONS from "eviction = \"", "\"\n"
+}
+
+background! { $ each_background
+    /// Static wear leveling. Off by default.
+    static_wear_leveling => StaticWearLeveling in ssdlab_policy::background, off,
+    /// Garbage collection. On by default.
+    gc => Gc in ssdlab_policy::background, on,
+    /// Pages that are read often move to blocks that are read fast (PV-read). Off by default.
+    read_hot_migration => ReadHotMigration in crate::pv_read::read_hot_migration, off,
+    /// Static wear leveling with two pools, within priorities and across them (ReadGuard). Off by default.
+    dual_pool => DualPool in crate::readguard::dual_pool, off,
+    /// Garbage collection by subpool (ReadGuard). Off by default.
+    subpool_gc => SubpoolGc in crate::readguard::subpool_gc, off,
+    /// Blocks of a priority that became worse than those of a lower one are exchanged or refreshed
+    /// (ReadGuard). Off by default.
+    inversion_repair => InversionRepair in crate::readguard::inversion_repair, off,
+}
+
+asks! { each_scheduler, AnyScheduler {
+    /// [`SchedulerPolicy::rank`].
+    #[inline] fn rank(self: &mut Self, view: &SchedulerView) -> u8;
+    /// [`SchedulerPolicy::window`].
+    fn window(self: &Self) -> Option<usize>;
+    /// [`SchedulerPolicy::estimate`].
+    fn estimate(self: &mut Self, view: &QueueView<impl Planes>, kind: OpKind, plane_share: &PlaneShare) -> u64;
+    /// [`SchedulerPolicy::next`].
+    fn next(self: &mut Self, view: &QueueView<impl Planes>, occasion: Occasion) -> Option<Decision>;
+    /// [`SchedulerPolicy::on_dispatch`].
+    fn on_dispatch(self: &mut Self, view: &QueueView<impl Planes>, dispatch: &Dispatch, classes: &mut Vec<Option<u8>>);
+    /// [`SchedulerPolicy::is_overdue`].
+    fn is_overdue(self: &mut Self, view: &QueueView<impl Planes>, plane: PlaneId) -> bool;
+} }
+
+asks! { each_placement, AnyPlacement {
+    /// [`PlacementPolicy::fill`].
+    #[inline] fn fill(self: &mut Self, view: &PlacementView, hint: &mut PlacementHint);
+    /// [`PlacementPolicy::needs`].
+    fn needs(self: &Self) -> PlacementNeeds;
+    /// [`PlacementPolicy::fill_page`].
+    #[inline] fn fill_page(self: &mut Self, view: &PageView, hint: &mut PlacementHint);
+    /// [`PlacementPolicy::set_page_heat`].
+    fn set_page_heat(self: &mut Self, heat: &Heat);
+} }
+
+impl AnyPlacement {
+    /// [`PlacementPolicy::streams`].
+    pub fn streams(choice: &PlacementChoice) -> Streams {
+        each_placement!(of choice, Chosen, config => <Chosen as PlacementPolicy>::streams(config))
+    }
+}
+
+asks! { each_program_mode, AnyProgramMode {
+    /// [`ProgramModePolicy::fill`].
+    #[inline] fn fill(self: &mut Self, view: &ProgramModeView, hint: &mut PlacementHint);
+} }
+
+asks! { each_read_start, AnyReadStart {
+    /// [`ReadStartPolicy::start`].
+    #[inline] fn start(self: &mut Self, view: &ReadStartView) -> u8;
+    /// [`ReadStartPolicy::climb`].
+    fn climb(self: &mut Self, view: &ReadStartView, failed: u8) -> u8;
+    /// [`ReadStartPolicy::needs`].
+    fn needs(self: &Self) -> ReadStartNeeds;
+} }
+
+asks! { each_suspend, AnySuspend {
+    /// [`SuspendPolicy::verdict`].
+    #[inline] fn verdict(self: &mut Self, view: &SuspendView) -> Verdict;
+    /// [`SuspendPolicy::may_preempt_read`].
+    fn may_preempt_read(self: &mut Self, view: &FailedReadsView) -> bool;
+    /// [`SuspendPolicy::max_suspended_reads`].
+    fn max_suspended_reads(self: &Self) -> u8;
+} }
+
+asks! { each_eviction, AnyEviction {
+    /// [`EvictionPolicy::insert`].
+    fn insert(self: &mut Self, view: &BufferUse);
+    /// [`EvictionPolicy::touch`].
+    fn touch(self: &mut Self, view: &BufferUse);
+    /// [`EvictionPolicy::remove`].
+    fn remove(self: &mut Self, slot: u32);
+    /// [`EvictionPolicy::flushed`].
+    fn flushed(self: &mut Self);
+    /// [`EvictionPolicy::victim`].
+    fn victim(self: &mut Self) -> Option<u32>;
+} }
+
+asks! { each_background, AnyBackground {
+    /// [`BackgroundPolicy::needs`].
+    fn needs(self: &Self) -> BackgroundNeeds;
+    /// [`BackgroundPolicy::job`].
+    fn job(self: &mut Self, trigger: Trigger, view: &PlaneView) -> Option<Job>;
+    /// [`BackgroundPolicy::drive_job`].
+    fn drive_job(self: &mut Self, view: &DriveView) -> Option<Job>;
+    /// [`BackgroundPolicy::may_start`].
+    fn may_start(self: &mut Self, pages: u32) -> bool;
+    /// [`BackgroundPolicy::levels_across`].
+    fn levels_across(self: &Self) -> bool;
+} }

@@ -12,7 +12,7 @@ use crate::metadata::block_groups::Scope;
 use crate::metadata::page_hotness::InitialHotness;
 use crate::metadata::retry_estimate::RetryEstimateChoice;
 use crate::policy::background::Victim;
-use crate::slots::{
+use ssdlab_schemes::{
     EvictionChoice, ProgramModeChoice, ReadStartChoice, SchedulerChoice, SuspendChoice,
 };
 

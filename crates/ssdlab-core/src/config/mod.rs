@@ -28,7 +28,7 @@ use ssdlab_nand::timing::TimingConfig;
 use crate::Toggle;
 use crate::ftl::{FreeBlockPolicy, GcStream, PageSequence};
 use crate::metadata::MetadataConfig;
-use crate::slots::{
+use ssdlab_schemes::{
     BackgroundChoice, EvictionChoice, PlacementChoice, ProgramModeChoice, ReadStartChoice,
     SchedulerChoice, SuspendChoice,
 };

@@ -13,14 +13,16 @@ use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
+use crate::account::Cause;
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
 use crate::ftl::{FreeBlockPolicy, MapShape, PageSequence};
 use crate::metadata::block_class::{BlockClassChoice, CLASSES_MAX};
 use crate::metadata::block_groups::{Boundaries, GroupsConfig};
 use crate::metadata::page_hotness::HotnessConfig;
-use crate::policy::PolicyContext;
 use crate::policy::placement::Typed;
-use crate::slots::{
+use crate::policy::program_mode::ProgramModeView;
+use crate::policy::{PlacementHint, PolicyContext};
+use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend, PlacementChoice, ReadStartChoice, SchedulerChoice, SuspendChoice,
 };
@@ -176,6 +178,16 @@ impl Resolved {
     /// Whether anything is believed of how many retries a block needs, and anybody asks.
     pub fn has_estimate(&self) -> bool {
         self.config.metadata.retry_estimate.has_estimate() && asks_for_retries(&self.config)
+    }
+
+    /// The program mode of the host's writes to blocks of this class of which nothing else is known.
+    pub fn program_mode_of(&self, class: u8) -> u8 {
+        let (context, mut hint) = (self.policy_context(), PlacementHint::default());
+        for link in &self.config.program_mode {
+            let view = ProgramModeView { cause: Cause::Host, class, hotness: None };
+            AnyProgramMode::build(link, &context).fill(&view, &mut hint);
+        }
+        hint.program_mode.unwrap_or(0)
     }
 
     /// The shape of the flash.

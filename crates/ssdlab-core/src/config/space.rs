@@ -6,7 +6,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved};
 use crate::ftl::Streams;
 use crate::media;
-use crate::slots::AnyPlacement;
+use ssdlab_schemes::AnyPlacement;
 
 /// Free blocks of a plane that only garbage collection and wear levelling may open.
 pub const RESERVE_BLOCKS: usize = 1;

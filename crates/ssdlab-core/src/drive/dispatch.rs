@@ -16,7 +16,7 @@ use crate::policy::scheduler::{
 };
 use crate::policy::suspend::{SuspendView, Verdict};
 use crate::queue::{GroupId, Queue};
-use crate::slots::{AnyProgramMode, AnyScheduler};
+use ssdlab_schemes::{AnyProgramMode, AnyScheduler};
 
 /// Page operations of a group that waits.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use crate::config::{StartConfig, StartProgramMode, UnwrittenReads};
 use crate::host::Op;
 use crate::metadata::page_hotness::{Hotness, InitialHotness};
 use crate::policy::eviction::BufferUse;
-use crate::slots::AnyEviction;
+use ssdlab_schemes::AnyEviction;
 
 /// A first pass of a workload through a drive's buffer, in which no time passes.
 #[derive(Debug)]

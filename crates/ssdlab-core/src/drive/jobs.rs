@@ -10,7 +10,7 @@ use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{Ftl, Writer};
 use crate::policy::background::{Job, PlaneView};
 use crate::policy::event::Event;
-use crate::slots::AnyBackground;
+use ssdlab_schemes::AnyBackground;
 
 /// Pages of a block that are looked at ahead together.
 const AHEAD: u16 = 32;

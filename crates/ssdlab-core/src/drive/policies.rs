@@ -5,7 +5,7 @@ use crate::metadata::Metadata;
 use crate::policy::background::EndedJob;
 use crate::policy::event::{Action, Actions, Event, EventMask};
 use crate::policy::read_start::ReadStartNeeds;
-use crate::slots::{
+use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend,
 };

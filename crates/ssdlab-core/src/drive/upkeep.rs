@@ -13,7 +13,7 @@ use crate::policy::background::{
     BlockEstimate, DriveView, EndedJob, Expected, Job, MOVES_FREE_LEAST, Repairs, Trigger,
 };
 use crate::policy::event::{Action, Event};
-use crate::slots::AnyBackground;
+use ssdlab_schemes::AnyBackground;
 
 /// A job that waits until its plane is free.
 #[derive(Clone, Copy, Debug)]

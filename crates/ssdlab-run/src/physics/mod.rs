@@ -171,7 +171,7 @@ pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
     }
     let sampler = Sampler::new(resolved);
     let classes = sampler.classes(&resolved.config.metadata.block_class);
-    let program_mode = |class| program_mode_of(resolved, class);
+    let program_mode = |class: usize| resolved.program_mode_of(class as u8);
     let samples: Vec<Sample> =
         (0..classes.len()).map(|class| Sample::of(&classes[class], program_mode(class))).collect();
     let axes = Axes::of(&resolved.config, sampler.heeds_wear());
@@ -214,21 +214,6 @@ fn class_name(class: usize, classes: usize) -> String {
         (2, _) => "normal".into(),
         _ => format!("class {}", class + 1),
     }
-}
-
-/// The voltage class with which host writes to blocks of this class are programmed.
-fn program_mode_of(resolved: &Resolved, class: usize) -> u8 {
-    use ssdlab_core::account::Cause;
-    use ssdlab_core::policy::PlacementHint;
-    use ssdlab_core::policy::program_mode::ProgramModeView;
-    use ssdlab_core::slots::AnyProgramMode;
-
-    let (setup, mut hint) = (resolved.policy_context(), PlacementHint::default());
-    for link in &resolved.config.program_mode {
-        let view = ProgramModeView { cause: Cause::Host, class: class as u8, hotness: None };
-        AnyProgramMode::build(link, &setup).fill(&view, &mut hint);
-    }
-    hint.program_mode.unwrap_or(0)
 }
 
 /// Where lines are sampled.
@@ -354,7 +339,7 @@ fn anchors_of(
     }
     let start = f64::from(own.start.pe_cycles);
     let programs = programs(&prepared.resolved, sampler);
-    let program_mode = |class| program_mode_of(&prepared.resolved, class);
+    let program_mode = |class: usize| prepared.resolved.program_mode_of(class as u8);
     let beside = anchors::Model::new(sampler, start, classes, program_mode, programs);
     Ok(published.iter().flat_map(|each| beside.compare(each)).collect())
 }

@@ -16,7 +16,7 @@ use super::pool::{
 };
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{Allocator, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers};
-use crate::slots::AnyBackground;
+use ssdlab_schemes::AnyBackground;
 
 /// Snapshots of a steady plane after which the planes are drawn in turn.
 const SNAPSHOTS_MOST: u32 = 8;

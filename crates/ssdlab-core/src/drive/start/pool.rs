@@ -19,7 +19,7 @@ use crate::policy::background::{Job, Trigger};
 use crate::policy::event::{Actions, BlockOpened, Event};
 use crate::policy::placement::PageView;
 use crate::policy::{PlacementHint, PolicyContext};
-use crate::slots::{AnyBackground, AnyPlacement};
+use ssdlab_schemes::{AnyBackground, AnyPlacement};
 
 /// Blocks of the plane that is written: enough that one more changes nothing.
 const BLOCKS_MOST: u32 = 1024;

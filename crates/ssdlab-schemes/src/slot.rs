@@ -1,0 +1,167 @@
+//! What a list of policies becomes: the names and settings that a config may choose from, the policies themselves,
+//! and the calls that reach whichever was chosen.
+
+/// Passes what every policy is asked on to whichever was chosen.
+macro_rules! learns {
+    ($Any:ident { $($Policy:ident),+ }) => {
+        impl $Any {
+            /// The kinds of event that the policy wants to learn of.
+            pub fn events(&self) -> EventMask {
+                match self { $($Any::$Policy(policy) => policy.events()),+ }
+            }
+
+            /// Something happened.
+            pub fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+                match self { $($Any::$Policy(policy) => policy.on_event(event, actions)),+ }
+            }
+
+            /// Bits that a controller needs for what the policy keeps, by structure, where so many blocks are
+            /// set apart.
+            pub fn metadata_bits(&self, blocks_apart: u64) -> Vec<(&'static str, u64)> {
+                match self { $($Any::$Policy(policy) => policy.metadata_bits(blocks_apart)),+ }
+            }
+
+            /// What the policy has counted for results, if it counts anything.
+            pub fn report(&self) -> Option<Repairs> {
+                match self { $($Any::$Policy(policy) => policy.report()),+ }
+            }
+        }
+    };
+}
+
+/// Declares one slot: the names and settings that a config may choose from, the policies
+/// themselves, and a macro that calls a method of whichever answer was chosen.
+macro_rules! slot {
+    (
+        $d:tt $each:ident
+        $(#[doc = $doc:literal])*
+        $Any:ident from $Choice:ident {
+            $(
+                $(#[doc = $note:literal])*
+                $name:ident => $Policy:ident in $($place:ident)::+ $(as $scheme:literal: $summary:literal)?
+            ),+ $(,)?
+        } default $default:ident, schemes $SCHEMES:ident from $before:literal, $after:literal
+    ) => {
+        $(use $($place)::+::$Policy;)+
+
+        /// The schemes that are one policy of this slot.
+        pub(crate) const $SCHEMES: &[Entry] = &[$($(Entry {
+            name: $scheme,
+            summary: $summary,
+            toml: concat!($before, stringify!($name), $after),
+            over: None,
+        },)?)+];
+
+        choice! {
+            $(#[doc = $doc])*
+            pub enum $Choice {
+                $($(#[doc = $note])* $name => $Policy(<$Policy as Policy>::Config)),+
+            } default $default
+        }
+
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug)]
+        pub enum $Any {
+            $($(#[doc = $note])* $Policy($Policy)),+
+        }
+
+        impl $Any {
+            /// The chosen policy, set up for this drive.
+            pub fn build(choice: &$Choice, context: &PolicyContext) -> $Any {
+                match choice {
+                    $($Choice::$Policy(config) => $Any::$Policy(Policy::build(config, context))),+
+                }
+            }
+
+            /// Whether the chosen policy can be set up for this drive.
+            ///
+            /// # Errors
+            /// What it cannot work with.
+            pub fn check(choice: &$Choice, context: &PolicyContext) -> Result<(), Refusal> {
+                match choice {
+                    $($Choice::$Policy(config) => <$Policy as Policy>::check(config, context)),+
+                }
+            }
+        }
+
+        learns! { $Any { $($Policy),+ } }
+
+        macro_rules! $each {
+            ($d policy:expr, $d chosen:ident => $d call:expr) => {
+                match $d policy { $($Any::$Policy($d chosen) => $d call),+ }
+            };
+            (of $d choice:expr, $d Chosen:ident, $d config:ident => $d call:expr) => {
+                match $d choice {
+                    $($Choice::$Policy($d config) => { type $d Chosen = $Policy; $d call }),+
+                }
+            };
+        }
+    };
+}
+
+/// Declares the background policies: a config section for each, and the list of those that are on.
+macro_rules! background {
+    ($d:tt $each:ident $($(#[doc = $note:literal])* $name:ident => $Policy:ident in $($place:ident)::+, $on:ident),+ $(,)?) => {
+        $(use $($place)::+::$Policy;)+
+
+        /// What is moved, leveled, erased, and by whom: each background policy by its name.
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct BackgroundChoice {
+            $($(#[doc = $note])* pub $name: Toggle<<$Policy as Policy>::Config>),+
+        }
+
+        impl Default for BackgroundChoice {
+            fn default() -> BackgroundChoice {
+                BackgroundChoice { $($name: Toggle::$on()),+ }
+            }
+        }
+
+        /// A background policy.
+        #[derive(Clone, Debug)]
+        pub enum AnyBackground { $($(#[doc = $note])* $Policy($Policy)),+ }
+
+        learns! { AnyBackground { $($Policy),+ } }
+
+        impl AnyBackground {
+            /// The background policies that are on, in the order in which they are asked.
+            pub fn build(choice: &BackgroundChoice, setup: &PolicyContext) -> Vec<AnyBackground> {
+                let mut policies = Vec::new();
+                $(if let Some(config) = choice.$name.get() {
+                    policies.push(AnyBackground::$Policy(Policy::build(config, setup)));
+                })+
+                policies
+            }
+
+            /// Whether the background policies that are on can be set up for this drive.
+            ///
+            /// # Errors
+            /// What they cannot work with.
+            pub fn check(choice: &BackgroundChoice, setup: &PolicyContext) -> Result<(), Refusal> {
+                $(if let Some(config) = choice.$name.get() {
+                    <$Policy as Policy>::check(config, setup)?;
+                })+
+                Ok(())
+            }
+        }
+
+        macro_rules! $each {
+            ($d policy:expr, $d chosen:ident => $d call:expr) => {
+                match $d policy { $(AnyBackground::$Policy($d chosen) => $d call),+ }
+            };
+        }
+    };
+}
+
+/// Passes every question of a slot on to whichever policy was chosen.
+macro_rules! asks {
+    ($each:ident, $Any:ident {
+        $($(#[$hint:meta])+ fn $name:ident($me:ident: $Me:ty $(, $argument:ident: $Argument:ty)*) $(-> $Returned:ty)?;)+
+    }) => {
+        impl $Any {
+            $($(#[$hint])+ pub fn $name($me: $Me $(, $argument: $Argument)*) $(-> $Returned)? {
+                $each!($me, policy => policy.$name($($argument),*))
+            })+
+        }
+    };
+}
