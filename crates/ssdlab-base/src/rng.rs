@@ -16,7 +16,6 @@ pub fn stream(seed: u64, name: &str) -> Stream {
 }
 
 /// A well-mixed 64-bit function of one word (SplitMix64's finaliser).
-#[inline]
 pub const fn mix(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,19 +24,16 @@ pub const fn mix(word: u64) -> u64 {
 }
 
 /// A draw that depends on a seed, a purpose and an address alone.
-#[inline]
 pub const fn hash(seed: u64, purpose: u64, address: u64) -> u64 {
     mix(mix(seed ^ mix(purpose)) ^ address)
 }
 
 /// A number in [0, 1) from the upper bits of `word`.
-#[inline]
 pub fn unit(word: u64) -> f64 {
     (word >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
 /// A whole number in [0, bound) from all bits of `word`; `bound` must not be 0.
-#[inline]
 pub const fn below(word: u64, bound: u64) -> u64 {
     ((word as u128 * bound as u128) >> 64) as u64
 }

@@ -19,7 +19,6 @@ impl Stop {
     }
 
     /// Whether to stop.
-    #[inline]
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

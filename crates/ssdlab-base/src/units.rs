@@ -32,7 +32,6 @@ impl SimTime {
 
 impl Add<Nanos> for SimTime {
     type Output = SimTime;
-    #[inline]
     fn add(self, span: Nanos) -> SimTime {
         SimTime(self.0 + span.0)
     }
@@ -40,7 +39,6 @@ impl Add<Nanos> for SimTime {
 
 impl Sub for SimTime {
     type Output = Nanos;
-    #[inline]
     fn sub(self, earlier: SimTime) -> Nanos {
         debug_assert!(self.0 >= earlier.0, "time went back: {} before {}", self.0, earlier.0);
         Nanos(self.0 - earlier.0)
@@ -98,14 +96,12 @@ impl Nanos {
 
 impl Add for Nanos {
     type Output = Nanos;
-    #[inline]
     fn add(self, other: Nanos) -> Nanos {
         Nanos(self.0 + other.0)
     }
 }
 
 impl AddAssign for Nanos {
-    #[inline]
     fn add_assign(&mut self, other: Nanos) {
         self.0 += other.0;
     }
@@ -113,14 +109,12 @@ impl AddAssign for Nanos {
 
 impl Sub for Nanos {
     type Output = Nanos;
-    #[inline]
     fn sub(self, other: Nanos) -> Nanos {
         Nanos(self.0 - other.0)
     }
 }
 
 impl SubAssign for Nanos {
-    #[inline]
     fn sub_assign(&mut self, other: Nanos) {
         self.0 -= other.0;
     }
@@ -128,7 +122,6 @@ impl SubAssign for Nanos {
 
 impl Mul<u64> for Nanos {
     type Output = Nanos;
-    #[inline]
     fn mul(self, times: u64) -> Nanos {
         Nanos(self.0 * times)
     }

@@ -20,7 +20,6 @@ pub struct Watch {
 
 impl Watch {
     /// Counts an event; whether it is time for a look.
-    #[inline]
     pub fn event(&mut self) -> bool {
         self.events += 1;
         self.events.is_multiple_of(LOOK)

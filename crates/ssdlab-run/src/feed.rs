@@ -133,7 +133,6 @@ impl Feed {
     ///
     /// # Errors
     /// See [`Requests::read`].
-    #[inline]
     pub fn next(&mut self) -> Result<Option<Record>, Fault> {
         if self.next == self.batch.requests.len() {
             self.batch = self.reader.next(std::mem::take(&mut self.batch))?;
@@ -148,7 +147,6 @@ impl Feed {
     }
 
     /// The next request and the one after it, if they have been read.
-    #[inline]
     pub fn soon(&self) -> [Option<&Record>; 2] {
         [0, 1].map(|after| self.batch.requests.get(self.next + after))
     }

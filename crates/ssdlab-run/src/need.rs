@@ -132,7 +132,6 @@ impl Room {
     ///
     /// # Errors
     /// When there is no memory for them.
-    #[inline]
     pub(crate) fn look(
         &mut self,
         queues: &[VecDeque<Request>],

@@ -165,7 +165,6 @@ impl<'a> Replay<'a> {
     }
 
     /// What the drive's auditor found, if the drive is watched.
-    #[inline]
     fn check(&self) -> Result<(), Fault> {
         match self.drive.violation() {
             None => Ok(()),
@@ -222,7 +221,6 @@ impl<'a> Replay<'a> {
     }
 
     /// Sees to it that there is memory for a request that is as large as many others.
-    #[inline]
     fn make_room(&mut self, record: &Record) -> Result<(), Fault> {
         let sectors = u64::from(record.sectors);
         if sectors < LOOK_SECTORS {
@@ -237,7 +235,6 @@ impl<'a> Replay<'a> {
     }
 
     /// Tells the drive of requests that come soon.
-    #[inline]
     fn look_ahead(&self, feed: &Feed) {
         let [next, after] = feed.soon();
         if let Some(after) = after {
@@ -249,7 +246,6 @@ impl<'a> Replay<'a> {
     }
 
     /// Begins the statistics when what is left out of them is over.
-    #[inline]
     fn warm_up(&mut self, before: u64, now: SimTime) {
         if self.warm {
             return;
@@ -298,14 +294,12 @@ impl<'a> Replay<'a> {
     }
 
     /// Counts the time since the number of requests in the system last changed.
-    #[inline]
     fn count_residence(&mut self, now: SimTime) {
         let span = u128::from((now - self.since).as_ns());
         self.course.residence += u128::from(self.in_system) * span;
         self.since = now;
     }
 
-    #[inline]
     fn arrive(&mut self, request: Request) {
         self.course.sectors += u64::from(request.sectors);
         self.count_residence(request.arrival);
@@ -320,7 +314,6 @@ impl<'a> Replay<'a> {
     }
 
     /// Submits a request now; false if its queue is full.
-    #[inline]
     fn offer(&mut self, request: Request) -> bool {
         match self.drive.submit(self.drive.now().max(request.arrival), request) {
             Ok(()) => true,
@@ -330,7 +323,6 @@ impl<'a> Replay<'a> {
     }
 
     /// Lets everything up to `to` happen.
-    #[inline]
     fn run_to(&mut self, to: SimTime) {
         while self.observer.due() <= to {
             self.end_interval();
@@ -344,7 +336,6 @@ impl<'a> Replay<'a> {
         self.observer.close(self.drive, self.in_system);
     }
 
-    #[inline]
     fn go_on(&mut self, to: SimTime) {
         while self.backlogged > 0 {
             if !self.drive.advance_once(to, &mut self.done) {
@@ -410,7 +401,6 @@ impl<'a> Replay<'a> {
     }
 
     /// Counts what ended and offers what waited for it.
-    #[inline]
     fn handle_flash_events(&mut self) {
         for at in 0..self.done.len() {
             let completion = self.done[at];

@@ -112,7 +112,6 @@ impl Requests {
     }
 
     /// Makes of a record of the source a request to this drive.
-    #[inline]
     fn bring_onto_drive(&mut self, index: usize, record: &mut Record) -> Result<(), Fault> {
         let end = record.lba.saturating_add(u64::from(record.sectors));
         if end > self.sectors && record.op != Op::Flush {
@@ -191,7 +190,6 @@ fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn S
 }
 
 /// What a record asks, as the drive calls it.
-#[inline]
 pub fn op(op: Op) -> ssdlab_core::Op {
     match op {
         Op::Read => ssdlab_core::Op::Read,

@@ -34,7 +34,6 @@ impl Selection {
     };
 
     /// Whether this page, or this number of a flush, is in the sample.
-    #[inline]
     fn samples(&self, purpose: u64, number: u64) -> bool {
         self.one_page_in <= 1 || rng::hash(self.seed, purpose, number) < u64::MAX / self.one_page_in
     }
@@ -69,7 +68,6 @@ impl<S: Source> Select<S> {
         &self.inner
     }
 
-    #[inline]
     fn takes(&mut self, record: &Record) -> bool {
         let selection = &self.selection;
         if record.op == Op::Flush {

@@ -105,7 +105,6 @@ impl Observer {
     }
 
     /// When the open interval ends: before anything happens then, [`Observer::close`] is called.
-    #[inline]
     pub fn due(&self) -> SimTime {
         self.due
     }

@@ -56,7 +56,6 @@ impl Cells {
     }
 
     /// The column at a place, counted from 0; `name` stands for it in messages.
-    #[inline]
     pub(crate) fn get<'a>(
         &self,
         line: &'a [u8],

@@ -74,7 +74,6 @@ pub(crate) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    #[inline]
     pub(crate) fn new(
         line: &'a [u8],
         separator: Separator,
@@ -165,7 +164,6 @@ impl<'a> Columns<'a> {
     }
 
     /// Refuses columns beyond those taken.
-    #[inline]
     pub(crate) fn end(mut self) -> Result<(), Box<Wrong>> {
         if self.is_empty() {
             return Ok(());
@@ -206,7 +204,6 @@ pub(crate) struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    #[inline]
     pub(crate) fn new(line: &'a [u8]) -> Plain<'a> {
         Plain { rest: line }
     }

@@ -12,7 +12,6 @@ pub(crate) const SECTOR: u64 = ssdlab_base::units::SECTOR_BYTES;
 const LESS: &str = "less than 2 TiB (2^32 sectors)";
 
 /// The extent of a request given in bytes, widened outward to whole sectors; whether it was.
-#[inline]
 pub(crate) fn extent_of_bytes(
     offset: Field<'_>,
     size: Field<'_>,
@@ -21,7 +20,6 @@ pub(crate) fn extent_of_bytes(
 }
 
 /// The extent of so many bytes from a byte on, both already read from these columns.
-#[inline]
 pub(crate) fn bytes(
     offset: Field<'_>,
     start: u64,
@@ -40,7 +38,6 @@ pub(crate) fn bytes(
 
 /// The extent of so many bytes from a byte on, widened outward to whole sectors; whether it was.
 /// `None` if there is none.
-#[inline]
 pub(crate) fn whole_bytes(start: u64, length: u64) -> Option<(Extent, bool)> {
     let end = start.checked_add(length).filter(|_| length > 0)?;
     let (first, last) = (start / SECTOR, end.div_ceil(SECTOR));
@@ -49,7 +46,6 @@ pub(crate) fn whole_bytes(start: u64, length: u64) -> Option<(Extent, bool)> {
 }
 
 /// The extent of a request that begins at a sector and is so many bytes long.
-#[inline]
 pub(crate) fn extent_of_sector_and_bytes(
     lba: Field<'_>,
     size: Field<'_>,
@@ -63,7 +59,6 @@ pub(crate) fn extent_of_sector_and_bytes(
 }
 
 /// The extent of a request given in sectors.
-#[inline]
 pub(crate) fn extent_of_sectors(lba: Field<'_>, size: Field<'_>) -> Result<Extent, Box<Wrong>> {
     let (first, length) = (lba.whole()?, size.whole()?);
     if length == 0 {

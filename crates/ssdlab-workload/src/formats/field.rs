@@ -70,7 +70,6 @@ impl<'a> Field<'a> {
     }
 
     /// A whole number.
-    #[inline]
     pub(crate) fn whole(&self) -> Result<u64, Box<Wrong>> {
         match self.digits() {
             Some(value) => Ok(value),
@@ -94,7 +93,6 @@ impl<'a> Field<'a> {
     }
 
     /// A number whose value is of no concern to us, but that must be one.
-    #[inline]
     pub(crate) fn any_number(&self) -> Result<(), Box<Wrong>> {
         match self.spelled {
             Some(_) => Ok(()),
@@ -157,7 +155,6 @@ impl<'a> Field<'a> {
     }
 
     /// A moment, in nanoseconds since whatever the file counts from.
-    #[inline]
     pub(crate) fn stamp(&self, clock: Clock) -> Result<u64, Box<Wrong>> {
         if let Some(ticks) = self.digits() {
             return ticks.checked_mul(clock.tick).ok_or_else(|| self.late());
@@ -206,7 +203,6 @@ impl<'a> Field<'a> {
     }
 
     /// An operation in one of the words that people use.
-    #[inline]
     pub(crate) fn op_word(&self) -> Result<Op, Box<Wrong>> {
         let is = |word: &&[u8]| self.text.eq_ignore_ascii_case(word);
         let words: [(&[&[u8]], Op); 4] = [
@@ -237,7 +233,6 @@ impl<'a> Field<'a> {
     }
 
     /// One of these spellings, upper or lower case.
-    #[inline]
     pub(crate) fn op(&self, read: &[u8], write: &[u8]) -> Result<Op, Box<Wrong>> {
         if self.text == read || self.text.eq_ignore_ascii_case(read) {
             Ok(Op::Read)
@@ -308,7 +303,6 @@ fn of_eight(bytes: u64) -> (u64, usize) {
 }
 
 /// The number that these digits spell, if they are digits and it fits.
-#[inline]
 pub(crate) fn digits(text: &[u8]) -> Option<u64> {
     match u64::from_radix_10_checked(text) {
         (value, used) if used == text.len() && used > 0 => value,

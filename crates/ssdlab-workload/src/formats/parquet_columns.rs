@@ -385,7 +385,6 @@ impl Column {
     }
 
     /// The value in a row of those held; `None` if the row has none.
-    #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<Cell<'_>> {
         let at = if self.level > 0 { (*self.places.get(row)?)? } else { row };
         let values = &self.values;

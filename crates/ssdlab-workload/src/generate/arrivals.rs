@@ -51,7 +51,6 @@ impl Clock {
     }
 
     /// The time from this request to the next.
-    #[inline]
     pub(crate) fn next_gap(&mut self) -> Nanos {
         let mean = match self.bursts {
             None => self.mean,
@@ -76,7 +75,6 @@ impl Clock {
 ///
 /// Not rand_distr's: its bits depend on whether any crate of the build turns on the standard
 /// library's mathematics in num-traits.
-#[inline]
 fn exponential(mean: Nanos, word: u64) -> Nanos {
     let means = -math::ln_1p(-unit(word));
     Nanos::from_ns((means * mean.as_ns() as f64 + 0.5) as u64)

@@ -33,7 +33,6 @@ impl Hints {
     }
 
     /// The hint of the next request.
-    #[inline]
     pub(crate) fn draw(&mut self) -> u8 {
         match self.choices[..] {
             [only] => only,

@@ -66,7 +66,6 @@ pub(super) struct Places {
 }
 
 impl Addresses for Places {
-    #[inline]
     fn next(&mut self, sectors: u32) -> u64 {
         let length = u64::from(sectors);
         let index = if unit(self.stream.next_u64()) < self.hot_access_share {

@@ -36,7 +36,6 @@ impl Places {
 }
 
 impl Addresses for Places {
-    #[inline]
     fn next(&mut self, sectors: u32) -> u64 {
         let length = u64::from(sectors);
         below(self.stream.next_u64(), self.sectors / length) * length

@@ -27,7 +27,6 @@ impl Scatter {
     }
 
     /// Where `index` goes.
-    #[inline]
     pub(crate) fn place(&self, index: u64) -> u64 {
         debug_assert!(index < self.count, "{index} is not below {}", self.count);
         let mut word = index;

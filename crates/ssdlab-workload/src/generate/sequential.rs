@@ -29,7 +29,6 @@ pub(super) struct Places {
 }
 
 impl Addresses for Places {
-    #[inline]
     fn next(&mut self, sectors: u32) -> u64 {
         let length = u64::from(sectors);
         // A request does not wrap: one that does not fit into the rest begins anew.

@@ -56,7 +56,6 @@ impl Sizes {
     }
 
     /// The size of the next request in sectors.
-    #[inline]
     pub(crate) fn draw(&mut self) -> u32 {
         if let [(only, _)] = self.table[..] {
             return only;

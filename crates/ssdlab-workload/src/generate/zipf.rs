@@ -58,7 +58,6 @@ pub(super) struct Places {
 }
 
 impl Addresses for Places {
-    #[inline]
     fn next(&mut self, sectors: u32) -> u64 {
         let length = u64::from(sectors);
         let granule = self.scatter.place(self.ranks.draw(&mut self.stream) - 1);
@@ -96,7 +95,6 @@ impl Ranks {
         ranks
     }
 
-    #[inline]
     pub(crate) fn draw(&self, stream: &mut Stream) -> u64 {
         loop {
             let part = unit(stream.next_u64());

@@ -26,7 +26,6 @@ impl Counts {
         self.requests + self.trims + self.flushes
     }
 
-    #[inline]
     pub(super) fn count(&mut self, entry: &Entry) {
         self.widened += u64::from(entry.widened);
         match entry.op {

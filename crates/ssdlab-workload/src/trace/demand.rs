@@ -29,7 +29,6 @@ impl Demand {
     }
 
     /// One request more.
-    #[inline]
     pub(super) fn count(&mut self, record: &Record) {
         self.requests += 1;
         if matches!(record.op, Op::Read | Op::Write) {

@@ -31,7 +31,6 @@ impl DeviceFilter {
     }
 
     /// Whether requests of this device are wanted; `name_it` writes its name, if it matters.
-    #[inline]
     pub(crate) fn wants(&mut self, name_it: impl FnOnce(&mut Vec<u8>)) -> bool {
         if self.wanted.is_none() && self.known.is_none() {
             return true;
@@ -57,7 +56,6 @@ impl DeviceFilter {
     }
 
     /// The number of the device of the request looked at last.
-    #[inline]
     pub(crate) fn last(&self) -> u32 {
         self.known.as_ref().map_or(0, |known| known.last)
     }
@@ -102,7 +100,6 @@ impl Known {
     const MOST: usize = 1 << 16;
     const OTHERS: &str = "…";
 
-    #[inline]
     fn take(&mut self, name: &[u8]) {
         if self.names.is_empty() || self.last_name != name {
             self.last = self.number(name);

@@ -270,7 +270,6 @@ impl Trace {
         }
     }
 
-    #[inline]
     fn enqueue(&mut self, entry: Entry, line: u64) -> Result<(), Box<Fault>> {
         let (lba, sectors) = entry.extent;
         if u64::from(sectors) * SECTOR_BYTES > self.most(entry.op).get() {
@@ -284,7 +283,6 @@ impl Trace {
     }
 
     /// The largest request of this kind.
-    #[inline]
     fn most(&self, op: Op) -> Bytes {
         self.most[usize::from(op == Op::Trim)]
     }
@@ -334,7 +332,6 @@ impl Trace {
         })
     }
 
-    #[inline]
     fn deliver(&mut self, batch: &mut Vec<Record>, waiting: Waiting) {
         let first = *self.first.get_or_insert(waiting.record.at);
         let record = Record { at: waiting.record.at - first, ..waiting.record };

@@ -31,7 +31,6 @@ impl Order {
     }
 
     /// Takes the next request of the file; if its place has been passed already, by how much.
-    #[inline]
     pub(crate) fn push(&mut self, next: Waiting) -> Result<(), u64> {
         let time = next.record.at;
         match self.held.back() {
@@ -50,7 +49,6 @@ impl Order {
     }
 
     /// The next request in order, once nothing that may still come can be due before it.
-    #[inline]
     pub(crate) fn pop(&mut self, ended: bool) -> Option<Waiting> {
         if self.held.len() <= self.window && !ended {
             return None;

@@ -28,7 +28,6 @@ pub(crate) struct Pieces {
 
 impl Pieces {
     /// The next request, in the file called `name`.
-    #[inline]
     pub(crate) fn next(
         &mut self,
         name: &str,

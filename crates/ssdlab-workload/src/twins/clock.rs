@@ -80,7 +80,6 @@ impl Clock {
     }
 
     /// The time from this request to the next, in nanoseconds.
-    #[inline]
     pub(super) fn next_gap(&mut self) -> u64 {
         let part = unit(self.stream.next_u64());
         let (share, scale) = if self.burst_left > 0 {
@@ -105,7 +104,6 @@ impl Clock {
     }
 
     /// The eighth that the next short gap is in.
-    #[inline]
     fn turn_eighth(&mut self) {
         let mut draw = || unit(self.stream.next_u64());
         if self.gap_phase > 0.0 && draw() >= self.gap_phase_run {

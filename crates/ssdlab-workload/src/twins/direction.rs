@@ -42,7 +42,6 @@ impl Ring {
         Ring { places: vec![GONE; RING].into(), count: 0, ends: [GONE; ENDS], end_count: 0 }
     }
 
-    #[inline]
     fn push(&mut self, place: u64, times: u64) {
         self.places[self.count as usize & (RING - 1)] = place | times.min(MOST_TIMES) << TIMES;
         self.count += 1;
@@ -50,7 +49,6 @@ impl Ring {
 
     /// Where the place is that was last asked for `lag` requests before the next, or about then, as
     /// near as can be one of these regulars; `None` if there is none, or it is too long ago.
-    #[inline]
     fn back(&self, lag: u64, wanted: Option<usize>) -> Option<usize> {
         if lag > self.count || lag > RING as u64 {
             return None;
@@ -75,20 +73,17 @@ impl Ring {
     }
 
     /// The place in a slot.
-    #[inline]
     fn place(&self, slot: usize) -> u64 {
         self.places[slot] & ((1 << TIMES) - 1)
     }
 
     /// Takes a place out: it is now asked for again, and no longer `lag` requests ago. With how
     /// often it was returned to, this time included.
-    #[inline]
     fn take(&mut self, slot: usize) -> (u64, u64) {
         let taken = std::mem::replace(&mut self.places[slot], GONE);
         (taken & ((1 << TIMES) - 1), (taken >> TIMES) + 1)
     }
 
-    #[inline]
     fn push_end(&mut self, end: u64) {
         self.ends[self.end_count as usize & (ENDS - 1)] = end;
         self.end_count += 1;
@@ -96,7 +91,6 @@ impl Ring {
 
     /// The end `back` ends before the next, or about there, that none went on from; `None` if there
     /// is none.
-    #[inline]
     fn end(&self, back: u64) -> Option<usize> {
         let at = self.end_count.wrapping_sub(back.min(ENDS as u64)) as usize;
         near(at, ENDS).find(|slot| self.ends[*slot] != GONE)
@@ -182,7 +176,6 @@ impl Direction {
     }
 
     /// Place and length of the next request in sectors, with `left` of this kind to come.
-    #[inline]
     pub(super) fn next(&mut self, other: &mut Ring, left: u64) -> (u64, u32) {
         let sectors = self.size();
         let taken = u64::from(sectors).next_multiple_of(self.parts.align);
@@ -226,7 +219,6 @@ impl Direction {
     }
 
     /// A place that is returned to, recent or hot.
-    #[inline]
     fn again(&mut self, other: &mut Ring, taken: u64) -> u64 {
         let Way::Back { lag, across } = self.way else { return self.hot_place(taken) };
         let wanted = self.wanted();
@@ -246,7 +238,6 @@ impl Direction {
     }
 
     /// Which regulars this request is to return to, if they are told apart.
-    #[inline]
     fn wanted(&mut self) -> Option<usize> {
         if self.parts.regulars.is_empty() {
             return None;
@@ -256,7 +247,6 @@ impl Direction {
     }
 
     /// The size of the next request in sectors.
-    #[inline]
     fn size(&mut self) -> u32 {
         let again = self.sectors > 0
             && self.parts.size_run > 0.0
@@ -268,13 +258,11 @@ impl Direction {
     }
 
     /// Whether this sector is one of those that it asks for, and was asked for.
-    #[inline]
     fn knows(&self, sector: u64) -> bool {
         sector < self.parts.end && self.parts.cold.knows(sector) && self.owns(sector)
     }
 
     /// Behind an earlier request, if that is a known place.
-    #[inline]
     fn along(&mut self, taken: u64) -> Option<u64> {
         let lag = self.parts.along_lags.at(unit(self.parts.stream.next_u64())) as u64;
         let slot = self.ring.end(lag.max(1))?;
@@ -286,7 +274,6 @@ impl Direction {
     }
 
     /// Whether `place` is one of those that it asks for.
-    #[inline]
     fn owns(&self, place: u64) -> bool {
         let within = |ranges: &[(u64, u64); 2]| {
             ranges.iter().any(|(first, end)| (*first..*end).contains(&place))
@@ -359,7 +346,6 @@ impl Direction {
         self.parts.cold.next(taken)
     }
 
-    #[inline]
     fn hot_place(&mut self, taken: u64) -> u64 {
         let Some(hot) = &self.parts.hot else { return self.parts.cold.next(taken) };
         let slot = hot.scatter.place(hot.ranks.draw(&mut self.parts.stream) - 1);

@@ -101,7 +101,6 @@ impl Requests {
     }
 
     /// The next request. There must be one.
-    #[inline]
     pub(super) fn next(&mut self) -> Record {
         let at = Nanos::from_ns(self.now);
         let reads_left = self.figures.reads - self.reads_done;
@@ -125,7 +124,6 @@ impl Requests {
     }
 
     /// A read or a write, so that in the end there are as many of each as there are to be.
-    #[inline]
     fn op(&mut self, reads_left: u64, left: u64) -> Op {
         let mut draw = || unit(self.ops.next_u64());
         if self.op_phase > 0.0 && draw() >= self.op_phase_run {
@@ -147,7 +145,6 @@ impl Requests {
 }
 
 /// By how many sectors a write that fits into a page of [`LARGE`] bytes goes over one's end.
-#[inline]
 fn over_page(first: u64, sectors: u64) -> u64 {
     const PAGE: u64 = LARGE / SECTOR_BYTES;
     if sectors > PAGE { 0 } else { (first % PAGE + sectors).saturating_sub(PAGE) }

@@ -50,7 +50,6 @@ impl Quantiles {
     }
 
     /// The quantile of `share`, from 0 to below 1.
-    #[inline]
     pub(crate) fn at(&self, share: f64) -> f64 {
         let last = self.steps.len() - 2;
         let place = share * (last + 1) as f64;
@@ -90,7 +89,6 @@ impl Quantiles {
 }
 
 /// The value at a part of a table with equal steps.
-#[inline]
 fn between(list: &[f64], part: f64) -> f64 {
     let place = part * (list.len() - 1) as f64;
     let step = (place as usize).min(list.len() - 2);

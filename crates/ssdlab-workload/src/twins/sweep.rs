@@ -41,7 +41,6 @@ impl Sweep {
 
     /// Leaves the walk for another one that is not over, at a page that was not asked for; at its
     /// beginning, or, if requests are not `aligned` to pages, at any sector of it.
-    #[inline]
     pub(super) fn turn(&mut self, stream: &mut Stream, aligned: bool) {
         let count = self.walks.len();
         let start = below(stream.next_u64(), count as u64) as usize;
@@ -61,7 +60,6 @@ impl Sweep {
     }
 
     /// Whether the page of this sector was asked for, by its walk, or is none of its own.
-    #[inline]
     pub(super) fn knows(&self, sector: u64) -> bool {
         let page = sector / PAGE * PAGE;
         let walk = self.walks.iter().find(|walk| (walk.first..walk.end).contains(&sector));
@@ -69,7 +67,6 @@ impl Sweep {
     }
 
     /// The next place, in sectors, for a request of `length`; none goes over an extent's end.
-    #[inline]
     pub(super) fn next(&mut self, length: u64) -> u64 {
         let walk = &mut self.walks[self.current];
         let room = self.extent - (walk.at & (self.extent - 1));
