@@ -4,6 +4,7 @@ use ssdlab_nand::Geometry;
 use ssdlab_nand::refusal::Refusal;
 
 use super::background::Repairs;
+use super::columns::Column;
 use super::event::{Actions, Event, EventMask};
 
 /// What a policy may know of the drive when it is set up.
@@ -125,8 +126,8 @@ pub trait Policy: Sized {
     /// Something happened that it wants to learn of. What it wants done about it goes to `actions`.
     fn on_event(&mut self, _: &Event, _actions: &mut Actions) {}
 
-    /// Bits that a controller needs for what it keeps, by structure, where so many blocks are set apart.
-    fn metadata_bits(&self, _blocks_apart: u64) -> Vec<(&'static str, u64)> {
+    /// What it keeps, in the same order each time.
+    fn columns(&mut self) -> Vec<Column<'_>> {
         Vec::new()
     }
 
@@ -144,6 +145,6 @@ pub trait Component {
     /// Something happened that it wants to learn of. What it wants done about it goes to `actions`.
     fn on_event(&mut self, event: &Event, actions: &mut Actions);
 
-    /// Bits that a controller needs for it, by structure.
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)>;
+    /// What it keeps, in the same order each time.
+    fn columns(&mut self) -> Vec<Column<'_>>;
 }

@@ -12,6 +12,7 @@ pub mod allocation;
 pub mod background;
 pub mod blocks;
 mod blocks_check;
+pub mod columns;
 mod context;
 pub mod event;
 pub mod eviction;

@@ -5,6 +5,7 @@ use ssdlab_nand::{Cell, Geometry};
 
 use crate::Policy;
 use crate::account::Cause;
+use crate::columns::metadata_bits;
 use crate::event::{Action, Actions, Event, ReadOutcome};
 use crate::read_start::ReadStartView;
 
@@ -37,4 +38,11 @@ pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: u8, first_
 /// A page that was read for the host, lies in a block and decoded at this level.
 pub fn outcome(view: &ReadStartView, level: u8, first_try: bool) -> ReadOutcome {
     ReadOutcome { view: *view, level, first_try, errors: 0, mapped: true, cause: Cause::Host }
+}
+
+/// Bits that a controller needs for what a policy keeps, by structure, where no block is set apart.
+pub fn bits(policy: &mut impl Policy) -> Vec<(&'static str, u64)> {
+    let mut bits = metadata_bits(policy.columns(), 0);
+    bits.retain(|(_, bits)| *bits > 0);
+    bits
 }

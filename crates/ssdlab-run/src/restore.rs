@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use ssdlab_base::Fault;
 use ssdlab_core::Drive;
+use ssdlab_core::drive::Misfit;
 
 use crate::begin::Begins;
 use crate::control::Control;
@@ -64,7 +65,13 @@ pub(crate) fn drive_from(
     let Some(((header, media), copied)) = loaded else { return Ok(None) };
     check_fits(prepared, &name, &header)?;
     let drive = Drive::with_media(prepared.resolved.clone(), media);
-    drive.map(|drive| Some((drive, copied))).ok_or_else(|| other_drive(prepared, &name, &header))
+    match drive {
+        Ok(drive) => Ok(Some((drive, copied))),
+        Err(Misfit::OtherShape) => Err(other_drive(prepared, &name, &header)),
+        Err(Misfit::Inconsistent(what)) => {
+            Err(Fault::new(name, format!("is inconsistent: {what}")))
+        }
+    }
 }
 
 /// The fault of a state whose drive has another number of pages.

@@ -164,8 +164,16 @@ fn run_one(
         remarks.push(format!("--until-worn was given up after replay {last}: {why}"));
     }
     remarks.extend(warnings::of_hints(prepared, requests.seen.hinted));
-    let mut result =
-        RunResult::new(prepared, &drive, &course, &requests, settled, remarks, (ready, looped))?;
+    let metadata = drive.metadata_bytes();
+    let mut result = RunResult::new(
+        prepared,
+        (&drive, metadata),
+        &course,
+        &requests,
+        settled,
+        remarks,
+        (ready, looped),
+    )?;
     result.sim.start_copied = copied;
     result.workload = result.provenance.workload(result.workload);
     let mut about = result.provenance.about();

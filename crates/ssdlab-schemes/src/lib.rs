@@ -30,6 +30,7 @@ use ssdlab_policy::allocation::Streams;
 use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, DriveView, Job, PlaneView, Repairs, Trigger,
 };
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::eviction::{BufferUse, EvictionPolicy};
 use ssdlab_policy::placement::{Heat, PageView, PlacementNeeds, PlacementPolicy, PlacementView};

@@ -3,7 +3,7 @@
 
 /// Passes what every policy is asked on to whichever was chosen.
 macro_rules! learns {
-    ($Any:ident { $($Policy:ident),+ }) => {
+    ($Any:ident { $($name:ident $Policy:ident),+ }) => {
         impl $Any {
             /// The kinds of event that the policy wants to learn of.
             pub fn events(&self) -> EventMask {
@@ -15,10 +15,14 @@ macro_rules! learns {
                 match self { $($Any::$Policy(policy) => policy.on_event(event, actions)),+ }
             }
 
-            /// Bits that a controller needs for what the policy keeps, by structure, where so many blocks are
-            /// set apart.
-            pub fn metadata_bits(&self, blocks_apart: u64) -> Vec<(&'static str, u64)> {
-                match self { $($Any::$Policy(policy) => policy.metadata_bits(blocks_apart)),+ }
+            /// What the policy keeps.
+            pub fn columns(&mut self) -> Vec<Column<'_>> {
+                match self { $($Any::$Policy(policy) => policy.columns()),+ }
+            }
+
+            /// The name of the policy in a config.
+            pub fn name(&self) -> &'static str {
+                match self { $($Any::$Policy(_) => stringify!($name)),+ }
             }
 
             /// What the policy has counted for results, if it counts anything.
@@ -84,7 +88,7 @@ macro_rules! slot {
             }
         }
 
-        learns! { $Any { $($Policy),+ } }
+        learns! { $Any { $($name $Policy),+ } }
 
         macro_rules! $each {
             ($d policy:expr, $d chosen:ident => $d call:expr) => {
@@ -121,7 +125,7 @@ macro_rules! background {
         #[derive(Clone, Debug)]
         pub enum AnyBackground { $($(#[doc = $note])* $Policy($Policy)),+ }
 
-        learns! { AnyBackground { $($Policy),+ } }
+        learns! { AnyBackground { $($name $Policy),+ } }
 
         impl AnyBackground {
             /// The background policies that are on, in the order in which they are asked.

@@ -132,7 +132,7 @@ impl Drive {
     }
 
     /// Bytes that a controller needs for what the drive's policies keep, by structure.
-    pub fn metadata_bytes(&self) -> Vec<(&'static str, u64)> {
+    pub fn metadata_bytes(&mut self) -> Vec<(&'static str, u64)> {
         let blocks = u64::from(self.geometry.block_count());
         let mut bits = Vec::new();
         if self.policies.metadata.block_groups.is_none() {
@@ -151,7 +151,8 @@ impl Drive {
             let levels = u64::from(self.flash.cells.levels()).next_power_of_two();
             bits.push(("reads_aside", planes * most * u64::from(levels.trailing_zeros())));
         }
-        bits.extend(self.policies.metadata_bits(self.blocks_apart()));
+        let apart = self.blocks_apart();
+        bits.extend(self.policies.metadata_bits(apart));
         bits.retain(|(_, bits)| *bits > 0);
         bits.into_iter().map(|(name, bits)| (name, bits.div_ceil(8))).collect()
     }

@@ -35,7 +35,7 @@ mod watch;
 pub use hotness::Rehearsal;
 pub use life::{Life, LifeMark};
 pub use look::BlockInfo;
-pub use state::{Media, Unchecked};
+pub use state::{Media, Misfit, Unchecked};
 
 use std::sync::Arc;
 

@@ -3,6 +3,7 @@
 use crate::config::Resolved;
 use crate::metadata::Metadata;
 use crate::policy::background::EndedJob;
+use crate::policy::columns::{self, Column, SavedColumns};
 use crate::policy::event::{Action, Actions, Event, EventMask};
 use crate::policy::read_start::ReadStartNeeds;
 use ssdlab_schemes::{
@@ -212,13 +213,54 @@ impl Policies {
         std::mem::take(&mut self.asked)
     }
 
-    /// Bits that a controller needs for what the policies keep, by structure.
-    pub(super) fn metadata_bits(&self, blocks_apart: u64) -> Vec<(&'static str, u64)> {
-        let background = self.background.iter().flat_map(|one| one.metadata_bits(blocks_apart));
-        let scheduler = self.scheduler.metadata_bits(blocks_apart);
-        let reads = self.read_start.metadata_bits(blocks_apart);
-        let placement = self.placement.iter().flat_map(|one| one.metadata_bits(blocks_apart));
-        let metadata = self.metadata.metadata_bits().into_iter();
-        metadata.chain(background).chain(scheduler).chain(reads).chain(placement).collect()
+    /// What they keep, each policy's with its place.
+    pub(super) fn columns(&mut self) -> Vec<(String, Vec<Column<'_>>)> {
+        let mut all = vec![("metadata".into(), self.metadata.columns())];
+        let own = |slot: &str, name: &str| format!("{slot}/{name}");
+        macro_rules! of {
+            ($slot:ident) => {
+                all.push((own(stringify!($slot), self.$slot.name()), self.$slot.columns()));
+            };
+            (each $slot:ident) => {
+                for (at, link) in self.$slot.iter_mut().enumerate() {
+                    let place = format!("{}/{at}", own(stringify!($slot), link.name()));
+                    all.push((place, link.columns()));
+                }
+            };
+        }
+        for policy in &mut self.background {
+            all.push((own("background", policy.name()), policy.columns()));
+        }
+        of!(scheduler);
+        of!(read_start);
+        of!(each placement);
+        of!(each program_mode);
+        of!(suspend);
+        of!(eviction);
+        all
+    }
+
+    /// Bits that a controller needs for what they keep, by structure, where so many blocks are set apart.
+    pub(super) fn metadata_bits(&mut self, blocks_apart: u64) -> Vec<(&'static str, u64)> {
+        let columns = self.columns().into_iter().flat_map(|(_, columns)| columns);
+        columns::metadata_bits(columns, blocks_apart)
+    }
+
+    /// What a state carries of them.
+    pub(super) fn saved(&mut self) -> SavedColumns {
+        let mut saved = SavedColumns::default();
+        self.columns().iter().for_each(|(place, columns)| saved.add(place, columns));
+        saved
+    }
+
+    /// Gives those back what they kept that a state carries.
+    ///
+    /// # Errors
+    /// What cannot be.
+    pub(super) fn restore(&mut self, saved: &SavedColumns) -> Result<(), String> {
+        for (place, mut columns) in self.columns() {
+            saved.restore(&place, &mut columns)?;
+        }
+        Ok(())
     }
 }

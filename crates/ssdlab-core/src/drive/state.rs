@@ -14,6 +14,7 @@ use crate::flash::Facts;
 use crate::ftl::{self, BlockTable, SavedMap, SavedOpen};
 use crate::kept::{self, Kept, Limits};
 use crate::metadata::page_hotness::Hotness;
+use crate::policy::columns::SavedColumns;
 
 /// The contents of an idle drive: map, block table, open blocks, and what happened to the cells.
 /// Serialised as a tuple of columns; read by [`Unchecked::reader`].
@@ -25,11 +26,17 @@ pub struct Media {
     pub(super) facts: Facts,
     /// What every logical page was found to be used for; empty if the controller does not know.
     hotness: Vec<Hotness>,
+    /// What the policies kept.
+    policies: SavedColumns,
 }
 
 /// Columns of a [`Media`]: those of its parts, and the hotness.
-const COLUMNS: usize =
-    SavedMap::COLUMNS + BlockTable::COLUMNS + SavedOpen::COLUMNS + Facts::COLUMNS + 1;
+const COLUMNS: usize = SavedMap::COLUMNS
+    + BlockTable::COLUMNS
+    + SavedOpen::COLUMNS
+    + Facts::COLUMNS
+    + 1
+    + SavedColumns::COLUMNS;
 
 impl Serialize for Media {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -39,6 +46,7 @@ impl Serialize for Media {
         self.open.write(&mut to)?;
         self.facts.write(&mut to)?;
         kept::write(&mut to, &self.hotness)?;
+        self.policies.write(&mut to)?;
         to.end()
     }
 }
@@ -63,6 +71,15 @@ impl Unchecked {
     pub fn check(self, geometry: &Geometry) -> Result<Media, String> {
         self.0.audit(geometry).map(|()| self.0)
     }
+}
+
+/// Why a drive cannot hold what another held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// The other had another shape.
+    OtherShape,
+    /// No drive can have kept this.
+    Inconsistent(String),
 }
 
 struct Reader<'a>(&'a Limits<'a>);
@@ -90,6 +107,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
             open: SavedOpen::read(from, limits)?,
             facts: Facts::read(from, limits)?,
             hotness: limits.column(from, limits.pages())?,
+            policies: SavedColumns::read(from, limits)?,
         }))
     }
 }
@@ -105,6 +123,11 @@ impl Media {
         self.map.mapped()
     }
 
+    /// What the policies kept.
+    pub fn policies(&self) -> &SavedColumns {
+        &self.policies
+    }
+
     /// Logical pages of which it is known what they are mostly used for.
     pub fn known_pages(&self) -> u32 {
         self.hotness.len() as u32
@@ -115,7 +138,7 @@ impl Media {
     /// # Errors
     /// The first thing that is not as it must be.
     pub fn audit(&self, geometry: &Geometry) -> Result<(), String> {
-        let Media { map, blocks, open, facts, hotness } = self;
+        let Media { map, blocks, open, facts, hotness, .. } = self;
         ftl::check(geometry, map, blocks, open, RESERVE_BLOCKS)?;
         facts.check(geometry, |block| (blocks.written(block), blocks.is_open(block)))?;
         match hotness.len() > map.logical_pages() {
@@ -128,10 +151,11 @@ impl Media {
 impl Drive {
     /// What the flash and the tables of it hold, which takes no memory beside the drive's; `None` while
     /// something is under way, or the buffer holds what has not been programmed.
-    pub fn media(self) -> Option<Media> {
+    pub fn media(mut self) -> Option<Media> {
         let mut buffered = self.buffer.iter().flat_map(|buffer| buffer.pages());
         let unwritten = buffered.any(|(_, page)| page.dirty != 0);
         (self.is_idle() && !unwritten).then(|| Media {
+            policies: self.policies.saved(),
             map: self.ftl.map.save(),
             blocks: self.ftl.blocks,
             open: self.ftl.alloc.save(),
@@ -144,11 +168,15 @@ impl Drive {
         })
     }
 
-    /// A drive as configured that holds this; `None` if the contents are those of a drive of
-    /// another shape.
-    pub fn with_media(resolved: Arc<Resolved>, mut media: Media) -> Option<Drive> {
+    /// A drive as configured that holds this. A policy that the drive of the contents had goes on with what it kept;
+    /// others begin.
+    ///
+    /// # Errors
+    /// When the contents are those of a drive of another shape, or what a policy kept cannot be.
+    pub fn with_media(resolved: Arc<Resolved>, mut media: Media) -> Result<Drive, Misfit> {
         let hotness = std::mem::take(&mut media.hotness);
-        let start = Start::of(&resolved, media)?;
+        let policies = std::mem::take(&mut media.policies);
+        let start = Start::of(&resolved, media).ok_or(Misfit::OtherShape)?;
         let mut drive = Drive::begin(resolved, start);
         if let Some(pages) = &mut drive.policies.metadata.page_hotness {
             // Of a drive without it nothing is known: as many as it has then.
@@ -157,6 +185,7 @@ impl Drive {
         if let Some(moves) = &mut drive.background.moves {
             moves.recount(&drive.ftl.map, &drive.geometry, drive.planes.order());
         }
-        Some(drive)
+        drive.policies.restore(&policies).map_err(Misfit::Inconsistent)?;
+        Ok(drive)
     }
 }

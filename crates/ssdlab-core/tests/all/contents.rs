@@ -32,7 +32,7 @@ fn used(sets: &[&str]) -> Rig {
 /// The drive of these assignments, holding this, at its start.
 fn holding(sets: &[&str], media: Media) -> Option<Rig> {
     let resolved = Resolved::new(&config(sets), 1).unwrap();
-    let drive = Drive::with_media(Arc::new(resolved), media)?;
+    let drive = Drive::with_media(Arc::new(resolved), media).ok()?;
     Some(Rig { drive, done: Vec::new(), tag: 0 })
 }
 
@@ -201,4 +201,44 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
         let ppn = after.drive.ftl().map.get(Lpn(page)).unwrap();
         assert_eq!(geometry.plane_of_page(ppn).0, page % 2, "page {page}");
     }
+}
+
+/// Physics whose reads need several levels, policies that learn, and a plane with room for streams.
+const LEARNS: [&str; 5] = [
+    "geometry = { blocks = 96 }",
+    "ftl.overprovisioning = 0.4",
+    "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }",
+    "placement = [\"sepbit\"]",
+    "read_start = \"last_level\"",
+];
+
+#[test]
+fn policies_go_on_with_what_they_had_learned() {
+    let learned = |mut rig: Rig, reads: bool| {
+        for page in (0..60).filter(|_| reads) {
+            rig.read(page);
+        }
+        rig.finish();
+        rig
+    };
+    let before = learned(used(&LEARNS), true);
+    let kept = |rig: &Rig| rig.drive.clone().media().unwrap().policies().clone();
+    let after = holding(&LEARNS, before.drive.clone().media().unwrap()).unwrap();
+    assert_eq!(kept(&after), kept(&before));
+    // A drive that has but one of them takes that one's.
+    let [.., read_start] = LEARNS;
+    let other = [&LEARNS[..3], &[read_start]].concat();
+    let of_one = kept(&holding(&other, before.drive.clone().media().unwrap()).unwrap());
+    assert_ne!(of_one, kept(&Rig::new(&other)));
+    // Reads begin at the levels that were remembered: none fails where all had been read before.
+    let failed = |mut rig: Rig| {
+        (0..60).for_each(|page| {
+            rig.read(page);
+        });
+        rig.finish().drive.flash().error_counts().0
+    };
+    let media = before.drive.clone().media().unwrap();
+    let blank = holding(&[&LEARNS[..3], &["read_start = \"lowest_level\""]].concat(), media);
+    assert_eq!(failed(after), 0);
+    assert!(failed(blank.unwrap()) > 0);
 }

@@ -237,7 +237,7 @@ fn is_saturated(course: &Course, closed: bool) -> bool {
 impl RunResult {
     pub(crate) fn new(
         prepared: &Prepared,
-        drive: &Drive,
+        (drive, metadata_bytes): (&Drive, Vec<(&'static str, u64)>),
         course: &Course,
         requests: &Requests,
         settled: Option<Settled>,
@@ -288,7 +288,7 @@ impl RunResult {
             prioritized: prioritized(drive),
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),
-            metadata_bytes: drive.metadata_bytes().into_iter().collect(),
+            metadata_bytes: metadata_bytes.into_iter().collect(),
             clamped: requests.seen.clamped,
             folded: requests.seen.folded,
             unwritten_reads: stats.unwritten_reads,

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::read_start::{ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
@@ -19,6 +20,8 @@ pub struct LastLevelConfig {}
 pub struct LastLevel {
     /// By logical page.
     level: Vec<u8>,
+    /// The highest level there is.
+    highest: u8,
 }
 
 /// Bits that tell seven levels apart.
@@ -28,7 +31,7 @@ impl Policy for LastLevel {
     type Config = LastLevelConfig;
 
     fn build(_: &LastLevelConfig, setup: &PolicyContext) -> LastLevel {
-        LastLevel { level: vec![0; setup.logical_pages as usize] }
+        LastLevel { level: vec![0; setup.logical_pages as usize], highest: setup.levels - 1 }
     }
 
     fn events(&self) -> EventMask {
@@ -43,8 +46,8 @@ impl Policy for LastLevel {
         }
     }
 
-    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
-        vec![("page_levels", self.level.len() as u64 * BITS)]
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        vec![Column::new("page_levels", &mut self.level).bits(BITS).up_to(self.highest.into())]
     }
 }
 
@@ -62,11 +65,11 @@ mod tests {
     use super::*;
     use ssdlab_policy::account::Cause;
     use ssdlab_policy::event::Programmed;
-    use ssdlab_policy::testing::{publish, read_at};
+    use ssdlab_policy::testing::{bits, publish, read_at};
 
     #[test]
     fn a_page_is_read_where_it_was_read_last_until_it_is_written() {
-        let mut policy = LastLevel { level: vec![0; 3] };
+        let mut policy = LastLevel { level: vec![0; 3], highest: 6 };
         let view = |lpn| ReadStartView { lpn: Lpn(lpn), ..ReadStartView::of_a_block(7) };
         read_at(&mut policy, &view(1), 4, false);
         assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn))), [0, 4, 0]);
@@ -81,6 +84,6 @@ mod tests {
         };
         publish(&mut policy, &Event::PageProgrammed(&page));
         assert_eq!(policy.start(&view(1)), 0);
-        assert_eq!(policy.metadata_bits(0), [("page_levels", 9)]);
+        assert_eq!(bits(&mut policy), [("page_levels", 9)]);
     }
 }

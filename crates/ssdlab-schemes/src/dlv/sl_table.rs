@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask, ReadOutcome};
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
@@ -122,12 +123,14 @@ impl Policy for SlTable {
         }
     }
 
-    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
-        let entries: usize = self.tables.iter().map(|table| table.starts.len()).sum();
-        vec![
-            ("sensing_level_tables", entries as u64 * ENTRY_BITS),
-            ("block_time_stamps", self.blocks * STAMP_BITS),
-        ]
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        let relax_after = self.relax_after.into();
+        let stamps = Column::counted("block_time_stamps", self.blocks * STAMP_BITS);
+        let tables = self.tables.iter_mut().flat_map(|Table { starts, good }| {
+            let starts = Column::new("sensing_level_tables", starts).bits(ENTRY_BITS);
+            [starts, Column::new("sensing_level_reads", good).up_to(relax_after)]
+        });
+        tables.chain([stamps]).collect()
     }
 }
 
@@ -177,7 +180,7 @@ mod tests {
     use ssdlab_base::Nanos;
 
     use super::*;
-    use ssdlab_policy::testing::read_at;
+    use ssdlab_policy::testing::{bits, read_at};
 
     fn tables(relax_after: u32, pe_bins: &[u32]) -> SlTable {
         let table = Table { starts: vec![AGE_MAX; 6].into(), good: 0 };
@@ -249,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_metadata_are_as_many_bits_as_the_paper_counts() {
-        let bits = tables(0, &[]).metadata_bits(0);
+        let bits = bits(&mut tables(0, &[]));
         // m · 6 · 12 bits with m = 2, and 20 bits for each of 128 Ki blocks.
         assert_eq!(bits, [("sensing_level_tables", 144), ("block_time_stamps", 2_621_440)]);
     }

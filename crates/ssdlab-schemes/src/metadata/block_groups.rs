@@ -14,6 +14,7 @@ use ssdlab_nand::{BlockId, Geometry, PlaneId};
 use ssdlab_policy::Component;
 use ssdlab_policy::account::Reading;
 use ssdlab_policy::allocation::FreeBlockPolicy;
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
 
 /// How far a page moves that is read often.
@@ -365,12 +366,15 @@ impl Component for Groups {
         }
     }
 
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+    fn columns(&mut self) -> Vec<Column<'_>> {
         let of_a_group = u64::from(u8::BITS - (self.count() - 1).leading_zeros());
         let of_errors = u64::from(u32::BITS - self.most_errors.leading_zeros());
         let blocks = self.known.len() as u64;
         let errors = if self.counts_errors() { blocks * of_errors } else { 0 };
-        vec![("block_groups", blocks * of_a_group), ("block_errors", errors)]
+        vec![
+            Column::counted("block_groups", blocks * of_a_group),
+            Column::counted("block_errors", errors),
+        ]
     }
 }
 

@@ -10,6 +10,7 @@ pub mod retry_estimate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_policy::Component;
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 
 use block_class::BlockClassChoice;
@@ -44,16 +45,16 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    fn components(&self) -> impl Iterator<Item = &dyn Component> {
+    fn components(&mut self) -> impl Iterator<Item = &mut dyn Component> {
         let Metadata { block_groups, retry_estimates, page_hotness } = self;
-        let groups = block_groups.as_deref().map(|groups| groups as &dyn Component);
-        let estimates = retry_estimates.as_deref().map(|estimates| estimates as &dyn Component);
-        let hotness = page_hotness.as_deref().map(|hotness| hotness as &dyn Component);
+        let groups = block_groups.as_deref_mut().map(|groups| groups as &mut dyn Component);
+        let estimates = retry_estimates.as_deref_mut().map(|estimates| estimates as _);
+        let hotness = page_hotness.as_deref_mut().map(|hotness| hotness as _);
         [groups, estimates, hotness].into_iter().flatten()
     }
 
     /// The kinds of event that one of them wants to learn of.
-    pub fn events(&self) -> EventMask {
+    pub fn events(&mut self) -> EventMask {
         self.components().fold(EventMask::NONE, |all, component| all.and(component.events()))
     }
 
@@ -71,9 +72,9 @@ impl Metadata {
         tell(self.page_hotness.as_deref_mut(), event, actions);
     }
 
-    /// Bits that a controller needs for them, by structure.
-    pub fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
-        self.components().flat_map(Component::metadata_bits).collect()
+    /// What they keep.
+    pub fn columns(&mut self) -> Vec<Column<'_>> {
+        self.components().flat_map(Component::columns).collect()
     }
 
     /// Whether the errors of what is read are asked for, not only its level.

@@ -12,6 +12,7 @@ use super::retry_estimate::NoEstimateConfig;
 use ssdlab_policy::Component;
 pub use ssdlab_policy::Hotness;
 use ssdlab_policy::account::Uses;
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 
 choice! {
@@ -227,18 +228,24 @@ impl Component for HotPages {
         }
     }
 
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+    fn columns(&mut self) -> Vec<Column<'_>> {
         // Of the numbers from 0 to the most uses.
         let counter = u64::from(u16::BITS - self.max_uses.leading_zeros());
         vec![
-            ("buffer_uses", 2 * counter * u64::from(self.buffer_pages)),
-            ("page_hotness", 2 * self.of.len() as u64),
+            Column::counted("buffer_uses", 2 * counter * u64::from(self.buffer_pages)),
+            Column::counted("page_hotness", 2 * self.of.len() as u64),
         ]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_policy::columns::metadata_bits;
+
+    fn bits(pages: &mut HotPages) -> Vec<(&'static str, u64)> {
+        metadata_bits(pages.columns(), 0)
+    }
+
     use super::*;
 
     #[test]
@@ -266,10 +273,10 @@ mod tests {
         let mut uses = Uses { reads: u16::MAX, writes: 0 };
         uses.count(false);
         assert_eq!(uses.reads, u16::MAX);
-        assert_eq!(pages.metadata_bits(), [("buffer_uses", 800), ("page_hotness", 2000)]);
+        assert_eq!(bits(&mut pages), [("buffer_uses", 800), ("page_hotness", 2000)]);
         for (max_uses, bits) in [(1, 1), (16, 5), (255, 8)] {
             let config = HotnessConfig { max_uses, ..HotnessConfig::default() };
-            assert_eq!(HotPages::new(&config, 0, 1).metadata_bits()[0].1, 2 * bits);
+            assert_eq!(self::bits(&mut HotPages::new(&config, 0, 1))[0].1, 2 * bits);
         }
     }
 

@@ -11,6 +11,7 @@ use super::predictor::{Predictor, PredictorConfig};
 use ssdlab_policy::Component;
 use ssdlab_policy::account::BlockProbe;
 pub use ssdlab_policy::background::Expected;
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
 
 /// Where the settings stand.
@@ -278,13 +279,13 @@ impl Component for RetryEstimates {
         }
     }
 
-    fn metadata_bits(&self) -> Vec<(&'static str, u64)> {
+    fn columns(&mut self) -> Vec<Column<'_>> {
         let bits = match &self.source {
             Source::Model(_) => 5 * 32 * self.age.len() as u64,
             Source::LastSeen => 8 * self.seen.len() as u64,
             Source::Known => 0,
         };
-        vec![("block_retries", bits)]
+        vec![Column::counted("block_retries", bits)]
     }
 }
 

@@ -6,6 +6,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{is_open, needs_types};
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -30,6 +31,10 @@ impl Policy for Us {
 
     fn build(_: &UsConfig, setup: &PolicyContext) -> Us {
         Us { types: setup.geometry.cell.bits() as u8, next: 0 }
+    }
+
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        vec![Column::new("next_type", &mut self.next).up_to(u64::from(self.types) - 1)]
     }
 }
 

@@ -1,6 +1,7 @@
 //! How often pages were read while the controller held their entries of the page map.
 
 use ssdlab_nand::Lpn;
+use ssdlab_policy::columns::Column;
 
 /// A counter for each logical page; those of entries that are not held stand at zero. Source:
 /// PV-read, section IV.B.
@@ -38,6 +39,11 @@ impl ReadCounts {
     pub fn come(&mut self, first: Lpn, entries: u32) {
         let end = self.counts.len().min(first.index() + entries as usize);
         self.counts[first.index().min(end)..end].fill(0);
+    }
+
+    /// The counters.
+    pub fn column(&mut self, name: &'static str) -> Column<'_> {
+        Column::new(name, &mut self.counts).up_to(self.most.into())
     }
 
     /// Bits of a counter.

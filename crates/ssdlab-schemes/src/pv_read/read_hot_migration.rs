@@ -14,6 +14,7 @@ use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, HostRead, Job, PlaneView, Trigger,
 };
 use ssdlab_policy::blocks::BlockState;
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Action, Actions, Event, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -123,11 +124,16 @@ impl Policy for ReadHotMigration {
         }
     }
 
-    fn metadata_bits(&self, apart: u64) -> Vec<(&'static str, u64)> {
+    fn columns(&mut self) -> Vec<Column<'_>> {
         let blocks = self.wanted.len() as u64 * u64::from(self.blocks_per_plane);
         let number = u64::from(u64::BITS - (blocks - 1).leading_zeros());
         let counts = u64::from(self.held_entries) * self.counts.bits();
-        vec![("read_counts", counts), ("clock", apart * (number + 1))]
+        let last = u64::from(self.blocks_per_plane) - 1;
+        vec![
+            self.counts.column("read_counts").bits_in_all(counts),
+            Column::new("clock", &mut self.referenced).bits_per_block_apart(number + 1),
+            Column::new("clock_hands", &mut self.hands).up_to(last),
+        ]
     }
 }
 

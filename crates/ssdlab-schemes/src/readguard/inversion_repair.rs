@@ -7,13 +7,14 @@ use ssdlab_base::Nanos;
 use ssdlab_base::quantity::Share;
 use ssdlab_nand::refusal::Refusal;
 
-use super::monitor::{Monitor, MonitorConfig};
+use super::monitor::{COUNTED_MOST, Monitor, MonitorConfig};
 use ssdlab_policy::Toggle;
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, BlockEstimate, EndedJob, Job, Repairs,
 };
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -106,6 +107,16 @@ impl Policy for InversionRepair {
             }
             _ => {}
         }
+    }
+
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        let (extra, all) = &mut self.ever;
+        let own = [
+            Column::new("margins", &mut self.repairs.margins),
+            Column::new("pages_repaired", extra).up_to(COUNTED_MOST),
+            Column::new("pages_moved", all).up_to(COUNTED_MOST),
+        ];
+        own.into_iter().chain(self.monitor.iter_mut().flat_map(Monitor::columns)).collect()
     }
 
     fn report(&self) -> Option<Repairs> {

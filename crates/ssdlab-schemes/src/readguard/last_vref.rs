@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::read_start::{ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
@@ -31,8 +32,9 @@ const LAYERS: u32 = 48;
 pub struct LastVref {
     layers: u32,
     pages_per_layer: u32,
-    /// Bits that tell the levels apart.
+    /// Bits that tell the levels apart, and the highest of them.
     bits: u64,
+    highest: u8,
     /// By block and layer.
     levels: Vec<u8>,
 }
@@ -62,6 +64,7 @@ impl Policy for LastVref {
         LastVref {
             layers,
             pages_per_layer: pages.div_ceil(layers),
+            highest: setup.levels - 1,
             bits: u64::from(u8::BITS - (setup.levels - 1).leading_zeros()),
             levels: vec![0; count],
         }
@@ -85,8 +88,9 @@ impl Policy for LastVref {
         }
     }
 
-    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
-        vec![("layer_vrefs", self.levels.len() as u64 * self.bits)]
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        let highest = self.highest.into();
+        vec![Column::new("layer_vrefs", &mut self.levels).bits(self.bits).up_to(highest)]
     }
 }
 
@@ -111,7 +115,7 @@ mod tests {
     use ssdlab_nand::{BlockId, Cell, Geometry, PageInBlock};
 
     use super::*;
-    use ssdlab_policy::testing::SMALL;
+    use ssdlab_policy::testing::{SMALL, bits};
     use ssdlab_policy::testing::{publish, read_at};
 
     #[test]
@@ -141,6 +145,6 @@ mod tests {
         assert_eq!(places.map(|(b, p)| policy.start(&view(b, p))), [0; 5]);
         // 48 layers of as many blocks as there are, and five bits that tell 26 levels apart.
         let blocks = u64::from(setup.geometry.block_count());
-        assert_eq!(policy.metadata_bits(0), [("layer_vrefs", blocks * 48 * 5)]);
+        assert_eq!(bits(&mut policy), [("layer_vrefs", blocks * 48 * 5)]);
     }
 }

@@ -8,6 +8,7 @@ use ssdlab_nand::refusal::{Refusal, within};
 
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::background::EndedJob;
+use ssdlab_policy::columns::Column;
 
 /// Settings of the monitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,7 +80,23 @@ impl Written {
     }
 }
 
+/// More is counted on no drive.
+pub(super) const COUNTED_MOST: u64 = 1 << 60;
+
 impl Monitor {
+    /// What it keeps.
+    pub fn columns(&mut self) -> [Column<'_>; 5] {
+        let Monitor { freed, lately, ever, .. } = self;
+        [
+            Column::new("blocks_freed", freed),
+            Column::new("repairs_lately", &mut lately.extra),
+            Column::new("others_lately", &mut lately.others),
+            Column::new("repairs_ever", &mut ever.extra),
+            Column::new("others_ever", &mut ever.others),
+        ]
+        .map(|count| count.up_to(COUNTED_MOST))
+    }
+
     /// A monitor of a drive with so many blocks.
     pub fn new(config: &MonitorConfig, blocks: u64) -> Monitor {
         Monitor {

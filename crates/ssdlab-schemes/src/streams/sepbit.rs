@@ -9,10 +9,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::{StreamId, Streams, Writer};
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
@@ -43,13 +45,6 @@ impl Default for SepBitConfig {
 /// Of a page of which no write is known.
 const NEVER: u32 = u32::MAX;
 
-/// What is known of a block: its class, and when its first page was written.
-#[derive(Clone, Copy, Debug)]
-struct Opened {
-    stream: StreamId,
-    at: u32,
-}
-
 /// The six classes of the paper.
 const SHORT: StreamId = StreamId(0);
 const LONG: StreamId = StreamId(1);
@@ -66,8 +61,9 @@ pub struct SepBit {
     now: u32,
     /// When each page was written last by the host.
     written: Vec<u32>,
-    /// By block, of those that were opened.
-    blocks: Vec<Opened>,
+    /// The class of each block, and when its first page was written.
+    stream: Vec<u8>,
+    opened: Vec<u32>,
     /// The mean lifespan of blocks of class 1 that were collected of late.
     lifespan: f64,
     /// The sum of the lifespans since the mean was taken last, and how many they are.
@@ -96,13 +92,14 @@ impl Policy for SepBit {
     }
 
     fn build(config: &SepBitConfig, setup: &PolicyContext) -> SepBit {
-        let unknown = Opened { stream: LONG, at: 0 };
+        let blocks = setup.geometry.block_count() as usize;
         SepBit {
             config: config.clone(),
             now: 0,
             written: vec![NEVER; setup.logical_pages as usize],
-            blocks: vec![unknown; setup.geometry.block_count() as usize],
-            lifespan: f64::INFINITY,
+            stream: vec![LONG.0; blocks],
+            opened: vec![0; blocks],
+            lifespan: f64::MAX,
             collected: (0, 0),
         }
     }
@@ -116,29 +113,44 @@ impl Policy for SepBit {
             Event::BlockOpened(opened) => {
                 let by_host = opened.writer == Writer::Host;
                 let stream = if by_host { opened.stream } else { opened.stream.max(LONG) };
-                self.blocks[opened.block.index()] = Opened { stream, at: self.now };
+                self.stream[opened.block.index()] = stream.0;
+                self.opened[opened.block.index()] = self.now;
             }
-            Event::BlockCollected(block) => self.collect(self.blocks[block.index()]),
+            Event::BlockCollected(block) => self.collect(block),
             Event::PageTrimmed(lpn) => self.written[lpn.index()] = NEVER,
             _ => {}
         }
     }
 
-    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
-        let each = u64::from(u32::BITS);
-        vec![("page_write_times", self.written.len() as u64 * each)]
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        let window = u64::from(self.config.window);
+        let (lifespans, blocks) = &mut self.collected;
+        vec![
+            Column::new("page_write_times", &mut self.written).bits(u32::BITS.into()),
+            Column::new("pages_written", &mut self.now).up_to(u64::from(NEVER) - 1),
+            Column::new("block_streams", &mut self.stream).up_to(OLD.0.into()),
+            Column::new("block_open_times", &mut self.opened),
+            Column::new("bound", &mut self.lifespan),
+            Column::new("lifespans", lifespans).up_to(window * u64::from(NEVER)),
+            Column::new("blocks_collected", blocks).up_to(window),
+        ]
     }
 }
 
 impl SepBit {
+    fn stream_of(&self, block: BlockId) -> StreamId {
+        StreamId(self.stream[block.index()])
+    }
+
     /// A block is collected.
-    fn collect(&mut self, block: Opened) {
-        if block.stream != SHORT {
+    fn collect(&mut self, block: BlockId) {
+        if self.stream_of(block) != SHORT {
             return;
         }
+        let lifespan = self.now.saturating_sub(self.opened[block.index()]);
         let (sum, count) = self.collected;
-        self.collected = (sum + u64::from(self.now - block.at), count + 1);
-        if self.collected.1 == self.config.window {
+        self.collected = (sum + u64::from(lifespan), count + 1);
+        if self.collected.1 >= self.config.window {
             self.lifespan = self.collected.0 as f64 / f64::from(self.config.window);
             self.collected = (0, 0);
         }
@@ -148,7 +160,7 @@ impl SepBit {
     fn age(&self, page: &PageView) -> f64 {
         match self.written[page.lpn.index()] {
             NEVER => f64::INFINITY,
-            at => f64::from(self.now - at),
+            at => f64::from(self.now.saturating_sub(at)),
         }
     }
 
@@ -166,7 +178,7 @@ impl SepBit {
         if !self.config.gc {
             return FROM_SHORT;
         }
-        let from = page.from.map(|block| self.blocks[block.index()].stream);
+        let from = page.from.map(|block| self.stream_of(block));
         if self.config.host && from == Some(SHORT) {
             return FROM_SHORT;
         }
@@ -207,7 +219,7 @@ impl PlacementPolicy for SepBit {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_nand::{BlockId, Lpn};
+    use ssdlab_nand::Lpn;
 
     use super::*;
     use ssdlab_policy::event::BlockOpened;
@@ -247,7 +259,7 @@ mod tests {
         let mut policy = sepbit(SepBitConfig { window: 2, ..SepBitConfig::default() });
         assert_eq!([write(&mut policy, 1), write(&mut policy, 1)], [1, 0], "no bound is known yet");
         live(&mut policy, 6);
-        assert_eq!(policy.lifespan, f64::INFINITY, "one block is not enough");
+        assert_eq!(policy.lifespan, f64::MAX, "one block is not enough");
         live(&mut policy, 2);
         assert_eq!(policy.lifespan, 4.0, "the mean of two");
         write(&mut policy, 1);

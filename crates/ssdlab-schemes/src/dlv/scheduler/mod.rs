@@ -16,6 +16,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use crate::metadata::block_class::CLASSES_MAX;
 use ssdlab_policy::account::OpKind;
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::queue::PlaneShare;
 use ssdlab_policy::scheduler::{
@@ -92,11 +93,11 @@ impl Policy for Dlv {
         }
     }
 
-    fn metadata_bits(&self, _: u64) -> Vec<(&'static str, u64)> {
+    fn columns(&mut self) -> Vec<Column<'_>> {
         // Three bytes for each strong class and for the time at which the plane is idle (DLV,
         // section III-D).
         let counters = self.classes as u64;
-        vec![("plane_counters", self.planes.len() as u64 * counters * 24)]
+        vec![Column::counted("plane_counters", self.planes.len() as u64 * counters * 24)]
     }
 }
 

@@ -1,0 +1,447 @@
+//! What policies keep, declared column by column.
+//!
+//! From the declaration follow the memory that a controller needs for it and what a state file carries. A
+//! policy returns its columns in the same order each time; those of a state are taken if all of a policy's
+//! are there, each with as many values of the same type.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde::ser::{SerializeSeq, SerializeTuple, Serializer};
+
+use crate::kept::{self, Kept, Limits};
+
+/// A column of what a policy keeps.
+#[derive(Debug)]
+pub struct Column<'a> {
+    name: &'static str,
+    bits: Bits,
+    most: u64,
+    values: Option<Values<'a>>,
+}
+
+/// Bits that a controller needs.
+#[derive(Clone, Copy, Debug)]
+enum Bits {
+    /// For each value.
+    Each(u64),
+    /// In all.
+    All(u64),
+    /// For each block that is set apart.
+    Apart(u64),
+}
+
+/// The values of a column.
+#[derive(Debug)]
+pub enum Values<'a> {
+    /// Bytes.
+    U8(&'a mut [u8]),
+    /// Numbers of 16 bits.
+    U16(&'a mut [u16]),
+    /// Numbers of 32 bits.
+    U32(&'a mut [u32]),
+    /// Numbers of 64 bits.
+    U64(&'a mut [u64]),
+    /// Numbers of floating point.
+    F64(&'a mut [f64]),
+}
+
+macro_rules! values {
+    ($($of:ident $Type:ty),+) => {
+        $(impl<'a> From<&'a mut [$Type]> for Values<'a> {
+            fn from(values: &'a mut [$Type]) -> Values<'a> {
+                Values::$of(values)
+            }
+        }
+
+        impl<'a> From<&'a mut Vec<$Type>> for Values<'a> {
+            fn from(values: &'a mut Vec<$Type>) -> Values<'a> {
+                Values::$of(values)
+            }
+        }
+
+        impl<'a> From<&'a mut Box<[$Type]>> for Values<'a> {
+            fn from(values: &'a mut Box<[$Type]>) -> Values<'a> {
+                Values::$of(values)
+            }
+        }
+
+        impl<'a> From<&'a mut $Type> for Values<'a> {
+            fn from(value: &'a mut $Type) -> Values<'a> {
+                Values::$of(std::slice::from_mut(value))
+            }
+        })+
+    };
+}
+values! { U8 u8, U16 u16, U32 u32, U64 u64, F64 f64 }
+
+impl<'a> Column<'a> {
+    /// A column that a controller needs no memory for, or whose memory is counted elsewhere.
+    pub fn new(name: &'static str, values: impl Into<Values<'a>>) -> Column<'a> {
+        let values = Some(values.into());
+        Column { name, bits: Bits::All(0), most: u64::MAX, values }
+    }
+
+    /// Memory of which a policy keeps nothing that a state would carry.
+    pub fn counted(name: &'static str, bits: u64) -> Column<'a> {
+        Column { name, bits: Bits::All(bits), most: u64::MAX, values: None }
+    }
+
+    /// A controller needs so many bits for each value.
+    #[must_use]
+    pub fn bits(self, each: u64) -> Column<'a> {
+        Column { bits: Bits::Each(each), ..self }
+    }
+
+    /// A controller needs so many bits for all values.
+    #[must_use]
+    pub fn bits_in_all(self, all: u64) -> Column<'a> {
+        Column { bits: Bits::All(all), ..self }
+    }
+
+    /// A controller needs so many bits for each block that is set apart.
+    #[must_use]
+    pub fn bits_per_block_apart(self, each: u64) -> Column<'a> {
+        Column { bits: Bits::Apart(each), ..self }
+    }
+
+    /// No value is above this.
+    #[must_use]
+    pub fn up_to(self, most: u64) -> Column<'a> {
+        Column { most, ..self }
+    }
+
+    /// Bits that a controller needs for it, where so many blocks are set apart.
+    fn metadata_bits(&self, blocks_apart: u64) -> u64 {
+        match self.bits {
+            Bits::Each(each) => each * self.values.as_ref().map_or(0, |values| values.len() as u64),
+            Bits::All(all) => all,
+            Bits::Apart(each) => each * blocks_apart,
+        }
+    }
+
+    /// A copy of its values; `None` if a state carries nothing of it.
+    fn saved(&self) -> Option<SavedValues> {
+        Some(match self.values.as_ref()? {
+            Values::U8(values) => SavedValues::U8(values.to_vec()),
+            Values::U16(values) => SavedValues::U16(values.to_vec()),
+            Values::U32(values) => SavedValues::U32(values.to_vec()),
+            Values::U64(values) => SavedValues::U64(values.to_vec()),
+            Values::F64(values) => SavedValues::F64(values.to_vec()),
+        })
+    }
+
+    /// Whether values are as many, and of the same type.
+    fn has_shape_of(&self, saved: &SavedValues) -> bool {
+        self.values.as_ref().is_some_and(|values| values.shape() == saved.shape())
+    }
+
+    /// Whether none of these values is too large.
+    fn may_hold(&self, saved: &SavedValues) -> bool {
+        match saved {
+            SavedValues::U8(values) => values.iter().all(|&value| u64::from(value) <= self.most),
+            SavedValues::U16(values) => values.iter().all(|&value| u64::from(value) <= self.most),
+            SavedValues::U32(values) => values.iter().all(|&value| u64::from(value) <= self.most),
+            SavedValues::U64(values) => values.iter().all(|&value| value <= self.most),
+            SavedValues::F64(values) => values.iter().all(|value| !value.is_nan()),
+        }
+    }
+
+    /// Takes values of its shape.
+    fn restore(&mut self, saved: &SavedValues) {
+        match (&mut self.values, saved) {
+            (Some(Values::U8(own)), SavedValues::U8(values)) => own.copy_from_slice(values),
+            (Some(Values::U16(own)), SavedValues::U16(values)) => own.copy_from_slice(values),
+            (Some(Values::U32(own)), SavedValues::U32(values)) => own.copy_from_slice(values),
+            (Some(Values::U64(own)), SavedValues::U64(values)) => own.copy_from_slice(values),
+            (Some(Values::F64(own)), SavedValues::F64(values)) => own.copy_from_slice(values),
+            _ => unreachable!("values of the same shape"),
+        }
+    }
+}
+
+/// Bits that a controller needs for columns where so many blocks are set apart, those of the same name together.
+pub fn metadata_bits<'a>(
+    columns: impl IntoIterator<Item = Column<'a>>,
+    blocks_apart: u64,
+) -> Vec<(&'static str, u64)> {
+    let mut sums: Vec<(&'static str, u64)> = Vec::new();
+    for column in columns {
+        let bits = column.metadata_bits(blocks_apart);
+        match sums.iter_mut().find(|(name, _)| *name == column.name) {
+            Some((_, sum)) => *sum += bits,
+            None => sums.push((column.name, bits)),
+        }
+    }
+    sums
+}
+
+impl Values<'_> {
+    fn len(&self) -> usize {
+        self.shape().1
+    }
+
+    /// The number of their type in a state, and how many there are.
+    fn shape(&self) -> (u8, usize) {
+        match self {
+            Values::U8(values) => (0, values.len()),
+            Values::U16(values) => (1, values.len()),
+            Values::U32(values) => (2, values.len()),
+            Values::U64(values) => (3, values.len()),
+            Values::F64(values) => (4, values.len()),
+        }
+    }
+}
+
+/// The values of a column in a state.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum SavedValues {
+    /// See [`Values`].
+    U8(Vec<u8>),
+    /// See [`Values`].
+    U16(Vec<u16>),
+    /// See [`Values`].
+    U32(Vec<u32>),
+    /// See [`Values`].
+    U64(Vec<u64>),
+    /// See [`Values`].
+    F64(Vec<f64>),
+}
+
+impl SavedValues {
+    /// See [`Values`].
+    fn shape(&self) -> (u8, usize) {
+        match self {
+            SavedValues::U8(values) => (0, values.len()),
+            SavedValues::U16(values) => (1, values.len()),
+            SavedValues::U32(values) => (2, values.len()),
+            SavedValues::U64(values) => (3, values.len()),
+            SavedValues::F64(values) => (4, values.len()),
+        }
+    }
+}
+
+/// The columns of a drive's policies in a state, each with the policy's place and its own name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SavedColumns(Vec<SavedColumn>);
+
+/// A column in a state.
+#[derive(Clone, Debug, PartialEq)]
+struct SavedColumn {
+    key: String,
+    values: SavedValues,
+}
+
+/// The most columns of a state, and letters of the key of one.
+const COLUMNS_MOST: usize = 4096;
+const KEY_MOST: usize = 256;
+
+impl SavedColumns {
+    /// Adds the columns of the policy at this place.
+    pub fn add(&mut self, place: &str, columns: &[Column]) {
+        for (at, column) in columns.iter().enumerate() {
+            let key = key(place, at, column);
+            self.0.extend(column.saved().map(|values| SavedColumn { key, values }));
+        }
+    }
+
+    /// Gives the policy at this place its columns back, if all of them are there and as long as its own; whether
+    /// they were.
+    ///
+    /// # Errors
+    /// When one has a value that it cannot have.
+    pub fn restore(&self, place: &str, columns: &mut [Column]) -> Result<bool, String> {
+        let mut found = Vec::new();
+        for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.values.is_some())
+        {
+            let key = key(place, at, column);
+            let Some(saved) = self.0.iter().find(|saved| saved.key == key) else {
+                return Ok(false);
+            };
+            if !column.has_shape_of(&saved.values) {
+                return Ok(false);
+            }
+            if !column.may_hold(&saved.values) {
+                return Err(format!("of {key} a value is above {}", column.most));
+            }
+            found.push((at, &saved.values));
+        }
+        found.iter().for_each(|(at, values)| columns[*at].restore(values));
+        Ok(!found.is_empty())
+    }
+}
+
+fn key(place: &str, at: usize, column: &Column) -> String {
+    format!("{place}/{at}/{}", column.name)
+}
+
+impl Serialize for SavedColumn {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut to = to.serialize_tuple(3)?;
+        kept::write(&mut to, self.key.as_bytes())?;
+        to.serialize_element(&self.values.shape().0)?;
+        to.serialize_element(&self.values)?;
+        to.end()
+    }
+}
+
+impl Kept for SavedColumns {
+    const COLUMNS: usize = 1;
+
+    fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
+        to.serialize_element(self)
+    }
+
+    fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
+        let columns = from.next_element_seed(All(limits))?;
+        columns.ok_or_else(|| A::Error::custom("a column is missing"))
+    }
+}
+
+impl Serialize for SavedColumns {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut to = to.serialize_seq(Some(self.0.len()))?;
+        self.0.iter().try_for_each(|column| to.serialize_element(column))?;
+        to.end()
+    }
+}
+
+struct All<'a>(&'a Limits<'a>);
+
+impl<'de> DeserializeSeed<'de> for All<'_> {
+    type Value = SavedColumns;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<SavedColumns, D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for All<'_> {
+    type Value = SavedColumns;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the columns of policies")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<SavedColumns, A::Error> {
+        let mut columns = Vec::new();
+        while let Some(column) = from.next_element_seed(One(self.0))? {
+            if columns.len() == COLUMNS_MOST {
+                return Err(A::Error::custom("there are too many columns"));
+            }
+            columns.push(column);
+        }
+        Ok(SavedColumns(columns))
+    }
+}
+
+struct One<'a>(&'a Limits<'a>);
+
+impl<'de> DeserializeSeed<'de> for One<'_> {
+    type Value = SavedColumn;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<SavedColumn, D::Error> {
+        from.deserialize_tuple(3, self)
+    }
+}
+
+impl<'de> Visitor<'de> for One<'_> {
+    type Value = SavedColumn;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a column of a policy")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<SavedColumn, A::Error> {
+        let limits = self.0;
+        let key = String::from_utf8(limits.column(&mut from, KEY_MOST)?);
+        let key = key.map_err(|_| A::Error::custom("a column has no name"))?;
+        let kind: u8 = kept::single(&mut from)?;
+        let most = limits.pages();
+        let values = match kind {
+            0 => SavedValues::U8(limits.column(&mut from, most)?),
+            1 => SavedValues::U16(limits.column(&mut from, most)?),
+            2 => SavedValues::U32(limits.column(&mut from, most)?),
+            3 => SavedValues::U64(limits.column(&mut from, most)?),
+            4 => SavedValues::F64(limits.column(&mut from, most)?),
+            _ => return Err(A::Error::custom("a column has values of no type")),
+        };
+        Ok(SavedColumn { key, values })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A policy that counts pages and blocks.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Counts {
+        pages: Vec<u8>,
+        mean: f64,
+    }
+
+    impl Counts {
+        fn columns(&mut self) -> Vec<Column<'_>> {
+            vec![
+                Column::new("pages", &mut self.pages).bits(3).up_to(6),
+                Column::counted("table", 50),
+                Column::new("mean", &mut self.mean).bits_per_block_apart(2),
+            ]
+        }
+    }
+
+    fn saved() -> SavedColumns {
+        let mut saved = SavedColumns::default();
+        saved.add("read/counts", &Counts { pages: vec![1, 6, 3], mean: 2.5 }.columns());
+        saved
+    }
+
+    fn restored(place: &str, mut into: Counts, saved: &SavedColumns) -> Result<Counts, String> {
+        saved.restore(place, &mut into.columns()).map(|_| into)
+    }
+
+    const PLACE: &str = "read/counts";
+
+    #[test]
+    fn a_policy_gets_back_what_it_kept_all_of_it_or_nothing() {
+        let blank = |pages| Counts { pages: vec![0; pages], mean: 0.0 };
+        let full = Counts { pages: vec![1, 6, 3], mean: 2.5 };
+        assert_eq!(restored(PLACE, blank(3), &saved()), Ok(full));
+        assert_eq!(restored(PLACE, blank(4), &saved()), Ok(blank(4)), "of another drive");
+        assert_eq!(restored("read/others", blank(3), &saved()), Ok(blank(3)));
+        let mut short = saved();
+        short.0.pop();
+        assert_eq!(restored(PLACE, blank(3), &short), Ok(blank(3)), "one column is missing");
+        let mut other = saved();
+        other.0[0].values = SavedValues::U16(vec![1, 6, 3]);
+        assert_eq!(restored(PLACE, blank(3), &other), Ok(blank(3)), "of another type");
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_is_refused() {
+        let blank = Counts { pages: vec![0; 3], mean: 0.0 };
+        for values in [SavedValues::U8(vec![1, 7, 3]), SavedValues::U8(vec![255; 3])] {
+            let mut wrong = saved();
+            wrong.0[0].values = values;
+            let error = restored(PLACE, blank.clone(), &wrong).unwrap_err();
+            assert_eq!(error, "of read/counts/0/pages a value is above 6");
+        }
+        let mut wrong = saved();
+        wrong.0[1].values = SavedValues::F64(vec![f64::NAN]);
+        assert!(restored(PLACE, blank, &wrong).is_err());
+    }
+
+    #[test]
+    fn the_memory_follows_from_the_declaration() {
+        let mut counts = Counts { pages: vec![0; 5], mean: 0.0 };
+        let bits = metadata_bits(counts.columns(), 7);
+        assert_eq!(bits, [("pages", 15), ("table", 50), ("mean", 14)]);
+        let twice = counts.clone().columns().len();
+        let mut other = counts.clone();
+        let both = counts.columns().into_iter().chain(other.columns());
+        assert_eq!(metadata_bits(both, 0)[..twice], [("pages", 30), ("table", 100), ("mean", 0)]);
+    }
+}
