@@ -128,12 +128,7 @@ fn run_one(
     let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };
     let Begun { mut drive, settled, copied } = begun;
     set_page_heat(prepared, &mut drive, control)?;
-    if drive.goes_unrehearsed() {
-        let what = "metadata.page_hotness.buffer.initial = \"classified\": there was no first pass of the workload";
-        let why =
-            "the drive was written before, which taught it what its pages are and programmed them";
-        remarks.push(format!("{what}: {why}"));
-    }
+    remarks.extend(warnings::of_rehearsal(&drive));
     rehearse(prepared, &mut drive, control)?;
     lay_down_footprint(prepared, &mut drive, control)?;
     if control.stop.load(Ordering::Relaxed) {

@@ -59,3 +59,13 @@ pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
         _ => None,
     }
 }
+
+/// That pages are not as a first pass of the workload would have left them.
+pub fn of_rehearsal(drive: &Drive) -> Option<String> {
+    drive.goes_unrehearsed().then(|| {
+        let what = "metadata.page_hotness.buffer.initial = \"classified\": there was no first pass of the workload";
+        let why =
+            "the drive was written before, which taught it what its pages are and programmed them";
+        format!("{what}: {why}")
+    })
+}

@@ -371,3 +371,37 @@ fn the_drive_has_few_fields() {
     let fields = fields.filter(|line| !line.trim_start().starts_with("//")).count();
     assert!((8..=15).contains(&fields), "{fields} fields");
 }
+
+/// Whether a text has this word by itself.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(word).any(|(at, _)| {
+        !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next())
+    })
+}
+
+#[test]
+fn the_walk_names_what_is_there() {
+    let root = crates().join("..");
+    let walk = fs::read_to_string(root.join("docs/architecture.md")).expect("the walk");
+    let sources = sources(&crates());
+    let all: String = sources.iter().map(|(_, text)| text.as_str()).collect();
+    let is_there = |file: &str| {
+        sources.iter().any(|(path, _)| path.ends_with(file)) || root.join(file).exists()
+    };
+    let mut names = 0;
+    for name in walk.split('`').skip(1).step_by(2) {
+        let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+        let parts: Vec<&str> = name.split("::").collect();
+        if name.ends_with(".rs") && !name.contains(' ') {
+            assert!(is_there(name), "no file {name}");
+        } else if parts.iter().all(|part| is_word(part)) && (parts.len() > 1 || name.contains('_'))
+        {
+            parts.iter().for_each(|part| assert!(has_word(&all, part), "nothing is named {part}"));
+        } else {
+            continue;
+        }
+        names += 1;
+    }
+    assert!(names > 100, "{names} names were looked for");
+}
