@@ -11,7 +11,7 @@ use crate::config::Resolved;
 use crate::flash::Flash;
 use crate::ftl::{BlockState, Ftl};
 use crate::metadata::Metadata;
-use crate::policy::event::Event;
+use crate::policy::event::{Event, EventMask};
 use crate::policy::placement::Heat;
 use crate::stats::{Ended, Stats, StreamCounts};
 
@@ -193,6 +193,16 @@ impl Drive {
         if let Some(log) = &mut self.stats.log {
             rows.append(log);
         }
+    }
+
+    /// Keeps from now on, as texts, the events of these kinds: what a policy that subscribes to them would learn.
+    pub fn record_events(&mut self, kinds: EventMask) {
+        self.policies.record(kinds);
+    }
+
+    /// The events that were kept since they were last taken.
+    pub fn take_events(&mut self) -> Vec<String> {
+        self.policies.take_recorded()
     }
 
     /// Records from now on what every part of the back end does, as long as it begins before

@@ -40,6 +40,8 @@ pub(super) struct Policies {
     asked: Vec<(BackgroundAt, Action)>,
     /// A list that is empty between two events; kept for its memory.
     actions: Actions,
+    /// Events of these kinds, as texts, for who looks at a drive.
+    recorded: (EventMask, Vec<String>),
 }
 
 /// A policy that wants to learn of events.
@@ -53,6 +55,7 @@ enum Listener {
     Suspend,
     Eviction,
     Background(u8),
+    Record,
 }
 
 impl Policies {
@@ -84,10 +87,22 @@ impl Policies {
             listeners: Default::default(),
             asked: Vec::new(),
             actions: Actions::default(),
+            recorded: (EventMask::NONE, Vec::new()),
         };
         policies.asks_pages = policies.placement.iter().any(|link| link.needs().pages);
         policies.listen();
         policies
+    }
+
+    /// Records events of these kinds from now on.
+    pub(super) fn record(&mut self, kinds: EventMask) {
+        self.recorded.0 = kinds;
+        self.listen();
+    }
+
+    /// Takes the events that were recorded.
+    pub(super) fn take_recorded(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.recorded.1)
     }
 
     /// Notes who wants to learn of what.
@@ -108,7 +123,8 @@ impl Policies {
             (self.suspend.events(), Listener::Suspend),
             (self.eviction.events(), Listener::Eviction),
         ])
-        .chain(background.map(|(at, one)| (one.events(), Listener::Background(at))));
+        .chain(background.map(|(at, one)| (one.events(), Listener::Background(at))))
+        .chain([(self.recorded.0, Listener::Record)]);
         let all: Vec<(EventMask, Listener)> = all.collect();
         self.wants = all.iter().fold(EventMask::NONE, |wants, (events, _)| wants.and(*events));
         for (kind, listeners) in EventMask::all().zip(&mut self.listeners) {
@@ -156,6 +172,7 @@ impl Policies {
             Listener::ReadStart => self.read_start.on_event(event, actions),
             Listener::Suspend => self.suspend.on_event(event, actions),
             Listener::Eviction => self.eviction.on_event(event, actions),
+            Listener::Record => self.recorded.1.push(format!("{event:?}")),
             Listener::Background(at) => {
                 owner = Some(at);
                 self.background[usize::from(at)].on_event(event, actions);

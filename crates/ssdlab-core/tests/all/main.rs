@@ -9,6 +9,7 @@ mod dlv_tables;
 mod edges;
 mod esra;
 mod esra_reads;
+mod events;
 mod flushes;
 mod foresight;
 mod gating;

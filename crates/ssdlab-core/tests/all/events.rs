@@ -1,0 +1,161 @@
+//! What policies learn: which events come of what the host does, and in which order.
+
+use ssdlab_core::Op;
+use ssdlab_core::policy::event::EventMask;
+
+use crate::support::{Rig, SPP};
+
+/// Names of the events of these kinds in what a drive does.
+fn events(sets: &[&str], kinds: &[EventMask], act: impl FnOnce(&mut Rig)) -> Vec<String> {
+    let mut rig = Rig::new(sets);
+    let kinds = kinds.iter().fold(EventMask::NONE, |all, kind| all.and(*kind));
+    rig.drive.record_events(kinds);
+    act(&mut rig);
+    rig.finish();
+    let name = |event: String| event.split([' ', '(']).next().unwrap().to_string();
+    rig.drive.take_events().into_iter().map(name).collect()
+}
+
+const REQUESTS: [EventMask; 2] = [EventMask::REQUEST_ARRIVED, EventMask::REQUEST_ENDED];
+
+#[test]
+fn a_request_is_told_of_as_it_arrives_and_as_it_ends() {
+    let told = events(&[], &REQUESTS, |rig| {
+        rig.write(0);
+        rig.write(1);
+    });
+    assert_eq!(told, ["RequestArrived", "RequestArrived", "RequestEnded", "RequestEnded"]);
+    let mut rig = Rig::new(&[]);
+    rig.drive.record_events(EventMask::REQUEST_ENDED);
+    rig.write(0);
+    let end = rig.finish().now();
+    let told = rig.drive.take_events();
+    assert!(
+        told[0].contains(&format!("latency: {end}")) && told[0].contains("op: Write"),
+        "{told:?}"
+    );
+    assert!(rig.drive.take_events().is_empty(), "they were taken");
+}
+
+#[test]
+fn a_page_is_programmed_then_read_then_outdated_then_trimmed() {
+    let kinds = [
+        EventMask::PAGE_PROGRAMMED,
+        EventMask::PAGE_READ,
+        EventMask::PAGE_INVALIDATED,
+        EventMask::PAGE_TRIMMED,
+    ];
+    let told = events(&[], &kinds, |rig| {
+        for op in [Op::Write, Op::Read, Op::Write, Op::Trim] {
+            rig.offer(op, 0, SPP, 0).unwrap();
+            rig.finish();
+        }
+    });
+    let (programmed, invalid) = ("PageProgrammed", "PageInvalidated");
+    let overwritten = [programmed, "PageRead", programmed, invalid];
+    assert_eq!(told, [&overwritten[..], &["PageTrimmed", invalid]].concat());
+}
+
+#[test]
+fn a_block_is_opened_closed_collected_erased_and_freed() {
+    let kinds = [
+        EventMask::BLOCK_OPENED,
+        EventMask::BLOCK_CLOSED,
+        EventMask::BLOCK_COLLECTED,
+        EventMask::BLOCK_ERASED,
+        EventMask::BLOCK_FREED,
+    ];
+    let told = events(&[], &kinds, |rig| {
+        for round in 0..40 {
+            (0..8).for_each(|page| {
+                rig.write(page);
+            });
+            rig.finish();
+            if round == 0 {
+                // The pages of a block, and no more.
+                let told = rig.drive.take_events();
+                assert_eq!(told.len(), 2, "{told:?}");
+                assert!(told[0].starts_with("BlockOpened") && told[1].starts_with("BlockClosed"));
+            }
+        }
+    });
+    let count = |name: &str| told.iter().filter(|told| *told == name).count();
+    assert!(count("BlockErased") > 10);
+    assert_eq!(count("BlockErased"), count("BlockFreed"));
+    assert_eq!(count("BlockErased"), count("BlockCollected"));
+    let first = |name: &str| told.iter().position(|told| told == name).unwrap();
+    assert!(first("BlockCollected") < first("BlockErased"));
+    assert!(first("BlockErased") < first("BlockFreed"));
+}
+
+#[test]
+fn what_is_collected_moves() {
+    let kinds = [EventMask::PAGE_MIGRATED, EventMask::BLOCK_CLOSED];
+    let mut rig = Rig::new(&[]);
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    (0..pages).for_each(|page| {
+        rig.write(page);
+        rig.finish();
+    });
+    rig.drive.record_events(kinds[0].and(kinds[1]));
+    for n in 0..200 {
+        rig.write(ssdlab_base::rng::hash(1, 2, n) % pages);
+        rig.finish();
+    }
+    let moved = rig.drive.stats().gc.1 as usize;
+    let told = rig.drive.take_events();
+    let migrated: Vec<_> = told.iter().filter(|told| told.contains("PageMigrated")).collect();
+    assert!(moved > 20 && migrated.len() == moved, "{moved} moved, {} told", migrated.len());
+    assert!(
+        migrated.iter().all(|told| told.contains("cause: Gc") && told.contains("alone: false"))
+    );
+}
+
+#[test]
+fn a_page_comes_into_the_buffer_and_leaves_it_with_its_uses() {
+    let buffer = ["buffer = { size = \"8KiB\", latency = \"1us\" }"];
+    let kinds = [EventMask::PAGE_BUFFERED, EventMask::PAGE_EVICTED];
+    // Two pages of room: the third makes the first leave.
+    let told = events(&buffer, &kinds, |rig| {
+        for page in [0, 0, 1, 2] {
+            rig.write(page);
+            rig.finish();
+        }
+    });
+    let (comes, leaves) = ("PageBuffered", "PageEvicted");
+    assert_eq!(told, [comes, comes, leaves, comes]);
+    let mut rig = Rig::new(&buffer);
+    rig.drive.record_events(EventMask::PAGE_EVICTED);
+    for page in [0, 0, 1, 2] {
+        rig.write(page);
+        rig.finish();
+    }
+    let left = rig.drive.take_events();
+    assert!(left[0].contains("lpn: Lpn(0)") && left[0].contains("writes: 2"), "{left:?}");
+}
+
+#[test]
+fn entries_of_a_map_that_is_held_in_part_are_told_of_as_they_come() {
+    let held = ["geometry.blocks = 64", "ftl.map_cache = { size = \"4KiB\" }"];
+    let told = events(&held, &[EventMask::ENTRIES_LOADED], |rig| {
+        rig.write(0);
+    });
+    assert_eq!(told, ["EntriesLoaded"]);
+}
+
+#[test]
+fn who_records_nothing_learns_nothing_and_figures_stay() {
+    let run = |kinds: EventMask| {
+        let mut rig = Rig::new(&[]);
+        rig.drive.record_events(kinds);
+        (0..300).for_each(|n| {
+            rig.write(ssdlab_base::rng::hash(3, 1, n) % 40);
+            rig.finish();
+        });
+        (rig.drive.stats().digest, rig.drive.take_events().len())
+    };
+    let all = EventMask::all().fold(EventMask::NONE, EventMask::and);
+    let ((none, silent), (every, told)) = (run(EventMask::NONE), run(all));
+    assert_eq!((none, silent), (every, 0));
+    assert!(told > 1000, "{told}");
+}
