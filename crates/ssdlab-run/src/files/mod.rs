@@ -72,7 +72,13 @@ impl NewFile {
             Ok((Part::new(folder_of(&target))?, target))
         });
         let (part, target) = begun.map_err(|error| unwritable(option, path, error))?;
-        Ok(NewFile { option: option.into(), path: path.into(), target, part, refused: FirstRefusal::default() })
+        Ok(NewFile {
+            option: option.into(),
+            path: path.into(),
+            target,
+            part,
+            refused: FirstRefusal::default(),
+        })
     }
 
     /// What it is written by.

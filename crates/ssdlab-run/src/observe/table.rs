@@ -156,7 +156,10 @@ fn field(name: &str, kind: Kind) -> Result<Type> {
 }
 
 /// Writes a column and empties it.
-fn write(group: &mut SerializedRowGroupWriter<'_, Writer<File>>, column: &mut Column) -> Result<()> {
+fn write(
+    group: &mut SerializedRowGroupWriter<'_, Writer<File>>,
+    column: &mut Column,
+) -> Result<()> {
     let mut to = group.next_column()?.expect("a column of the schema");
     match column {
         Column::Whole(values) => {
