@@ -61,7 +61,7 @@ help:
 	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES, their shapes and tables"
 	@echo "make docs      generate docs/config.md and docs/results.md again"
 	@echo "make fuzz      fuzz the readers, the config and state files, a minute each"
-	@echo "make faults    make every write, link and thread of the commands fail, into docs/robustness.md (half an hour)"
+	@echo "make faults    make every write, link and thread of the commands fail, into docs/robustness.md (two hours)"
 	@echo "make mutants   mutation tests of the drive's core (hours)"
 
 # The environment itself, made anew only if it is gone.

@@ -33,7 +33,8 @@ def ssdlab(tmp_path: Path) -> Ssdlab:
             cwd=tmp_path,
             env={**os.environ, **environment},
             capture_output=True,
-            timeout=120,
+            # Against what hangs: a busy machine is slow.
+            timeout=300,
             check=False,
         )
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode())

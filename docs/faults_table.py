@@ -1,54 +1,131 @@
-"""Faults of the system, tried on each command: the table of docs/robustness.md (`make faults`)."""
+"""Faults of the system, tried on each command: the table of docs/robustness.md (`make faults`).
+
+What was tried is kept under build/faults/, as long as the program stays the same: what was stopped
+goes on where it was.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import signal
 import sys
 import tempfile
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fault_injection import CASES, build, found
+from fault_injection import CASES, build, chosen, counts, tried
 
-from ssdlab_reproduction.tables.common import grid, write
+import ssdlab
+from ssdlab_reproduction.tables.common import ROOT, grid, write
 
 PAGE = Path(__file__).with_name("robustness.md")
 MARK = "<!-- Below: written by `make faults`. -->"
 MOST = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 """Allocations of either kind that are tried of a command: there are a million."""
+LESS = {"fit": MOST // 4, "physics": MOST // 4, "info": MOST // 4}
+"""Of commands that run no drive, and write as others do."""
 FEW = 2
 """Of each kind that are tried of a ledger, which takes ten seconds."""
 KINDS = ("alloc", "memory", "write", "sync", "name", "thread", "tmpfile")
+Found = dict[str, str | None]
+"""What each fault made a command do that it may not."""
+
+
+def program() -> str:
+    """Return a hash of what is tried, and of what tries it."""
+    package = Path(ssdlab.__file__).parent
+    files = [path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    files += [ROOT / "tests/faults/faults.c", ROOT / "tests/python/fault_injection.py"]
+    files += (ROOT / "reproduction/ssdlab_reproduction").rglob("*.py")
+    digest = hashlib.sha256(str(MOST).encode())
+    for path in sorted(files):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def faults_of(library: Path, folder: Path, name: str) -> list[str]:
+    """Return the faults that are tried of a command."""
+    kinds = dict.fromkeys(KINDS, FEW)
+    if name != "reproduce":
+        most = LESS.get(name, MOST)
+        kinds = dict.fromkeys(KINDS, 10_000) | {"alloc": most, "memory": most}
+    return chosen(counts(library, folder, CASES[name]), kinds)
+
+
+stopped = threading.Event()
+
+
+def try_all(library: Path, kept: Path, name: str, *, there: bool) -> Found:
+    """Try the faults of a command that have not been; what all made it do, which is kept."""
+    path = kept / f"{name}{'-there' if there else ''}.jsonl"
+    with tempfile.TemporaryDirectory() as folder:
+        if not path.exists():
+            faults = faults_of(library, Path(folder), name)
+            path.write_text(json.dumps(faults) + "\n", encoding="utf-8")
+        # A line that was cut short does not count.
+        first, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+        found: Found = dict(map(json.loads, lines))
+        path.write_text("\n".join([first, *lines, ""]), encoding="utf-8")
+        rest = [fault for fault in json.loads(first) if fault not in found]
+        with path.open("a", encoding="utf-8", buffering=1) as keep:
+            for fault, what in tried(library, Path(folder), CASES[name], rest, there=there):
+                keep.write(json.dumps([fault, what]) + "\n")
+                found[fault] = what
+                if stopped.is_set():
+                    break
+                if what is not None:
+                    print(f"{name} {fault}: {what}", file=sys.stderr, flush=True)
+    return found
 
 
 def main() -> int:
     """Try them, write the table; 1 if a command did what it may not."""
-    rows, wrong = [], 0
-    with tempfile.TemporaryDirectory() as folder:
+    kept = ROOT / "build" / "faults" / program()
+    kept.mkdir(parents=True, exist_ok=True)
+    both = [(name, there) for name in CASES for there in (False, True)]
+    each = [(name, there) for name, there in both if name != "reproduce" or not there]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool,
+    ):
         library = build(Path(folder))
-        for name, case in CASES.items():
-            tried: Counter[str] = Counter()
-            kinds = dict.fromkeys(KINDS, FEW if name == "reproduce" else 10_000)
-            if name != "reproduce":
-                kinds |= {"alloc": MOST, "memory": MOST}
-            for there in (False, True) if name != "reproduce" else (False,):
-                work = Path(folder, f"{name}{there}")
-                work.mkdir()
-                for fault, what in found(library, work, case, kinds, there=there):
-                    tried[fault.partition(":")[0]] += 1
-                    if what is not None:
-                        wrong += 1
-                        print(f"{name} {fault}: {what}", file=sys.stderr, flush=True)
-            rows.append(
-                [f"`{' '.join(case.arguments[:2])}`", *(str(tried[kind]) for kind in KINDS)]
-            )
-    about = f"Of each command at most {MOST:,} allocations of ssdlab's library (alloc) and of all"
-    about += (
-        f" others (memory) are tried, of `reproduce` {FEW} of each kind, of all else every one,"
+        try:
+            found = list(pool.map(lambda one: try_all(library, kept, one[0], there=one[1]), each))
+        except KeyboardInterrupt:
+            stopped.set()
+            pool.shutdown(cancel_futures=True)
+            print("stopped; the same command goes on from there", file=sys.stderr)
+            return 128 + signal.SIGINT
+    return write_table([(name, faults) for (name, _), faults in zip(each, found, strict=True)])
+
+
+def title(name: str) -> str:
+    """Return the command without its files and options."""
+    words = CASES[name].arguments
+    return " ".join(words[: 2 if words[0] in {"state", "trace", "reproduce"} else 1])
+
+
+def write_table(found: list[tuple[str, Found]]) -> int:
+    """Write what was tried of each command, and how much went wrong; 1 if anything did."""
+    counted = {name: Counter[str]() for name in CASES}
+    for name, faults in found:
+        counted[name].update(fault.partition(":")[0] for fault in faults)
+    wrong = sum(what is not None for _, faults in found for what in faults.values())
+    about = (
+        f"Of each command at most {MOST:,} allocations of ssdlab's library (alloc) and of all"
+        f" others (memory) are tried, of `fit`, `physics` and `trace info` {MOST // 4}, of"
+        f" `reproduce` {FEW} of each kind, of all else every one, by itself and with all that comes"
+        f" after it. Commands that did what they may not: {wrong}."
     )
-    about += " by itself and with all that comes"
-    about += f" after it. Commands that did what they may not: {wrong}."
-    table = grid(["command", *KINDS], rows)
-    write(PAGE, MARK, about, [("Faults that were tried", table)])
+    rows = [
+        [f"`{title(name)}`", *(str(tried[kind]) for kind in KINDS)]
+        for name, tried in counted.items()
+    ]
+    write(PAGE, MARK, about, [("Faults that were tried", grid(["command", *KINDS], rows))])
     return 1 if wrong else 0
 
 

@@ -3,13 +3,15 @@
 A library that is loaded before the command does it (tests/faults/faults.c).
 """
 
+import errno
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -143,6 +145,8 @@ def call(library: Path, folder: Path, case: Case, **variables: str) -> Done:
         text=True,
         timeout=120,
         check=False,
+        # Ctrl-C is for who tries the faults.
+        process_group=0,
     )
     return Done(done.returncode, done.stdout, done.stderr)
 
@@ -159,11 +163,20 @@ def counts(library: Path, folder: Path, case: Case) -> dict[str, int]:
     return found
 
 
-def wrong(folder: Path, case: Case, done: Done, kind: str = "") -> str | None:
+REASONS = {
+    "write": os.strerror(errno.ENOSPC),
+    "sync": os.strerror(errno.EIO),
+    "name": os.strerror(errno.ENOSPC),
+}
+"""What a line says that tells of such a fault, and no more."""
+
+
+def wrong(folder: Path, case: Case, done: Done, fault: str = "") -> str | None:
     """What a command did that it may not: None if it ended in a line or not at all early.
 
     Where Python has no memory, how it ends is its own: only files are looked at.
     """
+    kind = fault.partition(":")[0]
     if kind == "memory":
         return half_written(folder, case, done)
     if done.code not in {0, 2}:
@@ -171,16 +184,28 @@ def wrong(folder: Path, case: Case, done: Done, kind: str = "") -> str | None:
     lines = done.err.splitlines()
     if len(lines) != (1 if done.code else 0) or "internal error" in done.err:
         return f"{len(lines)} lines and exit code {done.code}: {done.err}"
-    return half_written(folder, case, done) or kept_back(folder, case, done, kind)
+    if done.code and kind in REASONS and not says_why(done.err, REASONS[kind]):
+        return f"a line that does not name a file and why: {done.err}"
+    return half_written(folder, case, done) or kept_back(folder, case, done, fault)
 
 
-def kept_back(folder: Path, case: Case, done: Done, kind: str) -> str | None:
+def says_why(line: str, reason: str) -> bool:
+    """Whether a line names a file that cannot be written, and why, without what lies between."""
+    named = r"(\S+: )?cannot write (['\"])[^'\"]+\2"
+    return re.fullmatch(f"{named}: {reason}\n", line) is not None
+
+
+def kept_back(folder: Path, case: Case, done: Done, fault: str) -> str | None:
     """An output that is not there for a fault of another; None if there is none.
 
     A fault that lasts, or of which nothing says that it is an output's, may be that of all.
     """
     option = done.err.partition(": cannot ")[0]
-    if kind not in {"write", "sync", "name"} or option not in {*case.arguments, "output"}:
+    if (
+        fault.endswith("+")
+        or fault.partition(":")[0] not in REASONS
+        or option not in {*case.arguments, "output"}
+    ):
         return None
     # A file that is named without an option is called by its name.
     of_options = dict(zip(case.arguments, case.arguments[1:], strict=False))
@@ -221,19 +246,35 @@ def faults(kind: str, count: int, most: int) -> Iterator[str]:
             yield f"{kind}:{nth}+"
 
 
-def found(
-    library: Path, folder: Path, case: Case, kinds: Mapping[str, int], *, there: bool
+def chosen(counted: Mapping[str, int], kinds: Mapping[str, int]) -> list[str]:
+    """Return the faults that are tried of a command that does so many things: so many of a kind."""
+    return [fault for kind, count in counted.items() for fault in faults(kind, count, kinds[kind])]
+
+
+def tried(
+    library: Path, folder: Path, case: Case, chosen: Iterable[str], *, there: bool
 ) -> Iterator[tuple[str, str | None]]:
-    """Tries faults, so many of each kind, and goes through what each command did wrong.
+    """Tries faults, and goes through what each command did wrong.
 
     ``there`` puts files where the command's will be.
     """
-    for kind, count in counts(library, folder, case).items():
-        for fault in faults(kind, count, kinds[kind]):
-            work = folder / fault.replace(":", "")
-            work.mkdir()
-            for name in set(case.files) - {"o"} if there else ():
-                (work / name).write_text(BEFORE)
+    for fault in chosen:
+        work = folder / fault.replace(":", "")
+        work.mkdir()
+        for name in set(case.files) - {"o"} if there else ():
+            (work / name).write_text(BEFORE)
+        try:
             done = call(library, work, case, SSDLAB_FAULT=fault)
-            yield fault, wrong(work, case, done, "lasting" if fault.endswith("+") else kind)
-            shutil.rmtree(work)
+        except subprocess.TimeoutExpired as error:
+            yield fault, f"no end within {error.timeout} s"
+        else:
+            yield fault, wrong(work, case, done, fault)
+        shutil.rmtree(work)
+
+
+def found(
+    library: Path, folder: Path, case: Case, kinds: Mapping[str, int], *, there: bool
+) -> Iterator[tuple[str, str | None]]:
+    """As :func:`tried`, with so many faults of each kind."""
+    faults = chosen(counts(library, folder, case), kinds)
+    return tried(library, folder, case, faults, there=there)

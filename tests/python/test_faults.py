@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from command import COMMAND
-from fault_injection import CASES, build, call, found, wrong
+from fault_injection import CASES, Case, build, call, found, wrong
 
 SOME = {"alloc": 6, "memory": 4, "write": 6, "sync": 3, "name": 3, "thread": 3, "tmpfile": 2}
 FEW = {**dict.fromkeys(SOME, 0), "write": 2, "sync": 2, "name": 2}
@@ -82,9 +82,21 @@ def test_files_are_whole_where_none_is_without_a_name(library: Path, tmp_path: P
 
 def test_a_run_is_not_lost_with_its_log(library: Path, tmp_path: Path) -> None:
     done = call(library, tmp_path, CASES["run"], SSDLAB_FAULT="write:1")
-    assert (done.code, done.err.partition(": cannot write")[0]) == (2, "--log")
+    assert (done.code, done.err) == (2, '--log: cannot write "l": No space left on device\n')
     assert "IOPS" in done.out
     assert {path.name for path in tmp_path.iterdir()} == {"j", "r", "s", "t"}
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.csv.gz", "o.csv.zst", "o.csv.xz", "o.parquet"])
+def test_a_full_disk_is_named_through_every_format(
+    library: Path, tmp_path: Path, name: str
+) -> None:
+    convert = CASES["convert"].arguments[:3]
+    case = Case((*convert, name, "--limit", "2000"), {})
+    done = call(library, tmp_path, case, SSDLAB_FAULT="write:1+")
+    line = f'OUT: cannot write "{name}": No space left on device\n'
+    assert (done.code, done.out, done.err) == (2, "", line)
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_had_ended_is_not_lost_with_a_run_that_fails(tmp_path: Path) -> None:

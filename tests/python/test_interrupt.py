@@ -3,6 +3,7 @@
 What was measured by then is shown and written, marked partial.
 """
 
+import fcntl
 import json
 import os
 import signal
@@ -226,9 +227,16 @@ READERS = {
     "state save": ("state", "save", "aged", "--config", "pipe"),
     "physics": ("physics", "generic-mlc-512g", "--config", "pipe"),
     "trace info": ("trace", "info", "pipe"),
-    "trace convert": ("trace", "convert", "pipe", "out.csv:ssdlab"),
+    "trace convert": ("trace", "convert", "pipe:ssdlab", "out.csv:ssdlab"),
+    "trace mix": ("trace", "mix", "a=pipe:ssdlab", "-o", "out.csv", "--share-addresses"),
 }
 """Commands that read a pipe, or refuse it."""
+
+
+LINES = b"time_us,dev,op,offset_bytes,size_bytes\n" + b"".join(
+    b"%d,0,R,%d,4096\n" % (at, at * 4096) for at in range(20_000)
+)
+"""Requests: more than is read at a time."""
 
 
 def settle(process: subprocess.Popen[str]) -> None:
@@ -241,14 +249,19 @@ def settle(process: subprocess.Popen[str]) -> None:
 
 @pytest.mark.parametrize(
     ("command", "fed"),
-    [(command, False) for command in READERS]
-    + [(command, True) for command in ("config validate", "trace info", "fit")],
+    [(command, None) for command in READERS]
+    + [(command, b"") for command in ("config validate", "trace info", "fit")]
+    + [(command, LINES) for command in ("trace info", "trace convert", "trace mix")],
+    ids=lambda of: of if isinstance(of, str) else "alone" if of is None else f"{len(of)} bytes",
 )
-def test_a_pipe_that_blocks(tmp_path: Path, command: str, fed: bool) -> None:
+def test_a_pipe_that_blocks(tmp_path: Path, command: str, fed: bytes | None) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    # Both ways, which does not wait: somebody has it open to write, and writes nothing.
-    writer = os.open(pipe, os.O_RDWR) if fed else None
+    # Both ways, which does not wait: somebody has it open to write, and writes no more than that.
+    writer = None if fed is None else os.open(pipe, os.O_RDWR)
+    if writer is not None:
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 20)
+        os.write(writer, fed or b"")
     process = subprocess.Popen(
         [*COMMAND, *READERS[command]],
         cwd=tmp_path,

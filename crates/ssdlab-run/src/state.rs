@@ -80,7 +80,7 @@ fn hex(hash: &Sha256) -> String {
 pub(crate) fn save(drive: Drive, known: Header, to: NewFile) -> Result<Header, Fault> {
     let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
     let known = Header { mapped_pages: media.mapped_pages().into(), ..known };
-    let header = write_state(to.file(), known, &media).map_err(|error| to.unwritable(error))?;
+    let header = write_state(to.writer(), known, &media).map_err(|error| to.unwritable(error))?;
     to.persist()?;
     Ok(header)
 }

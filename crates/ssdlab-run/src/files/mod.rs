@@ -11,12 +11,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustix::fs::{Access, access};
 use ssdlab_base::Fault;
 use tempfile::{Builder, NamedTempFile};
+use writer::FirstRefusal;
 
 mod apart;
 #[cfg(target_os = "linux")]
 mod unnamed;
+mod writer;
 
 pub use apart::{NamedFile, check_apart};
+pub use writer::Writer;
 
 /// Symbolic links that are followed one after another: as many as Linux follows.
 const LINKS_MOST: usize = 40;
@@ -45,6 +48,7 @@ pub struct NewFile {
     /// Where the file will be: behind all symbolic links, which stay.
     target: PathBuf,
     part: Part,
+    refused: FirstRefusal,
 }
 
 /// A file that is not whole yet.
@@ -68,11 +72,30 @@ impl NewFile {
             Ok((Part::new(folder_of(&target))?, target))
         });
         let (part, target) = begun.map_err(|error| unwritable(option, path, error))?;
-        Ok(NewFile { option: option.into(), path: path.into(), target, part })
+        Ok(NewFile {
+            option: option.into(),
+            path: path.into(),
+            target,
+            part,
+            refused: FirstRefusal::default(),
+        })
     }
 
-    /// What is written to.
-    pub fn file(&self) -> &File {
+    /// What it is written by.
+    pub fn writer(&self) -> Writer<&File> {
+        Writer::new(self.file(), &self.refused)
+    }
+
+    /// As [`NewFile::writer`], for those that keep what they write to.
+    ///
+    /// # Errors
+    /// When the process has no descriptor left.
+    pub fn owned_writer(&self) -> Result<Writer<File>, Fault> {
+        let file = self.file().try_clone().map_err(|error| self.unwritable(error))?;
+        Ok(Writer::new(file, &self.refused))
+    }
+
+    fn file(&self) -> &File {
         match &self.part {
             #[cfg(target_os = "linux")]
             Part::Unnamed(file) => file,
@@ -85,12 +108,20 @@ impl NewFile {
     /// # Errors
     /// When they cannot be written.
     pub fn write(&self, bytes: &[u8]) -> Result<(), Fault> {
-        self.file().write_all(bytes).map_err(|error| self.unwritable(error))
+        self.writer().write_all(bytes).map_err(|error| self.unwritable(error))
     }
 
-    /// The fault of a write that failed.
+    /// The fault of a write that failed: with the system's reason if it refused one.
     pub fn unwritable(&self, error: impl std::fmt::Display) -> Fault {
-        unwritable(&self.option, &self.path, error)
+        match self.refused.get() {
+            Some(reason) => unwritable(&self.option, &self.path, reason),
+            None => unwritable(&self.option, &self.path, error),
+        }
+    }
+
+    /// The fault of a write that the system refused, if it did, in place of what became of that.
+    pub fn cause_of(&self, fault: Fault) -> Fault {
+        if self.refused.get().is_some() { self.unwritable(&fault) } else { fault }
     }
 
     /// Puts the file where it belongs, in place of what is there. Its bytes are on the disk before its name is.
@@ -103,7 +134,7 @@ impl NewFile {
             let _ = self.file().set_permissions(before.permissions());
         }
         self.file().sync_all().map_err(|error| self.unwritable(error))?;
-        let NewFile { option, path, target, part } = self;
+        let NewFile { option, path, target, part, .. } = self;
         part.put(&target).map_err(|error| unwritable(&option, &path, error))?;
         // A folder that cannot be synchronised holds the file all the same.
         let _ = File::open(folder_of(&target)).and_then(|folder| folder.sync_all());

@@ -12,7 +12,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 use ssdlab_base::Fault;
 
-use crate::files::NewFile;
+use crate::files::{NewFile, Writer};
 
 /// A column that is filled row by row.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ const ROWS_A_GROUP: usize = 1 << 17;
 /// A table that is written to a file group by group.
 pub struct Table {
     to: NewFile,
-    writer: SerializedFileWriter<File>,
+    writer: SerializedFileWriter<Writer<File>>,
     columns: Vec<Column>,
     rows: usize,
 }
@@ -67,13 +67,13 @@ impl Table {
     /// # Errors
     /// When the file cannot be written.
     pub fn new(to: NewFile, columns: &[(String, Kind)]) -> std::result::Result<Table, Fault> {
-        let made = || -> Result<SerializedFileWriter<File>> {
+        let file = to.owned_writer()?;
+        let made = || -> Result<SerializedFileWriter<Writer<File>>> {
             let fields = columns.iter().map(|(name, kind)| Ok(Arc::new(field(name, *kind)?)));
             let fields = fields.collect::<Result<Vec<_>>>()?;
             let schema = Type::group_type_builder("ssdlab").with_fields(fields).build()?;
             let zstd = Compression::ZSTD(ZstdLevel::try_new(1)?);
             let properties = WriterProperties::builder().set_compression(zstd).build();
-            let file = to.file().try_clone()?;
             SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
         };
         let writer = made().map_err(|error| to.unwritable(error))?;
@@ -156,7 +156,10 @@ fn field(name: &str, kind: Kind) -> Result<Type> {
 }
 
 /// Writes a column and empties it.
-fn write(group: &mut SerializedRowGroupWriter<'_, File>, column: &mut Column) -> Result<()> {
+fn write(
+    group: &mut SerializedRowGroupWriter<'_, Writer<File>>,
+    column: &mut Column,
+) -> Result<()> {
     let mut to = group.next_column()?.expect("a column of the schema");
     match column {
         Column::Whole(values) => {

@@ -24,7 +24,7 @@ pub(super) fn write(
     about: &[(&str, String)],
 ) -> Result<(), Fault> {
     let written = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(to.file());
+        let mut out = BufWriter::new(to.writer());
         let about: Value = about.iter().map(|(key, value)| (*key, json!(value))).collect();
         write!(out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{about},\"traceEvents\":[")?;
         let parts = parts(drive);

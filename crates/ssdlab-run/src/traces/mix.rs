@@ -271,12 +271,12 @@ pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixe
     let selection = order.reading.selection()?;
     let inputs: Vec<PathBuf> =
         order.apps.iter().map(|app| file_of(&app.trace)).collect::<Result<_, _>>()?;
-    control.keep();
     let target = Out::new(out, &inputs)?;
     let format = target.format;
     let Some(OpenMix { merge, mut apps, mut remarks }) = open_mix(order, control)? else {
         return Ok(None);
     };
+    control.keep();
     let counted = Counted { inner: Select::new(merge, selection), counts: BTreeMap::new() };
     let mut source = Controlled { part: (0.5, 1.0), ..Controlled::new(counted, control, 0) };
     let stopped = || control.stop.load(std::sync::atomic::Ordering::Relaxed);

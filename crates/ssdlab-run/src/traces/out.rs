@@ -51,8 +51,9 @@ impl Out {
         keep: impl FnOnce(&Written) -> Result<bool, Fault>,
     ) -> Result<Option<Written>, Fault> {
         let failed = |error: std::io::Error| self.file.unwritable(error);
-        let mut packed = Packed::new(self.packing, self.file.file()).map_err(failed)?;
-        let written = write_trace(source, self.format, &self.shown, &mut packed)?;
+        let mut packed = Packed::new(self.packing, self.file.writer()).map_err(failed)?;
+        let written = write_trace(source, self.format, &self.shown, &mut packed);
+        let written = written.map_err(|fault| self.file.cause_of(fault))?;
         packed.finish().map_err(failed)?;
         if !keep(&written)? {
             return Ok(None);

@@ -427,11 +427,15 @@ pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Erro
     // How zstd and xz say that a stream asks for more memory than it may have.
     let message = error.to_string();
     let is_too_large = message.contains("too much memory") || message.contains("memory limit");
+    // How xz and zstd say that there is none left, which is no fault of the stream.
+    let lacks_memory = ["can't allocate memory", "not enough memory"];
+    let lacks_memory = lacks_memory.iter().any(|words| message.contains(words));
     let what = match compression {
         None => format!("cannot be read: {error}"),
         Some(kind) if is_too_large => {
             format!("the {kind} stream needs more memory than it may have")
         }
+        Some(_) if lacks_memory => "cannot be read: out of memory".into(),
         Some(kind) => format!("the {kind} stream is broken or cut short: {error}"),
     };
     let fault = Fault::new(name, what);
@@ -439,5 +443,22 @@ pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Erro
         fault.expected("a window of at most 128 MiB (zstd) or 256 MiB in all (xz)")
     } else {
         fault
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lack_of_memory_is_not_the_stream_s_fault() {
+        let errors = [
+            ("xz", io::Error::from(liblzma::stream::Error::Mem)),
+            ("zstd", io::Error::other("Allocation error : not enough memory")),
+        ];
+        for (kind, error) in errors {
+            let line = unreadable("t", Some(kind), &error).to_string();
+            assert_eq!(line, "t: cannot be read: out of memory");
+        }
     }
 }
