@@ -11,7 +11,7 @@ use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId};
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
 use super::read_start::ReadStartView;
 use crate::account::{BlockProbe, Cause, Op, OpKind, RequestAttrs, Uses};
-use crate::allocation::{StreamId, Writer};
+use crate::allocation::{BlockClass, StreamId, Writer};
 
 /// A page that a read has sensed, whoever asked for it.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ pub struct FreedBlock<'a> {
     /// The block.
     pub block: BlockId,
     /// Its class until now.
-    pub class: u8,
+    pub class: BlockClass,
     /// Its P/E cycles, this one included.
     pub pe_cycles: u32,
     /// P/E cycles for which an erase counts.
@@ -178,7 +178,7 @@ pub enum Event<'a> {
         /// The plane on which it lies.
         plane: PlaneId,
         /// The class of block that the scheduler promised it.
-        class: u8,
+        class: BlockClass,
         /// When its request arrived, in nanoseconds.
         arrival: u64,
     },
@@ -198,7 +198,7 @@ pub enum Event<'a> {
         /// The plane.
         plane: PlaneId,
         /// The class.
-        class: u8,
+        class: BlockClass,
     },
     /// A job has ended.
     JobEnded(EndedJob),
@@ -339,14 +339,14 @@ pub enum Action {
     /// [`Event::HostRead`]. The first policy that answers decides.
     MigratePage {
         /// The class, which is set apart or a priority's.
-        class: u8,
+        class: BlockClass,
     },
     /// A block has this class from now on; only in answer to [`Event::BlockFreed`].
     SetClass {
         /// The block.
         block: BlockId,
         /// The class.
-        class: u8,
+        class: BlockClass,
     },
     /// A block's turn to be opened among the free ones of its class comes by this number, the least first; only
     /// in answer to [`Event::BlockFreed`].

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::PageType;
 pub use toggle::Toggle;
 
-use crate::allocation::{AllocRequest, StreamId};
+use crate::allocation::{AllocRequest, BlockClass, StreamId};
 
 /// What a page that is to be written should be like. Each link of the `placement` and `program_mode`
 /// chains fills only what is still open; the allocator grants the nearest it has.
@@ -41,7 +41,7 @@ pub struct PlacementHint {
     /// The page type; heeded where pages have the relaxed order.
     pub page_type: Option<PageType>,
     /// The class of block, 0 for the best.
-    pub quality: Option<u8>,
+    pub quality: Option<BlockClass>,
     /// The voltages or the step with which it is programmed, 0 for the normal ones.
     pub program_mode: Option<u8>,
     /// The priority whose blocks it should lie in, where blocks are kept apart by priority.
@@ -57,7 +57,7 @@ impl PlacementHint {
     #[inline]
     pub fn pick(&self) -> AllocRequest {
         AllocRequest {
-            class: self.quality.or(self.priority),
+            class: self.quality.or(self.priority.map(BlockClass)),
             page_type: self.page_type,
             stream: self.stream,
         }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn, PageInBlock};
 
+use crate::allocation::BlockClass;
 use crate::{Policy, PolicyContext};
 
 /// What a reading policy may look at.
@@ -19,7 +20,7 @@ pub struct ReadStartView {
     /// Rungs of the ladder: sensing levels, or retries and the first attempt.
     pub levels: u8,
     /// The class of the block, 0 the best.
-    pub class: u8,
+    pub class: BlockClass,
     /// The level at which the block was measured; 0 where blocks are not.
     pub measured: u8,
     /// P/E cycles of the block, for a policy that [needs](ReadStartNeeds) them; else zero.
@@ -37,7 +38,7 @@ impl ReadStartView {
             page: PageInBlock(0),
             lpn: Lpn(0),
             levels,
-            class: 0,
+            class: BlockClass::BEST,
             measured: 0,
             pe_cycles: 0,
             age: Nanos::ZERO,

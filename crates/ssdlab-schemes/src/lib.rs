@@ -26,7 +26,7 @@ use ssdlab_base::choice;
 use ssdlab_nand::PlaneId;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_policy::account::OpKind;
-use ssdlab_policy::allocation::Streams;
+use ssdlab_policy::allocation::{BlockClass, Streams};
 use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, DriveView, Job, PlaneView, Repairs, Trigger,
 };
@@ -179,7 +179,7 @@ asks! { each_scheduler, AnyScheduler {
     /// [`SchedulerPolicy::next`].
     fn next(self: &mut Self, view: &QueueView<impl Planes>, occasion: Occasion) -> Option<Decision>;
     /// [`SchedulerPolicy::on_dispatch`].
-    fn on_dispatch(self: &mut Self, view: &QueueView<impl Planes>, dispatch: &Dispatch, classes: &mut Vec<Option<u8>>);
+    fn on_dispatch(self: &mut Self, view: &QueueView<impl Planes>, dispatch: &Dispatch, classes: &mut Vec<Option<BlockClass>>);
     /// [`SchedulerPolicy::is_overdue`].
     fn is_overdue(self: &mut Self, view: &QueueView<impl Planes>, plane: PlaneId) -> bool;
 } }

@@ -15,7 +15,7 @@ use super::space::{
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
 use crate::account::Cause;
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
-use crate::ftl::{FreeBlockPolicy, MapShape, PageSequence};
+use crate::ftl::{BlockClass, FreeBlockPolicy, MapShape, PageSequence};
 use crate::metadata::block_class::{BlockClassChoice, CLASSES_MAX};
 use crate::metadata::block_groups::{Boundaries, GroupsConfig};
 use crate::metadata::page_hotness::HotnessConfig;
@@ -181,7 +181,7 @@ impl Resolved {
     }
 
     /// The program mode of the host's writes to blocks of this class of which nothing else is known.
-    pub fn program_mode_of(&self, class: u8) -> u8 {
+    pub fn program_mode_of(&self, class: BlockClass) -> u8 {
         let (context, mut hint) = (self.policy_context(), PlacementHint::default());
         for link in &self.config.program_mode {
             let view = ProgramModeView { cause: Cause::Host, class, hotness: None };

@@ -10,6 +10,7 @@ use crate::flash::{Fifo, Flash, Owner, Rank, TxnId, Txns, UnitId};
 use crate::ftl::Ftl;
 use crate::host::{Active, Op};
 use crate::policy::PlacementHint;
+use crate::policy::allocation::BlockClass;
 use crate::policy::program_mode::ProgramModeView;
 use crate::policy::scheduler::{
     Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView, SchedulerView,
@@ -40,7 +41,7 @@ pub(super) struct Hold {
     /// Planes on which a job has ended.
     ended: Vec<PlaneId>,
     /// Lists that are empty between two uses; kept for their memory.
-    classes: Vec<Option<u8>>,
+    classes: Vec<Option<BlockClass>>,
     planes: Vec<PlaneId>,
 }
 
@@ -73,7 +74,7 @@ impl Planes for PlanesNow<'_> {
     }
 
     #[inline]
-    fn free_pages(&self, plane: PlaneId, class: u8) -> u32 {
+    fn free_pages(&self, plane: PlaneId, class: BlockClass) -> u32 {
         self.ftl.alloc.pages_of(plane, class)
     }
 
@@ -113,7 +114,7 @@ impl Hold {
         planes: u32,
         classes: usize,
     ) -> Option<Box<Hold>> {
-        let programming = (0..classes as u8).map(|class| {
+        let programming = BlockClass::numbered(0..classes).map(|class| {
             let mut hint = PlacementHint::default();
             for link in &mut *program {
                 link.fill(&ProgramModeView { cause: Cause::Host, class, hotness: None }, &mut hint);

@@ -25,7 +25,7 @@ impl Drive {
                 } else if self.resolved.config.metadata.block_class.by_priority() {
                     // Whose it was, its page stays.
                     let class = self.ftl.blocks.class(job.block);
-                    self.flash.txns[id].hint.priority = Some(class);
+                    self.flash.txns[id].hint.priority = Some(class.0);
                 }
                 self.enqueue_job(id, plane);
             }

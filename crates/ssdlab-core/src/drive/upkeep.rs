@@ -203,7 +203,7 @@ impl Drive {
         full.filter(|block| taken.binary_search(block).is_err())
             .map(|block| BlockEstimate {
                 block,
-                priority: blocks.class(block),
+                priority: blocks.class(block).0,
                 valid: blocks.valid(block),
                 expected: self.expected(block),
             })

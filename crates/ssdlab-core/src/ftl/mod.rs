@@ -22,8 +22,8 @@ pub use saved::SavedOpen;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
 pub use ssdlab_policy::allocation::{
-    AllocRequest, AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, StreamId, Streams,
-    Writer,
+    AllocRequest, AllocatorConfig, BlockClass, FreeBlockPolicy, GcStream, PageSequence, StreamId,
+    Streams, Writer,
 };
 pub use ssdlab_policy::blocks::{BlockState, BlockTable, Pool};
 
@@ -61,7 +61,7 @@ impl Ftl {
 
     /// Whether the host can write nothing for who asks for this class on a plane until a block is erased.
     #[inline]
-    pub fn is_full(&self, plane: PlaneId, class: Option<u8>) -> bool {
+    pub fn is_full(&self, plane: PlaneId, class: Option<BlockClass>) -> bool {
         self.next_page(plane, Writer::Host, AllocRequest { class, ..AllocRequest::default() })
             .is_none()
     }

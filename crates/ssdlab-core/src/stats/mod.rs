@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::account::{Blame, OpKind, Part};
+use crate::policy::allocation::BlockClass;
 use ssdlab_nand::PageType;
 
 use crate::host::{Op, Request};
@@ -240,8 +241,8 @@ impl Stats {
 
     /// Counts a page that is given to the host in a block of this class.
     #[inline]
-    pub fn granted(&mut self, hint: Option<u8>, class: u8) {
-        self.per_class[class as usize] += 1;
+    pub fn granted(&mut self, hint: Option<BlockClass>, class: BlockClass) {
+        self.per_class[class.index()] += 1;
         self.missed += u64::from(hint.is_some_and(|hint| hint != class));
     }
 

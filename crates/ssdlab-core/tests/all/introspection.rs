@@ -189,7 +189,7 @@ fn a_drive_that_is_given_what_another_held_sorts_the_blocks_by_its_own_estimates
     let resolved = std::sync::Arc::new(estimates.drive.resolved().clone());
     let given = ssdlab_core::Drive::with_media(resolved, media).unwrap();
     let classes = |drive: &ssdlab_core::Drive| -> Vec<u8> {
-        (0..16).map(|block| drive.ftl().blocks.class(BlockId(block))).collect()
+        (0..16).map(|block| drive.ftl().blocks.class(BlockId(block)).0).collect()
     };
     assert_eq!(classes(&given), classes(&estimates.drive));
     assert!(classes(&given).contains(&0) && classes(&given).contains(&1));

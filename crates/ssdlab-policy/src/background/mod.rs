@@ -19,7 +19,7 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn};
 
 use crate::account::Cause;
-use crate::allocation::Writer;
+use crate::allocation::{BlockClass, Writer};
 use crate::blocks::{BlockTable, Pool};
 
 /// What a background policy may look at.
@@ -63,7 +63,7 @@ pub struct Job {
     /// The writer that takes its valid pages.
     pub to: Writer,
     /// The class of blocks that they should go to, if that is not left to the placement chain.
-    pub class: Option<u8>,
+    pub class: Option<BlockClass>,
     /// The priority whose subpool has a block more once the block is free; without one it is that of the
     /// block's place in the order.
     pub gains: Option<u8>,
@@ -131,7 +131,7 @@ pub struct HostRead {
     /// Whether the block is set apart for what is read often.
     pub is_apart: bool,
     /// The group of the block, 0 the best.
-    pub group: u8,
+    pub group: BlockClass,
 }
 
 /// What a background policy needs of the drive.

@@ -13,6 +13,7 @@ use std::cell::Cell;
 use ssdlab_nand::PlaneId;
 
 use crate::account::OpKind;
+use crate::allocation::BlockClass;
 use crate::queue::{Group, GroupId, PlaneShare, Queue};
 
 /// What a scheduler may look at.
@@ -58,7 +59,7 @@ pub trait Planes {
     fn first_to_wait(&self, plane: PlaneId) -> Option<u64>;
 
     /// Pages of a class that the host can still write on a plane before blocks are erased.
-    fn free_pages(&self, plane: PlaneId, class: u8) -> u32;
+    fn free_pages(&self, plane: PlaneId, class: BlockClass) -> u32;
 
     /// Whether a block of a plane is being emptied.
     fn is_collected(&self, plane: PlaneId) -> bool;
@@ -140,7 +141,7 @@ pub trait SchedulerPolicy {
         &mut self,
         _: &QueueView<impl Planes>,
         _: &Dispatch,
-        _classes: &mut Vec<Option<u8>>,
+        _classes: &mut Vec<Option<BlockClass>>,
     ) {
     }
 

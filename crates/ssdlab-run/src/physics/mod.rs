@@ -11,6 +11,7 @@ mod tests;
 use serde::Serialize;
 use ssdlab_base::Fault;
 use ssdlab_core::config::StartConfig;
+use ssdlab_core::policy::allocation::BlockClass;
 use ssdlab_core::{DriveConfig, Resolved};
 
 pub use anchors::Anchor;
@@ -171,7 +172,7 @@ pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
     }
     let sampler = Sampler::new(resolved);
     let classes = sampler.classes(&resolved.config.metadata.block_class);
-    let program_mode = |class: usize| resolved.program_mode_of(class as u8);
+    let program_mode = |class: usize| resolved.program_mode_of(BlockClass(class as u8));
     let samples: Vec<Sample> =
         (0..classes.len()).map(|class| Sample::of(&classes[class], program_mode(class))).collect();
     let axes = Axes::of(&resolved.config, sampler.heeds_wear());
@@ -339,7 +340,7 @@ fn anchors_of(
     }
     let start = f64::from(own.start.pe_cycles);
     let programs = programs(&prepared.resolved, sampler);
-    let program_mode = |class: usize| prepared.resolved.program_mode_of(class as u8);
+    let program_mode = |class: usize| prepared.resolved.program_mode_of(BlockClass(class as u8));
     let beside = anchors::Model::new(sampler, start, classes, program_mode, programs);
     Ok(published.iter().flat_map(|each| beside.compare(each)).collect())
 }

@@ -89,12 +89,13 @@ impl<'a> Sampler<'a> {
         let blocks = self.resolved.geometry().block_count();
         let rates: Vec<f64> = (0..blocks).map(|block| self.base(block)).collect();
         let block_classes = block_class.of(|| rates.clone());
-        let class = |block: u32| block_classes.classes.get(block as usize).copied().unwrap_or(0);
+        let class =
+            |block: u32| block_classes.classes.get(block as usize).map_or(0, |class| class.index());
         let mut ranked: Vec<u32> = (0..blocks).collect();
         ranked.sort_by(|&a, &b| rates[a as usize].total_cmp(&rates[b as usize]));
         let mut classes = vec![Vec::new(); block_class.classes()];
         for block in ranked {
-            classes[usize::from(class(block))].push(block);
+            classes[class(block)].push(block);
         }
         // A class without blocks has no line.
         classes.retain(|blocks| !blocks.is_empty());

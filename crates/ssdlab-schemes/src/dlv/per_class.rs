@@ -67,7 +67,7 @@ fn place(class: u8, classes: u8, listed: usize) -> usize {
 impl ProgramModePolicy for PerClass {
     #[inline]
     fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint) {
-        hint.program_mode.get_or_insert(self.program_modes[view.class as usize]);
+        hint.program_mode.get_or_insert(self.program_modes[view.class.index()]);
     }
 }
 

@@ -135,7 +135,7 @@ impl SlTable {
     #[inline]
     fn at(&self, view: &ReadStartView) -> usize {
         let bin = self.pe_bins.partition_point(|&from| from <= view.pe_cycles);
-        usize::from(view.class) * (self.pe_bins.len() + 1) + bin
+        view.class.index() * (self.pe_bins.len() + 1) + bin
     }
 }
 
@@ -177,6 +177,7 @@ mod tests {
     use ssdlab_base::Nanos;
 
     use super::*;
+    use ssdlab_policy::allocation::BlockClass;
     use ssdlab_policy::testing::read_at;
 
     fn tables(relax_after: u32, pe_bins: &[u32]) -> SlTable {
@@ -191,7 +192,7 @@ mod tests {
 
     fn view(class: u8, days: u64) -> ReadStartView {
         let age = Nanos::from_ns(days * 86_400_000_000_000 + 5);
-        ReadStartView { class, age, ..ReadStartView::of_a_block(7) }
+        ReadStartView { class: BlockClass(class), age, ..ReadStartView::of_a_block(7) }
     }
 
     #[test]
@@ -238,7 +239,7 @@ mod tests {
         read_at(&mut policy, &worn, 3, false);
         assert_eq!(policy.start(&worn), 3);
         assert_eq!(policy.start(&ReadStartView { pe_cycles: 999, ..worn }), 0);
-        assert_eq!(policy.start(&ReadStartView { class: 0, ..worn }), 0);
+        assert_eq!(policy.start(&ReadStartView { class: BlockClass::BEST, ..worn }), 0);
         let mut policy = tables(0, &[1000, 2000]);
         read_at(&mut policy, &worn, 3, false);
         assert_eq!(

@@ -77,6 +77,7 @@ impl ProgramModePolicy for PerHotness {
 mod tests {
     use super::*;
     use ssdlab_policy::account::Cause;
+    use ssdlab_policy::allocation::BlockClass;
     use ssdlab_policy::testing::SMALL;
 
     #[test]
@@ -88,7 +89,8 @@ mod tests {
         let hot = [None, Some(Hotness::Read), Some(Hotness::Mixed), Some(Hotness::Write)];
         let requested = hot.map(|hotness| {
             let mut hint = PlacementHint::default();
-            policy.fill(&ProgramModeView { cause: Cause::Host, class: 0, hotness }, &mut hint);
+            let class = BlockClass::BEST;
+            policy.fill(&ProgramModeView { cause: Cause::Host, class, hotness }, &mut hint);
             hint.program_mode
         });
         assert_eq!(requested, [Some(0), Some(1), Some(0), Some(2)]);

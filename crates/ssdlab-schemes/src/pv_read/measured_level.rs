@@ -42,7 +42,7 @@ impl Policy for MeasuredLevel {
 impl ReadStartPolicy for MeasuredLevel {
     #[inline]
     fn start(&mut self, view: &ReadStartView) -> u8 {
-        if self.per_class { view.class } else { view.measured }
+        if self.per_class { view.class.0 } else { view.measured }
     }
 
     fn needs(&self) -> ReadStartNeeds {

@@ -7,6 +7,7 @@ use ssdlab_nand::{Cell, Geometry, PlaneId};
 
 use super::{Dlv, DlvConfig};
 use ssdlab_policy::account::OpKind;
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::queue::{GroupId, Queue};
 use ssdlab_policy::scheduler::{Dispatch, Planes, QueueView, SchedulerPolicy};
 use ssdlab_policy::testing::SMALL;
@@ -45,8 +46,8 @@ impl Planes for FourPlanes {
         self.busy[plane.index()].then_some(0)
     }
 
-    fn free_pages(&self, _: PlaneId, class: u8) -> u32 {
-        FREE[usize::from(class)]
+    fn free_pages(&self, _: PlaneId, class: BlockClass) -> u32 {
+        FREE[class.index()]
     }
 
     fn is_collected(&self, plane: PlaneId) -> bool {
@@ -128,7 +129,7 @@ impl Bench {
         order.finish(&view, view.queue.group(group))
     }
 
-    /// The request goes: when it ends, and the class that each page gets.
+    /// The request goes: when it ends, and the number of the class that each page gets.
     pub(super) fn goes(&mut self, group: GroupId) -> (u64, Vec<Option<u8>>) {
         let mut classes = Vec::new();
         let (order, view) = self.parts();
@@ -145,7 +146,13 @@ impl Bench {
                 break;
             }
         }
-        (end, classes)
+        (
+            end,
+            classes
+                .into_iter()
+                .map(|class: Option<BlockClass>| class.map(|class| class.0))
+                .collect(),
+        )
     }
 
     /// Lets all that waits go, the one that ends first next; who went, and when each ends.

@@ -4,6 +4,7 @@ use ssdlab_nand::PlaneId;
 
 use super::{Dlv, Pick};
 use ssdlab_policy::account::OpKind;
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::queue::{Group, GroupId, PlaneShare};
 use ssdlab_policy::scheduler::{Planes, QueueView};
 
@@ -80,7 +81,7 @@ impl Dlv {
         class: usize,
     ) -> u32 {
         let promised = self.planes[plane.index()].promised[class];
-        view.planes.free_pages(plane, class as u8).saturating_sub(promised)
+        view.planes.free_pages(plane, BlockClass(class as u8)).saturating_sub(promised)
     }
 
     /// Nanoseconds in which a plane programs so many pages if the fastest that are free are taken,
@@ -129,7 +130,7 @@ impl Dlv {
         view: &QueueView<impl Planes>,
         plane_share: &PlaneShare,
         end: Option<u64>,
-        classes: &mut Vec<Option<u8>>,
+        classes: &mut Vec<Option<BlockClass>>,
     ) {
         let mut at = self.idle_at(view, plane_share.plane) + plane_share.reading;
         let chooses = self.classes > 1 && self.config.writes == Pick::Shortest;
@@ -140,7 +141,7 @@ impl Dlv {
             };
             at += view.programming[class];
             self.planes[plane_share.plane.index()].promised[class] += u32::from(chooses);
-            classes.push(chooses.then_some(class as u8));
+            classes.push(chooses.then_some(BlockClass(class as u8)));
         }
         self.planes[plane_share.plane.index()].idle_at = at;
     }
@@ -153,6 +154,7 @@ mod tests {
     use crate::dlv::scheduler::DlvConfig;
     use crate::dlv::scheduler::bench::{Bench, FIG4};
     use ssdlab_policy::account::OpKind;
+    use ssdlab_policy::allocation::BlockClass;
     use ssdlab_policy::event::Event;
     use ssdlab_policy::testing::publish;
 
@@ -173,7 +175,8 @@ mod tests {
         let fastest = |pages, taken| order.fastest(&view, PlaneId(0), pages, taken);
         assert_eq!([fastest(2, None), fastest(2, Some(0)), fastest(2, Some(1))], [2, 3, 2]);
         assert_eq!([fastest(5, None), fastest(10_000, None)], [2 + 3 * 2, 2 + 9_998 * 2]);
-        let allocated = Event::PageAllocated { plane: PlaneId(0), class: 0, arrival: 0 };
+        let allocated =
+            Event::PageAllocated { plane: PlaneId(0), class: BlockClass(0), arrival: 0 };
         publish(order, &allocated);
         assert_eq!(order.available(&view, PlaneId(0), 0), 3, "a promise was kept");
         order.planes[0].promised[..2].fill(u32::MAX);

@@ -16,6 +16,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use crate::metadata::block_class::CLASSES_MAX;
 use ssdlab_policy::account::OpKind;
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::queue::PlaneShare;
 use ssdlab_policy::scheduler::{
@@ -79,7 +80,7 @@ impl Policy for Dlv {
         match *event {
             Event::PageAllocated { plane, class, arrival } => {
                 self.is_met(plane, arrival);
-                let promised = &mut self.planes[plane.index()].promised[class as usize];
+                let promised = &mut self.planes[plane.index()].promised[class.index()];
                 *promised = promised.saturating_sub(1);
             }
             Event::PlaneChanged { from, to, arrival } => {
@@ -137,7 +138,7 @@ impl SchedulerPolicy for Dlv {
         &mut self,
         view: &QueueView<impl Planes>,
         dispatch: &Dispatch,
-        classes: &mut Vec<Option<u8>>,
+        classes: &mut Vec<Option<BlockClass>>,
     ) {
         self.late = self.is_late(view);
         if dispatch.group.kind == OpKind::Read {
@@ -319,7 +320,7 @@ mod tests {
         let deadline = |arrival: u64| Some(5_000_000_000 + arrival);
         publish(
             &mut bench.order,
-            &Event::PageAllocated { plane: PlaneId(0), class: 1, arrival: 5 },
+            &Event::PageAllocated { plane: PlaneId(0), class: BlockClass(1), arrival: 5 },
         );
         assert_eq!(due(&bench, 0), deadline(3));
         publish(
@@ -329,7 +330,7 @@ mod tests {
         assert_eq!([due(&bench, 0), due(&bench, 2)], [deadline(7), deadline(3)]);
         publish(
             &mut bench.order,
-            &Event::PageAllocated { plane: PlaneId(0), class: 1, arrival: 7 },
+            &Event::PageAllocated { plane: PlaneId(0), class: BlockClass(1), arrival: 7 },
         );
         assert_eq!(due(&bench, 0), None);
         for (now, overdue) in [(5_000_000_003, false), (5_000_000_004, true)] {
