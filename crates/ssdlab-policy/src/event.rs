@@ -10,7 +10,7 @@ use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId};
 
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
 use super::read_start::ReadStartView;
-use crate::account::{BlockProbe, Cause, Op, OpKind, RequestAttrs, Uses};
+use crate::account::{BlockProbe, Cause, Op, OpKind, Priority, RequestAttrs, Uses};
 use crate::allocation::{BlockClass, StreamId, Writer};
 
 /// A page that a read has sensed, whoever asked for it.
@@ -117,7 +117,7 @@ pub enum Event<'a> {
         /// What the host asked for.
         op: Op,
         /// Its submission queue's priority.
-        priority: u8,
+        priority: Priority,
         /// Nanoseconds since it arrived.
         latency: u64,
     },

@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::PageType;
 pub use toggle::Toggle;
 
+use crate::account::Priority;
 use crate::allocation::{AllocRequest, BlockClass, StreamId};
 
 /// What a page that is to be written should be like. Each link of the `placement` and `program_mode`
@@ -45,7 +46,7 @@ pub struct PlacementHint {
     /// The voltages or the step with which it is programmed, 0 for the normal ones.
     pub program_mode: Option<u8>,
     /// The priority whose blocks it should lie in, where blocks are kept apart by priority.
-    pub priority: Option<u8>,
+    pub priority: Option<Priority>,
     /// The stream whose blocks it should lie in.
     pub stream: Option<StreamId>,
     /// What it was mostly used for when this was asked for: no request, but what its voltages are chosen by.
@@ -57,7 +58,7 @@ impl PlacementHint {
     #[inline]
     pub fn pick(&self) -> AllocRequest {
         AllocRequest {
-            class: self.quality.or(self.priority.map(BlockClass)),
+            class: self.quality.or(self.priority.map(Priority::block_class)),
             page_type: self.page_type,
             stream: self.stream,
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::{BlockId, Lpn, PageType};
 
 use crate::Hotness;
-use crate::account::Cause;
+use crate::account::{Cause, Priority};
 use crate::allocation::Streams;
 use crate::{PlacementHint, Policy, PolicyContext};
 
@@ -16,8 +16,8 @@ use crate::{PlacementHint, Policy, PolicyContext};
 pub struct PlacementView {
     /// What the page is written for.
     pub cause: Cause,
-    /// The submission queue's priority, 0 the highest.
-    pub priority: u8,
+    /// The submission queue's priority.
+    pub priority: Priority,
     /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
     /// Pages of the request; 1 of what is moved.
@@ -118,7 +118,7 @@ impl PlacementView {
     pub fn plain() -> PlacementView {
         PlacementView {
             cause: Cause::Host,
-            priority: 0,
+            priority: Priority::HIGHEST,
             hint: 0,
             pages: 1,
             bytes: 4096,

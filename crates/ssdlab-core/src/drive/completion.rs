@@ -7,7 +7,7 @@ use ssdlab_nand::Lpn;
 use super::Drive;
 use super::routing::Step;
 use super::watch::watch;
-use crate::account::{Cause, OpKind, Part, RequestAttrs};
+use crate::account::{Cause, OpKind, Part, Priority, RequestAttrs};
 use crate::flash::{Event as FlashEvent, Owner, Room, TxnId, UnitId};
 use crate::ftl::Entry;
 use crate::host::{Active, Completion};
@@ -222,7 +222,7 @@ impl Drive {
         watch!(self, ended(slot, request, self.now, blame));
         self.policies.publish(&Event::RequestEnded {
             op: request.op,
-            priority: request.queue,
+            priority: Priority::of_queue(request.queue),
             latency: self.now - request.arrival.as_ns(),
         });
         debug_assert_eq!(

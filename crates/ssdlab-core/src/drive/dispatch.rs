@@ -5,7 +5,7 @@ use std::cell::Cell;
 use ssdlab_nand::PlaneId;
 
 use super::Drive;
-use crate::account::{Cause, OpKind, RequestAttrs};
+use crate::account::{Cause, OpKind, Priority, RequestAttrs};
 use crate::flash::{Fifo, Flash, Owner, Rank, TxnId, Txns, UnitId};
 use crate::ftl::Ftl;
 use crate::host::{Active, Op};
@@ -422,7 +422,7 @@ impl Drive {
 
     /// Asks whether a read that has come, or was there first, interrupts what its unit does.
     #[inline]
-    pub(super) fn ask_to_suspend(&mut self, plane: PlaneId, priority: u8) {
+    pub(super) fn ask_to_suspend(&mut self, plane: PlaneId, priority: Priority) {
         if !self.flash.may_suspend() {
             return;
         }
@@ -433,7 +433,7 @@ impl Drive {
         }
         let head = self.flash.held(unit).next().expect("an operation in service");
         let own = self.attrs(self.flash.txns[head].owner).priority;
-        let view = SuspendView { running, priority, works_for_higher: own < priority };
+        let view = SuspendView { running, priority, works_for_higher: own.is_above(priority) };
         match self.policies.suspend.verdict(&view) {
             Verdict::Wait => {}
             Verdict::Suspend => self.flash.suspend(unit, self.now),

@@ -4,7 +4,7 @@ use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::{Lpn, Ppn};
 
 use super::Drive;
-use crate::account::{Cause, RequestAttrs};
+use crate::account::{Cause, Priority, RequestAttrs};
 use crate::flash::{NORMAL_MODE, Owner, Room, TxnId};
 use crate::host::Active;
 use crate::metadata::page_hotness::Hotness;
@@ -75,20 +75,21 @@ impl Drive {
             Owner::Request(slot) => {
                 let Active { request, pages, .. } = &self.host[slot];
                 let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-                RequestAttrs { priority: request.queue, hint: request.hint, pages: *pages, bytes }
+                let priority = Priority::of_queue(request.queue);
+                RequestAttrs { priority, hint: request.hint, pages: *pages, bytes }
             }
             Owner::Buffer { room: Room::For(write), .. } => {
                 self.attrs(self.flash.txns[write].owner)
             }
             // Anybody may wait for the map.
-            Owner::Map { .. } => self.of_a_page(0),
-            _ => self.of_a_page(self.host.queues() as u8 - 1),
+            Owner::Map { .. } => self.of_a_page(Priority::HIGHEST),
+            _ => self.of_a_page(Priority::of_queue(self.host.queues() as u8 - 1)),
         }
     }
 
     /// A page for which no request is known.
     #[inline]
-    fn of_a_page(&self, priority: u8) -> RequestAttrs {
+    fn of_a_page(&self, priority: Priority) -> RequestAttrs {
         RequestAttrs { priority, hint: 0, pages: 1, bytes: self.geometry.page_size.get() }
     }
 

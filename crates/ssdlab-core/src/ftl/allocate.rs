@@ -8,6 +8,7 @@ use super::pools::Pools;
 use super::relaxed::Relaxed;
 use super::saved::SavedOpen;
 use super::strict::Strict;
+use ssdlab_policy::account::Priority;
 use ssdlab_policy::allocation::{
     AllocRequest, AllocatorConfig, BlockClass, PageSequence, StreamId, Writer,
 };
@@ -264,7 +265,7 @@ impl Allocator {
         blocks: &mut BlockTable,
         plane: PlaneId,
         block: BlockId,
-        gains: Option<u8>,
+        gains: Option<Priority>,
     ) {
         self.pools.give_back(blocks, (plane, block), gains);
         if let Way::Relaxed(way) = &mut self.way {

@@ -21,6 +21,7 @@ pub use plane_order::{PlaneOrder, WritePlanes};
 pub use saved::SavedOpen;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
+use ssdlab_policy::account::Priority;
 pub use ssdlab_policy::allocation::{
     AllocRequest, AllocatorConfig, BlockClass, FreeBlockPolicy, GcStream, PageSequence, StreamId,
     Streams, Writer,
@@ -172,7 +173,7 @@ impl Ftl {
 
     /// A block has been erased; where blocks are dealt out by priority, `gains` is the one whose subpool
     /// has a block more.
-    pub fn commit_erase(&mut self, block: BlockId, counts_for: u32, gains: Option<u8>) {
+    pub fn commit_erase(&mut self, block: BlockId, counts_for: u32, gains: Option<Priority>) {
         self.blocks.erased(block, counts_for);
         let plane = self.geometry.plane_of(block);
         self.alloc.give_back(&mut self.blocks, plane, block, gains);

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use super::subpools::{Ranked, Subpools};
+use ssdlab_policy::account::Priority;
 use ssdlab_policy::allocation::{
     AllocatorConfig, BlockClass, FreeBlockPolicy, GcStream, PageSequence, Writer,
 };
@@ -107,7 +108,7 @@ impl Pools {
         &mut self,
         blocks: &mut BlockTable,
         (plane, block): (PlaneId, BlockId),
-        gains: Option<u8>,
+        gains: Option<Priority>,
     ) {
         self.freed += 1;
         let key = self.key(blocks, block);

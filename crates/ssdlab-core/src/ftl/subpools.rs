@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use ssdlab_nand::BlockId;
+use ssdlab_policy::account::Priority;
 use ssdlab_policy::allocation::BlockClass;
 
 /// A free block in its place: its turn, the least first, and of equals the lower number.
@@ -49,14 +50,14 @@ impl Subpools {
     /// the run that `gains` pass by one block each, so that it is this run that has a block more; without
     /// `gains` the run of that place. Returns the run where the block itself lies first, then the
     /// blocks that a boundary has passed, in that order.
-    pub fn give(&mut self, block: Ranked, gains: Option<u8>) -> (BlockClass, Vec<Passed>) {
+    pub fn give(&mut self, block: Ranked, gains: Option<Priority>) -> (BlockClass, Vec<Passed>) {
         let reaches = |run: &BTreeSet<Ranked>| run.last().is_some_and(|&worst| block < worst);
         let own = self.runs.iter().position(reaches);
         // Worse than all that are free: behind the last of them.
         let own = own.or_else(|| self.runs.iter().rposition(|run| !run.is_empty()));
-        let own = own.or(gains.map(usize::from)).unwrap_or(0);
+        let own = own.or(gains.map(Priority::index)).unwrap_or(0);
         self.runs[own].insert(block);
-        let gains = gains.map_or(own, usize::from);
+        let gains = gains.map_or(own, Priority::index);
         let mut passed = Vec::new();
         let mut pass = |to: usize, block: Option<Ranked>, runs: &mut [BTreeSet<Ranked>]| {
             let block = block.expect("a run that was given one has one");
@@ -101,13 +102,13 @@ mod tests {
         let mut subpools = thirds();
         subpools.take(BlockClass(0), (20, 20));
         // Of the worst blocks, for the best: one moves up at each boundary.
-        let (own, passed) = subpools.give((65, 65), Some(0));
+        let (own, passed) = subpools.give((65, 65), Some(Priority(0)));
         assert_eq!(
             (own, passed),
             (BlockClass(2), vec![(BlockId(60), BlockClass(1)), (BlockId(40), BlockClass(0))])
         );
         assert_eq!(runs(&subpools), [vec![10, 30, 40], vec![50, 60], vec![65, 70]]);
-        let (own, passed) = subpools.give((5, 5), Some(2));
+        let (own, passed) = subpools.give((5, 5), Some(Priority(2)));
         assert_eq!(
             (own, passed),
             (BlockClass(0), vec![(BlockId(40), BlockClass(1)), (BlockId(60), BlockClass(2))])
@@ -119,13 +120,13 @@ mod tests {
     #[test]
     fn what_is_given_to_empty_runs_reaches_the_one_that_gains() {
         let mut subpools = Subpools::cut(Vec::new(), 3);
-        assert_eq!(subpools.give((9, 9), Some(1)), (BlockClass(1), Vec::new()));
+        assert_eq!(subpools.give((9, 9), Some(Priority(1))), (BlockClass(1), Vec::new()));
         assert_eq!(
-            subpools.give((4, 4), Some(0)),
+            subpools.give((4, 4), Some(Priority(0))),
             (BlockClass(1), vec![(BlockId(4), BlockClass(0))])
         );
         assert_eq!(
-            subpools.give((3, 3), Some(2)).1,
+            subpools.give((3, 3), Some(Priority(2))).1,
             [(BlockId(4), BlockClass(1)), (BlockId(9), BlockClass(2))]
         );
         assert_eq!(runs(&subpools), [vec![3], vec![4], vec![9]]);
@@ -145,7 +146,7 @@ mod tests {
                     prop_assert_eq!(subpools.sizes().sum::<u32>() + 1, before.iter().sum::<u32>());
                 }
                 let before: Vec<u32> = subpools.sizes().collect();
-                let (own, _) = subpools.give((turn, number), gains);
+                let (own, _) = subpools.give((turn, number), gains.map(Priority));
                 let mut grown = before;
                 grown[usize::from(gains.unwrap_or(own.0))] += 1;
                 prop_assert_eq!(subpools.sizes().collect::<Vec<_>>(), grown);

@@ -18,7 +18,7 @@ pub use victim::Victim;
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn};
 
-use crate::account::Cause;
+use crate::account::{Cause, Priority};
 use crate::allocation::{BlockClass, Writer};
 use crate::blocks::{BlockTable, Pool};
 
@@ -66,7 +66,7 @@ pub struct Job {
     pub class: Option<BlockClass>,
     /// The priority whose subpool has a block more once the block is free; without one it is that of the
     /// block's place in the order.
-    pub gains: Option<u8>,
+    pub gains: Option<Priority>,
 }
 
 /// What a background policy may look at that works for the drive as a whole.
@@ -97,8 +97,8 @@ pub struct Expected {
 pub struct BlockEstimate {
     /// The block.
     pub block: BlockId,
-    /// Whose it is, 0 the highest priority's.
-    pub priority: u8,
+    /// Whose it is.
+    pub priority: Priority,
     /// Its pages that hold the newest copy of something.
     pub valid: u16,
     /// How its worst page is expected to read now.

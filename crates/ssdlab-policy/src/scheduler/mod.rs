@@ -12,7 +12,7 @@ use std::cell::Cell;
 
 use ssdlab_nand::PlaneId;
 
-use crate::account::OpKind;
+use crate::account::{OpKind, Priority};
 use crate::allocation::BlockClass;
 use crate::queue::{Group, GroupId, PlaneShare, Queue};
 
@@ -21,8 +21,8 @@ use crate::queue::{Group, GroupId, PlaneShare, Queue};
 pub struct SchedulerView {
     /// Read or program.
     pub kind: OpKind,
-    /// The submission queue's priority, 0 the highest.
-    pub priority: u8,
+    /// The submission queue's priority.
+    pub priority: Priority,
     /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
 }

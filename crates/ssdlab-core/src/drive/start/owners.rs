@@ -5,6 +5,7 @@ use std::ops::Range;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::pool::{Open, Snapshot, kept_of_drive, least_blocks};
+use crate::account::Priority;
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::allocation::BlockClass;
@@ -81,7 +82,7 @@ impl Owners {
             return Owners::One;
         }
         let classes = block_class.classes() as u8;
-        let class = |queue: u8| BlockClass(queue.min(classes - 1));
+        let class = |queue: u8| Priority::of_queue(queue.min(classes - 1)).block_class();
         let mut shares = vec![0u64; classes.into()];
         for tenant in tenants {
             shares[class(tenant.queue).index()] += u64::from(tenant.pages);

@@ -176,6 +176,7 @@ impl SchedulerPolicy for Dlv {
 mod tests {
     use super::bench::{Bench, FIG4, IDLE};
     use super::*;
+    use ssdlab_policy::account::Priority;
     use ssdlab_policy::queue::GroupId;
     use ssdlab_policy::testing::publish;
 
@@ -276,7 +277,7 @@ mod tests {
         ] {
             let mut order = Bench::new([0; 4], config).order;
             order.late = late;
-            let view = |kind| SchedulerView { kind, priority: 0, hint: 0 };
+            let view = |kind| SchedulerView { kind, priority: Priority::HIGHEST, hint: 0 };
             assert_eq!(
                 [OpKind::Read, OpKind::Program].map(|kind| order.rank(&view(kind))),
                 expected
