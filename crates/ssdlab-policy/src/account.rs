@@ -1,6 +1,7 @@
 //! Who caused an operation, and where a request's time went.
 
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::Level;
 
 use crate::allocation::BlockClass;
 
@@ -229,7 +230,7 @@ impl Uses {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The level at which a page decoded, from 0.
-    pub level: u8,
+    pub level: Level,
     /// Raw bit errors of a codeword, as the decoder counted them.
     pub errors: u32,
 }

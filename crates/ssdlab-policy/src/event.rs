@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId};
+use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock, PlaneId};
 
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
 use super::read_start::ReadStartView;
@@ -19,7 +19,7 @@ pub struct ReadOutcome {
     /// The page, its block, and what was known of it when the read started.
     pub view: ReadStartView,
     /// The level at which it decoded; the last one also if it did not.
-    pub level: u8,
+    pub level: Level,
     /// Whether the first attempt decoded.
     pub first_try: bool,
     /// Raw bit errors of a codeword, as the decoder counted them; 0 unless blocks are ranked by them.

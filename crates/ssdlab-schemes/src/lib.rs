@@ -23,8 +23,8 @@ pub mod streams {
 
 use crate::catalog::Entry;
 use ssdlab_base::choice;
-use ssdlab_nand::PlaneId;
 use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{Level, PlaneId};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::{BlockClass, Streams};
 use ssdlab_policy::background::{
@@ -209,9 +209,9 @@ asks! { each_program_mode, AnyProgramMode {
 
 asks! { each_read_start, AnyReadStart {
     /// [`ReadStartPolicy::start`].
-    #[inline] fn start(self: &mut Self, view: &ReadStartView) -> u8;
+    #[inline] fn start(self: &mut Self, view: &ReadStartView) -> Level;
     /// [`ReadStartPolicy::climb`].
-    fn climb(self: &mut Self, view: &ReadStartView, failed: u8) -> u8;
+    fn climb(self: &mut Self, view: &ReadStartView, failed: Level) -> Level;
     /// [`ReadStartPolicy::needs`].
     fn needs(self: &Self) -> ReadStartNeeds;
 } }

@@ -2,7 +2,7 @@
 //! waited for its page begin.
 
 use ssdlab_base::SimTime;
-use ssdlab_nand::Lpn;
+use ssdlab_nand::{Level, Lpn};
 
 use super::Drive;
 use super::routing::Step;
@@ -130,7 +130,7 @@ impl Drive {
         txn.sectors = txn.mask.count_ones() as u16;
         // What failed while reading no longer explains what comes.
         txn.failed = 0;
-        txn.level = 0;
+        txn.level = Level::FIRST;
         txn.age = None;
         let plane = self.plane_for_write(id);
         self.send(id, plane);

@@ -14,7 +14,7 @@ use ssdlab_base::{Nanos, ahead};
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::program_mode::{PROGRAM_MODES_MAX, ProgramMode};
-use ssdlab_nand::{BlockId, Geometry, PageType, Ppn};
+use ssdlab_nand::{BlockId, Geometry, Level, PageType, Ppn};
 
 use self::apart::{Apart, COMPARED};
 use super::link::Moved;
@@ -166,6 +166,12 @@ impl Cells {
     #[inline]
     pub fn levels(&self) -> u8 {
         self.chip.levels()
+    }
+
+    /// The last of them.
+    #[inline]
+    pub(super) fn last_level(&self) -> Level {
+        Level::last_of(self.levels())
     }
 
     /// When the first page of a block was programmed since its erase, on the cells' clock; none if it
@@ -342,15 +348,15 @@ impl Cells {
 
     /// The level at which a read that is sensed now decodes; counts the read.
     #[inline]
-    pub(super) fn level_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
+    pub(super) fn level_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> Level {
         match self.chip.is_flat() {
-            true => 0,
+            true => Level::FIRST,
             false => self.level_by_errors(txn, geometry, now),
         }
     }
 
     #[inline(never)]
-    fn level_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
+    fn level_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> Level {
         let block = geometry.block_of(txn.ppn);
         let conditions = self.conditions(txn, block, geometry, now);
         self.facts.blocks[block.index()].reads += 1;
@@ -364,15 +370,15 @@ impl Cells {
             }
         }
         self.probe += 1;
-        self.chip.level_needed(block, &conditions).unwrap_or(u8::MAX)
+        self.chip.level_needed(block, &conditions).unwrap_or(Level::BEYOND)
     }
 
     /// Where a read starts: as far before the level that it needs as it would have been beyond it, where that
     /// fails as well.
     #[inline]
-    pub(super) fn as_far(&self, txn: &Txn) -> u8 {
+    pub(super) fn as_far(&self, txn: &Txn) -> Level {
         match self.chip.fails_beyond() && txn.level > txn.level_needed {
-            true => txn.level_needed.saturating_sub(txn.level - txn.level_needed),
+            true => txn.level.mirrored(txn.level_needed),
             false => txn.level,
         }
     }

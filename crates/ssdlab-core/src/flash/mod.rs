@@ -46,6 +46,7 @@ pub use txn::{Fifo, NORMAL_MODE, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
 
 use ssdlab_base::SimTime;
+pub use ssdlab_nand::Level;
 use ssdlab_nand::{Geometry, PlaneId};
 
 use crate::account::{Cause, OpKind, Part};

@@ -1,7 +1,7 @@
 //! What can be seen of the back end by those who decide.
 
 use ssdlab_base::{Nanos, SimTime};
-use ssdlab_nand::PlaneId;
+use ssdlab_nand::{Level, PlaneId};
 
 use super::{Flash, Rank, State, TxnId, UnitId};
 use crate::account::OpKind;
@@ -82,7 +82,7 @@ impl Flash {
     }
 
     /// How long a read takes by itself that decodes at this level, by the data sheet.
-    pub fn nominal_read(&mut self, id: TxnId, level: u8) -> Nanos {
+    pub fn nominal_read(&mut self, id: TxnId, level: Level) -> Nanos {
         let txn = &mut self.txns[id];
         let before = std::mem::replace(&mut txn.level, level);
         self.cells.begin(txn, &self.geometry);

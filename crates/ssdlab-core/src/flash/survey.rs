@@ -5,7 +5,7 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::program_mode::ProgramMode;
-use ssdlab_nand::{BlockId, PageInBlock, PageType};
+use ssdlab_nand::{BlockId, Level, PageInBlock, PageType};
 
 use super::{FlashSetup, Moved};
 
@@ -30,7 +30,7 @@ pub struct Read {
     /// Raw bit error rate at the first attempt.
     pub rber: f64,
     /// The level at which it decodes; `None` if the last does not suffice.
-    pub level: Option<u8>,
+    pub level: Option<Level>,
 }
 
 /// The parts of a read that makes one attempt.
@@ -94,9 +94,11 @@ impl<'a> Survey<'a> {
     }
 
     /// The level at which a page decodes; the last if not even that suffices.
-    pub fn level(&self, block: u32, page: u16, at: At) -> u8 {
+    pub fn level(&self, block: u32, page: u16, at: At) -> Level {
         let conditions = self.conditions(PageInBlock(page), at);
-        self.chip.level_needed(BlockId(block), &conditions).unwrap_or(self.chip.levels() - 1)
+        self.chip
+            .level_needed(BlockId(block), &conditions)
+            .unwrap_or(Level::last_of(self.chip.levels()))
     }
 
     /// Time to erase a block of so many P/E cycles.
@@ -115,7 +117,7 @@ impl<'a> Survey<'a> {
     }
 
     /// An attempt at this level, of a page of the lowest type.
-    pub fn attempt(&self, program_mode: u8, level: u8) -> Attempt {
+    pub fn attempt(&self, program_mode: u8, level: Level) -> Attempt {
         let (by, page) = (ProgramMode(program_mode), self.page);
         let sense = |on| self.chip.sense_time(PageType(0), by, level, on);
         Attempt {

@@ -4,7 +4,7 @@
 
 use ssdlab_base::Nanos;
 use ssdlab_nand::program_mode::ProgramMode;
-use ssdlab_nand::{Lpn, PageType, PlaneId, Ppn};
+use ssdlab_nand::{Level, Lpn, PageType, PlaneId, Ppn};
 
 use crate::account::{Blame, Cause, OpKind, Part};
 use crate::policy::PlacementHint;
@@ -91,11 +91,11 @@ pub struct Txn {
     /// The sectors of the page that it concerns, a bit each.
     pub mask: u64,
     /// The level of the read ladder that is tried now.
-    pub level: u8,
+    pub level: Level,
     /// The level that is sensed ahead, if one is.
-    pub level_ahead: u8,
+    pub level_ahead: Level,
     /// The level at which this read will decode: truth, for the `flash` room alone.
-    pub(super) level_needed: u8,
+    pub(super) level_needed: Level,
     /// Attempts that failed to decode.
     pub failed: u8,
     /// The type of its physical page.
@@ -143,9 +143,9 @@ impl Txn {
             lane: 0,
             sectors: 0,
             mask: 0,
-            level: 0,
-            level_ahead: 0,
-            level_needed: 0,
+            level: Level::FIRST,
+            level_ahead: Level::FIRST,
+            level_needed: Level::FIRST,
             failed: 0,
             page_type: PageType(0),
             program_mode: ProgramMode::NORMAL,
@@ -218,7 +218,7 @@ impl Txns {
         txn.next = TxnId::NONE;
         txn.sibling = TxnId::NONE;
         txn.failed = 0;
-        txn.level = 0;
+        txn.level = Level::FIRST;
         txn.age = None;
         txn.read_first = false;
         txn.was_held_up = false;

@@ -7,7 +7,7 @@ use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::flash::{At, Survey};
 use ssdlab_core::stats::Ended;
-use ssdlab_nand::{BlockId, Lpn, PlaneId};
+use ssdlab_nand::{BlockId, Level, Lpn, PlaneId};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
 
@@ -68,7 +68,7 @@ fn what_is_expected_of_a_read_is_what_it_takes_alone() {
     flash.txns[id].ppn = rig.drive.ftl().map.get(Lpn(0)).unwrap();
     flash.txns[id].kind = OpKind::Read;
     flash.txns[id].sectors = SPP as u16;
-    let expected = flash.nominal_read(id, 0).as_ns();
+    let expected = flash.nominal_read(id, Level::FIRST).as_ns();
     assert_eq!(expected, 1000 + READ + BUS + 10_000);
     let read = rig.read(0);
     rig.finish();

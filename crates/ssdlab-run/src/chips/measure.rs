@@ -140,9 +140,9 @@ impl<'a> Bench<'a> {
                     erase_us,
                     f64::from(e0),
                     f64::from(self.survey.errors(block, worst, at)),
-                    f64::from(self.survey.level(block, worst, at)),
+                    self.survey.level(block, worst, at).retries().into(),
                     dwell_h,
-                    f64::from(self.survey.level(block, best, at)),
+                    self.survey.level(block, best, at).retries().into(),
                 ];
                 samples.chip.push(chip);
                 samples.block.push(place);

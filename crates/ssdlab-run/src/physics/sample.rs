@@ -3,7 +3,7 @@
 use ssdlab_base::Nanos;
 use ssdlab_core::Resolved;
 use ssdlab_core::config::PhysicsConfig;
-use ssdlab_core::flash::{At, Survey};
+use ssdlab_core::flash::{self, At, Survey};
 use ssdlab_core::metadata::block_class::BlockClassChoice;
 
 use super::{Level, Point};
@@ -121,11 +121,11 @@ impl<'a> Sampler<'a> {
         reads.sort_by(|a, b| a.rber.total_cmp(&b.rber));
         let lost = reads.iter().filter(|read| read.level.is_none()).count();
         let read = reads[((reads.len() - 1) as f64 * quantile).round() as usize];
-        let last = self.resolved.chip.levels() - 1;
+        let last = flash::Level::last_of(self.resolved.chip.levels());
         Point {
             at,
             rber: read.rber,
-            needed: read.level.map(|level| u32::from(level) + self.counts_from()),
+            needed: read.level.map(|level| u32::from(level.0) + self.counts_from()),
             direct_us: read.level.map(|level| self.direct(sample.program_mode, level)),
             climb_us: self.climb(sample.program_mode, read.level.unwrap_or(last)),
             lost: lost as f64 / reads.len() as f64,
@@ -140,7 +140,8 @@ impl<'a> Sampler<'a> {
     /// Retries of the best block and of the worst; none where reads climb levels.
     pub(super) fn retries(&self, sample: &Sample, cycles: f64, days: f64) -> Option<(f64, f64)> {
         let at = self.at(sample.program_mode, cycles, days);
-        let needed = |block: &u32| self.survey.level(*block, self.survey.worst_page(*block), at);
+        let needed =
+            |block: &u32| self.survey.level(*block, self.survey.worst_page(*block), at).retries();
         let needed = || sample.blocks.iter().map(needed);
         let ends = (f64::from(needed().min()?), f64::from(needed().max()?));
         (self.counts_from() == 0).then_some(ends)
@@ -152,38 +153,38 @@ impl<'a> Sampler<'a> {
         let pages = self.resolved.geometry().pages as u16;
         let apart = |&block: &u32| {
             let best = self.survey.best_page(block, pages, at);
-            let level = |page| self.survey.level(block, page, at);
-            f64::from(level(self.survey.worst_page(block)) - level(best))
+            let retries = |page| self.survey.level(block, page, at).retries();
+            f64::from(retries(self.survey.worst_page(block)) - retries(best))
         };
         let few = sample.blocks.iter().step_by(sample.blocks.len().div_ceil(PAGED));
         few.map(apart).max_by(f64::total_cmp).filter(|_| self.counts_from() == 0)
     }
 
     /// Microseconds of a read that begins at the level at which it decodes.
-    fn direct(&self, program_mode: u8, level: u8) -> f64 {
+    fn direct(&self, program_mode: u8, level: flash::Level) -> f64 {
         let one = self.survey.attempt(program_mode, level);
         (one.sense + one.transfer + one.decode).as_us()
     }
 
     /// Microseconds of a read that climbs from the first level to this one.
-    fn climb(&self, program_mode: u8, level: u8) -> f64 {
+    fn climb(&self, program_mode: u8, level: flash::Level) -> f64 {
         let of = |level| {
             let one = self.survey.attempt(program_mode, level);
-            let sense = if level == 0 { one.sense } else { one.sense_on };
+            let sense = if level == flash::Level::FIRST { one.sense } else { one.sense_on };
             sense + one.transfer + one.decode
         };
-        (0..=level).map(of).sum::<Nanos>().as_us()
+        (0..=level.0).map(flash::Level).map(of).sum::<Nanos>().as_us()
     }
 
     /// The ladder, of pages programmed in one way.
     pub(super) fn levels(&self, program_mode: u8) -> Vec<Level> {
         let limits = self.resolved.chip.capability();
-        let levels = limits.into_iter().zip(0..);
+        let levels = limits.into_iter().zip((0..).map(flash::Level));
         levels
             .map(|(capability, level)| {
                 let one = self.survey.attempt(program_mode, level);
                 Level {
-                    needed: u32::from(level) + self.counts_from(),
+                    needed: u32::from(level.0) + self.counts_from(),
                     capability,
                     sense_us: one.sense.as_us(),
                     transfer_us: one.transfer.as_us(),

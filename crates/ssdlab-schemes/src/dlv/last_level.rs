@@ -4,6 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::Level;
 
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::read_start::{ReadStartPolicy, ReadStartView};
@@ -18,7 +19,7 @@ pub struct LastLevelConfig {}
 #[derive(Clone, Debug)]
 pub struct LastLevel {
     /// By logical page.
-    level: Vec<u8>,
+    level: Vec<Level>,
 }
 
 /// Bits that tell seven levels apart.
@@ -28,7 +29,7 @@ impl Policy for LastLevel {
     type Config = LastLevelConfig;
 
     fn build(_: &LastLevelConfig, setup: &PolicyContext) -> LastLevel {
-        LastLevel { level: vec![0; setup.logical_pages as usize] }
+        LastLevel { level: vec![Level::FIRST; setup.logical_pages as usize] }
     }
 
     fn events(&self) -> EventMask {
@@ -38,7 +39,7 @@ impl Policy for LastLevel {
     fn on_event(&mut self, event: &Event, _: &mut Actions) {
         match event {
             Event::PageRead(read) => self.level[read.view.lpn.index()] = read.level,
-            Event::PageProgrammed(page) => self.level[page.lpn.index()] = 0,
+            Event::PageProgrammed(page) => self.level[page.lpn.index()] = Level::FIRST,
             _ => {}
         }
     }
@@ -50,7 +51,7 @@ impl Policy for LastLevel {
 
 impl ReadStartPolicy for LastLevel {
     #[inline]
-    fn start(&mut self, view: &ReadStartView) -> u8 {
+    fn start(&mut self, view: &ReadStartView) -> Level {
         self.level[view.lpn.index()]
     }
 }
@@ -66,12 +67,12 @@ mod tests {
 
     #[test]
     fn a_page_is_read_where_it_was_read_last_until_it_is_written() {
-        let mut policy = LastLevel { level: vec![0; 3] };
+        let mut policy = LastLevel { level: vec![Level::FIRST; 3] };
         let view = |lpn| ReadStartView { lpn: Lpn(lpn), ..ReadStartView::of_a_block(7) };
         read_at(&mut policy, &view(1), 4, false);
-        assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn))), [0, 4, 0]);
+        assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn)).0), [0, 4, 0]);
         read_at(&mut policy, &view(1), 2, true);
-        assert_eq!(policy.start(&view(1)), 2);
+        assert_eq!(policy.start(&view(1)).0, 2);
         let page = Programmed {
             lpn: Lpn(1),
             block: BlockId(0),
@@ -80,7 +81,7 @@ mod tests {
             clock: 0,
         };
         publish(&mut policy, &Event::PageProgrammed(&page));
-        assert_eq!(policy.start(&view(1)), 0);
+        assert_eq!(policy.start(&view(1)).0, 0);
         assert_eq!(policy.metadata_bits(0), [("page_levels", 9)]);
     }
 }

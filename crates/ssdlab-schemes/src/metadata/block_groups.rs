@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::math;
 use ssdlab_base::quantity::Share;
-use ssdlab_nand::{BlockId, Geometry, PlaneId};
+use ssdlab_nand::{BlockId, Geometry, Level, PlaneId};
 
 use ssdlab_policy::Component;
 use ssdlab_policy::account::Reading;
@@ -106,7 +106,7 @@ struct Part {
 }
 
 /// Of a block that was not read since it was measured.
-const UNREAD: Reading = Reading { level: u8::MAX, errors: 0 };
+const UNREAD: Reading = Reading { level: Level::BEYOND, errors: 0 };
 
 /// What is known of the blocks of a drive.
 #[derive(Clone, Debug)]
@@ -201,7 +201,7 @@ impl Groups {
 
     /// The level at which a block was measured, from 0.
     #[inline]
-    pub fn level(&self, block: BlockId) -> u8 {
+    pub fn level(&self, block: BlockId) -> Level {
         self.known[block.index()].level
     }
 
@@ -210,7 +210,7 @@ impl Groups {
     pub fn group(&self, block: BlockId) -> BlockClass {
         let better = match &self.config.boundaries {
             Boundaries::Levels(upto) => {
-                let level = self.level(block) + 1;
+                let level = self.level(block).0 + 1;
                 upto.iter().filter(|&&upto| level > upto).count()
             }
             Boundaries::Shares(shares) => {
@@ -409,7 +409,7 @@ mod tests {
 
     /// Errors between those of this level and the next.
     fn reading(level: u8) -> Reading {
-        Reading { level, errors: 70 * u32::from(level) + 30 }
+        Reading { level: Level(level), errors: 70 * u32::from(level) + 30 }
     }
 
     /// A block of this class was erased, for the so-many-th time: its class from now on.
@@ -478,9 +478,9 @@ mod tests {
         assert_eq!(erased(&mut groups, 0, 0, 501, true), 0);
         groups.read(BlockId(0), reading(3));
         assert_eq!(erased(&mut groups, 0, 0, 599, true), 0, "not yet measured anew");
-        assert_eq!((groups.level(BlockId(0)), groups.group(BlockId(0)).0), (0, 0));
+        assert_eq!((groups.level(BlockId(0)).0, groups.group(BlockId(0)).0), (0, 0));
         assert_eq!(erased(&mut groups, 0, 0, 600, true), 1, "in another group");
-        assert_eq!((groups.level(BlockId(0)), groups.group(BlockId(0)).0), (3, 1));
+        assert_eq!((groups.level(BlockId(0)).0, groups.group(BlockId(0)).0), (3, 1));
         // What the others need stays with them.
         assert_eq!(erased(&mut groups, 1, 2, 501, false), 2);
         // Of one block half a block, rounded.
@@ -494,9 +494,9 @@ mod tests {
             groups.read(BlockId(8), reading(level));
         }
         erased(&mut groups, 8, 2, 600, true);
-        assert_eq!(groups.level(BlockId(8)), 4);
+        assert_eq!(groups.level(BlockId(8)), Level(4));
         erased(&mut groups, 8, 2, 700, true);
-        assert_eq!(groups.level(BlockId(8)), 4);
+        assert_eq!(groups.level(BlockId(8)), Level(4));
     }
 
     #[test]

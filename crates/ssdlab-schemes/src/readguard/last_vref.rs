@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::Level;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::event::{Actions, Event, EventMask};
@@ -34,7 +35,7 @@ pub struct LastVref {
     /// Bits that tell the levels apart.
     bits: u64,
     /// By block and layer.
-    levels: Vec<u8>,
+    levels: Vec<Level>,
 }
 
 impl Policy for LastVref {
@@ -63,7 +64,7 @@ impl Policy for LastVref {
             layers,
             pages_per_layer: pages.div_ceil(layers),
             bits: u64::from(u8::BITS - (setup.levels - 1).leading_zeros()),
-            levels: vec![0; count],
+            levels: vec![Level::FIRST; count],
         }
     }
 
@@ -79,7 +80,7 @@ impl Policy for LastVref {
             }
             Event::BlockErased(block) => {
                 let first = block.index() * self.layers as usize;
-                self.levels[first..first + self.layers as usize].fill(0);
+                self.levels[first..first + self.layers as usize].fill(Level::FIRST);
             }
             _ => {}
         }
@@ -100,7 +101,7 @@ impl LastVref {
 
 impl ReadStartPolicy for LastVref {
     #[inline]
-    fn start(&mut self, view: &ReadStartView) -> u8 {
+    fn start(&mut self, view: &ReadStartView) -> Level {
         self.levels[self.at(view)]
     }
 }
@@ -134,11 +135,11 @@ mod tests {
         read_at(&mut policy, &view(1, 24), 3, false);
         // Twelve pages a layer.
         let places = [(1, 11), (1, 12), (1, 23), (1, 24), (0, 12)];
-        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p))), [0, 9, 9, 3, 0]);
+        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p)).0), [0, 9, 9, 3, 0]);
         publish(&mut policy, &Event::BlockErased(BlockId(0)));
-        assert_eq!(policy.start(&view(1, 23)), 9);
+        assert_eq!(policy.start(&view(1, 23)), Level(9));
         publish(&mut policy, &Event::BlockErased(BlockId(1)));
-        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p))), [0; 5]);
+        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p)).0), [0; 5]);
         // 48 layers of as many blocks as there are, and five bits that tell 26 levels apart.
         let blocks = u64::from(setup.geometry.block_count());
         assert_eq!(policy.metadata_bits(0), [("layer_vrefs", blocks * 48 * 5)]);
