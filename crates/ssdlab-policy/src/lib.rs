@@ -29,7 +29,7 @@ mod toggle;
 
 pub use context::{Component, Policy, PolicyContext};
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::PageType;
+use ssdlab_nand::{PageType, ProgramMode};
 pub use toggle::Toggle;
 
 use crate::account::Priority;
@@ -43,8 +43,8 @@ pub struct PlacementHint {
     pub page_type: Option<PageType>,
     /// The class of block, 0 for the best.
     pub quality: Option<BlockClass>,
-    /// The voltages or the step with which it is programmed, 0 for the normal ones.
-    pub program_mode: Option<u8>,
+    /// The voltages or the step with which it is programmed.
+    pub program_mode: Option<ProgramMode>,
     /// The priority whose blocks it should lie in, where blocks are kept apart by priority.
     pub priority: Option<Priority>,
     /// The stream whose blocks it should lie in.

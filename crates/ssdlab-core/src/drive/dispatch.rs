@@ -119,7 +119,7 @@ impl Hold {
             for link in &mut *program {
                 link.fill(&ProgramModeView { cause: Cause::Host, class, hotness: None }, &mut hint);
             }
-            flash.nominal_program(hint.program_mode.unwrap_or(0)).as_ns()
+            flash.nominal_program(hint.program_mode.unwrap_or_default()).as_ns()
         });
         order.window().is_some().then(|| {
             Box::new(Hold {

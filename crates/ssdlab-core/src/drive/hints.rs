@@ -1,11 +1,11 @@
 //! What a page that is written should be like: what is known of its request, and what placement makes of it.
 
 use ssdlab_base::units::SECTOR_BYTES;
-use ssdlab_nand::{Lpn, Ppn};
+use ssdlab_nand::{Lpn, Ppn, ProgramMode};
 
 use super::Drive;
 use crate::account::{Cause, Priority, RequestAttrs};
-use crate::flash::{NORMAL_MODE, Owner, Room, TxnId};
+use crate::flash::{Owner, Room, TxnId};
 use crate::host::Active;
 use crate::metadata::page_hotness::Hotness;
 use crate::policy::PlacementHint;
@@ -105,11 +105,11 @@ impl Drive {
         hotness: Option<Hotness>,
         ppn: Ppn,
         cause: Cause,
-    ) -> u8 {
+    ) -> ProgramMode {
         let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
         let view = ProgramModeView { cause, class, hotness };
         let mut hint = PlacementHint::default();
         self.policies.program_mode.iter_mut().for_each(|link| link.fill(&view, &mut hint));
-        hint.program_mode.unwrap_or(NORMAL_MODE)
+        hint.program_mode.unwrap_or_default()
     }
 }

@@ -18,7 +18,7 @@ use ssdlab_nand::{BlockId, Geometry, Level, PageType, Ppn};
 
 use self::apart::{Apart, COMPARED};
 use super::link::Moved;
-use super::txn::{NORMAL_MODE, Txn};
+use super::txn::Txn;
 use crate::account::{Cause, OpKind};
 
 /// The truth about every block.
@@ -279,7 +279,7 @@ impl Cells {
     fn hold_normal(&mut self, block: usize) {
         let pages = self.pages_of(block);
         let unknown = self.facts.program_mode[pages].iter_mut().filter(|class| **class == UNKNOWN);
-        unknown.for_each(|class| *class = NORMAL_MODE);
+        unknown.for_each(|class| *class = ProgramMode::NORMAL.0);
     }
 
     #[inline]
@@ -293,9 +293,9 @@ impl Cells {
     pub(super) fn begin(&mut self, txn: &mut Txn, geometry: &Geometry) {
         txn.page_type = self.page_type(txn, geometry);
         txn.program_mode = match txn.kind {
-            OpKind::Program => ProgramMode(txn.hint.program_mode.unwrap_or(NORMAL_MODE)),
+            OpKind::Program => txn.hint.program_mode.unwrap_or_default(),
             // What was written before the start, and no table holds.
-            _ if txn.age.is_some() => ProgramMode(txn.laid_with),
+            _ if txn.age.is_some() => txn.laid_with,
             _ => self.program_mode_of(txn.ppn),
         };
     }
@@ -415,9 +415,8 @@ impl Cells {
     }
 
     /// Time to program a page with these voltages, the mean over the types of pages.
-    pub(super) fn nominal_program(&self, program_mode: u8, types: u8) -> Nanos {
-        let each =
-            (0..types).map(|t| self.chip.program_time(PageType(t), ProgramMode(program_mode)));
+    pub(super) fn nominal_program(&self, program_mode: ProgramMode, types: u8) -> Nanos {
+        let each = (0..types).map(|t| self.chip.program_time(PageType(t), program_mode));
         Nanos::from_ns(each.sum::<Nanos>().as_ns() / u64::from(types))
     }
 
@@ -429,14 +428,14 @@ impl Cells {
     #[inline]
     pub(super) fn keep_voltage(&mut self, page: Ppn, program_mode: ProgramMode) {
         self.programmed[program_mode.index()] += 1;
-        self.set_program_mode(page, program_mode.0);
+        self.set_program_mode(page, program_mode);
     }
 
     /// A page was programmed with these voltages before the run.
     #[inline]
-    pub fn set_program_mode(&mut self, page: Ppn, program_mode: u8) {
+    pub fn set_program_mode(&mut self, page: Ppn, program_mode: ProgramMode) {
         if let Some(class) = self.facts.program_mode.get_mut(page.index()) {
-            *class = program_mode;
+            *class = program_mode.0;
         }
     }
 
@@ -446,8 +445,8 @@ impl Cells {
     }
 
     /// The voltages with which a page was programmed last.
-    pub fn program_mode(&self, page: Ppn) -> u8 {
-        self.program_mode_of(page).0
+    pub fn program_mode(&self, page: Ppn) -> ProgramMode {
+        self.program_mode_of(page)
     }
 
     /// The wear of an erase of a block as its pages were programmed: the mean over those of them that

@@ -1,7 +1,7 @@
 //! What can be seen of the back end by those who decide.
 
 use ssdlab_base::{Nanos, SimTime};
-use ssdlab_nand::{Level, PlaneId};
+use ssdlab_nand::{Level, PlaneId, ProgramMode};
 
 use super::{Flash, Rank, State, TxnId, UnitId};
 use crate::account::OpKind;
@@ -94,7 +94,7 @@ impl Flash {
 
     /// How long a page takes to be moved to the flash and programmed with these voltages, by the
     /// data sheet: the mean over the types of pages.
-    pub fn nominal_program(&self, program_mode: u8) -> Nanos {
+    pub fn nominal_program(&self, program_mode: ProgramMode) -> Nanos {
         let page = self.setup.whole_page().time;
         let types = self.geometry.cell.bits() as u8;
         self.setup.command_time + page + self.cells.nominal_program(program_mode, types)

@@ -9,9 +9,6 @@ use ssdlab_nand::{Level, Lpn, PageType, PlaneId, Ppn};
 use crate::account::{Blame, Cause, OpKind, Part};
 use crate::policy::PlacementHint;
 
-/// The class of the voltages with which a page is programmed that asks for none, as a number.
-pub const NORMAL_MODE: u8 = ProgramMode::NORMAL.0;
-
 /// A transaction's place in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TxnId(pub u32);
@@ -105,7 +102,7 @@ pub struct Txn {
     /// The age at the run's start of data that was written before it and that no table holds.
     pub age: Option<Nanos>,
     /// The voltages with which that was programmed.
-    pub laid_with: u8,
+    pub laid_with: ProgramMode,
     /// A write whose page must be read first.
     pub read_first: bool,
     /// Whether it had to wait for another operation on its page, or for its order to let it go.
@@ -150,7 +147,7 @@ impl Txn {
             page_type: PageType(0),
             program_mode: ProgramMode::NORMAL,
             age: None,
-            laid_with: NORMAL_MODE,
+            laid_with: ProgramMode::NORMAL,
             read_first: false,
             was_held_up: false,
             commanded: false,

@@ -3,7 +3,7 @@
 use ssdlab_base::Nanos;
 use ssdlab_core::Resolved;
 use ssdlab_core::config::PhysicsConfig;
-use ssdlab_core::flash::{self, At, Survey};
+use ssdlab_core::flash::{self, At, ProgramMode, Survey};
 use ssdlab_core::metadata::block_class::BlockClassChoice;
 
 use super::{Level, Point};
@@ -18,12 +18,12 @@ const PAGED: usize = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     blocks: Vec<u32>,
-    pub(super) program_mode: u8,
+    pub(super) program_mode: ProgramMode,
 }
 
 impl Sample {
     /// Evenly from blocks in the order of their rates.
-    pub(super) fn of(blocks: &[u32], program_mode: u8) -> Sample {
+    pub(super) fn of(blocks: &[u32], program_mode: ProgramMode) -> Sample {
         let count = blocks.len().min(SAMPLED);
         let at = |index: usize| blocks[(2 * index + 1) * blocks.len() / (2 * count)];
         Sample { blocks: (0..count).map(at).collect(), program_mode }
@@ -69,17 +69,17 @@ impl<'a> Sampler<'a> {
         self.survey.base(block)
     }
 
-    pub(super) fn voltage_name(&self, program_mode: u8) -> String {
+    pub(super) fn voltage_name(&self, program_mode: ProgramMode) -> String {
         let mut names = self.resolved.chip.program_mode_names();
-        names.nth(usize::from(program_mode)).unwrap_or_default().to_owned()
+        names.nth(program_mode.index()).unwrap_or_default().to_owned()
     }
 
     /// How much a program with these voltages wears a block.
-    pub(super) fn wear(&self, program_mode: u8) -> f64 {
+    pub(super) fn wear(&self, program_mode: ProgramMode) -> f64 {
         self.survey.wear(program_mode)
     }
 
-    pub(super) fn program_us(&self, program_mode: u8) -> f64 {
+    pub(super) fn program_us(&self, program_mode: ProgramMode) -> f64 {
         let types = self.resolved.geometry().cell.bits() as u8;
         self.survey.program(program_mode, types).as_us()
     }
@@ -102,7 +102,7 @@ impl<'a> Sampler<'a> {
         classes
     }
 
-    fn at(&self, program_mode: u8, pe_cycles: f64, days: f64) -> At {
+    fn at(&self, program_mode: ProgramMode, pe_cycles: f64, days: f64) -> At {
         let age = Nanos::from_ns((days * 86_400e9).round() as u64);
         At { program_mode, pe_cycles, age, dwell: self.dwell, reads: 0 }
     }
@@ -161,13 +161,13 @@ impl<'a> Sampler<'a> {
     }
 
     /// Microseconds of a read that begins at the level at which it decodes.
-    fn direct(&self, program_mode: u8, level: flash::Level) -> f64 {
+    fn direct(&self, program_mode: ProgramMode, level: flash::Level) -> f64 {
         let one = self.survey.attempt(program_mode, level);
         (one.sense + one.transfer + one.decode).as_us()
     }
 
     /// Microseconds of a read that climbs from the first level to this one.
-    fn climb(&self, program_mode: u8, level: flash::Level) -> f64 {
+    fn climb(&self, program_mode: ProgramMode, level: flash::Level) -> f64 {
         let of = |level| {
             let one = self.survey.attempt(program_mode, level);
             let sense = if level == flash::Level::FIRST { one.sense } else { one.sense_on };
@@ -177,7 +177,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// The ladder, of pages programmed in one way.
-    pub(super) fn levels(&self, program_mode: u8) -> Vec<Level> {
+    pub(super) fn levels(&self, program_mode: ProgramMode) -> Vec<Level> {
         let limits = self.resolved.chip.capability();
         let levels = limits.into_iter().zip((0..).map(flash::Level));
         levels

@@ -7,7 +7,6 @@ use ssdlab_nand::{BlockId, Geometry, Level, PageInBlock, PageType};
 
 use super::{Cells, UNKNOWN};
 use crate::account::{BlockProbe, Reading};
-use crate::flash::NORMAL_MODE;
 
 impl Cells {
     /// The raw bit error rate with which each block was made: what a test in the factory tells.
@@ -107,7 +106,7 @@ impl Cells {
         };
         let classes = &self.facts.program_mode[self.pages_of(block.index())];
         let mut known = classes.iter().copied().filter(|class| *class != UNKNOWN);
-        let first = known.next().unwrap_or(NORMAL_MODE);
+        let first = known.next().unwrap_or(ProgramMode::NORMAL.0);
         if known.all(|class| class == first) {
             return Some(rate(self.chip.worst_page(block), ProgramMode(first)));
         }
