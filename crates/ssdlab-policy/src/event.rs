@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock, PlaneId};
 
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
@@ -109,8 +110,8 @@ pub enum Event<'a> {
         op: Op,
         /// What is known of it.
         request: &'a RequestAttrs,
-        /// The present moment, in nanoseconds.
-        now: u64,
+        /// The present moment.
+        now: SimTime,
     },
     /// A request has ended.
     RequestEnded {
@@ -118,8 +119,8 @@ pub enum Event<'a> {
         op: Op,
         /// Its submission queue's priority.
         priority: Priority,
-        /// Nanoseconds since it arrived.
-        latency: u64,
+        /// Time since it arrived.
+        latency: Nanos,
     },
     /// A page has come into the buffer, read or written.
     PageBuffered {
@@ -179,8 +180,8 @@ pub enum Event<'a> {
         plane: PlaneId,
         /// The class of block that the scheduler promised it.
         class: BlockClass,
-        /// When its request arrived, in nanoseconds.
-        arrival: u64,
+        /// When its request arrived.
+        arrival: SimTime,
     },
     /// A page that the scheduler let go found no room on a plane and goes to another; the scheduler alone
     /// learns of it.
@@ -189,8 +190,8 @@ pub enum Event<'a> {
         from: PlaneId,
         /// The plane to which it goes.
         to: PlaneId,
-        /// When its request arrived, in nanoseconds.
-        arrival: u64,
+        /// When its request arrived.
+        arrival: SimTime,
     },
     /// A page should have moved to this class of a plane, which has no page left. Background policies are
     /// asked for jobs next.

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Lpn, PageType};
 
 use crate::Hotness;
@@ -84,8 +85,8 @@ pub struct PageView {
     pub lpn: Lpn,
     /// What it is written for.
     pub cause: Cause,
-    /// The present moment, in nanoseconds.
-    pub now: u64,
+    /// The present moment.
+    pub now: SimTime,
     /// The block that holds it now: the version that is overwritten, or that from which it is moved.
     pub from: Option<BlockId>,
 }

@@ -22,7 +22,7 @@ pub mod streams {
 }
 
 use crate::catalog::Entry;
-use ssdlab_base::choice;
+use ssdlab_base::{Nanos, choice};
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Level, PlaneId};
 use ssdlab_policy::account::OpKind;
@@ -175,7 +175,7 @@ asks! { each_scheduler, AnyScheduler {
     /// [`SchedulerPolicy::window`].
     fn window(self: &Self) -> Option<usize>;
     /// [`SchedulerPolicy::estimate`].
-    fn estimate(self: &mut Self, view: &QueueView<impl Planes>, kind: OpKind, plane_share: &PlaneShare) -> u64;
+    fn estimate(self: &mut Self, view: &QueueView<impl Planes>, kind: OpKind, plane_share: &PlaneShare) -> Nanos;
     /// [`SchedulerPolicy::next`].
     fn next(self: &mut Self, view: &QueueView<impl Planes>, occasion: Occasion) -> Option<Decision>;
     /// [`SchedulerPolicy::on_dispatch`].

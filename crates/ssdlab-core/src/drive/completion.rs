@@ -223,7 +223,7 @@ impl Drive {
         self.policies.publish(&Event::RequestEnded {
             op: request.op,
             priority: Priority::of_queue(request.queue),
-            latency: self.now - request.arrival.as_ns(),
+            latency: SimTime::from_ns(self.now) - request.arrival,
         });
         debug_assert_eq!(
             blame.iter().sum::<u64>(),

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
 use super::Drive;
@@ -34,8 +35,8 @@ pub(super) struct Hold {
     queue: Queue,
     /// By group.
     held: Vec<Held>,
-    /// By class of blocks: nanoseconds in which a page is moved there and programmed.
-    programming: Box<[u64]>,
+    /// By class of blocks: the time in which a page is moved there and programmed.
+    programming: Box<[Nanos]>,
     /// Groups that have come or grown and have not been offered to the order.
     entered: Vec<GroupId>,
     /// Planes on which a job has ended.
@@ -92,7 +93,7 @@ macro_rules! view {
     };
     ($drive:ident, $work:expr) => {
         QueueView {
-            now: $drive.now,
+            now: SimTime::from_ns($drive.now),
             queue: &$drive.hold.as_ref().expect("requests that wait").queue,
             planes: &PlanesNow {
                 flash: &$drive.flash,
@@ -119,7 +120,7 @@ impl Hold {
             for link in &mut *program {
                 link.fill(&ProgramModeView { cause: Cause::Host, class, hotness: None }, &mut hint);
             }
-            flash.nominal_program(hint.program_mode.unwrap_or_default()).as_ns()
+            flash.nominal_program(hint.program_mode.unwrap_or_default())
         });
         order.window().is_some().then(|| {
             Box::new(Hold {
@@ -135,7 +136,7 @@ impl Hold {
     }
 
     /// A new group, without operations.
-    fn insert(&mut self, owner: Owner, kind: OpKind, (arrival, seq): (u64, u64)) -> GroupId {
+    fn insert(&mut self, owner: Owner, kind: OpKind, (arrival, seq): (SimTime, u64)) -> GroupId {
         let group = self.queue.insert(kind, arrival, seq);
         let at = group.0 as usize;
         if at == self.held.len() {
@@ -151,7 +152,7 @@ impl Hold {
     }
 
     /// Adds an operation to a group; the place of its plane among those that the group needs.
-    fn add(&mut self, txns: &mut Txns, group: GroupId, id: TxnId, reading: u64) -> usize {
+    fn add(&mut self, txns: &mut Txns, group: GroupId, id: TxnId, reading: Nanos) -> usize {
         let (plane, kind) = (txns[id].plane, txns[id].kind);
         let at = self.queue.add(group, plane, (kind, reading));
         let lists = &mut self.held[group.0 as usize].txns;
@@ -204,9 +205,9 @@ impl Drive {
         let reading = match self.flash.txns[id].kind {
             OpKind::Read => {
                 let level = self.policies.read_start.start(&self.read_view(id));
-                self.flash.nominal_read(id, level).as_ns()
+                self.flash.nominal_read(id, level)
             }
-            _ => 0,
+            _ => Nanos::ZERO,
         };
         let owner = self.flash.txns[id].owner;
         let (kind, arrival, seq) = match owner {
@@ -214,7 +215,7 @@ impl Drive {
                 let Active { request, arrival_seq, .. } = &self.host[slot];
                 let reads = request.op == Op::Read;
                 let kind = if reads { OpKind::Read } else { OpKind::Program };
-                (kind, request.arrival.as_ns(), *arrival_seq)
+                (kind, request.arrival, *arrival_seq)
             }
             _ => (OpKind::Program, self.flash.txns[id].began(), self.flash.txns[id].seq()),
         };

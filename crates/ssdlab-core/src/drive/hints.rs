@@ -1,5 +1,6 @@
 //! What a page that is written should be like: what is known of its request, and what placement makes of it.
 
+use ssdlab_base::SimTime;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::{Lpn, Ppn, ProgramMode};
 
@@ -36,7 +37,7 @@ impl Drive {
     /// Asks what depends on the page itself that is to be written.
     pub(super) fn fill_page(&mut self, lpn: Lpn, cause: Cause, hint: &mut PlacementHint) {
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
-        let view = PageView { lpn, cause, now: self.now, from };
+        let view = PageView { lpn, cause, now: SimTime::from_ns(self.now), from };
         self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
     }
 

@@ -165,7 +165,7 @@ impl Drive {
             }
             // One that was held late does not bring the next ones nearer, and those that it outlasted are left out.
             while due.at <= now {
-                due.at = due.at + due.interval;
+                due.at += due.interval;
             }
             let policy = due.policy;
             self.background.upkeep.drop_all_of(policy);

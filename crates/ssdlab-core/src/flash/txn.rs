@@ -2,7 +2,7 @@
 //!
 //! They live in a slab and are linked by index, so that a request costs no allocation.
 
-use ssdlab_base::Nanos;
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::program_mode::ProgramMode;
 use ssdlab_nand::{Level, Lpn, PageType, PlaneId, Ppn};
 
@@ -167,9 +167,9 @@ impl Txn {
         self.seq
     }
 
-    /// When its time began, in nanoseconds: of a request's, its arrival.
-    pub fn began(&self) -> u64 {
-        self.since - self.blame.iter().sum::<u64>()
+    /// When its time began: of a request's, its arrival.
+    pub fn began(&self) -> SimTime {
+        SimTime::from_ns(self.since - self.blame.iter().sum::<u64>())
     }
 
     /// Gives the time since the last call to `part`; to `Retry` if the read has failed before.

@@ -10,6 +10,7 @@ pub use ranked::{
 
 use std::cell::Cell;
 
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
 use crate::account::{OpKind, Priority};
@@ -30,15 +31,15 @@ pub struct SchedulerView {
 /// What a scheduler that lets requests wait may look at.
 #[derive(Debug)]
 pub struct QueueView<'a, P> {
-    /// The present moment, in nanoseconds.
-    pub now: u64,
+    /// The present moment.
+    pub now: SimTime,
     /// Who waits.
     pub queue: &'a Queue,
     /// What the planes do and have before them.
     pub planes: &'a P,
-    /// Nanoseconds in which a page is moved to a block of each class and programmed there, by the
+    /// Time in which a page is moved to a block of each class and programmed there, by the
     /// data sheet.
-    pub programming: &'a [u64],
+    pub programming: &'a [Nanos],
     /// The work of choosing: to this a policy adds the expected ends of waiting requests on a plane that it
     /// looks at. Results tell the sum.
     pub work: &'a Cell<u64>,
@@ -124,9 +125,9 @@ pub trait SchedulerPolicy {
         None
     }
 
-    /// Nanoseconds that a plane is expected to need for its part of a group, which has just arrived or grown.
-    fn estimate(&mut self, _: &QueueView<impl Planes>, _: OpKind, _: &PlaneShare) -> u64 {
-        0
+    /// Time that a plane is expected to need for its part of a group, which has just arrived or grown.
+    fn estimate(&mut self, _: &QueueView<impl Planes>, _: OpKind, _: &PlaneShare) -> Nanos {
+        Nanos::ZERO
     }
 
     /// What goes now. Of a group that has just arrived, `None` lets it wait; on a plane, `None` says that what

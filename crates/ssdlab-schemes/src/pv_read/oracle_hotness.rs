@@ -133,6 +133,7 @@ impl PlacementPolicy for OracleHotness {
 #[cfg(test)]
 mod tests {
 
+    use ssdlab_base::SimTime;
     use ssdlab_nand::{Cell, Geometry, Lpn};
 
     use super::*;
@@ -140,7 +141,7 @@ mod tests {
     use ssdlab_policy::testing::SMALL;
 
     fn page(lpn: Lpn) -> PageView {
-        PageView { lpn, cause: Cause::Host, now: 0, from: None }
+        PageView { lpn, cause: Cause::Host, now: SimTime::START, from: None }
     }
 
     /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a half.
