@@ -4,8 +4,13 @@
 
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
-/// A moment of simulated time, in nanoseconds since the run began.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+use serde::{Deserialize, Serialize};
+
+/// A moment of simulated time, in nanoseconds since the run began; kept as that number.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct SimTime(u64);
 
 impl SimTime {
@@ -34,6 +39,12 @@ impl Add<Nanos> for SimTime {
     type Output = SimTime;
     fn add(self, span: Nanos) -> SimTime {
         SimTime(self.0 + span.0)
+    }
+}
+
+impl AddAssign<Nanos> for SimTime {
+    fn add_assign(&mut self, span: Nanos) {
+        self.0 += span.0;
     }
 }
 

@@ -4,6 +4,7 @@ use ssdlab_base::Nanos;
 
 pub use crate::conditions::Conditions;
 use crate::geometry::{BlockId, Geometry, PageInBlock};
+use crate::level::Level;
 use crate::levels::{Levels, LevelsConfig};
 use crate::measured::MeasuredConfig;
 use crate::measured_blocks::MeasuredBlocks;
@@ -152,7 +153,7 @@ impl Chip {
         &self,
         page_type: PageType,
         program_mode: ProgramMode,
-        level: u8,
+        level: Level,
         continuing: bool,
     ) -> Nanos {
         self.times.sense(page_type, program_mode, level, continuing)
@@ -164,7 +165,7 @@ impl Chip {
     pub fn transfer_time(
         &self,
         program_mode: ProgramMode,
-        level: u8,
+        level: Level,
         bytes: u64,
         on_bus: Nanos,
     ) -> Nanos {
@@ -173,7 +174,7 @@ impl Chip {
 
     /// Time to decode a page sensed at this level, whether that succeeds or not.
     #[inline]
-    pub fn decode_time(&self, level: u8) -> Nanos {
+    pub fn decode_time(&self, level: Level) -> Nanos {
         self.times.decode(level)
     }
 
@@ -200,9 +201,9 @@ impl Chip {
 
     /// The level at which a read decodes; `None` if the last one does not suffice.
     #[inline]
-    pub fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+    pub fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<Level> {
         match &self.model {
-            Model::Flat => Some(0),
+            Model::Flat => Some(Level::FIRST),
             Model::Levels(model) => model.level_needed(block, c),
             Model::Retries(model) => model.level_needed(block, c),
             Model::Measured(model) => model.level_needed(block, c),

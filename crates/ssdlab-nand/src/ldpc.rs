@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::level::Level;
 use crate::refusal::{Refusal, positive};
 
 /// Raw bit error rate that 1 to 7 sensing levels can decode: a rate-8/9 LDPC code of 4 KB at a
@@ -72,10 +73,10 @@ impl Ladder {
 
     /// The lowest level that bears `load`; `None` if not even the last does.
     #[inline]
-    pub(crate) fn level_for(&self, load: f64) -> Option<u8> {
+    pub(crate) fn level_for(&self, load: f64) -> Option<Level> {
         // Counted rather than searched: no branch to guess, and the ladder is short.
         let passed = self.limits.iter().map(|&limit| u32::from(load > limit)).sum::<u32>();
-        ((passed as usize) < self.limits.len()).then_some(passed as u8)
+        ((passed as usize) < self.limits.len()).then_some(Level(passed as u8))
     }
 }
 
@@ -87,10 +88,10 @@ mod tests {
     #[test]
     fn a_load_needs_the_lowest_level_that_bears_it() {
         let ladder = Ladder::new("capability", &LDPC_CAPABILITY).unwrap();
-        assert_eq!(ladder.level_for(0.0), Some(0));
-        assert_eq!(ladder.level_for(0.0044), Some(0));
-        assert_eq!(ladder.level_for(0.004_400_1), Some(1));
-        assert_eq!(ladder.level_for(0.0132), Some(6));
+        assert_eq!(ladder.level_for(0.0), Some(Level(0)));
+        assert_eq!(ladder.level_for(0.0044), Some(Level(0)));
+        assert_eq!(ladder.level_for(0.004_400_1), Some(Level(1)));
+        assert_eq!(ladder.level_for(0.0132), Some(Level(6)));
         assert_eq!(ladder.level_for(0.013_200_1), None);
     }
 

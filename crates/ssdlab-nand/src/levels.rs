@@ -15,6 +15,7 @@ use crate::each::Each;
 use crate::factors::{bits, factor_index, factors};
 use crate::geometry::{BlockId, Geometry};
 use crate::ldpc::{BCH_CAPABILITY, LDPC_CAPABILITY, Ladder};
+use crate::level::Level;
 use crate::program_mode::ProgramModes;
 use crate::refusal::Refusal;
 use crate::retention::{RetentionConfig, RetentionScale, days_in_a_nano};
@@ -268,7 +269,7 @@ impl Levels {
     }
 
     #[inline]
-    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<Level> {
         self.ladder.level_for(self.rber(block, c))
     }
 

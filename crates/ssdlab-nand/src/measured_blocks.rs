@@ -13,6 +13,7 @@ use crate::conditions::Conditions;
 use crate::curve::Curve;
 use crate::factors::bits;
 use crate::geometry::{BlockId, Geometry, PageInBlock};
+use crate::level::Level;
 use crate::measured::{KEY, Measured, MeasuredConfig, Table};
 use crate::pages::Pages;
 use crate::refusal::Refusal;
@@ -98,12 +99,12 @@ impl MeasuredBlocks {
     }
 
     #[inline]
-    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<Level> {
         let measured = self.of(block);
         let (errors, retries) = self.worst(measured, c);
         let spared = errors * (1.0 - self.part(block, measured, c)) / self.table.step;
         let needed = (retries - spared).round().max(0.0) as u8;
-        Some(needed.min(self.retries))
+        Some(Level(needed.min(self.retries)))
     }
 
     pub(crate) fn errors_counted(&self, block: BlockId, c: &Conditions) -> u32 {

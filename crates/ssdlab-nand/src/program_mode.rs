@@ -10,8 +10,11 @@ use ssdlab_base::Nanos;
 use crate::cell::Cell;
 use crate::refusal::{Refusal, positive};
 
-/// A way to program, by its place in [`crate::timing::TimingConfig::program_modes`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+/// A way to program, by its place in [`crate::timing::TimingConfig::program_modes`], 0 the normal one.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct ProgramMode(pub u8);
 
 impl ProgramMode {

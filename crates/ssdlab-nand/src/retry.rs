@@ -19,6 +19,7 @@ use crate::disturb::read_curve;
 use crate::factors::{bits, factor_index, factors};
 use crate::geometry::{BlockId, Geometry, PageInBlock};
 use crate::ldpc::Ladder;
+use crate::level::Level;
 use crate::pages::Pages;
 use crate::program_mode::ProgramModes;
 use crate::refusal::Refusal;
@@ -153,7 +154,7 @@ impl Retries {
     }
 
     #[inline]
-    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<u8> {
+    pub(crate) fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<Level> {
         self.ladder.level_for(self.errors(block, c))
     }
 

@@ -8,6 +8,7 @@ use ssdlab_base::Nanos;
 
 use crate::cell::Cell;
 use crate::each::Each;
+use crate::level::Level;
 use crate::page_order::PageType;
 use crate::program_mode::{ProgramMode, ProgramModeConfig, program_time};
 use crate::refusal::Refusal;
@@ -155,11 +156,11 @@ impl Times {
         &self,
         at: PageType,
         by: ProgramMode,
-        level: u8,
+        level: Level,
         continuing: bool,
     ) -> Nanos {
         let row = (by.index() * PageType::MOST + at.index()) * 2 + usize::from(continuing);
-        self.sense[row * self.levels + usize::from(level)]
+        self.sense[row * self.levels + level.index()]
     }
 
     pub(crate) fn attempts_take_time(&self) -> bool {
@@ -172,8 +173,8 @@ impl Times {
     }
 
     #[inline]
-    pub(crate) fn decode(&self, level: u8) -> Nanos {
-        self.decode[usize::from(level)]
+    pub(crate) fn decode(&self, level: Level) -> Nanos {
+        self.decode[level.index()]
     }
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
 
+use crate::level::Level;
 use crate::program_mode::ProgramMode;
 use crate::refusal::Refusal;
 use crate::timing::TimingConfig;
@@ -78,10 +79,10 @@ impl Transfers {
 
     /// The time that `bytes` take at this level; `on_bus` is their time at the bus's own rate.
     #[inline]
-    pub(crate) fn time(&self, by: ProgramMode, level: u8, bytes: u64, on_bus: Nanos) -> Nanos {
+    pub(crate) fn time(&self, by: ProgramMode, level: Level, bytes: u64, on_bus: Nanos) -> Nanos {
         match &self.moves {
             None => on_bus,
-            Some(moves) => match moves[by.index() * self.levels + usize::from(level)] {
+            Some(moves) => match moves[by.index() * self.levels + level.index()] {
                 Move::Bus { times, over } => scale(on_bus, times, over),
                 Move::Page(time) => scale(time, bytes, self.page_bytes),
             },

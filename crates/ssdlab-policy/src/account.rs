@@ -1,5 +1,10 @@
 //! Who caused an operation, and where a request's time went.
 
+use serde::{Deserialize, Serialize};
+use ssdlab_nand::Level;
+
+use crate::allocation::BlockClass;
+
 /// What a flash operation was for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
@@ -150,11 +155,51 @@ impl Op {
 /// How a request's latency divides into its parts, in nanoseconds.
 pub type Blame = [u64; Part::COUNT];
 
+/// A priority: that of a submission queue, and of the blocks that are kept apart for it; 0 the highest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Priority(pub u8);
+
+impl Priority {
+    /// The highest priority.
+    pub const HIGHEST: Priority = Priority(0);
+
+    /// The priority of a submission queue: the first has the highest.
+    #[inline]
+    pub const fn of_queue(queue: u8) -> Priority {
+        Priority(queue)
+    }
+
+    /// Its place in a list by priority.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The priority for which the blocks of this class are kept apart, where any are.
+    #[inline]
+    pub const fn of_class(class: BlockClass) -> Priority {
+        Priority(class.0)
+    }
+
+    /// The class of the blocks that are kept apart for it.
+    #[inline]
+    pub const fn block_class(self) -> BlockClass {
+        BlockClass(self.0)
+    }
+
+    /// Whether it goes before another.
+    #[inline]
+    pub const fn is_above(self, other: Priority) -> bool {
+        self.0 < other.0
+    }
+}
+
 /// What is known of the request that an operation works for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestAttrs {
-    /// The submission queue's priority, 0 the highest.
-    pub priority: u8,
+    /// The submission queue's priority.
+    pub priority: Priority,
     /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
     /// Pages.
@@ -185,7 +230,7 @@ impl Uses {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The level at which a page decoded, from 0.
-    pub level: u8,
+    pub level: Level,
     /// Raw bit errors of a codeword, as the decoder counted them.
     pub errors: u32,
 }

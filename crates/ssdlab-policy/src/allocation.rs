@@ -1,5 +1,7 @@
 //! The words in which blocks and pages are asked for, and how an allocator keeps and gives them out.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::PageType;
@@ -34,6 +36,28 @@ impl StreamId {
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
+    }
+}
+
+/// A class of blocks, 0 the best. How blocks are sorted into classes is the metadata's affair.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BlockClass(pub u8);
+
+impl BlockClass {
+    /// The best class; the only one where blocks are alike.
+    pub const BEST: BlockClass = BlockClass(0);
+
+    /// Its place in a list by class.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The classes of these numbers, the best first.
+    #[inline]
+    pub fn numbered(numbers: Range<usize>) -> impl DoubleEndedIterator<Item = BlockClass> {
+        numbers.map(|number| BlockClass(number as u8))
     }
 }
 
@@ -89,7 +113,7 @@ pub enum GcStream {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AllocRequest {
     /// The class of its block.
-    pub class: Option<u8>,
+    pub class: Option<BlockClass>,
     /// Its type; heeded in the relaxed order alone.
     pub page_type: Option<PageType>,
     /// The stream of the other pages of its block; heeded in the strict order alone.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::ahead;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
+use crate::allocation::BlockClass;
 use crate::kept::{self, Kept, Limits};
 pub use crate::pool::Pool;
 
@@ -13,7 +14,7 @@ pub use crate::pool::Pool;
 #[derive(Clone, Debug, Default)]
 pub struct BlockClasses {
     /// By block; empty if all are alike.
-    pub classes: Vec<u8>,
+    pub classes: Vec<BlockClass>,
     /// How many classes are set apart, the best first.
     pub apart: u8,
 }
@@ -58,7 +59,7 @@ pub struct BlockTable {
     planes: usize,
     /// The class of each block, 0 the best; empty if all are alike. Not part of what is on a
     /// drive: each drive sorts its blocks by what it believes.
-    class: Vec<u8>,
+    class: Vec<BlockClass>,
     /// In which order free blocks are opened where that goes by what they were measured to be, the least
     /// first; empty where it does not.
     turn: Vec<u32>,
@@ -126,7 +127,7 @@ impl BlockTable {
     }
 
     /// Moves a block to another class.
-    pub fn set_class(&mut self, block: BlockId, class: u8) {
+    pub fn set_class(&mut self, block: BlockId, class: BlockClass) {
         self.class[block.index()] = class;
     }
 
@@ -149,13 +150,13 @@ impl BlockTable {
     /// Whether a block is set apart.
     #[inline]
     pub fn is_apart(&self, block: BlockId) -> bool {
-        self.class(block) < self.apart
+        self.class(block).0 < self.apart
     }
 
     /// The class of a block, 0 the best.
     #[inline]
-    pub fn class(&self, block: BlockId) -> u8 {
-        self.class.get(block.index()).copied().unwrap_or(0)
+    pub fn class(&self, block: BlockId) -> BlockClass {
+        self.class.get(block.index()).copied().unwrap_or(BlockClass::BEST)
     }
 
     /// The plane of a block.
@@ -297,7 +298,7 @@ impl BlockTable {
     }
 
     /// How often each open or full block of a class was erased.
-    pub fn erases_of_class(&self, class: u8) -> impl Iterator<Item = u32> + '_ {
+    pub fn erases_of_class(&self, class: BlockClass) -> impl Iterator<Item = u32> + '_ {
         let blocks = (0..self.erases.len() as u32).map(BlockId);
         let holds = |state: BlockState| matches!(state, BlockState::Open | BlockState::Closed);
         let of_class =

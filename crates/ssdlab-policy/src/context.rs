@@ -1,7 +1,7 @@
 //! How an answer is made from its config.
 
-use ssdlab_nand::Geometry;
 use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{Geometry, ProgramMode};
 
 use super::background::Repairs;
 use super::columns::Column;
@@ -90,9 +90,9 @@ impl PolicyContext {
     ///
     /// # Errors
     /// That there are none, under the key that names them.
-    pub fn program_mode(&self, key: &str, name: &str) -> Result<u8, Refusal> {
+    pub fn program_mode(&self, key: &str, name: &str) -> Result<ProgramMode, Refusal> {
         match self.program_modes.iter().position(|known| known == name) {
-            Some(at) => Ok(at as u8),
+            Some(at) => Ok(ProgramMode(at as u8)),
             None => {
                 let expected =
                     format!("names in timing.program_modes: {}", self.program_modes.join(", "));

@@ -6,12 +6,13 @@
 
 use std::fmt;
 
-use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId};
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock, PlaneId};
 
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
 use super::read_start::ReadStartView;
-use crate::account::{BlockProbe, Cause, Op, OpKind, RequestAttrs, Uses};
-use crate::allocation::{StreamId, Writer};
+use crate::account::{BlockProbe, Cause, Op, OpKind, Priority, RequestAttrs, Uses};
+use crate::allocation::{BlockClass, StreamId, Writer};
 
 /// A page that a read has sensed, whoever asked for it.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +20,7 @@ pub struct ReadOutcome {
     /// The page, its block, and what was known of it when the read started.
     pub view: ReadStartView,
     /// The level at which it decoded; the last one also if it did not.
-    pub level: u8,
+    pub level: Level,
     /// Whether the first attempt decoded.
     pub first_try: bool,
     /// Raw bit errors of a codeword, as the decoder counted them; 0 unless blocks are ranked by them.
@@ -77,7 +78,7 @@ pub struct FreedBlock<'a> {
     /// The block.
     pub block: BlockId,
     /// Its class until now.
-    pub class: u8,
+    pub class: BlockClass,
     /// Its P/E cycles, this one included.
     pub pe_cycles: u32,
     /// P/E cycles for which an erase counts.
@@ -109,17 +110,17 @@ pub enum Event<'a> {
         op: Op,
         /// What is known of it.
         request: &'a RequestAttrs,
-        /// The present moment, in nanoseconds.
-        now: u64,
+        /// The present moment.
+        now: SimTime,
     },
     /// A request has ended.
     RequestEnded {
         /// What the host asked for.
         op: Op,
         /// Its submission queue's priority.
-        priority: u8,
-        /// Nanoseconds since it arrived.
-        latency: u64,
+        priority: Priority,
+        /// Time since it arrived.
+        latency: Nanos,
     },
     /// A page has come into the buffer, read or written.
     PageBuffered {
@@ -178,9 +179,9 @@ pub enum Event<'a> {
         /// The plane on which it lies.
         plane: PlaneId,
         /// The class of block that the scheduler promised it.
-        class: u8,
-        /// When its request arrived, in nanoseconds.
-        arrival: u64,
+        class: BlockClass,
+        /// When its request arrived.
+        arrival: SimTime,
     },
     /// A page that the scheduler let go found no room on a plane and goes to another; the scheduler alone
     /// learns of it.
@@ -189,8 +190,8 @@ pub enum Event<'a> {
         from: PlaneId,
         /// The plane to which it goes.
         to: PlaneId,
-        /// When its request arrived, in nanoseconds.
-        arrival: u64,
+        /// When its request arrived.
+        arrival: SimTime,
     },
     /// A page should have moved to this class of a plane, which has no page left. Background policies are
     /// asked for jobs next.
@@ -198,7 +199,7 @@ pub enum Event<'a> {
         /// The plane.
         plane: PlaneId,
         /// The class.
-        class: u8,
+        class: BlockClass,
     },
     /// A job has ended.
     JobEnded(EndedJob),
@@ -339,14 +340,14 @@ pub enum Action {
     /// [`Event::HostRead`]. The first policy that answers decides.
     MigratePage {
         /// The class, which is set apart or a priority's.
-        class: u8,
+        class: BlockClass,
     },
     /// A block has this class from now on; only in answer to [`Event::BlockFreed`].
     SetClass {
         /// The block.
         block: BlockId,
         /// The class.
-        class: u8,
+        class: BlockClass,
     },
     /// A block's turn to be opened among the free ones of its class comes by this number, the least first; only
     /// in answer to [`Event::BlockFreed`].

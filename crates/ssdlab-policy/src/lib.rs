@@ -30,10 +30,11 @@ mod toggle;
 
 pub use context::{Component, Policy, PolicyContext};
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::PageType;
+use ssdlab_nand::{PageType, ProgramMode};
 pub use toggle::Toggle;
 
-use crate::allocation::{AllocRequest, StreamId};
+use crate::account::Priority;
+use crate::allocation::{AllocRequest, BlockClass, StreamId};
 
 /// What a page that is to be written should be like. Each link of the `placement` and `program_mode`
 /// chains fills only what is still open; the allocator grants the nearest it has.
@@ -42,11 +43,11 @@ pub struct PlacementHint {
     /// The page type; heeded where pages have the relaxed order.
     pub page_type: Option<PageType>,
     /// The class of block, 0 for the best.
-    pub quality: Option<u8>,
-    /// The voltages or the step with which it is programmed, 0 for the normal ones.
-    pub program_mode: Option<u8>,
+    pub quality: Option<BlockClass>,
+    /// The voltages or the step with which it is programmed.
+    pub program_mode: Option<ProgramMode>,
     /// The priority whose blocks it should lie in, where blocks are kept apart by priority.
-    pub priority: Option<u8>,
+    pub priority: Option<Priority>,
     /// The stream whose blocks it should lie in.
     pub stream: Option<StreamId>,
     /// What it was mostly used for when this was asked for: no request, but what its voltages are chosen by.
@@ -58,7 +59,7 @@ impl PlacementHint {
     #[inline]
     pub fn pick(&self) -> AllocRequest {
         AllocRequest {
-            class: self.quality.or(self.priority),
+            class: self.quality.or(self.priority.map(Priority::block_class)),
             page_type: self.page_type,
             stream: self.stream,
         }

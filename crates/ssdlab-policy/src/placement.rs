@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Lpn, PageType};
 
 use crate::Hotness;
-use crate::account::Cause;
+use crate::account::{Cause, Priority};
 use crate::allocation::Streams;
 use crate::{PlacementHint, Policy, PolicyContext};
 
@@ -16,8 +17,8 @@ use crate::{PlacementHint, Policy, PolicyContext};
 pub struct PlacementView {
     /// What the page is written for.
     pub cause: Cause,
-    /// The submission queue's priority, 0 the highest.
-    pub priority: u8,
+    /// The submission queue's priority.
+    pub priority: Priority,
     /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
     /// Pages of the request; 1 of what is moved.
@@ -84,8 +85,8 @@ pub struct PageView {
     pub lpn: Lpn,
     /// What it is written for.
     pub cause: Cause,
-    /// The present moment, in nanoseconds.
-    pub now: u64,
+    /// The present moment.
+    pub now: SimTime,
     /// The block that holds it now: the version that is overwritten, or that from which it is moved.
     pub from: Option<BlockId>,
 }
@@ -118,7 +119,7 @@ impl PlacementView {
     pub fn plain() -> PlacementView {
         PlacementView {
             cause: Cause::Host,
-            priority: 0,
+            priority: Priority::HIGHEST,
             hint: 0,
             pages: 1,
             bytes: 4096,

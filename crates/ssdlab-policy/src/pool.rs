@@ -2,6 +2,7 @@
 
 use ssdlab_nand::BlockId;
 
+use crate::allocation::BlockClass;
 use crate::blocks::BlockState;
 
 /// The blocks of one plane, a column for each fact; index 0 is the plane's first block.
@@ -22,7 +23,7 @@ pub struct Pool<'a> {
     /// When each block was closed, on the clock of `clock`; of one that is not full, when it was begun.
     pub closed: &'a [u32],
     /// The class of each block; empty if all are alike.
-    pub class: &'a [u8],
+    pub class: &'a [BlockClass],
     /// Classes that are set apart, the best first.
     pub apart: u8,
     /// How many of them have ever been closed.
@@ -43,7 +44,7 @@ impl Pool<'_> {
     /// Whether a block is set apart, and so none of the collector's business.
     #[inline]
     pub fn is_apart(&self, index: usize) -> bool {
-        self.class.get(index).is_some_and(|class| *class < self.apart)
+        self.class.get(index).is_some_and(|class| class.0 < self.apart)
     }
 
     /// Whether collecting this block would free a page.

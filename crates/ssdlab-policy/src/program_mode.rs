@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Hotness;
 use crate::account::Cause;
+use crate::allocation::BlockClass;
 use crate::{PlacementHint, Policy, PolicyContext};
 
 /// What is known of a page that is about to be programmed.
@@ -13,7 +14,7 @@ pub struct ProgramModeView {
     /// What the page is written for.
     pub cause: Cause,
     /// The class of the block that it was given, 0 the best.
-    pub class: u8,
+    pub class: BlockClass,
     /// What the page is mostly used for, where that is known.
     pub hotness: Option<Hotness>,
 }

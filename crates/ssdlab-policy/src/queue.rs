@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
 use crate::account::OpKind;
@@ -21,10 +22,10 @@ pub struct PlaneShare {
     pub plane: PlaneId,
     /// Pages that it programs there.
     pub programs: u32,
-    /// Nanoseconds that its reads take by themselves, as far as the controller can tell.
-    pub reading: u64,
-    /// The scheduler's estimate of the plane's time for it, in nanoseconds, made when it came.
-    pub estimate: u64,
+    /// Time that its reads take by themselves, as far as the controller can tell.
+    pub reading: Nanos,
+    /// The scheduler's estimate of the plane's time for it, made when it came.
+    pub estimate: Nanos,
 }
 
 /// Page operations that go to the flash together.
@@ -32,8 +33,8 @@ pub struct PlaneShare {
 pub struct Group {
     /// Whether a request reads or writes.
     pub kind: OpKind,
-    /// When the request arrived, in nanoseconds.
-    pub arrival: u64,
+    /// When the request arrived.
+    pub arrival: SimTime,
     /// The group's number in the order of coming.
     pub seq: u64,
     /// One for each plane.
@@ -145,7 +146,7 @@ impl Queue {
     }
 
     /// A new group, without operations; `seq` is its number in the order of coming.
-    pub fn insert(&mut self, kind: OpKind, arrival: u64, seq: u64) -> GroupId {
+    pub fn insert(&mut self, kind: OpKind, arrival: SimTime, seq: u64) -> GroupId {
         let id = self.free.pop().unwrap_or_else(|| {
             let blank = Group {
                 kind,
@@ -170,13 +171,13 @@ impl Queue {
         id
     }
 
-    /// Adds an operation on a plane to a group, a program or a read that takes so many nanoseconds; the place
+    /// Adds an operation on a plane to a group, a program or a read that takes so long; the place
     /// of the plane among those that the group needs.
     pub fn add(
         &mut self,
         group: GroupId,
         plane: PlaneId,
-        (kind_of_operation, reading): (OpKind, u64),
+        (kind_of_operation, reading): (OpKind, Nanos),
     ) -> usize {
         let Group { kind, seq, .. } = self.groups[group.0 as usize];
         let of_plane = &mut self.kinds[side(kind)].of_plane[plane.index()];
@@ -185,7 +186,12 @@ impl Queue {
         let plane_shares = &mut self.groups[group.0 as usize].plane_shares;
         let at = plane_shares.iter().position(|plane_share| plane_share.plane == plane);
         let at = at.unwrap_or_else(|| {
-            plane_shares.push(PlaneShare { plane, programs: 0, reading: 0, estimate: 0 });
+            plane_shares.push(PlaneShare {
+                plane,
+                programs: 0,
+                reading: Nanos::ZERO,
+                estimate: Nanos::ZERO,
+            });
             of_plane.insert(of_plane.len() - after, group);
             plane_shares.len() - 1
         });
@@ -239,12 +245,13 @@ mod tests {
     #[test]
     fn a_group_waits_on_each_of_its_planes_until_it_goes() {
         let mut queue = Queue::new(4);
-        let first = queue.insert(OpKind::Program, 10, 1);
+        let first = queue.insert(OpKind::Program, SimTime::from_ns(10), 1);
         let operations = [(2, OpKind::Read), (3, OpKind::Read), (2, OpKind::Program)];
-        let places = operations.map(|(plane, kind)| queue.add(first, PlaneId(plane), (kind, 5)));
+        let places = operations
+            .map(|(plane, kind)| queue.add(first, PlaneId(plane), (kind, Nanos::from_ns(5))));
         assert_eq!(places, [0, 1, 0]);
-        let second = queue.insert(OpKind::Read, 10, 2);
-        queue.add(second, PlaneId(3), (OpKind::Read, 50));
+        let second = queue.insert(OpKind::Read, SimTime::from_ns(10), 2);
+        queue.add(second, PlaneId(3), (OpKind::Read, Nanos::from_ns(50)));
         assert_eq!(queue.of_plane(PlaneId(2), OpKind::Program), [first]);
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Program), [first]);
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Read), [second]);
@@ -252,7 +259,7 @@ mod tests {
             .group(first)
             .plane_shares
             .iter()
-            .map(|plane_share| (plane_share.programs, plane_share.reading));
+            .map(|plane_share| (plane_share.programs, plane_share.reading.as_ns()));
         assert_eq!(plane_shares.collect::<Vec<_>>(), [(1, 10), (0, 5)]);
         assert!(!queue.remove_plane_share(first, 0));
         let left = queue.of_plane(PlaneId(2), OpKind::Program).len();
@@ -268,8 +275,8 @@ mod tests {
         let mut queue = Queue::new(1);
         let all: Vec<_> = (0..5)
             .map(|slot| {
-                let group = queue.insert(OpKind::Read, 0, slot);
-                queue.add(group, PlaneId(0), (OpKind::Read, 1));
+                let group = queue.insert(OpKind::Read, SimTime::START, slot);
+                queue.add(group, PlaneId(0), (OpKind::Read, Nanos::from_ns(1)));
                 group
             })
             .collect();
@@ -278,7 +285,7 @@ mod tests {
         }
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), all[3..]);
         // A place that is used again is another group.
-        let next = queue.insert(OpKind::Read, 0, 9);
+        let next = queue.insert(OpKind::Read, SimTime::START, 9);
         assert_eq!(next, all[1]);
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), [all[3], all[4], next]);
         assert!(queue.group(next).seq > queue.group(all[4]).seq);
@@ -292,9 +299,9 @@ mod tests {
             .zip(kinds)
             .map(|(seq, kind)| {
                 let kind = if kind == "read" { OpKind::Read } else { OpKind::Program };
-                let group = queue.insert(kind, 0, seq);
+                let group = queue.insert(kind, SimTime::START, seq);
                 for plane in 0..2 {
-                    queue.add(group, PlaneId(plane), (OpKind::Read, 1));
+                    queue.add(group, PlaneId(plane), (OpKind::Read, Nanos::from_ns(1)));
                 }
                 group
             })
@@ -317,7 +324,7 @@ mod tests {
             assert_eq!(queue.of_plane(PlaneId(plane), OpKind::Program), writes);
         }
         // What came before those that are left, but waited elsewhere, comes before them.
-        let late = queue.insert(OpKind::Program, 0, 0);
+        let late = queue.insert(OpKind::Program, SimTime::START, 0);
         let writes = [groups[0], late, groups[2]];
         assert_eq!(queue.arrived(OpKind::Program).collect::<Vec<_>>(), writes);
         assert_eq!(writes.map(|id| queue.place(id)), [0, 2, 4]);
@@ -328,8 +335,8 @@ mod tests {
         for gone in 0..2 {
             let mut queue = Queue::new(1);
             let parts = [(); 2].map(|()| {
-                let group = queue.insert(OpKind::Program, 0, 7);
-                queue.add(group, PlaneId(0), (OpKind::Read, 1));
+                let group = queue.insert(OpKind::Program, SimTime::START, 7);
+                queue.add(group, PlaneId(0), (OpKind::Read, Nanos::from_ns(1)));
                 group
             });
             assert!(queue.remove_plane_share(parts[gone], 0));
@@ -342,8 +349,8 @@ mod tests {
     fn what_waited_elsewhere_comes_before_those_that_came_later() {
         let mut queue = Queue::new(1);
         let groups = [5, 9, 7, 3].map(|seq| {
-            let group = queue.insert(OpKind::Read, 0, seq);
-            queue.add(group, PlaneId(0), (OpKind::Read, 1));
+            let group = queue.insert(OpKind::Read, SimTime::START, seq);
+            queue.add(group, PlaneId(0), (OpKind::Read, Nanos::from_ns(1)));
             group
         });
         let in_order = [3, 0, 2, 1].map(|at| groups[at]);

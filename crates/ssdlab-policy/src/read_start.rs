@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
-use ssdlab_nand::{BlockId, Lpn, PageInBlock};
+use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock};
 
+use crate::allocation::BlockClass;
 use crate::{Policy, PolicyContext};
 
 /// What a reading policy may look at.
@@ -19,9 +20,9 @@ pub struct ReadStartView {
     /// Rungs of the ladder: sensing levels, or retries and the first attempt.
     pub levels: u8,
     /// The class of the block, 0 the best.
-    pub class: u8,
+    pub class: BlockClass,
     /// The level at which the block was measured; 0 where blocks are not.
-    pub measured: u8,
+    pub measured: Level,
     /// P/E cycles of the block, for a policy that [needs](ReadStartNeeds) them; else zero.
     pub pe_cycles: u32,
     /// Time since the first page of the block was written after its last erase, as a controller that
@@ -37,11 +38,17 @@ impl ReadStartView {
             page: PageInBlock(0),
             lpn: Lpn(0),
             levels,
-            class: 0,
-            measured: 0,
+            class: BlockClass::BEST,
+            measured: Level::FIRST,
             pe_cycles: 0,
             age: Nanos::ZERO,
         }
+    }
+
+    /// The last level of the ladder.
+    #[inline]
+    pub fn last_level(&self) -> Level {
+        Level::last_of(self.levels)
     }
 }
 
@@ -58,11 +65,11 @@ pub struct ReadStartNeeds {
 /// How a read starts and goes on.
 pub trait ReadStartPolicy {
     /// The level of the first attempt.
-    fn start(&mut self, view: &ReadStartView) -> u8;
+    fn start(&mut self, view: &ReadStartView) -> Level;
 
     /// The level to try after `failed` did not decode; higher than it.
-    fn climb(&mut self, _: &ReadStartView, failed: u8) -> u8 {
-        failed + 1
+    fn climb(&mut self, _: &ReadStartView, failed: Level) -> Level {
+        failed.next()
     }
 
     /// What it needs of the drive.
@@ -90,8 +97,8 @@ impl Policy for LowestLevel {
 
 impl ReadStartPolicy for LowestLevel {
     #[inline]
-    fn start(&mut self, _: &ReadStartView) -> u8 {
-        0
+    fn start(&mut self, _: &ReadStartView) -> Level {
+        Level::FIRST
     }
 
     fn needs(&self) -> ReadStartNeeds {
@@ -116,21 +123,21 @@ impl Default for FixedLevelConfig {
 /// Starts at a fixed level and climbs one at a time.
 #[derive(Clone, Debug)]
 pub struct FixedLevel {
-    level: u8,
+    level: Level,
 }
 
 impl Policy for FixedLevel {
     type Config = FixedLevelConfig;
 
     fn build(config: &FixedLevelConfig, _: &PolicyContext) -> FixedLevel {
-        FixedLevel { level: config.level.saturating_sub(1) }
+        FixedLevel { level: Level(config.level.saturating_sub(1)) }
     }
 }
 
 impl ReadStartPolicy for FixedLevel {
     #[inline]
-    fn start(&mut self, view: &ReadStartView) -> u8 {
-        self.level.min(view.levels - 1)
+    fn start(&mut self, view: &ReadStartView) -> Level {
+        self.level.min(view.last_level())
     }
 
     fn needs(&self) -> ReadStartNeeds {
@@ -157,8 +164,8 @@ impl Policy for HighestLevel {
 
 impl ReadStartPolicy for HighestLevel {
     #[inline]
-    fn start(&mut self, view: &ReadStartView) -> u8 {
-        view.levels - 1
+    fn start(&mut self, view: &ReadStartView) -> Level {
+        view.last_level()
     }
 }
 
@@ -172,15 +179,15 @@ mod tests {
 
     #[test]
     fn the_worst_is_the_last_level_at_once() {
-        assert_eq!(HighestLevel.start(&view(5)), 4);
-        assert_eq!(HighestLevel.start(&view(1)), 0);
+        assert_eq!(HighestLevel.start(&view(5)), Level(4));
+        assert_eq!(HighestLevel.start(&view(1)), Level(0));
     }
 
     #[test]
     fn a_climb_starts_at_the_level_that_is_set_and_goes_up_by_one() {
         let climb = |start| {
-            let mut climb = FixedLevel { level: start };
-            [climb.start(&view(5)), climb.climb(&view(5), 2)]
+            let mut climb = FixedLevel { level: Level(start) };
+            [climb.start(&view(5)), climb.climb(&view(5), Level(2))].map(|level| level.0)
         };
         assert_eq!([climb(0), climb(2), climb(4), climb(9)], [[0, 3], [2, 3], [4, 3], [4, 3]]);
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
 
-use crate::account::{Cause, OpKind};
+use crate::account::{Cause, OpKind, Priority};
 use crate::{Policy, PolicyContext};
 
 /// What a policy may know of the operation that a unit performs.
@@ -29,8 +29,8 @@ pub struct InService {
 pub struct SuspendView {
     /// What the array unit does now: a program or an erase.
     pub running: InService,
-    /// The priority of the host read that has come or waits, 0 the highest.
-    pub priority: u8,
+    /// The priority of the host read that has come or waits.
+    pub priority: Priority,
     /// Whether what the unit does is for a request of a higher priority.
     pub works_for_higher: bool,
 }

@@ -1,7 +1,7 @@
 //! What the tests of policies stand on.
 
 use ssdlab_base::Bytes;
-use ssdlab_nand::{Cell, Geometry};
+use ssdlab_nand::{Cell, Geometry, Level};
 
 use crate::Policy;
 use crate::account::Cause;
@@ -29,14 +29,16 @@ pub fn publish(policy: &mut impl Policy, event: &Event) -> Vec<Action> {
     actions.drain().collect()
 }
 
-/// Tells a policy that a page was read for the host and decoded at this level, at the first try or not.
+/// Tells a policy that a page was read for the host and decoded at this level, counted from 0, at the first try
+/// or not.
 pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: u8, first_try: bool) {
     let read = outcome(view, level, first_try);
     publish(policy, &Event::PageRead(&read));
 }
 
-/// A page that was read for the host, lies in a block and decoded at this level.
+/// A page that was read for the host, lies in a block and decoded at this level, counted from 0.
 pub fn outcome(view: &ReadStartView, level: u8, first_try: bool) -> ReadOutcome {
+    let level = Level(level);
     ReadOutcome { view: *view, level, first_try, errors: 0, mapped: true, cause: Cause::Host }
 }
 

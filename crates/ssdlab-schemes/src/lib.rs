@@ -22,11 +22,11 @@ pub mod streams {
 }
 
 use crate::catalog::Entry;
-use ssdlab_base::choice;
-use ssdlab_nand::PlaneId;
+use ssdlab_base::{Nanos, choice};
 use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{Level, PlaneId};
 use ssdlab_policy::account::OpKind;
-use ssdlab_policy::allocation::Streams;
+use ssdlab_policy::allocation::{BlockClass, Streams};
 use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, DriveView, Job, PlaneView, Repairs, Trigger,
 };
@@ -176,11 +176,11 @@ asks! { each_scheduler, AnyScheduler {
     /// [`SchedulerPolicy::window`].
     fn window(self: &Self) -> Option<usize>;
     /// [`SchedulerPolicy::estimate`].
-    fn estimate(self: &mut Self, view: &QueueView<impl Planes>, kind: OpKind, plane_share: &PlaneShare) -> u64;
+    fn estimate(self: &mut Self, view: &QueueView<impl Planes>, kind: OpKind, plane_share: &PlaneShare) -> Nanos;
     /// [`SchedulerPolicy::next`].
     fn next(self: &mut Self, view: &QueueView<impl Planes>, occasion: Occasion) -> Option<Decision>;
     /// [`SchedulerPolicy::on_dispatch`].
-    fn on_dispatch(self: &mut Self, view: &QueueView<impl Planes>, dispatch: &Dispatch, classes: &mut Vec<Option<u8>>);
+    fn on_dispatch(self: &mut Self, view: &QueueView<impl Planes>, dispatch: &Dispatch, classes: &mut Vec<Option<BlockClass>>);
     /// [`SchedulerPolicy::is_overdue`].
     fn is_overdue(self: &mut Self, view: &QueueView<impl Planes>, plane: PlaneId) -> bool;
 } }
@@ -210,9 +210,9 @@ asks! { each_program_mode, AnyProgramMode {
 
 asks! { each_read_start, AnyReadStart {
     /// [`ReadStartPolicy::start`].
-    #[inline] fn start(self: &mut Self, view: &ReadStartView) -> u8;
+    #[inline] fn start(self: &mut Self, view: &ReadStartView) -> Level;
     /// [`ReadStartPolicy::climb`].
-    fn climb(self: &mut Self, view: &ReadStartView, failed: u8) -> u8;
+    fn climb(self: &mut Self, view: &ReadStartView, failed: Level) -> Level;
     /// [`ReadStartPolicy::needs`].
     fn needs(self: &Self) -> ReadStartNeeds;
 } }

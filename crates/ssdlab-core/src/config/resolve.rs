@@ -3,10 +3,10 @@
 use ssdlab_base::quantity::Share;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Nanos};
-use ssdlab_nand::Geometry;
 use ssdlab_nand::chip::Chip;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::{Refusal, positive};
+use ssdlab_nand::{Geometry, ProgramMode};
 
 use super::effects::{asks_for_retries, check_effects, reads_may_pass};
 use super::space::{
@@ -15,7 +15,7 @@ use super::space::{
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
 use crate::account::Cause;
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
-use crate::ftl::{FreeBlockPolicy, MapShape, PageSequence};
+use crate::ftl::{BlockClass, FreeBlockPolicy, MapShape, PageSequence};
 use crate::metadata::block_class::{BlockClassChoice, CLASSES_MAX};
 use crate::metadata::block_groups::{Boundaries, GroupsConfig};
 use crate::metadata::page_hotness::HotnessConfig;
@@ -181,13 +181,13 @@ impl Resolved {
     }
 
     /// The program mode of the host's writes to blocks of this class of which nothing else is known.
-    pub fn program_mode_of(&self, class: u8) -> u8 {
+    pub fn program_mode_of(&self, class: BlockClass) -> ProgramMode {
         let (context, mut hint) = (self.policy_context(), PlacementHint::default());
         for link in &self.config.program_mode {
             let view = ProgramModeView { cause: Cause::Host, class, hotness: None };
             AnyProgramMode::build(link, &context).fill(&view, &mut hint);
         }
-        hint.program_mode.unwrap_or(0)
+        hint.program_mode.unwrap_or_default()
     }
 
     /// The shape of the flash.

@@ -1,5 +1,6 @@
 //! A host request comes in and divides into page operations.
 
+use ssdlab_base::SimTime;
 use ssdlab_nand::Lpn;
 use ssdlab_nand::geometry::sector_mask;
 
@@ -45,7 +46,11 @@ impl Drive {
         if self.policies.wants.has(EventMask::REQUEST_ARRIVED) {
             let request = &self.attrs(Owner::Request(slot));
             let op = self.host[slot].request.op;
-            self.policies.publish(&Event::RequestArrived { op, request, now: self.now });
+            self.policies.publish(&Event::RequestArrived {
+                op,
+                request,
+                now: SimTime::from_ns(self.now),
+            });
         }
         if request.op == Op::Write && self.buffer.is_none() {
             let attrs = self.attrs(Owner::Request(slot));

@@ -2,12 +2,12 @@
 //! waited for its page begin.
 
 use ssdlab_base::SimTime;
-use ssdlab_nand::Lpn;
+use ssdlab_nand::{Level, Lpn};
 
 use super::Drive;
 use super::routing::Step;
 use super::watch::watch;
-use crate::account::{Cause, OpKind, Part, RequestAttrs};
+use crate::account::{Cause, OpKind, Part, Priority, RequestAttrs};
 use crate::flash::{Event as FlashEvent, Owner, Room, TxnId, UnitId};
 use crate::ftl::Entry;
 use crate::host::{Active, Completion};
@@ -130,7 +130,7 @@ impl Drive {
         txn.sectors = txn.mask.count_ones() as u16;
         // What failed while reading no longer explains what comes.
         txn.failed = 0;
-        txn.level = 0;
+        txn.level = Level::FIRST;
         txn.age = None;
         let plane = self.plane_for_write(id);
         self.send(id, plane);
@@ -222,8 +222,8 @@ impl Drive {
         watch!(self, ended(slot, request, self.now, blame));
         self.policies.publish(&Event::RequestEnded {
             op: request.op,
-            priority: request.queue,
-            latency: self.now - request.arrival.as_ns(),
+            priority: Priority::of_queue(request.queue),
+            latency: SimTime::from_ns(self.now) - request.arrival,
         });
         debug_assert_eq!(
             blame.iter().sum::<u64>(),

@@ -2,14 +2,16 @@
 
 use std::cell::Cell;
 
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
 use super::Drive;
-use crate::account::{Cause, OpKind, RequestAttrs};
+use crate::account::{Cause, OpKind, Priority, RequestAttrs};
 use crate::flash::{Fifo, Flash, Owner, Rank, TxnId, Txns, UnitId};
 use crate::ftl::Ftl;
 use crate::host::{Active, Op};
 use crate::policy::PlacementHint;
+use crate::policy::allocation::BlockClass;
 use crate::policy::program_mode::ProgramModeView;
 use crate::policy::scheduler::{
     Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView, SchedulerView,
@@ -33,14 +35,14 @@ pub(super) struct Hold {
     queue: Queue,
     /// By group.
     held: Vec<Held>,
-    /// By class of blocks: nanoseconds in which a page is moved there and programmed.
-    programming: Box<[u64]>,
+    /// By class of blocks: the time in which a page is moved there and programmed.
+    programming: Box<[Nanos]>,
     /// Groups that have come or grown and have not been offered to the order.
     entered: Vec<GroupId>,
     /// Planes on which a job has ended.
     ended: Vec<PlaneId>,
     /// Lists that are empty between two uses; kept for their memory.
-    classes: Vec<Option<u8>>,
+    classes: Vec<Option<BlockClass>>,
     planes: Vec<PlaneId>,
 }
 
@@ -73,7 +75,7 @@ impl Planes for PlanesNow<'_> {
     }
 
     #[inline]
-    fn free_pages(&self, plane: PlaneId, class: u8) -> u32 {
+    fn free_pages(&self, plane: PlaneId, class: BlockClass) -> u32 {
         self.ftl.alloc.pages_of(plane, class)
     }
 
@@ -91,7 +93,7 @@ macro_rules! view {
     };
     ($drive:ident, $work:expr) => {
         QueueView {
-            now: $drive.now,
+            now: SimTime::from_ns($drive.now),
             queue: &$drive.hold.as_ref().expect("requests that wait").queue,
             planes: &PlanesNow {
                 flash: &$drive.flash,
@@ -113,12 +115,12 @@ impl Hold {
         planes: u32,
         classes: usize,
     ) -> Option<Box<Hold>> {
-        let programming = (0..classes as u8).map(|class| {
+        let programming = BlockClass::numbered(0..classes).map(|class| {
             let mut hint = PlacementHint::default();
             for link in &mut *program {
                 link.fill(&ProgramModeView { cause: Cause::Host, class, hotness: None }, &mut hint);
             }
-            flash.nominal_program(hint.program_mode.unwrap_or(0)).as_ns()
+            flash.nominal_program(hint.program_mode.unwrap_or_default())
         });
         order.window().is_some().then(|| {
             Box::new(Hold {
@@ -134,7 +136,7 @@ impl Hold {
     }
 
     /// A new group, without operations.
-    fn insert(&mut self, owner: Owner, kind: OpKind, (arrival, seq): (u64, u64)) -> GroupId {
+    fn insert(&mut self, owner: Owner, kind: OpKind, (arrival, seq): (SimTime, u64)) -> GroupId {
         let group = self.queue.insert(kind, arrival, seq);
         let at = group.0 as usize;
         if at == self.held.len() {
@@ -150,7 +152,7 @@ impl Hold {
     }
 
     /// Adds an operation to a group; the place of its plane among those that the group needs.
-    fn add(&mut self, txns: &mut Txns, group: GroupId, id: TxnId, reading: u64) -> usize {
+    fn add(&mut self, txns: &mut Txns, group: GroupId, id: TxnId, reading: Nanos) -> usize {
         let (plane, kind) = (txns[id].plane, txns[id].kind);
         let at = self.queue.add(group, plane, (kind, reading));
         let lists = &mut self.held[group.0 as usize].txns;
@@ -203,9 +205,9 @@ impl Drive {
         let reading = match self.flash.txns[id].kind {
             OpKind::Read => {
                 let level = self.policies.read_start.start(&self.read_view(id));
-                self.flash.nominal_read(id, level).as_ns()
+                self.flash.nominal_read(id, level)
             }
-            _ => 0,
+            _ => Nanos::ZERO,
         };
         let owner = self.flash.txns[id].owner;
         let (kind, arrival, seq) = match owner {
@@ -213,7 +215,7 @@ impl Drive {
                 let Active { request, arrival_seq, .. } = &self.host[slot];
                 let reads = request.op == Op::Read;
                 let kind = if reads { OpKind::Read } else { OpKind::Program };
-                (kind, request.arrival.as_ns(), *arrival_seq)
+                (kind, request.arrival, *arrival_seq)
             }
             _ => (OpKind::Program, self.flash.txns[id].began(), self.flash.txns[id].seq()),
         };
@@ -421,7 +423,7 @@ impl Drive {
 
     /// Asks whether a read that has come, or was there first, interrupts what its unit does.
     #[inline]
-    pub(super) fn ask_to_suspend(&mut self, plane: PlaneId, priority: u8) {
+    pub(super) fn ask_to_suspend(&mut self, plane: PlaneId, priority: Priority) {
         if !self.flash.may_suspend() {
             return;
         }
@@ -432,7 +434,7 @@ impl Drive {
         }
         let head = self.flash.held(unit).next().expect("an operation in service");
         let own = self.attrs(self.flash.txns[head].owner).priority;
-        let view = SuspendView { running, priority, works_for_higher: own < priority };
+        let view = SuspendView { running, priority, works_for_higher: own.is_above(priority) };
         match self.policies.suspend.verdict(&view) {
             Verdict::Wait => {}
             Verdict::Suspend => self.flash.suspend(unit, self.now),

@@ -1,11 +1,12 @@
 //! What a page that is written should be like: what is known of its request, and what placement makes of it.
 
+use ssdlab_base::SimTime;
 use ssdlab_base::units::SECTOR_BYTES;
-use ssdlab_nand::{Lpn, Ppn};
+use ssdlab_nand::{Lpn, Ppn, ProgramMode};
 
 use super::Drive;
-use crate::account::{Cause, RequestAttrs};
-use crate::flash::{NORMAL_MODE, Owner, Room, TxnId};
+use crate::account::{Cause, Priority, RequestAttrs};
+use crate::flash::{Owner, Room, TxnId};
 use crate::host::Active;
 use crate::metadata::page_hotness::Hotness;
 use crate::policy::PlacementHint;
@@ -36,7 +37,7 @@ impl Drive {
     /// Asks what depends on the page itself that is to be written.
     pub(super) fn fill_page(&mut self, lpn: Lpn, cause: Cause, hint: &mut PlacementHint) {
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
-        let view = PageView { lpn, cause, now: self.now, from };
+        let view = PageView { lpn, cause, now: SimTime::from_ns(self.now), from };
         self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
     }
 
@@ -75,20 +76,21 @@ impl Drive {
             Owner::Request(slot) => {
                 let Active { request, pages, .. } = &self.host[slot];
                 let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-                RequestAttrs { priority: request.queue, hint: request.hint, pages: *pages, bytes }
+                let priority = Priority::of_queue(request.queue);
+                RequestAttrs { priority, hint: request.hint, pages: *pages, bytes }
             }
             Owner::Buffer { room: Room::For(write), .. } => {
                 self.attrs(self.flash.txns[write].owner)
             }
             // Anybody may wait for the map.
-            Owner::Map { .. } => self.of_a_page(0),
-            _ => self.of_a_page(self.host.queues() as u8 - 1),
+            Owner::Map { .. } => self.of_a_page(Priority::HIGHEST),
+            _ => self.of_a_page(Priority::of_queue(self.host.queues() as u8 - 1)),
         }
     }
 
     /// A page for which no request is known.
     #[inline]
-    fn of_a_page(&self, priority: u8) -> RequestAttrs {
+    fn of_a_page(&self, priority: Priority) -> RequestAttrs {
         RequestAttrs { priority, hint: 0, pages: 1, bytes: self.geometry.page_size.get() }
     }
 
@@ -104,11 +106,11 @@ impl Drive {
         hotness: Option<Hotness>,
         ppn: Ppn,
         cause: Cause,
-    ) -> u8 {
+    ) -> ProgramMode {
         let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
         let view = ProgramModeView { cause, class, hotness };
         let mut hint = PlacementHint::default();
         self.policies.program_mode.iter_mut().for_each(|link| link.fill(&view, &mut hint));
-        hint.program_mode.unwrap_or(NORMAL_MODE)
+        hint.program_mode.unwrap_or_default()
     }
 }

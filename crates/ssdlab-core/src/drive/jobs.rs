@@ -1,7 +1,7 @@
 //! What the tenders want done: a block's valid pages move elsewhere on its plane, then it is
 //! erased. One job at a time on a plane, one operation of it at a time.
 
-use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
+use ssdlab_nand::{BlockId, Level, PageInBlock, PlaneId, Ppn};
 
 use super::Drive;
 use super::policies::BackgroundAt;
@@ -165,7 +165,7 @@ impl Drive {
         txn.owner = Owner::Job(plane);
         txn.sectors = self.geometry.sectors_per_page() as u16;
         txn.failed = 0;
-        txn.level = 0;
+        txn.level = Level::FIRST;
         self.enqueue_job(id, plane);
     }
 

@@ -1,6 +1,7 @@
 //! At which level a read starts, and how it goes on.
 
 use ssdlab_base::Nanos;
+use ssdlab_nand::Level;
 
 use super::Drive;
 use crate::flash::{TxnId, UnitId};
@@ -18,10 +19,10 @@ impl Drive {
 
     /// Asks at which level a read goes on whose attempt fails, or will perhaps.
     #[inline(never)]
-    pub(super) fn next_level(&mut self, id: TxnId) -> u8 {
+    pub(super) fn next_level(&mut self, id: TxnId) -> Level {
         let view = self.read_view(id);
         let level = self.flash.txns[id].level;
-        self.policies.read_start.climb(&view, level).min(view.levels - 1)
+        self.policies.read_start.climb(&view, level).min(view.last_level())
     }
 
     /// What a reading policy may know of a read.
@@ -37,7 +38,7 @@ impl Drive {
         }
         let class = self.ftl.blocks.class(block);
         let groups = self.policies.metadata.block_groups.as_ref();
-        let measured = groups.map_or(0, |groups| groups.level(block));
+        let measured = groups.map_or(Level::FIRST, |groups| groups.level(block));
         let levels = self.flash.cells.levels();
         let page = self.geometry.page_in_block(txn.ppn);
         ReadStartView { block, page, lpn: txn.lpn, levels, class, measured, pe_cycles, age }

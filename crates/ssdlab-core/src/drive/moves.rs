@@ -14,6 +14,7 @@ use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{Map, PlaneOrder};
 use crate::metadata::block_class::BlockClassChoice;
 use crate::policy::PlacementHint;
+use crate::policy::allocation::BlockClass;
 use crate::policy::background::{HostRead, Trigger};
 use crate::policy::event::{Event, EventMask};
 
@@ -77,9 +78,9 @@ impl Moves {
         (plane.0 / self.span) as usize
     }
 
-    fn hand(&mut self, plane: PlaneId, class: u8) -> &mut u32 {
+    fn hand(&mut self, plane: PlaneId, class: BlockClass) -> &mut u32 {
         let classes = self.hands.len() / self.takes.len();
-        &mut self.hands[self.part(plane) * classes + usize::from(class)]
+        &mut self.hands[self.part(plane) * classes + class.index()]
     }
 
     /// The planes of the part in which a plane lies, the one of this number first.
@@ -135,7 +136,7 @@ impl Drive {
 
     /// Moves the page that an operation has read to blocks of this class, which is set apart or a
     /// priority's.
-    fn move_page(&mut self, read: TxnId, class: u8) {
+    fn move_page(&mut self, read: TxnId, class: BlockClass) {
         let txn = &self.flash.txns[read];
         let (lpn, from) = (txn.lpn, txn.ppn);
         let whole = u64::MAX >> (64 - self.geometry.sectors_per_page());
@@ -174,7 +175,7 @@ impl Drive {
     }
 
     /// The plane to which a page goes that lies here: the next that has a page of the class for it.
-    fn plane_for_move(&self, lpn: Lpn, lies_on: PlaneId, class: u8) -> Option<PlaneId> {
+    fn plane_for_move(&self, lpn: Lpn, lies_on: PlaneId, class: BlockClass) -> Option<PlaneId> {
         let moves = self.background.moves.as_ref().expect(HAS_MOVES);
         let mut planes = moves.planes(lies_on, moves.takes[moves.part(lies_on)]);
         planes.find(|&plane| {
@@ -190,7 +191,7 @@ impl Drive {
 
     /// No plane to which a page might go has a page of the class left: the tenders hear of it, plane by
     /// plane, until a job begins. Of each class one block of a part is emptied at a time.
-    fn ask_for_room(&mut self, lpn: Lpn, lies_on: PlaneId, class: u8) {
+    fn ask_for_room(&mut self, lpn: Lpn, lies_on: PlaneId, class: BlockClass) {
         let moves = self.background.moves.as_mut().expect(HAS_MOVES);
         let hand = *moves.hand(lies_on, class);
         let planes = moves.planes(lies_on, hand);
@@ -226,7 +227,7 @@ impl Drive {
         }
     }
 
-    fn wants_room(&mut self, plane: PlaneId, class: u8) {
+    fn wants_room(&mut self, plane: PlaneId, class: BlockClass) {
         self.policies.publish(&Event::NoSpace { plane, class });
     }
 

@@ -2,6 +2,7 @@
 
 use crate::config::Resolved;
 use crate::metadata::Metadata;
+use crate::policy::allocation::BlockClass;
 use crate::policy::background::EndedJob;
 use crate::policy::columns::{self, Column, SavedColumns};
 use crate::policy::event::{Action, Actions, Event, EventMask};
@@ -205,7 +206,7 @@ impl Policies {
     }
 
     /// The class to which the page should move that the host has just read, if it was asked for.
-    pub(super) fn take_migration(&mut self) -> Option<u8> {
+    pub(super) fn take_migration(&mut self) -> Option<BlockClass> {
         let mut first = None;
         self.asked.retain(|(_, action)| match *action {
             Action::MigratePage { class } => {

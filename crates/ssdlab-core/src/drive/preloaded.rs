@@ -1,12 +1,11 @@
 //! Pages that count as written before the start, though no table holds them.
 
 use ssdlab_base::Nanos;
-use ssdlab_nand::{Lpn, PlaneId, Ppn};
+use ssdlab_nand::{Lpn, PlaneId, Ppn, ProgramMode};
 
 use super::Drive;
 use crate::account::Cause;
 use crate::config::{StartProgramMode, UnwrittenReads};
-use crate::flash::NORMAL_MODE;
 use crate::media;
 
 impl Drive {
@@ -41,9 +40,9 @@ impl Drive {
 
     /// The voltages with which a page was programmed that counts as written before the start.
     #[inline]
-    pub(super) fn program_mode_of_unwritten(&mut self, lpn: Lpn, ppn: Ppn) -> u8 {
+    pub(super) fn program_mode_of_unwritten(&mut self, lpn: Lpn, ppn: Ppn) -> ProgramMode {
         match self.resolved.config.start.program_mode {
-            StartProgramMode::Normal => NORMAL_MODE,
+            StartProgramMode::Normal => ProgramMode::NORMAL,
             StartProgramMode::Policy => {
                 let then =
                     self.policies.metadata.page_hotness.as_ref().map(|hot| hot.at_start(lpn));

@@ -5,7 +5,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 use super::Drive;
 use super::jobs::Running;
 use super::watch::watch;
-use crate::account::{Cause, OpKind};
+use crate::account::{Cause, OpKind, Priority};
 use crate::config::RESERVE_BLOCKS;
 use crate::flash::TxnId;
 use crate::policy::event::{Action, Event, EventMask, FreedBlock, Probe};
@@ -25,7 +25,7 @@ impl Drive {
                 } else if self.resolved.config.metadata.block_class.by_priority() {
                     // Whose it was, its page stays.
                     let class = self.ftl.blocks.class(job.block);
-                    self.flash.txns[id].hint.priority = Some(class);
+                    self.flash.txns[id].hint.priority = Some(Priority::of_class(class));
                 }
                 self.enqueue_job(id, plane);
             }

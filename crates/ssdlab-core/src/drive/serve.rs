@@ -7,6 +7,7 @@ use super::watch::watch;
 use crate::account::{OpKind, RequestAttrs};
 use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
 use crate::ftl::{Streams, Writer};
+use crate::policy::allocation::BlockClass;
 use crate::policy::event::{BlockOpened, Event, EventMask};
 use crate::policy::program_mode::ProgramModeView;
 
@@ -211,7 +212,7 @@ impl Drive {
                 *slowest = (*slowest).max(Some(page_type));
             }
             if self.hold.is_some() {
-                let class = hint.quality.unwrap_or(0);
+                let class = hint.quality.unwrap_or(BlockClass::BEST);
                 let (plane, arrival) = (txn.plane, txn.began());
                 self.policies.publish_to_scheduler(&Event::PageAllocated { plane, class, arrival });
             }

@@ -8,6 +8,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 use super::Drive;
 use super::jobs::{Running, plane_view};
 use super::policies::BackgroundAt;
+use crate::account::Priority;
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::background::{
     BlockEstimate, DriveView, EndedJob, Expected, Job, MOVES_FREE_LEAST, Repairs, Trigger,
@@ -79,8 +80,8 @@ impl Upkeep {
         self.asked = true;
     }
 
-    fn gains(&mut self, priority: u8) -> &mut u32 {
-        let at = usize::from(priority);
+    fn gains(&mut self, priority: Priority) -> &mut u32 {
+        let at = priority.index();
         if self.coming.len() <= at {
             self.coming.resize(at + 1, 0);
         }
@@ -164,7 +165,7 @@ impl Drive {
             }
             // One that was held late does not bring the next ones nearer, and those that it outlasted are left out.
             while due.at <= now {
-                due.at = due.at + due.interval;
+                due.at += due.interval;
             }
             let policy = due.policy;
             self.background.upkeep.drop_all_of(policy);
@@ -203,7 +204,7 @@ impl Drive {
         full.filter(|block| taken.binary_search(block).is_err())
             .map(|block| BlockEstimate {
                 block,
-                priority: blocks.class(block),
+                priority: Priority::of_class(blocks.class(block)),
                 valid: blocks.valid(block),
                 expected: self.expected(block),
             })

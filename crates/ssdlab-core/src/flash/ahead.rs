@@ -3,6 +3,7 @@
 
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::Level;
 
 use super::txn::Txn;
 use super::unit::{Ahead, State};
@@ -24,7 +25,7 @@ pub struct SensedAhead {
 impl SensedAhead {
     /// How long a read is sensed at a level as a retry that would take so long.
     #[inline]
-    pub fn shortened(&self, span: Nanos, txn: &Txn, level: u8) -> Nanos {
+    pub fn shortened(&self, span: Nanos, txn: &Txn, level: Level) -> Nanos {
         let is_shorter = self.shorter_every || level >= txn.level_needed;
         let less = if is_shorter { self.shorter.of(span.as_ns()) } else { 0 };
         Nanos::from_ns(span.as_ns() - less)
@@ -38,7 +39,7 @@ impl Flash {
         let Some(ahead) = &self.setup.ahead else { return };
         let head = self.units[id.0 as usize].head;
         let may = ahead.first || self.txns[head].failed > 0;
-        let last = self.cells.levels() - 1;
+        let last = self.cells.last_level();
         if self.holds() && may && self.held(id).any(|member| self.txns[member].level < last) {
             self.events.push(Event::Sensed(id));
         }

@@ -14,11 +14,11 @@ use ssdlab_base::{Nanos, ahead};
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::program_mode::{PROGRAM_MODES_MAX, ProgramMode};
-use ssdlab_nand::{BlockId, Geometry, PageType, Ppn};
+use ssdlab_nand::{BlockId, Geometry, Level, PageType, Ppn};
 
 use self::apart::{Apart, COMPARED};
 use super::link::Moved;
-use super::txn::{NORMAL_MODE, Txn};
+use super::txn::Txn;
 use crate::account::{Cause, OpKind};
 
 /// The truth about every block.
@@ -168,6 +168,12 @@ impl Cells {
         self.chip.levels()
     }
 
+    /// The last of them.
+    #[inline]
+    pub(super) fn last_level(&self) -> Level {
+        Level::last_of(self.levels())
+    }
+
     /// When the first page of a block was programmed since its erase, on the cells' clock; none if it
     /// holds nothing. What a controller knows too that stamps its blocks.
     pub fn stamp(&self, block: BlockId) -> Option<i64> {
@@ -273,7 +279,7 @@ impl Cells {
     fn hold_normal(&mut self, block: usize) {
         let pages = self.pages_of(block);
         let unknown = self.facts.program_mode[pages].iter_mut().filter(|class| **class == UNKNOWN);
-        unknown.for_each(|class| *class = NORMAL_MODE);
+        unknown.for_each(|class| *class = ProgramMode::NORMAL.0);
     }
 
     #[inline]
@@ -287,9 +293,9 @@ impl Cells {
     pub(super) fn begin(&mut self, txn: &mut Txn, geometry: &Geometry) {
         txn.page_type = self.page_type(txn, geometry);
         txn.program_mode = match txn.kind {
-            OpKind::Program => ProgramMode(txn.hint.program_mode.unwrap_or(NORMAL_MODE)),
+            OpKind::Program => txn.hint.program_mode.unwrap_or_default(),
             // What was written before the start, and no table holds.
-            _ if txn.age.is_some() => ProgramMode(txn.laid_with),
+            _ if txn.age.is_some() => txn.laid_with,
             _ => self.program_mode_of(txn.ppn),
         };
     }
@@ -342,15 +348,15 @@ impl Cells {
 
     /// The level at which a read that is sensed now decodes; counts the read.
     #[inline]
-    pub(super) fn level_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
+    pub(super) fn level_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> Level {
         match self.chip.is_flat() {
-            true => 0,
+            true => Level::FIRST,
             false => self.level_by_errors(txn, geometry, now),
         }
     }
 
     #[inline(never)]
-    fn level_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> u8 {
+    fn level_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> Level {
         let block = geometry.block_of(txn.ppn);
         let conditions = self.conditions(txn, block, geometry, now);
         self.facts.blocks[block.index()].reads += 1;
@@ -364,15 +370,15 @@ impl Cells {
             }
         }
         self.probe += 1;
-        self.chip.level_needed(block, &conditions).unwrap_or(u8::MAX)
+        self.chip.level_needed(block, &conditions).unwrap_or(Level::BEYOND)
     }
 
     /// Where a read starts: as far before the level that it needs as it would have been beyond it, where that
     /// fails as well.
     #[inline]
-    pub(super) fn as_far(&self, txn: &Txn) -> u8 {
+    pub(super) fn as_far(&self, txn: &Txn) -> Level {
         match self.chip.fails_beyond() && txn.level > txn.level_needed {
-            true => txn.level_needed.saturating_sub(txn.level - txn.level_needed),
+            true => txn.level.mirrored(txn.level_needed),
             false => txn.level,
         }
     }
@@ -409,9 +415,8 @@ impl Cells {
     }
 
     /// Time to program a page with these voltages, the mean over the types of pages.
-    pub(super) fn nominal_program(&self, program_mode: u8, types: u8) -> Nanos {
-        let each =
-            (0..types).map(|t| self.chip.program_time(PageType(t), ProgramMode(program_mode)));
+    pub(super) fn nominal_program(&self, program_mode: ProgramMode, types: u8) -> Nanos {
+        let each = (0..types).map(|t| self.chip.program_time(PageType(t), program_mode));
         Nanos::from_ns(each.sum::<Nanos>().as_ns() / u64::from(types))
     }
 
@@ -423,14 +428,14 @@ impl Cells {
     #[inline]
     pub(super) fn keep_voltage(&mut self, page: Ppn, program_mode: ProgramMode) {
         self.programmed[program_mode.index()] += 1;
-        self.set_program_mode(page, program_mode.0);
+        self.set_program_mode(page, program_mode);
     }
 
     /// A page was programmed with these voltages before the run.
     #[inline]
-    pub fn set_program_mode(&mut self, page: Ppn, program_mode: u8) {
+    pub fn set_program_mode(&mut self, page: Ppn, program_mode: ProgramMode) {
         if let Some(class) = self.facts.program_mode.get_mut(page.index()) {
-            *class = program_mode;
+            *class = program_mode.0;
         }
     }
 
@@ -440,8 +445,8 @@ impl Cells {
     }
 
     /// The voltages with which a page was programmed last.
-    pub fn program_mode(&self, page: Ppn) -> u8 {
-        self.program_mode_of(page).0
+    pub fn program_mode(&self, page: Ppn) -> ProgramMode {
+        self.program_mode_of(page)
     }
 
     /// The wear of an erase of a block as its pages were programmed: the mean over those of them that

@@ -150,7 +150,7 @@ impl Flash {
             return false;
         }
         let txn = &self.txns[unit.head];
-        let fails = txn.level < txn.level_needed && txn.level + 1 < self.cells.levels();
+        let fails = txn.level < txn.level_needed && txn.level < self.cells.last_level();
         fails && !txn.sibling.is_some() && !self.is_overtaken(unit)
     }
 
@@ -164,7 +164,7 @@ impl Flash {
         self.lines[usize::from(unit.channel)].read(txn, &self.cells, &self.setup.moves, now);
         self.retries += 1;
         txn.failed += 1;
-        (txn.level_ahead, txn.level) = (txn.level, txn.level + 1);
+        (txn.level_ahead, txn.level) = (txn.level, txn.level.next());
         unit.fails_at = txn.since;
         let sensed = SimTime::from_ns(txn.since) + self.cells.sense_time(txn);
         self.timers.set(slot, sensed);

@@ -42,11 +42,12 @@ pub use setup::FlashSetup;
 pub use survey::{At, Attempt, Read, Survey};
 use timeline::Timeline;
 pub use timeline::{Act, Span};
-pub use txn::{Fifo, NORMAL_MODE, Owner, Room, Txn, TxnId, Txns};
+pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::{Geometry, PlaneId};
+pub use ssdlab_nand::{Level, ProgramMode};
 
 use crate::account::{Cause, OpKind, Part};
 use crate::timers::Timers;

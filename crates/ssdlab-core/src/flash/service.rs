@@ -425,7 +425,7 @@ impl Flash {
     fn attempt_ends(&mut self, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
         let decoded = txn.level >= txn.level_needed;
-        let last = txn.level + 1 >= self.cells.levels();
+        let last = txn.level >= self.cells.last_level();
         if decoded || last {
             txn.uncorrectable = !decoded;
             self.uncorrectable += u64::from(!decoded);

@@ -1,7 +1,7 @@
 //! What can be seen of the back end by those who decide.
 
 use ssdlab_base::{Nanos, SimTime};
-use ssdlab_nand::PlaneId;
+use ssdlab_nand::{Level, PlaneId, ProgramMode};
 
 use super::{Flash, Rank, State, TxnId, UnitId};
 use crate::account::OpKind;
@@ -82,7 +82,7 @@ impl Flash {
     }
 
     /// How long a read takes by itself that decodes at this level, by the data sheet.
-    pub fn nominal_read(&mut self, id: TxnId, level: u8) -> Nanos {
+    pub fn nominal_read(&mut self, id: TxnId, level: Level) -> Nanos {
         let txn = &mut self.txns[id];
         let before = std::mem::replace(&mut txn.level, level);
         self.cells.begin(txn, &self.geometry);
@@ -94,7 +94,7 @@ impl Flash {
 
     /// How long a page takes to be moved to the flash and programmed with these voltages, by the
     /// data sheet: the mean over the types of pages.
-    pub fn nominal_program(&self, program_mode: u8) -> Nanos {
+    pub fn nominal_program(&self, program_mode: ProgramMode) -> Nanos {
         let page = self.setup.whole_page().time;
         let types = self.geometry.cell.bits() as u8;
         self.setup.command_time + page + self.cells.nominal_program(program_mode, types)

@@ -5,15 +5,15 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::program_mode::ProgramMode;
-use ssdlab_nand::{BlockId, PageInBlock, PageType};
+use ssdlab_nand::{BlockId, Level, PageInBlock, PageType};
 
 use super::{FlashSetup, Moved};
 
 /// Under which conditions a page of a block is read.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
-    /// The voltage class with which it was programmed, 0 the normal one.
-    pub program_mode: u8,
+    /// The voltage class with which it was programmed.
+    pub program_mode: ProgramMode,
     /// P/E cycles of the block.
     pub pe_cycles: f64,
     /// Time since the page was programmed.
@@ -30,7 +30,7 @@ pub struct Read {
     /// Raw bit error rate at the first attempt.
     pub rber: f64,
     /// The level at which it decodes; `None` if the last does not suffice.
-    pub level: Option<u8>,
+    pub level: Option<Level>,
 }
 
 /// The parts of a read that makes one attempt.
@@ -68,7 +68,7 @@ impl<'a> Survey<'a> {
 
     fn conditions(&self, page: PageInBlock, at: At) -> Conditions {
         Conditions {
-            program_mode: ProgramMode(at.program_mode),
+            program_mode: at.program_mode,
             retention: at.age,
             dwell: at.dwell,
             reads: at.reads,
@@ -94,9 +94,11 @@ impl<'a> Survey<'a> {
     }
 
     /// The level at which a page decodes; the last if not even that suffices.
-    pub fn level(&self, block: u32, page: u16, at: At) -> u8 {
+    pub fn level(&self, block: u32, page: u16, at: At) -> Level {
         let conditions = self.conditions(PageInBlock(page), at);
-        self.chip.level_needed(BlockId(block), &conditions).unwrap_or(self.chip.levels() - 1)
+        self.chip
+            .level_needed(BlockId(block), &conditions)
+            .unwrap_or(Level::last_of(self.chip.levels()))
     }
 
     /// Time to erase a block of so many P/E cycles.
@@ -115,8 +117,8 @@ impl<'a> Survey<'a> {
     }
 
     /// An attempt at this level, of a page of the lowest type.
-    pub fn attempt(&self, program_mode: u8, level: u8) -> Attempt {
-        let (by, page) = (ProgramMode(program_mode), self.page);
+    pub fn attempt(&self, program_mode: ProgramMode, level: Level) -> Attempt {
+        let (by, page) = (program_mode, self.page);
         let sense = |on| self.chip.sense_time(PageType(0), by, level, on);
         Attempt {
             sense: sense(false),
@@ -127,13 +129,13 @@ impl<'a> Survey<'a> {
     }
 
     /// How much a program with these voltages wears a block, in parts of the normal ones.
-    pub fn wear(&self, program_mode: u8) -> f64 {
-        self.chip.wear_weight(ProgramMode(program_mode))
+    pub fn wear(&self, program_mode: ProgramMode) -> f64 {
+        self.chip.wear_weight(program_mode)
     }
 
     /// Time to program a page, the mean over the types of pages.
-    pub fn program(&self, program_mode: u8, types: u8) -> Nanos {
-        let time = |page| self.chip.program_time(PageType(page), ProgramMode(program_mode));
+    pub fn program(&self, program_mode: ProgramMode, types: u8) -> Nanos {
+        let time = |page| self.chip.program_time(PageType(page), program_mode);
         Nanos::from_ns((0..types).map(time).sum::<Nanos>().as_ns() / u64::from(types))
     }
 }

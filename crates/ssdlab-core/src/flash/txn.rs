@@ -2,15 +2,12 @@
 //!
 //! They live in a slab and are linked by index, so that a request costs no allocation.
 
-use ssdlab_base::Nanos;
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::program_mode::ProgramMode;
-use ssdlab_nand::{Lpn, PageType, PlaneId, Ppn};
+use ssdlab_nand::{Level, Lpn, PageType, PlaneId, Ppn};
 
 use crate::account::{Blame, Cause, OpKind, Part};
 use crate::policy::PlacementHint;
-
-/// The class of the voltages with which a page is programmed that asks for none, as a number.
-pub const NORMAL_MODE: u8 = ProgramMode::NORMAL.0;
 
 /// A transaction's place in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -91,11 +88,11 @@ pub struct Txn {
     /// The sectors of the page that it concerns, a bit each.
     pub mask: u64,
     /// The level of the read ladder that is tried now.
-    pub level: u8,
+    pub level: Level,
     /// The level that is sensed ahead, if one is.
-    pub level_ahead: u8,
+    pub level_ahead: Level,
     /// The level at which this read will decode: truth, for the `flash` room alone.
-    pub(super) level_needed: u8,
+    pub(super) level_needed: Level,
     /// Attempts that failed to decode.
     pub failed: u8,
     /// The type of its physical page.
@@ -105,7 +102,7 @@ pub struct Txn {
     /// The age at the run's start of data that was written before it and that no table holds.
     pub age: Option<Nanos>,
     /// The voltages with which that was programmed.
-    pub laid_with: u8,
+    pub laid_with: ProgramMode,
     /// A write whose page must be read first.
     pub read_first: bool,
     /// Whether it had to wait for another operation on its page, or for its order to let it go.
@@ -143,14 +140,14 @@ impl Txn {
             lane: 0,
             sectors: 0,
             mask: 0,
-            level: 0,
-            level_ahead: 0,
-            level_needed: 0,
+            level: Level::FIRST,
+            level_ahead: Level::FIRST,
+            level_needed: Level::FIRST,
             failed: 0,
             page_type: PageType(0),
             program_mode: ProgramMode::NORMAL,
             age: None,
-            laid_with: NORMAL_MODE,
+            laid_with: ProgramMode::NORMAL,
             read_first: false,
             was_held_up: false,
             commanded: false,
@@ -170,9 +167,9 @@ impl Txn {
         self.seq
     }
 
-    /// When its time began, in nanoseconds: of a request's, its arrival.
-    pub fn began(&self) -> u64 {
-        self.since - self.blame.iter().sum::<u64>()
+    /// When its time began: of a request's, its arrival.
+    pub fn began(&self) -> SimTime {
+        SimTime::from_ns(self.since - self.blame.iter().sum::<u64>())
     }
 
     /// Gives the time since the last call to `part`; to `Retry` if the read has failed before.
@@ -218,7 +215,7 @@ impl Txns {
         txn.next = TxnId::NONE;
         txn.sibling = TxnId::NONE;
         txn.failed = 0;
-        txn.level = 0;
+        txn.level = Level::FIRST;
         txn.age = None;
         txn.read_first = false;
         txn.was_held_up = false;

@@ -8,7 +8,10 @@ use super::pools::Pools;
 use super::relaxed::Relaxed;
 use super::saved::SavedOpen;
 use super::strict::Strict;
-use ssdlab_policy::allocation::{AllocRequest, AllocatorConfig, PageSequence, StreamId, Writer};
+use ssdlab_policy::account::Priority;
+use ssdlab_policy::allocation::{
+    AllocRequest, AllocatorConfig, BlockClass, PageSequence, StreamId, Writer,
+};
 use ssdlab_policy::blocks::BlockTable;
 
 /// Free blocks and blocks in use of every plane.
@@ -95,11 +98,11 @@ impl Allocator {
     /// Pages that a writer can still write in the blocks that it has in use, without those that are
     /// set apart.
     pub fn open_pages(&self, plane: PlaneId, writer: Writer) -> u32 {
-        (self.pools.apart..self.pools.classes).map(|class| self.left(plane, writer, class)).sum()
+        self.pools.not_apart().map(|class| self.left(plane, writer, class)).sum()
     }
 
     #[inline]
-    fn left(&self, plane: PlaneId, writer: Writer, class: usize) -> u32 {
+    fn left(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> u32 {
         match &self.way {
             Way::Strict(way) => way.left(plane, writer, class),
             Way::Relaxed(way) => way.left(plane, class),
@@ -157,7 +160,7 @@ impl Allocator {
 
     /// Pages of a class to which pages can still move one by one. Those of a priority go where the
     /// plane's jobs write, too: a job must find room when only the block is free that is kept for it.
-    pub fn pages_to_move_to(&self, plane: PlaneId, class: u8) -> u32 {
+    pub fn pages_to_move_to(&self, plane: PlaneId, class: BlockClass) -> u32 {
         if self.pools.subpools().is_some() && self.pools.count(plane) <= self.pools.reserve {
             return 0;
         }
@@ -167,13 +170,12 @@ impl Allocator {
     /// Pages of a class that the host can still write on a plane before blocks are erased, if it
     /// gets all of them.
     #[inline]
-    pub fn pages_of(&self, plane: PlaneId, class: u8) -> u32 {
+    pub fn pages_of(&self, plane: PlaneId, class: BlockClass) -> u32 {
         self.pages_for(Writer::Host, plane, class)
     }
 
     #[inline]
-    fn pages_for(&self, writer: Writer, plane: PlaneId, class: u8) -> u32 {
-        let class = usize::from(class);
+    fn pages_for(&self, writer: Writer, plane: PlaneId, class: BlockClass) -> u32 {
         let clean = self.pools.for_host(plane, class) * self.pages_per_block;
         self.left(plane, writer, class) + clean
     }
@@ -263,7 +265,7 @@ impl Allocator {
         blocks: &mut BlockTable,
         plane: PlaneId,
         block: BlockId,
-        gains: Option<u8>,
+        gains: Option<Priority>,
     ) {
         self.pools.give_back(blocks, (plane, block), gains);
         if let Way::Relaxed(way) = &mut self.way {
@@ -398,7 +400,7 @@ mod tests {
     fn the_host_may_write_every_free_page_but_those_of_the_reserve() {
         let (geometry, mut blocks, mut allocator) = plane(FreeBlockPolicy::LeastErased);
         for left in (0..=8).rev() {
-            assert_eq!(allocator.pages_of(PLANE, 0), left);
+            assert_eq!(allocator.pages_of(PLANE, BlockClass::BEST), left);
             let page = take(&geometry, &mut blocks, &mut allocator, Writer::Host);
             assert_eq!(page.is_some(), left > 0);
         }

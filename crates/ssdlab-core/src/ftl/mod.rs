@@ -21,9 +21,10 @@ pub use plane_order::{PlaneOrder, WritePlanes};
 pub use saved::SavedOpen;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
+use ssdlab_policy::account::Priority;
 pub use ssdlab_policy::allocation::{
-    AllocRequest, AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, StreamId, Streams,
-    Writer,
+    AllocRequest, AllocatorConfig, BlockClass, FreeBlockPolicy, GcStream, PageSequence, StreamId,
+    Streams, Writer,
 };
 pub use ssdlab_policy::blocks::{BlockState, BlockTable, Pool};
 
@@ -61,7 +62,7 @@ impl Ftl {
 
     /// Whether the host can write nothing for who asks for this class on a plane until a block is erased.
     #[inline]
-    pub fn is_full(&self, plane: PlaneId, class: Option<u8>) -> bool {
+    pub fn is_full(&self, plane: PlaneId, class: Option<BlockClass>) -> bool {
         self.next_page(plane, Writer::Host, AllocRequest { class, ..AllocRequest::default() })
             .is_none()
     }
@@ -172,7 +173,7 @@ impl Ftl {
 
     /// A block has been erased; where blocks are dealt out by priority, `gains` is the one whose subpool
     /// has a block more.
-    pub fn commit_erase(&mut self, block: BlockId, counts_for: u32, gains: Option<u8>) {
+    pub fn commit_erase(&mut self, block: BlockId, counts_for: u32, gains: Option<Priority>) {
         self.blocks.erased(block, counts_for);
         let plane = self.geometry.plane_of(block);
         self.alloc.give_back(&mut self.blocks, plane, block, gains);

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use super::subpools::{Ranked, Subpools};
-use ssdlab_policy::allocation::{AllocatorConfig, FreeBlockPolicy, GcStream, PageSequence, Writer};
+use ssdlab_policy::account::Priority;
+use ssdlab_policy::allocation::{
+    AllocatorConfig, BlockClass, FreeBlockPolicy, GcStream, PageSequence, Writer,
+};
 use ssdlab_policy::blocks::{BlockState, BlockTable};
 
 /// Free blocks of a plane and class, (key, block), the least key first.
@@ -88,15 +91,15 @@ impl Pools {
     }
 
     fn put(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId, key: u32) {
-        let class = usize::from(blocks.class(block));
+        let class = blocks.class(block);
         let pool = self.pool(plane, class);
         self.free[pool].insert((key, block.0));
-        self.count[plane.index()] += u32::from(class >= self.apart);
+        self.count[plane.index()] += u32::from(class.index() >= self.apart);
     }
 
     #[inline]
-    fn pool(&self, plane: PlaneId, class: usize) -> usize {
-        plane.index() * self.classes + class
+    fn pool(&self, plane: PlaneId, class: BlockClass) -> usize {
+        plane.index() * self.classes + class.index()
     }
 
     /// Gives an erased block back; where classes are subpools, `gains` says which of them has a block
@@ -105,7 +108,7 @@ impl Pools {
         &mut self,
         blocks: &mut BlockTable,
         (plane, block): (PlaneId, BlockId),
-        gains: Option<u8>,
+        gains: Option<Priority>,
     ) {
         self.freed += 1;
         let key = self.key(blocks, block);
@@ -116,10 +119,10 @@ impl Pools {
         for (block, class) in passed {
             let plane = blocks.plane_of(block);
             let ranked = (self.key(blocks, block), block.0);
-            let was = self.pool(plane, blocks.class(block).into());
+            let was = self.pool(plane, blocks.class(block));
             self.free[was].remove(&ranked);
             blocks.set_class(block, class);
-            let is = self.pool(plane, class.into());
+            let is = self.pool(plane, class);
             self.free[is].insert(ranked);
         }
     }
@@ -137,9 +140,9 @@ impl Pools {
 
     /// Free blocks of a class that the host may open if it gets all of them.
     #[inline]
-    pub fn for_host(&self, plane: PlaneId, class: usize) -> u32 {
+    pub fn for_host(&self, plane: PlaneId, class: BlockClass) -> u32 {
         let free = self.free[self.pool(plane, class)].len() as u32;
-        if class < self.apart {
+        if class.index() < self.apart {
             return free;
         }
         free.min(self.count(plane).saturating_sub(self.reserve))
@@ -147,9 +150,9 @@ impl Pools {
 
     /// Whether a writer may open a block of this class.
     #[inline]
-    pub fn may_open(&self, plane: PlaneId, writer: Writer, class: usize) -> bool {
+    pub fn may_open(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> bool {
         let kept = if writer == Writer::Host { self.reserve } else { 0 };
-        let may = class < self.apart || self.count(plane) > kept;
+        let may = class.index() < self.apart || self.count(plane) > kept;
         // Any block of the plane becomes one of this priority.
         may && (self.subpools.is_some() || !self.free[self.pool(plane, class)].is_empty())
     }
@@ -168,26 +171,27 @@ impl Pools {
         blocks: &mut BlockTable,
         plane: PlaneId,
         writer: Writer,
-        class: usize,
+        class: BlockClass,
     ) -> BlockId {
-        self.count[plane.index()] -= u32::from(class >= self.apart);
+        self.count[plane.index()] -= u32::from(class.index() >= self.apart);
         if self.subpools.is_none() {
             return BlockId(self.first(blocks, plane, writer, class).1);
         }
-        let mut others = (class..self.classes).chain((0..class).rev());
-        let free = |class: &usize| !self.free[self.pool(plane, *class)].is_empty();
+        let worse = BlockClass::numbered(class.index()..self.classes);
+        let mut others = worse.chain(BlockClass::numbered(0..class.index()).rev());
+        let free = |class: &BlockClass| !self.free[self.pool(plane, *class)].is_empty();
         let mut from = others.find(free).expect("a plane with a free block");
         if self.across && writer == Writer::Cold {
-            let worn = |class: &usize| {
+            let worn = |class: &BlockClass| {
                 let free = self.free[self.pool(plane, *class)].iter();
                 free.map(|&(_, block)| blocks.erases(BlockId(block))).max()
             };
-            from = (0..self.classes).max_by_key(worn).unwrap_or(from);
+            from = BlockClass::numbered(0..self.classes).max_by_key(worn).unwrap_or(from);
         }
         let ranked = self.first(blocks, plane, writer, from);
         let subpools = self.subpools.as_mut().expect("subpools");
-        subpools.take(from as u8, ranked);
-        blocks.set_class(BlockId(ranked.1), class as u8);
+        subpools.take(from, ranked);
+        blocks.set_class(BlockId(ranked.1), class);
         BlockId(ranked.1)
     }
 
@@ -202,7 +206,7 @@ impl Pools {
         blocks: &BlockTable,
         plane: PlaneId,
         writer: Writer,
-        class: usize,
+        class: BlockClass,
     ) -> Ranked {
         let pool = self.pool(plane, class);
         let free = &mut self.free[pool];
@@ -223,13 +227,20 @@ impl Pools {
     /// without a request from the worst up, so that the best are left for whoever asks for them. Where classes
     /// are subpools, the wished one alone.
     #[inline]
-    pub fn nearest(&self, hint: Option<u8>) -> impl Iterator<Item = usize> + use<> {
+    pub fn nearest(&self, hint: Option<BlockClass>) -> impl Iterator<Item = BlockClass> + use<> {
         let last = self.classes - 1;
-        let first = hint.map_or(last, |class| usize::from(class).min(last));
+        let first = hint.map_or(last, |class| class.index().min(last));
         // A priority writes in blocks of its own, wherever they come from.
         let (last, upto) =
             if self.subpools.is_some() { (first, first) } else { (last, self.apart) };
-        (first..=last).chain((upto.min(first)..first).rev())
+        BlockClass::numbered(first..last + 1)
+            .chain(BlockClass::numbered(upto.min(first)..first).rev())
+    }
+
+    /// The classes that are not set apart.
+    #[inline]
+    pub fn not_apart(&self) -> impl Iterator<Item = BlockClass> + use<> {
+        BlockClass::numbered(self.apart..self.classes)
     }
 
     /// The free blocks of a plane, in no order.

@@ -12,7 +12,7 @@ use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn, Progre
 
 use super::pools::Pools;
 use super::saved::RelaxedOpen;
-use ssdlab_policy::allocation::Writer;
+use ssdlab_policy::allocation::{BlockClass, Writer};
 use ssdlab_policy::blocks::{BlockState, BlockTable};
 
 /// How far every block is programmed, and the active blocks of every plane.
@@ -88,8 +88,8 @@ impl Relaxed {
     }
 
     #[inline]
-    fn pool(&self, plane: PlaneId, class: usize) -> usize {
-        plane.index() * self.classes + class
+    fn pool(&self, plane: PlaneId, class: BlockClass) -> usize {
+        plane.index() * self.classes + class.index()
     }
 
     #[inline]
@@ -100,13 +100,13 @@ impl Relaxed {
     /// Blocks of a plane that are programmed in part, class by class, the one opened first in front.
     fn partial(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         let top = PageType(self.types - 1);
-        let pools = (0..self.classes).map(move |class| self.pool(plane, class));
+        let pools = BlockClass::numbered(0..self.classes).map(move |class| self.pool(plane, class));
         pools.flat_map(move |pool| self.active[self.slot(pool, top)].iter().copied())
     }
 
     /// Free pages of a plane's blocks of a class that are programmed in part.
     #[inline]
-    pub fn left(&self, plane: PlaneId, class: usize) -> u32 {
+    pub fn left(&self, plane: PlaneId, class: BlockClass) -> u32 {
         self.left[self.pool(plane, class)]
     }
 
@@ -136,7 +136,7 @@ impl Relaxed {
     fn next(
         &self,
         pools: &Pools,
-        (plane, writer, class): (PlaneId, Writer, usize),
+        (plane, writer, class): (PlaneId, Writer, BlockClass),
         hint: Option<PageType>,
     ) -> Option<(Option<BlockId>, PageInWord)> {
         let pool = self.pool(plane, class);
@@ -155,7 +155,7 @@ impl Relaxed {
         &self,
         order: &PageOrder,
         pools: &Pools,
-        place: (PlaneId, Writer, usize),
+        place: (PlaneId, Writer, BlockClass),
         hint: Option<PageType>,
     ) -> Option<PageInBlock> {
         self.next(pools, place, hint).map(|(_, page)| page.place(order))
@@ -168,7 +168,7 @@ impl Relaxed {
         (geometry, order): (&Geometry, &PageOrder),
         pools: &mut Pools,
         blocks: &mut BlockTable,
-        place: (PlaneId, Writer, usize),
+        place: (PlaneId, Writer, BlockClass),
         hint: Option<PageType>,
     ) -> Option<Ppn> {
         let (block, page) = self.next(pools, place, hint)?;
@@ -218,7 +218,7 @@ impl Relaxed {
             let free = self.wordlines - progress.programmed(page_type);
             self.free[page_type.index()] += u64::from(free);
         }
-        self.enlist(self.pool(plane, blocks.class(block).into()), block);
+        self.enlist(self.pool(plane, blocks.class(block)), block);
     }
 
     /// Goes on with a block whose first `written` pages are written in the conventional order,
@@ -241,7 +241,7 @@ impl Relaxed {
     pub fn leave(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) -> u32 {
         let unprogrammed = self.unprogrammed(block);
         if unprogrammed > 0 {
-            let pool = self.pool(plane, blocks.class(block).into());
+            let pool = self.pool(plane, blocks.class(block));
             for page_type in self.types() {
                 let slot = self.slot(pool, page_type);
                 self.active[slot].retain(|&other| other != block);

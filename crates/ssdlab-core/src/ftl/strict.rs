@@ -8,7 +8,7 @@ use ssdlab_nand::{BlockId, Geometry, PageInBlock, PlaneId, Ppn};
 
 use super::pools::Pools;
 use super::saved::StrictOpen;
-use ssdlab_policy::allocation::{AllocatorConfig, GcStream, StreamId, Streams, Writer};
+use ssdlab_policy::allocation::{AllocatorConfig, BlockClass, GcStream, StreamId, Streams, Writer};
 use ssdlab_policy::blocks::BlockTable;
 
 /// The block that a writer is writing, and its next page.
@@ -101,12 +101,13 @@ impl Strict {
 
     /// Where the blocks begin that a writer has open in a class.
     #[inline]
-    fn first(&self, plane: PlaneId, writer: Writer, class: usize) -> usize {
+    fn first(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> usize {
         let writer = match writer {
             Writer::Gc if self.is_shared() => Writer::Host,
             own => own,
         };
-        ((plane.index() * Writer::COUNT + writer as usize) * self.classes + class) * self.count()
+        ((plane.index() * Writer::COUNT + writer as usize) * self.classes + class.index())
+            * self.count()
     }
 
     /// Blocks that a writer has open in a class.
@@ -116,14 +117,14 @@ impl Strict {
     }
 
     /// The blocks that a writer has open in a class.
-    fn of_class(&self, plane: PlaneId, writer: Writer, class: usize) -> &[Open] {
+    fn of_class(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> &[Open] {
         let first = self.first(plane, writer, class);
         &self.open[first..first + self.count()]
     }
 
     /// Pages that can still be written in the blocks that a writer has open in a class.
     #[inline]
-    pub fn left(&self, plane: PlaneId, writer: Writer, class: usize) -> u32 {
+    pub fn left(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> u32 {
         let open = self.of_class(plane, writer, class).iter();
         let open = open.filter(|open| open.block != NO_BLOCK);
         open.map(|open| u32::from(self.pages_per_block - open.next)).sum()
@@ -142,7 +143,7 @@ impl Strict {
         pools: &Pools,
         blocks: &BlockTable,
         plane: PlaneId,
-        (writer, class, stream): (Writer, usize, Option<StreamId>),
+        (writer, class, stream): (Writer, BlockClass, Option<StreamId>),
     ) -> Option<PageInBlock> {
         if self.holds_back(pools, plane, writer) {
             return None;
@@ -161,10 +162,8 @@ impl Strict {
         all.iter().find(|open| open.block != NO_BLOCK).map(|open| PageInBlock(open.next))
     }
 
-    fn parked_of(&self, blocks: &BlockTable, plane: PlaneId, class: usize) -> Option<usize> {
-        let fits = |(on, open): &(PlaneId, Open)| {
-            *on == plane && usize::from(blocks.class(open.block)) == class
-        };
+    fn parked_of(&self, blocks: &BlockTable, plane: PlaneId, class: BlockClass) -> Option<usize> {
+        let fits = |(on, open): &(PlaneId, Open)| *on == plane && blocks.class(open.block) == class;
         self.parked.iter().position(fits)
     }
 
@@ -176,7 +175,7 @@ impl Strict {
         geometry: &Geometry,
         pools: &mut Pools,
         blocks: &mut BlockTable,
-        (plane, writer, class): (PlaneId, Writer, usize),
+        (plane, writer, class): (PlaneId, Writer, BlockClass),
         stream: Option<StreamId>,
     ) -> Option<Ppn> {
         if self.holds_back(pools, plane, writer) {
@@ -208,7 +207,7 @@ impl Strict {
         &mut self,
         pools: &mut Pools,
         blocks: &mut BlockTable,
-        (plane, writer, class): (PlaneId, Writer, usize),
+        (plane, writer, class): (PlaneId, Writer, BlockClass),
     ) -> Option<Open> {
         if let Some(parked) = self.parked_of(blocks, plane, class) {
             return Some(self.parked.swap_remove(parked).1);
@@ -238,7 +237,7 @@ impl Strict {
         (plane, writer, stream): (PlaneId, Writer, StreamId),
         open: Open,
     ) {
-        let at = self.first(plane, writer, blocks.class(open.block).into()) + stream.index();
+        let at = self.first(plane, writer, blocks.class(open.block)) + stream.index();
         match self.open[at].block {
             NO_BLOCK => self.open[at] = open,
             _ => self.parked.push((plane, open)),
@@ -247,7 +246,7 @@ impl Strict {
 
     /// The blocks that a writer has open, the best first, each with its stream.
     pub fn open_blocks(&self, plane: PlaneId, writer: Writer) -> Vec<(StreamId, BlockId)> {
-        let open = (0..self.classes).flat_map(|class| {
+        let open = BlockClass::numbered(0..self.classes).flat_map(|class| {
             let streams = (0..self.streams.count).map(StreamId);
             streams.zip(self.of_class(plane, writer, class))
         });

@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 
 use ssdlab_nand::BlockId;
+use ssdlab_policy::account::Priority;
+use ssdlab_policy::allocation::BlockClass;
 
 /// A free block in its place: its turn, the least first, and of equals the lower number.
 pub type Ranked = (u32, u32);
@@ -15,7 +17,7 @@ pub struct Subpools {
 }
 
 /// A free block that a boundary has passed, and the run that it belongs to now.
-pub type Passed = (BlockId, u8);
+pub type Passed = (BlockId, BlockClass);
 
 impl Subpools {
     /// These free blocks in runs of equal length; the first ones have what is left over.
@@ -34,13 +36,13 @@ impl Subpools {
 
     /// The run that each free block belongs to.
     pub fn all(&self) -> impl Iterator<Item = Passed> + '_ {
-        let runs = (0..).zip(&self.runs);
+        let runs = (0..).map(BlockClass).zip(&self.runs);
         runs.flat_map(|(run, blocks)| blocks.iter().map(move |&(_, block)| (BlockId(block), run)))
     }
 
     /// A block of this run is no longer free.
-    pub fn take(&mut self, run: u8, block: Ranked) {
-        let was = self.runs[usize::from(run)].remove(&block);
+    pub fn take(&mut self, run: BlockClass, block: Ranked) {
+        let was = self.runs[run.index()].remove(&block);
         debug_assert!(was, "a free block lies in the run of its class");
     }
 
@@ -48,19 +50,19 @@ impl Subpools {
     /// the run that `gains` pass by one block each, so that it is this run that has a block more; without
     /// `gains` the run of that place. Returns the run where the block itself lies first, then the
     /// blocks that a boundary has passed, in that order.
-    pub fn give(&mut self, block: Ranked, gains: Option<u8>) -> (u8, Vec<Passed>) {
+    pub fn give(&mut self, block: Ranked, gains: Option<Priority>) -> (BlockClass, Vec<Passed>) {
         let reaches = |run: &BTreeSet<Ranked>| run.last().is_some_and(|&worst| block < worst);
         let own = self.runs.iter().position(reaches);
         // Worse than all that are free: behind the last of them.
         let own = own.or_else(|| self.runs.iter().rposition(|run| !run.is_empty()));
-        let own = own.or(gains.map(usize::from)).unwrap_or(0);
+        let own = own.or(gains.map(Priority::index)).unwrap_or(0);
         self.runs[own].insert(block);
-        let gains = gains.map_or(own, usize::from);
+        let gains = gains.map_or(own, Priority::index);
         let mut passed = Vec::new();
         let mut pass = |to: usize, block: Option<Ranked>, runs: &mut [BTreeSet<Ranked>]| {
             let block = block.expect("a run that was given one has one");
             runs[to].insert(block);
-            passed.push((BlockId(block.1), to as u8));
+            passed.push((BlockId(block.1), BlockClass(to as u8)));
         };
         for run in (gains..own).rev() {
             let best = self.runs[run + 1].pop_first();
@@ -70,7 +72,7 @@ impl Subpools {
             let worst = self.runs[run].pop_last();
             pass(run + 1, worst, &mut self.runs);
         }
-        (own as u8, passed)
+        (BlockClass(own as u8), passed)
     }
 }
 
@@ -98,23 +100,35 @@ mod tests {
     #[test]
     fn a_block_that_fits_elsewhere_moves_the_boundaries_by_one() {
         let mut subpools = thirds();
-        subpools.take(0, (20, 20));
+        subpools.take(BlockClass(0), (20, 20));
         // Of the worst blocks, for the best: one moves up at each boundary.
-        let (own, passed) = subpools.give((65, 65), Some(0));
-        assert_eq!((own, passed), (2, vec![(BlockId(60), 1), (BlockId(40), 0)]));
+        let (own, passed) = subpools.give((65, 65), Some(Priority(0)));
+        assert_eq!(
+            (own, passed),
+            (BlockClass(2), vec![(BlockId(60), BlockClass(1)), (BlockId(40), BlockClass(0))])
+        );
         assert_eq!(runs(&subpools), [vec![10, 30, 40], vec![50, 60], vec![65, 70]]);
-        let (own, passed) = subpools.give((5, 5), Some(2));
-        assert_eq!((own, passed), (0, vec![(BlockId(40), 1), (BlockId(60), 2)]));
+        let (own, passed) = subpools.give((5, 5), Some(Priority(2)));
+        assert_eq!(
+            (own, passed),
+            (BlockClass(0), vec![(BlockId(40), BlockClass(1)), (BlockId(60), BlockClass(2))])
+        );
         assert_eq!(runs(&subpools), [vec![5, 10, 30], vec![40, 50], vec![60, 65, 70]]);
-        assert_eq!(subpools.give((55, 55), None), (2, Vec::new()));
+        assert_eq!(subpools.give((55, 55), None), (BlockClass(2), Vec::new()));
     }
 
     #[test]
     fn what_is_given_to_empty_runs_reaches_the_one_that_gains() {
         let mut subpools = Subpools::cut(Vec::new(), 3);
-        assert_eq!(subpools.give((9, 9), Some(1)), (1, Vec::new()));
-        assert_eq!(subpools.give((4, 4), Some(0)), (1, vec![(BlockId(4), 0)]));
-        assert_eq!(subpools.give((3, 3), Some(2)).1, [(BlockId(4), 1), (BlockId(9), 2)]);
+        assert_eq!(subpools.give((9, 9), Some(Priority(1))), (BlockClass(1), Vec::new()));
+        assert_eq!(
+            subpools.give((4, 4), Some(Priority(0))),
+            (BlockClass(1), vec![(BlockId(4), BlockClass(0))])
+        );
+        assert_eq!(
+            subpools.give((3, 3), Some(Priority(2))).1,
+            [(BlockId(4), BlockClass(1)), (BlockId(9), BlockClass(2))]
+        );
         assert_eq!(runs(&subpools), [vec![3], vec![4], vec![9]]);
     }
 
@@ -128,13 +142,13 @@ mod tests {
             for (number, (turn, gains, from)) in (2000u32..).zip(acts) {
                 let before: Vec<u32> = subpools.sizes().collect();
                 if let Some(&one) = subpools.runs[usize::from(from)].first() {
-                    subpools.take(from, one);
+                    subpools.take(BlockClass(from), one);
                     prop_assert_eq!(subpools.sizes().sum::<u32>() + 1, before.iter().sum::<u32>());
                 }
                 let before: Vec<u32> = subpools.sizes().collect();
-                let (own, _) = subpools.give((turn, number), gains);
+                let (own, _) = subpools.give((turn, number), gains.map(Priority));
                 let mut grown = before;
-                grown[usize::from(gains.unwrap_or(own))] += 1;
+                grown[usize::from(gains.unwrap_or(own.0))] += 1;
                 prop_assert_eq!(subpools.sizes().collect::<Vec<_>>(), grown);
                 let all: Vec<Ranked> = subpools.runs.iter().flatten().copied().collect();
                 prop_assert!(all.is_sorted());

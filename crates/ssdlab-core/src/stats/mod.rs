@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::account::{Blame, OpKind, Part};
-use ssdlab_nand::PageType;
+use crate::policy::allocation::BlockClass;
+use ssdlab_nand::{Level, PageType};
 
 use crate::host::{Op, Request};
 use crate::metadata::block_class::CLASSES_MAX;
@@ -240,8 +241,8 @@ impl Stats {
 
     /// Counts a page that is given to the host in a block of this class.
     #[inline]
-    pub fn granted(&mut self, hint: Option<u8>, class: u8) {
-        self.per_class[class as usize] += 1;
+    pub fn granted(&mut self, hint: Option<BlockClass>, class: BlockClass) {
+        self.per_class[class.index()] += 1;
         self.missed += u64::from(hint.is_some_and(|hint| hint != class));
     }
 
@@ -256,8 +257,8 @@ impl Stats {
 
     /// Counts a page read from the flash for a queue, at this level after so many attempts failed.
     #[inline(always)]
-    pub fn page_read(&mut self, queue: u8, level: u8, failed: u8) {
-        let by_level = (&mut self.read_at, level);
+    pub fn page_read(&mut self, queue: u8, level: Level, failed: u8) {
+        let by_level = (&mut self.read_at, level.0);
         let by_failed = (&mut self.read_retries[usize::from(queue)], failed);
         for (counts, at) in [by_level, by_failed] {
             let at = usize::from(at);

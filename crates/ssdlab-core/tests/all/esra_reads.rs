@@ -87,7 +87,7 @@ fn a_read_goes_on_at_the_level_after_its_last() {
     let mut seen: Vec<(u32, u8)> = Vec::new();
     loop {
         let flash = rig.drive.flash();
-        let held = flash.held(UnitId(0)).map(|id| (flash.txns[id].lpn.0, flash.txns[id].level));
+        let held = flash.held(UnitId(0)).map(|id| (flash.txns[id].lpn.0, flash.txns[id].level.0));
         seen.extend(held);
         let Some(next) = rig.drive.next_event() else { break };
         rig.drive.advance_once(next, &mut rig.done);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::{Drive, Op, Resolved};
-use ssdlab_nand::{BlockId, Lpn};
+use ssdlab_nand::{BlockId, Lpn, ProgramMode};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, config};
 
@@ -37,9 +37,9 @@ const TOGETHER: &str = "ftl.gc_stream = \"shared\"";
 /// A block is open for each of three kinds of pages.
 const ROOM: &str = "ftl.overprovisioning = 0.35";
 const HIRE: [&str; 7] = [VOLTAGES, BUFFER, LEARNS, APART, BY_HOTNESS, TOGETHER, ROOM];
-const NORMAL: u8 = 0;
-const BOOSTED: u8 = 1;
-const REDUCED: u8 = 2;
+const NORMAL: ProgramMode = ProgramMode::NORMAL;
+const BOOSTED: ProgramMode = ProgramMode(1);
+const REDUCED: ProgramMode = ProgramMode(2);
 
 /// Uses a page, and waits for it.
 fn uses(rig: &mut Rig, op: Op, page: u64) {
@@ -60,7 +60,7 @@ fn block_of(drive: &Drive, page: u32) -> BlockId {
     drive.resolved().geometry().block_of(ppn)
 }
 
-fn program_mode_of(drive: &Drive, page: u32) -> u8 {
+fn program_mode_of(drive: &Drive, page: u32) -> ProgramMode {
     drive
         .flash()
         .cells
@@ -330,8 +330,8 @@ fn what_nobody_has_programmed_keeps_the_voltages_that_it_had_at_the_start() {
             reads.push(rig.drive.flash().cells.wearing().1.to_vec());
             drive_out(&mut rig);
         }
-        let at = |program_mode: u8| {
-            [reads[0][program_mode as usize], reads[1][program_mode as usize] - 4]
+        let at = |program_mode: ProgramMode| {
+            [reads[0][program_mode.index()], reads[1][program_mode.index()] - 4]
         };
         (at(NORMAL), rig.ops(OpKind::Program, Cause::Migration), reads)
     };
@@ -340,10 +340,10 @@ fn what_nobody_has_programmed_keeps_the_voltages_that_it_had_at_the_start() {
     assert_eq!((normal, programs), ([1, 2], 0));
     let (_, programs, reads) = read_twice("rewrite", &[]);
     assert_eq!(programs, 5, "each page that was only read, once");
-    assert_eq!(reads[1][BOOSTED as usize], 1, "page 7 was programmed by then");
+    assert_eq!(reads[1][BOOSTED.index()], 1, "page 7 was programmed by then");
     // What was found before the run is how it was programmed.
     let (_, programs, reads) = read_twice("classified", &[(7, Op::Read)]);
-    assert_eq!((reads[0][BOOSTED as usize], reads[1][BOOSTED as usize], programs), (1, 2, 0));
+    assert_eq!((reads[0][BOOSTED.index()], reads[1][BOOSTED.index()], programs), (1, 2, 0));
 }
 
 #[test]

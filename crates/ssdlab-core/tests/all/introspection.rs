@@ -7,7 +7,7 @@ use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::flash::{At, Survey};
 use ssdlab_core::stats::Ended;
-use ssdlab_nand::{BlockId, Lpn, PlaneId};
+use ssdlab_nand::{BlockId, Level, Lpn, PlaneId, ProgramMode};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
 
@@ -68,7 +68,7 @@ fn what_is_expected_of_a_read_is_what_it_takes_alone() {
     flash.txns[id].ppn = rig.drive.ftl().map.get(Lpn(0)).unwrap();
     flash.txns[id].kind = OpKind::Read;
     flash.txns[id].sectors = SPP as u16;
-    let expected = flash.nominal_read(id, 0).as_ns();
+    let expected = flash.nominal_read(id, Level::FIRST).as_ns();
     assert_eq!(expected, 1000 + READ + BUS + 10_000);
     let read = rig.read(0);
     rig.finish();
@@ -104,8 +104,14 @@ fn a_survey_tells_what_makes_pages_err_and_how_long_their_programs_take() {
         look(Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash))
     };
     let day = Nanos::from_ms(86_400_000);
-    let fresh =
-        At { program_mode: 0, pe_cycles: 1000.0, age: Nanos::ZERO, dwell: Nanos::ZERO, reads: 0 };
+    let normal = ProgramMode::NORMAL;
+    let fresh = At {
+        program_mode: normal,
+        pe_cycles: 1000.0,
+        age: Nanos::ZERO,
+        dwell: Nanos::ZERO,
+        reads: 0,
+    };
     let retries = "physics = { retries = {} }";
     let rate = |at| survey_of(retries, &|survey| survey.read(0, at).rber);
     let old = At { age: day * 90, ..fresh };
@@ -114,14 +120,14 @@ fn a_survey_tells_what_makes_pages_err_and_how_long_their_programs_take() {
     let levels = "physics = { levels = {} }";
     let bases = [0, 1].map(|block| survey_of(levels, &|survey| survey.base(block)));
     assert!(bases[0] > 0.0 && bases[1] > 0.0 && bases[0] != bases[1], "{bases:?}");
-    let program = survey_of(levels, &|survey| survey.program(0, 2).as_ns() as f64);
+    let program = survey_of(levels, &|survey| survey.program(normal, 2).as_ns() as f64);
     assert_eq!(program, 200_000.0);
     let strong = "physics = { levels = {} }\nmetadata.block_class = \"factory\"\nprogram_mode = [\"per_class\"]\n\
         timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", base_factor = 30.0 }]";
     let by = |program_mode| {
         survey_of(strong, &|survey| survey.read(0, At { program_mode, ..fresh }).rber)
     };
-    assert!(by(1) > 10.0 * by(0));
+    assert!(by(ProgramMode(1)) > 10.0 * by(normal));
 }
 
 #[test]
@@ -189,7 +195,7 @@ fn a_drive_that_is_given_what_another_held_sorts_the_blocks_by_its_own_estimates
     let resolved = std::sync::Arc::new(estimates.drive.resolved().clone());
     let given = ssdlab_core::Drive::with_media(resolved, media).unwrap();
     let classes = |drive: &ssdlab_core::Drive| -> Vec<u8> {
-        (0..16).map(|block| drive.ftl().blocks.class(BlockId(block))).collect()
+        (0..16).map(|block| drive.ftl().blocks.class(BlockId(block)).0).collect()
     };
     assert_eq!(classes(&given), classes(&estimates.drive));
     assert!(classes(&given).contains(&0) && classes(&given).contains(&1));

@@ -24,14 +24,14 @@ fn full(sets: &[&str]) -> Rig {
 /// The class of the block where a page lies: 0 and 1 are set apart, 2 is the rest.
 fn class(drive: &Drive, page: u64) -> u8 {
     let ppn = drive.ftl().map.get(Lpn(page as u32)).expect("a page that was written");
-    drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn))
+    drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn)).0
 }
 
 /// The level at which a page is read, from 1.
 fn level(drive: &Drive, page: u64) -> u8 {
     let (ppn, geometry) = (drive.ftl().map.get(Lpn(page as u32)), drive.resolved().geometry());
     let block = geometry.block_of(ppn.expect("a page that was written"));
-    drive.flash().cells.first_readings(geometry)[block.index()].level + 1
+    drive.flash().cells.first_readings(geometry)[block.index()].level.0 + 1
 }
 
 fn read(rig: &mut Rig, page: u64, times: u64) {

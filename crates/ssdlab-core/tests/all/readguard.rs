@@ -50,7 +50,7 @@ fn owner(drive: &Drive, page: u32) -> u8 {
 fn each_at_home(drive: &Drive) {
     for page in 0..drive.resolved().logical_pages / 3 * 3 {
         if let Some(block) = block(drive, page) {
-            assert_eq!(drive.ftl().blocks.class(block), owner(drive, page), "page {page}");
+            assert_eq!(drive.ftl().blocks.class(block).0, owner(drive, page), "page {page}");
         }
     }
 }
@@ -62,7 +62,7 @@ fn made(drive: &Drive) -> Vec<f64> {
     let mut of: BTreeMap<u8, Vec<f64>> = BTreeMap::new();
     for block in (0..geometry.block_count()).map(BlockId) {
         if drive.ftl().blocks.written(block) > 0 {
-            of.entry(drive.ftl().blocks.class(block)).or_default().push(rates[block.index()]);
+            of.entry(drive.ftl().blocks.class(block).0).or_default().push(rates[block.index()]);
         }
     }
     of.into_values().map(|rates| rates.iter().sum::<f64>() / rates.len() as f64).collect()
@@ -165,7 +165,7 @@ fn inverted(drive: &Drive) -> usize {
     let each = geometry.block_count() / geometry.plane_count();
     let rate = |block: BlockId| {
         let sight = drive.block(block.0 / each, block.0 % each, drive.now());
-        sight.and_then(|sight| sight.rber).map(|rate| (table.class(block), rate))
+        sight.and_then(|sight| sight.rber).map(|rate| (table.class(block).0, rate))
     };
     let blocks = (0..geometry.block_count()).map(BlockId);
     let full = blocks.filter(|&block| table.state(block) == BlockState::Closed);

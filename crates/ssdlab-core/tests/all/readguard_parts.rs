@@ -57,7 +57,7 @@ fn strangers(drive: &Drive) -> usize {
     let third = drive.resolved().logical_pages / 3;
     let class = |page: u32| {
         let ppn = drive.ftl().map.get(Lpn(page))?;
-        Some(drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn)))
+        Some(drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn)).0)
     };
     (0..3 * third)
         .filter(|&page| class(page).is_some_and(|own| u32::from(own) != page / third))
@@ -164,7 +164,7 @@ fn wear_is_levelled_by_two_pools_alone() {
 /// The class of the block where a page lies.
 fn class(drive: &Drive, page: u64) -> u8 {
     let ppn = drive.ftl().map.get(Lpn(page as u32)).expect("a page that was written");
-    drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn))
+    drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn)).0
 }
 
 /// PV-read's placement among ReadGuard's blocks.

@@ -125,7 +125,8 @@ fn a_read_that_lets_another_pass_senses_once_more_what_it_sensed_ahead() {
     let mut levels = Vec::new();
     loop {
         let flash = rig.drive.flash();
-        levels.extend(flash.held(UnitId(0)).map(|id| (flash.txns[id].lpn.0, flash.txns[id].level)));
+        levels
+            .extend(flash.held(UnitId(0)).map(|id| (flash.txns[id].lpn.0, flash.txns[id].level.0)));
         let Some(next) = rig.drive.next_event() else { break };
         rig.drive.advance_once(next, &mut rig.done);
     }

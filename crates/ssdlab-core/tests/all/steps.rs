@@ -2,7 +2,7 @@
 
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::{Drive, Op};
-use ssdlab_nand::PageInBlock;
+use ssdlab_nand::{PageInBlock, ProgramMode};
 
 use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, written};
 
@@ -149,7 +149,7 @@ fn a_page_is_programmed_and_read_in_the_time_of_its_type() {
         assert_eq!(taken, [40, 80][of_type] * US + BUS, "page {page}");
     }
     // What is expected of a page that has no type yet is the mean.
-    assert_eq!(rig.drive.flash().nominal_program(0).as_ns(), BUS + 200 * US);
+    assert_eq!(rig.drive.flash().nominal_program(ProgramMode::NORMAL).as_ns(), BUS + 200 * US);
 }
 
 #[test]

@@ -14,17 +14,17 @@ fn flat_chips_are_the_same_everywhere_and_always() {
     assert_eq!(chip.levels(), 1);
     let old = Conditions { retention: days(3_000.0), reads: u32::MAX, ..fresh(1e6) };
     for block in blocks().step_by(7) {
-        assert_eq!(chip.level_needed(block, &old), Some(0));
+        assert_eq!(chip.level_needed(block, &old), Some(Level::FIRST));
         assert_eq!((chip.errors(block, &old), chip.rber(block, &old)), (0, 0.0));
         assert_eq!(chip.erase_time(block, 1e6), us(3_000));
     }
     for page_type in (0..3).map(PageType) {
-        assert_eq!(chip.sense_time(page_type, ProgramMode::NORMAL, 0, false), us(90));
-        assert_eq!(chip.sense_time(page_type, ProgramMode::NORMAL, 0, true), us(90));
+        assert_eq!(chip.sense_time(page_type, ProgramMode::NORMAL, Level::FIRST, false), us(90));
+        assert_eq!(chip.sense_time(page_type, ProgramMode::NORMAL, Level::FIRST, true), us(90));
         assert_eq!(chip.program_time(page_type, ProgramMode::NORMAL), us(600));
     }
-    assert_eq!(chip.decode_time(0), Nanos::ZERO);
-    assert_eq!(chip.transfer_time(ProgramMode::NORMAL, 0, 512, us(3)), us(3));
+    assert_eq!(chip.decode_time(Level::FIRST), Nanos::ZERO);
+    assert_eq!(chip.transfer_time(ProgramMode::NORMAL, Level::FIRST, 512, us(3)), us(3));
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn page_types_have_the_times_declared_for_them() {
     let chip = resolve(&timing, &PhysicsConfig::Flat, 1).unwrap();
     let program = |page_type| chip.program_time(PageType(page_type), ProgramMode::NORMAL);
     assert_eq!([program(0), program(1), program(2)], [us(500), us(2_000), us(5_500)]);
-    assert_eq!(chip.sense_time(PageType(2), ProgramMode::NORMAL, 0, false), us(100));
+    assert_eq!(chip.sense_time(PageType(2), ProgramMode::NORMAL, Level::FIRST, false), us(100));
 
     let qlc = TimingConfig { read: Each::list([us(40), us(60), us(80), us(120)]), ..fixed() };
     let chip = Chip::resolve(&geometry(Cell::Qlc), &qlc, &PhysicsConfig::Flat, 1).unwrap();
-    assert_eq!(chip.sense_time(PageType(3), ProgramMode::NORMAL, 0, false), us(120));
+    assert_eq!(chip.sense_time(PageType(3), ProgramMode::NORMAL, Level::FIRST, false), us(120));
 }
 
 /// HIRE, Table 1.
@@ -70,9 +70,13 @@ fn voltage_classes_read_and_wear_as_in_hire() {
     assert_eq!(chip.program_modes().len(), 3);
     for (name, sense, transfer, wear) in expected {
         let class = chip.program_mode(name).expect("a class of that name");
-        assert_eq!(chip.sense_time(PageType(1), class, 0, false), us(sense), "{name}");
-        assert_eq!(chip.transfer_time(class, 0, page, us(7)), us(transfer), "{name}");
-        assert_eq!(chip.transfer_time(class, 0, page / 2, us(7)), us(transfer / 2), "{name}");
+        assert_eq!(chip.sense_time(PageType(1), class, Level::FIRST, false), us(sense), "{name}");
+        assert_eq!(chip.transfer_time(class, Level::FIRST, page, us(7)), us(transfer), "{name}");
+        assert_eq!(
+            chip.transfer_time(class, Level::FIRST, page / 2, us(7)),
+            us(transfer / 2),
+            "{name}"
+        );
         assert_eq!(chip.program_time(PageType(1), class), us(600), "{name}");
         assert!((chip.wear_weight(class) - wear).abs() < 1e-3, "{name}");
     }

@@ -40,7 +40,7 @@ fn every_kind(celsius: f64) -> Vec<Chip> {
 
 /// The level needed, where "beyond the last" comes after the last.
 fn height(chip: &Chip, block: BlockId, c: &Conditions) -> u8 {
-    chip.level_needed(block, c).unwrap_or(chip.levels())
+    chip.level_needed(block, c).map_or(chip.levels(), |level| level.0)
 }
 
 proptest! {
@@ -204,7 +204,7 @@ fn doubling_every_latency_doubles_every_time() {
             for page_type in (0..3).map(PageType) {
                 let program = |chip: &Chip| chip.program_time(page_type, program_mode);
                 assert!(is_double(program(&once), program(&twice)));
-                for level in 0..once.levels() {
+                for level in (0..once.levels()).map(Level) {
                     let sense =
                         |chip: &Chip| chip.sense_time(page_type, program_mode, level, false);
                     assert!(is_double(sense(&once), sense(&twice)));

@@ -56,8 +56,12 @@ fn dlvs_data_climb_a_level_at_the_ages_of_its_table() {
     for (level, age) in [14.0, 28.0, 42.0, 56.0, 70.0, 85.0, 99.0].into_iter().enumerate() {
         let before = Conditions { retention: days(age - 0.2), ..fresh(0.0) };
         let after = Conditions { retention: days(age + 0.2), ..fresh(0.0) };
-        assert_eq!(chip.level_needed(BlockId(3), &before), Some(level as u8), "before day {age}");
-        let next = (level < 6).then_some(level as u8 + 1);
+        assert_eq!(
+            chip.level_needed(BlockId(3), &before),
+            Some(Level(level as u8)),
+            "before day {age}"
+        );
+        let next = (level < 6).then_some(Level(level as u8 + 1));
         assert_eq!(chip.level_needed(BlockId(3), &after), next, "after day {age}");
     }
 }
@@ -67,16 +71,16 @@ fn a_level_senses_in_proportion_and_transfers_the_bits_of_its_intervals() {
     let chip = chip(&levels(dlv()));
     assert_eq!(chip.levels(), 7);
     for n in 1..=7u8 {
-        let sense = chip.sense_time(PageType(0), ProgramMode::NORMAL, n - 1, false);
+        let sense = chip.sense_time(PageType(0), ProgramMode::NORMAL, Level(n - 1), false);
         assert!((sense.as_us() - 90.0 * f64::from(n) / 7.0).abs() < 1e-3);
         assert_eq!(
-            chip.sense_time(PageType(0), ProgramMode::NORMAL, n - 1, true),
+            chip.sense_time(PageType(0), ProgramMode::NORMAL, Level(n - 1), true),
             sense,
             "restart"
         );
         // 5 µs · ⌈log2(n + 1)⌉ / 3
         let bits = (1..).find(|bits| 1u32 << bits > u32::from(n)).unwrap();
-        let transfer = chip.transfer_time(ProgramMode::NORMAL, n - 1, 4096, us(5));
+        let transfer = chip.transfer_time(ProgramMode::NORMAL, Level(n - 1), 4096, us(5));
         assert!((transfer.as_us() - 5.0 * f64::from(bits) / 3.0).abs() < 1e-3);
     }
 }
@@ -84,7 +88,7 @@ fn a_level_senses_in_proportion_and_transfers_the_bits_of_its_intervals() {
 #[test]
 fn an_incremental_climb_adds_up_to_the_whole_sensing() {
     let chip = chip(&levels(LevelsConfig { sensing: SensingConfig::Incremental, ..dlv() }));
-    let sense = |level, on| chip.sense_time(PageType(0), ProgramMode::NORMAL, level, on);
+    let sense = |level, on| chip.sense_time(PageType(0), ProgramMode::NORMAL, Level(level), on);
     let climbed: Nanos = (0..7).map(|level| sense(level, level > 0)).sum();
     assert_eq!(climbed, sense(6, false));
     assert_eq!(climbed, us(90));
@@ -95,8 +99,8 @@ fn declared_shares_of_the_sensing_time_replace_the_proportion() {
     let shares = [0.1, 0.2, 0.3, 0.4, 0.5, 0.5, 1.0].map(Share::new);
     let config = LevelsConfig { sensing_shares: Some(shares.to_vec()), ..dlv() };
     let chip = chip(&levels(config));
-    assert_eq!(chip.sense_time(PageType(0), ProgramMode::NORMAL, 1, false), us(18));
-    assert_eq!(chip.sense_time(PageType(0), ProgramMode::NORMAL, 6, false), us(90));
+    assert_eq!(chip.sense_time(PageType(0), ProgramMode::NORMAL, Level(1), false), us(18));
+    assert_eq!(chip.sense_time(PageType(0), ProgramMode::NORMAL, Level(6), false), us(90));
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn pv_reads_blocks_need_the_levels_of_its_table_in_its_shares() {
     let mut counts = [0u32; 7];
     for block in blocks() {
         let level = chip.level_needed(block, &fresh(0.0)).expect("every block decodes");
-        counts[usize::from(level)] += 1;
+        counts[level.index()] += 1;
     }
     let whole: f64 = SHARES.iter().sum();
     for (at, (&count, share)) in counts.iter().zip(SHARES).enumerate() {
@@ -149,11 +153,13 @@ fn pv_reads_blocks_need_the_levels_of_its_table_in_its_shares() {
         let error = (share * (1.0 - share) / 16_384.0).sqrt();
         assert!((got - share).abs() < 4.0 * error, "level {}: {got} of {share}", at + 1);
         let level = at as u64 + 1;
-        let sense =
-            |continuing| chip.sense_time(PageType(0), ProgramMode::NORMAL, at as u8, continuing);
+        let sense = |continuing| {
+            chip.sense_time(PageType(0), ProgramMode::NORMAL, Level(at as u8), continuing)
+        };
         assert_eq!((sense(false), sense(true)), (us(25 * level), us(25)));
         let transfer = [20, 30, 40, 40, 40, 50, 50][at];
-        let move_page = |bytes| chip.transfer_time(ProgramMode::NORMAL, at as u8, bytes, us(1));
+        let move_page =
+            |bytes| chip.transfer_time(ProgramMode::NORMAL, Level(at as u8), bytes, us(1));
         assert_eq!((move_page(4096), move_page(2048)), (us(transfer), us(transfer / 2)));
     }
 }
@@ -182,8 +188,8 @@ fn wear_carries_pv_reads_blocks_from_one_lifetime_to_the_other() {
     let rate = |cycles| chip.rber(BlockId(0), &fresh(cycles));
     assert!((rate(1500.0) - 0.0041).abs() < 1e-7);
     assert!((rate(4000.0) - 0.0078).abs() < 5e-5);
-    assert_eq!(chip.level_needed(BlockId(0), &fresh(1500.0)), Some(0));
-    assert_eq!(chip.level_needed(BlockId(0), &fresh(4000.0)), Some(2));
+    assert_eq!(chip.level_needed(BlockId(0), &fresh(1500.0)), Some(Level(0)));
+    assert_eq!(chip.level_needed(BlockId(0), &fresh(4000.0)), Some(Level(2)));
 }
 
 #[test]
@@ -203,9 +209,9 @@ fn a_code_without_soft_information_is_a_ladder_of_one_level() {
     let bch = LevelsConfig { capability: vec![BCH_CAPABILITY], ..dlv() };
     let timing = TimingConfig { decode: Each::same(us(6)), ..fixed() };
     let chip = resolve(&timing, &levels(bch), 1).unwrap();
-    assert_eq!((chip.levels(), chip.decode_time(0)), (1, us(6)));
+    assert_eq!((chip.levels(), chip.decode_time(Level::FIRST)), (1, us(6)));
     let old = Conditions { retention: days(20.0), ..fresh(0.0) };
-    assert_eq!(chip.level_needed(BlockId(0), &fresh(0.0)), Some(0));
+    assert_eq!(chip.level_needed(BlockId(0), &fresh(0.0)), Some(Level(0)));
     assert_eq!(chip.level_needed(BlockId(0), &old), None);
 }
 

@@ -12,8 +12,10 @@ use ssdlab_nand::levels::SensingConfig;
 use ssdlab_nand::program_mode::ProgramModeConfig;
 use ssdlab_nand::transfer::TransferConfig;
 use ssdlab_nand::variation::BaseConfig;
-use ssdlab_nand::{BlockId, Cell, Chip, Conditions, Geometry, LevelsConfig, PageInBlock, PageType};
-use ssdlab_nand::{PhysicsConfig, ProgramMode, Refusal, RetriesConfig, TimingConfig};
+use ssdlab_nand::{BlockId, Cell, Chip, Conditions, Geometry, Level, LevelsConfig};
+use ssdlab_nand::{
+    PageInBlock, PageType, PhysicsConfig, ProgramMode, Refusal, RetriesConfig, TimingConfig,
+};
 
 const fn us(count: u64) -> Nanos {
     Nanos::from_us(count)

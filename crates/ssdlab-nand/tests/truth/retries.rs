@@ -7,7 +7,8 @@ use ssdlab_nand::Each;
 /// Retries of every block's worst page, ascending.
 fn worst_pages(chip: &Chip, c: Conditions) -> Vec<u8> {
     let worst = |block| Conditions { page: chip.worst_page(block), ..c };
-    let needed = blocks().map(|block| chip.level_needed(block, &worst(block)).unwrap_or(u8::MAX));
+    let needed =
+        blocks().map(|block| chip.level_needed(block, &worst(block)).unwrap_or(Level::BEYOND).0);
     let mut needed: Vec<u8> = needed.collect();
     needed.sort_unstable();
     needed
@@ -52,7 +53,7 @@ fn pages_of_a_block_differ_by_at_most_three_where_blocks_differ_by_far_more() {
     for block in blocks().step_by(41) {
         let c = aged(3500.0, 90.0);
         let pages = (0..576).map(|page| Conditions { page: PageInBlock(page), ..c });
-        let needed: Vec<u8> = pages.map(|c| chip.level_needed(block, &c).unwrap()).collect();
+        let needed: Vec<u8> = pages.map(|c| chip.level_needed(block, &c).unwrap().0).collect();
         let (least, most) = (*needed.iter().min().unwrap(), *needed.iter().max().unwrap());
         assert_eq!(needed[chip.worst_page(block).index()], most);
         widest = widest.max(most - least);
@@ -111,7 +112,7 @@ fn what_a_controller_counts_scatters_about_the_truth() {
 fn every_attempt_senses_and_transfers_in_full() {
     let timing = TimingConfig { decode: Each::same(us(10)), ..fixed() };
     let chip = resolve(&timing, &retries(RetriesConfig::default()), 1).unwrap();
-    for level in 0..chip.levels() {
+    for level in (0..chip.levels()).map(Level) {
         for continuing in [false, true] {
             assert_eq!(
                 chip.sense_time(PageType(2), ProgramMode::NORMAL, level, continuing),

@@ -18,8 +18,8 @@ pub use victim::Victim;
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn};
 
-use crate::account::Cause;
-use crate::allocation::Writer;
+use crate::account::{Cause, Priority};
+use crate::allocation::{BlockClass, Writer};
 use crate::blocks::{BlockTable, Pool};
 
 /// What a background policy may look at.
@@ -63,10 +63,10 @@ pub struct Job {
     /// The writer that takes its valid pages.
     pub to: Writer,
     /// The class of blocks that they should go to, if that is not left to the placement chain.
-    pub class: Option<u8>,
+    pub class: Option<BlockClass>,
     /// The priority whose subpool has a block more once the block is free; without one it is that of the
     /// block's place in the order.
-    pub gains: Option<u8>,
+    pub gains: Option<Priority>,
 }
 
 /// What a background policy may look at that works for the drive as a whole.
@@ -97,8 +97,8 @@ pub struct Expected {
 pub struct BlockEstimate {
     /// The block.
     pub block: BlockId,
-    /// Whose it is, 0 the highest priority's.
-    pub priority: u8,
+    /// Whose it is.
+    pub priority: Priority,
     /// Its pages that hold the newest copy of something.
     pub valid: u16,
     /// How its worst page is expected to read now.
@@ -131,7 +131,7 @@ pub struct HostRead {
     /// Whether the block is set apart for what is read often.
     pub is_apart: bool,
     /// The group of the block, 0 the best.
-    pub group: u8,
+    pub group: BlockClass,
 }
 
 /// What a background policy needs of the drive.

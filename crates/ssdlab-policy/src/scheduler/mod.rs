@@ -10,9 +10,11 @@ pub use ranked::{
 
 use std::cell::Cell;
 
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
-use crate::account::OpKind;
+use crate::account::{OpKind, Priority};
+use crate::allocation::BlockClass;
 use crate::queue::{Group, GroupId, PlaneShare, Queue};
 
 /// What a scheduler may look at.
@@ -20,8 +22,8 @@ use crate::queue::{Group, GroupId, PlaneShare, Queue};
 pub struct SchedulerView {
     /// Read or program.
     pub kind: OpKind,
-    /// The submission queue's priority, 0 the highest.
-    pub priority: u8,
+    /// The submission queue's priority.
+    pub priority: Priority,
     /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
 }
@@ -29,15 +31,15 @@ pub struct SchedulerView {
 /// What a scheduler that lets requests wait may look at.
 #[derive(Debug)]
 pub struct QueueView<'a, P> {
-    /// The present moment, in nanoseconds.
-    pub now: u64,
+    /// The present moment.
+    pub now: SimTime,
     /// Who waits.
     pub queue: &'a Queue,
     /// What the planes do and have before them.
     pub planes: &'a P,
-    /// Nanoseconds in which a page is moved to a block of each class and programmed there, by the
+    /// Time in which a page is moved to a block of each class and programmed there, by the
     /// data sheet.
-    pub programming: &'a [u64],
+    pub programming: &'a [Nanos],
     /// The work of choosing: to this a policy adds the expected ends of waiting requests on a plane that it
     /// looks at. Results tell the sum.
     pub work: &'a Cell<u64>,
@@ -58,7 +60,7 @@ pub trait Planes {
     fn first_to_wait(&self, plane: PlaneId) -> Option<u64>;
 
     /// Pages of a class that the host can still write on a plane before blocks are erased.
-    fn free_pages(&self, plane: PlaneId, class: u8) -> u32;
+    fn free_pages(&self, plane: PlaneId, class: BlockClass) -> u32;
 
     /// Whether a block of a plane is being emptied.
     fn is_collected(&self, plane: PlaneId) -> bool;
@@ -123,9 +125,9 @@ pub trait SchedulerPolicy {
         None
     }
 
-    /// Nanoseconds that a plane is expected to need for its part of a group, which has just arrived or grown.
-    fn estimate(&mut self, _: &QueueView<impl Planes>, _: OpKind, _: &PlaneShare) -> u64 {
-        0
+    /// Time that a plane is expected to need for its part of a group, which has just arrived or grown.
+    fn estimate(&mut self, _: &QueueView<impl Planes>, _: OpKind, _: &PlaneShare) -> Nanos {
+        Nanos::ZERO
     }
 
     /// What goes now. Of a group that has just arrived, `None` lets it wait; on a plane, `None` says that what
@@ -140,7 +142,7 @@ pub trait SchedulerPolicy {
         &mut self,
         _: &QueueView<impl Planes>,
         _: &Dispatch,
-        _classes: &mut Vec<Option<u8>>,
+        _classes: &mut Vec<Option<BlockClass>>,
     ) {
     }
 

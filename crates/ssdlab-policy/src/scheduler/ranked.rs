@@ -87,6 +87,6 @@ impl Policy for StrictPriority {
 impl SchedulerPolicy for StrictPriority {
     #[inline]
     fn rank(&mut self, view: &SchedulerView) -> u8 {
-        view.priority
+        view.priority.0
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use serde::Deserialize;
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_core::config::{PhysicsConfig, RetriesConfig, acceleration};
-use ssdlab_core::flash::{At, Survey};
+use ssdlab_core::flash::{At, ProgramMode, Survey};
 
 use super::{NUMBERS, Samples};
 use crate::control::Control;
@@ -121,7 +121,13 @@ impl<'a> Bench<'a> {
     fn block(&self, order: &Order, block: u32, dwell_h: f64, samples: &mut Samples) {
         let (chip, place) = (samples.chips.len() as u32 - 1, samples.blocks.len() as u32 - 1);
         let dwell = self.time(dwell_h, BASE_CELSIUS);
-        let at = |pe_cycles, age, reads| At { program_mode: 0, pe_cycles, age, dwell, reads };
+        let at = |pe_cycles, age, reads| At {
+            program_mode: ProgramMode::NORMAL,
+            pe_cycles,
+            age,
+            dwell,
+            reads,
+        };
         let worst = self.survey.worst_page(block);
         let hardest = order.conditions.last().map(|&(h, c, reads)| (self.time(h, c), reads));
         let (age, reads) = hardest.unwrap_or((Nanos::ZERO, 0));
@@ -140,9 +146,9 @@ impl<'a> Bench<'a> {
                     erase_us,
                     f64::from(e0),
                     f64::from(self.survey.errors(block, worst, at)),
-                    f64::from(self.survey.level(block, worst, at)),
+                    self.survey.level(block, worst, at).retries().into(),
                     dwell_h,
-                    f64::from(self.survey.level(block, best, at)),
+                    self.survey.level(block, best, at).retries().into(),
                 ];
                 samples.chip.push(chip);
                 samples.block.push(place);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use ssdlab_core::config::catalog::{ANCHORS, PRESETS};
+use ssdlab_core::flash::ProgramMode;
 use ssdlab_core::metadata::block_class::{BlockClassChoice, FactoryConfig};
 
 use super::Program;
@@ -101,17 +102,21 @@ impl<'a> Model<'a> {
         sampler: &'a Sampler<'a>,
         cycles: f64,
         classes: &[Vec<u32>],
-        program_mode: impl Fn(usize) -> u8,
+        program_mode: impl Fn(usize) -> ProgramMode,
         programs: Vec<Program>,
     ) -> Model<'a> {
-        let all = Sample::of(&sampler.classes(&BlockClassChoice::default())[0], 0);
+        let all =
+            Sample::of(&sampler.classes(&BlockClassChoice::default())[0], ProgramMode::NORMAL);
         let (strong, normal) = match classes {
             [strong, normal] => {
                 (Sample::of(strong, program_mode(0)), Sample::of(normal, program_mode(1)))
             }
             _ => {
                 let thirds = sampler.classes(&BlockClassChoice::Factory(FactoryConfig::default()));
-                (Sample::of(&thirds[0], 0), Sample::of(&thirds[1], 0))
+                (
+                    Sample::of(&thirds[0], ProgramMode::NORMAL),
+                    Sample::of(&thirds[1], ProgramMode::NORMAL),
+                )
             }
         };
         Model { sampler, cycles, all, strong, normal, programs }
@@ -147,7 +152,7 @@ impl<'a> Model<'a> {
     }
 
     fn model(&self, published: &Published, at: f64) -> Option<f64> {
-        let levels = self.sampler.levels(0);
+        let levels = self.sampler.levels(ProgramMode::NORMAL);
         match published.what {
             What::RberAtAge => Some(self.sampler.median(&self.all, self.cycles, at)),
             What::LevelStart => {

@@ -11,6 +11,8 @@ mod tests;
 use serde::Serialize;
 use ssdlab_base::Fault;
 use ssdlab_core::config::StartConfig;
+use ssdlab_core::flash::ProgramMode;
+use ssdlab_core::policy::allocation::BlockClass;
 use ssdlab_core::{DriveConfig, Resolved};
 
 pub use anchors::Anchor;
@@ -171,7 +173,7 @@ pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
     }
     let sampler = Sampler::new(resolved);
     let classes = sampler.classes(&resolved.config.metadata.block_class);
-    let program_mode = |class: usize| resolved.program_mode_of(class as u8);
+    let program_mode = |class: usize| resolved.program_mode_of(BlockClass(class as u8));
     let samples: Vec<Sample> =
         (0..classes.len()).map(|class| Sample::of(&classes[class], program_mode(class))).collect();
     let axes = Axes::of(&resolved.config, sampler.heeds_wear());
@@ -185,7 +187,7 @@ pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
         pe_cycles: resolved.config.start.pe_cycles,
         heeds_age: resolved.chip.heeds_age(),
         heeds_wear: !axes.cycles.is_empty(),
-        levels: sampler.levels(0),
+        levels: sampler.levels(ProgramMode::NORMAL),
         programs: programs(resolved, &sampler),
         groups: lines(samples.len())
             .map(|(class, name, quantile)| {
@@ -279,14 +281,14 @@ fn group(
 
 fn programs(resolved: &Resolved, sampler: &Sampler<'_>) -> Vec<Program> {
     let declared = &resolved.config.timing.program_modes;
-    let factor = |at: usize| declared.get(at).and_then(|class| class.base_factor).unwrap_or(1.0);
-    let name = |at: usize| sampler.voltage_name(at as u8);
-    (0..resolved.chip.program_modes().len())
-        .map(|at| Program {
-            name: name(at),
-            program_us: sampler.program_us(at as u8),
-            base_factor: factor(at),
-            wear: sampler.wear(at as u8),
+    let factor = |mode: ProgramMode| declared.get(mode.index()).and_then(|one| one.base_factor);
+    let modes = resolved.chip.program_modes();
+    modes
+        .map(|mode| Program {
+            name: sampler.voltage_name(mode),
+            program_us: sampler.program_us(mode),
+            base_factor: factor(mode).unwrap_or(1.0),
+            wear: sampler.wear(mode),
         })
         .collect()
 }
@@ -339,7 +341,7 @@ fn anchors_of(
     }
     let start = f64::from(own.start.pe_cycles);
     let programs = programs(&prepared.resolved, sampler);
-    let program_mode = |class: usize| prepared.resolved.program_mode_of(class as u8);
+    let program_mode = |class: usize| prepared.resolved.program_mode_of(BlockClass(class as u8));
     let beside = anchors::Model::new(sampler, start, classes, program_mode, programs);
     Ok(published.iter().flat_map(|each| beside.compare(each)).collect())
 }

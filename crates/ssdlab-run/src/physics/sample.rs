@@ -3,7 +3,7 @@
 use ssdlab_base::Nanos;
 use ssdlab_core::Resolved;
 use ssdlab_core::config::PhysicsConfig;
-use ssdlab_core::flash::{At, Survey};
+use ssdlab_core::flash::{self, At, ProgramMode, Survey};
 use ssdlab_core::metadata::block_class::BlockClassChoice;
 
 use super::{Level, Point};
@@ -18,12 +18,12 @@ const PAGED: usize = 128;
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     blocks: Vec<u32>,
-    pub(super) program_mode: u8,
+    pub(super) program_mode: ProgramMode,
 }
 
 impl Sample {
     /// Evenly from blocks in the order of their rates.
-    pub(super) fn of(blocks: &[u32], program_mode: u8) -> Sample {
+    pub(super) fn of(blocks: &[u32], program_mode: ProgramMode) -> Sample {
         let count = blocks.len().min(SAMPLED);
         let at = |index: usize| blocks[(2 * index + 1) * blocks.len() / (2 * count)];
         Sample { blocks: (0..count).map(at).collect(), program_mode }
@@ -69,17 +69,17 @@ impl<'a> Sampler<'a> {
         self.survey.base(block)
     }
 
-    pub(super) fn voltage_name(&self, program_mode: u8) -> String {
+    pub(super) fn voltage_name(&self, program_mode: ProgramMode) -> String {
         let mut names = self.resolved.chip.program_mode_names();
-        names.nth(usize::from(program_mode)).unwrap_or_default().to_owned()
+        names.nth(program_mode.index()).unwrap_or_default().to_owned()
     }
 
     /// How much a program with these voltages wears a block.
-    pub(super) fn wear(&self, program_mode: u8) -> f64 {
+    pub(super) fn wear(&self, program_mode: ProgramMode) -> f64 {
         self.survey.wear(program_mode)
     }
 
-    pub(super) fn program_us(&self, program_mode: u8) -> f64 {
+    pub(super) fn program_us(&self, program_mode: ProgramMode) -> f64 {
         let types = self.resolved.geometry().cell.bits() as u8;
         self.survey.program(program_mode, types).as_us()
     }
@@ -89,19 +89,20 @@ impl<'a> Sampler<'a> {
         let blocks = self.resolved.geometry().block_count();
         let rates: Vec<f64> = (0..blocks).map(|block| self.base(block)).collect();
         let block_classes = block_class.of(|| rates.clone());
-        let class = |block: u32| block_classes.classes.get(block as usize).copied().unwrap_or(0);
+        let class =
+            |block: u32| block_classes.classes.get(block as usize).map_or(0, |class| class.index());
         let mut ranked: Vec<u32> = (0..blocks).collect();
         ranked.sort_by(|&a, &b| rates[a as usize].total_cmp(&rates[b as usize]));
         let mut classes = vec![Vec::new(); block_class.classes()];
         for block in ranked {
-            classes[usize::from(class(block))].push(block);
+            classes[class(block)].push(block);
         }
         // A class without blocks has no line.
         classes.retain(|blocks| !blocks.is_empty());
         classes
     }
 
-    fn at(&self, program_mode: u8, pe_cycles: f64, days: f64) -> At {
+    fn at(&self, program_mode: ProgramMode, pe_cycles: f64, days: f64) -> At {
         let age = Nanos::from_ns((days * 86_400e9).round() as u64);
         At { program_mode, pe_cycles, age, dwell: self.dwell, reads: 0 }
     }
@@ -120,11 +121,11 @@ impl<'a> Sampler<'a> {
         reads.sort_by(|a, b| a.rber.total_cmp(&b.rber));
         let lost = reads.iter().filter(|read| read.level.is_none()).count();
         let read = reads[((reads.len() - 1) as f64 * quantile).round() as usize];
-        let last = self.resolved.chip.levels() - 1;
+        let last = flash::Level::last_of(self.resolved.chip.levels());
         Point {
             at,
             rber: read.rber,
-            needed: read.level.map(|level| u32::from(level) + self.counts_from()),
+            needed: read.level.map(|level| u32::from(level.0) + self.counts_from()),
             direct_us: read.level.map(|level| self.direct(sample.program_mode, level)),
             climb_us: self.climb(sample.program_mode, read.level.unwrap_or(last)),
             lost: lost as f64 / reads.len() as f64,
@@ -139,7 +140,8 @@ impl<'a> Sampler<'a> {
     /// Retries of the best block and of the worst; none where reads climb levels.
     pub(super) fn retries(&self, sample: &Sample, cycles: f64, days: f64) -> Option<(f64, f64)> {
         let at = self.at(sample.program_mode, cycles, days);
-        let needed = |block: &u32| self.survey.level(*block, self.survey.worst_page(*block), at);
+        let needed =
+            |block: &u32| self.survey.level(*block, self.survey.worst_page(*block), at).retries();
         let needed = || sample.blocks.iter().map(needed);
         let ends = (f64::from(needed().min()?), f64::from(needed().max()?));
         (self.counts_from() == 0).then_some(ends)
@@ -151,38 +153,38 @@ impl<'a> Sampler<'a> {
         let pages = self.resolved.geometry().pages as u16;
         let apart = |&block: &u32| {
             let best = self.survey.best_page(block, pages, at);
-            let level = |page| self.survey.level(block, page, at);
-            f64::from(level(self.survey.worst_page(block)) - level(best))
+            let retries = |page| self.survey.level(block, page, at).retries();
+            f64::from(retries(self.survey.worst_page(block)) - retries(best))
         };
         let few = sample.blocks.iter().step_by(sample.blocks.len().div_ceil(PAGED));
         few.map(apart).max_by(f64::total_cmp).filter(|_| self.counts_from() == 0)
     }
 
     /// Microseconds of a read that begins at the level at which it decodes.
-    fn direct(&self, program_mode: u8, level: u8) -> f64 {
+    fn direct(&self, program_mode: ProgramMode, level: flash::Level) -> f64 {
         let one = self.survey.attempt(program_mode, level);
         (one.sense + one.transfer + one.decode).as_us()
     }
 
     /// Microseconds of a read that climbs from the first level to this one.
-    fn climb(&self, program_mode: u8, level: u8) -> f64 {
+    fn climb(&self, program_mode: ProgramMode, level: flash::Level) -> f64 {
         let of = |level| {
             let one = self.survey.attempt(program_mode, level);
-            let sense = if level == 0 { one.sense } else { one.sense_on };
+            let sense = if level == flash::Level::FIRST { one.sense } else { one.sense_on };
             sense + one.transfer + one.decode
         };
-        (0..=level).map(of).sum::<Nanos>().as_us()
+        (0..=level.0).map(flash::Level).map(of).sum::<Nanos>().as_us()
     }
 
     /// The ladder, of pages programmed in one way.
-    pub(super) fn levels(&self, program_mode: u8) -> Vec<Level> {
+    pub(super) fn levels(&self, program_mode: ProgramMode) -> Vec<Level> {
         let limits = self.resolved.chip.capability();
-        let levels = limits.into_iter().zip(0..);
+        let levels = limits.into_iter().zip((0..).map(flash::Level));
         levels
             .map(|(capability, level)| {
                 let one = self.survey.attempt(program_mode, level);
                 Level {
-                    needed: u32::from(level) + self.counts_from(),
+                    needed: u32::from(level.0) + self.counts_from(),
                     capability,
                     sense_us: one.sense.as_us(),
                     transfer_us: one.transfer.as_us(),

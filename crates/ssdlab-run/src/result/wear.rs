@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_core::Drive;
+use ssdlab_core::policy::allocation::BlockClass;
 
 /// How worn the blocks are at the end, in P/E cycles.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -57,7 +58,7 @@ impl WearResult {
         let blocks = &drive.ftl().blocks;
         let block_class = &drive.resolved().config.metadata.block_class;
         let of_class = |class| Wear::of(blocks.erases_of_class(class));
-        let each = || (0..block_class.classes() as u8).map(of_class).collect();
+        let each = || BlockClass::numbered(0..block_class.classes()).map(of_class).collect();
         let all = Wear::of(blocks.usable_erases());
         WearResult { all, priorities: block_class.by_priority().then(each) }
     }

@@ -4,6 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::Level;
 
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
@@ -40,7 +41,7 @@ impl Policy for LastLevel {
 
     fn on_event(&mut self, event: &Event, _: &mut Actions) {
         match event {
-            Event::PageRead(read) => self.level[read.view.lpn.index()] = read.level,
+            Event::PageRead(read) => self.level[read.view.lpn.index()] = read.level.0,
             Event::PageProgrammed(page) => self.level[page.lpn.index()] = 0,
             _ => {}
         }
@@ -53,8 +54,8 @@ impl Policy for LastLevel {
 
 impl ReadStartPolicy for LastLevel {
     #[inline]
-    fn start(&mut self, view: &ReadStartView) -> u8 {
-        self.level[view.lpn.index()]
+    fn start(&mut self, view: &ReadStartView) -> Level {
+        Level(self.level[view.lpn.index()])
     }
 }
 
@@ -72,9 +73,9 @@ mod tests {
         let mut policy = LastLevel { level: vec![0; 3], highest: 6 };
         let view = |lpn| ReadStartView { lpn: Lpn(lpn), ..ReadStartView::of_a_block(7) };
         read_at(&mut policy, &view(1), 4, false);
-        assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn))), [0, 4, 0]);
+        assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn)).0), [0, 4, 0]);
         read_at(&mut policy, &view(1), 2, true);
-        assert_eq!(policy.start(&view(1)), 2);
+        assert_eq!(policy.start(&view(1)).0, 2);
         let page = Programmed {
             lpn: Lpn(1),
             block: BlockId(0),
@@ -83,7 +84,7 @@ mod tests {
             clock: 0,
         };
         publish(&mut policy, &Event::PageProgrammed(&page));
-        assert_eq!(policy.start(&view(1)), 0);
+        assert_eq!(policy.start(&view(1)).0, 0);
         assert_eq!(bits(&mut policy), [("page_levels", 9)]);
     }
 }

@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::ProgramMode;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::program_mode::{ProgramModePolicy, ProgramModeView};
@@ -28,7 +29,7 @@ impl Default for PerClassConfig {
 #[derive(Clone, Debug)]
 pub struct PerClass {
     /// By class of blocks.
-    program_modes: Box<[u8]>,
+    program_modes: Box<[ProgramMode]>,
 }
 
 const KEY: &str = "program_mode.per_class.modes";
@@ -50,7 +51,9 @@ impl Policy for PerClass {
     fn build(config: &PerClassConfig, setup: &PolicyContext) -> PerClass {
         let listed = config.modes.len();
         let of = |class| {
-            setup.program_mode(KEY, &config.modes[place(class, setup.classes, listed)]).unwrap_or(0)
+            setup
+                .program_mode(KEY, &config.modes[place(class, setup.classes, listed)])
+                .unwrap_or_default()
         };
         PerClass { program_modes: (0..setup.classes).map(of).collect() }
     }
@@ -67,7 +70,7 @@ fn place(class: u8, classes: u8, listed: usize) -> usize {
 impl ProgramModePolicy for PerClass {
     #[inline]
     fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint) {
-        hint.program_mode.get_or_insert(self.program_modes[view.class as usize]);
+        hint.program_mode.get_or_insert(self.program_modes[view.class.index()]);
     }
 }
 

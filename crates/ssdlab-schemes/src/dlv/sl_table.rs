@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::Level;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::columns::Column;
@@ -48,13 +49,13 @@ struct Table {
 }
 
 impl Table {
-    fn start(&self, age: u16) -> u8 {
-        self.starts.partition_point(|&start| start <= age) as u8
+    fn start(&self, age: u16) -> Level {
+        Level(self.starts.partition_point(|&start| start <= age) as u8)
     }
 
     /// Data of this age decoded at no level below this one: younger starts come down to it.
-    fn lower(&mut self, age: u16, level: u8) {
-        for start in &mut self.starts[..level as usize] {
+    fn lower(&mut self, age: u16, level: Level) {
+        for start in &mut self.starts[..level.index()] {
             *start = (*start).min(age);
         }
     }
@@ -138,7 +139,7 @@ impl SlTable {
     #[inline]
     fn at(&self, view: &ReadStartView) -> usize {
         let bin = self.pe_bins.partition_point(|&from| from <= view.pe_cycles);
-        usize::from(view.class) * (self.pe_bins.len() + 1) + bin
+        view.class.index() * (self.pe_bins.len() + 1) + bin
     }
 }
 
@@ -149,7 +150,7 @@ fn days(view: &ReadStartView) -> u16 {
 
 impl SlTable {
     /// A read decoded at this level, at the first try or not.
-    fn learn(&mut self, view: &ReadStartView, level: u8, first_try: bool) {
+    fn learn(&mut self, view: &ReadStartView, level: Level, first_try: bool) {
         let at = self.at(view);
         let table = &mut self.tables[at];
         if !first_try {
@@ -165,7 +166,7 @@ impl SlTable {
 
 impl ReadStartPolicy for SlTable {
     #[inline]
-    fn start(&mut self, view: &ReadStartView) -> u8 {
+    fn start(&mut self, view: &ReadStartView) -> Level {
         self.tables[self.at(view)].start(days(view))
     }
 
@@ -180,6 +181,7 @@ mod tests {
     use ssdlab_base::Nanos;
 
     use super::*;
+    use ssdlab_policy::allocation::BlockClass;
     use ssdlab_policy::testing::{bits, read_at};
 
     fn tables(relax_after: u32, pe_bins: &[u32]) -> SlTable {
@@ -194,18 +196,18 @@ mod tests {
 
     fn view(class: u8, days: u64) -> ReadStartView {
         let age = Nanos::from_ns(days * 86_400_000_000_000 + 5);
-        ReadStartView { class, age, ..ReadStartView::of_a_block(7) }
+        ReadStartView { class: BlockClass(class), age, ..ReadStartView::of_a_block(7) }
     }
 
     #[test]
     fn a_read_that_climbed_lowers_the_start_for_its_class_and_older_data() {
         let mut policy = tables(0, &[]);
-        assert_eq!(policy.start(&view(0, 300)), 0, "nothing is known");
+        assert_eq!(policy.start(&view(0, 300)).0, 0, "nothing is known");
         // The paper's example: 30 days for three levels, then a page of 29 days needs them.
         read_at(&mut policy, &view(0, 30), 2, false);
         read_at(&mut policy, &view(0, 15), 1, false);
         let starts = |policy: &mut SlTable, class| {
-            [14, 15, 28, 29, 30, 400].map(|days| policy.start(&view(class, days)))
+            [14, 15, 28, 29, 30, 400].map(|days| policy.start(&view(class, days)).0)
         };
         assert_eq!(starts(&mut policy, 0), [0, 1, 1, 1, 2, 2]);
         read_at(&mut policy, &view(0, 29), 2, false);
@@ -216,22 +218,22 @@ mod tests {
     #[test]
     fn data_of_any_age_start_at_one_level_while_nothing_is_known() {
         let mut policy = tables(100, &[]);
-        assert_eq!([510, 511, 4000].map(|days| policy.start(&view(0, days))), [0; 3]);
+        assert_eq!([510, 511, 4000].map(|days| policy.start(&view(0, days)).0), [0; 3]);
         read_at(&mut policy, &view(0, 4000), 6, false);
-        assert_eq!([509, 510, 511].map(|days| policy.start(&view(0, days))), [0, 6, 6]);
+        assert_eq!([509, 510, 511].map(|days| policy.start(&view(0, days)).0), [0, 6, 6]);
         (0..100).for_each(|_| read_at(&mut policy, &view(0, 4000), 6, true));
-        assert_eq!(policy.start(&view(0, 4000)), 0, "what is needed no more is forgotten");
+        assert_eq!(policy.start(&view(0, 4000)).0, 0, "what is needed no more is forgotten");
     }
 
     #[test]
     fn an_outlier_is_undone_by_reads_that_decode_at_the_first_try() {
         let mut policy = tables(100, &[]);
         read_at(&mut policy, &view(0, 27), 5, false);
-        assert_eq!(policy.start(&view(0, 27)), 5);
+        assert_eq!(policy.start(&view(0, 27)).0, 5);
         (0..99).for_each(|_| read_at(&mut policy, &view(0, 90), 5, true));
-        assert_eq!(policy.start(&view(0, 27)), 5);
+        assert_eq!(policy.start(&view(0, 27)).0, 5);
         read_at(&mut policy, &view(0, 90), 5, true);
-        assert_eq!([27, 28].map(|days| policy.start(&view(0, days))), [0, 5]);
+        assert_eq!([27, 28].map(|days| policy.start(&view(0, days)).0), [0, 5]);
     }
 
     #[test]
@@ -239,13 +241,13 @@ mod tests {
         let mut policy = tables(0, &[1000]);
         let worn = ReadStartView { pe_cycles: 1000, ..view(1, 50) };
         read_at(&mut policy, &worn, 3, false);
-        assert_eq!(policy.start(&worn), 3);
-        assert_eq!(policy.start(&ReadStartView { pe_cycles: 999, ..worn }), 0);
-        assert_eq!(policy.start(&ReadStartView { class: 0, ..worn }), 0);
+        assert_eq!(policy.start(&worn).0, 3);
+        assert_eq!(policy.start(&ReadStartView { pe_cycles: 999, ..worn }).0, 0);
+        assert_eq!(policy.start(&ReadStartView { class: BlockClass::BEST, ..worn }).0, 0);
         let mut policy = tables(0, &[1000, 2000]);
         read_at(&mut policy, &worn, 3, false);
         assert_eq!(
-            [999, 1999, 2000].map(|pe_cycles| policy.start(&ReadStartView { pe_cycles, ..worn })),
+            [999, 1999, 2000].map(|pe_cycles| policy.start(&ReadStartView { pe_cycles, ..worn }).0),
             [0, 3, 0]
         );
     }
@@ -266,10 +268,10 @@ mod tests {
             let mut policy = tables(relax_after, &[]);
             for (age, level, first) in reads {
                 read_at(&mut policy, &view(0, age), level, first);
-                let levels: Vec<u8> = (0..520).map(|age| policy.start(&view(0, age))).collect();
+                let levels: Vec<u8> = (0..520).map(|age| policy.start(&view(0, age)).0).collect();
                 prop_assert!(levels.is_sorted());
                 if !first {
-                    prop_assert!(policy.start(&view(0, age)) >= level);
+                    prop_assert!(policy.start(&view(0, age)).0 >= level);
                 }
             }
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::account::Cause;
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::placement::{PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -28,7 +29,7 @@ impl Default for SmallToStrongConfig {
 #[derive(Clone, Debug)]
 pub struct SmallToStrong {
     pages: u32,
-    worst: u8,
+    worst: BlockClass,
 }
 
 impl Policy for SmallToStrong {
@@ -45,7 +46,7 @@ impl Policy for SmallToStrong {
     }
 
     fn build(config: &SmallToStrongConfig, setup: &PolicyContext) -> SmallToStrong {
-        SmallToStrong { pages: config.pages, worst: setup.classes - 1 }
+        SmallToStrong { pages: config.pages, worst: BlockClass(setup.classes - 1) }
     }
 }
 
@@ -53,6 +54,6 @@ impl PlacementPolicy for SmallToStrong {
     #[inline]
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
         let small = view.cause == Cause::Host && view.pages <= self.pages;
-        hint.quality.get_or_insert(if small { 0 } else { self.worst });
+        hint.quality.get_or_insert(if small { BlockClass::BEST } else { self.worst });
     }
 }

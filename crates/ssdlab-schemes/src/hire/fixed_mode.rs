@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::ProgramMode;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::program_mode::{ProgramModePolicy, ProgramModeView};
@@ -24,7 +25,7 @@ impl Default for FixedModeConfig {
 
 /// Programs every page alike.
 #[derive(Clone, Debug)]
-pub struct FixedMode(u8);
+pub struct FixedMode(ProgramMode);
 
 const KEY: &str = "program_mode.fixed.mode";
 
@@ -36,7 +37,7 @@ impl Policy for FixedMode {
     }
 
     fn build(config: &FixedModeConfig, setup: &PolicyContext) -> FixedMode {
-        FixedMode(setup.program_mode(KEY, &config.mode).unwrap_or(0))
+        FixedMode(setup.program_mode(KEY, &config.mode).unwrap_or_default())
     }
 }
 

@@ -4,6 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::ProgramMode;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::Hotness;
@@ -35,7 +36,7 @@ impl Default for PerHotnessConfig {
 
 impl PerHotnessConfig {
     /// The voltages of each hotness.
-    fn resolved(&self, setup: &PolicyContext) -> Result<[u8; Hotness::COUNT], Refusal> {
+    fn resolved(&self, setup: &PolicyContext) -> Result<[ProgramMode; Hotness::COUNT], Refusal> {
         let program_mode = |name: &str, of: &str| {
             setup.program_mode(&format!("program_mode.per_hotness.{of}"), name)
         };
@@ -50,7 +51,7 @@ impl PerHotnessConfig {
 /// Programs pages by what they are mostly used for.
 #[derive(Clone, Debug)]
 pub struct PerHotness {
-    of: [u8; Hotness::COUNT],
+    of: [ProgramMode; Hotness::COUNT],
 }
 
 impl Policy for PerHotness {
@@ -77,6 +78,7 @@ impl ProgramModePolicy for PerHotness {
 mod tests {
     use super::*;
     use ssdlab_policy::account::Cause;
+    use ssdlab_policy::allocation::BlockClass;
     use ssdlab_policy::testing::SMALL;
 
     #[test]
@@ -88,10 +90,11 @@ mod tests {
         let hot = [None, Some(Hotness::Read), Some(Hotness::Mixed), Some(Hotness::Write)];
         let requested = hot.map(|hotness| {
             let mut hint = PlacementHint::default();
-            policy.fill(&ProgramModeView { cause: Cause::Host, class: 0, hotness }, &mut hint);
+            let class = BlockClass::BEST;
+            policy.fill(&ProgramModeView { cause: Cause::Host, class, hotness }, &mut hint);
             hint.program_mode
         });
-        assert_eq!(requested, [Some(0), Some(1), Some(0), Some(2)]);
+        assert_eq!(requested, [0, 1, 0, 2].map(|mode| Some(ProgramMode(mode))));
         let other = PerHotnessConfig { read_hot: "high".into(), ..PerHotnessConfig::default() };
         assert_eq!(
             PerHotness::check(&other, &setup).unwrap_err().key,

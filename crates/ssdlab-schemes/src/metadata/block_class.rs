@@ -6,6 +6,7 @@ use ssdlab_base::choice;
 use ssdlab_base::quantity::Share;
 
 use super::block_groups::GroupsConfig;
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::blocks::BlockClasses;
 
 /// The most classes that blocks can be sorted into. Source: DLV, section III-D (four) and
@@ -96,11 +97,14 @@ impl BlockClassChoice {
             BlockClassChoice::None(_) => return BlockClasses::default(),
             BlockClassChoice::Measured(config) => {
                 let last = config.groups() as u8 - 1;
-                return BlockClasses { classes: vec![last; rates().len()], apart: last };
+                return BlockClasses {
+                    classes: vec![BlockClass(last); rates().len()],
+                    apart: last,
+                };
             }
             // Whose a block is, is decided where its data lies.
             BlockClassChoice::Predicted(_) => {
-                return BlockClasses { classes: vec![0; rates().len()], apart: 0 };
+                return BlockClasses { classes: vec![BlockClass::BEST; rates().len()], apart: 0 };
             }
             BlockClassChoice::Factory(config) => config,
         };
@@ -108,14 +112,14 @@ impl BlockClassChoice {
         let mut ranked: Vec<u32> = (0..rates.len() as u32).collect();
         let key = |&block: &u32| (rates[block as usize].to_bits(), block);
         ranked.sort_unstable_by_key(key);
-        let mut classes = vec![config.shares.len() as u8; rates.len()];
+        let mut classes = vec![BlockClass(config.shares.len() as u8); rates.len()];
         let (mut rest, mut summed) = (&ranked[..], 0.0);
-        for (class, share) in config.shares.iter().enumerate() {
+        for (class, share) in (0..).map(BlockClass).zip(&config.shares) {
             let before = ranked.len() - rest.len();
             summed += share.get();
             let upto = (summed * ranked.len() as f64).round() as usize;
             let (these, others) = rest.split_at((upto - before).min(rest.len()));
-            these.iter().for_each(|&block| classes[block as usize] = class as u8);
+            these.iter().for_each(|&block| classes[block as usize] = class);
             rest = others;
         }
         BlockClasses { classes, apart: 0 }
@@ -131,7 +135,12 @@ mod tests {
         let rates = || vec![5.0, 1.0, 4.0, 2.0, 3.0, 2.0];
         let estimates = |shares: &[f64]| {
             let shares = shares.iter().map(|&share| Share::new(share)).collect();
-            BlockClassChoice::Factory(FactoryConfig { shares }).of(rates).classes
+            BlockClassChoice::Factory(FactoryConfig { shares })
+                .of(rates)
+                .classes
+                .iter()
+                .map(|class| class.0)
+                .collect::<Vec<_>>()
         };
         assert_eq!(estimates(&[1.0 / 3.0]), [1, 0, 1, 0, 1, 1]);
         assert_eq!(estimates(&[1.0 / 6.0, 1.0 / 3.0]), [2, 0, 2, 1, 2, 1]);

@@ -5,99 +5,16 @@
 //! which it decoded, and the bit errors that the decoder counted. It is measured anew after so many P/E
 //! cycles, when it is erased; that is also when it may join or leave what is set apart.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use ssdlab_base::math;
-use ssdlab_base::quantity::Share;
-use ssdlab_nand::{BlockId, Geometry, PlaneId};
+use ssdlab_nand::{BlockId, Level, PlaneId};
 
+use super::group_config::GROWTH;
+pub use super::group_config::{Boundaries, GroupsConfig, Scope};
 use ssdlab_policy::Component;
 use ssdlab_policy::account::Reading;
-use ssdlab_policy::allocation::FreeBlockPolicy;
+use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
-
-/// How far a page moves that is read often.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// Within its plane.
-    Plane,
-    /// To any plane of its chip.
-    #[default]
-    Chip,
-    /// To any plane.
-    Drive,
-}
-
-impl Scope {
-    /// The planes among which a page moves: so many that follow one another.
-    pub fn planes(self, geometry: &Geometry) -> u32 {
-        match self {
-            Scope::Plane => 1,
-            Scope::Chip => geometry.dies * geometry.planes,
-            Scope::Drive => geometry.plane_count(),
-        }
-    }
-}
-
-/// Settings of `measured`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct GroupsConfig {
-    /// What divides the groups: `{ levels = [..] }` or `{ shares = [..] }`. Default: the levels [1, 4],
-    /// three groups. Source: PV-read, Table I; ruled for shares.
-    pub boundaries: Boundaries,
-    /// Share of the blocks of each group but the last that is set apart for what is read often.
-    /// Default: 0.1. Source: PV-read, section V.B.
-    pub read_hot_share: Share,
-    /// P/E cycles of a block after which it is measured anew. Default: 100. Source: PV-read (ruled).
-    pub interval: u32,
-    /// Power of the P/E cycles with which the controller takes error rates to grow; only with `ftl.free_block_policy`
-    /// = `healthiest`, which predicts by it. Default: 0.66. Source: PV-read (ruled: 0.0041 at 1500
-    /// cycles, 0.0078 at 4000).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub growth: Option<f64>,
-    /// How far a page moves that is read often, and how far is looked for room for it: its `plane`, its
-    /// `chip` or the whole `drive`. Default: `chip`. Source: PV-read, section IV.B (per chip).
-    pub scope: Scope,
-}
-
-/// The power with which error rates grow, if `growth` is not set.
-const GROWTH: f64 = 0.66;
-
-/// What divides the groups.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Boundaries {
-    /// The highest level of each group but the last, from level 1 up; none for a single group.
-    Levels(Vec<u8>),
-    /// Shares of a plane's blocks in each group but the last, by rank of their measured errors: cut anew
-    /// whenever a block is measured.
-    Shares(Vec<Share>),
-}
-
-impl Default for GroupsConfig {
-    fn default() -> GroupsConfig {
-        GroupsConfig {
-            boundaries: Boundaries::Levels(vec![1, 4]),
-            read_hot_share: Share::new(0.1),
-            interval: 100,
-            growth: None,
-            scope: Scope::default(),
-        }
-    }
-}
-
-impl GroupsConfig {
-    /// How many groups there are.
-    pub fn groups(&self) -> usize {
-        1 + match &self.boundaries {
-            Boundaries::Levels(upto) => upto.len(),
-            Boundaries::Shares(shares) => shares.len(),
-        }
-    }
-}
 
 /// A group's blocks of a plane.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,7 +24,7 @@ struct Part {
 }
 
 /// Of a block that was not read since it was measured.
-const UNREAD: Reading = Reading { level: u8::MAX, errors: 0 };
+const UNREAD: Reading = Reading { level: Level::BEYOND, errors: 0 };
 
 /// What is known of the blocks of a drive.
 #[derive(Clone, Debug)]
@@ -202,25 +119,26 @@ impl Groups {
 
     /// The level at which a block was measured, from 0.
     #[inline]
-    pub fn level(&self, block: BlockId) -> u8 {
+    pub fn level(&self, block: BlockId) -> Level {
         self.known[block.index()].level
     }
 
     /// The group of a block, 0 the best.
     #[inline]
-    pub fn group(&self, block: BlockId) -> u8 {
-        match &self.config.boundaries {
+    pub fn group(&self, block: BlockId) -> BlockClass {
+        let better = match &self.config.boundaries {
             Boundaries::Levels(upto) => {
-                let level = self.level(block) + 1;
-                upto.iter().filter(|&&upto| level > upto).count() as u8
+                let level = self.level(block).0 + 1;
+                upto.iter().filter(|&&upto| level > upto).count()
             }
             Boundaries::Shares(shares) => {
                 let rank = (self.known[block.index()].errors, block.0);
                 let first = self.plane(block) * shares.len();
                 let bounds = &self.bounds[first..first + shares.len()];
-                bounds.iter().filter(|&&bound| rank > bound).count() as u8
+                bounds.iter().filter(|&&bound| rank > bound).count()
             }
-        }
+        };
+        BlockClass(better as u8)
     }
 
     /// Raw bit errors of a block's codewords when it was measured.
@@ -243,8 +161,8 @@ impl Groups {
         self.config.groups() as u8
     }
 
-    fn share(&mut self, block: BlockId, group: u8) -> &mut Part {
-        &mut self.shares[self.plane(block) * self.config.groups() + usize::from(group)]
+    fn share(&mut self, block: BlockId, group: BlockClass) -> &mut Part {
+        &mut self.shares[self.plane(block) * self.config.groups() + group.index()]
     }
 
     fn room(&mut self, block: BlockId) -> &mut u32 {
@@ -257,13 +175,13 @@ impl Groups {
     }
 
     /// Blocks of a group on a plane that are set apart.
-    pub fn apart(&self, plane: PlaneId, group: u8) -> u32 {
-        self.shares[plane.index() * self.config.groups() + usize::from(group)].apart
+    pub fn apart(&self, plane: PlaneId, group: BlockClass) -> u32 {
+        self.shares[plane.index() * self.config.groups() + group.index()].apart
     }
 
     /// Whether one block more of its group is to be set apart.
-    fn is_wanted(&mut self, block: BlockId, group: u8) -> bool {
-        if group + 1 == self.count() {
+    fn is_wanted(&mut self, block: BlockId, group: BlockClass) -> bool {
+        if group.0 + 1 == self.count() {
             return false;
         }
         let share = self.config.read_hot_share;
@@ -273,20 +191,20 @@ impl Groups {
     }
 
     /// Whether blocks of this class are set apart.
-    pub fn is_apart(&self, class: u8) -> bool {
-        class + 1 < self.count()
+    pub fn is_apart(&self, class: BlockClass) -> bool {
+        class.0 + 1 < self.count()
     }
 
     /// The class of a block that is free: its group if it `may` join what is set apart of it and that
     /// wants it, else the last.
-    pub fn class_of_free(&mut self, block: BlockId, may: bool) -> u8 {
+    pub fn class_of_free(&mut self, block: BlockId, may: bool) -> BlockClass {
         let group = self.group(block);
         if may && self.is_wanted(block, group) {
             self.share(block, group).apart += 1;
             *self.room(block) -= 1;
             return group;
         }
-        self.count() - 1
+        BlockClass(self.count() - 1)
     }
 
     /// A page of a block was read.
@@ -302,7 +220,13 @@ impl Groups {
 
     /// A block of this class was erased, for the so-many-th time: its class from now on, the last if it
     /// may not be set apart.
-    pub fn erased(&mut self, block: BlockId, class: u8, erases: u32, may_join: bool) -> u8 {
+    pub fn erased(
+        &mut self,
+        block: BlockId,
+        class: BlockClass,
+        erases: u32,
+        may_join: bool,
+    ) -> BlockClass {
         if self.is_apart(class) {
             self.share(block, class).apart -= 1;
             *self.room(block) += 1;
@@ -380,6 +304,9 @@ impl Component for Groups {
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_base::quantity::Share;
+    use ssdlab_nand::Geometry;
+
     use super::*;
     use ssdlab_policy::testing::SMALL;
 
@@ -406,7 +333,12 @@ mod tests {
 
     /// Errors between those of this level and the next.
     fn reading(level: u8) -> Reading {
-        Reading { level, errors: 70 * u32::from(level) + 30 }
+        Reading { level: Level(level), errors: 70 * u32::from(level) + 30 }
+    }
+
+    /// A block of this class was erased, for the so-many-th time: its class from now on.
+    fn erased(groups: &mut Groups, block: u32, class: u8, erases: u32, may_join: bool) -> u8 {
+        groups.erased(BlockId(block), BlockClass(class), erases, may_join).0
     }
 
     const LEVELS: [u8; 10] = [0, 0, 1, 2, 3, 3, 1, 4, 5, 6];
@@ -432,7 +364,7 @@ mod tests {
             let boundaries = Boundaries::Levels(upto.to_vec());
             let config = GroupsConfig { boundaries, ..GroupsConfig::default() };
             let groups = of(&config, [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]);
-            [0, 1, 2, 3, 4, 5, 6].map(|block| groups.group(BlockId(block)))
+            [0, 1, 2, 3, 4, 5, 6].map(|block| groups.group(BlockId(block)).0)
         };
         assert_eq!(of(&[]), [0; 7]);
         assert_eq!(of(&[1]), [0, 1, 1, 1, 1, 1, 1]);
@@ -445,7 +377,7 @@ mod tests {
     fn a_share_of_each_group_but_the_last_is_set_apart() {
         let mut groups = groups(LEVELS, 0.5);
         let classes = (0..20).map(|block| groups.class_of_free(BlockId(block), true));
-        let classes: Vec<u8> = classes.collect();
+        let classes: Vec<u8> = classes.map(|class| class.0).collect();
         // One of the two, then two and a half, rounded, of the five.
         assert_eq!(classes[..10], [0, 2, 1, 1, 1, 2, 2, 2, 2, 2]);
         assert_eq!(classes[10..], [2; 10]);
@@ -454,28 +386,29 @@ mod tests {
     #[test]
     fn no_more_are_set_apart_than_leave_room_for_the_data() {
         let mut groups = groups(LEVELS, 1.0);
-        let apart = (0..10).filter(|&block| groups.class_of_free(BlockId(block), true) < 2).count();
+        let apart =
+            (0..10).filter(|&block| groups.class_of_free(BlockId(block), true).0 < 2).count();
         assert_eq!((apart, groups.all_apart()), (4, 4));
-        groups.erased(BlockId(0), 0, 501, true);
+        erased(&mut groups, 0, 0, 501, true);
         assert_eq!(groups.all_apart(), 4);
     }
 
     #[test]
     fn a_block_leaves_when_it_is_erased_and_another_may_take_its_place() {
         let mut groups = groups(LEVELS, 0.5);
-        assert_eq!([0, 1].map(|block| groups.class_of_free(BlockId(block), true)), [0, 2]);
+        assert_eq!([0, 1].map(|block| groups.class_of_free(BlockId(block), true).0), [0, 2]);
         // Its place is free again: whoever of its group is erased first takes it.
-        assert_eq!(groups.erased(BlockId(1), 2, 501, true), 2);
-        assert_eq!(groups.erased(BlockId(0), 0, 501, true), 0);
+        assert_eq!(erased(&mut groups, 1, 2, 501, true), 2);
+        assert_eq!(erased(&mut groups, 0, 0, 501, true), 0);
         groups.read(BlockId(0), reading(3));
-        assert_eq!(groups.erased(BlockId(0), 0, 599, true), 0, "not yet measured anew");
-        assert_eq!((groups.level(BlockId(0)), groups.group(BlockId(0))), (0, 0));
-        assert_eq!(groups.erased(BlockId(0), 0, 600, true), 1, "in another group");
-        assert_eq!((groups.level(BlockId(0)), groups.group(BlockId(0))), (3, 1));
+        assert_eq!(erased(&mut groups, 0, 0, 599, true), 0, "not yet measured anew");
+        assert_eq!((groups.level(BlockId(0)).0, groups.group(BlockId(0)).0), (0, 0));
+        assert_eq!(erased(&mut groups, 0, 0, 600, true), 1, "in another group");
+        assert_eq!((groups.level(BlockId(0)).0, groups.group(BlockId(0)).0), (3, 1));
         // What the others need stays with them.
-        assert_eq!(groups.erased(BlockId(1), 2, 501, false), 2);
+        assert_eq!(erased(&mut groups, 1, 2, 501, false), 2);
         // Of one block half a block, rounded.
-        assert_eq!(groups.erased(BlockId(1), 2, 502, true), 0);
+        assert_eq!(erased(&mut groups, 1, 2, 502, true), 0);
     }
 
     #[test]
@@ -484,26 +417,26 @@ mod tests {
         for level in [2, 4, 1] {
             groups.read(BlockId(8), reading(level));
         }
-        groups.erased(BlockId(8), 2, 600, true);
-        assert_eq!(groups.level(BlockId(8)), 4);
-        groups.erased(BlockId(8), 2, 700, true);
-        assert_eq!(groups.level(BlockId(8)), 4);
+        erased(&mut groups, 8, 2, 600, true);
+        assert_eq!(groups.level(BlockId(8)), Level(4));
+        erased(&mut groups, 8, 2, 700, true);
+        assert_eq!(groups.level(BlockId(8)), Level(4));
     }
 
     #[test]
     fn by_rank_each_group_has_its_share_of_blocks_however_they_are_worn() {
         let boundaries = Boundaries::Shares(vec![Share::new(0.2), Share::new(0.3)]);
         let config = GroupsConfig { boundaries, ..GroupsConfig::default() };
-        let all = |groups: &Groups| (0..10).map(|block| groups.group(BlockId(block))).collect();
+        let all = |groups: &Groups| (0..10).map(|block| groups.group(BlockId(block)).0).collect();
         let mut groups = of(&config, LEVELS);
         let before: Vec<u8> = all(&groups);
         // Of equal ones the first; two, then three, then the rest.
         assert_eq!(before, [0, 0, 1, 1, 2, 2, 1, 2, 2, 2]);
         groups.read(BlockId(0), reading(6));
-        groups.erased(BlockId(0), 2, 600, true);
+        erased(&mut groups, 0, 2, 600, true);
         let after: Vec<u8> = all(&groups);
         assert_eq!(after, [2, 0, 0, 1, 1, 2, 1, 2, 2, 2]);
-        let second: Vec<u8> = (10..20).map(|block| groups.group(BlockId(block))).collect();
+        let second: Vec<u8> = (10..20).map(|block| groups.group(BlockId(block)).0).collect();
         assert_eq!(second, [0, 0, 1, 1, 1, 2, 2, 2, 2, 2], "of a plane its own");
     }
 

@@ -3,6 +3,7 @@
 
 pub mod block_class;
 pub mod block_groups;
+mod group_config;
 pub mod page_hotness;
 pub mod predictor;
 pub mod retry_estimate;

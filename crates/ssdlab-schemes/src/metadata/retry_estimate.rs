@@ -268,7 +268,9 @@ impl Component for RetryEstimates {
 
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
         match *event {
-            Event::PageRead(read) if read.mapped => self.read(read.view.block, read.level),
+            Event::PageRead(read) if read.mapped => {
+                self.read(read.view.block, read.level.retries())
+            }
             Event::PageProgrammed(page) => self.programmed(page.block, page.clock),
             Event::BlockFreed(freed) => {
                 let FreedBlock { block, pe_cycles, cycles_per_erase, clock, probe, .. } = *freed;

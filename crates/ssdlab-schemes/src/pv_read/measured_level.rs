@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::Level;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
@@ -41,8 +42,8 @@ impl Policy for MeasuredLevel {
 
 impl ReadStartPolicy for MeasuredLevel {
     #[inline]
-    fn start(&mut self, view: &ReadStartView) -> u8 {
-        if self.per_class { view.class } else { view.measured }
+    fn start(&mut self, view: &ReadStartView) -> Level {
+        if self.per_class { Level(view.class.0) } else { view.measured }
     }
 
     fn needs(&self) -> ReadStartNeeds {

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::placement::{Heat, PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -48,7 +49,7 @@ pub struct OracleHotnessConfig {
 }
 
 /// No class: what the workload does not touch goes where it may.
-const ANY: u8 = u8::MAX;
+const ANY: BlockClass = BlockClass(u8::MAX);
 
 /// Knows beforehand how hot pages are.
 #[derive(Clone, Debug)]
@@ -58,7 +59,7 @@ pub struct OracleHotness {
     shares: Box<[f64]>,
     logical_pages: u32,
     /// The class that each page should have, or [`ANY`].
-    class: Box<[u8]>,
+    class: Box<[BlockClass]>,
 }
 
 impl Policy for OracleHotness {
@@ -84,13 +85,13 @@ impl Policy for OracleHotness {
 
 impl OracleHotness {
     /// The class of the page of a rank, when ranks are cut from so many pages.
-    fn class_of_rank(&self, rank: usize, pages: f64) -> u8 {
+    fn class_of_rank(&self, rank: usize, pages: f64) -> BlockClass {
         let mut summed = 0.0;
         let upto = self.shares.iter().map(|share| {
             summed += share * pages;
             summed
         });
-        upto.filter(|&upto| rank as f64 >= upto).count() as u8
+        BlockClass(upto.filter(|&upto| rank as f64 >= upto).count() as u8)
     }
 }
 
@@ -117,7 +118,7 @@ impl PlacementPolicy for OracleHotness {
             class[*page as usize] = match self.config.among {
                 Among::Touched => self.class_of_rank(rank, ranked.len() as f64),
                 Among::Drive if count > 0 => self.class_of_rank(rank, self.logical_pages.into()),
-                Among::Drive => self.shares.len() as u8,
+                Among::Drive => BlockClass(self.shares.len() as u8),
             };
         }
         self.class = class.into();
@@ -132,6 +133,7 @@ impl PlacementPolicy for OracleHotness {
 #[cfg(test)]
 mod tests {
 
+    use ssdlab_base::SimTime;
     use ssdlab_nand::{Cell, Geometry, Lpn};
 
     use super::*;
@@ -139,7 +141,7 @@ mod tests {
     use ssdlab_policy::testing::SMALL;
 
     fn page(lpn: Lpn) -> PageView {
-        PageView { lpn, cause: Cause::Host, now: 0, from: None }
+        PageView { lpn, cause: Cause::Host, now: SimTime::START, from: None }
     }
 
     /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a half.
@@ -156,17 +158,17 @@ mod tests {
         });
         let mut hints = [PlacementHint::default(); 8];
         (0..).map(Lpn).zip(&mut hints).for_each(|(lpn, hint)| known.fill_page(&page(lpn), hint));
-        hints.map(|hint| hint.quality.unwrap_or(ANY))
+        hints.map(|hint| hint.quality.unwrap_or(ANY).0)
     }
 
     #[test]
     fn the_hottest_pages_get_the_best_blocks() {
         // Seven are touched: of these 1.75 for each of the first two classes. A quarter of the drive
         // has four.
-        assert_eq!(classes(By::Reads, Among::Touched), [0, 0, 1, 1, 2, 2, 2, ANY]);
-        assert_eq!(classes(By::Writes, Among::Touched), [2, 2, 2, 1, 1, 0, 0, ANY]);
-        assert_eq!(classes(By::Reads, Among::Drive), [0, 0, 0, 0, 1, 2, 2, ANY]);
-        assert_eq!(classes(By::Writes, Among::Drive), [2, 2, 1, 0, 0, 0, 0, ANY]);
+        assert_eq!(classes(By::Reads, Among::Touched), [0, 0, 1, 1, 2, 2, 2, ANY.0]);
+        assert_eq!(classes(By::Writes, Among::Touched), [2, 2, 2, 1, 1, 0, 0, ANY.0]);
+        assert_eq!(classes(By::Reads, Among::Drive), [0, 0, 0, 0, 1, 2, 2, ANY.0]);
+        assert_eq!(classes(By::Writes, Among::Drive), [2, 2, 1, 0, 0, 0, 0, ANY.0]);
     }
 
     #[test]
@@ -175,12 +177,12 @@ mod tests {
             config: OracleHotnessConfig::default(),
             shares: Box::default(),
             logical_pages: 1,
-            class: vec![1].into(),
+            class: vec![BlockClass(1)].into(),
         };
-        let mut hint = PlacementHint { quality: Some(0), ..PlacementHint::default() };
+        let mut hint = PlacementHint { quality: Some(BlockClass(0)), ..PlacementHint::default() };
         known.fill_page(&page(Lpn(0)), &mut hint);
-        assert_eq!(hint.quality, Some(0));
+        assert_eq!(hint.quality, Some(BlockClass(0)));
         known.fill_page(&page(Lpn(7)), &mut hint);
-        assert_eq!(hint.quality, Some(0));
+        assert_eq!(hint.quality, Some(BlockClass(0)));
     }
 }

@@ -9,7 +9,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use super::read_counts::ReadCounts;
 use ssdlab_policy::account::Cause;
-use ssdlab_policy::allocation::Writer;
+use ssdlab_policy::allocation::{BlockClass, Writer};
 use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, HostRead, Job, PlaneView, Trigger,
 };
@@ -43,7 +43,7 @@ pub struct ReadHotMigration {
     /// Where the hand of each plane and group stands, counted within the plane.
     hands: Box<[u32]>,
     /// By plane, the group that a page found full.
-    wanted: Box<[Option<u8>]>,
+    wanted: Box<[Option<BlockClass>]>,
     groups: u8,
     blocks_per_plane: u32,
     /// How often each page was read.
@@ -144,13 +144,14 @@ fn groups(setup: &PolicyContext) -> u8 {
 
 impl ReadHotMigration {
     /// The host has read a page: the class to which it should move, if to any.
-    fn read(&mut self, read: &HostRead) -> Option<u8> {
+    fn read(&mut self, read: &HostRead) -> Option<BlockClass> {
         let count = self.counts.read(read.lpn);
         if read.is_apart {
             let (word, bit) = self.bit(read.block);
             *word |= bit;
         }
-        (count >= self.threshold && read.group > 0).then(|| read.group - 1)
+        (count >= self.threshold && read.group > BlockClass::BEST)
+            .then(|| BlockClass(read.group.0 - 1))
     }
 
     fn bit(&mut self, block: BlockId) -> (&mut u64, u64) {
@@ -158,8 +159,8 @@ impl ReadHotMigration {
     }
 
     /// The first full block of a group from the hand on that was not read since it last passed.
-    fn victim(&mut self, group: u8, view: &PlaneView) -> Option<BlockId> {
-        let hand = view.plane as usize * usize::from(self.groups) + usize::from(group);
+    fn victim(&mut self, group: BlockClass, view: &PlaneView) -> Option<BlockId> {
+        let hand = view.plane as usize * usize::from(self.groups) + group.index();
         // Once around to clear every bit, and once more to find the first.
         for _ in 0..2 * view.pool.len() {
             let at = self.hands[hand] as usize;
@@ -187,7 +188,7 @@ impl BackgroundPolicy for ReadHotMigration {
             block,
             cause: Cause::Migration,
             to: Writer::Gc,
-            class: Some(group + 1),
+            class: Some(BlockClass(group.0 + 1)),
             gains: None,
         })
     }
@@ -225,7 +226,7 @@ mod tests {
     /// On the second plane blocks 6, 7, 9 and 10 are of the first group, all but the last of them full.
     fn table() -> BlockTable {
         let mut table = BlockTable::new(&policy_context().geometry);
-        let classes = [[2; 6], [0, 0, 1, 0, 0, 2]].concat();
+        let classes = [[2; 6], [0, 0, 1, 0, 0, 2]].concat().into_iter().map(BlockClass).collect();
         table.set_classes(&BlockClasses { classes, apart: 2 });
         (6..10).for_each(|block| table.lay(BlockId(block), 4, 4));
         table
@@ -233,7 +234,8 @@ mod tests {
 
     /// A page of a block of this group is read.
     fn read(lpn: u32, group: u8, block: u32) -> HostRead {
-        HostRead { lpn: Lpn(lpn), block: BlockId(block), is_apart: group < 2, group }
+        let group = BlockClass(group);
+        HostRead { lpn: Lpn(lpn), block: BlockId(block), is_apart: group.0 < 2, group }
     }
 
     #[test]
@@ -242,11 +244,11 @@ mod tests {
         let of_three = |hot: &mut ReadHotMigration, lpn, group| {
             [(); 3].map(|()| hot.read(&read(lpn, group, 11)))
         };
-        assert_eq!(of_three(&mut hot, 1, 2), [None, None, Some(1)]);
-        assert_eq!(of_three(&mut hot, 2, 1), [None, None, Some(0)]);
+        assert_eq!(of_three(&mut hot, 1, 2), [None, None, Some(BlockClass(1))]);
+        assert_eq!(of_three(&mut hot, 2, 1), [None, None, Some(BlockClass(0))]);
         assert_eq!(of_three(&mut hot, 3, 0), [None; 3], "there is no better group");
         let actions = publish(&mut hot, &Event::HostRead(&read(1, 2, 11)));
-        assert_eq!(actions, [Action::MigratePage { class: 1 }]);
+        assert_eq!(actions, [Action::MigratePage { class: BlockClass(1) }]);
     }
 
     #[test]
@@ -269,7 +271,7 @@ mod tests {
                 hot.read(&read(5, 2, 11));
             }
             publish(&mut hot, &event);
-            let moves = if anew { None } else { Some(1) };
+            let moves = if anew { None } else { Some(BlockClass(1)) };
             assert_eq!(hot.read(&read(5, 2, 11)), moves, "{event:?}");
         }
     }
@@ -290,7 +292,7 @@ mod tests {
             hot.read(&read(block, 0, block));
         }
         let expect = |block| {
-            let class = Some(1);
+            let class = Some(BlockClass(1));
             Some(Job {
                 block: BlockId(block),
                 cause: Cause::Migration,
@@ -301,10 +303,10 @@ mod tests {
         };
         // 6 was read, 7 not; then 9 was, 10 is not full, and 6 was not read again.
         for block in [7, 6, 7, 9] {
-            publish(&mut hot, &Event::NoSpace { plane: PlaneId(1), class: 0 });
+            publish(&mut hot, &Event::NoSpace { plane: PlaneId(1), class: BlockClass(0) });
             assert_eq!(job(&mut hot), expect(block));
         }
-        publish(&mut hot, &Event::NoSpace { plane: PlaneId(0), class: 0 });
+        publish(&mut hot, &Event::NoSpace { plane: PlaneId(0), class: BlockClass(0) });
         assert_eq!(job(&mut hot), None, "of another plane");
     }
 }

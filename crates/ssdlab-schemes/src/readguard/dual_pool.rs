@@ -228,6 +228,7 @@ mod tests {
     use ssdlab_nand::Geometry;
 
     use super::*;
+    use ssdlab_policy::allocation::BlockClass;
     use ssdlab_policy::testing::SMALL;
     use ssdlab_policy::testing::publish;
 
@@ -239,10 +240,13 @@ mod tests {
     /// first has just been erased.
     fn table(blocks: [(u32, u8); 8]) -> BlockTable {
         let mut table = BlockTable::new(&geometry());
-        table.set_classes(&ssdlab_policy::blocks::BlockClasses { classes: vec![0; 8], apart: 0 });
+        table.set_classes(&ssdlab_policy::blocks::BlockClasses {
+            classes: vec![BlockClass(0); 8],
+            apart: 0,
+        });
         for (block, (erases, priority)) in (0..).map(BlockId).zip(blocks) {
             table.set_erases(block, erases);
-            table.set_class(block, priority);
+            table.set_class(block, BlockClass(priority));
             if block.0 > 1 {
                 table.lay(block, 4, 4);
             }
@@ -365,7 +369,7 @@ mod tests {
         let worn = [(131, 2), (105, 2), (90, 0), (130, 2), (9, 2), (9, 2), (9, 2), (9, 2)];
         let apart = |apart| {
             let mut table = table(worn);
-            let classes = worn.map(|(_, class)| class).to_vec();
+            let classes = worn.map(|(_, class)| BlockClass(class)).to_vec();
             table.set_classes(&ssdlab_policy::blocks::BlockClasses { classes, apart });
             table
         };

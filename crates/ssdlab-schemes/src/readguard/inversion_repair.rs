@@ -9,7 +9,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use super::monitor::{COUNTED_MOST, Monitor, MonitorConfig};
 use ssdlab_policy::Toggle;
-use ssdlab_policy::account::Cause;
+use ssdlab_policy::account::{Cause, Priority};
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, BlockEstimate, EndedJob, Job, Repairs,
@@ -147,12 +147,13 @@ impl InversionRepair {
             if good.expected.age < bad.expected.age {
                 // The good block is young: its data makes room, and it is the higher priority's from now on.
                 let gains = Some(bad.priority);
-                let (block, to, class) = (good.block, Writer::Gc, Some(good.priority));
+                let (block, to, class) =
+                    (good.block, Writer::Gc, Some(good.priority.block_class()));
                 actions.relocate(Job { block, cause: Cause::Migration, to, class, gains });
                 best += 1;
             } else {
                 // Only the data is old: written anew, it reads well.
-                let (block, to, class) = (bad.block, Writer::Gc, Some(bad.priority));
+                let (block, to, class) = (bad.block, Writer::Gc, Some(bad.priority.block_class()));
                 actions.relocate(Job { block, cause: Cause::Refresh, to, class, gains: None });
                 worst += 1;
             }
@@ -167,7 +168,7 @@ impl InversionRepair {
         let of =
             |priority| full.iter().filter(move |estimates| estimates.priority == priority).copied();
         let mut owned: Vec<Vec<BlockEstimate>> =
-            (0..self.priorities).map(|p| of(p).collect()).collect();
+            (0..self.priorities).map(|p| of(Priority(p)).collect()).collect();
         // Worst or best first; of equals the more or the less worn, then the lower number.
         let key = |estimates: &BlockEstimate| (estimates.expected.retries, estimates.expected.age);
         let ordered = |a: &BlockEstimate, b: &BlockEstimate| {

@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_nand::Level;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::columns::Column;
@@ -78,7 +79,7 @@ impl Policy for LastVref {
         match event {
             Event::PageRead(read) => {
                 let at = self.at(&read.view);
-                self.levels[at] = read.level;
+                self.levels[at] = read.level.0;
             }
             Event::BlockErased(block) => {
                 let first = block.index() * self.layers as usize;
@@ -104,8 +105,8 @@ impl LastVref {
 
 impl ReadStartPolicy for LastVref {
     #[inline]
-    fn start(&mut self, view: &ReadStartView) -> u8 {
-        self.levels[self.at(view)]
+    fn start(&mut self, view: &ReadStartView) -> Level {
+        Level(self.levels[self.at(view)])
     }
 }
 
@@ -138,11 +139,11 @@ mod tests {
         read_at(&mut policy, &view(1, 24), 3, false);
         // Twelve pages a layer.
         let places = [(1, 11), (1, 12), (1, 23), (1, 24), (0, 12)];
-        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p))), [0, 9, 9, 3, 0]);
+        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p)).0), [0, 9, 9, 3, 0]);
         publish(&mut policy, &Event::BlockErased(BlockId(0)));
-        assert_eq!(policy.start(&view(1, 23)), 9);
+        assert_eq!(policy.start(&view(1, 23)), Level(9));
         publish(&mut policy, &Event::BlockErased(BlockId(1)));
-        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p))), [0; 5]);
+        assert_eq!(places.map(|(b, p)| policy.start(&view(b, p)).0), [0; 5]);
         // 48 layers of as many blocks as there are, and five bits that tell 26 levels apart.
         let blocks = u64::from(setup.geometry.block_count());
         assert_eq!(bits(&mut policy), [("layer_vrefs", blocks * 48 * 5)]);

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
-use ssdlab_policy::account::Cause;
+use ssdlab_policy::account::{Cause, Priority};
 use ssdlab_policy::placement::{PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -17,7 +17,7 @@ pub struct PriorityPlacementConfig {}
 /// Wishes for a block of the queue's priority.
 #[derive(Clone, Debug)]
 pub struct PriorityPlacement {
-    last: u8,
+    last: Priority,
 }
 
 impl Policy for PriorityPlacement {
@@ -33,7 +33,7 @@ impl Policy for PriorityPlacement {
     }
 
     fn build(_: &PriorityPlacementConfig, setup: &PolicyContext) -> PriorityPlacement {
-        PriorityPlacement { last: setup.priorities - 1 }
+        PriorityPlacement { last: Priority(setup.priorities - 1) }
     }
 }
 
@@ -55,9 +55,10 @@ mod tests {
     fn the_hosts_pages_go_to_blocks_of_their_queue_and_the_last_is_shared() {
         let hint = |cause, priority| {
             let mut hint = PlacementHint::default();
-            let view = PlacementView { cause, priority, ..PlacementView::plain() };
-            PriorityPlacement { last: 2 }.fill(&view, &mut hint);
-            hint.priority
+            let view =
+                PlacementView { cause, priority: Priority(priority), ..PlacementView::plain() };
+            PriorityPlacement { last: Priority(2) }.fill(&view, &mut hint);
+            hint.priority.map(|priority| priority.0)
         };
         let host = [0, 1, 2, 3].map(|queue| hint(Cause::Host, queue));
         assert_eq!(host, [Some(0), Some(1), Some(2), Some(2)]);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
-use ssdlab_policy::account::Cause;
+use ssdlab_policy::account::{Cause, Priority};
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{BackgroundNeeds, BackgroundPolicy, DriveView, Job};
 use ssdlab_policy::blocks::BlockState;
@@ -108,7 +108,7 @@ impl BackgroundPolicy for SubpoolGc {
         let mut short = short.filter(|&(at, free)| free + coming(at) <= self.threshold);
         let (priority, _) = short.next()?;
         let block = self.victim(view)?;
-        let gains = Some(priority as u8);
+        let gains = Some(Priority(priority as u8));
         Some(Job { block, cause: Cause::Gc, to: Writer::Gc, class: None, gains })
     }
 }
@@ -140,7 +140,7 @@ mod tests {
         let mut gc = SubpoolGc::build(&SubpoolGcConfig { threshold: Some(2) }, &policy_context());
         let job = gc.drive_job(&view)?;
         assert_eq!((job.cause, job.class), (Cause::Gc, None));
-        Some((job.block.0, job.gains.unwrap()))
+        Some((job.block.0, job.gains.unwrap().0))
     }
 
     const VALID: [u16; 8] = [4, 3, 2, 4, 4, 1, 4, 4];

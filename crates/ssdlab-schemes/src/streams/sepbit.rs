@@ -219,6 +219,7 @@ impl PlacementPolicy for SepBit {
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_base::SimTime;
     use ssdlab_nand::Lpn;
 
     use super::*;
@@ -234,7 +235,7 @@ mod tests {
 
     /// The stream of a page that is written for this, and lies in this block now.
     fn of(policy: &mut SepBit, lpn: u32, cause: Cause, from: Option<u32>) -> u8 {
-        let page = PageView { lpn: Lpn(lpn), cause, now: 0, from: from.map(BlockId) };
+        let page = PageView { lpn: Lpn(lpn), cause, now: SimTime::START, from: from.map(BlockId) };
         let mut hint = PlacementHint::default();
         policy.fill_page(&page, &mut hint);
         hint.stream.expect("a stream for each page").0

@@ -155,7 +155,7 @@ impl Plan {
                     blocks.set_class(block, class);
                 }
             }
-            let key = rng::hash(resolved.seed, 0xda7a + u64::from(class), plane.0.into());
+            let key = rng::hash(resolved.seed, 0xda7a + u64::from(class.0), plane.0.into());
             let start = random.clone();
             layout.used().for_each(|(_, filling)| Picks::skip(filling, random));
             parts.push(Part { numbers, layout, key, random: start });

@@ -8,6 +8,7 @@ use crate::drive::Drive;
 use crate::drive::watch::watch;
 use crate::ftl::{BlockState, Ftl, Writer};
 use crate::policy::PlacementHint;
+use crate::policy::allocation::BlockClass;
 
 /// Where pages are laid down among those that are outdated: the used blocks of each plane by turns. By default
 /// there are none.
@@ -28,7 +29,7 @@ impl Laying {
             let pool = ftl.blocks.pool(PlaneId((at / classes) as u32));
             let closed = (0..pool.len()).filter(|&at| pool.state[at] == BlockState::Closed);
             let blocks = closed.map(|at| pool.block(at));
-            let class = |block: &BlockId| usize::from(ftl.blocks.class(*block)) == at % classes;
+            let class = |block: &BlockId| ftl.blocks.class(*block).index() == at % classes;
             blocks.filter(|block| !per_class || class(block)).collect()
         };
         let parts = planes as usize * classes;
@@ -40,13 +41,13 @@ impl Laying {
     fn next(
         &mut self,
         plane: PlaneId,
-        hint: Option<u8>,
+        hint: Option<BlockClass>,
         pages: u32,
     ) -> Option<(BlockId, PageInBlock)> {
         if self.blocks.is_empty() {
             return None;
         }
-        let requested = hint.map_or(0, usize::from).min(self.classes - 1);
+        let requested = hint.map_or(0, BlockClass::index).min(self.classes - 1);
         let classes = (requested..self.classes).chain((0..requested).rev());
         let first = plane.index() * self.classes;
         classes.into_iter().find_map(|class| self.next_of(first + class, pages))

@@ -23,6 +23,7 @@ use crate::flash::Cells;
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
 use crate::metadata::retry_estimate::{Before, RetryEstimates};
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::blocks::BlockClasses;
 
 /// Pages of data of a drive that one thread draws.
@@ -180,7 +181,7 @@ fn set_owners(resolved: &Resolved, blocks: &mut BlockTable) {
     let mut used: Vec<BlockId> = all.filter(|&block| blocks.written(block) > 0).collect();
     used.sort_by_key(|&block| (blocks.turn(block), block.0));
     let each = used.len().div_ceil(block_class.classes()).max(1);
-    for (class, run) in (0..).zip(used.chunks(each)) {
+    for (class, run) in (0..).map(BlockClass).zip(used.chunks(each)) {
         run.iter().for_each(|&block| blocks.set_class(block, class));
     }
 }

@@ -5,8 +5,10 @@ use std::ops::Range;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::pool::{Open, Snapshot, kept_of_drive, least_blocks};
+use crate::account::Priority;
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::ftl::{BlockState, BlockTable};
+use crate::policy::allocation::BlockClass;
 
 /// Logical pages of one submission queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,14 +28,14 @@ pub enum Owners {
     One,
     /// Each priority's lies in blocks of its own: its logical pages, in ranges that follow one another;
     /// and the free blocks that are kept of the whole drive.
-    Each { ranges: Vec<(Range<u32>, u8)>, classes: u8, kept: u32 },
+    Each { ranges: Vec<(Range<u32>, BlockClass)>, classes: u8, kept: u32 },
 }
 
 /// What one owner has of a plane.
 #[derive(Clone, Debug)]
 pub struct Owned {
     /// The class of its blocks.
-    pub class: u8,
+    pub class: BlockClass,
     /// Its blocks, some of which stay free.
     pub blocks: Vec<BlockId>,
     /// How many of them should be full.
@@ -80,10 +82,10 @@ impl Owners {
             return Owners::One;
         }
         let classes = block_class.classes() as u8;
-        let class = |queue: u8| queue.min(classes - 1);
+        let class = |queue: u8| Priority::of_queue(queue.min(classes - 1)).block_class();
         let mut shares = vec![0u64; classes.into()];
         for tenant in tenants {
-            shares[usize::from(class(tenant.queue))] += u64::from(tenant.pages);
+            shares[class(tenant.queue).index()] += u64::from(tenant.pages);
         }
         // Of one tenant alone nobody knows who the others are.
         if shares.iter().filter(|&&pages| pages > 0).count() < 2 {
@@ -132,7 +134,7 @@ impl Owners {
         let Owners::Each { ranges, classes, kept } = self else {
             let full = snapshot.full_of(usable.len(), 1, snapshot.free);
             let numbers = Numbers::all(pages);
-            return vec![Owned { class: 0, blocks: usable, full, numbers }];
+            return vec![Owned { class: BlockClass::BEST, blocks: usable, full, numbers }];
         };
         usable.sort_by_key(|&block| (blocks.turn(block), block.0));
         // What is kept of the drive lies on all planes alike.
@@ -145,8 +147,9 @@ impl Owners {
         let opens: usize = open.iter().map(Vec::len).sum();
         let least = opens + self.count() + RESERVE_BLOCKS;
         let full = full.min(usable.len().saturating_sub(least)) as u64;
-        let numbers: Vec<Numbers> =
-            (0..*classes).map(|class| numbers_of(ranges, class, position, planes)).collect();
+        let numbers: Vec<Numbers> = BlockClass::numbered(0..usize::from(*classes))
+            .map(|class| numbers_of(ranges, class, position, planes))
+            .collect();
         let (mut summed, mut dealt) = (0, 0);
         let mut in_use = Vec::new();
         for (numbers, open) in numbers.iter().zip(open) {
@@ -157,9 +160,11 @@ impl Owners {
         }
         let rest = usable.len().saturating_sub(in_use.iter().sum::<usize>() + opens);
         let mut blocks = usable.into_iter();
-        let each = (0u8..).zip(numbers).zip(in_use.into_iter().zip(open));
+        let each = BlockClass::numbered(0..usize::from(*classes))
+            .zip(numbers)
+            .zip(in_use.into_iter().zip(open));
         let each = each.map(|((class, numbers), (full, open))| {
-            let over = usize::from(usize::from(class) < rest % usize::from(*classes));
+            let over = usize::from(class.index() < rest % usize::from(*classes));
             let own = full + open.len() + rest / usize::from(*classes) + over;
             let blocks = blocks.by_ref().take(own).collect();
             Owned { class, blocks, full, numbers }
@@ -169,10 +174,10 @@ impl Owners {
 }
 
 /// Gives each class its share of a range, one after the other.
-fn share_out(ranges: &mut Vec<(Range<u32>, u8)>, range: Range<u32>, shares: &[u64]) {
+fn share_out(ranges: &mut Vec<(Range<u32>, BlockClass)>, range: Range<u32>, shares: &[u64]) {
     let whole: u64 = shares.iter().sum();
     let (length, mut summed, mut next) = (u64::from(range.end - range.start), 0, range.start);
-    for (class, share) in (0..).zip(shares) {
+    for (class, share) in (0..).map(BlockClass).zip(shares) {
         summed += share;
         let end = range.start + (length * summed / whole) as u32;
         ranges.push((next..end, class));
@@ -181,7 +186,12 @@ fn share_out(ranges: &mut Vec<(Range<u32>, u8)>, range: Range<u32>, shares: &[u6
 }
 
 /// The numbers on a plane of the pages that a class owns.
-fn numbers_of(ranges: &[(Range<u32>, u8)], class: u8, position: u32, planes: u32) -> Numbers {
+fn numbers_of(
+    ranges: &[(Range<u32>, BlockClass)],
+    class: BlockClass,
+    position: u32,
+    planes: u32,
+) -> Numbers {
     let number = |page: u32| page.saturating_sub(position).div_ceil(planes);
     let own = ranges.iter().filter(|(_, whose)| *whose == class);
     let own = own.map(|(range, _)| number(range.start)..number(range.end));

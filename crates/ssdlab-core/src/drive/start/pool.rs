@@ -5,7 +5,7 @@
 //! matter, only how many: that is what is handed on.
 
 use rand::RngExt;
-use ssdlab_base::rng;
+use ssdlab_base::{SimTime, rng};
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use crate::account::Cause;
@@ -211,7 +211,7 @@ impl Pool {
     /// What the placement asks for of a page, as far as a plane without time can grant it.
     fn request_for(&mut self, lpn: Lpn, cause: Cause) -> AllocRequest {
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
-        let view = PageView { lpn, cause, now: 0, from };
+        let view = PageView { lpn, cause, now: SimTime::START, from };
         let mut hint = PlacementHint::default();
         self.placement.iter_mut().for_each(|link| link.fill_page(&view, &mut hint));
         AllocRequest { stream: hint.stream, ..AllocRequest::default() }

@@ -1,7 +1,7 @@
 //! How far apart the retries are that pages need: of the blocks that are read, and within one.
 
 use ssdlab_nand::chip::Conditions;
-use ssdlab_nand::{BlockId, Geometry, PageInBlock};
+use ssdlab_nand::{BlockId, Geometry, Level, PageInBlock};
 
 use super::Cells;
 
@@ -58,7 +58,7 @@ impl Cells {
             let page_type = self.order.page_type(page);
             let program_mode = self.program_mode_of(geometry.page(block, page));
             let conditions = Conditions { page, page_type, program_mode, ..of };
-            self.chip.level_needed(block, &conditions).unwrap_or(self.levels())
+            self.chip.level_needed(block, &conditions).map_or(self.levels(), Level::retries)
         };
         let retries = (0..geometry.pages as u16).map(needed);
         let ends = retries.fold((u8::MAX, 0), |(best, worst), at| (best.min(at), worst.max(at)));

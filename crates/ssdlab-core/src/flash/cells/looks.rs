@@ -3,11 +3,10 @@
 use ssdlab_base::Nanos;
 use ssdlab_nand::chip::Conditions;
 use ssdlab_nand::program_mode::ProgramMode;
-use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType};
+use ssdlab_nand::{BlockId, Geometry, Level, PageInBlock, PageType};
 
 use super::{Cells, UNKNOWN};
 use crate::account::{BlockProbe, Reading};
-use crate::flash::NORMAL_MODE;
 
 impl Cells {
     /// The raw bit error rate with which each block was made: what a test in the factory tells.
@@ -28,7 +27,10 @@ impl Cells {
         BlockProbe {
             erase_us: self.chip.erase_time(block, pe_cycles as f32).as_us(),
             first_errors: self.chip.errors(block, &at(PageInBlock(0))).into(),
-            fresh_retries: self.chip.level_needed(block, &worst).unwrap_or(self.levels()),
+            fresh_retries: self
+                .chip
+                .level_needed(block, &worst)
+                .map_or(self.levels(), Level::retries),
             fresh_rber: self.chip.rber(block, &worst),
         }
     }
@@ -44,13 +46,13 @@ impl Cells {
             dwell: Nanos::from_ns(past.dwell),
             ..Conditions::fresh(page, self.order.page_type(page), past.wear)
         };
-        self.chip.level_needed(block, &conditions).unwrap_or(self.levels())
+        self.chip.level_needed(block, &conditions).map_or(self.levels(), Level::retries)
     }
 
     /// What a first reading of all blocks tells: the worst page of each, as it is worn now, right after
     /// it was programmed.
     pub fn first_readings(&self, geometry: &Geometry) -> Vec<Reading> {
-        let last = self.levels() - 1;
+        let last = self.last_level();
         let blocks = (0..geometry.block_count()).map(BlockId);
         let readings = blocks.map(|block| {
             let (level, errors) = self.fresh(block, geometry);
@@ -62,12 +64,12 @@ impl Cells {
     /// Whether not even the last level reads a block's worst page as it is worn now, right after it was
     /// programmed.
     pub fn is_worn_out(&self, block: BlockId, geometry: &Geometry) -> bool {
-        self.fresh(block, geometry).0 == u8::MAX
+        self.fresh(block, geometry).0 == Level::BEYOND
     }
 
-    /// The level at which a block's worst page is read right after it was programmed, `u8::MAX` if none
-    /// suffices; and the errors of its codewords.
-    fn fresh(&self, block: BlockId, geometry: &Geometry) -> (u8, u32) {
+    /// The level at which a block's worst page is read right after it was programmed, [`Level::BEYOND`] if
+    /// none suffices; and the errors of its codewords.
+    fn fresh(&self, block: BlockId, geometry: &Geometry) -> (Level, u32) {
         let past = self.past(block);
         let of = |page_type| {
             let conditions = Conditions {
@@ -79,7 +81,7 @@ impl Cells {
                 reads: 0,
                 dwell: Nanos::from_ns(past.dwell),
             };
-            let level = self.chip.level_needed(block, &conditions).unwrap_or(u8::MAX);
+            let level = self.chip.level_needed(block, &conditions).unwrap_or(Level::BEYOND);
             (level, self.chip.errors(block, &conditions))
         };
         (0..geometry.cell.bits() as u8).map(of).max().expect("a type of page")
@@ -104,7 +106,7 @@ impl Cells {
         };
         let classes = &self.facts.program_mode[self.pages_of(block.index())];
         let mut known = classes.iter().copied().filter(|class| *class != UNKNOWN);
-        let first = known.next().unwrap_or(NORMAL_MODE);
+        let first = known.next().unwrap_or(ProgramMode::NORMAL.0);
         if known.all(|class| class == first) {
             return Some(rate(self.chip.worst_page(block), ProgramMode(first)));
         }

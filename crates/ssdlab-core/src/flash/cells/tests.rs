@@ -51,7 +51,7 @@ fn expect(cells: &mut Cells, now: u64, change: impl FnOnce(&mut Conditions)) {
     cells.reset_counts();
     let level = cells.level_needed(&txn, &geometry(8), now);
     let (chip, rber) = (&cells.chip, cells.chip.rber(BLOCK, &conditions));
-    assert_eq!(level, chip.level_needed(BLOCK, &conditions).unwrap_or(u8::MAX));
+    assert_eq!(level, chip.level_needed(BLOCK, &conditions).unwrap_or(Level::BEYOND));
     assert_eq!(cells.errors(), Some((f64::from(chip.errors(BLOCK, &conditions)), rber)));
 }
 
@@ -140,7 +140,7 @@ fn the_pages_of_what_the_host_reads_are_compared() {
             reads: cells.facts.blocks[block.index()].reads,
             ..Conditions::fresh(PageInBlock(page), order.page_type(PageInBlock(page)), wear)
         };
-        let each = (0..6).map(|page| cells.chip.level_needed(block, &at(page)).unwrap());
+        let each = (0..6).map(|page| cells.chip.level_needed(block, &at(page)).unwrap().0);
         let each: Vec<u8> = each.collect();
         (*each.iter().min().unwrap(), *each.iter().max().unwrap())
     };
@@ -224,9 +224,10 @@ fn a_read_that_climbs_senses_only_what_its_level_adds() {
     let config = LevelsConfig { sensing: SensingConfig::Incremental, ..Default::default() };
     let mut cells = cells_of(&geometry(8), &PhysicsConfig::Levels(Box::new(config)));
     let mut txn = read(&mut cells);
-    txn.level = 1;
-    let time =
-        |continuing| cells.chip.sense_time(txn.page_type, ProgramMode::NORMAL, 1, continuing);
+    txn.level = Level(1);
+    let time = |continuing| {
+        cells.chip.sense_time(txn.page_type, ProgramMode::NORMAL, Level(1), continuing)
+    };
     let (whole, added) = (time(false), time(true));
     assert_ne!(whole, added);
     assert_eq!(cells.sense_time(&txn), whole);

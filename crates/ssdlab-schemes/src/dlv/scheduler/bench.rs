@@ -3,17 +3,19 @@
 
 #![cfg(test)]
 
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{Cell, Geometry, PlaneId};
 
 use super::{Dlv, DlvConfig};
 use ssdlab_policy::account::OpKind;
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::queue::{GroupId, Queue};
 use ssdlab_policy::scheduler::{Dispatch, Planes, QueueView, SchedulerPolicy};
 use ssdlab_policy::testing::SMALL;
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Page programs take one unit of time on strong blocks and two on normal ones.
-const UNITS: [u64; 2] = [1, 2];
+const UNITS: [Nanos; 2] = [Nanos::from_ns(1), Nanos::from_ns(2)];
 
 /// A plane that is not busy at all.
 pub(super) const IDLE: u64 = u64::MAX;
@@ -45,8 +47,8 @@ impl Planes for FourPlanes {
         self.busy[plane.index()].then_some(0)
     }
 
-    fn free_pages(&self, _: PlaneId, class: u8) -> u32 {
-        FREE[usize::from(class)]
+    fn free_pages(&self, _: PlaneId, class: BlockClass) -> u32 {
+        FREE[class.index()]
     }
 
     fn is_collected(&self, plane: PlaneId) -> bool {
@@ -62,7 +64,7 @@ pub(super) struct Bench {
     pub(super) planes: FourPlanes,
     /// Who has which group.
     slots: Vec<u32>,
-    pub(super) now: u64,
+    pub(super) now: SimTime,
     work: std::cell::Cell<u64>,
 }
 
@@ -73,14 +75,14 @@ impl Bench {
         let mut order = Dlv::build(&config, &setup);
         let busy = busy_until.map(|until| until != IDLE);
         for (plane, until) in order.planes.iter_mut().zip(busy_until) {
-            plane.idle_at = if until == IDLE { 0 } else { until };
+            plane.idle_at = SimTime::from_ns(if until == IDLE { 0 } else { until });
         }
         Bench {
             order,
             queue: Queue::new(4),
             planes: FourPlanes { busy, collecting: [false; 4] },
             slots: Vec::new(),
-            now: 0,
+            now: SimTime::START,
             work: std::cell::Cell::new(0),
         }
     }
@@ -102,7 +104,7 @@ impl Bench {
         self.slots.resize(self.slots.len().max(group.0 as usize + 1), 0);
         self.slots[group.0 as usize] = slot;
         for &plane in planes {
-            let at = self.queue.add(group, PlaneId(plane), (kind, reading));
+            let at = self.queue.add(group, PlaneId(plane), (kind, Nanos::from_ns(reading)));
             let plane_share = self.queue.group(group).plane_shares[at].clone();
             let (order, view) = self.parts();
             let estimate = order.estimate(&view, kind, &plane_share);
@@ -125,10 +127,10 @@ impl Bench {
 
     pub(super) fn expected(&mut self, group: GroupId) -> u64 {
         let (order, view) = self.parts();
-        order.finish(&view, view.queue.group(group))
+        order.finish(&view, view.queue.group(group)).as_ns()
     }
 
-    /// The request goes: when it ends, and the class that each page gets.
+    /// The request goes: when it ends, and the number of the class that each page gets.
     pub(super) fn goes(&mut self, group: GroupId) -> (u64, Vec<Option<u8>>) {
         let mut classes = Vec::new();
         let (order, view) = self.parts();
@@ -139,13 +141,19 @@ impl Bench {
         order.on_dispatch(&view, &dispatch, &mut classes);
         let ends =
             plane_shares.iter().map(|plane_share| order.planes[plane_share.plane.index()].idle_at);
-        let end = ends.max().unwrap();
+        let end = ends.max().unwrap().as_ns();
         while !self.queue.group(group).plane_shares.is_empty() {
             if self.queue.remove_plane_share(group, 0) {
                 break;
             }
         }
-        (end, classes)
+        (
+            end,
+            classes
+                .into_iter()
+                .map(|class: Option<BlockClass>| class.map(|class| class.0))
+                .collect(),
+        )
     }
 
     /// Lets all that waits go, the one that ends first next; who went, and when each ends.

@@ -1,23 +1,25 @@
 //! When requests are expected to end, and which of their pages are worth a strong block.
 
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
 use super::{Dlv, Pick};
 use ssdlab_policy::account::OpKind;
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::queue::{Group, GroupId, PlaneShare};
 use ssdlab_policy::scheduler::{Planes, QueueView};
 
 impl Dlv {
     /// When a group ends if it goes now and gets every strong page that there is (equation 2).
     #[inline]
-    pub(super) fn finish(&self, view: &QueueView<impl Planes>, group: &Group) -> u64 {
+    pub(super) fn finish(&self, view: &QueueView<impl Planes>, group: &Group) -> SimTime {
         let ends = group.plane_shares.iter().map(|plane_share| self.end(view, plane_share));
         ends.max().unwrap_or(view.now)
     }
 
     /// When a leg ends if it goes now: a term of equation 2.
     #[inline]
-    pub(super) fn end(&self, view: &QueueView<impl Planes>, plane_share: &PlaneShare) -> u64 {
+    pub(super) fn end(&self, view: &QueueView<impl Planes>, plane_share: &PlaneShare) -> SimTime {
         self.idle_at(view, plane_share.plane) + plane_share.estimate
     }
 
@@ -28,7 +30,7 @@ impl Dlv {
         view: &QueueView<impl Planes>,
         kind: OpKind,
     ) -> Option<GroupId> {
-        let (mut best, mut least, mut looked_at) = (None, u64::MAX, 0);
+        let (mut best, mut least, mut looked_at) = (None, SimTime::NEVER, 0);
         self.searches += 1;
         for id in view.queue.arrived(kind).take(self.config.window as usize) {
             let group = view.queue.group(id);
@@ -51,7 +53,7 @@ impl Dlv {
 
     /// When a plane is idle, in the search that is under way.
     #[inline]
-    fn known_idle_at(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> u64 {
+    fn known_idle_at(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> SimTime {
         let (idle_at, search) = self.known[plane.index()];
         if search == self.searches {
             return idle_at;
@@ -61,9 +63,9 @@ impl Dlv {
         idle_at
     }
 
-    /// When a plane is expected to be idle, in nanoseconds.
+    /// When a plane is expected to be idle.
     #[inline]
-    pub(super) fn idle_at(&self, view: &QueueView<impl Planes>, plane: PlaneId) -> u64 {
+    pub(super) fn idle_at(&self, view: &QueueView<impl Planes>, plane: PlaneId) -> SimTime {
         match view.planes.is_idle(plane) {
             // What was expected may have taken less time.
             true => view.now,
@@ -80,10 +82,10 @@ impl Dlv {
         class: usize,
     ) -> u32 {
         let promised = self.planes[plane.index()].promised[class];
-        view.planes.free_pages(plane, class as u8).saturating_sub(promised)
+        view.planes.free_pages(plane, BlockClass(class as u8)).saturating_sub(promised)
     }
 
-    /// Nanoseconds in which a plane programs so many pages if the fastest that are free are taken,
+    /// Time in which a plane programs so many pages if the fastest that are free are taken,
     /// one page of `taken` aside.
     pub(super) fn fastest(
         &self,
@@ -91,14 +93,14 @@ impl Dlv {
         plane: PlaneId,
         pages: u32,
         taken: Option<usize>,
-    ) -> u64 {
-        let (mut left, mut time) = (pages, 0);
+    ) -> Nanos {
+        let (mut left, mut time) = (pages, Nanos::ZERO);
         for class in 0..self.classes {
             let free = self.available(view, plane, class);
             let free = free.saturating_sub(u32::from(taken == Some(class)));
             let last = class + 1 == self.classes;
             let pages = if last { left } else { left.min(free) };
-            time += u64::from(pages) * view.programming[class];
+            time += view.programming[class] * u64::from(pages);
             left -= pages;
         }
         time
@@ -110,7 +112,7 @@ impl Dlv {
         &self,
         view: &QueueView<impl Planes>,
         plane: PlaneId,
-        (begin, end): (u64, u64),
+        (begin, end): (SimTime, SimTime),
         after: u32,
     ) -> usize {
         let free = |class: &usize| self.available(view, plane, *class) > 0;
@@ -128,8 +130,8 @@ impl Dlv {
         &mut self,
         view: &QueueView<impl Planes>,
         plane_share: &PlaneShare,
-        end: Option<u64>,
-        classes: &mut Vec<Option<u8>>,
+        end: Option<SimTime>,
+        classes: &mut Vec<Option<BlockClass>>,
     ) {
         let mut at = self.idle_at(view, plane_share.plane) + plane_share.reading;
         let chooses = self.classes > 1 && self.config.writes == Pick::Shortest;
@@ -140,7 +142,7 @@ impl Dlv {
             };
             at += view.programming[class];
             self.planes[plane_share.plane.index()].promised[class] += u32::from(chooses);
-            classes.push(chooses.then_some(class as u8));
+            classes.push(chooses.then_some(BlockClass(class as u8)));
         }
         self.planes[plane_share.plane.index()].idle_at = at;
     }
@@ -148,11 +150,13 @@ impl Dlv {
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_base::SimTime;
     use ssdlab_nand::PlaneId;
 
     use crate::dlv::scheduler::DlvConfig;
     use crate::dlv::scheduler::bench::{Bench, FIG4};
     use ssdlab_policy::account::OpKind;
+    use ssdlab_policy::allocation::BlockClass;
     use ssdlab_policy::event::Event;
     use ssdlab_policy::testing::publish;
 
@@ -170,14 +174,22 @@ mod tests {
         let mut bench = Bench::new([0; 4], DlvConfig::default());
         bench.keep_strong(2);
         let (order, view) = bench.parts();
-        let fastest = |pages, taken| order.fastest(&view, PlaneId(0), pages, taken);
+        let fastest = |pages, taken| order.fastest(&view, PlaneId(0), pages, taken).as_ns();
         assert_eq!([fastest(2, None), fastest(2, Some(0)), fastest(2, Some(1))], [2, 3, 2]);
         assert_eq!([fastest(5, None), fastest(10_000, None)], [2 + 3 * 2, 2 + 9_998 * 2]);
-        let allocated = Event::PageAllocated { plane: PlaneId(0), class: 0, arrival: 0 };
+        let allocated = Event::PageAllocated {
+            plane: PlaneId(0),
+            class: BlockClass(0),
+            arrival: SimTime::START,
+        };
         publish(order, &allocated);
         assert_eq!(order.available(&view, PlaneId(0), 0), 3, "a promise was kept");
         order.planes[0].promised[..2].fill(u32::MAX);
-        assert_eq!(order.class_for(&view, PlaneId(0), (0, 0), 0), 1, "none is left");
+        assert_eq!(
+            order.class_for(&view, PlaneId(0), (SimTime::START, SimTime::START), 0),
+            1,
+            "none is left"
+        );
     }
 
     #[test]

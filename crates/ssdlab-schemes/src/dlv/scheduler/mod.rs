@@ -11,11 +11,13 @@ mod estimate;
 mod who;
 
 pub use config::{DlvConfig, Pick, Strong};
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 use ssdlab_nand::refusal::Refusal;
 
 use crate::metadata::block_class::CLASSES_MAX;
 use ssdlab_policy::account::OpKind;
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::queue::PlaneShare;
@@ -34,19 +36,19 @@ pub struct Dlv {
     late: bool,
     /// For each plane, when it is idle as the search that is under way knows it, and the number of
     /// that search: many requests ask for the same planes.
-    known: Box<[(u64, u64)]>,
+    known: Box<[(SimTime, u64)]>,
     searches: u64,
 }
 
 /// What the order keeps of a plane.
 #[derive(Clone, Debug, Default)]
 struct Plane {
-    /// When it is expected to be idle, in nanoseconds.
-    idle_at: u64,
+    /// When it is expected to be idle.
+    idle_at: SimTime,
     /// The deadlines of the pages to be programmed that were let go and have not begun, and the
     /// first of them.
-    due: Vec<u64>,
-    first_due: Option<u64>,
+    due: Vec<SimTime>,
+    first_due: Option<SimTime>,
     /// Pages of each class that were promised and not yet given out.
     promised: [u32; CLASSES_MAX],
 }
@@ -67,7 +69,7 @@ impl Policy for Dlv {
             planes: vec![Plane::default(); setup.geometry.plane_count() as usize].into(),
             classes: usize::from(setup.classes),
             late: false,
-            known: vec![(0, 0); setup.geometry.plane_count() as usize].into(),
+            known: vec![(SimTime::START, 0); setup.geometry.plane_count() as usize].into(),
             searches: 0,
         }
     }
@@ -80,7 +82,7 @@ impl Policy for Dlv {
         match *event {
             Event::PageAllocated { plane, class, arrival } => {
                 self.is_met(plane, arrival);
-                let promised = &mut self.planes[plane.index()].promised[class as usize];
+                let promised = &mut self.planes[plane.index()].promised[class.index()];
                 *promised = promised.saturating_sub(1);
             }
             Event::PlaneChanged { from, to, arrival } => {
@@ -118,7 +120,7 @@ impl SchedulerPolicy for Dlv {
         view: &QueueView<impl Planes>,
         kind: OpKind,
         plane_share: &PlaneShare,
-    ) -> u64 {
+    ) -> Nanos {
         if kind == OpKind::Read {
             return plane_share.reading;
         }
@@ -138,7 +140,7 @@ impl SchedulerPolicy for Dlv {
         &mut self,
         view: &QueueView<impl Planes>,
         dispatch: &Dispatch,
-        classes: &mut Vec<Option<u8>>,
+        classes: &mut Vec<Option<BlockClass>>,
     ) {
         self.late = self.is_late(view);
         if dispatch.group.kind == OpKind::Read {
@@ -151,7 +153,7 @@ impl SchedulerPolicy for Dlv {
         let end = match self.config.strong {
             Strong::Needed => Some(self.finish(view, dispatch.group)),
             // As early as can be: the fastest there is.
-            Strong::Prioritized => dispatch.overtakes.then_some(0),
+            Strong::Prioritized => dispatch.overtakes.then_some(SimTime::START),
         };
         let end = end.filter(|_| !dispatch.at_once);
         let due = self.due(OpKind::Program, dispatch.group.arrival);
@@ -176,6 +178,7 @@ impl SchedulerPolicy for Dlv {
 mod tests {
     use super::bench::{Bench, FIG4, IDLE};
     use super::*;
+    use ssdlab_policy::account::Priority;
     use ssdlab_policy::queue::GroupId;
     use ssdlab_policy::testing::publish;
 
@@ -276,7 +279,7 @@ mod tests {
         ] {
             let mut order = Bench::new([0; 4], config).order;
             order.late = late;
-            let view = |kind| SchedulerView { kind, priority: 0, hint: 0 };
+            let view = |kind| SchedulerView { kind, priority: Priority::HIGHEST, hint: 0 };
             assert_eq!(
                 [OpKind::Read, OpKind::Program].map(|kind| order.rank(&view(kind))),
                 expected
@@ -290,7 +293,7 @@ mod tests {
         let late = |config, kind, now| {
             let mut bench = Bench::new([0; 4], config);
             bench.request(0, kind, &[0], 1);
-            bench.now = now;
+            bench.now = SimTime::from_ns(now);
             let (order, view) = bench.parts();
             order.is_late(&view)
         };
@@ -312,29 +315,37 @@ mod tests {
     fn a_plane_remembers_the_deadlines_of_the_writes_that_have_not_begun() {
         let mut bench = Bench::new([9; 4], DlvConfig::default());
         for slot in [7, 3, 5] {
-            bench.now = slot.into();
+            bench.now = SimTime::from_ns(slot.into());
             let write = bench.write(slot, &[0]);
             bench.goes(write);
         }
         let due = |bench: &Bench, plane: usize| bench.order.planes[plane].first_due;
-        let deadline = |arrival: u64| Some(5_000_000_000 + arrival);
+        let deadline = |arrival: u64| Some(SimTime::from_ns(5_000_000_000 + arrival));
         publish(
             &mut bench.order,
-            &Event::PageAllocated { plane: PlaneId(0), class: 1, arrival: 5 },
+            &Event::PageAllocated {
+                plane: PlaneId(0),
+                class: BlockClass(1),
+                arrival: SimTime::from_ns(5),
+            },
         );
         assert_eq!(due(&bench, 0), deadline(3));
         publish(
             &mut bench.order,
-            &Event::PlaneChanged { from: PlaneId(0), to: PlaneId(2), arrival: 3 },
+            &Event::PlaneChanged { from: PlaneId(0), to: PlaneId(2), arrival: SimTime::from_ns(3) },
         );
         assert_eq!([due(&bench, 0), due(&bench, 2)], [deadline(7), deadline(3)]);
         publish(
             &mut bench.order,
-            &Event::PageAllocated { plane: PlaneId(0), class: 1, arrival: 7 },
+            &Event::PageAllocated {
+                plane: PlaneId(0),
+                class: BlockClass(1),
+                arrival: SimTime::from_ns(7),
+            },
         );
         assert_eq!(due(&bench, 0), None);
         for (now, overdue) in [(5_000_000_003, false), (5_000_000_004, true)] {
-            bench.now = now;
+            bench.now = SimTime::from_ns(now);
             let (order, view) = bench.parts();
             assert_eq!(order.is_overdue(&view, PlaneId(2)), overdue);
             assert!(!order.is_overdue(&view, PlaneId(0)));

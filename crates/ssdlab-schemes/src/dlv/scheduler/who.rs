@@ -1,5 +1,6 @@
 //! Which of those that wait may go, and which have waited too long.
 
+use ssdlab_base::SimTime;
 use ssdlab_nand::PlaneId;
 
 use super::{Dlv, Pick};
@@ -109,16 +110,16 @@ impl Dlv {
     }
 
     /// The deadline of what arrived then.
-    pub(super) fn due(&self, kind: OpKind, arrival: u64) -> u64 {
+    pub(super) fn due(&self, kind: OpKind, arrival: SimTime) -> SimTime {
         let span = match kind {
             OpKind::Read => self.config.read_deadline,
             _ => self.config.write_deadline,
         };
-        arrival + span.as_ns()
+        arrival + span
     }
 
     /// A page whose request arrived then no longer waits for a plane to program it; its deadline.
-    pub(super) fn is_met(&mut self, plane: PlaneId, arrival: u64) -> Option<u64> {
+    pub(super) fn is_met(&mut self, plane: PlaneId, arrival: SimTime) -> Option<SimTime> {
         let due = self.due(OpKind::Program, arrival);
         let plane = &mut self.planes[plane.index()];
         let at = plane.due.iter().position(|&other| other == due)?;
