@@ -67,12 +67,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "drive",
         &[
             "audit", "metadata", "buffer", "config", "flash", "ftl", "host", "media", "policy",
-            "queue", "slots", "stats",
+            "queue", "stats",
         ],
     ),
     ("audit", &["buffer", "config", "flash", "ftl", "host"]),
     // A config names the policies of the slots, and resolves to what each room is built from.
-    ("config", &["metadata", "flash", "ftl", "media", "policy", "slots", "Toggle"]),
+    ("config", &["metadata", "flash", "ftl", "media", "policy", "Toggle"]),
     ("media", &["config"]),
     ("buffer", &["config", "flash"]),
     ("host", &["flash", "policy"]),
@@ -114,7 +114,8 @@ fn only_the_flash_asks_the_physics() {
     // The shape of the flash and its page types are no secret; config resolves, and never asks.
     const OPEN: [&str; 7] =
         ["geometry", "page_order", "refusal", "each", "timing", "BlockId", "Geometry"];
-    const IDS: [&str; 6] = ["Lpn", "Ppn", "PageInBlock", "PlaneId", "PageType", "Cell"];
+    const IDS: [&str; 8] =
+        ["Lpn", "Ppn", "PageInBlock", "PlaneId", "PageType", "Cell", "Level", "ProgramMode"];
     for (path, text) in who_knows_no_truth() {
         for used in paths(without_tests(&text), "ssdlab_nand::") {
             let what = used.split("::").nth(1).unwrap_or("");
