@@ -399,10 +399,7 @@ fn pages_held(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
         let (readers, writing) = held.entry(txn.lpn.0).or_default();
         let alone = !*writing && (!txn.changes_page() || *readers == 0);
         ensure(alone, || format!("two operations at a time change {:?}", txn.lpn))?;
-        match txn.changes_page() {
-            true => *writing = true,
-            false => *readers += 1,
-        }
+        if txn.changes_page() { *writing = true } else { *readers += 1 }
     }
     let mut entries = 0;
     for (lpn, readers, writing) in rooms.hazards.entries() {

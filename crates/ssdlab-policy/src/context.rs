@@ -77,12 +77,12 @@ impl PolicyContext {
     /// # Errors
     /// That it is not.
     pub fn needs_hotness(&self, slot: &str, name: &str) -> Result<(), Refusal> {
-        match self.knows_hotness {
-            true => Ok(()),
-            false => {
-                let expected = "a buffer that tells what pages are used for (metadata.page_hotness = \"buffer\")";
-                Err(Refusal::new(slot, name, expected))
-            }
+        if self.knows_hotness {
+            Ok(())
+        } else {
+            let expected =
+                "a buffer that tells what pages are used for (metadata.page_hotness = \"buffer\")";
+            Err(Refusal::new(slot, name, expected))
         }
     }
 

@@ -284,9 +284,10 @@ impl Buffer {
     pub fn recount(&self) -> Result<(), String> {
         let taken = self.pages().count();
         let marked = self.slot_of.iter().filter(|slot| **slot != 0).count();
-        match taken == marked {
-            true => Ok(()),
-            false => Err(format!("the buffer holds {taken} pages, and {marked} are marked")),
+        if taken == marked {
+            Ok(())
+        } else {
+            Err(format!("the buffer holds {taken} pages, and {marked} are marked"))
         }
     }
 

@@ -388,11 +388,10 @@ fn check_block_class(block_class: &BlockClassChoice, levels: u8) -> Result<(), R
 
 fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
     let sum: f64 = shares.iter().map(|share| share.get()).sum();
-    match sum > 1.0 {
-        true => {
-            Err(Refusal::new(key, format!("a sum of {sum}"), "shares that add up to 1 at most"))
-        }
-        false => Ok(()),
+    if sum > 1.0 {
+        Err(Refusal::new(key, format!("a sum of {sum}"), "shares that add up to 1 at most"))
+    } else {
+        Ok(())
     }
 }
 

@@ -72,16 +72,17 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     let geometry = &config.geometry;
     let planes = geometry.plane_count();
     let bad_share = config.ftl.bad_blocks.get();
-    let worst = match bad_share > 0.0 {
-        false => 0,
-        true => (0..planes)
+    let worst = if bad_share <= 0.0 {
+        0
+    } else {
+        (0..planes)
             .map(|plane| {
                 let first = geometry.first_block(PlaneId(plane)).0;
                 let blocks = (first..first + geometry.blocks).map(BlockId);
                 blocks.filter(|&block| media::is_bad(seed, block, bad_share)).count() as u32
             })
             .max()
-            .unwrap_or(0),
+            .unwrap_or(0)
     };
     // A start state is drawn on a plane with the expected number of bad blocks.
     let worst = worst.max(geometry.blocks - usable_blocks(config));

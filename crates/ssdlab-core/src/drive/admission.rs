@@ -86,10 +86,7 @@ impl Drive {
             txn.mask = sector_mask(offset, count);
             txn.charge(Part::HostQueue, self.now);
             watch!(self, begins(id, &self.flash.txns[id], request.op));
-            let step = match self.buffer.is_some() {
-                true => self.enter_buffer(id),
-                false => self.acquire(id),
-            };
+            let step = if self.buffer.is_some() { self.enter_buffer(id) } else { self.acquire(id) };
             self.finish(id, step);
             left -= count;
             offset = 0;

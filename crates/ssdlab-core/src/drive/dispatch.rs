@@ -192,9 +192,10 @@ impl Drive {
     pub(super) fn send(&mut self, id: TxnId, plane: PlaneId) {
         // Nobody chooses among those who bring entries of the map.
         let chosen = !matches!(self.flash.txns[id].owner, Owner::Map { .. });
-        match self.hold.is_some() && chosen {
-            true => self.keep(id, plane),
-            false => self.enqueue_host(id, plane),
+        if self.hold.is_some() && chosen {
+            self.keep(id, plane)
+        } else {
+            self.enqueue_host(id, plane)
         }
     }
 

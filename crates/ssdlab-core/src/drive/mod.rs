@@ -187,9 +187,10 @@ impl Drive {
     /// Adds the requests that ended to a list, which as a rule is empty.
     #[inline]
     fn hand_over(&mut self, completions: &mut Vec<Completion>) {
-        match completions.is_empty() {
-            true => std::mem::swap(&mut self.host.completions, completions),
-            false => completions.append(&mut self.host.completions),
+        if completions.is_empty() {
+            std::mem::swap(&mut self.host.completions, completions)
+        } else {
+            completions.append(&mut self.host.completions)
         }
     }
 
@@ -218,10 +219,7 @@ impl Drive {
             }
         } else {
             self.flash.all_fired(next);
-            match buffer == next {
-                true => self.buffer_fires(),
-                false => self.round(),
-            }
+            if buffer == next { self.buffer_fires() } else { self.round() }
         }
         if self.policies.have_asked() {
             self.carry_out_actions();

@@ -20,9 +20,10 @@ impl Drive {
             OpKind::Read => {
                 let (level, first_try, mapped) = (txn.level, txn.failed == 0, txn.age.is_none());
                 // Only a component that asks for errors pays for them.
-                let errors = match mapped && self.policies.counts_errors {
-                    true => self.flash.cells.errors_of(txn, &self.geometry, self.now),
-                    false => 0,
+                let errors = if mapped && self.policies.counts_errors {
+                    self.flash.cells.errors_of(txn, &self.geometry, self.now)
+                } else {
+                    0
                 };
                 let view = self.read_view(id);
                 let read = ReadOutcome { view, level, first_try, errors, mapped, cause };

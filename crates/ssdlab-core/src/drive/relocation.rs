@@ -70,10 +70,10 @@ impl Drive {
             _ => self.stats.migration.emptied += u64::from(self.is_cold_out(&ended.job)),
         }
         self.tell_of_ended_job(&ended);
-        match self.planes.is_dynamic() {
-            // What waits on a full plane may now go to this one.
-            true => self.flash.unblock_all(),
-            false => self.flash.block_programs(plane, false),
+        if self.planes.is_dynamic() {
+            self.flash.unblock_all()
+        } else {
+            self.flash.block_programs(plane, false)
         }
         self.mind_all();
         match &mut self.hold {

@@ -183,9 +183,10 @@ impl Drive {
     /// A write found no room on a plane, nor under dynamic allocation on any: the tenders may want
     /// something where it could go.
     fn collect_full_plane(&mut self, plane: PlaneId) {
-        match self.planes.is_dynamic() {
-            true => (0..self.geometry.plane_count()).for_each(|p| self.plane_changed(PlaneId(p))),
-            false => self.plane_changed(plane),
+        if self.planes.is_dynamic() {
+            (0..self.geometry.plane_count()).for_each(|p| self.plane_changed(PlaneId(p)))
+        } else {
+            self.plane_changed(plane)
         }
     }
 

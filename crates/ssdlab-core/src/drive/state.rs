@@ -141,9 +141,10 @@ impl Media {
         let Media { map, blocks, open, facts, hotness, .. } = self;
         ftl::check(geometry, map, blocks, open, RESERVE_BLOCKS)?;
         facts.check(geometry, |block| (blocks.written(block), blocks.is_open(block)))?;
-        match hotness.len() > map.logical_pages() {
-            true => Err(format!("the hotness of {} pages is known", hotness.len())),
-            false => Ok(()),
+        if hotness.len() > map.logical_pages() {
+            Err(format!("the hotness of {} pages is known", hotness.len()))
+        } else {
+            Ok(())
         }
     }
 }

@@ -9,9 +9,10 @@ impl Drive {
     #[inline(always)]
     pub(super) fn acquire(&mut self, id: TxnId) -> Step {
         let changes = self.flash.txns[id].changes_page();
-        match self.host.hazards.acquire(&mut self.flash.txns, id, changes) {
-            true => self.translate(id),
-            false => Step::UnderWay,
+        if self.host.hazards.acquire(&mut self.flash.txns, id, changes) {
+            self.translate(id)
+        } else {
+            Step::UnderWay
         }
     }
 
@@ -19,9 +20,10 @@ impl Drive {
     /// if it leaves that, and the entry of its page is held.
     #[inline]
     pub(super) fn translate(&mut self, id: TxnId) -> Step {
-        match self.is_in_buffer(id) && self.ensure_mapping_cached(id) {
-            true => self.go_on_with_entry(id),
-            false => Step::UnderWay,
+        if self.is_in_buffer(id) && self.ensure_mapping_cached(id) {
+            self.go_on_with_entry(id)
+        } else {
+            Step::UnderWay
         }
     }
 

@@ -328,9 +328,10 @@ impl Drive {
         };
         let now = self.flash.cells.clock(self.now);
         let expected = estimates.expected(block, self.ftl.blocks.erases(block), now);
-        match estimates.is_oracle() {
-            true => Expected { retries: self.flash.cells.retries_of(block, self.now), ..expected },
-            false => expected,
+        if estimates.is_oracle() {
+            Expected { retries: self.flash.cells.retries_of(block, self.now), ..expected }
+        } else {
+            expected
         }
     }
 }

@@ -349,10 +349,7 @@ impl Cells {
     /// The level at which a read that is sensed now decodes; counts the read.
     #[inline]
     pub(super) fn level_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> Level {
-        match self.chip.is_flat() {
-            true => Level::FIRST,
-            false => self.level_by_errors(txn, geometry, now),
-        }
+        if self.chip.is_flat() { Level::FIRST } else { self.level_by_errors(txn, geometry, now) }
     }
 
     #[inline(never)]
@@ -377,9 +374,10 @@ impl Cells {
     /// fails as well.
     #[inline]
     pub(super) fn as_far(&self, txn: &Txn) -> Level {
-        match self.chip.fails_beyond() && txn.level > txn.level_needed {
-            true => txn.level.mirrored(txn.level_needed),
-            false => txn.level,
+        if self.chip.fails_beyond() && txn.level > txn.level_needed {
+            txn.level.mirrored(txn.level_needed)
+        } else {
+            txn.level
         }
     }
 

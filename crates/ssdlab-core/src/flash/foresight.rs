@@ -82,9 +82,10 @@ impl Flash {
     pub(super) fn book(&mut self, channel: usize, id: TxnId, now: u64) {
         self.charge_ahead(channel, id, now);
         let decodes = self.fails_ahead && self.txns[id].kind == OpKind::Read;
-        let (slot, link) = match decodes {
-            true => (self.engine_slot(channel), &mut self.engines[channel]),
-            false => (self.units.len() + channel, &mut self.buses[channel]),
+        let (slot, link) = if decodes {
+            (self.engine_slot(channel), &mut self.engines[channel])
+        } else {
+            (self.units.len() + channel, &mut self.buses[channel])
         };
         let is_first = link.request_until(&mut self.txns, id);
         if is_first {

@@ -96,9 +96,10 @@ impl Lanes {
     pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
         let lane = txns[id].lane;
         let fifo = &mut self.fifos[lane as usize];
-        match fifo.is_empty() || txns[fifo.tail()].seq <= txns[id].seq {
-            true => fifo.push(txns, id),
-            false => self.push_late(txns, id),
+        if fifo.is_empty() || txns[fifo.tail()].seq <= txns[id].seq {
+            fifo.push(txns, id)
+        } else {
+            self.push_late(txns, id)
         }
         self.occupied |= 1 << lane;
         self.waiting += 1;

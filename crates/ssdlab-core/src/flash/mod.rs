@@ -374,9 +374,10 @@ impl Flash {
     /// Nanoseconds in service until `now` of every array unit and of every bus.
     pub fn busy(&self, now: u64) -> (Vec<u64>, Vec<u64>) {
         let units = self.units.iter().map(|unit| unit.busy(now)).collect();
-        let buses = match self.foresees() {
-            true => self.lines.iter().map(|line| line.busy(now)).collect(),
-            false => self.buses.iter().map(|bus| bus.busy(now)).collect(),
+        let buses = if self.foresees() {
+            self.lines.iter().map(|line| line.busy(now)).collect()
+        } else {
+            self.buses.iter().map(|bus| bus.busy(now)).collect()
         };
         (units, buses)
     }

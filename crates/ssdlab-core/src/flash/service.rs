@@ -45,9 +45,10 @@ impl Flash {
     /// Sends a unit the command for what it holds, a read or an erase.
     #[inline(always)]
     fn command(&mut self, id: UnitId, now: u64) {
-        match self.setup.command_time == Nanos::ZERO {
-            true => self.execute(id, now),
-            false => self.send_command(id, now),
+        if self.setup.command_time == Nanos::ZERO {
+            self.execute(id, now)
+        } else {
+            self.send_command(id, now)
         }
     }
 
@@ -454,9 +455,10 @@ impl Flash {
         if self.units[id.0 as usize].pending > 0 {
             return;
         }
-        match self.units[id.0 as usize].head.is_some() {
-            true => self.events.push(Event::Failed(id)),
-            false => self.free_from_ahead(id, now),
+        if self.units[id.0 as usize].head.is_some() {
+            self.events.push(Event::Failed(id))
+        } else {
+            self.free_from_ahead(id, now)
         }
     }
 }

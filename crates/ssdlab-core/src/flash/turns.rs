@@ -48,10 +48,7 @@ impl Flash {
         let passes = unit.reads_aside.is_some()
             || unit.aside.is_some()
             || planes(unit).any(|plane| self.lanes[plane.index()].any(lower));
-        let passes = match passes && !self.owes_a_turn(unit) {
-            true => unit.passes + 1,
-            false => 0,
-        };
+        let passes = if passes && !self.owes_a_turn(unit) { unit.passes + 1 } else { 0 };
         self.units[id.0 as usize].passes = passes;
     }
 }

@@ -310,9 +310,10 @@ impl Fifo {
     #[inline]
     pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
         txns[id].next = TxnId::NONE;
-        match self.tail.is_some() {
-            true => txns[self.tail].next = id,
-            false => self.head = id,
+        if self.tail.is_some() {
+            txns[self.tail].next = id
+        } else {
+            self.head = id
         }
         self.tail = id;
     }
@@ -330,9 +331,10 @@ impl Fifo {
     /// Puts `id` in its place in the order of this: as a rule at the end.
     #[inline]
     pub(super) fn insert_by(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> u64) {
-        match self.tail.is_some() && by(&txns[self.tail]) > by(&txns[id]) {
-            true => self.insert_before(txns, id, by),
-            false => self.push(txns, id),
+        if self.tail.is_some() && by(&txns[self.tail]) > by(&txns[id]) {
+            self.insert_before(txns, id, by)
+        } else {
+            self.push(txns, id)
         }
     }
 
@@ -343,9 +345,10 @@ impl Fifo {
             (before, after) = (after, txns[after].next);
         }
         txns[id].next = after;
-        match before.is_some() {
-            true => txns[before].next = id,
-            false => self.head = id,
+        if before.is_some() {
+            txns[before].next = id
+        } else {
+            self.head = id
         }
         if !after.is_some() {
             self.tail = id;

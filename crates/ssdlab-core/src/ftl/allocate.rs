@@ -144,10 +144,7 @@ impl Allocator {
     /// Free pages of a plane: all of them as far as they are of use, or those of free blocks alone.
     #[inline]
     pub fn counted(&self, plane: PlaneId, all: bool) -> u32 {
-        match all {
-            true => self.usable_pages(plane),
-            false => self.pools.count(plane) * self.pages_per_block,
-        }
+        if all { self.usable_pages(plane) } else { self.pools.count(plane) * self.pages_per_block }
     }
 
     /// Free pages of each type on the drive; `None` in the strict order, which does not count them.

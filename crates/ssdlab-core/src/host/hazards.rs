@@ -114,9 +114,10 @@ impl Hazards {
         let at = self.find(lpn);
         let entry = &mut self.table[at];
         debug_assert_eq!(entry.lpn, lpn.0, "an operation ends that never began");
-        match write {
-            true => entry.writing = false,
-            false => entry.readers -= 1,
+        if write {
+            entry.writing = false
+        } else {
+            entry.readers -= 1
         }
         while entry.waiting.head().is_some() {
             let writes = txns[entry.waiting.head()].changes_page();
@@ -213,16 +214,14 @@ mod tests {
         }
 
         fn begin(&mut self, write: bool) {
-            match write {
-                true => self.writing = true,
-                false => self.readers += 1,
-            }
+            if write { self.writing = true } else { self.readers += 1 }
         }
 
         fn release(&mut self, write: bool) -> Vec<TxnId> {
-            match write {
-                true => self.writing = false,
-                false => self.readers -= 1,
+            if write {
+                self.writing = false
+            } else {
+                self.readers -= 1
             }
             let mut ready = Vec::new();
             while let Some(&(id, write)) = self.waiting.front()
@@ -257,13 +256,10 @@ mod tests {
                     let page = naive.entry(lpn).or_default();
                     let free = page.waiting.is_empty() && page.may_start(write);
                     prop_assert_eq!(hazards.acquire(&mut txns, id, write), free);
-                    match free {
-                        true => {
-                            page.begin(write);
-                            running.push((id, lpn, write));
-                        }
-                        false => page.waiting.push_back((id, write)),
-                    }
+                    if free {
+                        page.begin(write);
+                        running.push((id, lpn, write));
+                    } else { page.waiting.push_back((id, write)) }
                 } else {
                     let (id, lpn, write) = running.swap_remove(number % running.len());
                     txns.remove(id);

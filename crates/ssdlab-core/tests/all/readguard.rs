@@ -304,13 +304,11 @@ fn repairs_that_wait_do_not_begin_while_wear_is_levelled_across() {
         let page = 2 * third + rng::below(rng::hash(9, number, 0), third);
         rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
         rig.wait_below(8).unwrap();
-        match rig.drive.levels_across() {
-            // Those under way end, one on each plane.
-            true => assert!(done(&rig) - before <= planes, "{:?} after {before}", repairs(&rig)),
-            false => {
-                times += u32::from(done(&rig) > before);
-                before = done(&rig);
-            }
+        if rig.drive.levels_across() {
+            assert!(done(&rig) - before <= planes, "{:?} after {before}", repairs(&rig))
+        } else {
+            times += u32::from(done(&rig) > before);
+            before = done(&rig);
         }
     }
     let repairs = repairs(&rig);

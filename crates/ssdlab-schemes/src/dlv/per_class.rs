@@ -61,10 +61,7 @@ impl Policy for PerClass {
 
 /// The place of a class's voltages in a list of so many: the last class has the last.
 fn place(class: u8, classes: u8, listed: usize) -> usize {
-    match class + 1 == classes {
-        true => listed - 1,
-        false => usize::from(class).min(listed.saturating_sub(2)),
-    }
+    if class + 1 == classes { listed - 1 } else { usize::from(class).min(listed.saturating_sub(2)) }
 }
 
 impl ProgramModePolicy for PerClass {

@@ -29,9 +29,10 @@ impl Policy for MeasuredLevel {
             or a class for each level (metadata.block_class = \"factory\")";
         let shares = setup.class_shares.len();
         let per_class = shares > 0 && shares + 1 == usize::from(setup.levels);
-        match setup.measured || per_class {
-            true => Ok(()),
-            false => Err(Refusal::new("read_start", "measured_level", expected)),
+        if setup.measured || per_class {
+            Ok(())
+        } else {
+            Err(Refusal::new("read_start", "measured_level", expected))
         }
     }
 

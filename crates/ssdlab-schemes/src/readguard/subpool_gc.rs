@@ -60,9 +60,10 @@ impl Policy for SubpoolGc {
             threshold: config.threshold.unwrap_or(planes * 3 / 2).min(most),
             priorities: setup.priorities.into(),
             // Each page that moves takes one, and where the map is held in part perhaps another for its entry.
-            frees_none: match setup.map_in_part {
-                true => setup.geometry.pages.div_ceil(2) as u16,
-                false => setup.geometry.pages as u16,
+            frees_none: if setup.map_in_part {
+                setup.geometry.pages.div_ceil(2) as u16
+            } else {
+                setup.geometry.pages as u16
             },
         }
     }

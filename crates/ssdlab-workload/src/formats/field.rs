@@ -126,13 +126,12 @@ impl<'a> Field<'a> {
 
     /// A name as above, which may be of several words.
     pub(crate) fn words(&self) -> Result<(), Box<Wrong>> {
-        match self
-            .text
-            .split(|byte| *byte == b' ')
-            .all(|word| word.iter().all(u8::is_ascii_graphic))
+        if self.text.split(|byte| *byte == b' ').all(|word| word.iter().all(u8::is_ascii_graphic))
+            && !self.text.is_empty()
         {
-            true if !self.text.is_empty() => Ok(()),
-            _ => Err(self.wrong("a name in printable ASCII")),
+            Ok(())
+        } else {
+            Err(self.wrong("a name in printable ASCII"))
         }
     }
 

@@ -25,10 +25,16 @@ impl Quantiles {
         let rising = |list: &[f64]| list.is_sorted() && list.iter().all(|value| value.is_finite());
         let fits = self.tail.is_empty()
             || self.tail.len() > 1 && self.steps.ends_with(&[self.tail[self.tail.len() - 1]]);
-        match self.steps.len() > 1 && self.steps[0] >= 0.0 && rising(&self.steps) {
-            true if rising(&self.tail) && fits => Ok(()),
-            _ => Err(Fault::new("", what)
-                .expected("rising quantiles from 0 up, the tail ending where the steps end")),
+        if self.steps.len() > 1
+            && self.steps[0] >= 0.0
+            && rising(&self.steps)
+            && rising(&self.tail)
+            && fits
+        {
+            Ok(())
+        } else {
+            Err(Fault::new("", what)
+                .expected("rising quantiles from 0 up, the tail ending where the steps end"))
         }
     }
 

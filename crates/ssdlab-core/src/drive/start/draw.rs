@@ -138,9 +138,12 @@ impl Plan {
         let geometry = resolved.geometry();
         let start = &resolved.config.start;
         let overwritten = start.steady_state || start.invalid.get() > 0.0;
-        let open = (0..owners.count()).map(|_| match overwritten {
-            true => snapshot.open_anywhere((geometry.pages, owners.share_free()), random),
-            false => snapshot.open.clone(),
+        let open = (0..owners.count()).map(|_| {
+            if overwritten {
+                snapshot.open_anywhere((geometry.pages, owners.share_free()), random)
+            } else {
+                snapshot.open.clone()
+            }
         });
         let open: Vec<_> = open.collect();
         let mut parts = Vec::new();

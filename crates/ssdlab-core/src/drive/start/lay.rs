@@ -67,13 +67,12 @@ impl Laying {
 impl Drive {
     /// Where pages are laid down by [`Drive::lay_down`].
     pub fn laying(&self) -> Laying {
-        match self.resolved.config.start.used.get() > 0.0 {
-            true => {
-                let classes = self.resolved.config.metadata.block_class.classes();
-                let planes = self.geometry.plane_count();
-                Laying::new(&self.ftl, planes, classes, self.policies.asks_pages)
-            }
-            false => Laying::default(),
+        if self.resolved.config.start.used.get() > 0.0 {
+            let classes = self.resolved.config.metadata.block_class.classes();
+            let planes = self.geometry.plane_count();
+            Laying::new(&self.ftl, planes, classes, self.policies.asks_pages)
+        } else {
+            Laying::default()
         }
     }
 

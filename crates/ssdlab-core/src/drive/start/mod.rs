@@ -154,9 +154,10 @@ fn ftl(
     }
     let owners = Owners::new(resolved, tenants, filled);
     // Threads are not worth it for a small drive.
-    let threads = match filled < DRAWN_ALONE {
-        true => 1,
-        false => std::thread::available_parallelism().map_or(1, usize::from),
+    let threads = if filled < DRAWN_ALONE {
+        1
+    } else {
+        std::thread::available_parallelism().map_or(1, usize::from)
     };
     let order = PlaneOrder::new(&config.allocation_order, geometry);
     draw::filled(resolved, &order, (filled, &owners), (map, blocks), threads)

@@ -66,10 +66,10 @@ impl Dlv {
     /// When a plane is expected to be idle.
     #[inline]
     pub(super) fn idle_at(&self, view: &QueueView<impl Planes>, plane: PlaneId) -> SimTime {
-        match view.planes.is_idle(plane) {
-            // What was expected may have taken less time.
-            true => view.now,
-            false => self.planes[plane.index()].idle_at.max(view.now),
+        if view.planes.is_idle(plane) {
+            view.now
+        } else {
+            self.planes[plane.index()].idle_at.max(view.now)
         }
     }
 
