@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::account::{Blame, OpKind, Part};
-use crate::policy::allocation::BlockClass;
+use crate::ftl::BlockClass;
 use ssdlab_nand::{Level, PageType};
 
 use crate::host::{Op, Request};

@@ -114,7 +114,8 @@ fn only_the_flash_asks_the_physics() {
     // The shape of the flash and its page types are no secret; config resolves, and never asks.
     const OPEN: [&str; 7] =
         ["geometry", "page_order", "refusal", "each", "timing", "BlockId", "Geometry"];
-    const IDS: [&str; 6] = ["Lpn", "Ppn", "PageInBlock", "PlaneId", "PageType", "Cell"];
+    const IDS: [&str; 8] =
+        ["Lpn", "Ppn", "PageInBlock", "PlaneId", "PageType", "Cell", "Level", "ProgramMode"];
     for (path, text) in who_knows_no_truth() {
         for used in paths(without_tests(&text), "ssdlab_nand::") {
             let what = used.split("::").nth(1).unwrap_or("");
