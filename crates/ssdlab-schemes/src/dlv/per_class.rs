@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::ProgramMode;
 use ssdlab_nand::refusal::Refusal;
 
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::program_mode::{ProgramModePolicy, ProgramModeView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -55,13 +56,13 @@ impl Policy for PerClass {
                 .program_mode(KEY, &config.modes[place(class, setup.classes, listed)])
                 .unwrap_or_default()
         };
-        PerClass { program_modes: (0..setup.classes).map(of).collect() }
+        PerClass { program_modes: BlockClass::numbered(0..setup.classes.into()).map(of).collect() }
     }
 }
 
 /// The place of a class's voltages in a list of so many: the last class has the last.
-fn place(class: u8, classes: u8, listed: usize) -> usize {
-    if class + 1 == classes { listed - 1 } else { usize::from(class).min(listed.saturating_sub(2)) }
+fn place(class: BlockClass, classes: u8, listed: usize) -> usize {
+    if class.0 + 1 == classes { listed - 1 } else { class.index().min(listed.saturating_sub(2)) }
 }
 
 impl ProgramModePolicy for PerClass {
@@ -78,7 +79,7 @@ mod tests {
     #[test]
     fn all_classes_but_the_last_are_strong() {
         let places = |classes, listed| -> Vec<usize> {
-            (0..classes).map(|class| place(class, classes, listed)).collect()
+            (0..classes).map(|class| place(BlockClass(class), classes, listed)).collect()
         };
         assert_eq!(places(2, 2), [0, 1]);
         assert_eq!(places(4, 2), [0, 0, 0, 1]);
