@@ -31,7 +31,7 @@ fn a_request_is_told_of_as_it_arrives_and_as_it_ends() {
     let end = rig.finish().now();
     let told = rig.drive.take_events();
     assert!(
-        told[0].contains(&format!("latency: {end}")) && told[0].contains("op: Write"),
+        told[0].contains(&format!("latency: Nanos({end})")) && told[0].contains("op: Write"),
         "{told:?}"
     );
     assert!(rig.drive.take_events().is_empty(), "they were taken");
