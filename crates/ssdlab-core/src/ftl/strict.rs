@@ -125,9 +125,14 @@ impl Strict {
     /// Pages that can still be written in the blocks that a writer has open in a class.
     #[inline]
     pub fn left(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> u32 {
-        let open = self.of_class(plane, writer, class).iter();
-        let open = open.filter(|open| open.block != NO_BLOCK);
-        open.map(|open| u32::from(self.pages_per_block - open.next)).sum()
+        let left = |open: &Open| {
+            let has_block = open.block != NO_BLOCK;
+            if has_block { u32::from(self.pages_per_block - open.next) } else { 0 }
+        };
+        match self.of_class(plane, writer, class) {
+            [only] => left(only),
+            several => several.iter().map(left).sum(),
+        }
     }
 
     /// Whether a writer must leave alone what it shares.

@@ -95,15 +95,17 @@ impl Dlv {
         taken: Option<usize>,
     ) -> Nanos {
         let (mut left, mut time) = (pages, Nanos::ZERO);
-        for class in 0..self.classes {
+        for class in 0..self.classes - 1 {
+            // As a rule there is one page, and nobody is asked for more.
+            if left == 0 {
+                return time;
+            }
             let free = self.available(view, plane, class);
-            let free = free.saturating_sub(u32::from(taken == Some(class)));
-            let last = class + 1 == self.classes;
-            let pages = if last { left } else { left.min(free) };
+            let pages = left.min(free.saturating_sub(u32::from(taken == Some(class))));
             time += view.programming[class] * u64::from(pages);
             left -= pages;
         }
-        time
+        time + view.programming[self.classes - 1] * u64::from(left)
     }
 
     /// Of the classes that are free, the slowest with which a page whose program begins at `begin`
