@@ -181,12 +181,22 @@ def wrong(folder: Path, case: Case, done: Done, fault: str = "") -> str | None:
         return half_written(folder, case, done)
     if done.code not in {0, 2}:
         return f"exit code {done.code}: {done.err}"
-    lines = done.err.splitlines()
-    if len(lines) != (1 if done.code else 0) or "internal error" in done.err:
+    lines = without_rust(done.err.splitlines())
+    if len(lines) > 1 or bool(lines) != bool(done.code) or "internal error" in done.err:
         return f"{len(lines)} lines and exit code {done.code}: {done.err}"
     if done.code and kind in REASONS and not says_why(done.err, REASONS[kind]):
         return f"a line that does not name a file and why: {done.err}"
     return half_written(folder, case, done) or kept_back(folder, case, done, fault)
+
+
+def without_rust(lines: list[str]) -> list[str]:
+    """Lines of the command, of which Rust has said the first where it lacked memory for a thread's handle.
+
+    Nobody can have it say less: it adds how to see more, or the command has its own line behind.
+    """
+    if lines and re.fullmatch(r"memory allocation of \d+ bytes failed", lines[0]):
+        return lines[:1]
+    return lines
 
 
 def says_why(line: str, reason: str) -> bool:
