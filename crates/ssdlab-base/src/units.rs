@@ -99,6 +99,11 @@ impl Nanos {
         self.0 as f64 / 86_400e9
     }
 
+    /// The days that have passed whole.
+    pub const fn as_whole_days(self) -> u64 {
+        self.0 / 86_400_000_000_000
+    }
+
     /// This span less `other`, zero if `other` is longer.
     pub const fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))

@@ -145,7 +145,7 @@ impl SlTable {
 
 /// An age as nine bits hold it, below the start of a level that no read has needed.
 fn days(view: &ReadStartView) -> u16 {
-    (view.age.as_days() as u64).min(u64::from(AGE_MAX - 1)) as u16
+    view.age.as_whole_days().min(u64::from(AGE_MAX - 1)) as u16
 }
 
 impl SlTable {
