@@ -1,5 +1,5 @@
 """``python -m ssdlab`` is the command ``ssdlab``."""
 
-from ssdlab.cli.main import main
+from ssdlab_command import main
 
 main()

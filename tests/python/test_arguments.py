@@ -85,12 +85,15 @@ def test_an_argument_is_refused_in_a_line_fit_to_print(
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_streams_that_are_closed_get_no_file_in_their_place(tmp_path: Path, closed: str) -> None:
-    run = f"{COMMAND[0]} run --limit 100 --json out.json --log l {closed}"
+@pytest.mark.parametrize("command", [COMMAND[0], f"{sys.executable} -m ssdlab"])
+def test_streams_that_are_closed_get_no_file_in_their_place(
+    tmp_path: Path, closed: str, command: str
+) -> None:
+    run = f"{command} run --limit 100 --json out.json --log l {closed}"
     assert subprocess.run(["sh", "-c", run], cwd=tmp_path, check=False).returncode == 0
     assert (tmp_path / "out.json").read_text().startswith("{")
     assert (tmp_path / "l").read_bytes()[:4] == b"PAR1"
-    wrong = f"{COMMAND[0]} run --workload rando {closed}"
+    wrong = f"{command} run --workload rando {closed}"
     assert subprocess.run(["sh", "-c", wrong], cwd=tmp_path, check=False).returncode == 2
 
 

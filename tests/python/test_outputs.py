@@ -387,3 +387,54 @@ def test_a_link_that_leads_to_itself_is_refused_in_a_line(
     done = ssdlab(*arguments)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
     assert [path.name for path in tmp_path.iterdir()] == ["loop"]
+
+
+@pytest.mark.parametrize(
+    ("command", "refused"),
+    [
+        ("run --trace t.csv --json - >> t.csv", "the file that --trace reads"),
+        ("run --trace t.csv >> hard", "the file that --trace reads"),
+        ("run --json - --report r.html > r.html", "the file that --report writes"),
+        ("trace info t.csv >> soft", "the file that FILE reads"),
+        ("fit chips.csv >> chips.csv", "the file that CSV reads"),
+    ],
+)
+def test_what_is_printed_replaces_nothing_either(inputs: Path, command: str, refused: str) -> None:
+    before = contents(inputs)
+    done = subprocess.run(
+        f"{COMMAND[0]} {command}",
+        shell=True,
+        cwd=inputs,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("standard output: " + refused), done.stderr
+    # The shell makes the file that it leads what is printed to.
+    after = contents(inputs)
+    after.pop(str(inputs / "r.html"), None)
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run --trace t.csv --limit 50 > out",
+        "run --trace t.csv --limit 50 --json /dev/stdout > out",
+        "run --trace t.csv --limit 50 --json - > out",
+        "fit chips.csv --samples s.csv > out",
+        "trace info t.csv > out",
+    ],
+)
+def test_what_is_printed_may_go_to_a_file_of_its_own(inputs: Path, command: str) -> None:
+    done = subprocess.run(
+        f"{COMMAND[0]} {command}",
+        shell=True,
+        cwd=inputs,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (inputs / "out").stat().st_size > 0

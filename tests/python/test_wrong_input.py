@@ -28,7 +28,7 @@ SCHEMES = (
     "pv-read/pv-ideal, pv-read/ideal-wear, pv-read/pv-wear-leveling, pv-read/health-binning, "
     "readguard/baseline, readguard/rgftl, readguard/rgftl-, readguard/rgftl++, "
     "readguard/baseline+, readguard/rgftl+, readguard/nopftl, readguard/rorftl, "
-    "hire/baseline, hire/hvc, hire/lvc, hire/hire, streams/sepbit, all-five"
+    "hire/baseline, hire/hvc, hire/lvc, hire/hire, all-five, streams/sepbit"
 )
 FORMATS = (
     "one of msr, spc, mqsim, ssdsim, disksim, heimdall, alicloud, tencent, systor, fiu, blkparse, "

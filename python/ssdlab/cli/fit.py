@@ -93,7 +93,8 @@ def fit_command(**parameters: Any) -> int:
         if parameters["out"] is None
         else OutputFolder("--out", parameters["out"], [*read, *files])
     )
-    written = [*output_files(parameters, ["samples"])]
+    samples = parameters["samples"]
+    written: list[File] = [] if samples is None else [("--samples", samples)]
     written += [] if parameters["out"] is None else output_paths("--out", parameters["out"])
     outputs = AnalysisOutputs(parameters, read, written)
     correctable = _correctable(parameters["correctable"])

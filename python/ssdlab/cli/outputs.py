@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -158,12 +160,28 @@ def print_out(text: str) -> None:
 
 
 def output_files(parameters: dict[str, Any], names: Sequence[str]) -> list[File]:
-    """Return the files that these options name, each with its option."""
-    return [
+    """Return the files that these options name, each with its option, and the one printed to."""
+    named = [
         (f"--{name}", parameters[name])
         for name in names
         if parameters[name] is not None and (name, parameters[name]) != ("json", STDOUT)
     ]
+    return [*named, *_printed_to(path for _, path in named)]
+
+
+def _printed_to(named: Iterable[str]) -> list[File]:
+    """Return the file that standard output leads to, unless an option asks for that."""
+    if not _STDOUT_NAMES.isdisjoint(map(str, named)):
+        return []
+    try:
+        is_file = stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):
+        return []
+    return [("standard output", f"/proc/self/fd/{sys.stdout.fileno()}")] if is_file else []
+
+
+_STDOUT_NAMES = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+"""Names by which an option may ask for what is printed."""
 
 
 def _json_of(files: Sequence[File]) -> OutputFile | None:

@@ -233,8 +233,9 @@ impl Drive {
             hold.queue.waited(group);
         }
         let at = hold.add(&mut self.flash.txns, group, id, reading);
-        let plane_share = hold.queue.group(group).plane_shares[at].clone();
-        let estimate = self.policies.scheduler.estimate(&view!(self), kind, &plane_share);
+        let view = view!(self);
+        let plane_share = &view.queue.group(group).plane_shares[at];
+        let estimate = self.policies.scheduler.estimate(&view, kind, plane_share);
         self.hold_mut().queue.plane_share_mut(group, at).estimate = estimate;
     }
 
