@@ -30,6 +30,12 @@ def inputs(tmp_path: Path, trace: Path) -> Path:
     return tmp_path
 
 
+def in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command with what a shell redirects."""
+    line = ["sh", "-c", f"{COMMAND[0]} {command}"]
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -401,14 +407,7 @@ def test_a_link_that_leads_to_itself_is_refused_in_a_line(
 )
 def test_what_is_printed_replaces_nothing_either(inputs: Path, command: str, refused: str) -> None:
     before = contents(inputs)
-    done = subprocess.run(
-        f"{COMMAND[0]} {command}",
-        shell=True,
-        cwd=inputs,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = in_shell(command, inputs)
     assert done.returncode == 2
     assert done.stderr.startswith("standard output: " + refused), done.stderr
     # The shell makes the file that it leads what is printed to.
@@ -428,13 +427,6 @@ def test_what_is_printed_replaces_nothing_either(inputs: Path, command: str, ref
     ],
 )
 def test_what_is_printed_may_go_to_a_file_of_its_own(inputs: Path, command: str) -> None:
-    done = subprocess.run(
-        f"{COMMAND[0]} {command}",
-        shell=True,
-        cwd=inputs,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = in_shell(command, inputs)
     assert (done.returncode, done.stderr) == (0, "")
     assert (inputs / "out").stat().st_size > 0

@@ -1,8 +1,8 @@
-//! What policies keep, declared column by column.
+//! Columns: the state of a policy, declared.
 //!
-//! From the declaration follow the memory that a controller needs for it and what a state file carries. A
-//! policy returns its columns in the same order each time; those of a state are taken if all of a policy's
-//! are there, each with as many values of the same type.
+//! The drive counts the memory of a controller from the declaration, and state files carry the values. A
+//! policy returns its columns in the same order each time. A drive restores a policy from a state file if
+//! the file has all of its columns, each with the same type and length.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde::ser::{SerializeSeq, SerializeTuple, Serializer};
 
 use crate::kept::{self, Kept, Limits};
 
-/// A column of what a policy keeps.
+/// A part of a policy's state: a name, its values, and what a controller needs for them.
 #[derive(Debug)]
 pub struct Column<'a> {
     name: &'static str,
@@ -77,36 +77,36 @@ macro_rules! values {
 values! { U8 u8, U16 u16, U32 u32, U64 u64, F64 f64 }
 
 impl<'a> Column<'a> {
-    /// A column that a controller needs no memory for, or whose memory is counted elsewhere.
+    /// Returns a column for which a controller needs no memory.
     pub fn new(name: &'static str, values: impl Into<Values<'a>>) -> Column<'a> {
         let values = Some(values.into());
         Column { name, bits: Bits::All(0), most: u64::MAX, values }
     }
 
-    /// Memory of which a policy keeps nothing that a state would carry.
+    /// Returns a column that only counts memory, in bits; state files do not carry it.
     pub fn counted(name: &'static str, bits: u64) -> Column<'a> {
         Column { name, bits: Bits::All(bits), most: u64::MAX, values: None }
     }
 
-    /// A controller needs so many bits for each value.
+    /// Sets the bits that a controller needs for each value.
     #[must_use]
     pub fn bits(self, each: u64) -> Column<'a> {
         Column { bits: Bits::Each(each), ..self }
     }
 
-    /// A controller needs so many bits for all values.
+    /// Sets the bits that a controller needs for all values together.
     #[must_use]
     pub fn bits_in_all(self, all: u64) -> Column<'a> {
         Column { bits: Bits::All(all), ..self }
     }
 
-    /// A controller needs so many bits for each block that is set apart.
+    /// Sets the bits that a controller needs for each block that is set apart.
     #[must_use]
     pub fn bits_per_block_apart(self, each: u64) -> Column<'a> {
         Column { bits: Bits::Apart(each), ..self }
     }
 
-    /// No value is above this.
+    /// Sets the largest value; a state file with a larger one is refused.
     #[must_use]
     pub fn up_to(self, most: u64) -> Column<'a> {
         Column { most, ..self }
@@ -161,7 +161,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Bits that a controller needs for columns where so many blocks are set apart, those of the same name together.
+/// Returns the bits that a controller needs, by column name, with so many blocks set apart.
 pub fn metadata_bits<'a>(
     columns: impl IntoIterator<Item = Column<'a>>,
     blocks_apart: u64,
@@ -239,7 +239,7 @@ const COLUMNS_MOST: usize = 4096;
 const KEY_MOST: usize = 256;
 
 impl SavedColumns {
-    /// Adds the columns of the policy at this place.
+    /// Saves the columns of the policy at a place.
     pub fn add(&mut self, place: &str, columns: &[Column]) {
         for (at, column) in columns.iter().enumerate() {
             let key = key(place, at, column);
@@ -247,11 +247,10 @@ impl SavedColumns {
         }
     }
 
-    /// Gives the policy at this place its columns back, if all of them are there and as long as its own; whether
-    /// they were.
+    /// Restores the columns of the policy at a place; returns whether the state has all of them.
     ///
     /// # Errors
-    /// When one has a value that it cannot have.
+    /// When a value is above the largest of its column.
     pub fn restore(&self, place: &str, columns: &mut [Column]) -> Result<bool, String> {
         let mut found = Vec::new();
         for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.values.is_some())

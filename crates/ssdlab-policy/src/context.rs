@@ -126,7 +126,7 @@ pub trait Policy: Sized {
     /// Something happened that it wants to learn of. What it wants done about it goes to `actions`.
     fn on_event(&mut self, _: &Event, _actions: &mut Actions) {}
 
-    /// What it keeps, in the same order each time.
+    /// Returns the columns of its state, in the same order each time.
     fn columns(&mut self) -> Vec<Column<'_>> {
         Vec::new()
     }
@@ -137,7 +137,7 @@ pub trait Policy: Sized {
     }
 }
 
-/// A part of the controller's metadata, which several policies of a drive may read: it learns by events alone.
+/// A metadata component: state of the controller that several policies read. It learns from events alone.
 pub trait Component {
     /// The kinds of event that it wants to learn of.
     fn events(&self) -> EventMask;
@@ -145,6 +145,6 @@ pub trait Component {
     /// Something happened that it wants to learn of. What it wants done about it goes to `actions`.
     fn on_event(&mut self, event: &Event, actions: &mut Actions);
 
-    /// What it keeps, in the same order each time.
+    /// Returns the columns of its state, in the same order each time.
     fn columns(&mut self) -> Vec<Column<'_>>;
 }

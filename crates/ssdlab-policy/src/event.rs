@@ -25,7 +25,7 @@ pub struct ReadOutcome {
     pub first_try: bool,
     /// Raw bit errors of a codeword, as the decoder counted them; 0 unless blocks are ranked by them.
     pub errors: u32,
-    /// Whether the page map holds the page: else it counts as written before the start, and no block has it.
+    /// Whether the page map holds the page. A page that it does not hold counts as written before the start.
     pub mapped: bool,
     /// What it was read for.
     pub cause: Cause,
@@ -57,7 +57,7 @@ pub struct BlockOpened {
     pub stream: StreamId,
 }
 
-/// A page that has a copy elsewhere, which is now the newest.
+/// A page whose newest copy is now in another block.
 #[derive(Clone, Copy, Debug)]
 pub struct Migrated {
     /// The logical page.
@@ -87,11 +87,12 @@ pub struct FreedBlock<'a> {
     pub clock: i64,
     /// Whether its plane has the free blocks that jobs need without it.
     pub has_spare: bool,
-    /// A look at it.
+    /// Probes the block.
     pub probe: Probe<'a>,
 }
 
-/// What a controller finds that erases a block with so many P/E cycles, programs it and reads it.
+/// Probes a block: what a controller finds when it erases, programs and reads the block at so many P/E cycles.
+/// Some fields are the truth, which only an oracle may use ([`BlockProbe`]).
 #[derive(Clone, Copy)]
 pub struct Probe<'a>(pub &'a dyn Fn(u32) -> BlockProbe);
 
@@ -129,14 +130,14 @@ pub enum Event<'a> {
         /// Whether it was written.
         written: bool,
     },
-    /// A page has left the buffer, or a flush programs it; what it was used for there.
+    /// A page has left the buffer, or a flush programs it.
     PageEvicted {
         /// The logical page.
         lpn: Lpn,
         /// How often it was read and written since it came.
         uses: Uses,
     },
-    /// Entries of a page map that is held in part have come: of so many logical pages from this one on.
+    /// The map cache has loaded the entries of consecutive logical pages.
     EntriesLoaded {
         /// The first of them.
         first: Lpn,
@@ -160,9 +161,9 @@ pub enum Event<'a> {
     /// ([`BackgroundNeeds::migrates`](super::background::BackgroundNeeds)). A policy may answer with
     /// [`Action::MigratePage`].
     HostRead(&'a HostRead),
-    /// A page begins to move that a policy wants elsewhere.
+    /// The drive begins to move a page, as a policy asked by [`Action::MigratePage`].
     MigrationBegan(Lpn),
-    /// A copy of a page is the newest.
+    /// A page has moved to another block.
     PageMigrated(&'a Migrated),
     /// A block gets its first page.
     BlockOpened(&'a BlockOpened),
@@ -174,7 +175,7 @@ pub enum Event<'a> {
     BlockErased(BlockId),
     /// A block is about to join the free ones. [`Action::SetClass`] and [`Action::SetTurn`] answer this alone.
     BlockFreed(&'a FreedBlock<'a>),
-    /// A page that the scheduler let go was given a place; the scheduler alone learns of it.
+    /// A page that a scheduler with a window dispatched was given a place.
     PageAllocated {
         /// The plane on which it lies.
         plane: PlaneId,
@@ -183,8 +184,7 @@ pub enum Event<'a> {
         /// When its request arrived.
         arrival: SimTime,
     },
-    /// A page that the scheduler let go found no room on a plane and goes to another; the scheduler alone
-    /// learns of it.
+    /// A page that a scheduler with a window dispatched found no room on a plane and goes to another.
     PlaneChanged {
         /// The plane without room.
         from: PlaneId,
@@ -246,13 +246,6 @@ impl EventMask {
     pub const TIMER: EventMask = EventMask(1 << 12);
     /// [`Event::CountsReset`].
     pub const COUNTS_RESET: EventMask = EventMask(1 << 13);
-
-    /// The kind of event that an operation on the flash is as it ends.
-    #[inline]
-    pub const fn of_operation(kind: OpKind) -> EventMask {
-        // In the order of the kinds of operation.
-        EventMask(1 << kind as u32)
-    }
     /// [`Event::RequestArrived`].
     pub const REQUEST_ARRIVED: EventMask = EventMask(1 << 14);
     /// [`Event::RequestEnded`].
@@ -284,6 +277,13 @@ impl EventMask {
     #[inline]
     pub const fn index(self) -> usize {
         self.0.trailing_zeros() as usize
+    }
+
+    /// The kind of event that an operation on the flash is as it ends.
+    #[inline]
+    pub const fn of_operation(kind: OpKind) -> EventMask {
+        // In the order of the kinds of operation.
+        EventMask(1 << kind as u32)
     }
 
     /// These kinds and those.

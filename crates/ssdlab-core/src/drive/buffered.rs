@@ -112,7 +112,7 @@ impl Drive {
             self.policies.eviction.victim().expect("a buffer without room has a page to give");
         self.policies.eviction.remove(slot);
         let mut page = self.the_buffer().remove(slot);
-        self.page_evicted(&page);
+        self.publish_evicted(&page);
         if page.dirty == 0 && self.is_rewritten(&page) {
             self.stats.rewritten += 1;
             page.dirty = page.present;
@@ -228,7 +228,7 @@ impl Drive {
         let dirty: Vec<(u32, Slot)> = dirty.map(|(at, page)| (at, *page)).collect();
         let full = self.the_buffer().is_full();
         for (at, page) in dirty {
-            self.page_evicted(&page);
+            self.publish_evicted(&page);
             let number = self.program_page(page, Room::None, full, Cause::Host);
             let page = self.the_buffer().page(at);
             page.dirty = 0;

@@ -193,9 +193,9 @@ impl Drive {
         // Nobody chooses among those who bring entries of the map.
         let chosen = !matches!(self.flash.txns[id].owner, Owner::Map { .. });
         if self.hold.is_some() && chosen {
-            self.keep(id, plane)
+            self.keep(id, plane);
         } else {
-            self.enqueue_host(id, plane)
+            self.enqueue_host(id, plane);
         }
     }
 

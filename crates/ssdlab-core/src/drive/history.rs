@@ -1,4 +1,4 @@
-//! What has happened to a drive since its start, statistics or not.
+//! Facts of a drive that outlive a reset of its statistics.
 
 use ssdlab_nand::Lpn;
 
@@ -6,10 +6,10 @@ use super::life::Lives;
 use crate::config::Resolved;
 use crate::stats::StreamStats;
 
-/// What is kept over all that a drive does.
+/// Counts and marks since the start of the drive.
 #[derive(Clone, Debug)]
 pub(super) struct History {
-    /// What became of each stream, where there are several.
+    /// Counts by stream, with several streams.
     pub(super) streams: Option<Box<StreamStats>>,
     /// How its blocks wear out, where wear runs forward.
     pub(super) lives: Option<Box<Lives>>,
@@ -18,14 +18,14 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Nothing has happened.
+    /// Returns the history of a drive that starts.
     pub(super) fn new(resolved: &Resolved) -> History {
         let blocks = resolved.geometry().block_count();
         let streams = StreamStats::new(resolved.config.streams(), blocks).map(Box::new);
         History { streams, lives: None, preloaded: Vec::new() }
     }
 
-    /// A page, one of so many, was read that counts as written before the start: whether that was the first time.
+    /// Marks one of so many pages as read; returns whether this was the first read of it.
     pub(super) fn is_first_read(&mut self, lpn: Lpn, pages: u32) -> bool {
         if self.preloaded.is_empty() {
             self.preloaded = vec![0; pages.div_ceil(64) as usize];

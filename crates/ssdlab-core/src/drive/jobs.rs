@@ -1,4 +1,4 @@
-//! What the tenders want done: a block's valid pages move elsewhere on its plane, then it is
+//! What the background policies want done: a block's valid pages move elsewhere on its plane, then it is
 //! erased. One job at a time on a plane, one operation of it at a time.
 
 use ssdlab_nand::{BlockId, Level, PageInBlock, PlaneId, Ppn};
@@ -37,7 +37,7 @@ pub struct Jobs {
     running: Box<[Option<Running>]>,
     /// Whether a job runs, by plane.
     collecting: Box<[bool]>,
-    /// Free pages of a plane with which no tender has anything to do.
+    /// Free pages of a plane with which no background policy has anything to do.
     contents: u32,
     /// Free pages of a plane below which jobs go before the host.
     urgent: u32,
@@ -112,7 +112,7 @@ pub(super) fn plane_view(ftl: &Ftl, plane: PlaneId) -> PlaneView<'_> {
 }
 
 impl Drive {
-    /// Free pages of a plane as the tenders count them.
+    /// Free pages of a plane as the background policies count them.
     #[inline]
     pub(super) fn free(&self, plane: PlaneId) -> u32 {
         self.ftl.alloc.counted(plane, self.background.jobs.counts_pages)

@@ -1,9 +1,14 @@
 //! The drive itself: it wires the rooms together and holds no policy.
 //!
-//! Three verbs: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`]. What happens between
-//! them is in the files beside this one: `requests` (a request comes in and ends), `serve` (a free
-//! array unit gets work), `commit` (an operation ended), `jobs` (what the tenders want done),
-//! `buffered` (the way through the page buffer), `watch` (paranoid mode).
+//! It has three verbs: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`]. The files beside this one
+//! are layers; none calls one above it:
+//!
+//! 1. `serve` gives work to a free array unit, `admission` takes a request in;
+//! 2. `completion` ends an operation and sends on what waited for it;
+//! 3. `relocation` and `moves` move pages, `buffered` leads them through the page buffer;
+//! 4. `upkeep` and `jobs` choose and begin background jobs, `translation` and `mapping` look pages up;
+//! 5. `routing` finds the plane, `dispatch` queues the operation there, past a scheduler with a window;
+//! 6. `hints`, `levels` and `publish` build what policies look at.
 
 mod admission;
 mod ahead;
@@ -13,10 +18,10 @@ mod dispatch;
 mod hints;
 mod history;
 mod hotness;
+mod inspection;
 mod jobs;
 mod levels;
 mod life;
-mod look;
 mod mapping;
 pub mod memory;
 mod moves;
@@ -33,8 +38,8 @@ mod upkeep;
 mod watch;
 
 pub use hotness::Rehearsal;
+pub use inspection::BlockInfo;
 pub use life::{Life, LifeMark};
-pub use look::BlockInfo;
 pub use state::{Media, Misfit, Unchecked};
 
 use std::sync::Arc;
@@ -154,7 +159,7 @@ impl Drive {
             geometry,
             resolved,
         };
-        drive.tell_of_open_blocks();
+        drive.publish_open_blocks();
         drive.follow_lives();
         drive
     }
@@ -188,9 +193,9 @@ impl Drive {
     #[inline]
     fn hand_over(&mut self, completions: &mut Vec<Completion>) {
         if completions.is_empty() {
-            std::mem::swap(&mut self.host.completions, completions)
+            std::mem::swap(&mut self.host.completions, completions);
         } else {
-            completions.append(&mut self.host.completions)
+            completions.append(&mut self.host.completions);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The policies of a drive, one for each decision or a list, and what they learn and ask for.
+//! The policies of a drive, their events and their actions.
 
 use crate::config::Resolved;
 use crate::metadata::Metadata;
@@ -25,15 +25,15 @@ pub(super) struct Policies {
     pub(super) suspend: AnySuspend,
     pub(super) eviction: AnyEviction,
     pub(super) background: Vec<AnyBackground>,
-    /// What the controller knows, of which policies may learn.
+    /// The metadata components, which learn before the policies.
     pub(super) metadata: Metadata,
-    /// Whether the errors of what is read are counted for it.
+    /// Whether a component needs the bit errors of each read.
     pub(super) counts_errors: bool,
-    /// The kinds of event that one of them wants to learn of.
+    /// The kinds of event that at least one listener wants.
     pub(super) wants: EventMask,
-    /// Who wants to learn of each kind.
+    /// The listeners of each kind of event.
     listeners: [Box<[Listener]>; EventMask::KINDS],
-    /// Whether the placement is asked for each page.
+    /// Whether the placement chain fills in hints page by page.
     pub(super) asks_pages: bool,
     /// What the policy of reads needs.
     pub(super) reads: ReadStartNeeds,
@@ -41,11 +41,11 @@ pub(super) struct Policies {
     asked: Vec<(BackgroundAt, Action)>,
     /// A list that is empty between two events; kept for its memory.
     actions: Actions,
-    /// Events of these kinds, as texts, for who looks at a drive.
+    /// The kinds of event that are recorded, and the record.
     recorded: (EventMask, Vec<String>),
 }
 
-/// A policy that wants to learn of events.
+/// A component or policy that subscribes to events.
 #[derive(Clone, Copy, Debug)]
 enum Listener {
     Metadata,
@@ -101,17 +101,17 @@ impl Policies {
         self.listen();
     }
 
-    /// Takes the events that were recorded.
+    /// Returns the recorded events and empties the record.
     pub(super) fn take_recorded(&mut self) -> Vec<String> {
         std::mem::take(&mut self.recorded.1)
     }
 
-    /// Notes who wants to learn of what.
+    /// Builds the list of listeners of each kind of event.
     fn listen(&mut self) {
         let placement = (0..).zip(&self.placement);
         let program_mode = (0..).zip(&self.program_mode);
         let background = (0..).zip(&self.background);
-        // What policies look at learns first.
+        // Policies read the components, so these learn first.
         let all = [
             (self.metadata.events(), Listener::Metadata),
             (self.scheduler.events(), Listener::Scheduler),
@@ -134,7 +134,7 @@ impl Policies {
         }
     }
 
-    /// Tells those of an event who want to learn of it.
+    /// Passes an event to its listeners.
     #[inline]
     pub(super) fn publish(&mut self, event: &Event) {
         if self.wants.has(event.kind()) {
@@ -146,21 +146,13 @@ impl Policies {
     fn publish_to_all(&mut self, event: &Event) {
         let kind = event.kind().index();
         for at in 0..self.listeners[kind].len() {
-            self.tell(self.listeners[kind][at], event);
+            self.notify(self.listeners[kind][at], event);
         }
     }
 
-    /// Tells the scheduler of an event, of which it alone learns.
-    #[inline]
-    pub(super) fn publish_to_scheduler(&mut self, event: &Event) {
-        if self.wants.has(event.kind()) {
-            self.tell(Listener::Scheduler, event);
-        }
-    }
-
-    /// Tells a policy of an event, and notes what it asks for.
+    /// Passes an event to one listener, and keeps the actions that it returns.
     #[inline(always)]
-    fn tell(&mut self, listener: Listener, event: &Event) {
+    fn notify(&mut self, listener: Listener, event: &Event) {
         let actions = &mut self.actions;
         let mut owner = None;
         match listener {
@@ -184,18 +176,18 @@ impl Policies {
         }
     }
 
-    /// Tells the background policy at a place in the list of an event.
+    /// Passes an event to the background policy at a place in the list.
     pub(super) fn publish_to(&mut self, at: u8, event: &Event) {
-        self.tell(Listener::Background(at), event);
+        self.notify(Listener::Background(at), event);
     }
 
-    /// Tells of a job that has ended those who want to learn of it, and its owner that it was its own.
+    /// Publishes that a job has ended; its owner learns that the job was its own.
     pub(super) fn publish_ended(&mut self, ended: EndedJob, owner: BackgroundAt) {
         let kind = EventMask::JOB_ENDED.index();
         for at in 0..self.listeners[kind].len() {
             let listener = self.listeners[kind][at];
             let own = matches!(listener, Listener::Background(at) if Some(at) == owner);
-            self.tell(listener, &Event::JobEnded(EndedJob { own, ..ended }));
+            self.notify(listener, &Event::JobEnded(EndedJob { own, ..ended }));
         }
     }
 
@@ -218,7 +210,7 @@ impl Policies {
         first
     }
 
-    /// Takes the classes and turns that were asked for of a block that is about to join the free ones.
+    /// Takes the new class and turn of a block that is about to join the free ones.
     pub(super) fn take_reassessments(&mut self) -> Vec<Action> {
         let of_a_block = |(_, action): &mut (BackgroundAt, Action)| {
             matches!(action, Action::SetClass { .. } | Action::SetTurn { .. })
@@ -231,7 +223,7 @@ impl Policies {
         std::mem::take(&mut self.asked)
     }
 
-    /// What they keep, each policy's with its place.
+    /// Returns the columns of each component and policy with its place in the config.
     pub(super) fn columns(&mut self) -> Vec<(String, Vec<Column<'_>>)> {
         let mut all = vec![("metadata".into(), self.metadata.columns())];
         let own = |slot: &str, name: &str| format!("{slot}/{name}");
@@ -258,23 +250,23 @@ impl Policies {
         all
     }
 
-    /// Bits that a controller needs for what they keep, by structure, where so many blocks are set apart.
+    /// Returns the bits that a controller needs for all columns, by name, with so many blocks set apart.
     pub(super) fn metadata_bits(&mut self, blocks_apart: u64) -> Vec<(&'static str, u64)> {
         let columns = self.columns().into_iter().flat_map(|(_, columns)| columns);
         columns::metadata_bits(columns, blocks_apart)
     }
 
-    /// What a state carries of them.
+    /// Returns the columns that a state file carries.
     pub(super) fn saved(&mut self) -> SavedColumns {
         let mut saved = SavedColumns::default();
         self.columns().iter().for_each(|(place, columns)| saved.add(place, columns));
         saved
     }
 
-    /// Gives those back what they kept that a state carries.
+    /// Restores the columns of a state file.
     ///
     /// # Errors
-    /// What cannot be.
+    /// When a value is outside the range of its column.
     pub(super) fn restore(&mut self, saved: &SavedColumns) -> Result<(), String> {
         for (place, mut columns) in self.columns() {
             saved.restore(&place, &mut columns)?;

@@ -1,4 +1,4 @@
-//! Events that the drive puts together for the policies.
+//! Builds the events that the drive publishes to components and policies.
 
 use ssdlab_nand::{BlockId, Lpn, PlaneId, Ppn};
 
@@ -10,7 +10,7 @@ use crate::ftl::BlockState;
 use crate::policy::event::{BlockOpened, Event, EventMask, Migrated, Programmed, ReadOutcome};
 
 impl Drive {
-    /// Tells the policies what an operation came to.
+    /// Publishes that a flash operation has read, programmed or erased.
     #[inline(never)]
     pub(super) fn publish_operation(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
@@ -39,7 +39,7 @@ impl Drive {
         }
     }
 
-    /// Tells the policies that a block has no page left, if this was its last.
+    /// Publishes that a block is full, if this page was its last.
     #[inline]
     pub(super) fn publish_if_closed(&mut self, ppn: Ppn) {
         if self.policies.wants.has(EventMask::BLOCK_CLOSED) {
@@ -50,7 +50,7 @@ impl Drive {
         }
     }
 
-    /// Tells the policies that a page lies elsewhere.
+    /// Publishes that a page has moved to another block.
     #[inline]
     pub(super) fn publish_migrated(
         &mut self,
@@ -63,13 +63,13 @@ impl Drive {
         self.policies.publish(&Event::PageMigrated(&page));
     }
 
-    /// Tells the policies that a page leaves, or is programmed by a flush.
-    pub(super) fn page_evicted(&mut self, page: &Slot) {
+    /// Publishes that a page leaves the buffer, or that a flush programs it.
+    pub(super) fn publish_evicted(&mut self, page: &Slot) {
         self.policies.publish(&Event::PageEvicted { lpn: page.lpn, uses: page.uses });
     }
 
-    /// Tells those who want to know of the blocks that are open as the drive begins.
-    pub(super) fn tell_of_open_blocks(&mut self) {
+    /// Publishes the blocks that are open when the drive starts.
+    pub(super) fn publish_open_blocks(&mut self) {
         if self.history.streams.is_none() && !self.policies.wants.has(EventMask::BLOCK_OPENED) {
             return;
         }

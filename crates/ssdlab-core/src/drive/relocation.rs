@@ -69,11 +69,12 @@ impl Drive {
             Cause::Wl => self.stats.wear_leveled += 1,
             _ => self.stats.migration.emptied += u64::from(self.is_cold_out(&ended.job)),
         }
-        self.tell_of_ended_job(&ended);
+        self.publish_ended_job(&ended);
         if self.planes.is_dynamic() {
-            self.flash.unblock_all()
+            // What waits on a full plane may now go to this one.
+            self.flash.unblock_all();
         } else {
-            self.flash.block_programs(plane, false)
+            self.flash.block_programs(plane, false);
         }
         self.mind_all();
         match &mut self.hold {

@@ -180,13 +180,13 @@ impl Drive {
         self.mind_all();
     }
 
-    /// A write found no room on a plane, nor under dynamic allocation on any: the tenders may want
+    /// A write found no room on a plane, nor under dynamic allocation on any: the background policies may want
     /// something where it could go.
     fn collect_full_plane(&mut self, plane: PlaneId) {
         if self.planes.is_dynamic() {
             (0..self.geometry.plane_count()).for_each(|p| self.plane_changed(PlaneId(p)))
         } else {
-            self.plane_changed(plane)
+            self.plane_changed(plane);
         }
     }
 
@@ -215,7 +215,7 @@ impl Drive {
             if self.hold.is_some() {
                 let class = hint.quality.unwrap_or(BlockClass::BEST);
                 let (plane, arrival) = (txn.plane, txn.began());
-                self.policies.publish_to_scheduler(&Event::PageAllocated { plane, class, arrival });
+                self.policies.publish(&Event::PageAllocated { plane, class, arrival });
             }
         }
         txn.hint = hint;
@@ -235,7 +235,7 @@ impl Drive {
         let txn = &self.flash.txns[id];
         if self.hold.is_some() && !matches!(txn.owner, Owner::Map { .. }) {
             let (from, to, arrival) = (txn.plane, other, txn.began());
-            self.policies.publish_to_scheduler(&Event::PlaneChanged { from, to, arrival });
+            self.policies.publish(&Event::PlaneChanged { from, to, arrival });
         }
         self.flash.pop(txn.plane, txn.lane);
         self.flash.wait_ends(id, self.now);

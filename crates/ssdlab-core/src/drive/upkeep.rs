@@ -27,7 +27,7 @@ struct Waiting {
     pages: u32,
 }
 
-/// When a tender's next round is.
+/// When a background policy's next round is.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     policy: u8,
@@ -36,7 +36,7 @@ struct Due {
     interval: Nanos,
 }
 
-/// Jobs and rounds of tenders that mind the drive as a whole.
+/// Jobs and rounds of background policies that mind the drive as a whole.
 #[derive(Clone, Debug)]
 pub struct Upkeep {
     minds_all: bool,
@@ -113,7 +113,7 @@ impl Upkeep {
         self.waiting[plane.index()].push_back(waiting);
     }
 
-    /// Drops what waits of a tender.
+    /// Drops what waits of a background policy.
     fn drop_all_of(&mut self, policy: u8) {
         let others = |waiting: &Waiting| waiting.policy != Some(policy);
         self.waiting.iter_mut().for_each(|jobs| jobs.retain(others));
@@ -270,7 +270,7 @@ impl Drive {
     }
 
     /// Tells the background policies of a job that has ended.
-    pub(super) fn tell_of_ended_job(&mut self, ended: &Running) {
+    pub(super) fn publish_ended_job(&mut self, ended: &Running) {
         let Running { job, moved, took, policy: owner, .. } = *ended;
         self.background.upkeep.ends(&job);
         let waiting = self.background.upkeep.pages_waiting;
@@ -288,7 +288,7 @@ impl Drive {
         self.policies.background.iter().find_map(|policy| policy.report())
     }
 
-    /// A page of the plane was written or became invalid: the tenders may want something.
+    /// A page of the plane was written or became invalid: the background policies may want something.
     #[inline]
     pub(super) fn plane_changed(&mut self, plane: PlaneId) {
         let free = self.free(plane);
@@ -297,7 +297,7 @@ impl Drive {
         }
     }
 
-    /// A plane's job has ended: the tenders may want another, and some that wait may begin.
+    /// A plane's job has ended: the background policies may want another, and some that wait may begin.
     pub(super) fn next_job(&mut self, plane: PlaneId) {
         // One for the drive as a whole may have begun.
         if self.background.jobs.is_free(plane) {
@@ -306,7 +306,7 @@ impl Drive {
         self.begin_all_waiting();
     }
 
-    /// Asks the tenders about a plane that no job runs on.
+    /// Asks the background policies about a plane that no job runs on.
     #[inline(never)]
     pub(super) fn choose_job(&mut self, plane: PlaneId, trigger: Trigger) {
         let (ftl, view) = (&self.ftl, plane_view(&self.ftl, plane));

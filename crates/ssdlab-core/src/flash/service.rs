@@ -46,9 +46,9 @@ impl Flash {
     #[inline(always)]
     fn command(&mut self, id: UnitId, now: u64) {
         if self.setup.command_time == Nanos::ZERO {
-            self.execute(id, now)
+            self.execute(id, now);
         } else {
-            self.send_command(id, now)
+            self.send_command(id, now);
         }
     }
 
@@ -456,9 +456,9 @@ impl Flash {
             return;
         }
         if self.units[id.0 as usize].head.is_some() {
-            self.events.push(Event::Failed(id))
+            self.events.push(Event::Failed(id));
         } else {
-            self.free_from_ahead(id, now)
+            self.free_from_ahead(id, now);
         }
     }
 }

@@ -311,9 +311,9 @@ impl Fifo {
     pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
         txns[id].next = TxnId::NONE;
         if self.tail.is_some() {
-            txns[self.tail].next = id
+            txns[self.tail].next = id;
         } else {
-            self.head = id
+            self.head = id;
         }
         self.tail = id;
     }
@@ -332,9 +332,9 @@ impl Fifo {
     #[inline]
     pub(super) fn insert_by(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> u64) {
         if self.tail.is_some() && by(&txns[self.tail]) > by(&txns[id]) {
-            self.insert_before(txns, id, by)
+            self.insert_before(txns, id, by);
         } else {
-            self.push(txns, id)
+            self.push(txns, id);
         }
     }
 
@@ -346,9 +346,9 @@ impl Fifo {
         }
         txns[id].next = after;
         if before.is_some() {
-            txns[before].next = id
+            txns[before].next = id;
         } else {
-            self.head = id
+            self.head = id;
         }
         if !after.is_some() {
             self.tail = id;

@@ -115,9 +115,9 @@ impl Hazards {
         let entry = &mut self.table[at];
         debug_assert_eq!(entry.lpn, lpn.0, "an operation ends that never began");
         if write {
-            entry.writing = false
+            entry.writing = false;
         } else {
-            entry.readers -= 1
+            entry.readers -= 1;
         }
         while entry.waiting.head().is_some() {
             let writes = txns[entry.waiting.head()].changes_page();
@@ -219,9 +219,9 @@ mod tests {
 
         fn release(&mut self, write: bool) -> Vec<TxnId> {
             if write {
-                self.writing = false
+                self.writing = false;
             } else {
-                self.readers -= 1
+                self.readers -= 1;
             }
             let mut ready = Vec::new();
             while let Some(&(id, write)) = self.waiting.front()

@@ -159,3 +159,17 @@ fn who_records_nothing_learns_nothing_and_figures_stay() {
     assert_eq!((none, silent), (every, 0));
     assert!(told > 1000, "{told}");
 }
+
+#[test]
+fn a_page_that_a_scheduler_with_a_window_dispatches_is_given_a_place() {
+    let window = ["scheduler = { fifo = { head_of_line = true } }"];
+    let told = events(&window, &[EventMask::PAGE_ALLOCATED], |rig| {
+        rig.write(0);
+        rig.write(1);
+    });
+    assert_eq!(told, ["PageAllocated"; 2]);
+    let plain = events(&[], &[EventMask::PAGE_ALLOCATED], |rig| {
+        rig.write(0);
+    });
+    assert!(plain.is_empty(), "no scheduler with a window: {plain:?}");
+}

@@ -191,7 +191,7 @@ impl Plan {
     }
 }
 
-/// What a drive's tenders have to do with how it begins: two whose outlines are equal, and all else that is
+/// What a drive's background policies have to do with how it begins: two whose outlines are equal, and all else that is
 /// asked for, are drawn alike.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outline {

@@ -1,4 +1,4 @@
-//! What the controller knows as a drive begins.
+//! The metadata of a drive at its start.
 
 use ssdlab_nand::{BlockId, Geometry};
 
@@ -12,12 +12,12 @@ use crate::metadata::block_class::BlockClassChoice;
 use crate::metadata::block_groups::{First, Groups, GroupsConfig};
 use crate::metadata::page_hotness::HotPages;
 
-/// The metadata of a drive that begins with this.
+/// Builds the metadata components for a start.
 pub fn metadata(resolved: &Resolved, start: &mut Start) -> Metadata {
     let Start { ftl, cells, quality } = start;
     let mut retry_estimates = quality.take().map(Box::new);
     if let Some(estimates) = &mut retry_estimates {
-        // When the data was programmed with which the drive starts.
+        // The data that lies on the drive at the start was programmed then.
         for block in (0..resolved.geometry().block_count()).map(BlockId) {
             if let Some(stamp) = cells.stamp(block) {
                 estimates.programmed(block, stamp);
@@ -40,7 +40,7 @@ pub fn metadata(resolved: &Resolved, start: &mut Start) -> Metadata {
     }
 }
 
-/// Measures the blocks, and sets a part of those that are free apart.
+/// Measures the blocks, and sets a part of the free ones apart.
 fn set_apart(resolved: &Resolved, config: &GroupsConfig, ftl: &mut Ftl, cells: &Cells) -> Groups {
     let geometry: &Geometry = resolved.geometry();
     let all = (0..geometry.block_count()).map(BlockId);

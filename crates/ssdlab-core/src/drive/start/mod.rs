@@ -1,7 +1,7 @@
 //! The state in which a drive begins: fresh, or drawn as if it had been written.
 //!
 //! Nothing is written page by page. The books of one plane are run without time, under the drive's
-//! own tenders, until they are as full, as outdated or as steady as asked ([`pool`]); every plane
+//! own background policies, until they are as full, as outdated or as steady as asked ([`pool`]); every plane
 //! of the drive is then drawn after that one ([`draw`]).
 
 mod draw;
@@ -75,7 +75,7 @@ impl Start {
 
 impl Resolved {
     /// Whether drives of these configs begin alike, if the data on them is of the same tenants: nothing that
-    /// [`Start::draw`] makes of them differs. `outlined_alike` is asked where their tenders differ.
+    /// [`Start::draw`] makes of them differs. `outlined_alike` is asked where their background policies differ.
     pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
         fn asked(resolved: &Resolved) -> impl PartialEq {
             let DriveConfig { geometry, timing, physics, flash, ftl, metadata, start, .. } =
@@ -89,13 +89,13 @@ impl Resolved {
             let placement = streams.then_some(&resolved.config.placement);
             (sections, resolved.seed, has_estimate, placement)
         }
-        // A steady plane takes as long to find as a drive to draw, and other tenders seldom leave the same.
+        // A steady plane takes as long to find as a drive to draw, and other background policies seldom leave the same.
         let outlined = || !self.config.start.steady_state && outlined_alike();
         asked(self) == asked(other)
             && (self.config.background == other.config.background || outlined())
     }
 
-    /// What its tenders have to do with how it begins, for which a plane is written.
+    /// What its background policies have to do with how it begins, for which a plane is written.
     pub fn outline(&self) -> Outline {
         Outline::of(self, filled_pages(self))
     }

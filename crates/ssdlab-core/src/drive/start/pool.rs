@@ -1,5 +1,5 @@
 //! One plane's books, written without time: first in order, then at random, while the drive's own
-//! tenders collect.
+//! background policies collect.
 //!
 //! A page is as likely to be overwritten as any other, so which pages a block still holds does not
 //! matter, only how many: that is what is handed on.
@@ -55,7 +55,7 @@ pub struct Snapshot {
     pub open: Vec<Open>,
     /// Free blocks.
     pub free: usize,
-    /// Whether the tenders keep so many free, however many blocks the plane has.
+    /// Whether the background policies keep so many free, however many blocks the plane has.
     pub steady: bool,
 }
 
@@ -254,7 +254,7 @@ impl Pool {
         }
     }
 
-    /// Does what a tender wants done; false if none wants anything.
+    /// Does what a background policy wants done; false if none wants anything.
     fn choose_job(&mut self, trigger: Trigger) -> bool {
         let asks = |policy: &AnyBackground| {
             let free = self.ftl.alloc.counted(PLANE, policy.needs().counts_pages);
@@ -323,13 +323,13 @@ impl Pool {
     }
 }
 
-/// Free blocks that a drive's tenders keep of the whole of it.
+/// Free blocks that a drive's background policies keep of the whole of it.
 pub fn kept_of_drive(resolved: &Resolved) -> u32 {
     let policies = AnyBackground::build(&resolved.config.background, &resolved.policy_context());
     policies.iter().map(|policy| policy.needs().keeps_of_drive).max().unwrap_or(0)
 }
 
-/// Free pages of a plane with which these tenders are content.
+/// Free pages of a plane with which these background policies are content.
 pub fn content(policies: &[AnyBackground]) -> u32 {
     policies.iter().map(|policy| policy.needs().free_page_target).max().unwrap_or(0)
 }

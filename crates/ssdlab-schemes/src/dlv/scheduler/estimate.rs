@@ -67,6 +67,7 @@ impl Dlv {
     #[inline]
     pub(super) fn idle_at(&self, view: &QueueView<impl Planes>, plane: PlaneId) -> SimTime {
         if view.planes.is_idle(plane) {
+            // What was expected may have taken less time.
             view.now
         } else {
             self.planes[plane.index()].idle_at.max(view.now)

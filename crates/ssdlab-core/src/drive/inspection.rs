@@ -1,4 +1,4 @@
-//! What can be seen of a drive from outside, and what is measured of it.
+//! Read access to a drive: its state, its statistics, and its records.
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, PlaneId};
@@ -195,12 +195,12 @@ impl Drive {
         }
     }
 
-    /// Keeps from now on, as texts, the events of these kinds: what a policy that subscribes to them would learn.
+    /// Records events of these kinds from now on, as texts: what a policy that subscribes to them learns.
     pub fn record_events(&mut self, kinds: EventMask) {
         self.policies.record(kinds);
     }
 
-    /// The events that were kept since they were last taken.
+    /// Returns the events that were recorded since the last call.
     pub fn take_events(&mut self) -> Vec<String> {
         self.policies.take_recorded()
     }
