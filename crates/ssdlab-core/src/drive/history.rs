@@ -1,9 +1,11 @@
 //! Facts of a drive that outlive a reset of its statistics.
 
 use ssdlab_nand::Lpn;
+use ssdlab_schemes::AnyPlacement;
 
 use super::life::Lives;
-use crate::config::Resolved;
+use crate::config::{DriveConfig, Resolved};
+use crate::policy::columns::Column;
 use crate::stats::StreamStats;
 
 /// Counts and marks since the start of the drive.
@@ -23,6 +25,16 @@ impl History {
         let blocks = resolved.geometry().block_count();
         let streams = StreamStats::new(resolved.config.streams(), blocks).map(Box::new);
         History { streams, lives: None, preloaded: Vec::new() }
+    }
+
+    /// Returns the columns that a state file carries, under the name of the policy that chooses streams.
+    pub(super) fn columns(&mut self, config: &DriveConfig) -> Option<(String, [Column<'_>; 1])> {
+        let streams = self.streams.as_mut()?;
+        let count = config.streams().count;
+        let chooses =
+            config.placement.iter().find(|link| AnyPlacement::streams(link).count == count)?;
+        let column = Column::new("block_streams", streams.of_blocks()).up_to(count.into());
+        Some((format!("streams/{}/{count}", chooses.name()), [column]))
     }
 
     /// Marks one of so many pages as read; returns whether this was the first read of it.

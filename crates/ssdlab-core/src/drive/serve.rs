@@ -6,7 +6,7 @@ use super::Drive;
 use super::watch::watch;
 use crate::account::{OpKind, RequestAttrs};
 use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
-use crate::ftl::{Streams, Writer};
+use crate::ftl::Writer;
 use crate::policy::allocation::BlockClass;
 use crate::policy::event::{BlockOpened, Event, EventMask};
 use crate::policy::program_mode::ProgramModeView;
@@ -166,15 +166,10 @@ impl Drive {
     /// A block was opened for this page: its subpool may run short.
     #[inline]
     fn block_opened(&mut self, id: TxnId, writer: Writer) {
-        if let Some(streams) = &mut self.history.streams {
+        if self.policies.wants.has(EventMask::BLOCK_OPENED) {
             let txn = &self.flash.txns[id];
             let block = self.geometry.block_of(txn.ppn);
             let stream = self.resolved.config.streams().of(txn.hint.stream);
-            streams.opened(block, stream);
-            self.policies.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
-        } else if self.policies.wants.has(EventMask::BLOCK_OPENED) {
-            let block = self.geometry.block_of(self.flash.txns[id].ppn);
-            let stream = Streams::ONE.default;
             self.policies.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
         }
         self.mind_all();
@@ -197,7 +192,7 @@ impl Drive {
         let block = self.geometry.block_of(txn.ppn);
         let class = self.ftl.blocks.class(block);
         if let Some(streams) = &mut self.history.streams {
-            streams.programmed(block, txn.cause);
+            streams.programmed(txn.ppn, &self.geometry, txn.hint.stream, txn.cause);
         }
         let view = ProgramModeView { cause: txn.cause, class, hotness: txn.hint.hotness };
         let mut hint = txn.hint;

@@ -153,10 +153,12 @@ impl Drive {
     /// What the flash and the tables of it hold, which takes no memory beside the drive's; `None` while
     /// something is under way, or the buffer holds what has not been programmed.
     pub fn media(mut self) -> Option<Media> {
-        let mut buffered = self.buffer.iter().flat_map(|buffer| buffer.pages());
-        let unwritten = buffered.any(|(_, page)| page.dirty != 0);
+        let unwritten = self.buffer.as_ref().is_some_and(|buffer| {
+            let mut pages = buffer.pages();
+            pages.any(|(_, page)| page.dirty != 0)
+        });
         (self.is_idle() && !unwritten).then(|| Media {
-            policies: self.policies.saved(),
+            policies: self.saved_columns(),
             map: self.ftl.map.save(),
             blocks: self.ftl.blocks,
             open: self.ftl.alloc.save(),
@@ -186,7 +188,23 @@ impl Drive {
         if let Some(moves) = &mut drive.background.moves {
             moves.recount(&drive.ftl.map, &drive.geometry, drive.planes.order());
         }
-        drive.policies.restore(&policies).map_err(Misfit::Inconsistent)?;
+        drive.restore_columns(&policies).map_err(Misfit::Inconsistent)?;
         Ok(drive)
+    }
+
+    fn saved_columns(&mut self) -> SavedColumns {
+        let mut saved = self.policies.saved();
+        if let Some((place, columns)) = self.history.columns(&self.resolved.config) {
+            saved.add(&place, &columns);
+        }
+        saved
+    }
+
+    fn restore_columns(&mut self, saved: &SavedColumns) -> Result<(), String> {
+        self.policies.restore(saved)?;
+        if let Some((place, mut columns)) = self.history.columns(&self.resolved.config) {
+            saved.restore(&place, &mut columns)?;
+        }
+        Ok(())
     }
 }

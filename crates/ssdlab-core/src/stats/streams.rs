@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ssdlab_nand::BlockId;
+use ssdlab_nand::{BlockId, Geometry, PageInBlock, Ppn};
 
 use crate::account::Cause;
 use crate::ftl::{StreamId, Streams};
@@ -14,16 +14,22 @@ pub struct StreamCounts {
     pub host_pages: u64,
     /// Pages that the controller programmed there: what it moved, and the map's own.
     pub moved_pages: u64,
-    /// Blocks that garbage collection emptied.
+    /// Blocks that garbage collection emptied. Of a block that was full when the drive started the stream may
+    /// be unknown; it counts nowhere.
     pub blocks_collected: u64,
     /// Pages that these blocks still held when that began.
     pub valid_pages: u64,
 }
 
+/// In place of the stream of a block.
+const UNKNOWN: u8 = 0;
+
 /// The streams of a drive that has several.
 #[derive(Clone, Debug)]
 pub struct StreamStats {
-    of_block: Box<[StreamId]>,
+    streams: Streams,
+    /// A block's stream and one; 0 if it is unknown, as in a block that was full before the start.
+    of_block: Box<[u8]>,
     counts: Box<[StreamCounts]>,
 }
 
@@ -31,23 +37,37 @@ impl StreamStats {
     /// Those of a drive with so many blocks; `None` if there is one stream for all.
     pub fn new(streams: Streams, blocks: u32) -> Option<StreamStats> {
         (streams.count > 1).then(|| StreamStats {
-            of_block: vec![streams.default; blocks as usize].into(),
+            streams,
+            of_block: vec![UNKNOWN; blocks as usize].into(),
             counts: vec![StreamCounts::default(); streams.count.into()].into(),
         })
     }
 
-    /// A block was opened for a stream.
+    /// A block is open for a stream.
     pub fn opened(&mut self, block: BlockId, stream: StreamId) {
-        self.of_block[block.index()] = stream;
+        self.of_block[block.index()] = stream.0 + 1;
     }
 
-    fn of(&mut self, block: BlockId) -> &mut StreamCounts {
-        &mut self.counts[self.of_block[block.index()].index()]
+    fn of(&mut self, block: BlockId) -> Option<&mut StreamCounts> {
+        let stream = self.of_block[block.index()].checked_sub(1)?;
+        Some(&mut self.counts[usize::from(stream)])
     }
 
-    /// A page of a block is programmed.
-    pub fn programmed(&mut self, block: BlockId, cause: Cause) {
-        let of = self.of(block);
+    /// A page of a block is programmed for a stream.
+    pub fn programmed(
+        &mut self,
+        page: Ppn,
+        geometry: &Geometry,
+        hint: Option<StreamId>,
+        cause: Cause,
+    ) {
+        let block = geometry.block_of(page);
+        let is_first = geometry.page_in_block(page) == PageInBlock(0);
+        // A block that was open before the start may be of no stream until a writer goes on with it.
+        if is_first || self.of_block[block.index()] == UNKNOWN {
+            self.opened(block, self.streams.of(hint));
+        }
+        let Some(of) = self.of(block) else { return };
         match cause {
             Cause::Host => of.host_pages += 1,
             _ => of.moved_pages += 1,
@@ -56,9 +76,14 @@ impl StreamStats {
 
     /// Garbage collection begins to empty a block that holds so many pages.
     pub fn collected(&mut self, block: BlockId, valid: u16) {
-        let of = self.of(block);
+        let Some(of) = self.of(block) else { return };
         of.blocks_collected += 1;
         of.valid_pages += u64::from(valid);
+    }
+
+    /// What a state file carries: of each block its stream and one, or 0.
+    pub fn of_blocks(&mut self) -> &mut [u8] {
+        &mut self.of_block
     }
 
     /// The counts of each stream.
