@@ -24,6 +24,7 @@ __all__ = [
     "ldpc",
     "load_state",
     "measure",
+    "memory_left",
     "nearest",
     "panic_for_test",
     "physics",
@@ -70,6 +71,7 @@ class NewFile:
     def persist(self) -> None: ...
 
 def end_without_memory() -> None: ...
+def memory_left() -> tuple[int, str] | None: ...
 def remove_unfinished() -> None: ...
 def save_state(
     plan: str,

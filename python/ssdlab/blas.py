@@ -9,58 +9,26 @@ from __future__ import annotations
 
 import ctypes
 import os
-import resource
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import product
 from pathlib import Path
 
-from ssdlab.errors import InputError
+from ssdlab import room
 
 _THREADS = "OPENBLAS_NUM_THREADS"
 """What OpenBLAS reads as it is loaded."""
 _NAMES = tuple(product(("scipy_openblas_", "openblas_"), ("_num_threads64_", "_num_threads")))
 """How its functions may be called: NumPy's and SciPy's are renamed, so that each has its own."""
 
-_MEGA = 10**6
-_LIMITS = (("ulimit -v", resource.RLIMIT_AS, 0), ("ulimit -d", resource.RLIMIT_DATA, 5))
-"""What limits a process, and where ``/proc/self/statm`` has what it takes of that, in pages."""
 _Get = Callable[[], int]
 _Set = Callable[[int], object]
-
-LOADING = (300 * _MEGA, 185 * _MEGA)
-"""What NumPy, SciPy and a fit of few chips take of each: a fifth of it is OpenBLAS's buffers."""
-LOADED = (120 * _MEGA, 120 * _MEGA)
-"""The same where they are loaded."""
-
-PROCESSES = (250 * _MEGA, 150 * _MEGA)
-"""What NumPy takes, and the threads and processes that joblib starts for runs."""
 
 
 def start_with_one_thread() -> None:
     """Have OpenBLAS begin with one thread in this process and in those that it starts."""
     os.environ[_THREADS] = "1"
-
-
-def check_room(what: str, need: Sequence[int]) -> None:
-    """Refuse what takes more than the limits on this process leave."""
-    for (name, limit, at), needed in zip(_LIMITS, need, strict=True):
-        most, _ = resource.getrlimit(limit)
-        if most == resource.RLIM_INFINITY:
-            continue
-        left = max(most - _taken(at), 0)
-        if left < needed:
-            report = f"at least {needed // _MEGA} MB are needed, and {left // _MEGA} MB are left"
-            raise InputError(f"{what}: expected what fits into memory: {report} ({name})")
-
-
-def _taken(at: int) -> int:
-    try:
-        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[at]
-    except OSError:
-        return 0
-    return int(pages) * resource.getpagesize()
 
 
 @contextmanager
@@ -69,7 +37,7 @@ def one_thread(what: str) -> Iterator[None]:
 
     Raises :class:`InputError` if limits on this process leave too little for ``what`` is done.
     """
-    check_room(what, LOADED if "scipy.linalg" in sys.modules else LOADING)
+    room.check_room(what, room.LOADED if "scipy.linalg" in sys.modules else room.LOADING)
     with _limited_while_loading():
         from scipy import linalg  # noqa: PLC0415  loaded when it is needed
     import numpy as np  # noqa: PLC0415  as above
@@ -90,7 +58,7 @@ def one_thread(what: str) -> Iterator[None]:
 @contextmanager
 def _limited_while_loading() -> Iterator[None]:
     """Have OpenBLAS begin with one thread where limits may leave no room for more."""
-    if all(resource.getrlimit(limit)[0] == resource.RLIM_INFINITY for _, limit, _ in _LIMITS):
+    if not room.is_limited():
         yield
         return
     before = os.environ.get(_THREADS)

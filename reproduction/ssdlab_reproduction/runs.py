@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ssdlab import _native, api, blas
+from ssdlab import _native, api, room
 from ssdlab._native import __version__
 from ssdlab.cpu import available_cores
 from ssdlab.errors import InputError, Interrupted
@@ -158,7 +158,7 @@ class RunStore:
         if not missing:
             return
         with self._nothing_left_by_bad_input():
-            blas.check_room("processes for the runs", blas.PROCESSES)
+            room.check_room("processes for the runs", room.PROCESSES)
         import joblib  # noqa: PLC0415  what loads it every command would wait for
 
         tasks = (

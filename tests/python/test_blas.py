@@ -13,7 +13,7 @@ import pytest
 from command import COMMAND, ROOT
 
 import ssdlab
-from ssdlab import blas
+from ssdlab import room
 from ssdlab.calibration import pipeline
 
 CHIPS = str(ROOT / "examples/chips.csv")
@@ -132,7 +132,7 @@ def test_a_fit_takes_one_thread_and_gives_the_others_back() -> None:
 
 def test_where_libraries_are_loaded_less_room_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pipeline.__name__ in sys.modules
-    needs: list[tuple[int, ...]] = []
-    monkeypatch.setattr(blas, "check_room", lambda _, need: needs.append(need))
+    needs: list[room.Need] = []
+    monkeypatch.setattr(room, "check_room", lambda _, need: needs.append(need))
     ssdlab.fit(CHIPS)
-    assert needs == [blas.LOADED]
+    assert needs == [room.LOADED]

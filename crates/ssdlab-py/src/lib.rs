@@ -129,6 +129,12 @@ mod _native {
         crate::memory::end_without_memory();
     }
 
+    /// The bytes of memory that this process may still take, and what bounds them; None if that is unknown.
+    #[pyfunction]
+    fn memory_left() -> Option<(u64, &'static str)> {
+        ssdlab_run::memory_left()
+    }
+
     /// Removes files that are not whole, for a process that ends in a hurry.
     #[pyfunction]
     fn remove_unfinished() {

@@ -42,6 +42,7 @@ pub mod workloads;
 pub use catalog::{RunConfig, keys_markdown, preset_text, schema, scheme_text};
 pub use control::Control;
 pub use interactive::InteractiveDrive;
+pub use memory::memory_left;
 pub use physics::physics;
 pub use plan::Plan;
 pub use plan_files::files_of;

@@ -93,7 +93,12 @@ fn rounded(bytes: u64) -> String {
 /// Bytes that this process may still take, as far as the system tells: what is free of the machine's memory or
 /// can be freed, and of each control group that it is in.
 pub(crate) fn available() -> Option<u64> {
-    left().resident.map(|limit| limit.bytes)
+    memory_left().map(|(bytes, _)| bytes)
+}
+
+/// Bytes that may become resident in this process, and what sets the bound; `None` if the system does not tell.
+pub fn memory_left() -> Option<(u64, &'static str)> {
+    left().resident.map(|limit| (limit.bytes, limit.of))
 }
 
 /// What this process may still take.

@@ -11,6 +11,8 @@ use crate::prepare::Prepared;
 
 /// Bytes that a run takes besides, whatever its drive.
 pub(crate) const BESIDES: u64 = 64 << 20;
+/// Bytes that a run takes at least besides its drive: its threads, its measurements, its result. Measured.
+const RUN: u64 = 8 << 20;
 /// Bytes of a page that is written, in both directions of the map.
 pub(crate) const PAGE: u64 = 8;
 /// The option that keeps requests outstanding.
@@ -21,7 +23,8 @@ fn parts(prepared: &Prepared) -> Vec<(&'static str, Memory)> {
     let resolved = &prepared.resolved;
     let mut parts = resolved.memory().to_vec();
     if prepared.steady {
-        // Every page is written.
+        // Every page is written, whatever was at the start.
+        parts.retain(|(key, _)| *key != "start.fill");
         let pages = u64::from(resolved.logical_pages) * PAGE;
         parts.push(("geometry", Memory { resident: pages, reserved: 0, table: 0 }));
     }
@@ -43,7 +46,8 @@ fn outstanding(prepared: &Prepared) -> Memory {
 
 /// All that a run takes for certain.
 pub(crate) fn of(prepared: &Prepared) -> Memory {
-    parts(prepared).into_iter().map(|(_, part)| part).fold(Memory::default(), Memory::and)
+    let run = Memory { resident: RUN, reserved: 0, table: 0 };
+    parts(prepared).into_iter().map(|(_, part)| part).fold(run, Memory::and)
 }
 
 /// Refuses plans that do not fit into memory, each by itself, and so many at a time.

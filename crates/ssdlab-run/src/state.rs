@@ -54,7 +54,7 @@ pub struct Header {
 
 /// The first line, but for the version of the layout.
 const MAGIC: &str = "ssdlab state ";
-const LAYOUT: u32 = 9;
+const LAYOUT: u32 = 10;
 /// The first line is shorter than this.
 const MAGIC_MOST: u64 = 64;
 /// A header is shorter than this.

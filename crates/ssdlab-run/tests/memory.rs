@@ -82,3 +82,19 @@ fn a_full_drive_that_classes_its_blocks_takes_its_map_and_their_table() {
     let full = peak(["readguard-tlc-2t-old", "readguard/rgftl"], &[]);
     assert!(full.is_none_or(|peak| (800.0..1.5 * 1024.0).contains(&peak)), "{full:?} MiB");
 }
+
+#[test]
+fn a_filled_drive_takes_what_is_estimated() {
+    for drive in [["dlv-mlc-128g", "dlv/dlv"], ["readguard-tlc-2t-old", "readguard/rgftl"]] {
+        let [device, scheme] = drive.map(str::to_owned);
+        let prepared = Plan { device, scheme, ..Plan::default() }.prepare().expect("a drive");
+        let parts = prepared.resolved.memory();
+        let needed = parts.iter().map(|(_, part)| part.resident).sum::<u64>() as f64;
+        let needed = needed / f64::from(1 << 20);
+        let Some(taken) = peak(drive, &[]) else { return };
+        assert!(
+            (needed..needed * 1.15 + 16.0).contains(&taken),
+            "{drive:?}: {needed}, {taken} MiB"
+        );
+    }
+}

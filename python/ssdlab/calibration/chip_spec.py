@@ -55,6 +55,12 @@ class ChipSpec:
         if not all(count == int(count) for count in self.reads):
             raise arguments.invalid("--reads", _listed(self.reads), "whole numbers")
 
+    @property
+    def rows(self) -> int:
+        """Return how many measurements that is."""
+        of_a_block = len(self.cycles) * len(self.retention) * len(self.reads)
+        return sum(self.chips) * self.blocks * of_a_block
+
     def order(self) -> dict[str, Any]:
         """Return it as the Rust side reads it."""
         ages = [(days, self._oven(days)) for days in self.retention]

@@ -19,6 +19,10 @@ from ssdlab.calibration.result import CHIPS, CHIPS_LAYER, LAYER
 from ssdlab.errors import InputError, one_line
 from ssdlab.files import OutputFile, check_apart
 from ssdlab.plan import Path, Plan, to_json
+from ssdlab.room import Need, check_room
+
+_ROW, _ROW_READ = 460, 110
+"""Bytes that a row of measurements takes, all in all and once it is read. Measured."""
 
 
 def run_fit(
@@ -35,6 +39,7 @@ def run_fit(
     config_hash = sha256 = None
     if csv is None:
         source, counts, ages = plan.device, tuple(spec.chips), "--retention"
+        _check_room(spec.rows, 0)
         made = _native.measure(to_json(plan), json.dumps(spec.order()))
         if made is None:
             raise KeyboardInterrupt
@@ -42,6 +47,7 @@ def run_fit(
     else:
         source, counts, ages = os.fspath(csv), None, os.fspath(csv)
         chips, sha256 = _native.read_chips(csv)
+        _check_room(len(chips.column("chip")) // np.float64().nbytes, _ROW_READ)
     failure = None if target is None else _failure_to_write(chips, target)
     table = Measurements.from_chips(chips)
     divided = split_chips(table, source, counts, plan.seed)
@@ -73,6 +79,11 @@ def run_fit(
         found["retries_most"] = int(samples[2].retries.max())
         files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _chips_layer(found)}
     return found, {LAYER: config_layer(found), **files}, failure
+
+
+def _check_room(rows: int, taken: int) -> None:
+    """Refuse more rows than fit into memory, of which so many bytes a row are taken."""
+    check_room("a fit", Need(0, 0, rows * (_ROW - taken)))
 
 
 def _failure_to_write(chips: _native.Chips, target: OutputFile) -> InputError | None:

@@ -11,6 +11,7 @@ import click
 
 from ssdlab.errors import InputError
 from ssdlab.files import File, OutputFile, OutputFolder, check_apart
+from ssdlab.room import DRAWING, check_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,6 +39,9 @@ class DrawingOutputs:
             None if figures is None else OutputFolder("--figures", figures, others, FIGURES)
         )
         # Found out after hours of a run, it would have cost them.
+        for option in ("report", "figures"):
+            if parameters[option] is not None:
+                check_room(f"--{option}", DRAWING)
         if figures is not None:
             from ssdlab.render.process import limits_problem  # noqa: PLC0415  as below
 

@@ -17,6 +17,10 @@ const BLOCK: u64 = 16;
 const CELLS: u64 = 32;
 /// Bytes of a number of a page.
 const NUMBER: u64 = 4;
+/// Numbers in a page of the machine's memory.
+const NUMBERS_TOGETHER: f64 = 4096.0 / NUMBER as f64;
+/// The part of what is expected to be touched that is touched for certain.
+const DRAWN: f64 = 0.97;
 /// Bytes of a mask of a page's sectors.
 const MASK: u64 = 8;
 /// Bytes that a slot of the buffer takes besides itself: its place in the order of eviction, and among those
@@ -86,9 +90,21 @@ impl Resolved {
         let held = Memory::touched(slots * (size_of::<Slot>() as u64 + IN_ORDER));
         let slot_of = if slots > 0 { mapped * NUMBER } else { 0 };
         let found = Memory { resident: 0, reserved: slot_of, table: slot_of };
-        // Both directions of the map.
-        let filled = self.config.start.fill.of(u64::from(self.logical_pages)) * 2 * NUMBER;
-        let drawn = Memory { resident: filled, reserved: 0, table: 0 };
+        let drawn = Memory { resident: self.filled_map(), reserved: 0, table: 0 };
         [("geometry", books.and(map)), ("buffer.size", held.and(found)), ("start.fill", drawn)]
+    }
+
+    /// Bytes of the map, in both directions, that are touched when the drive is filled before it starts.
+    fn filled_map(&self) -> u64 {
+        let geometry = self.geometry();
+        let start = &self.config.start;
+        let filled = start.fill.of(u64::from(self.logical_pages));
+        let pages = f64::from(geometry.page_count());
+        let written = (filled as f64 / (1.0 - start.invalid.get()) / pages).min(1.0);
+        // Logical pages are filled from the first on. Their blocks lie anywhere on a plane, and a page of the
+        // machine's memory is touched if one of the blocks is written whose entries it holds.
+        let blocks_together = (NUMBERS_TOGETHER / f64::from(geometry.pages)).max(1.0);
+        let touched = 1.0 - (1.0 - written).powf(blocks_together);
+        (filled + (pages * touched * DRAWN) as u64) * NUMBER
     }
 }

@@ -43,7 +43,7 @@ impl Default for SepBitConfig {
 }
 
 /// Of a page of which no write is known.
-const NEVER: u32 = u32::MAX;
+const NEVER: u32 = 0;
 
 /// The six classes of the paper.
 const SHORT: StreamId = StreamId(0);
@@ -95,7 +95,7 @@ impl Policy for SepBit {
         let blocks = setup.geometry.block_count() as usize;
         SepBit {
             config: config.clone(),
-            now: 0,
+            now: NEVER + 1,
             written: vec![NEVER; setup.logical_pages as usize],
             stream: vec![LONG.0; blocks],
             opened: vec![0; blocks],
@@ -127,11 +127,11 @@ impl Policy for SepBit {
         let (lifespans, blocks) = &mut self.collected;
         vec![
             Column::new("page_write_times", &mut self.written).bits(u32::BITS.into()),
-            Column::new("pages_written", &mut self.now).up_to(u64::from(NEVER) - 1),
+            Column::new("pages_written", &mut self.now),
             Column::new("block_streams", &mut self.stream).up_to(OLD.0.into()),
             Column::new("block_open_times", &mut self.opened),
             Column::new("bound", &mut self.lifespan),
-            Column::new("lifespans", lifespans).up_to(window * u64::from(NEVER)),
+            Column::new("lifespans", lifespans).up_to(window * u64::from(u32::MAX)),
             Column::new("blocks_collected", blocks).up_to(window),
         ]
     }
@@ -168,7 +168,7 @@ impl SepBit {
     fn write(&mut self, page: &PageView) -> StreamId {
         let lived = self.age(page);
         self.written[page.lpn.index()] = self.now;
-        self.now = (self.now + 1).min(NEVER - 1);
+        self.now = self.now.saturating_add(1);
         let is_short = !self.config.host || lived < self.lifespan;
         if is_short { SHORT } else { LONG }
     }

@@ -1,0 +1,67 @@
+"""Room in memory: what a library needs is asked for in advance, and refused in a line."""
+
+from __future__ import annotations
+
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+
+from ssdlab import _native
+from ssdlab.errors import InputError
+
+MEGA = 10**6
+_LIMITS = (("ulimit -v", resource.RLIMIT_AS, 0), ("ulimit -d", resource.RLIMIT_DATA, 5))
+"""What limits a process, and where ``/proc/self/statm`` has what it takes of that, in pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Bytes of addresses, of data, and of memory that is touched for certain."""
+
+    addresses: int
+    data: int
+    resident: int
+
+
+DRAWING = Need(0, 0, 150 * MEGA)
+"""What Altair takes and the renderer, whose addresses :mod:`ssdlab.render.process` asks for."""
+
+LOADING = Need(300 * MEGA, 185 * MEGA, 35 * MEGA)
+"""What NumPy, SciPy and a small fit take: a fifth of the addresses are OpenBLAS's buffers."""
+LOADED = Need(120 * MEGA, 120 * MEGA, 10 * MEGA)
+"""The same where they are loaded."""
+
+PROCESSES = Need(250 * MEGA, 150 * MEGA, 150 * MEGA)
+"""What NumPy takes, and the threads and processes that joblib starts for runs."""
+
+
+def check_room(what: str, need: Need) -> None:
+    """Refuse what takes more than this process's limits, its control groups or the machine leave.
+
+    Raises :class:`InputError`.
+    """
+    for (name, limit, at), needed in zip(_LIMITS, (need.addresses, need.data), strict=True):
+        most, _ = resource.getrlimit(limit)
+        if most != resource.RLIM_INFINITY:
+            _check(what, needed, max(most - _taken(at), 0), name)
+    if (left := _native.memory_left()) is not None:
+        _check(what, need.resident, *left)
+
+
+def is_limited() -> bool:
+    """Tell whether this process is limited in its addresses or its data."""
+    return any(resource.getrlimit(limit)[0] != resource.RLIM_INFINITY for _, limit, _ in _LIMITS)
+
+
+def _check(what: str, needed: int, left: int, limited_by: str) -> None:
+    if left < needed:
+        report = f"at least {needed // MEGA} MB are needed, and {left // MEGA} MB are left"
+        raise InputError(f"{what}: expected what fits into memory: {report} ({limited_by})")
+
+
+def _taken(at: int) -> int:
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[at]
+    except OSError:
+        return 0
+    return int(pages) * resource.getpagesize()
