@@ -135,16 +135,19 @@ impl Policies {
     }
 
     /// Passes an event to its listeners.
-    #[inline]
+    #[inline(always)]
     pub(super) fn publish(&mut self, event: &Event) {
         if self.wants.has(event.kind()) {
-            self.publish_to_all(event);
+            self.publish_to_all(event.kind().index(), event);
         }
     }
 
     #[inline(never)]
-    fn publish_to_all(&mut self, event: &Event) {
-        let kind = event.kind().index();
+    fn publish_to_all(&mut self, kind: usize, event: &Event) {
+        // Mostly there is one listener.
+        if let [only] = *self.listeners[kind] {
+            return self.notify(only, event);
+        }
         for at in 0..self.listeners[kind].len() {
             self.notify(self.listeners[kind][at], event);
         }

@@ -41,16 +41,31 @@ pub struct Dlv {
 }
 
 /// What the order keeps of a plane.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Plane {
     /// When it is expected to be idle.
     idle_at: SimTime,
     /// The deadlines of the pages to be programmed that were let go and have not begun, and the
-    /// first of them.
+    /// first of them; `NEVER` without one.
     due: Vec<SimTime>,
-    first_due: Option<SimTime>,
+    first_due: SimTime,
     /// Pages of each class that were promised and not yet given out.
     promised: [u32; CLASSES_MAX],
+}
+
+impl Plane {
+    const UNUSED: Plane = Plane {
+        idle_at: SimTime::START,
+        due: Vec::new(),
+        first_due: SimTime::NEVER,
+        promised: [0; CLASSES_MAX],
+    };
+
+    /// A page with this deadline waits to be programmed.
+    fn expect(&mut self, due: SimTime) {
+        self.due.push(due);
+        self.first_due = self.first_due.min(due);
+    }
 }
 
 impl Policy for Dlv {
@@ -66,7 +81,7 @@ impl Policy for Dlv {
     fn build(config: &DlvConfig, setup: &PolicyContext) -> Dlv {
         Dlv {
             config: config.clone(),
-            planes: vec![Plane::default(); setup.geometry.plane_count() as usize].into(),
+            planes: vec![Plane::UNUSED; setup.geometry.plane_count() as usize].into(),
             classes: usize::from(setup.classes),
             late: false,
             known: vec![(SimTime::START, 0); setup.geometry.plane_count() as usize].into(),
@@ -86,10 +101,9 @@ impl Policy for Dlv {
                 *promised = promised.saturating_sub(1);
             }
             Event::PlaneChanged { from, to, arrival } => {
-                let due = self.is_met(from, arrival);
-                let to = &mut self.planes[to.index()];
-                to.due.extend(due);
-                to.first_due = to.first_due.into_iter().chain(due).min();
+                if let Some(due) = self.is_met(from, arrival) {
+                    self.planes[to.index()].expect(due);
+                }
             }
             _ => {}
         }
@@ -159,9 +173,7 @@ impl SchedulerPolicy for Dlv {
         let due = self.due(OpKind::Program, dispatch.group.arrival);
         for plane_share in dispatch.plane_shares {
             let plane = &mut self.planes[plane_share.plane.index()];
-            plane.due.extend(std::iter::repeat_n(due, plane_share.programs as usize));
-            let dues = (plane_share.programs > 0).then_some(due);
-            plane.first_due = plane.first_due.into_iter().chain(dues).min();
+            (0..plane_share.programs).for_each(|_| plane.expect(due));
             self.promise(view, plane_share, end, classes);
         }
     }
@@ -169,8 +181,8 @@ impl SchedulerPolicy for Dlv {
     #[inline]
     fn is_overdue(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> bool {
         // Where reads keep their places, no write waits longer for having been let go.
-        let overtaken = self.config.reads == Pick::Shortest;
-        overtaken && self.planes[plane.index()].first_due.is_some_and(|due| due < view.now)
+        let is_late = self.planes[plane.index()].first_due < view.now;
+        is_late && self.config.reads == Pick::Shortest
     }
 }
 
@@ -320,7 +332,7 @@ mod tests {
             bench.goes(write);
         }
         let due = |bench: &Bench, plane: usize| bench.order.planes[plane].first_due;
-        let deadline = |arrival: u64| Some(SimTime::from_ns(5_000_000_000 + arrival));
+        let deadline = |arrival: u64| SimTime::from_ns(5_000_000_000 + arrival);
         publish(
             &mut bench.order,
             &Event::PageAllocated {
@@ -343,7 +355,7 @@ mod tests {
                 arrival: SimTime::from_ns(7),
             },
         );
-        assert_eq!(due(&bench, 0), None);
+        assert_eq!(due(&bench, 0), SimTime::NEVER);
         for (now, overdue) in [(5_000_000_003, false), (5_000_000_004, true)] {
             bench.now = SimTime::from_ns(now);
             let (order, view) = bench.parts();

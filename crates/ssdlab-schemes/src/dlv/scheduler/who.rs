@@ -124,8 +124,8 @@ impl Dlv {
         let plane = &mut self.planes[plane.index()];
         let at = plane.due.iter().position(|&other| other == due)?;
         plane.due.swap_remove(at);
-        if plane.first_due == Some(due) {
-            plane.first_due = plane.due.iter().min().copied();
+        if plane.first_due == due {
+            plane.first_due = plane.due.iter().min().copied().unwrap_or(SimTime::NEVER);
         }
         Some(due)
     }
