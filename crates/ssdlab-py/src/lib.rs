@@ -123,17 +123,8 @@ mod _native {
         }
     }
 
-    /// Has the process end in a line, not by a signal, when Rust can have no more memory.
-    #[pyfunction]
-    fn end_without_memory() {
-        crate::memory::end_without_memory();
-    }
-
-    /// The bytes of memory that this process may still take, and what bounds them; None if that is unknown.
-    #[pyfunction]
-    fn memory_left() -> Option<(u64, &'static str)> {
-        ssdlab_run::memory_left()
-    }
+    #[pymodule_export]
+    use crate::memory::{end_without_memory, memory_left};
 
     /// Removes files that are not whole, for a process that ends in a hurry.
     #[pyfunction]

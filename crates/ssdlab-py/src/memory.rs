@@ -7,6 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use libc::c_int;
+use pyo3::pyfunction;
 
 /// What a command ends with when an input asks too much, as in `ssdlab.cli.exit_codes`.
 const INPUT: c_int = 2;
@@ -73,6 +74,7 @@ unsafe impl GlobalAlloc for Memory {
 }
 
 /// Has the process end in a line, not by a signal, when Rust can have no more memory.
+#[pyfunction]
 pub fn end_without_memory() {
     IS_COMMAND.store(true, Ordering::Relaxed);
     // SAFETY: the handler does nothing but what a handler may.
@@ -87,4 +89,10 @@ extern "C" fn aborted(_: c_int) {
     }
     // SAFETY: `abort` raises the signal once more when this returns.
     unsafe { libc::signal(libc::SIGABRT, libc::SIG_DFL) };
+}
+
+/// The bytes of memory that this process may still take, and what bounds them; None if that is unknown.
+#[pyfunction]
+pub fn memory_left() -> Option<(u64, &'static str)> {
+    ssdlab_run::memory_left()
 }

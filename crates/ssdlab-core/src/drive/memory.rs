@@ -4,6 +4,8 @@
 //! resident where they are touched. What is counted as resident here is touched for certain. The estimate is
 //! never above what the drive really takes, so that no drive is refused that could be built.
 
+use ssdlab_base::math;
+
 use crate::buffer::Slot;
 use crate::config::Resolved;
 use crate::flash::Txn;
@@ -104,7 +106,7 @@ impl Resolved {
         // Logical pages are filled from the first on. Their blocks lie anywhere on a plane, and a page of the
         // machine's memory is touched if one of the blocks is written whose entries it holds.
         let blocks_together = (NUMBERS_TOGETHER / f64::from(geometry.pages)).max(1.0);
-        let touched = 1.0 - (1.0 - written).powf(blocks_together);
+        let touched = 1.0 - math::pow(1.0 - written, blocks_together);
         (filled + (pages * touched * DRAWN) as u64) * NUMBER
     }
 }
