@@ -23,13 +23,11 @@ def main() -> None:
 
 def _main() -> None:
     _open_standard_streams()
-    is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if is_ours:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
+    # It answers signals itself from its beginning on.
     from ssdlab.cli.main import main as run  # noqa: PLC0415  what takes the time
 
-    if is_ours:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     run()
 
 

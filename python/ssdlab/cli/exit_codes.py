@@ -11,5 +11,5 @@ INTERNAL = 70
 INTERRUPTED = 130
 """Ctrl-C; commands end so on other signals too, which the process then tells apart."""
 
-OF_SIGNALS = {signal.SIGHUP: 129, signal.SIGTERM: 143}
-"""What the process ends with on other signals that are answered as Ctrl-C is."""
+OF_SIGNALS = {signal.SIGINT: INTERRUPTED, signal.SIGHUP: 129, signal.SIGTERM: 143}
+"""What the process ends with, by the first signal that ended it."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import sys
 import traceback
 from pathlib import Path
-from types import FrameType
 
 import click
 
@@ -27,6 +25,7 @@ from ssdlab.cli import (
     trace,
     workload,
 )
+from ssdlab.cli.ending import Ending
 from ssdlab.cli.messages import print_error, usage_error_line
 from ssdlab.cli.parameters import CommandGroup
 from ssdlab.errors import InputError, InternalError, one_line
@@ -57,33 +56,32 @@ ssdlab.add_command(reproduce.command())
 
 def main() -> None:
     """Run the command line and exit with one of the codes of ``exit_codes``, or 0."""
-    ended_by: list[int] = []
+    ending = Ending()
+    try:
+        ending.begin()
+        code = exit_code()
+    except KeyboardInterrupt:
+        # Before the command began, or again while it told of an error.
+        print_error("interrupted")
+        code = exit_codes.INTERRUPTED
+    sys.exit(ending.exit_code(code))
 
-    def end(number: int, _frame: FrameType | None) -> None:
-        """End as by Ctrl-C: what is written appears whole or not at all."""
-        ended_by.append(number)
-        raise KeyboardInterrupt
 
-    for number in exit_codes.OF_SIGNALS:
-        # Under nohup a command goes on when its terminal is gone.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, end)
-    # A second signal does not wait for what is being written.
+def _prepare() -> None:
+    """Set up what all commands need of the process."""
+    # A signal does not wait for what is being written.
     atexit.register(_native.remove_unfinished)
     _native.end_without_memory()
     blas.start_with_one_thread()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a sign gets a question mark in its place.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    code = exit_code()
-    if ended_by and code == exit_codes.INTERRUPTED:
-        code = exit_codes.OF_SIGNALS[signal.Signals(ended_by[0])]
-    sys.exit(code)
 
 
 def exit_code() -> int:
     """Run the command line; the exit code. What is wrong is told in one line on stderr."""
     try:
+        _prepare()
         code = ssdlab.main(standalone_mode=False, prog_name="ssdlab")
         sys.stdout.flush()
     except BrokenPipeError:
