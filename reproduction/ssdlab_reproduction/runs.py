@@ -8,8 +8,9 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from ssdlab.errors import InputError, Interrupted
 from ssdlab.plan import Plan, to_json
 from ssdlab.progress import ProgressLine
 from ssdlab.result import Result
+from ssdlab.signals import ENDING, interrupted_once
 from ssdlab.traces.apps import App, parse_apps
 from ssdlab_reproduction import job_files
 
@@ -150,7 +152,7 @@ class RunStore:
         A damaged file counts as not there; how many there are is written to stderr. Raises
         :class:`KeyboardInterrupt` on Ctrl-C, and what :func:`ssdlab.run` raises.
         """
-        with job_files.in_use(self.folder):
+        with interrupted_once(), job_files.in_use(self.folder):
             self._make({job.name(): job for job in jobs}, count)
 
     def _make(self, jobs: Mapping[str, Job], count: int | None) -> None:
@@ -170,9 +172,13 @@ class RunStore:
             initializer=_leave_to_parent,
         )
         done, whole = len(jobs) - len(missing), len(jobs)
-        with ProgressLine(every_s=_LOG_EVERY_S) as line, self._nothing_left_by_bad_input():
+        with (
+            ProgressLine(every_s=_LOG_EVERY_S) as line,
+            self._nothing_left_by_bad_input(),
+            _in_processes(pool, tasks) as ended,
+        ):
             line(_progress(done, whole))
-            for is_whole in _unless_killed(_without_hangups(lambda: pool(tasks))):
+            for is_whole in ended:
                 if not is_whole:
                     raise KeyboardInterrupt
                 done += 1
@@ -227,7 +233,17 @@ def _at_a_time(jobs: Iterable[Job]) -> int:
     return api.parallel_runs(plans) if plans else available_cores()
 
 
-def _unless_killed(ended: Iterator[bool]) -> Iterator[bool]:
+@contextmanager
+def _in_processes(pool: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Iterator[bool]]:
+    """Begin tasks in processes of a pool, which all have ended when this ends."""
+    with warnings.catch_warnings():
+        # joblib would tell how many tasks it leaves undone.
+        warnings.filterwarnings("ignore", module=r"joblib\.")
+        with closing(_unless_killed(_unsignalled(lambda: pool(tasks)))) as ended:
+            yield ended
+
+
+def _unless_killed(ended: Iterator[bool]) -> Generator[bool]:
     """Return what processes return; raise :class:`InputError` if the system kills one."""
     from joblib.externals.loky.process_executor import (  # noqa: PLC0415  loaded with joblib
         TerminatedWorkerError,
@@ -245,18 +261,13 @@ def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, 
 
 
 def _leave_to_parent() -> None:
-    """Leave what a terminal sends to all processes to the one that ends the others.
-
-    And leave it to that one to say what is wrong: what has no memory says so in lines of its own.
-    """
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
+    """Leave it to the parent to say what is wrong: a lack of memory is told in other lines, too."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
-def _without_hangups(begin: Callable[[], T]) -> T:
-    """Begin processes that hear of a terminal's end only from this one: they inherit the mask."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+def _unsignalled(begin: Callable[[], T]) -> T:
+    """Begin processes that leave what ends a program to this one: they inherit the mask."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         return begin()
     finally:

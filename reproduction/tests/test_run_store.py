@@ -213,6 +213,24 @@ def test_a_process_that_is_killed_is_reported_in_a_line(tmp_path: Path) -> None:
         runs.RunStore(tmp_path).make(jobs, count=2)
 
 
+def seed_of(plan: lab.Plan) -> int:
+    return plan.seed
+
+
+def test_what_is_interrupted_between_two_runs_says_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: object, done: list[tuple[float, int, bool, bool]]) -> None:
+        if done[0][-1]:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs.ProgressLine, "__call__", interrupted)
+    jobs = [runs.Job(lab.Plan(seed=seed), seed_of) for seed in range(20)]
+    with pytest.raises(KeyboardInterrupt):
+        runs.RunStore(tmp_path).make(jobs, count=2)
+    assert capfd.readouterr().err == ""
+
+
 def test_a_damaged_result_of_a_mutant_is_left_out(tmp_path: Path) -> None:
     mutants: Any = load_module(ROOT / "tests" / "mutants" / "run.py")
     file = tmp_path / "results.jsonl"
