@@ -245,6 +245,16 @@ def test_what_was_stopped_is_left_out_of_a_mean() -> None:
     jsonschema.validate(whole.to_dict(), schema)
 
 
+def test_of_very_many_runs_that_never_ran_the_first_are_named() -> None:
+    plans = ssdlab.sweep(ssdlab.Plan(limit=300), vary={"scheduler": ["fifo", "dlv"]}, seeds=2000)
+    results = [result.to_dict() for result in ssdlab.compare(plans[:1])]
+    whole = api._comparison(plans, [*results, *[None] * 3999])
+    *_, line = str(whole).splitlines()
+    seeds = ", ".join(map(str, range(2, 12)))
+    assert line == f"PARTIAL: not run: scheduler=fifo (seeds {seeds}), and 3,989 more"
+    assert len(whole.missing) == 3999
+
+
 def test_a_mean_of_stopped_runs_alone_is_marked() -> None:
     whole = three_seeds(0, 1, 2)
     assert (whole.aggregates[0].seeds, whole.aggregates[0].partial) == ([1, 2, 3], True)
@@ -469,14 +479,18 @@ def test_two_signals_in_a_row_end_a_ledger(
 
 def test_one_signal_interrupts_what_has_to_be_ended() -> None:
     before = signal.getsignal(signal.SIGINT)
-    reached = 0
-    with pytest.raises(KeyboardInterrupt), interrupted_once():
+    steps = []
+
+    def end() -> None:
         try:
             os.kill(os.getpid(), signal.SIGINT)
         finally:
             os.kill(os.getpid(), signal.SIGINT)
-            reached = 1
-    assert (reached, signal.getsignal(signal.SIGINT)) == (1, before)
+            steps.append("ended")
+
+    with pytest.raises(KeyboardInterrupt), interrupted_once():
+        end()
+    assert (steps, signal.getsignal(signal.SIGINT)) == (["ended"], before)
 
 
 def test_ctrl_c_interrupts_again_a_second_later(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -292,12 +292,18 @@ def _share_of_seeds(some: Sequence[object], runs: Sequence[Result]) -> str:
 
 
 def missing_runs(comparison: Comparison) -> str:
-    """Say in a line which runs were never measured; nothing if all were."""
+    """Say in a line which runs were never measured, the first ones by name; nothing if all were."""
     seeds: dict[str, list[str]] = {}
-    for run in comparison.missing:
+    for run in comparison.missing[:_MISSING_NAMED]:
         seeds.setdefault(run.label, []).append(str(run.seed))
     runs = [
         f"{escaping.display_label(label)} (seed{'s' * (len(those) > 1)} {', '.join(those)})"
         for label, those in seeds.items()
     ]
-    return f"PARTIAL: not run: {'; '.join(runs)}" if runs else ""
+    more = len(comparison.missing) - _MISSING_NAMED
+    rest = f", and {more:,} more" if more > 0 else ""
+    return f"PARTIAL: not run: {'; '.join(runs)}{rest}" if runs else ""
+
+
+_MISSING_NAMED = 10
+"""How many of the runs that were never measured are named: a sweep may have thousands."""
