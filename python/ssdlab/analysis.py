@@ -54,7 +54,7 @@ class Analysis:
 
     def save_figures(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write the figures to ``folder`` as PDF, SVG and PNG; the files' names."""
-        target = OutputFolder("figures", arguments.path("figures", folder), self.read)
+        target = OutputFolder("figures", folder, self.read)
         files = as_figure_files(self)
         target.write(files)
         return list(files)

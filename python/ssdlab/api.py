@@ -158,7 +158,7 @@ def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[s
     and so is what is raised.
     """
     results = _as_comparison(results)
-    target = OutputFolder("figures", arguments.path("figures", folder), _input_files_of(results))
+    target = OutputFolder("figures", folder, _input_files_of(results))
     files = display.as_figure_files(results)
     check_no_trace("figures", _trace_hashes(results), [FilePath(folder) / name for name in files])
     target.write(files)

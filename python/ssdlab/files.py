@@ -9,9 +9,10 @@ import stat
 import tempfile
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 
-from ssdlab import _native
+from ssdlab import _native, arguments
 from ssdlab.errors import InputError, quoted
 
 File = tuple[str, str | os.PathLike[str]]
@@ -21,12 +22,12 @@ File = tuple[str, str | os.PathLike[str]]
 class OutputFile:
     """A file to be written at the end of a long run, tried out before it begins."""
 
-    def __init__(self, option: str, path: str) -> None:
+    def __init__(self, option: str, path: str | os.PathLike[str]) -> None:
         """Raise an :class:`InputError` that names the option if the file cannot be written."""
-        self._option, self._path = option, path
-        self._in_place = _is_special(path)
+        self._option, self._path = option, arguments.path(option, path)
+        self._in_place = _is_special(self._path)
         if not self._in_place:
-            _native.NewFile(option, path)
+            _native.NewFile(option, self._path)
 
     def write(self, text: str) -> None:
         """Replace the file, in one step, by one with this text."""
@@ -48,7 +49,7 @@ class OutputFolder:
     def __init__(
         self,
         option: str,
-        path: str,
+        path: str | os.PathLike[str],
         others: Sequence[File] = (),
         endings: Sequence[str] = (),
     ) -> None:
@@ -57,6 +58,7 @@ class OutputFolder:
         None of the other files that a command reads or writes is ever replaced. Those in the
         folder whose names have one of the ``endings`` of its files are refused at once.
         """
+        path = arguments.path(option, path)
         check_named(option, path)
         self._option, self._shown, self._others = option, path, others
         self._path = Path(path)

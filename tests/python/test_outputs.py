@@ -430,3 +430,35 @@ def test_what_is_printed_may_go_to_a_file_of_its_own(inputs: Path, command: str)
     done = in_shell(command, inputs)
     assert (done.returncode, done.stderr) == (0, "")
     assert (inputs / "out").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(f"run --limit 100 --{name} NAME" for name in ("json", "report", "figures", "log")),
+        *(f"run --limit 100 --{name} NAME" for name in ("timeline", "series")),
+        *(f"compare --limit 100 --{name} NAME" for name in ("json", "report", "figures")),
+        *(f"trace info t.csv --{name} NAME" for name in ("json", "report", "figures")),
+        *(f"physics generic-mlc-512g --{name} NAME" for name in ("json", "report", "figures")),
+        *(f"ldpc --{name} NAME" for name in ("json", "report", "figures")),
+        *(f"fit chips.csv --{name} NAME" for name in ("json", "report", "figures", "samples")),
+        "fit chips.csv --out NAME",
+        "trace convert t.csv NAME",
+        "trace mix a=t.csv -o NAME",
+        "trace check d --json NAME",
+        "trace formats --json NAME",
+        "state save NAME",
+        "reproduce --out NAME",
+    ],
+)
+def test_a_name_that_is_no_utf8_is_refused_before_anything_runs(
+    ssdlab: Ssdlab, inputs: Path, command: str
+) -> None:
+    before = contents(inputs)
+    done = ssdlab(
+        *(os.fsdecode(b"n\xff.csv") if word == "NAME" else word for word in command.split())
+    )
+    assert (done.code, done.out) == (2, "")
+    assert ": got 'n\\udcff.csv', expected a text in UTF-8\n" in done.err
+    assert done.err.count("\n") == 1
+    assert contents(inputs) == before

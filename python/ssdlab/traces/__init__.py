@@ -78,7 +78,7 @@ def report_html(infos: Sequence[Mapping[str, Any]], path: Path) -> None:
 def save_figures(infos: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
     """Write the figures of such a report to ``folder`` as PDF, SVG and PNG; the files' names."""
     infos = _infos(infos)
-    target = OutputFolder("figures", arguments.path("figures", folder), _files_of(infos))
+    target = OutputFolder("figures", folder, _files_of(infos))
     files = as_figure_files(TraceInfos(infos))
     target.write(files)
     return list(files)
