@@ -216,13 +216,22 @@ def check_no_trace(option: str, hashes: Container[str], paths: Iterable[Path]) -
     """Raise an :class:`InputError` if one of these files holds a trace with one of the hashes."""
     for path in paths:
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             continue
         if found in hashes:
             got = f"got {quoted(str(path))}, expected another file"
             raise InputError.at(option, f"a trace that was read: {got}")
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """Open a file for reading; raise :class:`OSError`, without waiting, if it is something else."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "is no regular file", str(path))
+    return os.fdopen(handle, "rb")
 
 
 def _is_special(path: str) -> bool:

@@ -11,10 +11,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ssdlab import _native
 from ssdlab.errors import InputError
-from ssdlab.files import OutputFile
+from ssdlab.files import open_regular
 
 _TAIL = b"}\n"
+_OPTION = "--out"
 
 
 def write(file: Path, job: str, made: Any) -> None:
@@ -23,13 +25,21 @@ def write(file: Path, job: str, made: Any) -> None:
     ``job`` is the job's name, ``made`` plain data.
     """
     body = json.dumps(made).encode()
-    OutputFile("--out", str(file)).write(_enveloped(job, body).decode())
+    new = _native.NewFile(_OPTION, file)
+    new.write(_enveloped(job, body))
+    new.persist()
+
+
+def check_replaceable(file: Path) -> None:
+    """Raise :class:`InputError` if what is there is no file, which none can be put in place of."""
+    _native.NewFile(_OPTION, file)
 
 
 def read(file: Path, job: str) -> tuple[Any] | None:
     """Return what a job made, in a tuple; None unless the file is as it was written for it."""
     try:
-        found = file.read_bytes()
+        with open_regular(file) as opened:
+            found = opened.read()
     except OSError:
         return None
     body = found[len(_head(job, "0" * 64)) : -len(_TAIL)]
@@ -55,7 +65,7 @@ def in_use(folder: Path) -> Iterator[None]:
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
-        raise InputError.at("--out", f"cannot read {folder}: {error.strerror}") from None
+        raise InputError.at(_OPTION, f"cannot read {folder}: {error.strerror}") from None
     try:
         # Some network file systems have no locks: leftovers stay there.
         with suppress(OSError):

@@ -20,6 +20,7 @@ from ssdlab import _native, api, room
 from ssdlab._native import __version__
 from ssdlab.cpu import available_cores
 from ssdlab.errors import InputError, Interrupted
+from ssdlab.files import open_regular
 from ssdlab.plan import Plan, to_json
 from ssdlab.progress import ProgressLine
 from ssdlab.result import Result
@@ -127,7 +128,7 @@ def sha256(path: Path) -> str:
 @cache
 def _sha256(path: Path, *_seen: int) -> str:
     """Read a file once, as long as it seems to be the same."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -190,7 +191,10 @@ class RunStore:
         missing = {
             name: job for name, job in jobs.items() if job_files.read(files[name], name) is None
         }
-        if damaged := sum(files[name].exists() for name in missing):
+        if damages := [files[name] for name in missing if files[name].exists()]:
+            for file in damages:
+                job_files.check_replaceable(file)
+            damaged = len(damages)
             are = "kept run is damaged and is" if damaged == 1 else "kept runs are damaged and are"
             print(f"{self.folder}: {damaged} {are} run again", file=sys.stderr, flush=True)
         return missing

@@ -14,6 +14,8 @@ from command import ROOT, load_module
 
 import ssdlab as lab
 from ssdlab import InputError, api
+from ssdlab.files import check_no_trace
+from ssdlab.progress import ProgressLine
 from ssdlab_reproduction import job_files, ledger, runs
 from ssdlab_reproduction.ledger import reproduce
 from ssdlab_reproduction.scope import Scope
@@ -163,11 +165,36 @@ def test_a_folder_is_free_again_after_use(tmp_path: Path) -> None:
     os.close(handle)
 
 
-def test_a_run_that_cannot_be_kept_is_reported_in_a_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("what", "put"),
+    [
+        ("folder", Path.mkdir),
+        ("pipe or a device", os.mkfifo),
+        ("pipe or a device", lambda path: path.symlink_to("/dev/zero")),
+    ],
+)
+def test_a_run_that_cannot_be_kept_is_refused_before_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, put: Callable[[Path], object]
+) -> None:
     job = runs.Job(lab.Plan(limit=100))
-    (tmp_path / f"{job.name()}.json").mkdir()
-    with pytest.raises(InputError, match=r"^--out: cannot write .*: is a folder$"):
+    put(tmp_path / f"{job.name()}.json")
+    again = ran(monkeypatch)
+    with pytest.raises(InputError, match=rf"^--out: cannot write .*: is a {what}$"):
         runs.RunStore(tmp_path).make([job])
+    with pytest.raises(InputError, match=rf"^--out: cannot write .*: is a {what}$"):
+        runs.RunStore(tmp_path).read(job)
+    assert not again
+
+
+def test_a_pipe_among_the_traces_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "hm_0.csv")
+    with pytest.raises(InputError, match=r"hm_0\.csv: cannot be read: is no regular file$"):
+        runs.sha256(tmp_path / "hm_0.csv")
+
+
+def test_a_pipe_in_the_place_of_a_figure_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "blame.svg")
+    check_no_trace("--figures", {"0" * 64}, [tmp_path / "blame.svg"])
 
 
 def test_a_trace_that_changes_while_it_runs_is_not_kept(
@@ -224,7 +251,7 @@ def test_what_is_interrupted_between_two_runs_says_nothing_else(
         if done[0][-1]:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(runs.ProgressLine, "__call__", interrupted)
+    monkeypatch.setattr(ProgressLine, "__call__", interrupted)
     jobs = [runs.Job(lab.Plan(seed=seed), seed_of) for seed in range(20)]
     with pytest.raises(KeyboardInterrupt):
         runs.RunStore(tmp_path).make(jobs, count=2)
