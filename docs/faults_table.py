@@ -28,8 +28,8 @@ MOST = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 """Allocations of either kind that are tried of a command: there are a million."""
 LESS = {"fit": MOST // 4, "physics": MOST // 4, "info": MOST // 4}
 """Of commands that run no drive, and write as others do."""
-FEW = 2
-"""Of each kind that are tried of a ledger, which takes ten seconds."""
+FEW = 10
+"""Of each kind that are tried of a ledger, which takes two seconds."""
 KINDS = ("alloc", "memory", "write", "sync", "name", "thread", "tmpfile")
 Found = dict[str, str | None]
 """What each fault made a command do that it may not."""

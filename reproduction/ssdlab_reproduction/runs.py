@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 from ssdlab import _native, api, room
 from ssdlab._native import __version__
 from ssdlab.cpu import available_cores
-from ssdlab.errors import InputError, Interrupted
+from ssdlab.errors import InputError, Interrupted, quoted
 from ssdlab.files import open_regular
 from ssdlab.plan import Plan, to_json
 from ssdlab.progress import ProgressLine
@@ -284,6 +285,10 @@ def _make(job: Job, name: str, file: Path) -> bool:
         made = job.make(job.plan)
     except (Interrupted, KeyboardInterrupt):
         return False
+    except OSError as error:
+        # Some jobs write a trace of their own, which goes where temporary files do.
+        found = f"cannot write {quoted(tempfile.gettempdir())}: {error.strerror or error}"
+        raise InputError.at("TMPDIR", found) from None
     if job.name() != name:
         files = " or ".join(["ssdlab", *map(str, job.files())])
         raise InputError(f"{files} changed while it was in use: expected the same until the end")

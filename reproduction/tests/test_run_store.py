@@ -1,5 +1,6 @@
 """Kept runs of a ledger: a file that is not as it was written is not believed."""
 
+import errno
 import fcntl
 import json
 import os
@@ -232,6 +233,17 @@ def killed(plan: lab.Plan) -> int:
     if plan.seed == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return plan.seed
+
+
+def without_room(_: lab.Plan) -> int:
+    """Fail as a job does that writes a trace of its own to a full disk."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_job_without_room_for_its_own_files_is_reported_in_a_line(tmp_path: Path) -> None:
+    line = r"^TMPDIR: cannot write '/.*': No space left on device$"
+    with pytest.raises(InputError, match=line):
+        runs.RunStore(tmp_path).make([runs.Job(lab.Plan(), without_room)])
 
 
 def test_a_process_that_is_killed_is_reported_in_a_line(tmp_path: Path) -> None:
