@@ -324,6 +324,9 @@ impl<'a> Replay<'a> {
 
     /// Lets everything up to `to` happen.
     fn run_to(&mut self, to: SimTime) {
+        if self.observer.due() <= to {
+            self.observer.foresee(to);
+        }
         while self.observer.due() <= to {
             self.end_interval();
         }

@@ -9,7 +9,7 @@ use ssdlab_base::threads::in_up_to;
 use crate::control::{Control, Progress};
 use crate::feed::Feed;
 use crate::need;
-use crate::observe::Observer;
+use crate::observe::{Observer, check_length};
 use crate::plan::{Plan, with_pipes_read};
 use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
@@ -121,6 +121,7 @@ fn run_one(
     if control.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
+    check_length(prepared, control)?;
     let watch = Watch::start();
     let mut remarks: Vec<String> = warnings::of_start(prepared)?.into_iter().collect();
     remarks.extend(warnings::of_clock(prepared));

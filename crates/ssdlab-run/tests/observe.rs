@@ -1,12 +1,14 @@
 //! What is kept of a run agrees with its figures, and keeping it changes none.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs::File;
 use std::path::Path;
+use std::time::Instant;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
-use ssdlab_run::{Plan, RunResult, run_uninterrupted};
+use ssdlab_run::{Control, Plan, RunResult, run_all, run_uninterrupted};
 
 /// A small drive that collects garbage, suspends programs, and climbs.
 const SETTINGS: &[&str] = &[
@@ -410,14 +412,39 @@ fn a_report_of_many_intervals_joins_them_and_says_so_while_a_file_has_each() {
 }
 
 #[test]
-fn a_file_with_tens_of_millions_of_intervals_is_refused_and_not_written() {
+fn a_file_with_tens_of_millions_of_intervals_is_refused_before_the_run_and_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let series = Some(folder.path().join("series.parquet"));
-    let wrong = Plan { series, interval: Some("200ns".into()), ..plan() };
+    for (warmup, interval) in [(None, "200ns"), (None, "1ns"), (Some("1000"), "1ns")] {
+        let warmup = warmup.map(str::to_owned);
+        let (series, interval) = (series.clone(), Some(interval.to_owned()));
+        let wrong = Plan { series, interval: interval.clone(), warmup, ..plan() };
+        let control = Control::new(1);
+        let outcome = run_all(&[wrong], Some(1), &control).expect("plans that can be run");
+        let fault = outcome.fault.expect("a fault").to_string();
+        let what = "--interval: a series of more than 10000000 intervals";
+        assert_eq!(fault, format!("{what}: got {}, expected a longer interval", interval.unwrap()));
+        assert_eq!(control.progress[0].read().1, 0, "requests were done");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_gap_of_too_many_intervals_is_refused_as_soon_as_it_is_reached() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("t.csv");
+    // The gap comes after the requests that are looked at before a run.
+    let mut lines = String::from("time_us,dev,op,offset_bytes,size_bytes\n");
+    (0..1_100_000).for_each(|at| writeln!(lines, "{},0,R,0,512", at / 1000).unwrap());
+    lines += "1000000000000,0,R,0,512\n";
+    std::fs::write(&trace, lines).unwrap();
+    let mut plan = plan();
+    plan.set.retain(|line| !line.starts_with("workload."));
+    let series = Some(folder.path().join("series.parquet"));
+    let interval = Some("1ms".to_owned());
+    let began = Instant::now();
+    let wrong = Plan { series, interval, trace: Some(trace.display().to_string()), ..plan };
     let fault = run_uninterrupted(&[wrong], 1).map(drop).expect_err("a fault").to_string();
-    assert_eq!(
-        fault,
-        "--interval: a series of more than 10000000 intervals: got 200ns, expected a longer interval"
-    );
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(fault.starts_with("--interval: a series of more than 10000000 intervals"), "{fault}");
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
 }

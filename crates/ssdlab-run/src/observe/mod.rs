@@ -9,6 +9,7 @@ mod timeline;
 
 pub use detail::{BlockMap, Detail, Distribution, Slow};
 pub use series::Interval;
+pub(crate) use series::check_length;
 
 use std::path::PathBuf;
 
@@ -112,6 +113,14 @@ impl Observer {
     fn next_due(&self) -> SimTime {
         let open = [&self.held, &self.written];
         open.into_iter().flatten().map(Series::due).min().unwrap_or(SimTime::NEVER)
+    }
+
+    /// Time goes on until `to`, behind the end of the open interval: what cannot be kept of that is known now.
+    pub fn foresee(&mut self, to: SimTime) {
+        if let Some(Err(fault)) = self.written.as_ref().map(|series| series.foresee(to)) {
+            self.fault.get_or_insert(fault);
+            self.due = SimTime::NEVER;
+        }
     }
 
     /// The open interval ends; so many requests are in the system.
