@@ -1,5 +1,7 @@
 """Everything that can be wrong with an input is told in one line, and the exit code is 2."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -270,7 +272,7 @@ ARGUMENTS = [
         "run --series s --interval 100000d",
         "--interval: longer than any run: got 100000d, expected at most 25550d",
     ),
-    ("run --config no.toml", "no.toml: cannot be read: No such file or directory (os error 2)"),
+    ("run --config no.toml", "no.toml: cannot be read: No such file or directory"),
     ("run --trace no.csv", "no.csv: no such file"),
     (
         "run --trace no.csv:mrs",
@@ -283,8 +285,8 @@ ARGUMENTS = [
             "expected no workload settings beside a trace"
         ),
     ),
-    ("state load no.state", "no.state: cannot be read: got No such file or directory (os error 2)"),
-    ("config validate no.toml", "no.toml: cannot be read: No such file or directory (os error 2)"),
+    ("state load no.state", "no.state: cannot be read: No such file or directory"),
+    ("config validate no.toml", "no.toml: cannot be read: No such file or directory"),
 ]
 
 # A trace's content, and the line.
@@ -367,6 +369,54 @@ def test_a_config(ssdlab: Ssdlab, tmp_path: Path, command: str, content: str, li
     (tmp_path / "c.toml").write_text(content)
     done = ssdlab(*command.split(), "c.toml")
     assert (done.err, done.out, done.code) == (line + "\n", "", 2)
+
+
+READING = [
+    "run --config loop",
+    "run --trace loop",
+    "run --state loop",
+    "run --set physics.measured.file=loop",
+    "compare --trace loop --seeds 2",
+    "run --mix a=loop",
+    "state load loop",
+    "config validate loop",
+    "trace info loop",
+    "trace convert loop:msr out.csv",
+    "trace mix a=loop -o out.csv",
+    "trace check loop",
+    "fit loop",
+    "reproduce hire --traces loop",
+]
+
+
+@pytest.mark.parametrize("command", READING)
+def test_what_cannot_be_read_has_the_systems_words_without_its_number(
+    ssdlab: Ssdlab, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    done = ssdlab(*command.split())
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "Too many levels of symbolic links" in done.err
+    assert "error" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("found", "put"),
+    [
+        ("chips.csv is a pipe or a device", os.mkfifo),
+        ("chips.csv is a folder", Path.mkdir),
+        ("chips.csv cannot be read: Too many", lambda path: path.symlink_to("chips.csv")),
+        ("there is none at chips.csv", lambda _: None),
+    ],
+)
+def test_what_is_no_file_of_measurements_is_named(
+    ssdlab: Ssdlab, tmp_path: Path, found: str, put: Callable[[Path], object]
+) -> None:
+    put(tmp_path / "chips.csv")
+    done = ssdlab("run", "--set", "physics.measured.file=chips.csv")
+    expected = "a file with measurements of chips, in CSV"
+    assert f'got "chips.csv", expected {expected}; {found}' in done.err
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
 
 
 def test_a_file_that_must_not_be_written_is_left_alone(ssdlab: Ssdlab, tmp_path: Path) -> None:

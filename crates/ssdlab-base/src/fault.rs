@@ -108,6 +108,22 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, name)| name)
 }
 
+/// Returns what an error of the system says, without the number that Rust adds: it says nothing that the words
+/// do not.
+pub fn reason(error: impl fmt::Display) -> String {
+    const NUMBER: &str = " (os error ";
+    let text = error.to_string();
+    let mut parts = text.split(NUMBER);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.parse::<i32>().is_ok() => plain += rest,
+            _ => plain.extend([NUMBER, part]),
+        }
+    }
+    plain
+}
+
 /// What was found, on one line and of a length fit to print.
 fn shorten(found: &str) -> String {
     const LONGEST: usize = 80;
@@ -122,4 +138,21 @@ fn shorten(found: &str) -> String {
 /// A text on one line: no control characters, which may come from a file.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_no_number_of_the_system() {
+        let system = std::io::Error::from_raw_os_error(5);
+        assert_eq!(reason(&system), "Input/output error");
+        assert_eq!(reason(format!("page 3: {system}; page 4: {system}.")), {
+            "page 3: Input/output error; page 4: Input/output error."
+        });
+        for other in ["", "a (os error b) c", "a (os error 5"] {
+            assert_eq!(reason(other), other);
+        }
+    }
 }

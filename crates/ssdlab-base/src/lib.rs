@@ -12,6 +12,6 @@ pub mod stop;
 pub mod threads;
 pub mod units;
 
-pub use fault::{Fault, nearest};
+pub use fault::{Fault, nearest, reason};
 pub use stop::Stop;
 pub use units::{Bytes, Nanos, SimTime};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder, JoinHandle};
 
-use crate::Fault;
+use crate::{Fault, reason};
 
 /// Threads that are being started.
 static STARTING: AtomicUsize = AtomicUsize::new(0);
@@ -44,7 +44,7 @@ pub fn begin<T: Send + 'static>(
 ) -> Result<JoinHandle<T>, Fault> {
     start(|| Builder::new().spawn(work)).map_err(|error| {
         let expected = "room for a few threads per run (ulimit -u, pids.max, ulimit -v)";
-        Fault::new("threads", "the system gives no more").got(error).expected(expected)
+        Fault::new("threads", "the system gives no more").got(reason(error)).expected(expected)
     })
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, reason};
 
 use crate::assign::Assignment;
 use crate::check::check;
@@ -172,7 +172,8 @@ const SCALARS: &str = "what TOML can hold: a text, true or false, a number of 64
 /// A file that cannot be read, is too long, or is not UTF-8.
 pub fn read_file(path: &Path) -> Result<String, Fault> {
     let name = &path.display().to_string();
-    let unreadable = |error: std::io::Error| Fault::new(name, format!("cannot be read: {error}"));
+    let unreadable =
+        |error: std::io::Error| Fault::new(name, format!("cannot be read: {}", reason(error)));
     let file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;

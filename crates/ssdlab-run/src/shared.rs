@@ -8,7 +8,7 @@ mod tests;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, reason};
 use ssdlab_workload::{Record, Source, Trace, TraceOptions};
 
 pub(crate) use self::keep::Keep;
@@ -94,7 +94,8 @@ impl Shared {
             drop(inside);
             let got = self.keep.get(&part.records, batch);
             got.map_err(|error| {
-                Fault::new(&*self.name, "what was read of it cannot be read again").got(error)
+                Fault::new(&*self.name, "what was read of it cannot be read again")
+                    .got(reason(error))
             })?;
             return Ok(Some((part.count, part.progress)));
         }

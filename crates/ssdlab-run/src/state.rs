@@ -7,6 +7,7 @@
 //! 4. the contents as one zstd frame,
 //! 5. a line with the SHA-256 of all before it: of every byte, those of the frame among them.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Take, Write};
 use std::path::Path;
@@ -16,13 +17,13 @@ use serde::de::DeserializeSeed;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, reason};
 use ssdlab_core::Drive;
 use ssdlab_core::drive::{Media, Unchecked};
 use ssdlab_core::kept::{Geometry, Limits};
 
 use crate::control::Control;
-use crate::files::NewFile;
+use crate::files::{NewFile, no_file};
 use crate::memory;
 use crate::precondition::Settled;
 
@@ -183,6 +184,10 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
+fn unreadable(name: &str, error: impl Display) -> Fault {
+    Fault::new(name, format!("cannot be read: {}", reason(error)))
+}
+
 /// A file that is read up to its last hash, with the hash of what was taken of it.
 struct Body<'a> {
     file: BufReader<Take<Box<dyn Read + 'a>>>,
@@ -248,10 +253,9 @@ impl<'a> StateFile<'a> {
     pub(crate) fn open(path: &Path, control: &'a Control) -> Result<StateFile<'a>, Fault> {
         let name = path.display().to_string();
         let fault = |what: &str| Fault::new(&name, what);
-        let unreadable = |error: std::io::Error| fault("cannot be read").got(error);
+        let unreadable = |error| unreadable(&name, error);
         let about = path.metadata().map_err(unreadable)?;
-        if !about.is_file() {
-            let what = if about.is_dir() { "is a folder" } else { "is a pipe or a device" };
+        if let Some(what) = no_file(&about) {
             return Err(fault(what).expected("a state in a file, which can be read again"));
         }
         let file = File::open(path).map_err(unreadable)?;
@@ -266,7 +270,7 @@ impl<'a> StateFile<'a> {
         control: &'a Control,
     ) -> Result<StateFile<'a>, Fault> {
         let fault = |what: &str| Fault::new(&name, what);
-        let unreadable = |error: std::io::Error| fault("cannot be read").got(error);
+        let unreadable = |error| unreadable(&name, error);
         let none = || fault("is no state file").expected("a file written by `ssdlab state save`");
         let file: Box<dyn Read + 'a> = Box::new(file);
         let file = file.take(bytes.saturating_sub(HASH_LINE));
@@ -319,7 +323,7 @@ impl<'a> StateFile<'a> {
             return Ok(None);
         }
         if let Some(error) = &self.body.failed {
-            return Err(fault("cannot be read".into()).got(error));
+            return Err(unreadable(&self.name, error));
         }
         if let Some(need) = limits.lacked() {
             return Err(fault("holds more than there is memory for".into())
@@ -330,7 +334,7 @@ impl<'a> StateFile<'a> {
             return Err(fault("is damaged: it is not what was written".into()));
         }
         let inconsistent = |what: String| fault(format!("is inconsistent: {what}"));
-        let read = read.map_err(|error| inconsistent(error.to_string()))?;
+        let read = read.map_err(|error| inconsistent(reason(error)))?;
         if read.contents_sha256 != self.header.contents_sha256 {
             return Err(inconsistent("its contents are not those of its header".into()));
         }

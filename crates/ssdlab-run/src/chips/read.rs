@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use csv_core::{ReadRecordResult, ReaderBuilder, Terminator};
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, reason};
 use ssdlab_workload::Unpacked;
 
 use super::{NUMBERS, Samples, at};
@@ -31,7 +31,8 @@ enum Column {
 /// A file that cannot be read; the first line that is none of a table of measurements.
 pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
     let name = path.display().to_string();
-    let unreadable = |error: std::io::Error| Fault::new(&name, format!("cannot be read: {error}"));
+    let unreadable =
+        |error: std::io::Error| Fault::new(&name, format!("cannot be read: {}", reason(error)));
     let mut file = BufReader::new(Unpacked::open(path).map_err(unreadable)?);
     let (mut line, mut number) = (Vec::new(), 0);
     let mut table = Reading { name: &name, columns: Vec::new(), known: BTreeMap::new() };

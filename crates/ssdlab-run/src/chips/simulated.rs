@@ -1,15 +1,17 @@
 //! Drives whose blocks are those of a file of measurements.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, reason};
 use ssdlab_config::{Effective, Layers};
 use ssdlab_core::config::measured::{Row, Table, Wrong};
 use ssdlab_core::config::{PhysicsConfig, acceleration};
 
 use super::{Samples, at};
 use crate::catalog::RunConfig;
+use crate::files::no_file;
 
 /// The key that names the file.
 const KEY: &str = "physics.measured.file";
@@ -35,10 +37,9 @@ pub(crate) fn read(
 ) -> Result<Option<Read>, Fault> {
     let PhysicsConfig::Measured(measured) = &config.physics else { return Ok(None) };
     let path = beside(&measured.file, &effective.fault_at(KEY).source, files);
-    if !path.is_file() {
+    if let Some(found) = other_than_file(&path) {
         let expected = "a file with measurements of chips, in CSV";
-        let fault = effective.fault_at(KEY);
-        return Err(fault.expected(format!("{expected}; there is none at {}", path.display())));
+        return Err(effective.fault_at(KEY).expected(format!("{expected}; {found}")));
     }
     let (samples, sha256) = super::read(&path)?;
     if measured.sha256.as_ref().is_some_and(|declared| *declared != sha256) {
@@ -48,6 +49,18 @@ pub(crate) fn read(
     let table = Table::new(&rows(&samples, measured.temperature.activation_ev));
     let table = table.map_err(|wrong| misread(&path, &samples, wrong))?;
     Ok(Some(Read { table: Arc::new(table), sha256 }))
+}
+
+/// What is at a path in place of a file; `None` if one is there.
+fn other_than_file(path: &Path) -> Option<String> {
+    let shown = path.display();
+    match path.metadata() {
+        Ok(about) => no_file(&about).map(|what| format!("{shown} {what}")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Some(format!("there is none at {shown}"))
+        }
+        Err(error) => Some(format!("{shown} cannot be read: {}", reason(error))),
+    }
 }
 
 /// The file that these layers name, whatever else is in them.

@@ -3,13 +3,13 @@
 //! A new file has no name until it is whole, so that nothing is left of it however the process ends. Where a
 //! file system cannot do that, it has a name of its own beside its target, which [`remove_unfinished`] knows.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{Access, access};
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, reason};
 use tempfile::{Builder, NamedTempFile};
 use writer::FirstRefusal;
 
@@ -205,19 +205,29 @@ fn folder_of(path: &Path) -> &Path {
 /// Refuses what no file can be put in place of.
 fn check_writable(target: &Path) -> io::Result<()> {
     match target.metadata() {
-        Ok(about) if about.is_dir() => Err(io::Error::other("is a folder")),
-        Ok(about) if !about.is_file() => Err(io::Error::other("is a pipe or a device")),
-        Ok(_) => Ok(access(target, Access::WRITE_OK)?),
+        Ok(about) => match no_file(&about) {
+            Some(what) => Err(io::Error::other(what)),
+            None => Ok(access(target, Access::WRITE_OK)?),
+        },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
 }
 
+/// Returns what something is that is no regular file.
+pub(crate) fn no_file(about: &Metadata) -> Option<&'static str> {
+    if about.is_file() {
+        None
+    } else if about.is_dir() {
+        Some("is a folder")
+    } else {
+        Some("is a pipe or a device")
+    }
+}
+
 fn unwritable(option: &str, path: &Path, error: impl std::fmt::Display) -> Fault {
-    let reason = error.to_string();
-    // The system's number says nothing that its words do not.
-    let reason = reason.split(" (os error").next().unwrap_or_default();
-    Fault::new(option, format!("cannot write {:?}: {reason}", path.display().to_string()))
+    let path = path.display().to_string();
+    Fault::new(option, format!("cannot write {path:?}: {}", reason(error)))
 }
 
 #[cfg(test)]

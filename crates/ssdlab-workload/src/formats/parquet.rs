@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
-use ssdlab_base::{Fault, Nanos};
+use ssdlab_base::{Fault, Nanos, reason};
 
 use super::columns::Field;
 use super::extent;
@@ -186,7 +186,7 @@ fn read_batch(columns: &mut [Column]) -> Result<usize, ParquetError> {
 /// Calls the decoder, which panics on some files that are broken.
 fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result.map_err(|error| error.to_string()),
+        Ok(result) => result.map_err(reason),
         Err(_) => Err("its pages contradict its directory".into()),
     }
 }

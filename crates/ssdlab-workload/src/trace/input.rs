@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
-use ssdlab_base::{Fault, Stop};
+use ssdlab_base::{Fault, Stop, reason};
 
 /// Bytes taken from the disk at a time.
 const CHUNK: usize = 128 << 10;
@@ -189,7 +189,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Fault> {
     }
     let file = how.open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => fault("no such file".into()),
-        _ => fault(format!("cannot be opened: {error}")),
+        _ => fault(format!("cannot be opened: {}", reason(error))),
     })?;
     match file.metadata() {
         Ok(about) if about.is_dir() => Err(fault("is a folder, not a trace file".into())),
@@ -211,7 +211,7 @@ pub fn sha256(path: &Path) -> Result<String, Fault> {
             Ok(got) => hasher.update(&buffer[..got]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
-                let what = format!("cannot be read: {error}");
+                let what = format!("cannot be read: {}", reason(error));
                 return Err(Fault::new(shown(path), what));
             }
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ssdlab_base::units::SECTOR_BYTES;
-use ssdlab_base::{Bytes, Fault, Nanos, Stop};
+use ssdlab_base::{Bytes, Fault, Nanos, Stop, reason};
 
 pub(crate) mod counts;
 pub(crate) mod demand;
@@ -425,18 +425,18 @@ fn no_table(name: &str, start: &[u8], compression: Option<&str>) -> Fault {
 
 pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Error) -> Fault {
     // How zstd and xz say that a stream asks for more memory than it may have.
-    let message = error.to_string();
+    let message = reason(error);
     let is_too_large = message.contains("too much memory") || message.contains("memory limit");
     // How xz and zstd say that there is none left, which is no fault of the stream.
     let lacks_memory = ["can't allocate memory", "not enough memory"];
     let lacks_memory = lacks_memory.iter().any(|words| message.contains(words));
     let what = match compression {
-        None => format!("cannot be read: {error}"),
+        None => format!("cannot be read: {message}"),
         Some(kind) if is_too_large => {
             format!("the {kind} stream needs more memory than it may have")
         }
         Some(_) if lacks_memory => "cannot be read: out of memory".into(),
-        Some(kind) => format!("the {kind} stream is broken or cut short: {error}"),
+        Some(kind) => format!("the {kind} stream is broken or cut short: {message}"),
     };
     let fault = Fault::new(name, what);
     if is_too_large {

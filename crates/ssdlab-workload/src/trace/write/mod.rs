@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, reason};
 
 use crate::formats::Format;
 use crate::record::{Op, Record, Source};
@@ -69,7 +69,8 @@ pub fn write_trace(
         let fault = Fault::new(name, "a format that is not written").got(format);
         return Err(fault.expected(format!("one of {}", names.join(", "))));
     }
-    let failed = |error: io::Error| Fault::new(name, format!("cannot be written: {error}"));
+    let failed =
+        |error: io::Error| Fault::new(name, format!("cannot be written: {}", reason(error)));
     let mut sink: Box<dyn Sink> = match format {
         Format::Parquet => Box::new(Rows::new(to).map_err(failed)?),
         text => Box::new(Lines::new(text, to).map_err(failed)?),
