@@ -430,6 +430,7 @@ fn a_file_with_tens_of_millions_of_intervals_is_refused_before_the_run_and_not_w
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how long it takes is what is tested")]
 fn a_gap_of_too_many_intervals_is_refused_as_soon_as_it_is_reached() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("t.csv");
