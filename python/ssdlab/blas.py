@@ -16,6 +16,7 @@ from itertools import product
 from pathlib import Path
 
 from ssdlab import room
+from ssdlab.signals import held_back
 
 _THREADS = "OPENBLAS_NUM_THREADS"
 """What OpenBLAS reads as it is loaded."""
@@ -38,9 +39,9 @@ def one_thread(what: str) -> Iterator[None]:
     Raises :class:`InputError` if limits on this process leave too little for ``what`` is done.
     """
     room.check_room(what, room.LOADED if "scipy.linalg" in sys.modules else room.LOADING)
-    with _limited_while_loading():
-        from scipy import linalg  # noqa: PLC0415  loaded when it is needed
-    import numpy as np  # noqa: PLC0415  as above
+    with _limited_while_loading(), held_back():
+        import numpy as np  # noqa: PLC0415  loaded when it is needed
+        from scipy import linalg  # noqa: PLC0415  as above
 
     before = [(get(), put) for get, put in _libraries()]
     for _, put in before:

@@ -36,6 +36,19 @@ class FirstSignal:
 
 
 @contextmanager
+def held_back() -> Iterator[None]:
+    """Hold signals back until this ends; processes that begin in it never hear them.
+
+    Libraries in C, NumPy among them, print a traceback if a signal comes while they are loaded.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def interrupted_once() -> Iterator[None]:
     """Let one signal interrupt: a second one would leave half done what the first has begun.
 

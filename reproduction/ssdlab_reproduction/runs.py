@@ -6,7 +6,6 @@ import hashlib
 import inspect
 import json
 import os
-import signal
 import sys
 import tempfile
 import warnings
@@ -25,7 +24,7 @@ from ssdlab.files import open_regular
 from ssdlab.plan import Plan, to_json
 from ssdlab.progress import ProgressLine
 from ssdlab.result import Result
-from ssdlab.signals import ENDING, interrupted_once
+from ssdlab.signals import held_back, interrupted_once
 from ssdlab.traces.apps import App, parse_apps
 from ssdlab_reproduction import job_files
 
@@ -163,7 +162,8 @@ class RunStore:
             return
         with self._nothing_left_by_bad_input():
             room.check_room("processes for the runs", room.PROCESSES)
-        import joblib  # noqa: PLC0415  what loads it every command would wait for
+        with held_back():
+            import joblib  # noqa: PLC0415  what loads it every command would wait for
 
         tasks = (
             joblib.delayed(_make)(job, name, self._file(name)) for name, job in missing.items()
@@ -244,7 +244,9 @@ def _in_processes(pool: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[
     with warnings.catch_warnings():
         # joblib would tell how many tasks it leaves undone.
         warnings.filterwarnings("ignore", module=r"joblib\.")
-        with closing(_unless_killed(_unsignalled(lambda: pool(tasks)))) as ended:
+        with held_back():
+            begun = _unless_killed(pool(tasks))
+        with closing(begun) as ended:
             yield ended
 
 
@@ -268,15 +270,6 @@ def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, 
 def _leave_to_parent() -> None:
     """Leave it to the parent to say what is wrong: a lack of memory is told in other lines, too."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-
-
-def _unsignalled(begin: Callable[[], T]) -> T:
-    """Begin processes that leave what ends a program to this one: they inherit the mask."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        return begin()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _make(job: Job, name: str, file: Path) -> bool:

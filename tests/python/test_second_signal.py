@@ -9,11 +9,27 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from command import COMMAND
+from command import COMMAND, ROOT
 
 from ssdlab.signals import FirstSignal, interrupted_once
 
 FOREVER = ("--limit", "4000000000", "--set", "workload.requests=4000000000")
+
+LOADING = """
+import os, signal, sys
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == "numpy":
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except KeyboardInterrupt:
+                print("in the middle", file=sys.stderr)
+                raise
+sys.meta_path.insert(0, Press())
+from ssdlab_command import main
+main()
+"""
+"""What the command does, with Ctrl-C pressed while NumPy is loaded."""
 
 ENDING = """
 import atexit, os, signal, sys, time
@@ -73,6 +89,25 @@ def test_a_second_signal_leaves_the_command_to_its_end(
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (code, "")
     assert {path.name for path in tmp_path.iterdir()} == {"l", "s", "t", "r"}
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (("fit", str(ROOT / "examples" / "chips.csv")), "interrupted"),
+        (
+            ("reproduce", "D12", "--quick", "--jobs", "2", "--out", "out"),
+            "interrupted: finished runs are kept in out, and the same command goes on",
+        ),
+    ],
+    ids=["fit", "reproduce"],
+)
+def test_a_library_is_loaded_to_its_end(
+    tmp_path: Path, command: tuple[str, ...], line: str
+) -> None:
+    program = [sys.executable, "-c", LOADING, *command]
+    done = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", f"{line}\n")
 
 
 def test_signals_late_in_the_exit_change_nothing() -> None:
