@@ -9,8 +9,8 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -165,6 +165,7 @@ class RunStore:
         with held_back():
             import joblib  # noqa: PLC0415  what loads it every command would wait for
 
+            _start_trackers()
         tasks = (
             joblib.delayed(_make)(job, name, self._file(name)) for name, job in missing.items()
         )
@@ -238,19 +239,35 @@ def _at_a_time(jobs: Iterable[Job]) -> int:
     return api.parallel_runs(plans) if plans else available_cores()
 
 
+def _start_trackers() -> None:
+    """Start what cleans up after processes before these: to start it lets signals through."""
+    from multiprocessing import resource_tracker  # noqa: PLC0415  as joblib, which loads it
+
+    from joblib.externals.loky.backend import (  # noqa: PLC0415  loaded with joblib
+        resource_tracker as of_joblib,
+    )
+
+    resource_tracker.ensure_running()
+    of_joblib.ensure_running()
+
+
 @contextmanager
 def _in_processes(pool: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Iterator[bool]]:
     """Begin tasks in processes of a pool, which all have ended when this ends."""
     with warnings.catch_warnings():
         # joblib would tell how many tasks it leaves undone.
         warnings.filterwarnings("ignore", module=r"joblib\.")
-        with held_back():
-            begun = _unless_killed(pool(tasks))
-        with closing(begun) as ended:
-            yield ended
+        begun: Any = None
+        try:
+            with held_back():
+                begun = pool(tasks)
+            yield _unless_killed(begun)
+        finally:
+            if begun is not None:
+                begun.close()
 
 
-def _unless_killed(ended: Iterator[bool]) -> Generator[bool]:
+def _unless_killed(ended: Iterator[bool]) -> Iterator[bool]:
     """Return what processes return; raise :class:`InputError` if the system kills one."""
     from joblib.externals.loky.process_executor import (  # noqa: PLC0415  loaded with joblib
         TerminatedWorkerError,
