@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import resource
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ssdlab import _native
@@ -31,8 +32,10 @@ LOADING = Need(300 * MEGA, 185 * MEGA, 35 * MEGA)
 LOADED = Need(120 * MEGA, 120 * MEGA, 10 * MEGA)
 """The same where they are loaded."""
 
-PROCESSES = Need(250 * MEGA, 150 * MEGA, 150 * MEGA)
-"""What NumPy takes, and the threads and processes that joblib starts for runs."""
+_PROCESSES = Need(250 * MEGA, 150 * MEGA, 100 * MEGA)
+"""What NumPy takes, and the threads that joblib starts for processes of runs."""
+_PROCESS = 50 * MEGA
+"""What each of these processes takes of memory, without a drive."""
 
 
 def check_room(what: str, need: Need) -> None:
@@ -46,6 +49,17 @@ def check_room(what: str, need: Need) -> None:
             _check(what, needed, max(most - _taken(at), 0), name)
     if (left := _native.memory_left()) is not None:
         _check(what, need.resident, *left)
+
+
+def for_processes(count: int) -> Need:
+    """Return what so many processes for runs take, without their drives."""
+    return replace(_PROCESSES, resident=_PROCESSES.resident + count * _PROCESS)
+
+
+def end_first_without_memory() -> None:
+    """Have the system end this process before its parent, which says so in a line."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
 def is_limited() -> bool:

@@ -161,7 +161,8 @@ class RunStore:
         if not missing:
             return
         with self._nothing_left_by_bad_input():
-            room.check_room("processes for the runs", room.PROCESSES)
+            at_a_time = min(count or _at_a_time(missing.values()), len(missing))
+            room.check_room("processes for the runs", room.for_processes(at_a_time))
         with held_back():
             import joblib  # noqa: PLC0415  what loads it every command would wait for
 
@@ -170,7 +171,7 @@ class RunStore:
             joblib.delayed(_make)(job, name, self._file(name)) for name, job in missing.items()
         )
         pool = joblib.Parallel(
-            n_jobs=min(count or _at_a_time(missing.values()), len(missing)),
+            n_jobs=at_a_time,
             return_as="generator_unordered",
             initializer=_leave_to_parent,
         )
@@ -286,6 +287,7 @@ def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, 
 
 def _leave_to_parent() -> None:
     """Leave it to the parent to say what is wrong: a lack of memory is told in other lines, too."""
+    room.end_first_without_memory()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
