@@ -203,7 +203,8 @@ pub enum Event<'a> {
     },
     /// A job has ended.
     JobEnded(EndedJob),
-    /// The policy's timer has come due. It is given the full blocks that no job empties or is to empty.
+    /// The policy's timer has come due. A background policy is given the full blocks that no job empties or is to
+    /// empty, other policies and components none.
     Timer(&'a [BlockEstimate]),
     /// The policy's timer has come due while wear is leveled across priorities: nothing is to be done.
     TimerSkipped,
@@ -341,6 +342,13 @@ pub enum Action {
     MigratePage {
         /// The class, which is set apart or a priority's.
         class: BlockClass,
+    },
+    /// The timer of the policy comes due after so much of the cells' time: the policy hears [`Event::Timer`]. A
+    /// timer that was set before comes due no more; one with an interval goes on from then. A state file carries
+    /// none.
+    SetTimer {
+        /// The span, which is at least a nanosecond of the run's time.
+        after: Nanos,
     },
     /// A block has this class from now on; only in answer to [`Event::BlockFreed`].
     SetClass {

@@ -53,6 +53,7 @@ use crate::config::{Allocation, Resolved};
 use crate::flash::Flash;
 use crate::ftl::{Ftl, PlaneOrder, WritePlanes};
 use crate::host::{Completion, Host, Refused, Request};
+use crate::policy::event::Action;
 use crate::stats::Stats;
 use dispatch::Hold;
 use history::History;
@@ -226,6 +227,13 @@ impl Drive {
             self.flash.all_fired(next);
             if buffer == next { self.buffer_fires() } else { self.round() }
         }
+        self.act_and_serve();
+        true
+    }
+
+    /// Carries out what was asked for, and serves what can be served.
+    #[inline(always)]
+    fn act_and_serve(&mut self) {
         if self.policies.have_asked() {
             self.carry_out_actions();
         }
@@ -233,6 +241,12 @@ impl Drive {
             self.serve_idle();
         }
         self.check_invariants();
-        true
+    }
+
+    /// Asks for an action as a policy does that is no answer to an event; its timer comes due in the record of
+    /// events.
+    pub fn ask(&mut self, action: Action) {
+        self.policies.ask(action);
+        self.act_and_serve();
     }
 }

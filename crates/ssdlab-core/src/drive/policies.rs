@@ -38,7 +38,7 @@ pub(super) struct Policies {
     /// What the policy of reads needs.
     pub(super) reads: ReadStartNeeds,
     /// What was asked for and has not been carried out, each with who asked.
-    asked: Vec<(BackgroundAt, Action)>,
+    asked: Vec<(Listener, Action)>,
     /// A list that is empty between two events; kept for its memory.
     actions: Actions,
     /// The kinds of event that are recorded, and the record.
@@ -46,8 +46,8 @@ pub(super) struct Policies {
 }
 
 /// A component or policy that subscribes to events.
-#[derive(Clone, Copy, Debug)]
-enum Listener {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Listener {
     Metadata,
     Scheduler,
     Placement(u8),
@@ -57,6 +57,16 @@ enum Listener {
     Eviction,
     Background(u8),
     Record,
+}
+
+impl Listener {
+    /// Its place in the list of background policies, if it is one.
+    pub(super) fn background(self) -> BackgroundAt {
+        match self {
+            Listener::Background(at) => Some(at),
+            _ => None,
+        }
+    }
 }
 
 impl Policies {
@@ -157,7 +167,6 @@ impl Policies {
     #[inline(always)]
     fn notify(&mut self, listener: Listener, event: &Event) {
         let actions = &mut self.actions;
-        let mut owner = None;
         match listener {
             Listener::Metadata => self.metadata.on_event(event, actions),
             Listener::Scheduler => self.scheduler.on_event(event, actions),
@@ -169,19 +178,16 @@ impl Policies {
             Listener::Suspend => self.suspend.on_event(event, actions),
             Listener::Eviction => self.eviction.on_event(event, actions),
             Listener::Record => self.recorded.1.push(format!("{event:?}")),
-            Listener::Background(at) => {
-                owner = Some(at);
-                self.background[usize::from(at)].on_event(event, actions);
-            }
+            Listener::Background(at) => self.background[usize::from(at)].on_event(event, actions),
         }
         if !self.actions.as_slice().is_empty() {
-            self.asked.extend(self.actions.drain().map(|action| (owner, action)));
+            self.asked.extend(self.actions.drain().map(|action| (listener, action)));
         }
     }
 
-    /// Passes an event to the background policy at a place in the list.
-    pub(super) fn publish_to(&mut self, at: u8, event: &Event) {
-        self.notify(Listener::Background(at), event);
+    /// Passes an event to one listener alone.
+    pub(super) fn publish_to(&mut self, listener: Listener, event: &Event) {
+        self.notify(listener, event);
     }
 
     /// Publishes that a job has ended; its owner learns that the job was its own.
@@ -189,9 +195,14 @@ impl Policies {
         let kind = EventMask::JOB_ENDED.index();
         for at in 0..self.listeners[kind].len() {
             let listener = self.listeners[kind][at];
-            let own = matches!(listener, Listener::Background(at) if Some(at) == owner);
+            let own = owner.is_some() && listener.background() == owner;
             self.notify(listener, &Event::JobEnded(EndedJob { own, ..ended }));
         }
+    }
+
+    /// Keeps an action as one that the record of events asks for.
+    pub(super) fn ask(&mut self, action: Action) {
+        self.asked.push((Listener::Record, action));
     }
 
     /// Whether something was asked for that has not been carried out.
@@ -215,14 +226,14 @@ impl Policies {
 
     /// Takes the new class and turn of a block that is about to join the free ones.
     pub(super) fn take_reassessments(&mut self) -> Vec<Action> {
-        let of_a_block = |(_, action): &mut (BackgroundAt, Action)| {
+        let of_a_block = |(_, action): &mut (Listener, Action)| {
             matches!(action, Action::SetClass { .. } | Action::SetTurn { .. })
         };
         self.asked.extract_if(.., of_a_block).map(|(_, action)| action).collect()
     }
 
     /// Takes what was asked for.
-    pub(super) fn take_asked(&mut self) -> Vec<(BackgroundAt, Action)> {
+    pub(super) fn take_asked(&mut self) -> Vec<(Listener, Action)> {
         std::mem::take(&mut self.asked)
     }
 

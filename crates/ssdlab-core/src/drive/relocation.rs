@@ -20,6 +20,9 @@ impl Drive {
                 self.flash.txns[id].failed = 0;
                 self.make_hint(id);
                 let job = self.background.jobs.of(plane).job;
+                if job.stream.is_some() {
+                    self.flash.txns[id].hint.stream = job.stream;
+                }
                 if let Some(class) = job.class {
                     self.flash.txns[id].hint.quality = Some(class);
                 } else if self.resolved.config.metadata.block_class.by_priority() {
@@ -106,7 +109,7 @@ impl Drive {
             match action {
                 Action::SetClass { block, class } => self.ftl.blocks.set_class(block, class),
                 Action::SetTurn { block, turn } => self.ftl.blocks.set_turn(block, turn),
-                Action::Relocate(_) | Action::MigratePage { .. } => {}
+                Action::Relocate(_) | Action::MigratePage { .. } | Action::SetTimer { .. } => {}
             }
         }
     }

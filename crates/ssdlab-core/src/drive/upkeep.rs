@@ -7,7 +7,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use super::Drive;
 use super::jobs::{Running, plane_view};
-use super::policies::BackgroundAt;
+use super::policies::{BackgroundAt, Listener};
 use crate::account::Priority;
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::background::{
@@ -27,13 +27,13 @@ struct Waiting {
     pages: u32,
 }
 
-/// When a background policy's next round is.
+/// A timer.
 #[derive(Clone, Copy, Debug)]
 struct Due {
-    policy: u8,
+    owner: Listener,
     at: SimTime,
-    /// In the run's time.
-    interval: Nanos,
+    /// In the run's time, if it comes due again and again.
+    interval: Option<Nanos>,
 }
 
 /// Jobs and rounds of background policies that mind the drive as a whole.
@@ -48,6 +48,8 @@ pub struct Upkeep {
     /// Jobs under way from which each priority gains a block.
     coming: Vec<u32>,
     due: Vec<Due>,
+    /// How many times as much time passes in the cells as in the run.
+    time_scale: u32,
     /// Whether the host has asked for something since the last round.
     asked: bool,
 }
@@ -56,8 +58,9 @@ impl Upkeep {
     /// Nothing to do as yet; in the cells `time_scale` times as much time passes as in the run.
     pub fn new(policies: &[AnyBackground], planes: u32, time_scale: u32) -> Upkeep {
         let due = (0..).zip(policies).filter_map(|(at, policy)| {
-            let interval = Nanos::from_ns(policy.needs().interval?.as_ns() / u64::from(time_scale));
-            Some(Due { policy: at, at: SimTime::from_ns(0) + interval, interval })
+            let interval = in_run(policy.needs().interval?, time_scale);
+            let owner = Listener::Background(at);
+            Some(Due { owner, at: SimTime::START + interval, interval: Some(interval) })
         });
         let due: Vec<Due> = due.collect();
         // Relocations may have to wait for more than their planes.
@@ -70,6 +73,7 @@ impl Upkeep {
             pages_waiting: 0,
             coming: Vec::new(),
             due,
+            time_scale,
             asked: true,
         }
     }
@@ -78,6 +82,15 @@ impl Upkeep {
     #[inline]
     pub fn host_asks(&mut self) {
         self.asked = true;
+    }
+
+    /// Sets the timer of a policy, in the cells' time from now; it is the one that the policy has, or a new one.
+    fn set_timer(&mut self, owner: Listener, now: SimTime, after: Nanos) {
+        let at = now + in_run(after, self.time_scale);
+        match self.due.iter_mut().find(|due| due.owner == owner) {
+            Some(due) => due.at = at,
+            None => self.due.push(Due { owner, at, interval: None }),
+        }
     }
 
     fn gains(&mut self, priority: Priority) -> &mut u32 {
@@ -136,6 +149,11 @@ impl Upkeep {
     }
 }
 
+/// A span of the cells' time in the run's, which is never none: time goes on between two rounds.
+fn in_run(span: Nanos, time_scale: u32) -> Nanos {
+    Nanos::from_ns((span.as_ns() / u64::from(time_scale)).max(1))
+}
+
 impl Drive {
     /// When the next round is, on a drive that is idle or not. It is no event that the drive would announce:
     /// an idle drive stays idle, and the rounds that have come due are held when time goes on. Without the host
@@ -164,16 +182,26 @@ impl Drive {
                 continue;
             }
             // One that was held late does not bring the next ones nearer, and those that it outlasted are left out.
-            while due.at <= now {
-                due.at += due.interval;
+            match due.interval {
+                Some(interval) => {
+                    while due.at <= now {
+                        due.at += interval;
+                    }
+                }
+                None => due.at = SimTime::NEVER,
             }
-            let policy = due.policy;
+            let owner = due.owner;
+            let Some(policy) = owner.background() else {
+                self.policies.publish_to(owner, &Event::Timer(&[]));
+                self.carry_out_actions();
+                continue;
+            };
             self.background.upkeep.drop_all_of(policy);
             if across {
-                self.policies.publish_to(policy, &Event::TimerSkipped);
+                self.policies.publish_to(owner, &Event::TimerSkipped);
                 continue;
             }
-            self.policies.publish_to(policy, &Event::Timer(&self.estimates()));
+            self.policies.publish_to(owner, &Event::Timer(&self.estimates()));
             self.carry_out_actions();
         }
     }
@@ -182,9 +210,20 @@ impl Drive {
     /// emptied is.
     #[cold]
     pub(super) fn carry_out_actions(&mut self) {
-        for (policy, action) in self.policies.take_asked() {
-            // A page moves when it is read, or not at all.
-            let Action::Relocate(job) = action else { continue };
+        let now = SimTime::from_ns(self.now);
+        for (owner, action) in self.policies.take_asked() {
+            let job = match action {
+                Action::Relocate(job) => job,
+                Action::SetTimer { after } => {
+                    self.background.upkeep.set_timer(owner, now, after);
+                    continue;
+                }
+                // A page moves when it is read, and a block is classed when it is freed, or not at all.
+                Action::MigratePage { .. } | Action::SetClass { .. } | Action::SetTurn { .. } => {
+                    continue;
+                }
+            };
+            let policy = owner.background();
             let erases = self.ftl.blocks.erases(job.block);
             let pages = u32::from(self.ftl.blocks.valid(job.block));
             let plane = self.geometry.plane_of(job.block);

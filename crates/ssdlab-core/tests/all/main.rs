@@ -1,5 +1,6 @@
 //! The drive under test, a question each: see the modules.
 
+mod actions;
 mod contents;
 mod counts;
 mod determinism;

@@ -209,13 +209,7 @@ impl BackgroundPolicy for Gc {
         };
         plane.cursor = (at as u32 + 1) % view.pool.len() as u32;
         plane.collected += 1;
-        Some(Job {
-            block: view.pool.block(at),
-            cause: Cause::Gc,
-            to: Writer::Gc,
-            class: None,
-            gains: None,
-        })
+        Some(Job::new(view.pool.block(at), Cause::Gc, Writer::Gc))
     }
 }
 

@@ -19,7 +19,7 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn};
 
 use crate::account::{Cause, Priority};
-use crate::allocation::{BlockClass, Writer};
+use crate::allocation::{BlockClass, StreamId, Writer};
 use crate::blocks::{BlockTable, Pool};
 
 /// What a background policy may look at.
@@ -64,9 +64,19 @@ pub struct Job {
     pub to: Writer,
     /// The class of blocks that they should go to, if that is not left to the placement chain.
     pub class: Option<BlockClass>,
+    /// The stream of the writer's blocks that they should go to, if that is not left to the placement chain; with
+    /// one stream it is that one.
+    pub stream: Option<StreamId>,
     /// The priority whose subpool has a block more once the block is free; without one it is that of the
     /// block's place in the order.
     pub gains: Option<Priority>,
+}
+
+impl Job {
+    /// A job whose pages go where the placement chain has them, to blocks of this writer.
+    pub const fn new(block: BlockId, cause: Cause, to: Writer) -> Job {
+        Job { block, cause, to, class: None, stream: None, gains: None }
+    }
 }
 
 /// What a background policy may look at that works for the drive as a whole.

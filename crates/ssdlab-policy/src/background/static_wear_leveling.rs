@@ -52,13 +52,7 @@ impl BackgroundPolicy for StaticWearLeveling {
         if worn - view.pool.erases[cold] <= self.threshold {
             return None;
         }
-        Some(Job {
-            block: view.pool.block(cold),
-            cause: Cause::Wl,
-            to: Writer::Cold,
-            class: None,
-            gains: None,
-        })
+        Some(Job::new(view.pool.block(cold), Cause::Wl, Writer::Cold))
     }
 }
 

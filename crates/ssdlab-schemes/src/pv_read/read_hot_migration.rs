@@ -184,13 +184,8 @@ impl BackgroundPolicy for ReadHotMigration {
     fn job(&mut self, _: Trigger, view: &PlaneView) -> Option<Job> {
         let group = self.wanted[view.plane as usize].take()?;
         let block = self.victim(group, view)?;
-        Some(Job {
-            block,
-            cause: Cause::Migration,
-            to: Writer::Gc,
-            class: Some(BlockClass(group.0 + 1)),
-            gains: None,
-        })
+        let class = Some(BlockClass(group.0 + 1));
+        Some(Job { class, ..Job::new(block, Cause::Migration, Writer::Gc) })
     }
 
     fn needs(&self) -> BackgroundNeeds {
@@ -293,13 +288,7 @@ mod tests {
         }
         let expect = |block| {
             let class = Some(BlockClass(1));
-            Some(Job {
-                block: BlockId(block),
-                cause: Cause::Migration,
-                to: Writer::Gc,
-                class,
-                gains: None,
-            })
+            Some(Job { class, ..Job::new(BlockId(block), Cause::Migration, Writer::Gc) })
         };
         // 6 was read, 7 not; then 9 was, 10 is not full, and 6 was not read again.
         for block in [7, 6, 7, 9] {

@@ -191,7 +191,7 @@ impl DualPool {
         }
         // Its data stays whose it was, wherever the block comes from that takes it.
         let class = Some(blocks.class(cold)).filter(|_| !view.free.is_empty());
-        Some(Job { block: cold, cause: Cause::Wl, to: Writer::Cold, class, gains: None })
+        Some(Job { class, ..Job::new(cold, Cause::Wl, Writer::Cold) })
     }
 }
 
@@ -276,7 +276,7 @@ mod tests {
     }
 
     fn ended(leveller: &mut DualPool, block: u32, cause: Cause, took: Option<u32>) {
-        let job = Job { block: BlockId(block), cause, to: Writer::Cold, class: None, gains: None };
+        let job = Job::new(BlockId(block), cause, Writer::Cold);
         let (own, took) = (cause == Cause::Wl, took.map(BlockId));
         let ended = EndedJob { job, moved: 4, took, own, waiting: 0 };
         publish(leveller, &Event::JobEnded(ended));

@@ -147,14 +147,15 @@ impl InversionRepair {
             if good.expected.age < bad.expected.age {
                 // The good block is young: its data makes room, and it is the higher priority's from now on.
                 let gains = Some(bad.priority);
-                let (block, to, class) =
-                    (good.block, Writer::Gc, Some(good.priority.block_class()));
-                actions.relocate(Job { block, cause: Cause::Migration, to, class, gains });
+                let class = Some(good.priority.block_class());
+                let job = Job::new(good.block, Cause::Migration, Writer::Gc);
+                actions.relocate(Job { class, gains, ..job });
                 best += 1;
             } else {
                 // Only the data is old: written anew, it reads well.
-                let (block, to, class) = (bad.block, Writer::Gc, Some(bad.priority.block_class()));
-                actions.relocate(Job { block, cause: Cause::Refresh, to, class, gains: None });
+                let class = Some(bad.priority.block_class());
+                let job = Job::new(bad.block, Cause::Refresh, Writer::Gc);
+                actions.relocate(Job { class, ..job });
                 worst += 1;
             }
         }

@@ -179,8 +179,7 @@ mod tests {
 
     /// A block is collected of which so many pages were moved, while so many wait to be.
     fn collect(monitor: &mut Monitor, moved: u32, waiting: u64) -> Option<f64> {
-        let job =
-            Job { block: BlockId(0), cause: Cause::Gc, to: Writer::Gc, class: None, gains: None };
+        let job = Job::new(BlockId(0), Cause::Gc, Writer::Gc);
         monitor.ended(&EndedJob { job, moved, took: None, own: false, waiting })
     }
 }

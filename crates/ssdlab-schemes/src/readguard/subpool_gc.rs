@@ -110,7 +110,7 @@ impl BackgroundPolicy for SubpoolGc {
         let (priority, _) = short.next()?;
         let block = self.victim(view)?;
         let gains = Some(Priority(priority as u8));
-        Some(Job { block, cause: Cause::Gc, to: Writer::Gc, class: None, gains })
+        Some(Job { gains, ..Job::new(block, Cause::Gc, Writer::Gc) })
     }
 }
 
