@@ -19,8 +19,24 @@ pub struct ProgramModeView {
     pub hotness: Option<Hotness>,
 }
 
+/// What a link of the programming chain needs of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ProgramModeNeeds {
+    /// Whether it ever chooses another mode than the normal one.
+    pub chooses: bool,
+    /// Whether it answers for every page, so that no link behind it is asked.
+    pub answers_all: bool,
+    /// Whether it goes by what pages are used for.
+    pub hotness: bool,
+}
+
 /// A link of the programming chain.
-pub trait ProgramModePolicy {
+pub trait ProgramModePolicy: Policy {
+    /// What it needs of the drive, with these settings.
+    fn needs(_: &Self::Config) -> ProgramModeNeeds {
+        ProgramModeNeeds { chooses: true, ..ProgramModeNeeds::default() }
+    }
+
     /// Fills the wish's voltage if it is still open.
     fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint);
 }
@@ -43,6 +59,10 @@ impl Policy for Normal {
 }
 
 impl ProgramModePolicy for Normal {
+    fn needs(_: &NormalConfig) -> ProgramModeNeeds {
+        ProgramModeNeeds::default()
+    }
+
     #[inline]
     fn fill(&mut self, _: &ProgramModeView, _: &mut PlacementHint) {}
 }

@@ -42,9 +42,10 @@ pub enum Verdict {
     Wait,
     /// It is set aside until no host read waits for its unit.
     Suspend,
-    /// As `Suspend`, and the loop that it is in is dropped: it goes on at that loop's beginning.
+    /// As `Suspend`, and the loop that it is in is dropped: it goes on at that loop's beginning. Only of a policy
+    /// that needs loops; of others it is `Suspend`.
     DropLoop,
-    /// As `Suspend`, once the loop that it is in has ended.
+    /// As `Suspend`, once the loop that it is in has ended. As for `DropLoop`.
     AfterLoop,
 }
 
@@ -55,8 +56,43 @@ pub struct FailedReadsView {
     pub aside: u8,
 }
 
+/// What a suspend policy needs of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SuspendNeeds {
+    /// Whether it ever interrupts anything.
+    pub suspends: bool,
+    /// Whether programs and erases have loops, for [`Verdict::DropLoop`] and [`Verdict::AfterLoop`].
+    pub loops: bool,
+    /// Whether it is asked about reads whose attempt failed.
+    pub preempts_reads: bool,
+}
+
+/// What of a drive decides which settings of a suspend policy have an effect.
+#[derive(Clone, Copy, Debug)]
+pub struct SuspendFacts {
+    /// No read ever fails.
+    pub is_flat: bool,
+    /// Units hold reads until they have decoded, and requests have priorities among reads.
+    pub reads_may_pass: bool,
+    /// Requests go by priority.
+    pub by_priority: bool,
+}
+
+/// A key and its value, if it is set; whether it has no effect, and when that is so.
+pub type IdleKey = (&'static str, Option<String>, bool, &'static str);
+
 /// Who may interrupt whom.
-pub trait SuspendPolicy {
+pub trait SuspendPolicy: Policy {
+    /// What it needs of the drive, with these settings.
+    fn needs(_: &Self::Config) -> SuspendNeeds {
+        SuspendNeeds { suspends: true, ..SuspendNeeds::default() }
+    }
+
+    /// Settings that may have no effect on a drive, which refuses them then.
+    fn idle_keys(_: &Self::Config, _: &SuspendFacts) -> Vec<IdleKey> {
+        Vec::new()
+    }
+
     /// Asked when a host read comes to a unit that programs or erases.
     fn verdict(&mut self, view: &SuspendView) -> Verdict;
 
@@ -72,7 +108,7 @@ pub trait SuspendPolicy {
     }
 }
 
-/// `nobody` has no settings.
+/// `none` has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoSuspendConfig {}
@@ -90,6 +126,10 @@ impl Policy for NoSuspend {
 }
 
 impl SuspendPolicy for NoSuspend {
+    fn needs(_: &NoSuspendConfig) -> SuspendNeeds {
+        SuspendNeeds::default()
+    }
+
     #[inline]
     fn verdict(&mut self, _: &SuspendView) -> Verdict {
         Verdict::Wait

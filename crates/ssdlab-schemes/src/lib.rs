@@ -28,19 +28,21 @@ use ssdlab_nand::{Level, PlaneId};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::{BlockClass, Streams};
 use ssdlab_policy::background::{
-    BackgroundNeeds, BackgroundPolicy, DriveView, Job, PlaneView, Repairs, Trigger,
+    BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, Job, PlaneView, Repairs, Trigger,
 };
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::eviction::{BufferUse, EvictionPolicy};
 use ssdlab_policy::placement::{Heat, PageView, PlacementNeeds, PlacementPolicy, PlacementView};
-use ssdlab_policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use ssdlab_policy::program_mode::{ProgramModeNeeds, ProgramModePolicy, ProgramModeView};
 use ssdlab_policy::queue::PlaneShare;
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use ssdlab_policy::scheduler::{
     Decision, Dispatch, Occasion, Planes, QueueView, SchedulerPolicy, SchedulerView,
 };
-use ssdlab_policy::suspend::{FailedReadsView, SuspendPolicy, SuspendView, Verdict};
+use ssdlab_policy::suspend::{
+    FailedReadsView, IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
+};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext, Toggle};
 
 slot! { $ each_scheduler
@@ -208,6 +210,13 @@ asks! { each_program_mode, AnyProgramMode {
     #[inline] fn fill(self: &mut Self, view: &ProgramModeView, hint: &mut PlacementHint);
 } }
 
+impl AnyProgramMode {
+    /// [`ProgramModePolicy::needs`].
+    pub fn needs(choice: &ProgramModeChoice) -> ProgramModeNeeds {
+        each_program_mode!(of choice, Chosen, config => <Chosen as ProgramModePolicy>::needs(config))
+    }
+}
+
 asks! { each_read_start, AnyReadStart {
     /// [`ReadStartPolicy::start`].
     #[inline] fn start(self: &mut Self, view: &ReadStartView) -> Level;
@@ -225,6 +234,18 @@ asks! { each_suspend, AnySuspend {
     /// [`SuspendPolicy::max_suspended_reads`].
     fn max_suspended_reads(self: &Self) -> u8;
 } }
+
+impl AnySuspend {
+    /// [`SuspendPolicy::needs`].
+    pub fn needs(choice: &SuspendChoice) -> SuspendNeeds {
+        each_suspend!(of choice, Chosen, config => <Chosen as SuspendPolicy>::needs(config))
+    }
+
+    /// [`SuspendPolicy::idle_keys`].
+    pub fn idle_keys(choice: &SuspendChoice, facts: &SuspendFacts) -> Vec<IdleKey> {
+        each_suspend!(of choice, Chosen, config => <Chosen as SuspendPolicy>::idle_keys(config, facts))
+    }
+}
 
 asks! { each_eviction, AnyEviction {
     /// [`EvictionPolicy::insert`].

@@ -137,6 +137,15 @@ macro_rules! background {
                 policies
             }
 
+            /// What the background policies that are on use of a drive.
+            pub fn uses(choice: &BackgroundChoice) -> BackgroundUses {
+                let mut all = BackgroundUses::default();
+                $(if let Some(config) = choice.$name.get() {
+                    all = all.and(<$Policy as BackgroundPolicy>::uses(config));
+                })+
+                all
+            }
+
             /// Whether the background policies that are on can be set up for this drive.
             ///
             /// # Errors

@@ -12,22 +12,18 @@ use crate::metadata::block_groups::Scope;
 use crate::metadata::page_hotness::InitialHotness;
 use crate::metadata::retry_estimate::RetryEstimateChoice;
 use crate::policy::background::Victim;
+use crate::policy::suspend::{IdleKey, SuspendFacts};
 use ssdlab_schemes::{
-    EvictionChoice, ProgramModeChoice, ReadStartChoice, SchedulerChoice, SuspendChoice,
+    AnyBackground, AnyProgramMode, AnySuspend, EvictionChoice, ReadStartChoice, SchedulerChoice,
 };
-
-/// A key, its value if it is set, whether it has no effect, and when that is so.
-type Idle = (&'static str, Option<String>, bool, &'static str);
 
 const FLAT: &str = "under flat physics";
 const NO_SUSPEND: &str = "with suspend = \"none\"";
-const WHOLE: &str = "without suspend = \"esra\", which alone drops loops";
-const NO_PASSING: &str = "without scheduler = \"strict_priority\", or where no read is held until it has decoded \
-                          (flash.hold_until_decoded)";
+const WHOLE: &str = "without a suspend policy that drops loops, such as \"esra\"";
 const NOT_HELD: &str = "where no read is held until it has decoded (flash.hold_until_decoded)";
 const NORMAL: &str =
     "as long as no link of `program_mode` chooses another mode than the normal one";
-const ALIKE: &str = "without program_mode = [\"per_hotness\"]: all pages are programmed alike";
+const ALIKE: &str = "without a link of program_mode that goes by hotness, such as \"per_hotness\"";
 const UNASKED: &str = "behind a link that answers for every page";
 const NO_BUFFER: &str = "without a buffer";
 const UNLEARNED: &str = "without a buffer to learn from: buffer.size is 0B";
@@ -54,10 +50,9 @@ pub(super) fn check_effects(
     Ok(())
 }
 
-fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
+fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     let flash = &config.flash;
-    let no_suspend = matches!(config.suspend, SuspendChoice::NoSuspend(_));
-    let drops = matches!(config.suspend, SuspendChoice::Esra(_));
+    let suspend = AnySuspend::needs(&config.suspend);
     let pipelined =
         matches!(flash.retries, RetriesChoice::Pipelined(_)).then(|| "pipelined".to_owned());
     let hold = shown(flash.hold_until_decoded);
@@ -84,33 +79,31 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             "with physics.measured, whose file has the times of erases",
         ),
         ("flash.retries", pipelined, !holds(config, chip), NOT_HELD),
-        ("flash.suspend_time", shown(flash.suspend_time), no_suspend, NO_SUSPEND),
-        ("flash.resume_time", shown(flash.resume_time), no_suspend, NO_SUSPEND),
-        ("flash.program_loops", shown(flash.program_loops), !drops, WHOLE),
-        ("flash.erase_loops", shown(flash.erase_loops), !drops, WHOLE),
+        ("flash.suspend_time", shown(flash.suspend_time), !suspend.suspends, NO_SUSPEND),
+        ("flash.resume_time", shown(flash.resume_time), !suspend.suspends, NO_SUSPEND),
+        ("flash.program_loops", shown(flash.program_loops), !suspend.loops, WHOLE),
+        ("flash.erase_loops", shown(flash.erase_loops), !suspend.loops, WHOLE),
         ("timing.program_modes", second_class, programs_normally(config), NORMAL),
     ]
 }
 
 fn programs_normally(config: &DriveConfig) -> bool {
-    config.program_mode.iter().all(|link| matches!(link, ProgramModeChoice::Normal(_)))
+    !config.program_mode.iter().any(|link| AnyProgramMode::needs(link).chooses)
 }
 
 fn by_hotness(config: &DriveConfig) -> bool {
-    config.program_mode.iter().any(|link| matches!(link, ProgramModeChoice::PerHotness(_)))
+    config.program_mode.iter().any(|link| AnyProgramMode::needs(link).hotness)
 }
 
 /// Links of `program` that are never asked, behind one that answers for every page.
-fn of_program(config: &DriveConfig) -> Vec<Idle> {
-    let policies = |link: &&ProgramModeChoice| {
-        matches!(link, ProgramModeChoice::PerHotness(_) | ProgramModeChoice::FixedMode(_))
-    };
+fn of_program(config: &DriveConfig) -> Vec<IdleKey> {
     let links = &config.program_mode;
-    let unasked = links.iter().position(|link| policies(&link)).and_then(|at| links.get(at + 1));
+    let last = links.iter().position(|link| AnyProgramMode::needs(link).answers_all);
+    let unasked = last.and_then(|at| links.get(at + 1));
     vec![("program_mode", unasked.map(|link| link.name().to_owned()), true, UNASKED)]
 }
 
-fn of_buffer(config: &DriveConfig) -> Vec<Idle> {
+fn of_buffer(config: &DriveConfig) -> Vec<IdleKey> {
     let buffer = &config.buffer;
     let none = buffer.size.get() == 0;
     let evict =
@@ -123,21 +116,18 @@ fn of_buffer(config: &DriveConfig) -> Vec<Idle> {
     ]
 }
 
-fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
+fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     let gc = config.background.gc.get();
     let draws = gc.is_some_and(|gc| gc.victim == Victim::DChoices);
     let choices = gc.and_then(|gc| gc.d);
-    let (reads, max_suspended_reads, suspend_higher_priority) = match &config.suspend {
-        SuspendChoice::Esra(esra) => {
-            (esra.reads, esra.max_suspended_reads, esra.suspend_higher_priority)
-        }
-        _ => (None, None, None),
+    let facts = SuspendFacts {
+        is_flat: chip.is_flat(),
+        reads_may_pass: reads_may_pass(config, chip),
+        by_priority: matches!(config.scheduler, SchedulerChoice::StrictPriority(_)),
     };
-    let alike = !matches!(config.scheduler, SchedulerChoice::StrictPriority(_));
-    let together = !reads_may_pass(config, chip);
     let worst = matches!(config.read_start, ReadStartChoice::HighestLevel(_))
         .then(|| "highest_level".to_owned());
-    vec![
+    let mut keys = vec![
         ("background.gc.d", shown(choices), !draws, "without victim = \"d_choices\""),
         (
             "ftl.gc_stream",
@@ -145,27 +135,13 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             config.ftl.page_order == PageSequence::Relaxed,
             "with page_order = \"relaxed\", where all that is written shares the blocks of a plane",
         ),
-        // To forbid what cannot be is no mistake: schemes that are compared say it for all drives.
-        ("suspend.esra.reads", shown(reads.filter(|pass| *pass)), chip.is_flat(), FLAT),
-        ("suspend.esra.reads", shown(reads.filter(|pass| *pass)), together, NO_PASSING),
-        ("suspend.esra.max_suspended_reads", shown(max_suspended_reads), together, NO_PASSING),
-        (
-            "suspend.esra.suspend_higher_priority",
-            shown(suspend_higher_priority),
-            alike,
-            "without scheduler = \"strict_priority\"",
-        ),
-        (
-            "suspend.esra.max_suspended_reads",
-            shown(max_suspended_reads),
-            reads == Some(false),
-            "with suspend.esra.reads = false",
-        ),
         ("read_start", worst, chip.is_flat(), FLAT),
-    ]
+    ];
+    keys.extend(AnySuspend::idle_keys(&config.suspend, &facts));
+    keys
 }
 
-fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
+fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     let block_class = &config.metadata.block_class;
     let estimates = (block_class.classes() > 1).then(|| block_class.name().to_owned());
     let opens = config.ftl.free_block_policy;
@@ -188,7 +164,7 @@ fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     let uses = config.metadata.page_hotness.get();
     let rewrites = uses.is_some_and(|uses| uses.initial == InitialHotness::Rewrite);
     let rewrite = rewrites.then(|| "rewrite".to_owned());
-    let stays = config.background.read_hot_migration.get().is_none();
+    let stays = !AnyBackground::uses(&config.background).migration;
     vec![
         ("metadata.block_class", estimates, chip.is_flat(), FLAT),
         ("metadata.retry_estimate", estimate.clone(), chip.is_flat(), FLAT),
@@ -196,7 +172,8 @@ fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             "metadata.retry_estimate",
             estimate,
             unasked,
-            "where nobody asks for it: without ftl.free_block_policy = \"fewest_retries\" or background.inversion_repair",
+            "that nothing uses: without ftl.free_block_policy = \"fewest_retries\" or a background policy such as \
+             inversion_repair",
         ),
         ("metadata.page_hotness", hotness, config.buffer.size.get() == 0, UNLEARNED),
         ("metadata.page_hotness.buffer.initial", rewrite, !by_hotness(config), ALIKE),
@@ -204,7 +181,7 @@ fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
             "metadata.block_class.measured.scope",
             scope,
             stays,
-            "without background.read_hot_migration",
+            "without a background policy that moves what is read, such as read_hot_migration",
         ),
         (
             "metadata.block_class.measured.growth",
@@ -215,10 +192,10 @@ fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
     ]
 }
 
-/// Whether anybody makes use of what is believed of retries.
+/// Whether anything uses estimates of retries.
 pub(super) fn asks_for_retries(config: &DriveConfig) -> bool {
     config.ftl.free_block_policy == FreeBlockPolicy::FewestRetries
-        || config.background.inversion_repair.get().is_some()
+        || AnyBackground::uses(&config.background).retry_estimates
 }
 
 fn class_of_retries(config: &DriveConfig) -> Option<&'static str> {
@@ -226,7 +203,7 @@ fn class_of_retries(config: &DriveConfig) -> Option<&'static str> {
     retries.has_estimate().then(|| retries.name())
 }
 
-fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<Idle> {
+fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     let start = &config.start;
     let empty = start.fill.get() == 0.0;
     let ageless = if chip.is_flat() { FLAT } else { "without physics.levels.retention" };

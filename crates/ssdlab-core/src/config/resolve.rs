@@ -24,7 +24,7 @@ use crate::policy::program_mode::ProgramModeView;
 use crate::policy::{PlacementHint, PolicyContext};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
-    AnySuspend, PlacementChoice, ReadStartChoice, SchedulerChoice, SuspendChoice,
+    AnySuspend, PlacementChoice, ReadStartChoice, SchedulerChoice,
 };
 
 /// A drive's config in flat numbers.
@@ -253,10 +253,7 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
     };
     const SUSPEND: Nanos = Nanos::from_us(5);
     const LOOPS: u8 = 5;
-    let esra = match &config.suspend {
-        SuspendChoice::Esra(esra) => Some(esra),
-        _ => None,
-    };
+    let needs = AnySuspend::needs(&config.suspend);
     let [program, erase] = [config.flash.program_loops, config.flash.erase_loops];
     FlashSetup {
         planes_per_unit: match config.flash.array {
@@ -276,10 +273,9 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
                 first: pipelined.first,
             }),
         },
-        may_suspend: !matches!(config.suspend, SuspendChoice::NoSuspend(_)),
-        loops: esra.map(|_| [program.unwrap_or(LOOPS), erase.unwrap_or(LOOPS)]),
-        reads_pass: reads_may_pass(config, chip)
-            && esra.is_some_and(|esra| esra.reads.unwrap_or(true)),
+        may_suspend: needs.suspends,
+        loops: needs.loops.then(|| [program.unwrap_or(LOOPS), erase.unwrap_or(LOOPS)]),
+        reads_pass: reads_may_pass(config, chip) && needs.preempts_reads,
         max_passes: match &config.scheduler {
             SchedulerChoice::StrictPriority(priority) => priority.max_passes,
             _ => 0,

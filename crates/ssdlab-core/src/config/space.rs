@@ -6,7 +6,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved};
 use crate::ftl::Streams;
 use crate::media;
-use ssdlab_schemes::AnyPlacement;
+use ssdlab_schemes::{AnyBackground, AnyPlacement};
 
 /// Free blocks of a plane that only garbage collection and wear levelling may open.
 pub const RESERVE_BLOCKS: usize = 1;
@@ -87,10 +87,7 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     // A start state is drawn on a plane with the expected number of bad blocks.
     let worst = worst.max(geometry.blocks - usable_blocks(config));
     // Static wear levelling has blocks open of its own; who moves pages has one open of each class.
-    let background = &config.background;
-    let wearing =
-        background.static_wear_leveling.get().is_some() || background.dual_pool.get().is_some();
-    let wearing = u32::from(wearing);
+    let wearing = u32::from(AnyBackground::uses(&config.background).cold_blocks);
     let classes = config.metadata.block_class.classes() as u32;
     // A block is open for each stream; where it is known what pages are used for, there may be one for each use.
     let streams = u32::from(config.streams().count);

@@ -62,7 +62,7 @@ impl Flash {
     pub fn drop_loop(&mut self, id: UnitId, now: u64) {
         let left = self.left(id, now);
         let unit = &self.units[id.0 as usize];
-        let loops = self.loops_of(unit).expect("an operation with loops");
+        let Some(loops) = self.loops_of(unit) else { return self.suspend(id, now) };
         let turn = unit.work.turn(left, loops);
         let whole = unit.work.left_at(turn, loops);
         let work = &mut self.units[id.0 as usize].work;
@@ -77,7 +77,7 @@ impl Flash {
     pub fn stop_after_loop(&mut self, id: UnitId, now: u64) {
         let left = self.left(id, now);
         let unit = &self.units[id.0 as usize];
-        let loops = self.loops_of(unit).expect("an operation with loops");
+        let Some(loops) = self.loops_of(unit) else { return self.suspend(id, now) };
         let turn = unit.work.turn(left, loops) + 1;
         if unit.work.beyond > 0 || turn == loops {
             return;

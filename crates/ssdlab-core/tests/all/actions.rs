@@ -47,8 +47,8 @@ fn a_timer_is_set_in_the_time_of_the_cells() {
 /// A full block, after writes; and how many of its pages are valid.
 fn full(rig: &mut Rig) -> (BlockId, u64) {
     let blocks = &rig.drive.ftl().blocks;
-    let all = (0..rig.drive.resolved().geometry().block_count()).map(BlockId);
-    let block = all.filter(|&block| blocks.state(block) == BlockState::Closed).next_back();
+    let mut all = (0..rig.drive.resolved().geometry().block_count()).map(BlockId);
+    let block = all.rfind(|&block| blocks.state(block) == BlockState::Closed);
     let block = block.expect("a full block");
     (block, blocks.valid(block).into())
 }

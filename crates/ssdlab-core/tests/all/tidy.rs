@@ -156,6 +156,41 @@ fn the_core_names_no_paper() {
     assert!(papers > 0, "sources are cited");
 }
 
+/// The policies that belong to schemes: the name of each in a config, and its type.
+fn policies_of_schemes() -> Vec<(String, String)> {
+    let list = std::fs::read_to_string(crates().join("ssdlab-schemes/src/lib.rs"));
+    let list = list.expect("the list of policies");
+    let lines = list.lines().filter(|line| line.contains(" in crate::"));
+    let named = lines.filter_map(|line| line.split(" in crate::").next()?.split_once(" => "));
+    named.map(|(name, policy)| (name.trim().to_owned(), policy.trim().to_owned())).collect()
+}
+
+#[test]
+fn the_core_names_no_policy_of_a_scheme() {
+    let policies = policies_of_schemes();
+    assert!(policies.contains(&("esra".to_owned(), "Esra".to_owned())), "{policies:?}");
+    for folder in ["ssdlab-core/src", "ssdlab-policy/src"] {
+        for (path, text) in sources(&crates().join(folder)) {
+            let code = without_tests(&text).lines().filter(|line| !is_comment(line));
+            for line in code {
+                // What a message names as an example decides nothing.
+                let decides = line.split('"').step_by(2).collect::<Vec<_>>().join(" ");
+                let words: Vec<&str> =
+                    decides.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+                let named = policies.iter().find(|(name, policy)| {
+                    let is_field = decides.contains(&format!("background.{name}"));
+                    is_field || words.contains(&policy.as_str())
+                });
+                assert!(named.is_none(), "{}: {line}", path.display());
+            }
+        }
+    }
+}
+
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with("//")
+}
+
 #[test]
 fn crates_use_only_those_below_them() {
     let below: &[(&str, &[&str])] = &[

@@ -18,6 +18,7 @@ pub use victim::Victim;
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn};
 
+use crate::Policy;
 use crate::account::{Cause, Priority};
 use crate::allocation::{BlockClass, StreamId, Writer};
 use crate::blocks::{BlockTable, Pool};
@@ -163,8 +164,36 @@ pub struct BackgroundNeeds {
     pub interval: Option<Nanos>,
 }
 
+/// What of a drive a background policy uses, as its settings say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BackgroundUses {
+    /// What is known of the retries of blocks.
+    pub retry_estimates: bool,
+    /// Blocks of their own, for [`Writer::Cold`].
+    pub cold_blocks: bool,
+    /// Pages that move as the host reads them.
+    pub migration: bool,
+}
+
+impl BackgroundUses {
+    /// What either uses.
+    #[must_use]
+    pub const fn and(self, other: BackgroundUses) -> BackgroundUses {
+        BackgroundUses {
+            retry_estimates: self.retry_estimates || other.retry_estimates,
+            cold_blocks: self.cold_blocks || other.cold_blocks,
+            migration: self.migration || other.migration,
+        }
+    }
+}
+
 /// A background policy.
-pub trait BackgroundPolicy {
+pub trait BackgroundPolicy: Policy {
+    /// What of the drive it uses, with these settings.
+    fn uses(_: &Self::Config) -> BackgroundUses {
+        BackgroundUses::default()
+    }
+
     /// What it needs of the drive.
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds::default()

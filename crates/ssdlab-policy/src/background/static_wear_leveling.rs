@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BackgroundPolicy, Job, MOVES_FREE_LEAST, PlaneView, Trigger};
+use super::{BackgroundPolicy, BackgroundUses, Job, MOVES_FREE_LEAST, PlaneView, Trigger};
 use crate::account::Cause;
 use crate::allocation::Writer;
 use crate::blocks::BlockState;
@@ -39,6 +39,10 @@ impl Policy for StaticWearLeveling {
 }
 
 impl BackgroundPolicy for StaticWearLeveling {
+    fn uses(_: &StaticWearLevelingConfig) -> BackgroundUses {
+        BackgroundUses { cold_blocks: true, ..BackgroundUses::default() }
+    }
+
     // No target of free pages: wear changes only with an erase, and that is the end of a job.
 
     fn job(&mut self, trigger: Trigger, view: &PlaneView) -> Option<Job> {

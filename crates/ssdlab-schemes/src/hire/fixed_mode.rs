@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::ProgramMode;
 use ssdlab_nand::refusal::Refusal;
 
-use ssdlab_policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use ssdlab_policy::program_mode::{ProgramModeNeeds, ProgramModePolicy, ProgramModeView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
 /// Settings of `fixed`.
@@ -42,6 +42,10 @@ impl Policy for FixedMode {
 }
 
 impl ProgramModePolicy for FixedMode {
+    fn needs(_: &FixedModeConfig) -> ProgramModeNeeds {
+        ProgramModeNeeds { chooses: true, answers_all: true, hotness: false }
+    }
+
     #[inline]
     fn fill(&mut self, _: &ProgramModeView, hint: &mut PlacementHint) {
         hint.program_mode.get_or_insert(self.0);

@@ -8,7 +8,7 @@ use ssdlab_nand::ProgramMode;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::Hotness;
-use ssdlab_policy::program_mode::{ProgramModePolicy, ProgramModeView};
+use ssdlab_policy::program_mode::{ProgramModeNeeds, ProgramModePolicy, ProgramModeView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
 /// Settings of `per_hotness`: each is a name in `timing.program_modes`.
@@ -68,6 +68,10 @@ impl Policy for PerHotness {
 }
 
 impl ProgramModePolicy for PerHotness {
+    fn needs(_: &PerHotnessConfig) -> ProgramModeNeeds {
+        ProgramModeNeeds { chooses: true, answers_all: true, hotness: true }
+    }
+
     #[inline]
     fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint) {
         hint.program_mode.get_or_insert(self.of[view.hotness.unwrap_or_default() as usize]);

@@ -11,7 +11,7 @@ use super::read_counts::ReadCounts;
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::{BlockClass, Writer};
 use ssdlab_policy::background::{
-    BackgroundNeeds, BackgroundPolicy, HostRead, Job, PlaneView, Trigger,
+    BackgroundNeeds, BackgroundPolicy, BackgroundUses, HostRead, Job, PlaneView, Trigger,
 };
 use ssdlab_policy::blocks::BlockState;
 use ssdlab_policy::columns::Column;
@@ -181,6 +181,10 @@ impl ReadHotMigration {
 }
 
 impl BackgroundPolicy for ReadHotMigration {
+    fn uses(_: &ReadHotMigrationConfig) -> BackgroundUses {
+        BackgroundUses { migration: true, ..BackgroundUses::default() }
+    }
+
     fn job(&mut self, _: Trigger, view: &PlaneView) -> Option<Job> {
         let group = self.wanted[view.plane as usize].take()?;
         let block = self.victim(group, view)?;

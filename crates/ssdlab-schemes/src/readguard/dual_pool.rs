@@ -10,7 +10,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{
-    BackgroundNeeds, BackgroundPolicy, DriveView, EndedJob, Job, MOVES_FREE_LEAST,
+    BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, EndedJob, Job, MOVES_FREE_LEAST,
 };
 use ssdlab_policy::blocks::{BlockState, BlockTable};
 use ssdlab_policy::event::{Actions, Event, EventMask};
@@ -196,6 +196,10 @@ impl DualPool {
 }
 
 impl BackgroundPolicy for DualPool {
+    fn uses(_: &DualPoolConfig) -> BackgroundUses {
+        BackgroundUses { cold_blocks: true, ..BackgroundUses::default() }
+    }
+
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds { is_drive_wide: true, ..BackgroundNeeds::default() }
     }

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::account::OpKind;
-use ssdlab_policy::suspend::{FailedReadsView, SuspendPolicy, SuspendView, Verdict};
+use ssdlab_policy::suspend::{
+    FailedReadsView, IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
+};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Settings of `esra`.
@@ -83,6 +85,38 @@ impl Policy for Esra {
 }
 
 impl SuspendPolicy for Esra {
+    fn needs(config: &EsraConfig) -> SuspendNeeds {
+        let preempts_reads = config.reads.unwrap_or(true);
+        SuspendNeeds { suspends: true, loops: true, preempts_reads }
+    }
+
+    fn idle_keys(config: &EsraConfig, facts: &SuspendFacts) -> Vec<IdleKey> {
+        const NO_PASSING: &str = "without scheduler = \"strict_priority\", or where no read is held until it has \
+                                  decoded (flash.hold_until_decoded)";
+        let shown = |value: Option<bool>| value.map(|value| value.to_string());
+        // To forbid what cannot be is no mistake: schemes that are compared say it for all drives.
+        let reads = shown(config.reads.filter(|pass| *pass));
+        let most = config.max_suspended_reads.map(|most| most.to_string());
+        let together = !facts.reads_may_pass;
+        vec![
+            ("suspend.esra.reads", reads.clone(), facts.is_flat, "under flat physics"),
+            ("suspend.esra.reads", reads, together, NO_PASSING),
+            ("suspend.esra.max_suspended_reads", most.clone(), together, NO_PASSING),
+            (
+                "suspend.esra.suspend_higher_priority",
+                shown(config.suspend_higher_priority),
+                !facts.by_priority,
+                "without scheduler = \"strict_priority\"",
+            ),
+            (
+                "suspend.esra.max_suspended_reads",
+                most,
+                config.reads == Some(false),
+                "with suspend.esra.reads = false",
+            ),
+        ]
+    }
+
     fn verdict(&mut self, view: &SuspendView) -> Verdict {
         let allowed = match view.running.kind {
             Some(OpKind::Program) => self.config.program,

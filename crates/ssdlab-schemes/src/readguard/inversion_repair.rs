@@ -12,7 +12,7 @@ use ssdlab_policy::Toggle;
 use ssdlab_policy::account::{Cause, Priority};
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{
-    BackgroundNeeds, BackgroundPolicy, BlockEstimate, EndedJob, Job, Repairs,
+    BackgroundNeeds, BackgroundPolicy, BackgroundUses, BlockEstimate, EndedJob, Job, Repairs,
 };
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
@@ -218,6 +218,10 @@ impl InversionRepair {
 }
 
 impl BackgroundPolicy for InversionRepair {
+    fn uses(_: &InversionRepairConfig) -> BackgroundUses {
+        BackgroundUses { retry_estimates: true, ..BackgroundUses::default() }
+    }
+
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds { interval: Some(self.interval), ..BackgroundNeeds::default() }
     }
