@@ -7,17 +7,11 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 use crate::config::Resolved;
 
 /// Purposes of the draws made here.
-const BAD: u64 = 0xbad;
 const WEAR: u64 = 0x3ea2;
 const AGE: u64 = 0xa6e;
 const PLACE: u64 = 0x91ace;
 const PAGE_AGE: u64 = 0x9a6e;
 const TURN: u64 = 0x7042;
-
-/// Whether a block was bad when the drive left the factory.
-pub fn is_bad(seed: u64, block: BlockId, share: f64) -> bool {
-    rng::unit(rng::hash(seed, BAD, u64::from(block.0))) < share
-}
 
 /// When a block's turn comes where blocks are taken by chance.
 pub fn turn(seed: u64, block: BlockId) -> u64 {
@@ -94,9 +88,6 @@ mod tests {
         even(&count(blocks().map(|block| start_wear(&resolved, block))), 997, 1003, 7);
         let age = |ns| Nanos::from_ns(ns);
         even(&count(blocks().map(|block| start_age(&resolved, block))), age(90), age(92), 3);
-        let bad = blocks().filter(|&block| is_bad(5, block, 0.2)).count();
-        assert!((150..250).contains(&bad), "{bad}");
-        assert!(!blocks().any(|block| is_bad(5, block, 0.0)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod space;
 pub use renamed::RENAMED;
 pub use resolve::Resolved;
 pub use retries::{PipelinedConfig, RetriesChoice, ShorterOn};
-pub use space::{RESERVE_BLOCKS, spare_blocks, usable_blocks};
+pub use space::{RESERVE_BLOCKS, is_bad, spare_blocks, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 pub use ssdlab_schemes::catalog;
 

@@ -1,11 +1,11 @@
 //! How much of the flash holds data, and how much is kept for writing and collecting.
 
+use ssdlab_base::rng;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved};
 use crate::ftl::Streams;
-use crate::media;
 use ssdlab_schemes::{AnyBackground, AnyPlacement};
 
 /// Free blocks of a plane that only garbage collection and wear levelling may open.
@@ -53,6 +53,14 @@ pub(super) fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u3
     }
 }
 
+/// The purpose of the draw of bad blocks.
+const BAD: u64 = 0xbad;
+
+/// Whether a block was bad when the drive left the factory, by hash so that the order of visits does not matter.
+pub fn is_bad(seed: u64, block: BlockId, share: f64) -> bool {
+    rng::unit(rng::hash(seed, BAD, u64::from(block.0))) < share
+}
+
 /// Blocks of a plane that are not bad, on average.
 pub fn usable_blocks(config: &DriveConfig) -> u32 {
     let good = 1.0 - config.ftl.bad_blocks.get();
@@ -79,7 +87,7 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
             .map(|plane| {
                 let first = geometry.first_block(PlaneId(plane)).0;
                 let blocks = (first..first + geometry.blocks).map(BlockId);
-                blocks.filter(|&block| media::is_bad(seed, block, bad_share)).count() as u32
+                blocks.filter(|&block| is_bad(seed, block, bad_share)).count() as u32
             })
             .max()
             .unwrap_or(0)
@@ -165,4 +173,17 @@ pub(super) fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refu
         return Err(Refusal::new("ftl.overprovisioning", got, expected));
     }
     Ok(pages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_blocks_are_bad_as_the_share_says() {
+        let blocks = || (0..1000).map(BlockId);
+        let bad = blocks().filter(|&block| is_bad(5, block, 0.2)).count();
+        assert!((150..250).contains(&bad), "{bad}");
+        assert!(!blocks().any(|block| is_bad(5, block, 0.0)));
+    }
 }

@@ -18,7 +18,7 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
 
 use super::Media;
-use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved};
+use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved, is_bad};
 use crate::flash::Cells;
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
@@ -132,7 +132,7 @@ fn ftl(
     let worn = resolved.config.start.pe_cycles > 0;
     if bad > 0.0 || worn {
         for block in (0..geometry.block_count()).map(BlockId) {
-            if media::is_bad(resolved.seed, block, bad) {
+            if is_bad(resolved.seed, block, bad) {
                 blocks.set_state(block, BlockState::Bad);
             } else if worn {
                 blocks.set_erases(block, media::start_wear(resolved, block));
