@@ -242,8 +242,16 @@ pub struct BlockProbe {
     pub erase_us: f64,
     /// Raw bit errors of a codeword of its first page, as the decoder counts them.
     pub first_errors: f64,
-    /// Retries of its worst page: truth, which an oracle is told, and everybody by a first reading.
-    pub fresh_retries: u8,
-    /// Raw bit error rate of its worst page: truth, which an oracle is told.
-    pub fresh_rber: f64,
+    /// How its worst page reads; given to metadata components, not to policies.
+    pub worst: Option<WorstPage>,
+}
+
+/// How the worst page of a block reads right after it was programmed: what an oracle knows, and everybody by a
+/// first reading.
+#[derive(Clone, Copy, Debug)]
+pub struct WorstPage {
+    /// Retries.
+    pub retries: u8,
+    /// Raw bit error rate.
+    pub rber: f64,
 }

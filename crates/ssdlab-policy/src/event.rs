@@ -23,7 +23,8 @@ pub struct ReadOutcome {
     pub level: Level,
     /// Whether the first attempt decoded.
     pub first_try: bool,
-    /// Raw bit errors of a codeword, as the decoder counted them; 0 unless blocks are ranked by them.
+    /// Raw bit errors of a codeword, as the decoder counted them; 0 unless somebody subscribes to
+    /// [`EventMask::READ_ERRORS`].
     pub errors: u32,
     /// Whether the page map holds the page. A page that it does not hold counts as written before the start.
     pub mapped: bool,
@@ -92,7 +93,7 @@ pub struct FreedBlock<'a> {
 }
 
 /// Probes a block: what a controller finds when it erases, programs and reads the block at so many P/E cycles.
-/// Some fields are the truth, which only an oracle may use ([`BlockProbe`]).
+/// A component learns of its worst page, too ([`BlockProbe::worst`]).
 #[derive(Clone, Copy)]
 pub struct Probe<'a>(pub &'a dyn Fn(u32) -> BlockProbe);
 
@@ -201,6 +202,13 @@ pub enum Event<'a> {
         /// The class.
         class: BlockClass,
     },
+    /// A block was opened on a plane, which has fewer free blocks left than background policies keep free.
+    LowSpace {
+        /// The plane.
+        plane: PlaneId,
+        /// The free blocks left.
+        free_blocks: u32,
+    },
     /// A job has ended.
     JobEnded(EndedJob),
     /// The policy's timer has come due. A background policy is given the full blocks that no job empties or is to
@@ -266,8 +274,13 @@ impl EventMask {
     /// [`Event::BlockFreed`].
     pub const BLOCK_FREED: EventMask = EventMask(1 << 22);
 
+    /// [`Event::LowSpace`].
+    pub const LOW_SPACE: EventMask = EventMask(1 << 23);
+    /// No kind: who wants [`Event::PageRead`] with the number of errors, which takes time to find.
+    pub const READ_ERRORS: EventMask = EventMask(1 << 31);
+
     /// How many kinds there are.
-    pub const KINDS: usize = 23;
+    pub const KINDS: usize = 24;
 
     /// Each kind by itself.
     pub fn all() -> impl Iterator<Item = EventMask> {
@@ -324,6 +337,7 @@ impl Event<'_> {
             Event::PageAllocated { .. } => EventMask::PAGE_ALLOCATED,
             Event::PlaneChanged { .. } => EventMask::PLANE_CHANGED,
             Event::NoSpace { .. } => EventMask::NO_SPACE,
+            Event::LowSpace { .. } => EventMask::LOW_SPACE,
             Event::JobEnded(_) => EventMask::JOB_ENDED,
             Event::Timer(_) | Event::TimerSkipped => EventMask::TIMER,
             Event::CountsReset => EventMask::COUNTS_RESET,

@@ -1,11 +1,12 @@
 //! The policies of a drive, their events and their actions.
 
+use crate::account::BlockProbe;
 use crate::config::Resolved;
 use crate::metadata::Metadata;
 use crate::policy::allocation::BlockClass;
 use crate::policy::background::EndedJob;
 use crate::policy::columns::{self, Column, SavedColumns};
-use crate::policy::event::{Action, Actions, Event, EventMask};
+use crate::policy::event::{Action, Actions, Event, EventMask, FreedBlock, Probe};
 use crate::policy::read_start::ReadStartNeeds;
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
@@ -27,8 +28,6 @@ pub(super) struct Policies {
     pub(super) background: Vec<AnyBackground>,
     /// The metadata components, which learn before the policies.
     pub(super) metadata: Metadata,
-    /// Whether a component needs the bit errors of each read.
-    pub(super) counts_errors: bool,
     /// The kinds of event that at least one listener wants.
     pub(super) wants: EventMask,
     /// The listeners of each kind of event.
@@ -92,7 +91,6 @@ impl Policies {
             suspend: AnySuspend::build(&config.suspend, &context),
             eviction: AnyEviction::build(&config.eviction, &context),
             background: AnyBackground::build(&config.background, &context),
-            counts_errors: metadata.counts_errors(),
             metadata,
             wants: EventMask::NONE,
             listeners: Default::default(),
@@ -188,6 +186,20 @@ impl Policies {
     /// Passes an event to one listener alone.
     pub(super) fn publish_to(&mut self, listener: Listener, event: &Event) {
         self.notify(listener, event);
+    }
+
+    /// Publishes that a block is about to join the free ones. Components may learn of its worst page, which
+    /// policies may not.
+    pub(super) fn publish_freed(&mut self, freed: &FreedBlock) {
+        let seen = |cycles| BlockProbe { worst: None, ..(freed.probe.0)(cycles) };
+        let to_policies = FreedBlock { probe: Probe(&seen), ..*freed };
+        let kind = EventMask::BLOCK_FREED.index();
+        for at in 0..self.listeners[kind].len() {
+            let listener = self.listeners[kind][at];
+            let is_component = listener == Listener::Metadata;
+            let freed = if is_component { freed } else { &to_policies };
+            self.notify(listener, &Event::BlockFreed(freed));
+        }
     }
 
     /// Publishes that a job has ended; its owner learns that the job was its own.

@@ -19,8 +19,8 @@ impl Drive {
         match txn.kind {
             OpKind::Read => {
                 let (level, first_try, mapped) = (txn.level, txn.failed == 0, txn.age.is_none());
-                // Only a component that asks for errors pays for them.
-                let errors = if mapped && self.policies.counts_errors {
+                // Only who asks for errors pays for them.
+                let errors = if mapped && self.policies.wants.has(EventMask::READ_ERRORS) {
                     self.flash.cells.errors_of(txn, &self.geometry, self.now)
                 } else {
                     0
@@ -47,6 +47,15 @@ impl Drive {
             if self.ftl.blocks.state(block) == BlockState::Closed {
                 self.policies.publish(&Event::BlockClosed(block));
             }
+        }
+    }
+
+    /// Publishes that a plane is low on space, if it is, as a block was opened there.
+    #[cold]
+    pub(super) fn publish_low_space(&mut self, plane: PlaneId) {
+        if self.free(plane) < self.background.jobs.contents() {
+            let free_blocks = self.ftl.alloc.free_blocks(plane) as u32;
+            self.policies.publish(&Event::LowSpace { plane, free_blocks });
         }
     }
 

@@ -8,7 +8,7 @@ use super::watch::watch;
 use crate::account::{Cause, OpKind, Priority};
 use crate::config::RESERVE_BLOCKS;
 use crate::flash::TxnId;
-use crate::policy::event::{Action, Event, EventMask, FreedBlock, Probe};
+use crate::policy::event::{Action, EventMask, FreedBlock, Probe};
 
 impl Drive {
     /// An operation of a plane's job ended.
@@ -104,7 +104,7 @@ impl Drive {
             has_spare: self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS,
             probe: Probe(&|cycles| cells.look(block, cycles)),
         };
-        self.policies.publish(&Event::BlockFreed(&freed));
+        self.policies.publish_freed(&freed);
         for action in self.policies.take_reassessments() {
             match action {
                 Action::SetClass { block, class } => self.ftl.blocks.set_class(block, class),

@@ -172,6 +172,9 @@ impl Drive {
             let stream = self.resolved.config.streams().of(txn.hint.stream);
             self.policies.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
         }
+        if self.policies.wants.has(EventMask::LOW_SPACE) {
+            self.publish_low_space(self.flash.txns[id].plane);
+        }
         self.mind_all();
     }
 

@@ -173,3 +173,43 @@ fn a_page_that_a_scheduler_with_a_window_dispatches_is_given_a_place() {
     });
     assert!(plain.is_empty(), "no scheduler with a window: {plain:?}");
 }
+
+#[test]
+fn a_plane_is_low_on_space_once_its_blocks_run_short() {
+    let overwrites = |rounds: u64| {
+        events(&["start.fill = 0.9"], &[EventMask::LOW_SPACE, EventMask::BLOCK_OPENED], |rig| {
+            let pages = u64::from(rig.drive.resolved().logical_pages);
+            for page in (0..rounds).flat_map(|_| 0..pages) {
+                rig.wait_below(4).expect("a drive that goes on");
+                rig.pages(Op::Write, page, 1);
+            }
+        })
+    };
+    let low = |told: &[String]| told.iter().filter(|name| *name == "LowSpace").count();
+    let told = overwrites(2);
+    assert!(low(&told) > 0, "{told:?}");
+    let first = told.iter().position(|name| name == "LowSpace").expect("one");
+    assert_eq!(told[first - 1], "BlockOpened", "a block was opened before");
+    assert_eq!(low(&overwrites(0)), 0, "nothing is written");
+}
+
+#[test]
+fn errors_of_reads_are_told_to_who_asks_for_them() {
+    const ERRORS: [&str; 1] =
+        ["physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }"];
+    let read = |kinds: EventMask| {
+        let mut rig = Rig::new(&ERRORS);
+        rig.drive.record_events(kinds);
+        for page in 0..20 {
+            rig.write(page);
+            rig.finish();
+            rig.read(page);
+            rig.finish();
+        }
+        let told = rig.drive.take_events();
+        assert_eq!(told.len(), 20);
+        told.iter().filter(|event| event.contains("errors: 0,")).count()
+    };
+    assert_eq!(read(EventMask::PAGE_READ), 20);
+    assert!(read(EventMask::PAGE_READ.and(EventMask::READ_ERRORS)) < 20);
+}

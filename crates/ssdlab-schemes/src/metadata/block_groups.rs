@@ -264,20 +264,23 @@ impl Groups {
     }
 
     /// Whether blocks are ranked or opened by the errors of their worst page.
-    pub fn counts_errors(&self) -> bool {
+    fn counts_errors(&self) -> bool {
         self.opens.measures() || matches!(self.config.boundaries, Boundaries::Shares(_))
     }
 }
 
 impl Component for Groups {
     fn events(&self) -> EventMask {
-        EventMask::PAGE_READ.and(EventMask::BLOCK_FREED)
+        let errors = if self.counts_errors() { EventMask::READ_ERRORS } else { EventMask::NONE };
+        EventMask::PAGE_READ.and(EventMask::BLOCK_FREED).and(errors)
     }
 
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
         match *event {
             Event::PageRead(read) if read.mapped => {
-                let reading = Reading { level: read.level, errors: read.errors };
+                // Others may ask for errors that these groups do not go by.
+                let errors = if self.counts_errors() { read.errors } else { 0 };
+                let reading = Reading { level: read.level, errors };
                 self.read(read.view.block, reading);
             }
             Event::BlockFreed(&FreedBlock { block, class, pe_cycles, has_spare, .. }) => {

@@ -77,9 +77,4 @@ impl Metadata {
     pub fn columns(&mut self) -> Vec<Column<'_>> {
         self.components().flat_map(Component::columns).collect()
     }
-
-    /// Whether the errors of what is read are asked for, not only its level.
-    pub fn counts_errors(&self) -> bool {
-        self.block_groups.as_ref().is_some_and(|groups| groups.counts_errors())
-    }
 }

@@ -9,7 +9,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use super::predictor::{Predictor, PredictorConfig};
 use ssdlab_policy::Component;
-use ssdlab_policy::account::BlockProbe;
+use ssdlab_policy::account::{BlockProbe, WorstPage};
 pub use ssdlab_policy::background::Expected;
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
@@ -151,6 +151,7 @@ impl RetryEstimates {
     /// What a look at a block of so many P/E cycles changes.
     fn look(&mut self, block: BlockId, erases: u32, probe: BlockProbe) {
         let at = block.index();
+        let worst = probe.worst.unwrap_or(WorstPage { retries: 0, rber: 0.0 });
         match &self.source {
             Source::Model(model) => {
                 let dwell = self.dwell[at] as f64 * self.days;
@@ -158,11 +159,11 @@ impl RetryEstimates {
                 let age = model.age(cycles, probe.erase_us, probe.first_errors, dwell);
                 self.age[at] = age as f32;
             }
-            Source::LastSeen => self.seen[at] = probe.fresh_retries,
+            Source::LastSeen => self.seen[at] = worst.retries,
             Source::Known => {
-                self.seen[at] = probe.fresh_retries;
+                self.seen[at] = worst.retries;
                 // Of rates far below 1 a part in 10^9 tells blocks apart.
-                self.fresh[at] = (probe.fresh_rber * 1e9).round() as u32;
+                self.fresh[at] = (worst.rber * 1e9).round() as u32;
             }
         }
     }
@@ -300,7 +301,8 @@ mod tests {
     const BLOCK: BlockId = BlockId(0);
 
     fn probe(fresh_retries: u8) -> BlockProbe {
-        BlockProbe { erase_us: 3500.0, first_errors: 30.0, fresh_retries, fresh_rber: 1e-3 }
+        let worst = Some(WorstPage { retries: fresh_retries, rber: 1e-3 });
+        BlockProbe { erase_us: 3500.0, first_errors: 30.0, worst }
     }
 
     fn grader(choice: &RetryEstimateChoice, erases: u32, dwell: u64) -> RetryEstimates {

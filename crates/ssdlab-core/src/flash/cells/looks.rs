@@ -6,7 +6,7 @@ use ssdlab_nand::program_mode::ProgramMode;
 use ssdlab_nand::{BlockId, Geometry, Level, PageInBlock, PageType};
 
 use super::{Cells, UNKNOWN};
-use crate::account::{BlockProbe, Reading};
+use crate::account::{BlockProbe, Reading, WorstPage};
 
 impl Cells {
     /// The raw bit error rate with which each block was made: what a test in the factory tells.
@@ -27,11 +27,13 @@ impl Cells {
         BlockProbe {
             erase_us: self.chip.erase_time(block, pe_cycles as f32).as_us(),
             first_errors: self.chip.errors(block, &at(PageInBlock(0))).into(),
-            fresh_retries: self
-                .chip
-                .level_needed(block, &worst)
-                .map_or(self.levels(), Level::retries),
-            fresh_rber: self.chip.rber(block, &worst),
+            worst: Some(WorstPage {
+                retries: self
+                    .chip
+                    .level_needed(block, &worst)
+                    .map_or(self.levels(), Level::retries),
+                rber: self.chip.rber(block, &worst),
+            }),
         }
     }
 
