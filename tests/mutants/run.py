@@ -180,6 +180,12 @@ class Tree:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
+    def append(self, name: str, line: str) -> None:
+        """Append a line to a file that may be as it is in the sources."""
+        text = (self.folder / name).read_text()
+        if line not in text:
+            self.write(name, (text + line).encode())
+
     def cargo(self, *words: str) -> tuple[bool, list[dict[str, Any]]]:
         """Run cargo: whether it succeeds, and its messages."""
         # A mutant may leave something unused.
@@ -201,11 +207,6 @@ def plant(tree: Tree, mutants: list[Mutant]) -> set[int]:
     """Write all mutants into the tree that compile there; return those that are in."""
     switch, *others = CRATES
     tree.write(f"crates/{switch}/src/mutants.rs", (HERE / "switch.rs").read_bytes())
-    for crate in CRATES:
-        lib = f"crates/{crate}/src/lib.rs"
-        own = "pub use ssdlab_policy::mutants" if crate in others else "pub mod mutants"
-        text = (ROOT / lib).read_text() + f"#[doc(hidden)]\n{own};\n"
-        tree.write(lib, text.encode())
     build = ["cargo", "build", "--release", "--quiet", "--locked", "--manifest-path"]
     output([*build, str(HERE / "plant/Cargo.toml"), "--target-dir", str(WORK / "plant")])
     planted = {mutant.id for mutant in mutants}
@@ -216,6 +217,9 @@ def plant(tree: Tree, mutants: list[Mutant]) -> set[int]:
         words = json.dumps([{"id": m.id} | m.listed for m in mutants if m.id in planted])
         command = [str(WORK / "plant/release/plant"), str(ROOT), str(tree.folder)]
         marks = json.loads(output(command, words))
+        for crate in CRATES:
+            own = "pub use ssdlab_policy::mutants" if crate in others else "pub mod mutants"
+            tree.append(f"crates/{crate}/src/lib.rs", f"#[doc(hidden)]\n{own};\n")
         planted = {number for of_file in marks.values() for m in of_file for number in m["mutants"]}
         fine, messages = tree.cargo("check", "--lib", *PACKAGES)
         if fine:

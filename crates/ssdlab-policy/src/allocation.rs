@@ -133,7 +133,7 @@ pub enum FreeBlockPolicy {
     FewestErrors,
     /// The one that is predicted to last longest.
     Healthiest,
-    /// The one that is believed to need the fewest retries.
+    /// The one that is expected to need the fewest retries.
     FewestRetries,
 }
 

@@ -33,7 +33,7 @@ pub struct PolicyContext {
     pub measured: bool,
     /// Priorities whose blocks are kept apart; 1 if none are.
     pub priorities: u8,
-    /// Whether something is believed of how many retries a block needs.
+    /// Whether there is an estimate of the retries that a block needs.
     pub has_retry_estimate: bool,
     /// Whether pages have the relaxed order, so that their types can be chosen.
     pub typed_pages: bool,

@@ -175,7 +175,7 @@ impl Resolved {
         }
     }
 
-    /// Whether anything is believed of how many retries a block needs, and anybody asks.
+    /// Whether there is an estimate of the retries that a block needs, and something uses it.
     pub fn has_estimate(&self) -> bool {
         self.config.metadata.retry_estimate.has_estimate() && asks_for_retries(&self.config)
     }
@@ -395,7 +395,7 @@ fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
 /// believed of them where nothing is.
 fn check_opens(opens: FreeBlockPolicy, setup: &PolicyContext) -> Result<(), Refusal> {
     if opens == FreeBlockPolicy::FewestRetries && !setup.has_retry_estimate {
-        let expected = "something that is believed of retries (metadata.retry_estimate) for that";
+        let expected = "an estimate of retries (metadata.retry_estimate) for that";
         return Err(Refusal::new("ftl.free_block_policy", "fewest_retries", expected));
     }
     if !opens.measures() || setup.measured {

@@ -162,11 +162,12 @@ pub(super) fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refu
     if pages == 0 || most_on_a_plane > usable {
         let of_data = f64::from(pages) / f64::from((pages + maps).max(1));
         let most = f64::from(usable) / f64::from(geometry.blocks * geometry.pages) * of_data;
+        let spare: f64 = 1.0 - most;
         let map = if maps > 0 { ", and its map lies on the flash, too" } else { "" };
         let expected = format!(
             "at least {:.4} and less than 1: of a plane's {} blocks {unusable} are kept \
              for writing and collecting and {worst} are bad{map}",
-            ((1.0 - most) * 1e4).ceil() / 1e4,
+            (spare * 1e4).ceil() / 1e4,
             geometry.blocks,
         );
         let got = config.ftl.overprovisioning.get();

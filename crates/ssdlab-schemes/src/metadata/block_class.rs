@@ -24,7 +24,7 @@ choice! {
         /// what is read often.
         measured => Measured(GroupsConfig),
         /// By priority: each block in use is one queue's, and the free blocks of the drive, in the order
-        /// of the retries that are believed, are cut into a subpool for each, the best for the highest
+        /// of the retries that are expected, are cut into a subpool for each, the best for the highest
         /// (ReadGuard).
         predicted => Predicted(SubpoolsConfig),
     } default none

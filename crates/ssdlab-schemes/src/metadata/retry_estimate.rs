@@ -47,7 +47,7 @@ pub struct LastSeenConfig {}
 pub struct OracleConfig {}
 
 impl RetryEstimateChoice {
-    /// Whether anything is believed.
+    /// Whether there is an estimate.
     pub fn has_estimate(&self) -> bool {
         !matches!(self, RetryEstimateChoice::None(_))
     }
@@ -109,7 +109,7 @@ const UNPROGRAMMED: i64 = i64::MIN;
 
 impl RetryEstimates {
     /// A grader of blocks that are as `before` says; `look` tells what is seen of a block of so many P/E
-    /// cycles. `None` if nothing is believed.
+    /// cycles. `None` without an estimate.
     pub fn new(
         choice: &RetryEstimateChoice,
         days: f64,

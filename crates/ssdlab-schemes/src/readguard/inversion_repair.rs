@@ -68,7 +68,7 @@ impl Policy for InversionRepair {
         }
         if !setup.has_retry_estimate {
             let expected =
-                "something that is believed of retries (metadata.retry_estimate) for that";
+                "an estimate of retries (metadata.retry_estimate) for that";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
         if config.interval < LEAST {

@@ -35,7 +35,7 @@ const DRAWN_ALONE: u32 = 1 << 20;
 pub struct Start {
     pub(super) ftl: Ftl,
     pub(super) cells: Cells,
-    /// What is believed of the blocks.
+    /// What is known of the blocks.
     pub(super) quality: Option<RetryEstimates>,
 }
 
@@ -163,7 +163,7 @@ fn ftl(
     draw::filled(resolved, &order, (filled, &owners), (map, blocks), threads)
 }
 
-/// Sets when each block's turn to be opened comes, by the retries that are believed.
+/// Sets when each block's turn to be opened comes, by the retries that are expected.
 fn set_turns(blocks: &mut BlockTable, quality: Option<&RetryEstimates>) {
     if let Some(quality) = quality {
         let all = (0..blocks.len() as u32).map(BlockId);
