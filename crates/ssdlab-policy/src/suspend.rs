@@ -14,8 +14,8 @@ pub struct InService {
     pub kind: Option<OpKind>,
     /// What it is for.
     pub cause: Cause,
-    /// Nanoseconds of array time until it ends.
-    pub remaining: u64,
+    /// The array time until it ends.
+    pub remaining: Nanos,
     /// How often it has been suspended.
     pub suspended: u8,
     /// Whether another operation is set aside already.
@@ -182,7 +182,7 @@ impl SuspendPolicy for ProgramEraseSuspend {
             Some(OpKind::Erase) => self.config.erase,
             _ => false,
         };
-        let worth_it = view.running.remaining > self.config.min_remaining.as_ns()
+        let worth_it = view.running.remaining > self.config.min_remaining
             && view.running.suspended < self.config.max_suspends;
         if allowed && worth_it { Verdict::Suspend } else { Verdict::Wait }
     }

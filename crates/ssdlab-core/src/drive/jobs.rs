@@ -103,7 +103,7 @@ impl Jobs {
 /// What a background policy sees of a plane.
 pub(super) fn plane_view(ftl: &Ftl, plane: PlaneId) -> PlaneView<'_> {
     PlaneView {
-        plane: plane.0,
+        plane,
         pool: ftl.blocks.pool(plane),
         free_blocks: ftl.alloc.free_blocks(plane) as u32,
         open_pages: ftl.alloc.open_pages(plane, Writer::Gc),

@@ -121,18 +121,19 @@ impl Flash {
             _ => None,
         };
         let ends = self.timers.get(id.0 as usize);
-        let mut service = InService {
+        let mut left = ends.saturating_since(SimTime::from_ns(now)).as_ns().min(unit.left);
+        let mut aborts = 0;
+        if let Some(loops) = self.loops_of(unit) {
+            left = (left + unit.work.beyond).min(unit.left);
+            aborts = unit.work.aborts_of(unit.work.turn(left, loops));
+        }
+        InService {
             kind,
             cause: unit.cause,
-            remaining: ends.saturating_since(SimTime::from_ns(now)).as_ns().min(unit.left),
+            remaining: Nanos::from_ns(left),
             suspended: unit.suspended,
             aside: unit.aside.is_some(),
-            aborts: 0,
-        };
-        if let Some(loops) = self.loops_of(unit) {
-            service.remaining = (service.remaining + unit.work.beyond).min(unit.left);
-            service.aborts = unit.work.aborts_of(unit.work.turn(service.remaining, loops));
+            aborts,
         }
-        service
     }
 }

@@ -46,7 +46,7 @@ fn what_a_unit_does_is_seen_with_the_time_that_is_left() {
     let seen = |rig: &Rig| {
         let unit = rig.drive.flash().unit_of(PlaneId(0));
         let running = rig.drive.flash().in_service(unit, rig.now());
-        (running.kind, running.remaining)
+        (running.kind, running.remaining.as_ns())
     };
     rig.read(0);
     rig.until(zero + 10_000);

@@ -184,7 +184,7 @@ impl BackgroundPolicy for Gc {
             GcUnit::Blocks => clean >= u64::from(self.start_below),
             GcUnit::Pages => view.free_pages >= self.start_below || self.reaches(view),
         };
-        let plane = &mut self.planes[view.plane as usize];
+        let plane = &mut self.planes[view.plane.index()];
         if trigger == Trigger::Changed {
             plane.asleep = false;
         }
@@ -260,7 +260,7 @@ mod tests {
             [(&little, 12, false), (&little, 11, true), (&much, 9, false), (&much, 8, true)]
         {
             let view = PlaneView {
-                plane: 0,
+                plane: ssdlab_nand::PlaneId(0),
                 pool: some.pool(ssdlab_nand::PlaneId(0)),
                 free_blocks: 1,
                 open_pages: 0,
@@ -293,7 +293,13 @@ mod tests {
         (free_blocks, open_pages): (u32, u32),
     ) -> Option<u32> {
         let pool = table.pool(ssdlab_nand::PlaneId(0));
-        let view = PlaneView { plane: 0, pool, free_blocks, open_pages, free_pages: 0 };
+        let view = PlaneView {
+            plane: ssdlab_nand::PlaneId(0),
+            pool,
+            free_blocks,
+            open_pages,
+            free_pages: 0,
+        };
         gc.job(trigger, &view).map(|job| job.block.0)
     }
 

@@ -16,7 +16,7 @@ pub use static_wear_leveling::{StaticWearLeveling, StaticWearLevelingConfig};
 pub use victim::Victim;
 
 use ssdlab_base::Nanos;
-use ssdlab_nand::{BlockId, Lpn};
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::Policy;
 use crate::account::{Cause, Priority};
@@ -26,8 +26,8 @@ use crate::blocks::{BlockTable, Pool};
 /// What a background policy may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaneView<'a> {
-    /// The plane, as a number.
-    pub plane: u32,
+    /// The plane.
+    pub plane: PlaneId,
     /// The plane's blocks.
     pub pool: Pool<'a>,
     /// Free blocks of the plane.

@@ -160,7 +160,7 @@ impl ReadHotMigration {
 
     /// The first full block of a group from the hand on that was not read since it last passed.
     fn victim(&mut self, group: BlockClass, view: &PlaneView) -> Option<BlockId> {
-        let hand = view.plane as usize * usize::from(self.groups) + group.index();
+        let hand = view.plane.index() * usize::from(self.groups) + group.index();
         // Once around to clear every bit, and once more to find the first.
         for _ in 0..2 * view.pool.len() {
             let at = self.hands[hand] as usize;
@@ -186,7 +186,7 @@ impl BackgroundPolicy for ReadHotMigration {
     }
 
     fn job(&mut self, _: Trigger, view: &PlaneView) -> Option<Job> {
-        let group = self.wanted[view.plane as usize].take()?;
+        let group = self.wanted[view.plane.index()].take()?;
         let block = self.victim(group, view)?;
         let class = Some(BlockClass(group.0 + 1));
         Some(Job { class, ..Job::new(block, Cause::Migration, Writer::Gc) })
@@ -279,7 +279,7 @@ mod tests {
     fn the_first_block_that_was_not_read_makes_room() {
         let (mut hot, table) = (read_hot(), table());
         let view = PlaneView {
-            plane: 1,
+            plane: PlaneId(1),
             pool: table.pool(PlaneId(1)),
             free_blocks: 0,
             open_pages: 0,

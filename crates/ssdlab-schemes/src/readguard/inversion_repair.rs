@@ -67,8 +67,7 @@ impl Policy for InversionRepair {
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
         if !setup.has_retry_estimate {
-            let expected =
-                "an estimate of retries (metadata.retry_estimate) for that";
+            let expected = "an estimate of retries (metadata.retry_estimate) for that";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
         if config.interval < LEAST {
