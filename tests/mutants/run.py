@@ -221,7 +221,7 @@ def plant(tree: Tree, mutants: list[Mutant]) -> set[int]:
             own = "pub use ssdlab_policy::mutants" if crate in others else "pub mod mutants"
             tree.append(f"crates/{crate}/src/lib.rs", f"#[doc(hidden)]\n{own};\n")
         planted = {number for of_file in marks.values() for m in of_file for number in m["mutants"]}
-        fine, messages = tree.cargo("check", "--lib", *PACKAGES)
+        fine, messages = tree.cargo("check", "--lib", "--tests", *PACKAGES)
         if fine:
             return planted
         wrong = {number for message in messages for number in culprits(message, marks)}

@@ -40,6 +40,7 @@ pub fn on(mutant: u32) -> bool {
 }
 
 /// One of two iterators: what a function that returns `impl Iterator` needs.
+#[derive(Clone)]
 pub enum Either<A, B> {
     Mutant(A),
     Code(B),
