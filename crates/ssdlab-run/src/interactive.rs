@@ -204,7 +204,7 @@ impl InteractiveDrive {
             return Err(fault.expected(expected));
         }
         let pages = sectors / self.drive.resolved().geometry().sectors_per_page() + 2;
-        self.room.look(&[], &self.drive, pages as usize)
+        self.room.look(&[], &self.drive, pages as usize, || 0)
     }
 
     /// Lets everything happen up to and including a moment, or all there is; what has ended since

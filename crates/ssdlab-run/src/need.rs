@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use ssdlab_base::Fault;
 use ssdlab_core::drive::memory::{Memory, OPERATION, REQUEST};
+use ssdlab_core::flash::Span;
 use ssdlab_core::{Drive, Request};
 
 use crate::memory::{Left, Shortage, left};
@@ -97,27 +98,28 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
     fault.expected(format!("what fits into memory: {shortage}"))
 }
 
-/// Sees to it that there is memory to count so many pages more of a trace, beside what is reserved for that.
+/// Bytes that are left for what a trace's measurements take besides their pages.
+const MEASURED: u64 = 8 << 20;
+
+/// Sees to it that there is memory to count more pages of a trace, which take so many bytes that are touched and so
+/// many that are reserved.
 ///
 /// # Errors
 /// What is needed and what is left.
-pub(crate) fn check_pages(more: u64, reserved: u64) -> Result<(), String> {
-    /// Bytes of a page that is counted, and of its run's place in the table.
-    const COUNTED: u64 = 6;
-    // The list doubles when it is full.
-    let resident = more * COUNTED;
-    let need = Memory { resident, reserved: reserved.max(resident), table: 0 };
+pub(crate) fn check_pages((resident, reserved): (u64, u64)) -> Result<(), String> {
+    let need = Memory { resident: resident + MEASURED, reserved, table: 0 };
     left().lacks(&need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
 }
 
-/// Sees to it that what piles up in a run finds memory: requests that wait outside of the drive, and page
-/// operations in it. It asks the system once in so many of them.
+/// Sees to it that what piles up in a run finds memory: requests that wait outside of the drive, page operations
+/// in it, and what a timeline shows. It asks the system once in so many of them.
 pub(crate) struct Room {
     /// How many of each may come before it asks again.
     step: usize,
     /// Up to how many of each there is memory for.
     waiting: usize,
     operations: usize,
+    spans: usize,
 }
 
 /// How many of each there may be before it asks for the first time.
@@ -125,14 +127,25 @@ const FIRST: usize = 1 << 16;
 /// How many of each it asks for at a time, at least.
 const STEP: usize = 1 << 17;
 
+/// What takes memory as a run goes on, by now.
+#[derive(Clone, Copy)]
+struct Growing {
+    waiting: usize,
+    /// Operations under way at most, those that come at once included.
+    operations: usize,
+    spans: usize,
+}
+
 impl Room {
     /// For a run that looks each time that so many of either may have come at most.
     pub(crate) fn new(between_looks: usize) -> Room {
         let step = STEP.max(2 * between_looks);
-        Room { step, waiting: FIRST + step / 2, operations: FIRST + step / 2 }
+        let first = FIRST + step / 2;
+        Room { step, waiting: first, operations: first, spans: first }
     }
 
-    /// Sees to it that as many may come as do before the next look, and `more` operations besides.
+    /// Sees to it that as many may come as do before the next look, and `more` operations besides. The files of the
+    /// run take `kept` bytes more at most.
     ///
     /// # Errors
     /// When there is no memory for them.
@@ -141,14 +154,21 @@ impl Room {
         queues: &[VecDeque<Request>],
         drive: &Drive,
         more: usize,
+        kept: impl FnOnce() -> u64,
     ) -> Result<(), Fault> {
-        let waiting: usize = queues.iter().map(VecDeque::len).sum();
-        let operations = drive.operations().0 + more;
+        let now = Growing {
+            waiting: queues.iter().map(VecDeque::len).sum(),
+            operations: drive.operations().0 + more,
+            spans: drive.flash().spans().0,
+        };
         let enough = |now: usize, upto: usize| now + self.step / 2 <= upto;
-        if enough(waiting, self.waiting) && enough(operations, self.operations) {
+        if enough(now.waiting, self.waiting)
+            && enough(now.operations, self.operations)
+            && enough(now.spans, self.spans)
+        {
             Ok(())
         } else {
-            self.make(queues, drive, (waiting, operations))
+            self.make(queues, drive, now, kept())
         }
     }
 
@@ -157,39 +177,66 @@ impl Room {
         &mut self,
         queues: &[VecDeque<Request>],
         drive: &Drive,
-        (waiting, operations): (usize, usize),
+        now: Growing,
+        kept: u64,
     ) -> Result<(), Fault> {
-        (self.waiting, self.operations) = (waiting + self.step, operations + self.step);
+        self.waiting = now.waiting + self.step;
+        self.operations = now.operations + self.step;
+        let spans = drive.flash().spans();
+        // A run without a timeline has none.
+        self.spans = if spans.1 > 0 { now.spans + self.step } else { self.step };
         let lists = queues.iter().map(|list| (list.len(), list.capacity()));
-        match left().lacks(&self.need(lists, drive.operations())) {
+        let need = self.need(lists, drive.operations(), spans);
+        let files = Memory { resident: kept, reserved: kept, table: 0 };
+        match left().lacks(&need.and(files)) {
             None => Ok(()),
-            Some(shortage) => Err(overfull(waiting, drive.operations().0, &shortage)),
+            Some(shortage) => {
+                let under_way = drive.operations().0;
+                let piled = now.waiting * size_of::<Request>() + under_way * OPERATION as usize;
+                Err(if spans.0 * size_of::<Span>() > piled {
+                    too_long(spans.0, &shortage)
+                } else {
+                    overfull(now.waiting, under_way, &shortage)
+                })
+            }
         }
     }
 
-    /// What as much takes as it lets come: requests in lists of these lengths and capacities, and operations, of
-    /// which so many are under way, in a table of so many slots.
+    /// What as much takes as it lets come: requests in lists of these lengths and capacities, operations, of which
+    /// so many are under way, in a table of so many slots, and spans of a timeline, likewise.
     fn need(
         &self,
         lists: impl Iterator<Item = (usize, usize)>,
         (under_way, slots): (usize, usize),
+        (shown, places): (usize, usize),
     ) -> Memory {
-        let request = size_of::<Request>();
+        let (request, span) = (size_of::<Request>(), size_of::<Span>());
         let operation = OPERATION as usize;
-        let resident = (self.operations - under_way) * operation + self.step * request;
+        // Only a timeline has places.
+        let to_show = if places > 0 { self.spans - shown } else { 0 };
+        let resident =
+            (self.operations - under_way) * operation + self.step * request + to_show * span;
         // A list doubles when it is full.
         let doubles = |(length, capacity): (usize, usize)| {
             if length + self.step > capacity { capacity.max(self.step) } else { 0 }
         };
         let waits = lists.map(doubles).max().unwrap_or(0) * request;
+        let shows = if to_show > 0 { doubles((shown, places)) * span } else { 0 };
         let goes = if self.operations > slots {
             (self.operations.max(2 * slots) - slots) * operation
         } else {
             0
         };
-        let reserved = (waits + goes) as u64;
+        let reserved = (waits + shows + goes) as u64;
         Memory { resident: resident as u64, reserved, table: 0 }
     }
+}
+
+/// What is wrong with a timeline that grows until memory is full.
+fn too_long(spans: usize, shortage: &Shortage) -> Fault {
+    Fault::new("--timeline-span", "a timeline of more than fits into memory")
+        .got(format!("{spans} spans of what parts of the drive do"))
+        .expected(format!("a shorter time: to go on, {shortage}"))
 }
 
 /// What is wrong with a load that piles up until memory is full.
@@ -222,10 +269,10 @@ mod tests {
 
     #[test]
     fn what_may_come_takes_its_requests_and_operations_and_lists_that_double() {
-        let room = Room { step: 100, waiting: 1100, operations: 600 };
+        let room = Room { step: 100, waiting: 1100, operations: 600, spans: 250 };
         let (request, operation) = (size_of::<Request>() as u64, OPERATION);
         let need = |lists: &[(usize, usize)], operations| {
-            let need = room.need(lists.iter().copied(), operations);
+            let need = room.need(lists.iter().copied(), operations, (0, 0));
             [need.resident, need.reserved]
         };
         let resident = 100 * request + 100 * operation;
@@ -234,6 +281,13 @@ mod tests {
         assert_eq!(full, [resident, 1024 * request], "the longest list doubles");
         let table = need(&[], (500, 512));
         assert_eq!(table, [resident, 512 * operation], "the table of operations doubles");
+        let span = size_of::<Span>() as u64;
+        let shown = |places| {
+            let need = room.need([].into_iter(), (500, 700), (150, places));
+            [need.resident, need.reserved]
+        };
+        assert_eq!(shown(300), [resident + 100 * span, 0], "there is room for a timeline");
+        assert_eq!(shown(200), [resident + 100 * span, 200 * span], "its list doubles");
     }
 
     #[test]

@@ -226,7 +226,14 @@ impl<'a> Replay<'a> {
         if sectors < LOOK_SECTORS {
             return Ok(());
         }
-        self.room.look(&self.waiting, self.drive, pages_of(self.drive, sectors))
+        let (observer, pages) = (&self.observer, pages_of(self.drive, sectors));
+        self.room.look(&self.waiting, self.drive, pages, || observer.growth())
+    }
+
+    /// Sees to it that there is memory for what comes before the next look.
+    fn look_after_room(&mut self) -> Result<(), Fault> {
+        let observer = &self.observer;
+        self.room.look(&self.waiting, self.drive, 0, || observer.growth())
     }
 
     /// Whether the requests ended because they were told to.
@@ -282,7 +289,7 @@ impl<'a> Replay<'a> {
             return Ok(false);
         }
         self.probed_at = self.course.sectors;
-        self.room.look(&self.waiting, self.drive, 0)?;
+        self.look_after_room()?;
         self.observer.handle_flash_events(self.drive);
         let done = match self.until_worn {
             Some(share) => Some((self.drive.worn_out() / share).min(1.0)),
@@ -371,6 +378,8 @@ impl<'a> Replay<'a> {
             }
             if watch.event() {
                 watch.look(self.drive)?;
+                // A timeline grows on while a backlog is worked off.
+                self.look_after_room()?;
                 self.look();
                 if self.course.partial {
                     return Ok(());

@@ -103,7 +103,7 @@ pub struct Timeline {
 impl Timeline {
     /// Nothing seen yet of so many parts; what begins at `until` or later is left out.
     pub fn new(parts: usize, until: u64) -> Timeline {
-        Timeline { until, open: vec![None; parts], spans: Vec::new() }
+        Timeline { until, open: vec![None; parts], spans: Vec::with_capacity(parts) }
     }
 
     /// A part begins something.
@@ -154,6 +154,12 @@ impl Flash {
     /// What was recorded until `now`.
     pub fn timeline(&self, now: u64) -> impl Iterator<Item = Span> + '_ {
         self.timeline.iter().flat_map(move |timeline| timeline.spans(now))
+    }
+
+    /// Spans that a timeline holds, and those for which memory is reserved: none if nothing is recorded.
+    pub fn spans(&self) -> (usize, usize) {
+        let spans = self.timeline.as_ref().map(|timeline| &timeline.spans);
+        spans.map_or((0, 0), |spans| (spans.len(), spans.capacity()))
     }
 
     /// What a bus does for a transaction.

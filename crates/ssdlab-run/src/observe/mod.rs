@@ -152,6 +152,12 @@ impl Observer {
         }
     }
 
+    /// Bytes that its tables take besides when they grow next.
+    pub fn growth(&self) -> u64 {
+        let series = self.written.as_ref().and_then(Series::table);
+        [&self.log, &self.series_file].into_iter().flatten().chain(series).map(Table::growth).sum()
+    }
+
     /// Whether a file could not be written. It is no longer, and never put in place.
     pub fn is_broken(&self) -> bool {
         self.fault.is_some()

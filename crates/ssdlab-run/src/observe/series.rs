@@ -278,6 +278,14 @@ impl Series {
         self.began + Nanos::from_ns(self.open.start) + self.span
     }
 
+    /// The file that it is written to.
+    pub(super) fn table(&self) -> Option<&Table> {
+        match &self.kept {
+            Kept::Held(..) => None,
+            Kept::Written(table, _) => Some(table),
+        }
+    }
+
     /// Refuses a file that has too many rows once it goes on until `to`.
     ///
     /// # Errors

@@ -52,6 +52,8 @@ pub enum Cell {
 
 /// Rows kept in memory before they are written.
 const ROWS_A_GROUP: usize = 1 << 17;
+/// Rows for which there is to be memory at a time, at least.
+const ROWS_AHEAD: usize = 1 << 15;
 
 /// A table that is written to a file group by group.
 pub struct Table {
@@ -110,6 +112,20 @@ impl Table {
         } else {
             self.flush().map_err(|error| self.to.unwritable(error))
         }
+    }
+
+    /// Bytes that its rows take besides when their lists double: none once a group was written, since lists are kept.
+    pub(super) fn growth(&self) -> u64 {
+        let rest = |capacity: usize, each: usize| {
+            ROWS_A_GROUP.saturating_sub(capacity).min(capacity.max(ROWS_AHEAD)) * each
+        };
+        let columns = self.columns.iter().map(|column| match column {
+            Column::Whole(values) => rest(values.capacity(), size_of::<i64>()),
+            Column::Count(values) => rest(values.capacity(), size_of::<Option<i64>>()),
+            Column::Real(values) => rest(values.capacity(), size_of::<f64>()),
+            Column::Text(values) => rest(values.capacity(), size_of::<ByteArray>()),
+        });
+        columns.sum::<usize>() as u64
     }
 
     fn flush(&mut self) -> Result<()> {

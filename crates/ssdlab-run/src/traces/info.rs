@@ -78,13 +78,12 @@ pub fn info(
 /// Sectors of the largest request that is followed page by page: 64 GiB.
 const MOST_SECTORS: u32 = 1 << 27;
 
-/// Sectors after which it looks whether there is memory for the pages of as many more: 16 GiB.
-const LOOK_SECTORS: u64 = 1 << 25;
-/// Sectors of a page of 4 KiB.
-const PAGE_SECTORS: u64 = 8;
+/// Sectors of the requests that are followed at a time, if they are several: 1 GiB.
+const LOOK_SECTORS: u64 = 1 << 21;
+/// Runs of pages for which it looks at a time whether there is memory, at least: of 2 MiB.
+const LOOK_RUNS: u64 = 1 << 13;
 
-/// The first of these requests, as many as have no more sectors in all than there are between two looks; one at
-/// least.
+/// The first of these requests, as many as have no more sectors in all than are followed at a time; one at least.
 fn at_a_time(records: &[Record]) -> usize {
     let mut sectors = 0;
     let fits = |record: &&Record| {
@@ -105,7 +104,8 @@ fn one(
     let mut source = Controlled::new(reading.open_part(spec)?, control, index);
     let mut profiler = Profiler::new(reuse);
     let mut batch = Vec::with_capacity(BATCH);
-    let mut unlooked = 0;
+    // Runs of pages up to which there is memory.
+    let mut upto = LOOK_RUNS;
     while source.fill(&mut batch, BATCH)? > 0 {
         if let Some(index) = batch.iter().position(|record| record.sectors > MOST_SECTORS) {
             let got = Bytes::new(u64::from(batch[index].sectors) * SECTOR_BYTES);
@@ -116,18 +116,20 @@ fn one(
         let mut rest = &batch[..];
         while !rest.is_empty() {
             let first = batch.len() - rest.len();
-            let (some, more) = rest.split_at(at_a_time(rest));
-            unlooked += some.iter().map(|record| u64::from(record.sectors)).sum::<u64>();
-            if unlooked > LOOK_SECTORS {
-                unlooked = 0;
-                let wrong = need::check_pages(LOOK_SECTORS / PAGE_SECTORS, profiler.reserved());
-                wrong.map_err(|expected| {
-                    let what = "more pages are touched than fit into memory";
-                    source.fault(first, what).expected(expected)
-                })?;
+            let (some, others) = rest.split_at(at_a_time(rest));
+            let [more, pages] = Profiler::asked(some);
+            if profiler.runs() + more > upto {
+                // As many requests like these as touch so many runs.
+                let times = LOOK_RUNS.div_ceil(more);
+                need::check_pages(profiler.growth([more, pages].map(|each| each * times)))
+                    .map_err(|expected| {
+                        let what = "more pages are touched than fit into memory";
+                        source.fault(first, what).expected(expected)
+                    })?;
+                upto = profiler.runs() + more * times;
             }
             profiler.take(some, |index| source.device(first + index));
-            rest = more;
+            rest = others;
         }
         batch.clear();
     }

@@ -1,5 +1,7 @@
 //! Which pages are asked for, and how often each is read.
 
+use std::collections::BTreeMap;
+
 use super::table::Numbers;
 
 /// Pages that share an entry of the table: most requests lie within one run of so many.
@@ -58,34 +60,56 @@ impl Pages {
         self.touched
     }
 
-    /// Bytes that are reserved for them.
-    pub(super) fn reserved(&self) -> u64 {
-        (self.pages.capacity() * size_of::<[u32; RUN as usize]>()) as u64
+    /// Runs that pages `first` to `last` lie in.
+    pub(super) fn runs_of(first: u64, last: u64) -> u64 {
+        last / RUN - first / RUN + 1
     }
 
-    /// All of it, with pages read `hot` times or more as read-hot.
+    /// Runs that are counted.
+    pub(super) fn runs(&self) -> u64 {
+        self.pages.len() as u64
+    }
+
+    /// Bytes that so many runs more take: those that are touched, and those that are reserved.
+    pub(super) fn growth(&self, more: u64) -> (u64, u64) {
+        let run = size_of::<[u32; RUN as usize]>() as u64;
+        let (length, capacity) = (self.runs(), self.pages.capacity() as u64);
+        let table = self.runs.growth(more);
+        // The list doubles when it is full, from a few runs on.
+        let doubled = std::iter::successors(Some(capacity.max(4)), |wide| Some(2 * wide));
+        let wider = doubled.take(60).find(|wide| *wide >= length + more).unwrap_or(length + more);
+        let reserved = if length + more > capacity { wider - capacity } else { 0 };
+        (more * run + table, reserved * run + table)
+    }
+
+    /// All of it, with pages read `hot` times or more as read-hot. It takes hardly any memory: pages are counted
+    /// by their reads, of which there are few numbers.
     pub(super) fn sets(&self, hot: u64) -> Sets {
-        let mut reads: Vec<u32> = Vec::new();
+        let mut few = vec![0_u64; FEW];
+        let mut many: BTreeMap<u32, u64> = BTreeMap::new();
         let mut written = 0;
         for count in self.pages.iter().flatten().filter(|count| **count != 0) {
             written += u64::from(count & WRITTEN != 0);
-            if count & READS != 0 {
-                reads.push(count & READS);
+            let reads = count & READS;
+            match few.get_mut(reads as usize) {
+                Some(pages) => *pages += 1,
+                None => *many.entry(reads).or_default() += 1,
             }
         }
-        reads.sort_unstable();
-        let mut by_reads: Vec<(u64, u64)> = Vec::new();
-        for times in reads.iter().map(|times| u64::from(*times)) {
-            match by_reads.last_mut() {
-                Some((last, pages)) if *last == times => *pages += 1,
-                _ => by_reads.push((times, 1)),
-            }
-        }
+        // Those that were written alone.
+        few[0] = 0;
+        let few = (0..).zip(few).filter(|(_, pages)| *pages > 0);
+        let by_reads: Vec<(u64, u64)> =
+            few.chain(many.into_iter().map(|(reads, pages)| (reads.into(), pages))).collect();
+        let read = by_reads.iter().map(|(_, pages)| pages).sum();
         let read_hot = by_reads.iter().filter(|(times, _)| *times >= hot);
         let read_hot = read_hot.map(|(_, pages)| pages).sum();
-        Sets { all: self.touched, read: reads.len() as u64, written, read_hot, by_reads }
+        Sets { all: self.touched, read, written, read_hot, by_reads }
     }
 }
+
+/// Numbers of reads, from none on, that are counted in a list.
+const FEW: usize = 1 << 10;
 
 /// Reads of a page up to which pages are summed up. Source: PV-read, Fig. 5 (seven ranges).
 const TIMES: [u64; 7] = [1, 2, 5, 10, 20, 50, 100];
@@ -118,5 +142,38 @@ impl Sets {
             pages_left -= taken;
         }
         if whole == 0 { 0.0 } else { reads / whole as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_summed_up_by_their_reads_few_or_many() {
+        let mut pages = Pages::new();
+        let often = FEW as u64 + 7;
+        for _ in 0..often {
+            pages.take(1000, 1001, true);
+        }
+        pages.take(5, 70, true);
+        pages.take(70, 80, false);
+        let sets = pages.sets(often);
+        assert_eq!(sets.by_reads, [(1, 66), (often, 2)]);
+        assert_eq!((sets.all, sets.read, sets.written, sets.read_hot), (78, 68, 11, 2));
+    }
+
+    #[test]
+    fn runs_take_what_was_foreseen() {
+        let mut pages = Pages::new();
+        let taken = |pages: &Pages| pages.pages.capacity() as u64 * RUN * 4 + pages.runs.bytes();
+        for _ in 0..40 {
+            let (before, more) = (taken(&pages), 1 + pages.runs() / 3);
+            let (resident, reserved) = pages.growth(more);
+            let first = pages.runs() * RUN;
+            assert_eq!(Pages::runs_of(first, first + more * RUN - 1), more);
+            pages.take(first, first + more * RUN - 1, true);
+            assert!(taken(&pages) <= before + reserved && resident >= more * RUN * 4);
+        }
     }
 }

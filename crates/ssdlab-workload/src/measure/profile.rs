@@ -9,7 +9,7 @@ use ssdlab_base::units::SECTOR_BYTES;
 use super::gaps::{bucket, curve, middle};
 use super::load::{Counting, Load};
 use super::sizes::{SizeFigures, Sizes};
-use super::{Measure, PAGE, Reuse};
+use super::{Measure, PAGE, Pages, Reuse};
 use crate::record::{Op, Record};
 
 /// What a trace is like. All figures but the counts of trims and flushes are of its reads and
@@ -169,9 +169,30 @@ impl Profiler {
         }
     }
 
-    /// Bytes that are reserved for the pages touched so far.
-    pub fn reserved(&self) -> u64 {
-        self.measure.pages.reserved()
+    /// Runs of pages that were touched so far.
+    pub fn runs(&self) -> u64 {
+        self.measure.pages.runs()
+    }
+
+    /// Runs of pages, and pages, that these requests touch at most.
+    pub fn asked(records: &[Record]) -> [u64; 2] {
+        let mut asked = [0, 0];
+        for record in records {
+            if matches!(record.op, Op::Read | Op::Write) && record.sectors > 0 {
+                let last = (record.lba + u64::from(record.sectors) - 1) / PAGE;
+                let first = record.lba / PAGE;
+                asked[0] += Pages::runs_of(first, last);
+                asked[1] += last - first + 1;
+            }
+        }
+        asked
+    }
+
+    /// Bytes that so many more runs, and pages in them, take: those that are touched, and those that are reserved.
+    pub fn growth(&self, [runs, pages]: [u64; 2]) -> (u64, u64) {
+        let (resident, reserved) = self.measure.pages.growth(runs);
+        let followed = self.again.as_ref().map_or(0, |again| again.growth(pages));
+        (resident + followed, reserved + followed)
     }
 
     /// What was found.
@@ -267,6 +288,12 @@ impl Again {
             self.buckets[place] += weight;
             self.uses += weight;
         }
+    }
+
+    /// Bytes that the next pages take, of which there are so many at most; a sample of them is followed.
+    fn growth(&self, pages: u64) -> u64 {
+        let left = (MOST_FOLLOWED + 1).saturating_sub(self.reuse.pages());
+        self.reuse.growth((pages >> self.reuse.sample()).min(left as u64))
     }
 
     fn quantile(&self, share: f64) -> Option<f64> {

@@ -76,6 +76,15 @@ impl Reuse {
         self.last.len()
     }
 
+    /// Bytes that are taken besides once so many more pages are followed.
+    pub(super) fn growth(&self, more: u64) -> u64 {
+        let number = size_of::<u32>() as u64;
+        let positions = (2 * (self.last.len() as u64 + more)).next_power_of_two();
+        // The places of their uses, in two lists.
+        let uses = if positions > self.user.len() as u64 { 2 * positions * number } else { 0 };
+        self.numbers.growth(more) + uses + more * number
+    }
+
     /// One page in 2^`sample` is followed.
     pub fn sample(&self) -> u32 {
         self.sample
@@ -87,8 +96,9 @@ impl Reuse {
         for (page, number) in self.numbers.entries() {
             pages[number as usize] = page;
         }
-        let before = std::mem::replace(self, Reuse::new(self.sample + 1));
-        for number in before.user.into_iter().filter(|number| *number != NONE) {
+        // All but this is gone before as much is made again.
+        let Reuse { user, .. } = std::mem::replace(self, Reuse::new(self.sample + 1));
+        for number in user.into_iter().filter(|number| *number != NONE) {
             self.take(pages[number as usize]);
         }
     }

@@ -27,10 +27,26 @@ impl Numbers {
         let number = self.count;
         self.slots[slot] = (key, number);
         self.count += 1;
-        if self.count as usize * 2 > self.slots.len() {
+        // Half of the slots and one: so many are followed at most of a power of two.
+        if self.count as usize * 2 > self.slots.len() + 2 {
             self.grow();
         }
         (number, true)
+    }
+
+    /// Bytes that the table takes besides once so many more keys have come: it doubles, beside itself.
+    pub(super) fn growth(&self, more: u64) -> u64 {
+        let entry = size_of::<(u64, u32)>() as u64;
+        let slots = self.slots.len() as u64;
+        let keys = u64::from(self.count) + more;
+        let wanted = (2 * keys.saturating_sub(1)).next_power_of_two();
+        if wanted > slots { wanted * entry } else { 0 }
+    }
+
+    /// Bytes of the table.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> u64 {
+        size_of_val(&*self.slots) as u64
     }
 
     /// The keys with their numbers, in no order.
