@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any, TypeVar, Unpack
@@ -25,6 +25,7 @@ from ssdlab.files import (
 from ssdlab.plan import Plan, RunOptions, check_plan, to_json, varied_settings
 from ssdlab.progress import Progress
 from ssdlab.result import Comparison, Missing, Result, aggregate
+from ssdlab.room import DRAWING, NOTHING, check_room, for_reading, for_results
 from ssdlab.sweeps import MAX_RUNS, check_run_count, seed_groups
 
 T = TypeVar("T")
@@ -71,9 +72,10 @@ def compare(
     jobs = None if jobs is None else integer("--jobs", jobs, 1)
     wire = _plans_json(plans)
     read = input_files_of(wire)
+    check_results(plans)
     check_apart(*_native.files_of(wire))
     texts, interrupted, wrong = _native.run(wire, jobs, arguments.callback("progress", progress))
-    comparison = _comparison(plans, _parsed(texts), read)
+    comparison = _comparison(plans, texts, read)
     if wrong is not None:
         wrong.partial = comparison or None
         raise wrong
@@ -99,31 +101,70 @@ def parallel_runs(plans: Iterable[Plan]) -> int:
     )
 
 
+def check_results(plans: Sequence[Plan], drawn: str | None = None) -> None:
+    """Refuse more results than fit into memory, before the first run.
+
+    ``drawn`` is the option of the drawings that are made of the results, if any are. Raises
+    :class:`InputError`, which names the option that makes them too many.
+    """
+    drawing = DRAWING if drawn else NOTHING
+    detailed = len(plans) if drawn else sum(plan.detail is True for plan in plans)
+    option = _option_of(plans)
+    results = f"the results of {len(plans)} runs"
+    check_room(f"{option}: {results}", for_results(len(plans), 0) + drawing)
+    if detailed:
+        what = f"{drawn or 'detail'}: {results} with what a report draws"
+        check_room(what, for_results(len(plans), detailed) + drawing)
+
+
+def _option_of(plans: Sequence[Plan]) -> str:
+    """Return the option that makes most of some plans: of seeds, or of what is compared."""
+    seeds = len({plan.seed for plan in plans})
+    if seeds * seeds >= len(plans):
+        return "--seeds"
+    return "--vary" if any(plan.vary for plan in plans) else "plans"
+
+
 def _plans_json(plans: Iterable[Plan]) -> str:
     return "[" + ",".join(to_json(plan) for plan in plans) + "]"
 
 
-def _parsed(texts: list[str]) -> Iterator[dict[str, Any] | None]:
-    """Read JSON texts one by one, and keep none: many results take memory once."""
+_NO_RESULT = "null"
+"""The JSON of a plan whose run never began."""
+_CHECKED = 32
+"""Results after which there is a look at the memory for the others."""
+
+
+def _taken(texts: list[str]) -> Iterator[str]:
+    """Take JSON texts one by one: many results take memory once.
+
+    Raises :class:`InputError` where no memory is left for the others.
+    """
     texts.reverse()
     while texts:
-        yield json.loads(texts.pop())
+        if not len(texts) % _CHECKED:
+            check_room(f"the results of {len(texts)} runs", for_reading(texts))
+        yield texts.pop()
 
 
-def _comparison(
-    plans: list[Plan], results: Iterable[dict[str, Any] | None], read: Sequence[File] = ()
-) -> Comparison:
+def _comparison(plans: list[Plan], texts: list[str], read: Sequence[File] = ()) -> Comparison:
     """Return what was measured: a plan that was stopped before its run began has no result."""
+    configs: dict[str, Mapping[str, Any]] = {}
     missing: list[Missing] = []
     begun: list[Plan] = []
     typed: list[Result] = []
-    for plan, data in zip(plans, results, strict=True):
-        if data is None:
+    for plan, text in zip(plans, _taken(texts), strict=True):
+        if text == _NO_RESULT:
             missing.append(Missing(_label(plan), plan.seed))
         else:
             begun.append(plan)
-            result = Result.from_dict({**data, "vary": varied_settings(plan)})
-            typed.append(replace(result, input_files=read))
+            result = Result.from_json(text, varied_settings(plan))
+            made = result.provenance
+            # Runs of one config have it once.
+            config = configs.setdefault(made.config_hash, made.config)
+            if config == made.config:
+                made = replace(made, config=config)
+            typed.append(replace(result, provenance=made, input_files=read))
     plans = begun
     groups = seed_groups(plans)
     if len(groups) == len(plans):

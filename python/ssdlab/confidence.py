@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,7 +51,13 @@ def interval(values: Sequence[float]) -> Interval:
     return Interval(mean, t_975(len(values) - 1) * error)
 
 
-def intervals(figures: Sequence[Mapping[str, float]]) -> dict[str, Interval]:
-    """Return the interval of each figure that every run has."""
-    names = [name for name in figures[0] if all(name in run for run in figures)]
-    return {name: interval([run[name] for run in figures]) for name in names}
+def intervals(figures: Iterable[Mapping[str, float]]) -> dict[str, Interval]:
+    """Return the interval of each figure that every run has; the runs are taken one by one."""
+    runs = iter(figures)
+    columns = {name: [value] for name, value in next(runs).items()}
+    for run in runs:
+        for name in columns.keys() - run.keys():
+            del columns[name]
+        for name, values in columns.items():
+            values.append(run[name])
+    return {name: interval(values) for name, values in columns.items()}

@@ -29,16 +29,19 @@ class OutputFile:
         if not self._in_place:
             _native.NewFile(option, self._path)
 
-    def write(self, text: str) -> None:
-        """Replace the file, in one step, by one with this text."""
-        content = text.encode("utf-8", errors="backslashreplace")
+    def write(self, text: str | Iterable[str]) -> None:
+        """Replace the file, in one step, by one with this text, which may come in parts."""
+        parts = [text] if isinstance(text, str) else text
+        contents = (part.encode("utf-8", errors="backslashreplace") for part in parts)
         if not self._in_place:
             file = _native.NewFile(self._option, self._path)
-            file.write(content)
+            for content in contents:
+                file.write(content)
             file.persist()
             return
         try:
-            Path(self._path).write_bytes(content)
+            with Path(self._path).open("wb") as special:
+                special.writelines(contents)
         except OSError as error:
             raise _cannot_write(self._option, self._path, error) from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +24,13 @@ class Need:
     data: int
     resident: int
 
+    def __add__(self, other: Need) -> Need:
+        """Return what both take."""
+        addresses, data = self.addresses + other.addresses, self.data + other.data
+        return Need(addresses, data, self.resident + other.resident)
 
+
+NOTHING = Need(0, 0, 0)
 DRAWING = Need(0, 0, 150 * MEGA)
 """What Altair takes and the renderer, whose addresses :mod:`ssdlab.render.process` asks for."""
 
@@ -31,6 +38,11 @@ LOADING = Need(300 * MEGA, 185 * MEGA, 35 * MEGA)
 """What NumPy, SciPy and a small fit take: a fifth of the addresses are OpenBLAS's buffers."""
 LOADED = Need(120 * MEGA, 120 * MEGA, 10 * MEGA)
 """The same where they are loaded."""
+
+_RESULT, _DETAIL = 18_000, 180_000
+"""What the result of a run takes at least, and what a report draws of it. Measured."""
+_READ = 2
+"""What a result takes at least when its JSON is read, in bytes of that. Measured."""
 
 _PROCESSES = Need(250 * MEGA, 150 * MEGA, 100 * MEGA)
 """What NumPy takes, and the threads that joblib starts for processes of runs."""
@@ -49,6 +61,18 @@ def check_room(what: str, need: Need) -> None:
             _check(what, needed, max(most - _taken(at), 0), name)
     if (left := _native.memory_left()) is not None:
         _check(what, need.resident, *left)
+
+
+def for_results(count: int, detailed: int) -> Need:
+    """Return what so many results take, so many of which have what a report draws."""
+    taken = count * _RESULT + detailed * _DETAIL
+    return Need(taken, taken, taken)
+
+
+def for_reading(texts: Sequence[str]) -> Need:
+    """Return what results take besides once these texts are read."""
+    taken = _READ * sum(map(len, texts))
+    return Need(taken, taken, taken)
 
 
 def for_processes(count: int) -> Need:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 from command import COMMAND, ROOT
 
 import ssdlab
-from ssdlab import _native
+from ssdlab import _native, api
 from ssdlab.errors import InputError
 
 MEGA = 10**6
@@ -130,3 +132,85 @@ def test_more_chips_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     left(monkeypatch, 200)
     with pytest.raises(InputError, match=r"^a fit: .*at least 296 MB are needed"):
         ssdlab.fit()
+
+
+@pytest.mark.parametrize(("option", "seeds", "cycles"), [("--seeds", 3000, 1), ("--vary", 1, 3000)])
+def test_more_results_than_fit_are_refused_before_the_first_run(
+    monkeypatch: pytest.MonkeyPatch, option: str, seeds: int, cycles: int
+) -> None:
+    left(monkeypatch, 50)
+    vary = {"start.pe_cycles": range(cycles)}
+    plans = ssdlab.sweep(ssdlab.Plan(limit=1), vary=vary, seeds=seeds)
+    line = rf"^{option}: the results of 3000 runs: .*at least 54 MB .*\(a control group\)$"
+    with pytest.raises(InputError, match=line):
+        ssdlab.compare(plans)
+
+
+def test_a_report_of_more_results_than_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    left(monkeypatch, 180)
+    plans = ssdlab.sweep(ssdlab.Plan(limit=1), seeds=200)
+    api.check_results(plans)
+    with pytest.raises(InputError, match=r"^--report: the results of 200 runs .*at least 189 MB"):
+        api.check_results(plans, "--report")
+
+
+def test_results_that_turn_out_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    left(monkeypatch, 1)
+    texts = [" " * 100_000] * api._CHECKED
+    with pytest.raises(InputError, match=r"^the results of 32 runs: .*at least 6 MB are needed"):
+        next(api._taken(texts))
+
+
+def in_group(
+    enter: Callable[[], None], folder: Path, *command: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *command],
+        cwd=folder,
+        preexec_fn=enter,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_results_of_many_runs_take_little(
+    within: Callable[[int], Callable[[], None]], tmp_path: Path
+) -> None:
+    command = ("compare", "--workload", "random", "--limit", "1", "--seeds", "900")
+    done = in_group(within(100), tmp_path, *command, "--json", "c.json")
+    assert done.returncode == 0, done
+    assert len(json.loads((tmp_path / "c.json").read_text())["results"]) == 900
+
+
+@pytest.mark.parametrize(
+    ("mega", "options", "fits"), [(110, (), False), (150, ("--no-reuse",), True)]
+)
+def test_a_trace_of_pages_far_apart(
+    within: Callable[[int], Callable[[], None]],
+    mega: int,
+    options: tuple[str, ...],
+    fits: bool,
+    tmp_path: Path,
+) -> None:
+    random = Random(1)
+    addresses = (random.randrange(1 << 42) >> 9 << 9 for _ in range(150_000))
+    lines = (f"{n},h,0,Read,{address},{256 << 10},0\n" for n, address in enumerate(addresses))
+    (tmp_path / "t.msr").write_text("".join(lines))
+    done = in_group(within(mega), tmp_path, "trace", "info", "t.msr", *options)
+    assert done.returncode == (0 if fits else 2), done
+    assert fits or "more pages are touched than fit into memory" in done.stderr
+
+
+@pytest.mark.parametrize("mega", [150, 200])
+def test_a_timeline_that_grows_ends_in_a_line(
+    within: Callable[[int], Callable[[], None]], mega: int, tmp_path: Path
+) -> None:
+    load = ("--workload", "random", "--time-scale", "0.3", "--set", "workload.requests=3000000")
+    files = ("--log", "l.parquet", "--series", "s.parquet", "--timeline", "t.json")
+    done = in_group(within(mega), tmp_path, "run", *load, *files, "--timeline-span", "100s")
+    assert done.returncode == 2, done
+    start = "--timeline-span: a timeline of more than fits into memory: got "
+    assert done.stderr.startswith(start), done.stderr
+    assert done.stderr.endswith("are left (a control group)\n")

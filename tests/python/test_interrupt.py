@@ -142,7 +142,7 @@ def three_seeds(*partial: int) -> ssdlab.Comparison:
     results = [result.to_dict() for result in ssdlab.compare(plans[:4])]
     for index in partial:
         results[index]["partial"] = True
-    return api._comparison(plans, [*results, None, None])
+    return api._comparison(plans, [json.dumps(one) for one in [*results, None, None]])
 
 
 def test_what_was_stopped_is_left_out_of_a_mean() -> None:
@@ -163,7 +163,7 @@ def test_what_was_stopped_is_left_out_of_a_mean() -> None:
 def test_of_very_many_runs_that_never_ran_the_first_are_named() -> None:
     plans = ssdlab.sweep(ssdlab.Plan(limit=300), vary={"scheduler": ["fifo", "dlv"]}, seeds=2000)
     results = [result.to_dict() for result in ssdlab.compare(plans[:1])]
-    whole = api._comparison(plans, [*results, *[None] * 3999])
+    whole = api._comparison(plans, [*map(json.dumps, results), *["null"] * 3999])
     *_, line = str(whole).splitlines()
     seeds = ", ".join(map(str, range(2, 12)))
     assert line == f"PARTIAL: not run: scheduler=fifo (seeds {seeds}), and 3,989 more"

@@ -18,7 +18,7 @@ from ssdlab.confidence import interval
 from ssdlab.cpu import available_cores
 from ssdlab.render.formatting import share
 from ssdlab.render.text.comparison import caveats
-from ssdlab.result import schema
+from ssdlab.result import Comparison, Missing, schema
 
 LITTLE: dict[str, Any] = {"limit": 2000}
 
@@ -109,13 +109,33 @@ def test_seeds_are_summed_up() -> None:
     assert summed.seeds == [1, 2, 3]
 
 
+def test_json_in_parts_is_that_as_a_whole() -> None:
+    several = ssdlab.compare(ssdlab.sweep(ssdlab.Plan(**LITTLE, label="é\n[]"), seeds=2))
+    for results in ((), several[:1], several):
+        for missing in ((), [Missing("[]", 3)]):
+            whole = Comparison(results, several.aggregates, missing)
+            assert "".join(whole.json_parts()) == whole.to_json()
+
+
+def test_the_json_of_a_result_is_read_when_it_is_asked_for() -> None:
+    result = ssdlab.run(ssdlab.Plan(**LITTLE))
+    assert dict(result.raw) == dict(result.raw.items()) == result.to_dict()
+    assert len(result.raw) == len(result.to_dict())
+    assert ssdlab.Result.from_dict(result.to_dict()) == result
+
+
+def test_results_of_one_config_share_it() -> None:
+    first, second = ssdlab.compare(ssdlab.sweep(ssdlab.Plan(**LITTLE), seeds=2))
+    assert first.provenance.config is second.provenance.config
+
+
 def test_a_part_that_some_seeds_have_is_reported_for_all() -> None:
     plans = ssdlab.sweep(ssdlab.Plan(**LITTLE), seeds=4)
     results = [result.to_dict() for result in ssdlab.compare(plans)]
     for stopped, backlog in zip(results[1:], (128, 90), strict=False):
         stopped |= {"saturated": True, "backlog": backlog}
     results[3] |= {"uncorrectable": 7, "remarks": [*results[3]["remarks"], "an odd one"]}
-    whole = api._comparison(plans, [*results])
+    whole = api._comparison(plans, [json.dumps(result) for result in results])
     expected = [
         (
             "SATURATED: 2 of 4 seeds saturated, the drive cannot keep up;"

@@ -14,7 +14,7 @@ from ssdlab.files import File, OutputFile, OutputFolder, check_apart
 from ssdlab.room import DRAWING, check_room
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ssdlab.analysis import Analysis
     from ssdlab.render.figures.base import Figure
@@ -52,6 +52,13 @@ class DrawingOutputs:
     def is_wanted(self) -> bool:
         """Tell whether anything is to be drawn."""
         return self._report is not None or self._figures is not None
+
+    @property
+    def option(self) -> str | None:
+        """Return the option by which something is to be drawn; None if nothing is."""
+        if self._report is not None:
+            return "--report"
+        return None if self._figures is None else "--figures"
 
     def steps(
         self, html: Callable[[], str], figures: Callable[[], Sequence[Figure]]
@@ -123,7 +130,7 @@ class RunOutputs:
     def write_json(self, comparison: Comparison) -> None:
         """Write the results, if that is wanted."""
         if self._json is not None:
-            self._json.write(comparison.to_json() + "\n")
+            self._json.write(_with_line_end(comparison.json_parts()))
 
     def drawing_steps(self, comparison: Comparison) -> list[Callable[[], object]]:
         """Return what writes the report and the figures that are wanted."""
@@ -157,10 +164,16 @@ def write_each(steps: Iterable[Callable[[], object]]) -> None:
         raise next((one for one in failed if not isinstance(one, BrokenPipeError)), failed[0])
 
 
-def print_out(text: str) -> None:
-    """Print a text, now: what cannot be printed is found out here."""
-    click.echo(text)
+def print_out(text: str | Iterable[str]) -> None:
+    """Print a text, which may come in parts, now: what cannot be printed is found out here."""
+    for part in _with_line_end([text] if isinstance(text, str) else text):
+        click.echo(part, nl=False)
     sys.stdout.flush()
+
+
+def _with_line_end(parts: Iterable[str]) -> Iterator[str]:
+    yield from parts
+    yield "\n"
 
 
 def output_files(parameters: dict[str, Any], names: Sequence[str]) -> list[File]:

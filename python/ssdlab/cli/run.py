@@ -72,6 +72,7 @@ def _execute(
     outputs, code = RunOutputs(parameters, len(plans), api.input_files(plans)), 0
     if outputs.drawing.is_wanted:
         plans = [replace(plan, detail=True) for plan in plans]
+    api.check_results(plans, outputs.drawing.option)
     try:
         with ProgressLine() as line:
             limits = {"jobs": parameters["jobs"], "max_runs": parameters["max_runs"]}
@@ -102,7 +103,7 @@ def _write_outputs(
 
     def print_all() -> None:
         if parameters["json"] == STDOUT:
-            print_out(comparison.to_json())
+            print_out(comparison.json_parts())
             for caveat in caveats(comparison):
                 print_error(caveat)
         else:

@@ -101,9 +101,27 @@ class Comparison(Sequence[Result]):
         """Return what ``--json`` writes, as text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
 
+    def json_parts(self) -> Iterator[str]:
+        """Return the text of :meth:`to_json` in parts, which are made one by one.
+
+        The text of many results as a whole takes some times the memory of the results.
+        """
+        head, tail = Comparison((), self.aggregates, self.missing).to_json().split("[]", 1)
+        yield head + "["
+        separator = "\n"
+        for result in self.results:
+            # No text in JSON has a line end of its own.
+            yield separator + _INDENT + result.to_json().replace("\n", "\n" + _INDENT)
+            separator = ",\n"
+        yield ("\n  ]" if self.results else "]") + tail
+
     def __str__(self) -> str:
         """Return the tables that ``ssdlab compare`` prints."""
         return as_text(self)
+
+
+_INDENT = 4 * " "
+"""What is before each line of a result."""
 
 
 def _row(result: Result) -> dict[str, Any]:
@@ -120,7 +138,7 @@ def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Agg
     whole = [run for run in runs if not results[run].partial]
     left_out = [run for run in runs if results[run].partial] if whole else []
     runs = whole or runs
-    figures = [flat_figures(results[run].raw) for run in runs]
+    figures = (flat_figures(results[run].raw) for run in runs)
     seeds = [results[run].provenance.seed for run in runs]
     return Aggregate(label, runs, seeds, intervals(figures), not whole, left_out)
 

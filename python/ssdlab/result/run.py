@@ -36,6 +36,7 @@ from ssdlab.result.parts import (
     Utilization,
     WearResult,
 )
+from ssdlab.result.raw import RawResult
 
 if typing.TYPE_CHECKING:
     import pyarrow as pa
@@ -137,6 +138,12 @@ class Result:
         """
         return from_dict(cls, data, raw=data, input_files=())
 
+    @classmethod
+    def from_json(cls, text: str, vary: Mapping[str, str]) -> Result:
+        """Give attributes to a result as the Rust side writes it, with what a sweep varies."""
+        raw = RawResult(text, {"vary": vary})
+        return from_dict(cls, raw.load(), raw=raw, input_files=())
+
     @property
     def decoded_at(self) -> list[int]:
         """The pages read for the host by level or retry step, from the first; none if but one."""
@@ -145,7 +152,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as it stands in JSON."""
-        return dict(self.raw)
+        return self.raw.load() if isinstance(self.raw, RawResult) else dict(self.raw)
 
     def series_to_arrow(self) -> pa.Table:
         """Return the run in intervals as an Arrow table; it must have been run for its details.
