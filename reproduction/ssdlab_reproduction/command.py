@@ -12,14 +12,16 @@ from ssdlab import escaping
 from ssdlab.arguments import MAX_COUNT
 from ssdlab.cli import exit_codes
 from ssdlab.cli.messages import print_error
+from ssdlab.cli.outputs import check_outputs, printed_to
 from ssdlab.cli.parameters import WholeNumber
-from ssdlab.files import OutputFolder
+from ssdlab.files import File, OutputFolder
 from ssdlab.sweeps import MAX_RUNS
 from ssdlab_reproduction import ledger_text
 from ssdlab_reproduction.claim import SYSTEMS
 from ssdlab_reproduction.ledger import ALL, SEEDS, reproduce
 
 _OUT = "ssdlab-reproduction"
+_TEXTS = ("ledger.md", "ledger.json", "report.html")
 _ENDINGS = (".md", ".json", ".html", ".pdf")
 
 
@@ -60,8 +62,10 @@ def reproduce_command(names: tuple[str, ...], **options: Any) -> int:
     Of all systems, of those that are named, or single claims (R14 P1).
     docs/reproduction.md has the last result, and says what there is to see.
     """
-    real = [] if options["traces"] is None else Path(options["traces"]).glob("*")
-    folder = OutputFolder("--out", options["out"], [("--traces", file) for file in real], _ENDINGS)
+    found = [] if options["traces"] is None else Path(options["traces"]).glob("*")
+    real: list[File] = [("--traces", file) for file in found]
+    folder = OutputFolder("--out", options["out"], [*real, *printed_to()], _ENDINGS)
+    check_outputs(real, [("--out", Path(options["out"], name)) for name in _TEXTS])
     try:
         ledger = reproduce(names or [ALL], **options)
     except KeyboardInterrupt:
@@ -73,11 +77,8 @@ def reproduce_command(names: tuple[str, ...], **options: Any) -> int:
     from ssdlab_reproduction import ledger_figures, ledger_page  # noqa: PLC0415  loaded when something is to be drawn
 
     data = json.dumps(ledger.to_dict(), indent=2, ensure_ascii=False) + "\n"
-    texts = {
-        "ledger.md": escaping.escape(ledger_text.ledger_markdown(ledger)),
-        "ledger.json": data,
-        "report.html": ledger_page.ledger_page(ledger),
-    }
+    markdown = escaping.escape(ledger_text.ledger_markdown(ledger))
+    texts = dict(zip(_TEXTS, (markdown, data, ledger_page.ledger_page(ledger)), strict=True))
     drawings = drawing.figure_files(ledger_figures.ledger_figures(ledger), ["pdf"])
     # A byte of a file's name that is no UTF-8 is an escape, of which JSON knows the same form.
     written = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}

@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, OFFICE, Ssdlab
+from command import COMMAND, OFFICE, ROOT, Ssdlab
 
 import ssdlab as library
 from ssdlab import traces
@@ -403,17 +404,68 @@ def test_a_link_that_leads_to_itself_is_refused_in_a_line(
         ("run --json - --report r.html > r.html", "the file that --report writes"),
         ("trace info t.csv >> soft", "the file that FILE reads"),
         ("fit chips.csv >> chips.csv", "the file that CSV reads"),
+        ("fit chips.csv --out d > d/fit.json", "the file that --out writes"),
+        ("state load s >> s", "the file that FILE reads"),
+        ("state save s > s", "the file that FILE writes"),
+        ("state save new --config c.toml >> c.toml", "the file that --config reads"),
+        ("config validate c.toml >> c.toml", "the file that --config reads"),
+        ("config validate --toml --config c.toml >> c.toml", "the file that --config reads"),
+        (
+            "config validate m.toml --device readguard-tlc-2t >> chips.csv",
+            "the file that physics.measured.file reads",
+        ),
+        ("physics dlv-mlc-128g --config c.toml >> c.toml", "the file that --config reads"),
+        ("trace convert t.csv o.csv >> t.csv", "the file that IN reads"),
+        ("trace convert t.csv o.csv > o.csv", "the file that OUT writes"),
+        ("trace mix a=t.csv -o o.csv >> t.csv", "the file that APP reads"),
+        ("trace formats --json j > j", "the file that --json writes"),
+        ("reproduce H4 --quick --traces rt >> rt/hm_0.csv", "the file that --traces reads"),
+        ("reproduce H4 --quick --out d > d/ledger.json", "the file that --out writes"),
     ],
 )
 def test_what_is_printed_replaces_nothing_either(inputs: Path, command: str, refused: str) -> None:
+    (inputs / "rt").mkdir()
+    (inputs / "rt" / "hm_0.csv").write_bytes((inputs / "t.csv").read_bytes())
+    (inputs / "s").write_bytes(b"")
     before = contents(inputs)
     done = in_shell(command, inputs)
     assert done.returncode == 2
-    assert done.stderr.startswith("standard output: " + refused), done.stderr
+    by_folder = "--out: the file of standard output may be one of those that are written"
+    assert done.stderr.startswith(("standard output: " + refused, by_folder)), done.stderr
     # The shell makes the file that it leads what is printed to.
     after = contents(inputs)
-    after.pop(str(inputs / "r.html"), None)
+    for name in ("r.html", "d/fit.json", "d/ledger.json", "o.csv", "j"):
+        assert after.pop(str(inputs / name), b"") == b""
     assert after == before
+
+
+def test_commands_look_at_their_files_in_one_place() -> None:
+    folders = (ROOT / "python" / "ssdlab" / "cli", ROOT / "reproduction" / "ssdlab_reproduction")
+    texts = {path.name: path.read_text() for folder in folders for path in folder.glob("*.py")}
+    importing = re.compile(r"^from ssdlab\.files import .*\bcheck_apart\b", re.MULTILINE)
+    assert [name for name, text in texts.items() if importing.search(text)] == ["outputs.py"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run --trace t.csv --json new 2>> hard",
+        "state load s 2>> s",
+        "config validate c.toml 2>> c.toml",
+        "trace info t.csv 2>> soft",
+        "fit chips.csv 2>> chips.csv",
+    ],
+)
+def test_what_is_told_of_errors_does_not_go_into_an_input(inputs: Path, command: str) -> None:
+    (inputs / "s").write_bytes(b"a state")
+    before = contents(inputs)
+    done = in_shell(command, inputs)
+    assert done.returncode == 2
+    # The line cannot go where it should.
+    assert done.stdout.startswith("standard error: the file that "), done.stdout
+    assert contents(inputs) == before
+    done = in_shell(command.replace("2>>", ">>") + " 2>&1", inputs)
+    assert (done.returncode, contents(inputs)) == (2, before)
 
 
 @pytest.mark.parametrize(
@@ -424,6 +476,10 @@ def test_what_is_printed_replaces_nothing_either(inputs: Path, command: str, ref
         "run --trace t.csv --limit 50 --json - > out",
         "fit chips.csv --samples s.csv > out",
         "trace info t.csv > out",
+        "run --trace t.csv --limit 50 > out 2>&1",
+        "run --trace t.csv --limit 50 --json /dev/stdout > out 2>&1",
+        "run --trace t.csv --limit 50 > out 2> err",
+        "config validate c.toml > out 2>&1",
     ],
 )
 def test_what_is_printed_may_go_to_a_file_of_its_own(inputs: Path, command: str) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from ssdlab import _native
+from ssdlab import _native, api
 from ssdlab.cli import options
+from ssdlab.cli.outputs import check_outputs
 from ssdlab.cli.parameters import CommandGroup
 from ssdlab.plan import to_json
 
@@ -27,6 +28,7 @@ def validate(files: tuple[str, ...], **parameters: Any) -> None:
     """Check config FILEs, and what --set says, over a device and a scheme."""
     parameters["config"] = (*parameters["config"], *files)
     plan = options.plan_from(parameters)
+    check_outputs(api.input_files([plan]), [])
     toml, listing, digest = _native.effective(to_json(plan))
     if parameters["toml"]:
         click.echo(toml.rstrip())

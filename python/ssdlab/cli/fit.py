@@ -11,7 +11,7 @@ from ssdlab.calibration.fitting import fit_with_samples
 from ssdlab.calibration.result import CHIPS_LAYER, DEFAULT_DEVICE, output_paths
 from ssdlab.cli import exit_codes, options
 from ssdlab.cli.messages import print_error
-from ssdlab.cli.outputs import AnalysisOutputs, output_files, write_each
+from ssdlab.cli.outputs import AnalysisOutputs, output_files, printed_to, write_each
 from ssdlab.cli.parameters import WholeNumber
 from ssdlab.errors import InputError, quoted
 from ssdlab.files import File, OutputFolder
@@ -91,7 +91,7 @@ def fit_command(**parameters: Any) -> int:
     out = (
         None
         if parameters["out"] is None
-        else OutputFolder("--out", parameters["out"], [*read, *files])
+        else OutputFolder("--out", parameters["out"], [*read, *files, *printed_to()])
     )
     samples = parameters["samples"]
     written: list[File] = [] if samples is None else [("--samples", samples)]

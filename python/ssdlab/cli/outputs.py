@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -90,10 +90,10 @@ class AnalysisOutputs:
         The command reads the files in ``read``, and writes those in ``written``, too.
         """
         files = output_files(parameters, ("json", "report"))
-        check_apart(read, [*files, *written])
+        all_files = check_outputs(read, [*files, *written])
         self._to_stdout = parameters["json"] == STDOUT
         self._json = _json_of(files)
-        self._drawing = DrawingOutputs(parameters, [*read, *files, *written])
+        self._drawing = DrawingOutputs(parameters, [*read, *all_files])
 
     def steps(self, analysis: Analysis) -> list[Callable[[], object]]:
         """Return what prints it and writes what else is wanted, for :func:`write_each`."""
@@ -117,7 +117,7 @@ class RunOutputs:
         The runs read the files in ``read``.
         """
         files = output_files(parameters, (*self._WHOLE, *self._OF_ONE_RUN))
-        check_apart(read, files)
+        all_files = check_outputs(read, files)
         for name in self._OF_ONE_RUN:
             if parameters[name] is None:
                 continue
@@ -125,7 +125,7 @@ class RunOutputs:
                 raise InputError.at(f"--{name}", f"a file of one run: got {runs} runs")
             OutputFile(f"--{name}", parameters[name])
         self._json = _json_of(files)
-        self.drawing = DrawingOutputs(parameters, [*read, *files])
+        self.drawing = DrawingOutputs(parameters, [*read, *all_files])
 
     def write_json(self, comparison: Comparison) -> None:
         """Write the results, if that is wanted."""
@@ -177,28 +177,68 @@ def _with_line_end(parts: Iterable[str]) -> Iterator[str]:
 
 
 def output_files(parameters: dict[str, Any], names: Sequence[str]) -> list[File]:
-    """Return the files that these options name, each with its option, and the one printed to."""
-    named = [
+    """Return the files that these options name, each with its option."""
+    return [
         (f"--{name}", parameters[name])
         for name in names
         if parameters[name] is not None and (name, parameters[name]) != ("json", STDOUT)
     ]
-    return [*named, *_printed_to(path for _, path in named)]
 
 
-def _printed_to(named: Iterable[str]) -> list[File]:
-    """Return the file that standard output leads to, unless an option asks for that."""
-    if not _STDOUT_NAMES.isdisjoint(map(str, named)):
-        return []
+def check_outputs(read: Iterable[File], written: Sequence[File]) -> list[File]:
+    """Return all files that a command writes: those that are named, and those it prints to.
+
+    Raises an :class:`InputError` if one of them is read, or written twice. Every command that reads
+    or writes files asks here before it begins.
+    """
+    read, files = list(read), [*written, *printed_to(path for _, path in written)]
     try:
-        is_file = stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
-    except (OSError, ValueError):
-        return []
-    return [("standard output", f"/proc/self/fd/{sys.stdout.fileno()}")] if is_file else []
+        check_apart(read, files)
+    except InputError:
+        _keep_errors_from(read)
+        raise
+    return files
 
 
-_STDOUT_NAMES = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
-"""Names by which an option may ask for what is printed."""
+def _keep_errors_from(read: Sequence[File]) -> None:
+    """Lead standard error elsewhere if it leads to one of these files: a refusal changes none.
+
+    That is standard output, or nowhere if that leads to one of them, too.
+    """
+
+    def is_read(stream: TextIO) -> bool:
+        try:
+            check_apart(read, [("", f"/proc/self/fd/{stream.fileno()}")])
+        except (InputError, OSError, ValueError):
+            return True
+        return False
+
+    if is_read(sys.stderr):
+        to = os.open(os.devnull, os.O_WRONLY) if is_read(sys.stdout) else sys.stdout.fileno()
+        os.dup2(to, sys.stderr.fileno())
+
+
+def printed_to(named: Iterable[str | os.PathLike[str]] = ()) -> list[File]:
+    """Return the files that standard output and standard error lead to.
+
+    A stream is left out if an option names it, and standard error if it goes where standard output
+    goes.
+    """
+    names = {os.fspath(name) for name in named}
+    found: list[File] = []
+    known: list[os.stat_result] = []
+    streams = [(sys.stdout, "standard output", "stdout"), (sys.stderr, "standard error", "stderr")]
+    for number, (stream, what, name) in enumerate(streams, 1):
+        try:
+            about = os.fstat(stream.fileno())
+        except (OSError, ValueError):
+            continue
+        is_new = not any(os.path.samestat(about, other) for other in known)
+        known.append(about)
+        asked = {f"/dev/{name}", f"/dev/fd/{number}", f"/proc/self/fd/{number}"}
+        if is_new and stat.S_ISREG(about.st_mode) and asked.isdisjoint(names):
+            found.append((what, f"/proc/self/fd/{stream.fileno()}"))
+    return found
 
 
 def _json_of(files: Sequence[File]) -> OutputFile | None:

@@ -10,8 +10,9 @@ import click
 from ssdlab import _native, api, arguments, escaping
 from ssdlab.cli import exit_codes, options
 from ssdlab.cli.messages import print_error
+from ssdlab.cli.outputs import check_outputs
 from ssdlab.cli.parameters import CommandGroup
-from ssdlab.files import OutputFile, check_apart
+from ssdlab.files import OutputFile
 from ssdlab.plan import to_json
 from ssdlab.progress import ProgressLine
 from ssdlab.render.formatting import share
@@ -34,7 +35,7 @@ def save(file: str, **parameters: Any) -> int:
     whose pages are whose.
     """
     plan = options.plan_from(parameters)
-    check_apart(api.input_files([plan]), [("FILE", file)])
+    check_outputs(api.input_files([plan]), [("FILE", file)])
     OutputFile("FILE", file)
     with ProgressLine() as line:
         header, interrupted = _native.save_state(to_json(plan), file, line)
@@ -51,7 +52,9 @@ def save(file: str, **parameters: Any) -> int:
 @click.argument("file")
 def load(file: str) -> None:
     """Check a saved drive and say what it holds."""
-    _print_header(file, json.loads(_native.load_state(arguments.input_file("FILE", file))))
+    file = arguments.input_file("FILE", file)
+    check_outputs([("FILE", file)], [])
+    _print_header(file, json.loads(_native.load_state(file)))
 
 
 def _print_header(file: str, header: dict[str, Any]) -> None:

@@ -15,11 +15,18 @@ from ssdlab import _native, arguments, escaping, traces
 from ssdlab.cli import exit_codes
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.options import DRAWING, add
-from ssdlab.cli.outputs import STDOUT, DrawingOutputs, output_files, print_out, write_each
+from ssdlab.cli.outputs import (
+    STDOUT,
+    DrawingOutputs,
+    check_outputs,
+    output_files,
+    print_out,
+    write_each,
+)
 from ssdlab.cli.parameters import CommandGroup, WholeNumber
 from ssdlab.display import as_figures, as_html
 from ssdlab.errors import InputError, one_line, quoted
-from ssdlab.files import File, OutputFile, check_apart
+from ssdlab.files import File, OutputFile
 from ssdlab.progress import ProgressLine
 from ssdlab.render.formatting import digits, pluralize, span
 from ssdlab.render.text.table import Column, format_table
@@ -89,8 +96,7 @@ def info(files: tuple[str, ...], **parameters: Any) -> None:
     All figures are of reads and writes; trims and flushes are counted apart.
     """
     read = [_file("FILE", file) for file in files]
-    files_written = output_files(parameters, ("json", "report"))
-    check_apart(read, files_written)
+    files_written = check_outputs(read, output_files(parameters, ("json", "report")))
     target = _target(parameters["json"])
     drawing = DrawingOutputs(parameters, [*read, *files_written])
     with ProgressLine(what="traces") as line:
@@ -226,7 +232,7 @@ def check(folder: str, **parameters: Any) -> int:
     manifest.check_pattern("--files", parameters["files"])
     read = [("DIR", file) for file in Path(folder).glob(f"*/{parameters['files']}")]
     read.append(("DIR", Path(folder, manifest.MANIFEST)))
-    check_apart(read, output_files(parameters, ["json"]))
+    check_outputs(read, output_files(parameters, ["json"]))
     target = _target(parameters["json"])
     with ProgressLine() as line:
         lines = traces.check(
@@ -270,6 +276,7 @@ def _number_text(value: float | None) -> str:
 def list_formats(**parameters: Any) -> None:
     """List the formats with their columns and units of time."""
     found = traces.formats()
+    check_outputs([], output_files(parameters, ["json"]))
     target = _target(parameters["json"])
     _write_and_print(found, target, parameters["json"], lambda: _print_formats(found))
 
@@ -299,7 +306,7 @@ def _reading(parameters: dict[str, Any]) -> traces.Reading:
 def _check_apart(read: Sequence[File], out: str, parameters: dict[str, Any]) -> None:
     """Refuse to write a trace that is read, or two things to one file."""
     files = [_file(option, str(spec)) for option, spec in read]
-    check_apart(files, [_file("OUT", out), *output_files(parameters, ["json"])])
+    check_outputs(files, [_file("OUT", out), *output_files(parameters, ["json"])])
 
 
 def _file(option: str, spec: str) -> File:
