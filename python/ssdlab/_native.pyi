@@ -31,6 +31,7 @@ __all__ = [
     "preset_text",
     "presets",
     "read_chips",
+    "read_config",
     "remove_unfinished",
     "result_schema",
     "run",
@@ -58,6 +59,7 @@ def run(
 ) -> tuple[list[str], bool, InputError | None]: ...
 def at_a_time(plans: str) -> int: ...
 def files_of(plans: str) -> tuple[list[tuple[str, Path]], list[tuple[str, Path]]]: ...
+def read_config(path: str | os.PathLike[str]) -> str: ...
 def check_apart(
     read: Sequence[tuple[str, str | os.PathLike[str]]],
     written: Sequence[tuple[str, str | os.PathLike[str]]],

@@ -22,7 +22,14 @@ from ssdlab.files import (
     check_no_trace,
     input_files_of,
 )
-from ssdlab.plan import Plan, RunOptions, check_plan, to_json, varied_settings
+from ssdlab.plan import (
+    Plan,
+    RunOptions,
+    check_plan,
+    to_json,
+    varied_settings,
+    with_pipes_read,
+)
 from ssdlab.progress import Progress
 from ssdlab.result import Comparison, Missing, Result, aggregate
 from ssdlab.room import DRAWING, NOTHING, check_room, for_reading, for_results
@@ -70,6 +77,7 @@ def compare(
     if not plans:
         raise InputError("nothing to run: got no plan, expected at least one")
     jobs = None if jobs is None else integer("--jobs", jobs, 1)
+    plans = with_pipes_read(plans)
     wire = _plans_json(plans)
     read = input_files_of(wire)
     check_results(plans)

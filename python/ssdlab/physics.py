@@ -14,7 +14,7 @@ from ssdlab import _native, escaping
 from ssdlab.analysis import Analysis
 from ssdlab.deserialize import from_dict
 from ssdlab.files import File, input_files_of
-from ssdlab.plan import DriveOptions, Plan, check_plan, to_json
+from ssdlab.plan import DriveOptions, Plan, check_plan, to_json, with_pipes_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,8 @@ def physics(plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> Phy
     input is wrong, flat physics among it, under which there is nothing to tell.
     """
     plan = check_plan(Plan() if plan is None else plan)
-    wire = to_json(replace(plan, **options))
+    (plan,) = with_pipes_read([replace(plan, **options)])
+    wire = to_json(plan)
     data: dict[str, Any] = json.loads(_native.physics(wire))
     return from_dict(Physics, data, raw=data, read=input_files_of(f"[{wire}]"))
 

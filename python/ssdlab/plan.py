@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
-from ssdlab import arguments
+from ssdlab import _native, arguments
 from ssdlab.arguments import (
     MAX_COUNT,
     MAX_INTEGER,
@@ -162,7 +164,7 @@ class Plan:
     def to_wire(self) -> dict[str, Any]:
         """Return the plan as the Rust side reads it; what is not given is left out."""
         varied_settings(self)
-        wire = {
+        wire: dict[str, Any] = {
             "device": arguments.text("--device", self.device),
             "scheme": arguments.text("--scheme", self.scheme),
             "config": self.configs(),
@@ -189,13 +191,62 @@ class Plan:
             "timeline_span": optional_text("--timeline-span", self.timeline_span),
             "label": optional_text("label", self.label),
         }
+        piped = {os.fspath(file): file.text for file in self._files() if isinstance(file, _Piped)}
+        wire["piped"] = piped or None
         return {key: value for key, value in wire.items() if value is not None}
 
     def configs(self) -> list[str]:
         """Return the paths of the config files; a single one need not be in a list."""
-        files = [self.config] if isinstance(self.config, str | bytes | os.PathLike) else self.config
-        files = arguments.sequence("--config", files)
-        return [arguments.input_file("--config", file) for file in files]
+        return [arguments.input_file("--config", file) for file in self._files()]
+
+    def _files(self) -> list[Any]:
+        is_one = isinstance(self.config, str | bytes | os.PathLike)
+        return list(arguments.sequence("--config", [self.config] if is_one else self.config))
+
+
+@dataclass(frozen=True, slots=True)
+class _Piped(os.PathLike[str]):
+    """A config file that is a pipe, and what came through it."""
+
+    path: str
+    text: str
+
+    def __fspath__(self) -> str:
+        """Return the path."""
+        return self.path
+
+
+def with_pipes_read(plans: Iterable[Plan]) -> list[Plan]:
+    """Return plans that hold the text of each config file that is a pipe.
+
+    A pipe can be read only once, and plans are read several times: by the check of what they read
+    and write, and by the run.
+    """
+    known: dict[str, _Piped | None] = {}
+
+    def read(file: Any) -> Any:
+        path = arguments.input_file("--config", file)
+        if path not in known:
+            known[path] = file if isinstance(file, _Piped) else _read_if_pipe(path)
+        return known[path] or file
+
+    found = []
+    for one in plans:
+        files = [read(file) for file in one._files()]  # noqa: SLF001  a plan's own module
+        is_any = any(isinstance(file, _Piped) for file in files)
+        found.append(replace(one, config=files) if is_any else one)
+    return found
+
+
+def _read_if_pipe(path: str) -> _Piped | None:
+    """Return a config file with its text if it is a pipe or a device."""
+    try:
+        mode = FilePath(path).stat().st_mode
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return None
+    return _Piped(path, _native.read_config(path))
 
 
 def to_json(plan: Plan) -> str:

@@ -92,6 +92,54 @@ def test_an_output_never_replaces_an_input_or_another_output(
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --json m.csv",
+        "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --report m.csv",
+        "run --device generic-tlc-2t --limit 10 --config <(echo '{named}') --log m.csv",
+        "compare --device generic-tlc-2t --seeds 2 --config <(echo '{named}') --json m.csv",
+        "physics generic-tlc-2t --config <(echo '{named}') --json m.csv",
+        "fit --device generic-tlc-2t --config <(echo '{named}') --json m.csv",
+        "fit --device generic-tlc-2t --config m.toml --json chips.csv",
+        "state save m.csv --device generic-tlc-2t --config <(echo '{named}')",
+        "config validate --device generic-tlc-2t <(echo '{named}') >> m.csv",
+    ],
+)
+def test_measurements_that_a_config_from_a_pipe_names_are_not_replaced(
+    inputs: Path, command: str
+) -> None:
+    (inputs / "m.csv").write_bytes(CHIPS.read_bytes())
+    before = contents(inputs)
+    named = f'physics.measured.file = "{inputs / "m.csv"}"'
+    line = ["bash", "-c", f"{COMMAND[0]} {command.format(named=named)}"]
+    done = subprocess.run(line, cwd=inputs, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert ": the file that physics.measured.file reads: got " in done.stderr
+    assert contents(inputs) == before
+
+
+@pytest.mark.parametrize("as_plans", [False, True])
+def test_the_library_reads_a_config_from_a_pipe_once(inputs: Path, *, as_plans: bool) -> None:
+    def pipe(text: str) -> str:
+        reader, writer = os.pipe()
+        os.write(writer, text.encode())
+        os.close(writer)
+        return f"/dev/fd/{reader}"
+
+    named = f'physics.measured.file = "{inputs / "chips.csv"}"'
+    plan = library.Plan(device="readguard-tlc-2t", config=[pipe(named)], log=inputs / "chips.csv")
+    before = contents(inputs)
+    with pytest.raises(library.InputError, match=r"the file that physics\.measured\.file reads"):
+        library.run(plan)
+    assert contents(inputs) == before
+    plan = library.Plan(config=pipe("workload.requests = 300"))
+    plans = library.sweep(plan, vary={"scheduler": ["fifo", "read_first"]})
+    results = library.compare(plans) if as_plans else [library.run(plan)]
+    assert {result.requests for result in results} == {300}
+    assert all("piped" not in result.provenance.plan for result in results)
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         "run --trace d/blame.svg:msr --figures d",

@@ -83,6 +83,12 @@ mod _native {
         Ok((pairs(read), pairs(written)))
     }
 
+    /// The text of a config file. Plans take that of a pipe, which can be read only once, as `piped`.
+    #[pyfunction]
+    fn read_config(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+        gil::work_alone(py, move || ssdlab_run::read_config(&path))
+    }
+
     /// Refuses a file that is read and written, or written twice; `(option, path)` each.
     #[pyfunction]
     fn check_apart(read: Vec<File>, written: Vec<File>) -> PyResult<()> {

@@ -50,5 +50,6 @@ pub use prepare::effective;
 pub use result::RunResult;
 pub use run::{Outcome, at_a_time, run_all, run_uninterrupted};
 pub use setup::save_state;
+pub use ssdlab_config::read_file as read_config;
 pub use ssdlab_core::config::catalog::{PRESETS, SCHEMES};
 pub use state::{load_state, read_state, write_state};

@@ -64,27 +64,34 @@ pub struct Plan {
     pub timeline_span: Option<String>,
     /// A name for the result.
     pub label: Option<String>,
-    /// What those of the config files said that can be read but once.
-    #[serde(skip)]
+    /// The texts of those config files that can be read only once, by their paths.
+    #[serde(skip_serializing)]
     pub piped: BTreeMap<PathBuf, String>,
 }
 
-/// Reads the config files of plans that are pipes, once for all of them.
+/// Reads the config files of plans that are pipes, once for all of them. A plan that already holds the text of
+/// one keeps it.
 ///
 /// # Errors
 /// When one cannot be read.
 pub(crate) fn with_pipes_read(plans: &[Plan]) -> Result<Cow<'_, [Plan]>, Fault> {
     let mut piped = BTreeMap::new();
-    for file in plans.iter().flat_map(|plan| &plan.config) {
-        let is_pipe = file.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
-        if is_pipe && !piped.contains_key(file) {
-            piped.insert(file.clone(), read_file(file)?);
+    for plan in plans {
+        for file in plan.config.iter().filter(|file| !plan.piped.contains_key(*file)) {
+            let is_pipe = file.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
+            if is_pipe && !piped.contains_key(file) {
+                piped.insert(file.clone(), read_file(file)?);
+            }
         }
     }
     if piped.is_empty() {
         return Ok(Cow::Borrowed(plans));
     }
-    let plan = |plan: &Plan| Plan { piped: piped.clone(), ..plan.clone() };
+    let plan = |plan: &Plan| {
+        let mut texts = piped.clone();
+        texts.extend(plan.piped.clone());
+        Plan { piped: texts, ..plan.clone() }
+    };
     Ok(Cow::Owned(plans.iter().map(plan).collect()))
 }
 

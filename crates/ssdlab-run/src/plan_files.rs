@@ -57,9 +57,9 @@ impl Plan {
         if self.config.is_empty() && !self.set.iter().any(|set| set.contains("physics")) {
             return None;
         }
-        // What comes through a pipe can be read but once: the others may name the file.
-        let config: Vec<PathBuf> =
-            self.config.iter().filter(|file| file.is_file()).cloned().collect();
+        // A pipe can be read only once: the run needs what it holds, unless the plan has its text.
+        let is_known = |file: &&PathBuf| file.is_file() || self.piped.contains_key(*file);
+        let config: Vec<PathBuf> = self.config.iter().filter(is_known).cloned().collect();
         let layers = Plan { config, ..self.clone() }.layers().ok()?;
         simulated::file_named_in(&layers, &self.config)
     }
@@ -88,6 +88,20 @@ mod tests {
         let plan = Plan { device: "readguard-tlc-2t".into(), config, ..Plan::default() };
         let (read, _) = files_of(&[plan]).expect("files");
         let chips = NamedFile::new("physics.measured.file", folder.path().join("chips.csv"));
+        assert!(read.contains(&chips), "{read:?}");
+    }
+
+    #[test]
+    fn the_file_of_chips_is_seen_in_the_text_of_a_pipe() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (pipe, chips) = (PathBuf::from("/dev/null"), folder.path().join("chips.csv"));
+        let text = format!("physics.measured.file = {:?}", chips.display().to_string());
+        let wire = serde_json::json!({
+            "device": "readguard-tlc-2t", "config": [&pipe], "piped": {"/dev/null": text},
+        });
+        let plan: Plan = serde_json::from_value(wire).expect("a plan");
+        let (read, _) = files_of(&[plan]).expect("files");
+        let chips = NamedFile::new("physics.measured.file", chips);
         assert!(read.contains(&chips), "{read:?}");
     }
 }

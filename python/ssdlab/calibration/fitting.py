@@ -12,7 +12,7 @@ from ssdlab.calibration.result import DEFAULT_DEVICE, Fit
 from ssdlab.deserialize import from_dict
 from ssdlab.errors import InputError
 from ssdlab.files import input_files_of
-from ssdlab.plan import DriveOptions, Path, Plan, to_json
+from ssdlab.plan import DriveOptions, Path, Plan, to_json, with_pipes_read
 
 
 def fit(
@@ -61,7 +61,7 @@ def fit_with_samples(
     if correctable is not None:
         correctable = arguments.positive_number("--correctable", correctable)
     file = arguments.optional_path("the measurements", csv)
-    plan = replace(Plan(device=DEFAULT_DEVICE), **options)
+    (plan,) = with_pipes_read([replace(Plan(device=DEFAULT_DEVICE), **options)])
     target = arguments.optional_path("--samples", samples)
     with blas.one_thread("a fit"):
         from ssdlab.calibration import pipeline  # noqa: PLC0415  numpy and scipy are loaded when they are needed

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ssdlab import api
 from ssdlab.calibration.chip_spec import CORRECTABLE, ChipSpec
 from ssdlab.calibration.fitting import fit_with_samples
 from ssdlab.calibration.result import CHIPS_LAYER, DEFAULT_DEVICE, output_paths
@@ -15,6 +16,7 @@ from ssdlab.cli.outputs import AnalysisOutputs, output_files, printed_to, write_
 from ssdlab.cli.parameters import WholeNumber
 from ssdlab.errors import InputError, quoted
 from ssdlab.files import File, OutputFolder
+from ssdlab.plan import Plan, with_pipes_read
 
 _PLAIN = ChipSpec()
 _FITTED = "fitted"
@@ -84,7 +86,12 @@ def fit_command(**parameters: Any) -> int:
     if parameters["csv"] is not None and made:
         message = "a setting of chips that are made, beside a CSV: expected one or the other"
         raise InputError.at(f"--{made[0]}", message)
-    read: list[File] = [("--config", file) for file in parameters["config"]]
+    plan = Plan(
+        device=options.one_device(parameters["device"] or DEFAULT_DEVICE, parameters["stage"]),
+        **{name: parameters[name] for name in ("config", "set", "seed")},
+    )
+    (plan,) = with_pipes_read([plan])
+    read = api.input_files([plan])
     if parameters["csv"] is not None:
         read.append(("CSV", parameters["csv"]))
     files = output_files(parameters, ("json", "report", "samples"))
@@ -98,10 +105,8 @@ def fit_command(**parameters: Any) -> int:
     written += [] if parameters["out"] is None else output_paths("--out", parameters["out"])
     outputs = AnalysisOutputs(parameters, read, written)
     correctable = _correctable(parameters["correctable"])
-    options_of = {name: parameters[name] for name in ("samples", "config", "set", "seed")}
-    options_of["device"] = options.one_device(
-        parameters["device"] or DEFAULT_DEVICE, parameters["stage"]
-    )
+    options_of = {name: getattr(plan, name) for name in ("device", "config", "set", "seed")}
+    options_of["samples"] = parameters["samples"]
     try:
         found, failure = fit_with_samples(
             parameters["csv"], chips=_chip_spec(parameters), correctable=correctable, **options_of

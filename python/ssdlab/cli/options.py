@@ -12,7 +12,7 @@ from ssdlab import _native
 from ssdlab.arguments import MAX_COUNT
 from ssdlab.cli.parameters import PositiveNumber, WholeNumber
 from ssdlab.errors import InputError, quoted
-from ssdlab.plan import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan
+from ssdlab.plan import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan, with_pipes_read
 from ssdlab.stages import STAGES, at_stages
 from ssdlab.sweeps import MAX_RUNS
 from ssdlab.traces.apps import App, apps_by_priority, parse
@@ -194,11 +194,12 @@ def plan_from(options: dict[str, Any]) -> Plan:
     other = next((f"--{name}" for name in ("trace", "workload") if options.get(name)), None)
     if options.get("app") and other:
         raise InputError.at("--app", f"applications beside {other}: expected one or the other")
-    return Plan(
+    plan = Plan(
         device=one_device(options["device"], options.get("stage")),
         mix=_mix(options.get("mix", ()), options.get("app", ())),
         **of_plan,
     )
+    return with_pipes_read([plan])[0]
 
 
 def devices(names: str, stages: str | None) -> list[str]:
