@@ -33,6 +33,7 @@ from ssdlab.plan import (
 from ssdlab.progress import Progress
 from ssdlab.result import Comparison, Missing, Result, aggregate
 from ssdlab.room import DRAWING, NOTHING, check_room, for_reading, for_results
+from ssdlab.signals import deferred
 from ssdlab.sweeps import MAX_RUNS, check_run_count, seed_groups
 
 T = TypeVar("T")
@@ -82,8 +83,17 @@ def compare(
     read = input_files_of(wire)
     check_results(plans)
     check_apart(*_native.files_of(wire))
-    texts, interrupted, wrong = _native.run(wire, jobs, arguments.callback("progress", progress))
-    comparison = _comparison(plans, texts, read)
+    progress = arguments.callback("progress", progress)
+    comparison = None
+    try:
+        with deferred() as signals:
+            texts, interrupted, wrong = _native.run(wire, jobs, signals.stopping(progress))
+            comparison = _comparison(plans, texts, read)
+            signals.check()
+    except KeyboardInterrupt:
+        if comparison is None:
+            raise
+        interrupted = True
     if wrong is not None:
         wrong.partial = comparison or None
         raise wrong

@@ -7,16 +7,21 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Container, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 
-from ssdlab import _native, arguments
+from ssdlab import _native, arguments, signals
 from ssdlab.errors import InputError, quoted
 
 File = tuple[str, str | os.PathLike[str]]
 """A file and the option that names it, which comes first."""
+
+_PIPE_LOOK_S = 0.02
+"""Time between two looks at whether somebody reads a pipe."""
 
 
 class OutputFile:
@@ -40,10 +45,38 @@ class OutputFile:
             file.persist()
             return
         try:
-            with Path(self._path).open("wb") as special:
-                special.writelines(contents)
+            if Path(self._path).is_fifo():
+                self._write_to_pipe(contents)
+            else:
+                with Path(self._path).open("wb") as special:
+                    special.writelines(contents)
         except OSError as error:
             raise _cannot_write(self._option, self._path, error) from None
+
+    def _write_to_pipe(self, contents: Iterable[bytes]) -> None:
+        """Write to a pipe, which waits for who reads it; a signal ends that wait a second later."""
+        pipe = self._once_read(lambda: os.open(self._path, os.O_WRONLY | os.O_NONBLOCK))
+        try:
+            for content in contents:
+                rest = memoryview(content)
+                while rest:
+                    rest = rest[self._once_read(partial(os.write, pipe, rest)) :]
+        finally:
+            os.close(pipe)
+
+    def _once_read(self, act: Callable[[], int]) -> int:
+        """Return what this returns as soon as somebody reads the pipe."""
+        since = time.monotonic()
+        while True:
+            try:
+                return act()
+            except OSError as error:
+                if error.errno not in {errno.ENXIO, errno.EAGAIN}:
+                    raise
+            if signals.is_overdue(since):
+                what = f"cannot write {quoted(self._path)}: interrupted, and nobody reads it"
+                raise KeyboardInterrupt(f"{self._option}: {what}")
+            time.sleep(_PIPE_LOOK_S)
 
 
 class OutputFolder:

@@ -17,6 +17,7 @@ from ssdlab.cpu import available_cores
 from ssdlab.deserialize import from_dict
 from ssdlab.files import File
 from ssdlab.progress import Progress
+from ssdlab.signals import deferred
 
 Cell = Literal["mlc", "tlc"]
 """How many bits a cell has: two, or three."""
@@ -203,11 +204,21 @@ def ldpc(
         "seed": integer("--seed", seed, 0),
         "jobs": available_cores() if jobs is None else integer("--jobs", jobs, 1, MAX_COUNT),
     }
-    answer, interrupted = _native.ldpc(json.dumps(order), arguments.callback("progress", progress))
-    data: dict[str, Any] | None = json.loads(answer)
-    if data is None:
+    progress = arguments.callback("progress", progress)
+    found = None
+    try:
+        with deferred() as signals:
+            answer, interrupted = _native.ldpc(json.dumps(order), signals.stopping(progress))
+            data: dict[str, Any] | None = json.loads(answer)
+            if data is not None:
+                found = from_dict(Ldpc, data, raw=data, read=())
+            signals.check()
+    except KeyboardInterrupt:
+        if found is None:
+            raise
+        interrupted = True
+    if found is None:
         raise KeyboardInterrupt
-    found = from_dict(Ldpc, data, raw=data, read=())
     if interrupted:
         raise LdpcInterrupted(found)
     return found

@@ -5,12 +5,16 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that end a program."""
+
+INTERRUPTING: set[Any] = {signal.default_int_handler}
+"""Handlers that raise :class:`KeyboardInterrupt`, which may come later than the signal."""
 
 _PATIENCE_S = 1.0
 """How long an interrupted program may take to end before Ctrl-C interrupts it again."""
@@ -75,3 +79,105 @@ def interrupted_once() -> Iterator[None]:
     finally:
         for number in ours:
             signal.signal(number, before[number])
+
+
+class Deferred:
+    """Signals, the first of which interrupts only where that loses nothing.
+
+    A Ctrl-C that comes a second later interrupts at once.
+    """
+
+    def __init__(self) -> None:
+        """Begin before the first signal."""
+        self._first = FirstSignal()
+        self._waits: tuple[int, FrameType | None] | None = None
+        # A program's own handler is called at once.
+        found = {number: signal.getsignal(number) for number in ENDING}
+        self._before: dict[int, Any] = {
+            number: handler for number, handler in found.items() if handler in INTERRUPTING
+        }
+        self._came_s: float | None = None
+
+    def check(self) -> None:
+        """Raise :class:`KeyboardInterrupt` if a signal has come and has not interrupted yet."""
+        if self._waits is not None:
+            (number, frame), self._waits = self._waits, None
+            self._before[number](number, frame)
+
+    def stopping(self, progress: Callable[..., Any] | None) -> Callable[..., Any]:
+        """Return what reports progress and then stops the work if a signal has come."""
+
+        def report(*arguments: Any) -> None:
+            self.check()
+            if progress is not None:
+                progress(*arguments)
+
+        return report
+
+    def is_overdue(self, since_s: float) -> bool:
+        """Tell whether what waits since a moment has waited a second since a signal came."""
+        came = self._came_s
+        return came is not None and time.monotonic() - max(came, since_s) >= _PATIENCE_S
+
+    def _answer(self, number: int, frame: FrameType | None) -> None:
+        if not self._first.interrupts(number):
+            return
+        if self._came_s is None:
+            self._came_s = time.monotonic()
+            self._waits = (number, frame)
+        else:
+            self._waits = None
+            self._before[number](number, frame)
+
+    def begin(self) -> None:
+        """Answer signals from now on."""
+        for number in self._before:
+            signal.signal(number, self._answer)
+
+    def end(self) -> None:
+        """Leave signals to what handled them before."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+_deferred: list[Deferred] = []
+"""The deferral that is under way, if any."""
+
+
+@contextmanager
+def deferred() -> Iterator[Deferred]:
+    """Defer the first signal: it interrupts at a :meth:`Deferred.check`, else at the end of this.
+
+    A signal that comes while measured results are shown and written loses none of them. Nothing
+    changes within another deferral, and outside of the main thread, which alone handles signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield Deferred()
+        return
+    if _deferred:
+        yield _deferred[0]
+        return
+    one = Deferred()
+    try:
+        _deferred.append(one)
+        one.begin()
+        yield one
+    except BaseException:
+        _end(one)
+        # What went wrong is told, not that a signal came, too.
+        with suppress(KeyboardInterrupt):
+            one.check()
+        raise
+    else:
+        _end(one)
+        one.check()
+
+
+def _end(one: Deferred) -> None:
+    one.end()
+    _deferred.clear()
+
+
+def is_overdue(since_s: float) -> bool:
+    """Tell whether what waits since a moment has to be given up for a signal that is deferred."""
+    return any(one.is_overdue(since_s) for one in _deferred)

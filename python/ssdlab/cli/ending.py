@@ -9,7 +9,7 @@ from types import FrameType
 
 from ssdlab import _native
 from ssdlab.cli import exit_codes
-from ssdlab.signals import ENDING, FirstSignal
+from ssdlab.signals import ENDING, INTERRUPTING, FirstSignal
 
 
 class Ending:
@@ -29,6 +29,7 @@ class Ending:
         """Answer signals from now on: the first raises :class:`KeyboardInterrupt`."""
         # Python gives signals back to the system before its process is gone.
         atexit.register(self._ignore)
+        INTERRUPTING.add(self._answer)
         for number in ENDING:
             # Under nohup a command goes on when its terminal is gone.
             if signal.getsignal(number) is not signal.SIG_IGN:

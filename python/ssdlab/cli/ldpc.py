@@ -14,6 +14,7 @@ from ssdlab.cli.parameters import PositiveNumber, WholeNumber
 from ssdlab.errors import InputError
 from ssdlab.ldpc import CELLS, LdpcInterrupted, ldpc
 from ssdlab.progress import ProgressLine
+from ssdlab.signals import deferred
 
 
 @click.command(name="ldpc")
@@ -56,14 +57,15 @@ def ldpc_command(**parameters: Any) -> int:
     outputs = AnalysisOutputs(parameters)
     names = ("cell", "shift", "frames", "seconds", "seed", "jobs")
     code = 0
-    try:
-        with ProgressLine(unit="frames") as line:
-            found = ldpc(**{name: parameters[name] for name in names}, progress=line)
-    except LdpcInterrupted as stopped:
-        found, code = stopped.partial, exit_codes.INTERRUPTED
-    except KeyboardInterrupt:
-        # Before the table stood: click would put an empty line before the word.
-        print_error("interrupted")
-        return exit_codes.INTERRUPTED
-    write_each(outputs.steps(found))
+    with deferred():
+        try:
+            with ProgressLine(unit="frames") as line:
+                found = ldpc(**{name: parameters[name] for name in names}, progress=line)
+        except LdpcInterrupted as stopped:
+            found, code = stopped.partial, exit_codes.INTERRUPTED
+        except KeyboardInterrupt:
+            # Before the table stood: click would put an empty line before the word.
+            print_error("interrupted")
+            return exit_codes.INTERRUPTED
+        write_each(outputs.steps(found))
     return code

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from ssdlab.cli.messages import print_error
 from ssdlab.errors import InputError
 from ssdlab.files import File, OutputFile, OutputFolder, check_apart
 from ssdlab.room import DRAWING, check_room
+from ssdlab.signals import deferred
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -152,16 +154,28 @@ def write_each(steps: Iterable[Callable[[], object]]) -> None:
     """Take every step: an output that cannot be written does not keep the others back.
 
     Raises what the first step raised that failed. A reader who has had enough of what is printed is
-    no failure beside another.
+    no failure beside another. Nor does a signal keep outputs back: the first interrupts when all
+    steps are taken, and a Ctrl-C that comes a second later ends one step, where that is stuck.
     """
     failed: list[Exception] = []
-    for step in steps:
-        try:
-            step()
-        except (InputError, OSError) as error:
-            failed.append(error)
+    stopped: KeyboardInterrupt | None = None
+    try:
+        with deferred():
+            for step in steps:
+                try:
+                    step()
+                except (InputError, OSError) as error:
+                    failed.append(error)
+                except KeyboardInterrupt as error:
+                    stopped = error
+                    if str(error):
+                        print_error(str(error))
+    except KeyboardInterrupt as error:
+        stopped = stopped or error
     if failed:
         raise next((one for one in failed if not isinstance(one, BrokenPipeError)), failed[0])
+    if stopped is not None:
+        raise stopped
 
 
 def print_out(text: str | Iterable[str]) -> None:

@@ -18,6 +18,7 @@ from ssdlab.plan import Plan
 from ssdlab.progress import ProgressLine
 from ssdlab.render.text.comparison import caveats, comparison_text, missing_runs
 from ssdlab.result import Comparison
+from ssdlab.signals import deferred
 from ssdlab.sweeps import sweep
 
 
@@ -69,10 +70,22 @@ def _execute(
     plans: Sequence[Plan], parameters: dict[str, Any], show: Callable[[Comparison], str]
 ) -> int:
     """Run the plans, show the results, write them; the exit code."""
-    outputs, code = RunOutputs(parameters, len(plans), api.input_files(plans)), 0
+    outputs = RunOutputs(parameters, len(plans), api.input_files(plans))
     if outputs.drawing.is_wanted:
         plans = [replace(plan, detail=True) for plan in plans]
     api.check_results(plans, outputs.drawing.option)
+    # A signal that comes once they have run loses nothing of what they measured.
+    with deferred():
+        return _run_and_write(plans, parameters, show, outputs)
+
+
+def _run_and_write(
+    plans: Sequence[Plan],
+    parameters: dict[str, Any],
+    show: Callable[[Comparison], str],
+    outputs: RunOutputs,
+) -> int:
+    code = 0
     try:
         with ProgressLine() as line:
             limits = {"jobs": parameters["jobs"], "max_runs": parameters["max_runs"]}
@@ -90,6 +103,9 @@ def _execute(
             _write_outputs(error.partial, parameters, show, outputs)
         raise
     _write_outputs(comparison, parameters, show, outputs)
+    if code and not comparison.missing and not any(result.partial for result in comparison):
+        # Nothing that is shown says so.
+        print_error("interrupted")
     return code
 
 

@@ -31,6 +31,7 @@ from ssdlab.progress import ProgressLine
 from ssdlab.render.formatting import digits, pluralize, span
 from ssdlab.render.text.table import Column, format_table
 from ssdlab.render.text.traces import short_paths, size, trace_text, traces_table
+from ssdlab.signals import deferred
 from ssdlab.traces import manifest
 from ssdlab.traces.infos import TraceInfos
 from ssdlab.traces.reading import parse_sampling
@@ -99,10 +100,22 @@ def info(files: tuple[str, ...], **parameters: Any) -> None:
     files_written = check_outputs(read, output_files(parameters, ("json", "report")))
     target = _target(parameters["json"])
     drawing = DrawingOutputs(parameters, [*read, *files_written])
-    with ProgressLine(what="traces") as line:
-        infos = traces.info(
-            files, _reading(parameters), reuse=not parameters["no_reuse"], progress=line
-        )
+    reading = _reading(parameters)
+    # A signal that comes once they are read loses nothing of what was found.
+    with deferred() as signals:
+        with ProgressLine(what="traces") as line:
+            progress = signals.stopping(line)
+            infos = traces.info(files, reading, reuse=not parameters["no_reuse"], progress=progress)
+        _write_infos(infos, parameters, target, drawing)
+
+
+def _write_infos(
+    infos: Sequence[dict[str, Any]],
+    parameters: dict[str, Any],
+    target: OutputFile | None,
+    drawing: DrawingOutputs,
+) -> None:
+    """Show and write what was found of traces."""
     several = len(infos) > 1
 
     def print_all() -> None:

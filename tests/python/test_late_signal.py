@@ -1,0 +1,239 @@
+"""A signal that comes once everything is measured loses nothing of it."""
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from command import COMMAND
+
+import ssdlab
+from ssdlab import api
+from ssdlab.cli.outputs import write_each
+from ssdlab.errors import InputError
+from ssdlab.signals import deferred
+
+PRESSED = """
+import os, signal, sys
+from ssdlab import _native, api
+from ssdlab.cli import main as cli, outputs
+from ssdlab.files import OutputFile
+
+place, number = sys.argv.pop(1), signal.Signals[sys.argv.pop(1)]
+
+presses = iter([number])
+
+def press():
+    # Once: a second one, a second later, ends what is stuck.
+    for one in presses:
+        os.kill(os.getpid(), one)
+
+def pressing(function, before):
+    def call(*arguments, **options):
+        if before:
+            press()
+        found = function(*arguments, **options)
+        if not before:
+            press()
+        return found
+    return call
+
+match place:
+    case "native":
+        for name in ("run", "ldpc", "trace_info"):
+            setattr(_native, name, pressing(getattr(_native, name), before=False))
+    case "parse":
+        api._comparison = pressing(api._comparison, before=True)
+    case "summed":
+        api.compare = pressing(api.compare, before=False)
+    case "json":
+        OutputFile.write = pressing(OutputFile.write, before=True)
+    case "print":
+        from ssdlab.cli import run, trace
+        press_first = pressing(outputs.print_out, before=True)
+        run.print_out = trace.print_out = outputs.print_out = press_first
+cli.main()
+"""
+"""The command, with a signal at one place after the last run."""
+
+CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
+
+
+def pressed(folder: Path, place: str, by: str, *command: str) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-P", "-c", PRESSED, place, by, *command]
+    return subprocess.run(program, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("place", "by"),
+    [
+        *((place, "SIGINT") for place in ("native", "parse", "summed", "json", "print")),
+        ("native", "SIGHUP"),
+        ("json", "SIGTERM"),
+    ],
+)
+def test_a_signal_after_the_last_run_loses_no_output(tmp_path: Path, place: str, by: str) -> None:
+    files = ("--log", "l", "--json", "j", "--report", "r", "--seeds", "1")
+    done = pressed(tmp_path, place, by, "run", "--limit", "300", *files)
+    assert (done.returncode, done.stderr) == (CODES[by], "interrupted\n")
+    assert "IOPS" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"l", "j", "r"}
+    (result,) = json.loads((tmp_path / "j").read_text())["results"]
+    assert (result["requests"], result["partial"]) == (300, False)
+
+
+@pytest.mark.parametrize("place", ["native", "summed"])
+def test_a_comparison_is_whole_too(tmp_path: Path, place: str) -> None:
+    vary = ("--vary", "scheduler=fifo,read_first", "--seeds", "2", "--json", "-")
+    done = pressed(tmp_path, place, "SIGINT", "compare", "--limit", "300", *vary)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    whole = json.loads(done.stdout)
+    assert (len(whole["results"]), len(whole["aggregates"])) == (4, 2)
+
+
+@pytest.mark.parametrize("place", ["native", "json", "print"])
+def test_what_is_told_without_a_run_is_written(tmp_path: Path, place: str) -> None:
+    done = pressed(tmp_path, place, "SIGTERM", "ldpc", "--json", "j", "--report", "r")
+    assert done.returncode == 143
+    assert done.stderr in {"", "interrupted\n"}
+    assert "BCH" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"j", "r"}
+
+
+@pytest.mark.parametrize("place", ["native", "json", "print"])
+def test_of_traces_everything_is_written(tmp_path: Path, trace: Path, place: str) -> None:
+    files = ("--json", "j", "--report", "r")
+    done = pressed(tmp_path, place, "SIGINT", "trace", "info", trace.name, *files)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert "requests" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"j", "r", trace.name}
+
+
+def test_in_a_program_the_result_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    comparison = api._comparison
+
+    def press(*arguments: object) -> ssdlab.Comparison:
+        os.kill(os.getpid(), signal.SIGINT)
+        return comparison(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(api, "_comparison", press)
+    with pytest.raises(ssdlab.Interrupted) as caught:
+        ssdlab.run(limit=300)
+    assert [result.requests for result in caught.value.partial] == [300]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_programs_own_handler_is_called_at_once() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        with deferred():
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+            assert heard == [signal.SIGINT] * 2
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_the_first_signal_waits_and_a_ctrl_c_a_second_later_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [5.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    steps = []
+    with deferred() as signals:
+        os.kill(os.getpid(), signal.SIGINT)
+        steps.append("waits")
+        with pytest.raises(KeyboardInterrupt):
+            signals.check()
+        now[0] = 5.9
+        os.kill(os.getpid(), signal.SIGINT)
+        signals.check()
+        now[0] = 6.0
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert steps == ["waits"]
+
+
+def test_a_signal_does_not_hide_what_went_wrong() -> None:
+    def fail() -> None:
+        with deferred():
+            os.kill(os.getpid(), signal.SIGINT)
+            raise InputError("disk")
+
+    with pytest.raises(InputError, match="disk"):
+        fail()
+
+
+def test_a_thread_defers_nothing() -> None:
+    ended = []
+
+    def work() -> None:
+        with deferred() as signals:
+            signals.check()
+        ended.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ended == [True]
+
+
+def test_every_step_is_taken_when_one_is_interrupted() -> None:
+    steps = []
+
+    def stuck() -> None:
+        steps.append("stuck")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_each([stuck, lambda: steps.append("written")])
+    assert steps == ["stuck", "written"]
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["without a reader", "that nobody reads"])
+def test_a_pipe_keeps_no_other_output_back(tmp_path: Path, is_open: bool) -> None:
+    pipe = tmp_path / "f"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) if is_open else None
+    if reader is not None:
+        # Far less than the results take.
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    command = [*COMMAND, "run", "--limit", "1000", "--json", "f", "--report", "r"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        time.sleep(3)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        if reader is not None:
+            os.close(reader)
+    line = "--json: cannot write 'f': interrupted, and nobody reads it\n"
+    assert "IOPS" in out
+    assert (tmp_path / "r").exists()
+    assert (process.returncode, err) == (130, f"{line}interrupted\n")
+
+
+def test_a_pipe_gets_the_whole_text(tmp_path: Path) -> None:
+    pipe = tmp_path / "f"
+    os.mkfifo(pipe)
+    command = [*COMMAND, "run", "--limit", "3000", "--seeds", "40", "--json", "f"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    with pipe.open() as reader:
+        # More than a pipe holds at a time.
+        time.sleep(1)
+        text = reader.read()
+    assert process.wait(timeout=60) == 0
+    assert len(text) > 1 << 17
+    assert len(json.loads(text)["results"]) == 40
