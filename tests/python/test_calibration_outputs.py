@@ -3,7 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from test_html_report import Reader
 from test_interrupt import interrupted
 
 import ssdlab
-from ssdlab import Fit
+from ssdlab import Fit, InputError
 from ssdlab.calibration import evaluation
 from ssdlab.calibration.measurements import Measurements
 from ssdlab.calibration.result import (
@@ -135,6 +135,48 @@ def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) 
     assert again["coefficients"]["thresholds"][5] == pytest.approx(
         found["coefficients"]["thresholds"][5], rel=0.05
     )
+
+
+@pytest.mark.parametrize("name", ["chips.csv", "chips.toml", "fit.toml", "fit.json"])
+def test_a_fit_replaces_no_file_that_no_fit_has_written(
+    ssdlab: Ssdlab, tmp_path: Path, name: str
+) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / name).write_text('{"my": "own"}')
+    done = ssdlab("fit", CHIPS, "--out", "mine", "--json", "out.json")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    line = "--out: a file that no fit wrote, or that was changed since: got "
+    assert done.err == f"{line}'mine/{name}', expected another folder\n"
+    assert {path.name for path in mine.iterdir()} == {name}
+    assert (mine / name).read_text() == '{"my": "own"}'
+    assert not (tmp_path / "out.json").exists()
+    with pytest.raises(InputError, match="out: a file that no fit wrote"):
+        made().save(mine)
+    assert (mine / name).read_text() == '{"my": "own"}'
+
+
+def test_a_fit_replaces_what_an_earlier_one_wrote_and_nobody_changed(
+    ssdlab: Ssdlab, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine"
+    for seed in (1, 2):
+        done = ssdlab("fit", CHIPS, "--seed", seed, "--out", "mine")
+        assert (done.code, done.err) == (0, "")
+        assert json.loads((mine / "fit.json").read_text())["seed"] == seed
+    for name in ("fit.toml", "chips.csv", "chips.toml"):
+        before = (mine / name).read_bytes()
+        (mine / name).write_bytes(before + b"# mine\n")
+        done = ssdlab("fit", CHIPS, "--out", "mine")
+        assert (done.code, f"got 'mine/{name}'" in done.err) == (2, True)
+        (mine / name).write_bytes(before)
+    (mine / "fit.toml").unlink()
+    assert ssdlab("fit", CHIPS, "--out", "mine").code == 0
+    # Chips that are not kept any more leave none behind.
+    found = made()
+    alone = replace(found, files={"fit.toml": found.files["fit.toml"]})
+    alone.save(mine)
+    assert {path.name for path in mine.iterdir()} == {"fit.toml", "fit.json"}
 
 
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:

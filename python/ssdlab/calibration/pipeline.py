@@ -15,7 +15,7 @@ from ssdlab.calibration import evaluation, model
 from ssdlab.calibration.chip_spec import ACTIVATION_EV, ChipSpec
 from ssdlab.calibration.measurements import PARTS, Measurements, split_chips
 from ssdlab.calibration.model import RETRIES_MOST, ErrorInputs, Predictor, rmse_percent, rounded
-from ssdlab.calibration.result import CHIPS, CHIPS_LAYER, LAYER
+from ssdlab.calibration.result import CHIPS, CHIPS_LAYER, LAYER, sha256_of
 from ssdlab.errors import InputError, one_line
 from ssdlab.files import OutputFile, check_apart
 from ssdlab.plan import Path, Plan, to_json
@@ -78,7 +78,9 @@ def run_fit(
         found["simulated"] = CHIPS
         found["retries_most"] = int(samples[2].retries.max())
         files = {CHIPS: chips.csv(divided[2]), CHIPS_LAYER: _chips_layer(found)}
-    return found, {LAYER: config_layer(found), **files}, failure
+    files = {LAYER: config_layer(found), **files}
+    found["files_sha256"] = {name: sha256_of(text.encode()) for name, text in files.items()}
+    return found, files, failure
 
 
 def _check_room(rows: int, taken: int) -> None:

@@ -5,15 +5,19 @@ docs/fit.md says what everything means.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from pathlib import Path as FilePath
 from pathlib import PurePath
 from typing import Any
 
 from ssdlab import arguments, escaping
 from ssdlab.analysis import Analysis
-from ssdlab.files import File, OutputFolder, check_apart
+from ssdlab.errors import InputError, quoted
+from ssdlab.files import File, OutputFolder, check_apart, open_regular
 from ssdlab.plan import Path
 
 DEFAULT_DEVICE = "readguard-tlc-2t"
@@ -151,6 +155,50 @@ def output_paths(option: str, folder: Path) -> list[tuple[str, str]]:
     return [(option, os.fspath(PurePath(arguments.path(option, folder), name))) for name in FILES]
 
 
+def check_replaced(option: str, folder: Path) -> None:
+    """Raise an :class:`InputError` if a fit would replace a file that no earlier fit has written.
+
+    fit.json holds the SHA-256 of the files that were written beside it.
+    """
+    there = [path for _, path in output_paths(option, folder) if os.path.lexists(path)]
+    hashes = _written_before(os.fspath(PurePath(arguments.path(option, folder), JSON)))
+    for path in there:
+        name = PurePath(path).name
+        if name == JSON and hashes is not None:
+            continue
+        content = _content(path)
+        if content is None or hashes is None or hashes.get(name) != sha256_of(content):
+            what = "a file that no fit wrote, or that was changed since"
+            raise InputError.at(option, f"{what}: got {quoted(path)}, expected another folder")
+
+
+def _written_before(path: str) -> Mapping[str, str] | None:
+    """Return the hashes in a fit.json; None if that is no file of a fit."""
+    try:
+        found = json.loads(_content(path) or b"")
+    except ValueError:
+        return None
+    names = {one.name for one in fields(Fit)} - {"raw", "read", "files"}
+    if not isinstance(found, dict) or not names <= set(found):
+        return None
+    hashes = found["files_sha256"]
+    return hashes if isinstance(hashes, dict) else None
+
+
+def _content(path: str) -> bytes | None:
+    """Return what a file holds; None if it is none, or cannot be read."""
+    try:
+        with open_regular(FilePath(path)) as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def sha256_of(content: bytes) -> str:
+    """Return the SHA-256 of what a file holds."""
+    return hashlib.sha256(content).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Fit(Analysis):
     """A fit; ``str`` is what ``ssdlab fit`` prints."""
@@ -180,6 +228,7 @@ class Fit(Analysis):
     simulated: str | None
     unfit: str | None
     retries_most: int | None
+    files_sha256: Mapping[str, str]
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     read: Sequence[File] = field(default=(), repr=False, compare=False)
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -188,8 +237,13 @@ class Fit(Analysis):
         """Write what a run takes and the JSON to ``folder``, all or nothing; the files' names."""
         path = arguments.path("out", folder)
         check_apart(self.read, output_paths("out", path))
-        OutputFolder("out", path, self.read).write(self.contents(), without=[CHIPS_LAYER])
+        self.write_to(OutputFolder("out", path, self.read), "out", path)
         return list(self.contents())
+
+    def write_to(self, target: OutputFolder, option: str, folder: Path) -> None:
+        """Write the files to a folder in place of those that an earlier fit wrote there."""
+        check_replaced(option, folder)
+        target.write(self.contents(), without=[CHIPS, CHIPS_LAYER])
 
     def contents(self) -> dict[str, bytes]:
         """Return the files that ``--out`` writes, by name."""

@@ -9,7 +9,7 @@ import click
 from ssdlab import api
 from ssdlab.calibration.chip_spec import CORRECTABLE, ChipSpec
 from ssdlab.calibration.fitting import fit_with_samples
-from ssdlab.calibration.result import CHIPS_LAYER, DEFAULT_DEVICE, output_paths
+from ssdlab.calibration.result import DEFAULT_DEVICE, check_replaced, output_paths
 from ssdlab.cli import exit_codes, options
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.outputs import AnalysisOutputs, output_files, printed_to, write_each
@@ -104,6 +104,8 @@ def fit_command(**parameters: Any) -> int:
     written: list[File] = [] if samples is None else [("--samples", samples)]
     written += [] if parameters["out"] is None else output_paths("--out", parameters["out"])
     outputs = AnalysisOutputs(parameters, read, written)
+    if out is not None:
+        check_replaced("--out", parameters["out"])
     correctable = _correctable(parameters["correctable"])
     options_of = {name: getattr(plan, name) for name in ("device", "config", "set", "seed")}
     options_of["samples"] = parameters["samples"]
@@ -117,7 +119,7 @@ def fit_command(**parameters: Any) -> int:
         return exit_codes.INTERRUPTED
     steps = outputs.steps(found)
     if out is not None:
-        steps.insert(0, lambda: out.write(found.contents(), without=[CHIPS_LAYER]))
+        steps.insert(0, lambda: found.write_to(out, "--out", parameters["out"]))
     if failure is not None:
         steps.insert(0, lambda: _fail(failure))
     write_each(steps)
