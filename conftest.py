@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import COMMAND, Done, Ssdlab
+from command import COMMAND, OFFICE, Done, Ssdlab
 from hypothesis import settings
 
 from ssdlab_reproduction import ledger, registry, runs
@@ -53,6 +53,20 @@ def trace(tmp_path: Path) -> Path:
     path = tmp_path / "three.csv"
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+@pytest.fixture
+def inputs(tmp_path: Path, trace: Path) -> Path:
+    """A folder with a trace by several names, a config and measurements of chips."""
+    trace.rename(tmp_path / "t.csv")
+    (tmp_path / "soft").symlink_to("t.csv")
+    os.link(tmp_path / "t.csv", tmp_path / "hard")
+    (tmp_path / "c.toml").write_text('[buffer]\nsize = "1MiB"\n')
+    (tmp_path / "chips.csv").write_bytes((OFFICE.parent / "chips.csv").read_bytes())
+    (tmp_path / "m.toml").write_text('physics.measured.file = "chips.csv"\n')
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "blame.svg").write_bytes((tmp_path / "t.csv").read_bytes())
+    return tmp_path
 
 
 @pytest.fixture

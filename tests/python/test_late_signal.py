@@ -98,7 +98,7 @@ def test_a_comparison_is_whole_too(tmp_path: Path, place: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["native", "json", "print"])
-def test_what_is_told_without_a_run_is_written(tmp_path: Path, place: str) -> None:
+def test_every_output_of_an_analysis_is_written(tmp_path: Path, place: str) -> None:
     done = pressed(tmp_path, place, "SIGTERM", "ldpc", "--json", "j", "--report", "r")
     assert done.returncode == 143
     assert done.stderr in {"", "interrupted\n"}
@@ -131,13 +131,13 @@ def test_in_a_program_the_result_is_whole(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_programs_own_handler_is_called_at_once() -> None:
-    heard: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    called: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: called.append(number))
     try:
         with deferred():
             os.kill(os.getpid(), signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
-            assert heard == [signal.SIGINT] * 2
+            assert called == [signal.SIGINT] * 2
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -249,8 +249,8 @@ def printed_to(named: Iterable[str | os.PathLike[str]] = ()) -> list[File]:
             continue
         is_new = not any(os.path.samestat(about, other) for other in known)
         known.append(about)
-        asked = {f"/dev/{name}", f"/dev/fd/{number}", f"/proc/self/fd/{number}"}
-        if is_new and stat.S_ISREG(about.st_mode) and asked.isdisjoint(names):
+        stream_names = {f"/dev/{name}", f"/dev/fd/{number}", f"/proc/self/fd/{number}"}
+        if is_new and stat.S_ISREG(about.st_mode) and stream_names.isdisjoint(names):
             found.append((what, f"/proc/self/fd/{stream.fileno()}"))
     return found
 
