@@ -47,7 +47,7 @@ pub(super) struct Policies {
 /// A component or policy that subscribes to events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Listener {
-    Metadata,
+    Metadata(u8),
     Scheduler,
     Placement(u8),
     ProgramMode(u8),
@@ -119,21 +119,20 @@ impl Policies {
         let placement = (0..).zip(&self.placement);
         let program_mode = (0..).zip(&self.program_mode);
         let background = (0..).zip(&self.background);
+        let metadata = (0..).zip(self.metadata.events());
         // Policies read the components, so these learn first.
-        let all = [
-            (self.metadata.events(), Listener::Metadata),
-            (self.scheduler.events(), Listener::Scheduler),
-        ]
-        .into_iter()
-        .chain(placement.map(|(at, link)| (link.events(), Listener::Placement(at))))
-        .chain(program_mode.map(|(at, link)| (link.events(), Listener::ProgramMode(at))))
-        .chain([
-            (self.read_start.events(), Listener::ReadStart),
-            (self.suspend.events(), Listener::Suspend),
-            (self.eviction.events(), Listener::Eviction),
-        ])
-        .chain(background.map(|(at, one)| (one.events(), Listener::Background(at))))
-        .chain([(self.recorded.0, Listener::Record)]);
+        let all = metadata
+            .map(|(at, events)| (events, Listener::Metadata(at)))
+            .chain([(self.scheduler.events(), Listener::Scheduler)])
+            .chain(placement.map(|(at, link)| (link.events(), Listener::Placement(at))))
+            .chain(program_mode.map(|(at, link)| (link.events(), Listener::ProgramMode(at))))
+            .chain([
+                (self.read_start.events(), Listener::ReadStart),
+                (self.suspend.events(), Listener::Suspend),
+                (self.eviction.events(), Listener::Eviction),
+            ])
+            .chain(background.map(|(at, one)| (one.events(), Listener::Background(at))))
+            .chain([(self.recorded.0, Listener::Record)]);
         let all: Vec<(EventMask, Listener)> = all.collect();
         self.wants = all.iter().fold(EventMask::NONE, |wants, (events, _)| wants.and(*events));
         for (kind, listeners) in EventMask::all().zip(&mut self.listeners) {
@@ -166,7 +165,7 @@ impl Policies {
     fn notify(&mut self, listener: Listener, event: &Event) {
         let actions = &mut self.actions;
         match listener {
-            Listener::Metadata => self.metadata.on_event(event, actions),
+            Listener::Metadata(at) => self.metadata.on_event(at, event, actions),
             Listener::Scheduler => self.scheduler.on_event(event, actions),
             Listener::Placement(at) => self.placement[usize::from(at)].on_event(event, actions),
             Listener::ProgramMode(at) => {
@@ -196,7 +195,7 @@ impl Policies {
         let kind = EventMask::BLOCK_FREED.index();
         for at in 0..self.listeners[kind].len() {
             let listener = self.listeners[kind][at];
-            let is_component = listener == Listener::Metadata;
+            let is_component = matches!(listener, Listener::Metadata(_));
             let freed = if is_component { freed } else { &to_policies };
             self.notify(listener, &Event::BlockFreed(freed));
         }

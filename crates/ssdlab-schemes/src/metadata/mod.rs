@@ -54,23 +54,29 @@ impl Metadata {
         [groups, estimates, hotness].into_iter().flatten()
     }
 
-    /// The kinds of event that one of them wants to learn of.
-    pub fn events(&mut self) -> EventMask {
-        self.components().fold(EventMask::NONE, |all, component| all.and(component.events()))
+    /// The kinds of event that each component wants to learn of, none where it is not there.
+    pub fn events(&self) -> [EventMask; 3] {
+        fn of(component: Option<&impl Component>) -> EventMask {
+            component.map_or(EventMask::NONE, Component::events)
+        }
+        [
+            of(self.block_groups.as_deref()),
+            of(self.retry_estimates.as_deref()),
+            of(self.page_hotness.as_deref()),
+        ]
     }
 
-    /// Tells each component of an event that it wants to learn of.
-    pub fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+    /// Tells one component of an event, by its place in [`Metadata::events`].
+    #[inline]
+    pub fn on_event(&mut self, at: u8, event: &Event, actions: &mut Actions) {
         fn tell(component: Option<&mut impl Component>, event: &Event, actions: &mut Actions) {
-            if let Some(component) = component
-                && component.events().has(event.kind())
-            {
-                component.on_event(event, actions);
-            }
+            component.into_iter().for_each(|component| component.on_event(event, actions));
         }
-        tell(self.block_groups.as_deref_mut(), event, actions);
-        tell(self.retry_estimates.as_deref_mut(), event, actions);
-        tell(self.page_hotness.as_deref_mut(), event, actions);
+        match at {
+            0 => tell(self.block_groups.as_deref_mut(), event, actions),
+            1 => tell(self.retry_estimates.as_deref_mut(), event, actions),
+            _ => tell(self.page_hotness.as_deref_mut(), event, actions),
+        }
     }
 
     /// What they keep.
