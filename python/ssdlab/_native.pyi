@@ -7,6 +7,7 @@ from typing import Final, final
 from ssdlab.errors import InputError
 
 __all__ = [
+    "MAX_ROWS",
     "SCHEMA_VERSION",
     "Chips",
     "InteractiveDrive",
@@ -73,6 +74,9 @@ class NewFile:
     def persist(self) -> None: ...
 
 def end_without_memory() -> None: ...
+
+MAX_ROWS: Final[int]
+
 def memory_left() -> tuple[int, str] | None: ...
 def remove_unfinished() -> None: ...
 def save_state(

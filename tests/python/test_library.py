@@ -117,7 +117,7 @@ def test_json_in_parts_is_that_as_a_whole() -> None:
             assert "".join(whole.json_parts()) == whole.to_json()
 
 
-def test_the_json_of_a_result_is_read_when_it_is_asked_for() -> None:
+def test_the_json_of_a_result_is_read_when_it_is_needed() -> None:
     result = ssdlab.run(ssdlab.Plan(**LITTLE))
     assert dict(result.raw) == dict(result.raw.items()) == result.to_dict()
     assert len(result.raw) == len(result.to_dict())

@@ -64,7 +64,7 @@ pub struct SuspendNeeds {
     /// Whether programs and erases have loops, for [`Verdict::DropLoop`] and [`Verdict::AfterLoop`].
     pub loops: bool,
     /// Whether it is asked about reads whose attempt failed.
-    pub preempts_reads: bool,
+    pub suspends_reads: bool,
 }
 
 /// What of a drive decides which settings of a suspend policy have an effect.

@@ -36,6 +36,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         keep_panics_quiet();
+        module.add("MAX_ROWS", chips::ROWS_MOST)?;
         module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
@@ -487,8 +488,7 @@ mod _native {
     /// The candidate nearest in spelling, if one is near enough to be meant.
     #[pyfunction]
     fn nearest(typed: &str, candidates: Vec<String>) -> Option<String> {
-        let candidates = candidates.iter().map(String::as_str);
-        ssdlab_base::nearest(typed, candidates).map(str::to_owned)
+        ssdlab_base::nearest(typed, candidates.iter().map(String::as_str)).map(str::to_owned)
     }
 
     /// Panics with `message`, for the test that a panic never reaches the user as a traceback.

@@ -39,7 +39,8 @@ def run_fit(
     config_hash = sha256 = None
     if csv is None:
         source, counts, ages = plan.device, tuple(spec.chips), "--retention"
-        _check_room(spec.rows, 0)
+        # More than the most are refused as they are measured.
+        _check_room(min(spec.rows, _native.MAX_ROWS), 0)
         made = _native.measure(to_json(plan), json.dumps(spec.order()))
         if made is None:
             raise KeyboardInterrupt

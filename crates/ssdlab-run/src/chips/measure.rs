@@ -33,7 +33,7 @@ pub struct Order {
 }
 
 /// The most rows: what memory holds.
-const ROWS_MOST: u64 = 20_000_000;
+pub const ROWS_MOST: u64 = 20_000_000;
 
 /// Measures chips of a plan's device; the samples, and the hash of the config that made them; `None` if it
 /// was stopped.

@@ -11,7 +11,7 @@ mod tests;
 
 use ssdlab_core::config::measured::{Table, Wrong};
 
-pub use measure::{Order, measure};
+pub use measure::{Order, ROWS_MOST, measure};
 pub use read::read;
 pub use ssdlab_core::config::acceleration;
 pub use ssdlab_core::metadata::predictor::{Predictor, PredictorConfig};

@@ -117,7 +117,7 @@ fn one(
         while !rest.is_empty() {
             let first = batch.len() - rest.len();
             let (some, others) = rest.split_at(at_a_time(rest));
-            let [more, pages] = Profiler::asked(some);
+            let [more, pages] = Profiler::touched(some);
             if profiler.runs() + more > upto {
                 // As many requests like these as touch so many runs.
                 let times = LOOK_RUNS.div_ceil(more);

@@ -86,8 +86,8 @@ impl Policy for Esra {
 
 impl SuspendPolicy for Esra {
     fn needs(config: &EsraConfig) -> SuspendNeeds {
-        let preempts_reads = config.reads.unwrap_or(true);
-        SuspendNeeds { suspends: true, loops: true, preempts_reads }
+        let suspends_reads = config.reads.unwrap_or(true);
+        SuspendNeeds { suspends: true, loops: true, suspends_reads }
     }
 
     fn idle_keys(config: &EsraConfig, facts: &SuspendFacts) -> Vec<IdleKey> {

@@ -175,17 +175,17 @@ impl Profiler {
     }
 
     /// Runs of pages, and pages, that these requests touch at most.
-    pub fn asked(records: &[Record]) -> [u64; 2] {
-        let mut asked = [0, 0];
+    pub fn touched(records: &[Record]) -> [u64; 2] {
+        let mut touched = [0, 0];
         for record in records {
             if matches!(record.op, Op::Read | Op::Write) && record.sectors > 0 {
                 let last = (record.lba + u64::from(record.sectors) - 1) / PAGE;
                 let first = record.lba / PAGE;
-                asked[0] += Pages::runs_of(first, last);
-                asked[1] += last - first + 1;
+                touched[0] += Pages::runs_of(first, last);
+                touched[1] += last - first + 1;
             }
         }
-        asked
+        touched
     }
 
     /// Bytes that so many more runs, and pages in them, take: those that are touched, and those that are reserved.
