@@ -32,7 +32,6 @@ __all__ = [
     "preset_text",
     "presets",
     "read_chips",
-    "read_config",
     "remove_unfinished",
     "result_schema",
     "run",
@@ -41,6 +40,7 @@ __all__ = [
     "scheme_text",
     "schemes",
     "show_twin",
+    "text_of_pipe",
     "trace_convert",
     "trace_file",
     "trace_formats",
@@ -60,7 +60,7 @@ def run(
 ) -> tuple[list[str], bool, InputError | None]: ...
 def at_a_time(plans: str) -> int: ...
 def files_of(plans: str) -> tuple[list[tuple[str, Path]], list[tuple[str, Path]]]: ...
-def read_config(path: str | os.PathLike[str]) -> str: ...
+def text_of_pipe(path: str | os.PathLike[str]) -> str | None: ...
 def check_apart(
     read: Sequence[tuple[str, str | os.PathLike[str]]],
     written: Sequence[tuple[str, str | os.PathLike[str]]],

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from ssdlab import _native, arguments
@@ -227,7 +225,8 @@ def with_pipes_read(plans: Iterable[Plan]) -> list[Plan]:
     def read(file: Any) -> Any:
         path = arguments.input_file("--config", file)
         if path not in known:
-            known[path] = file if isinstance(file, _Piped) else _read_if_pipe(path)
+            text = file.text if isinstance(file, _Piped) else _native.text_of_pipe(path)
+            known[path] = None if text is None else _Piped(path, text)
         return known[path] or file
 
     found = []
@@ -236,17 +235,6 @@ def with_pipes_read(plans: Iterable[Plan]) -> list[Plan]:
         is_any = any(isinstance(file, _Piped) for file in files)
         found.append(replace(one, config=files) if is_any else one)
     return found
-
-
-def _read_if_pipe(path: str) -> _Piped | None:
-    """Return a config file with its text if it is a pipe or a device."""
-    try:
-        mode = FilePath(path).stat().st_mode
-    except (OSError, ValueError):
-        return None
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
-        return None
-    return _Piped(path, _native.read_config(path))
 
 
 def to_json(plan: Plan) -> str:

@@ -84,10 +84,10 @@ mod _native {
         Ok((pairs(read), pairs(written)))
     }
 
-    /// The text of a config file. Plans take that of a pipe, which can be read only once, as `piped`.
+    /// What came through a config file that is a pipe, which plans take as `piped`; None of a file.
     #[pyfunction]
-    fn read_config(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-        gil::work_alone(py, move || ssdlab_run::read_config(&path))
+    fn text_of_pipe(py: Python<'_>, path: PathBuf) -> PyResult<Option<String>> {
+        gil::work_alone(py, move || ssdlab_run::text_of_pipe(&path))
     }
 
     /// Refuses a file that is read and written, or written twice; `(option, path)` each.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Fault;
@@ -69,6 +69,15 @@ pub struct Plan {
     pub piped: BTreeMap<PathBuf, String>,
 }
 
+/// Returns what came through a config file that is a pipe or a device; `None` of a file, which can be read again.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn text_of_pipe(file: &Path) -> Result<Option<String>, Fault> {
+    let is_pipe = file.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
+    is_pipe.then(|| read_file(file)).transpose()
+}
+
 /// Reads the config files of plans that are pipes, once for all of them. A plan that already holds the text of
 /// one keeps it.
 ///
@@ -78,9 +87,10 @@ pub(crate) fn with_pipes_read(plans: &[Plan]) -> Result<Cow<'_, [Plan]>, Fault> 
     let mut piped = BTreeMap::new();
     for plan in plans {
         for file in plan.config.iter().filter(|file| !plan.piped.contains_key(*file)) {
-            let is_pipe = file.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
-            if is_pipe && !piped.contains_key(file) {
-                piped.insert(file.clone(), read_file(file)?);
+            if !piped.contains_key(file)
+                && let Some(text) = text_of_pipe(file)?
+            {
+                piped.insert(file.clone(), text);
             }
         }
     }

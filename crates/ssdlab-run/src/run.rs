@@ -9,11 +9,12 @@ use ssdlab_base::threads::in_up_to;
 use crate::control::{Control, Progress};
 use crate::feed::Feed;
 use crate::need;
-use crate::observe::{Observer, check_length};
+use crate::observe::Observer;
 use crate::plan::{Plan, with_pipes_read};
 use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
+use crate::series_length;
 use crate::setup::{Begun, lay_down_footprint, rehearse, set_page_heat, set_up};
 use crate::sharing::{starts, traces};
 use crate::source::Requests;
@@ -121,7 +122,7 @@ fn run_one(
     if control.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
-    check_length(prepared, control)?;
+    series_length::check(prepared, control)?;
     let watch = Watch::start();
     let mut remarks: Vec<String> = warnings::of_start(prepared)?.into_iter().collect();
     remarks.extend(warnings::of_clock(prepared));

@@ -9,7 +9,7 @@ mod timeline;
 
 pub use detail::{BlockMap, Detail, Distribution, Slow};
 pub use series::Interval;
-pub(crate) use series::check_length;
+pub(crate) use series::{is_too_long, too_many};
 
 use std::path::PathBuf;
 
@@ -115,7 +115,7 @@ impl Observer {
         open.into_iter().flatten().map(Series::due).min().unwrap_or(SimTime::NEVER)
     }
 
-    /// Time goes on until `to`, behind the end of the open interval: what cannot be kept of that is known now.
+    /// Time goes on until `to`, after the end of the open interval. Reports now if the file would have too many rows.
     pub fn foresee(&mut self, to: SimTime) {
         if let Some(Err(fault)) = self.written.as_ref().map(|series| series.foresee(to)) {
             self.fault.get_or_insert(fault);
@@ -152,7 +152,7 @@ impl Observer {
         }
     }
 
-    /// Bytes that its tables take besides when they grow next.
+    /// Bytes that its tables will take when they grow next.
     pub fn growth(&self) -> u64 {
         let series = self.written.as_ref().and_then(Series::table);
         [&self.log, &self.series_file].into_iter().flatten().chain(series).map(Table::growth).sum()

@@ -1,7 +1,5 @@
 //! A row for every interval of a run.
 
-use std::sync::atomic::Ordering;
-
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,9 +9,6 @@ use ssdlab_core::stats::Ended;
 use ssdlab_core::{Drive, Op};
 
 use super::table::{Cell, Kind, Table};
-use crate::control::Control;
-use crate::prepare::{Prepared, Warmup};
-use crate::source::Requests;
 
 /// What happened in one interval. A request belongs to the interval in which it ended.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -191,49 +186,13 @@ const ROWS_MOST: usize = 400;
 const REQUESTED_MOST: usize = 2000;
 /// The most rows of a file: an interval by mistake too short would fill the disk.
 const FILE_MOST: u64 = 10_000_000;
-/// Requests whose arrivals are looked at before a run: some tenths of a second.
-const LOOKED_AT: usize = 1 << 20;
-
-/// Refuses a file of intervals that the first million arrivals already make too long, before the run begins.
-///
-/// # Errors
-/// When it would have too many rows. What is wrong with a request, the run tells.
-pub(crate) fn check_length(prepared: &Prepared, control: &Control) -> Result<(), Fault> {
-    let plan = &prepared.plan;
-    let (Some(interval), Some(_), None) = (prepared.wanted.interval, &plan.series, plan.closed)
-    else {
-        return Ok(());
-    };
-    let Ok(mut requests) = Requests::open(prepared, &mut Vec::new()) else { return Ok(()) };
-    let (mut batch, mut before, mut began) = (Vec::new(), 0, None);
-    while before < LOOKED_AT && !control.stop.load(Ordering::Relaxed) {
-        if requests.read(&mut batch).is_err() || batch.is_empty() {
-            break;
-        }
-        for (index, record) in batch.iter().enumerate() {
-            let is_warm = match prepared.warmup {
-                Warmup::Requests(requests) => (before + index) as u64 >= requests,
-                Warmup::Time(span) => record.at >= span,
-            };
-            if !is_warm {
-                continue;
-            }
-            let began = *began.get_or_insert(record.at);
-            if is_too_long(interval, record.at.max(began) - began) {
-                return Err(too_many(interval));
-            }
-        }
-        before += batch.len();
-    }
-    Ok(())
-}
-
 /// Whether a file has too many of these intervals in so long a time.
-fn is_too_long(interval: Nanos, time: Nanos) -> bool {
+pub(crate) fn is_too_long(interval: Nanos, time: Nanos) -> bool {
     time.as_ns() / interval.as_ns() > FILE_MOST
 }
 
-fn too_many(interval: Nanos) -> Fault {
+/// What is wrong with so short an interval.
+pub(crate) fn too_many(interval: Nanos) -> Fault {
     let what = format!("a series of more than {FILE_MOST} intervals");
     Fault::new("--interval", what).got(interval).expected("a longer interval")
 }
