@@ -2,7 +2,9 @@
 
 import importlib.util
 import json
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,21 @@ class Done:
 
 
 Ssdlab = Callable[..., Done]
+
+
+def ledger_under_way(cwd: Path) -> subprocess.Popen[str]:
+    """Begin a ledger in ``out``; it is there once its processes are, and have made something."""
+    process = subprocess.Popen(
+        [*COMMAND, "reproduce", "dlv", "--quick", "--jobs", "2", "--out", "out"],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while process.poll() is None and not list(cwd.glob("out/runs/*.json")):
+        time.sleep(0.05)
+    return process
 
 
 def load_module(path: Path) -> ModuleType:

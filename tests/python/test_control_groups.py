@@ -38,9 +38,12 @@ def groups() -> tuple[Path, str] | None:
     return None
 
 
+InGroup = Callable[..., subprocess.CompletedProcess[str]]
+
+
 @pytest.fixture(scope="module")
-def within() -> Iterator[Callable[[int], Callable[[], None]]]:
-    """What has a process begin in a group of so many MB."""
+def in_group() -> Iterator[InGroup]:
+    """Return what runs a command in a folder and in a group of so many MB."""
     found = groups()
     if found is None:
         pytest.skip("no control group can be made here")
@@ -48,7 +51,7 @@ def within() -> Iterator[Callable[[int], Callable[[], None]]]:
     group = folder / f"ssdlab-test-{os.getpid()}"
     group.mkdir()
 
-    def limited(mega: int) -> Callable[[], None]:
+    def run(mega: int, cwd: Path, *command: str) -> subprocess.CompletedProcess[str]:
         (group / limit).write_text(str(mega * MEGA))
         procs = str(group / "cgroup.procs")
 
@@ -56,9 +59,17 @@ def within() -> Iterator[Callable[[int], Callable[[], None]]]:
             with open(procs, "w", encoding="ascii") as file:  # noqa: PTH123  after a fork
                 file.write(str(os.getpid()))
 
-        return enter
+        return subprocess.run(
+            [*COMMAND, *command],
+            cwd=cwd,
+            preexec_fn=enter,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
 
-    yield limited
+    yield run
     group.rmdir()
 
 
@@ -77,20 +88,9 @@ def within() -> Iterator[Callable[[int], Callable[[], None]]]:
     ids=lambda command: " ".join(word for word in command if "/" not in word),
 )
 def test_a_command_says_what_it_lacks(
-    within: Callable[[int], Callable[[], None]],
-    command: tuple[str, ...],
-    mega: int,
-    tmp_path: Path,
+    in_group: InGroup, command: tuple[str, ...], mega: int, tmp_path: Path
 ) -> None:
-    done = subprocess.run(
-        [*COMMAND, *command],
-        cwd=tmp_path,
-        preexec_fn=within(mega),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = in_group(mega, tmp_path, *command)
     if done.returncode == 0:
         assert any(tmp_path.iterdir())
         return
@@ -101,18 +101,8 @@ def test_a_command_says_what_it_lacks(
 
 
 @pytest.mark.parametrize("mega", [100, 150, 200, 225, 290])
-def test_a_drive_fits_or_is_refused(
-    within: Callable[[int], Callable[[], None]], mega: int, tmp_path: Path
-) -> None:
-    done = subprocess.run(
-        [*COMMAND, *DLV, "--limit", "2000"],
-        cwd=tmp_path,
-        preexec_fn=within(mega),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+def test_a_drive_fits_or_is_refused(in_group: InGroup, mega: int, tmp_path: Path) -> None:
+    done = in_group(mega, tmp_path, *DLV, "--limit", "2000")
     fits = mega == 290
     assert done.returncode == (0 if fits else 2), done
     assert fits or "(a control group)" in done.stderr
@@ -161,25 +151,9 @@ def test_results_that_turn_out_too_large_are_refused(monkeypatch: pytest.MonkeyP
         next(api._taken(texts))
 
 
-def in_group(
-    enter: Callable[[], None], folder: Path, *command: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*COMMAND, *command],
-        cwd=folder,
-        preexec_fn=enter,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-def test_results_of_many_runs_take_little(
-    within: Callable[[int], Callable[[], None]], tmp_path: Path
-) -> None:
+def test_results_of_many_runs_take_little(in_group: InGroup, tmp_path: Path) -> None:
     command = ("compare", "--workload", "random", "--limit", "1", "--seeds", "900")
-    done = in_group(within(100), tmp_path, *command, "--json", "c.json")
+    done = in_group(100, tmp_path, *command, "--json", "c.json")
     assert done.returncode == 0, done
     assert len(json.loads((tmp_path / "c.json").read_text())["results"]) == 900
 
@@ -188,7 +162,7 @@ def test_results_of_many_runs_take_little(
     ("mega", "options", "fits"), [(110, (), False), (150, ("--no-reuse",), True)]
 )
 def test_a_trace_of_pages_far_apart(
-    within: Callable[[int], Callable[[], None]],
+    in_group: InGroup,
     mega: int,
     options: tuple[str, ...],
     fits: bool,
@@ -198,18 +172,16 @@ def test_a_trace_of_pages_far_apart(
     addresses = (random.randrange(1 << 42) >> 9 << 9 for _ in range(150_000))
     lines = (f"{n},h,0,Read,{address},{256 << 10},0\n" for n, address in enumerate(addresses))
     (tmp_path / "t.msr").write_text("".join(lines))
-    done = in_group(within(mega), tmp_path, "trace", "info", "t.msr", *options)
+    done = in_group(mega, tmp_path, "trace", "info", "t.msr", *options)
     assert done.returncode == (0 if fits else 2), done
     assert fits or "more pages are touched than fit into memory" in done.stderr
 
 
 @pytest.mark.parametrize("mega", [150, 200])
-def test_a_timeline_that_grows_ends_in_a_line(
-    within: Callable[[int], Callable[[], None]], mega: int, tmp_path: Path
-) -> None:
+def test_a_timeline_that_grows_ends_in_a_line(in_group: InGroup, mega: int, tmp_path: Path) -> None:
     load = ("--workload", "random", "--time-scale", "0.3", "--set", "workload.requests=3000000")
     files = ("--log", "l.parquet", "--series", "s.parquet", "--timeline", "t.json")
-    done = in_group(within(mega), tmp_path, "run", *load, *files, "--timeline-span", "100s")
+    done = in_group(mega, tmp_path, "run", *load, *files, "--timeline-span", "100s")
     assert done.returncode == 2, done
     start = "--timeline-span: a timeline of more than fits into memory: got "
     assert done.stderr.startswith(start), done.stderr

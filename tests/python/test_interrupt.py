@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from command import COMMAND, ROOT
+from command import COMMAND, ROOT, ledger_under_way
 
 import ssdlab
 from ssdlab import api
@@ -337,17 +337,7 @@ def test_in_a_program() -> None:
 def test_the_end_of_a_terminal_reaches_all_processes_of_a_ledger(
     tmp_path: Path, by: signal.Signals, code: int
 ) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "reproduce", "dlv", "--quick", "--jobs", "2", "--out", "out"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    # Until its processes are there, and have made something.
-    while process.poll() is None and not list(tmp_path.glob("out/runs/*.json")):
-        time.sleep(0.05)
+    process = ledger_under_way(tmp_path)
     os.killpg(process.pid, by)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (code, "")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from command import COMMAND, ROOT
+from command import COMMAND, ROOT, ledger_under_way
 
 from ssdlab.signals import FirstSignal, interrupted_once
 
@@ -141,16 +141,7 @@ def test_what_is_stuck_in_its_exit_ends_by_a_later_ctrl_c() -> None:
 def test_two_signals_in_a_row_end_a_ledger(
     tmp_path: Path, signals: tuple[str, str], code: int, gap_s: float
 ) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "reproduce", "dlv", "--quick", "--jobs", "2", "--out", "out"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    while process.poll() is None and not list(tmp_path.glob("out/runs/*.json")):
-        time.sleep(0.05)
+    process = ledger_under_way(tmp_path)
     first, second = (signal.Signals[f"SIG{name}"] for name in signals)
     os.killpg(process.pid, first)
     # Of two that come at once nobody can tell the first.

@@ -23,8 +23,8 @@ pub struct ReadOutcome {
     pub level: Level,
     /// Whether the first attempt decoded.
     pub first_try: bool,
-    /// Raw bit errors of a codeword, as the decoder counted them; 0 unless somebody subscribes to
-    /// [`EventMask::READ_ERRORS`].
+    /// Raw bit errors of a codeword, as the decoder counted them; 0 unless a policy or component
+    /// subscribes to [`EventMask::READ_ERRORS`].
     pub errors: u32,
     /// Whether the page map holds the page. A page that it does not hold counts as written before the start.
     pub mapped: bool,
@@ -99,7 +99,7 @@ pub struct Probe<'a>(pub &'a dyn Fn(u32) -> BlockProbe);
 
 impl fmt::Debug for Probe<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Probe")
+        f.debug_struct("Probe").field("worst", &(self.0)(0).worst).finish()
     }
 }
 
@@ -276,7 +276,7 @@ impl EventMask {
 
     /// [`Event::LowSpace`].
     pub const LOW_SPACE: EventMask = EventMask(1 << 23);
-    /// No kind: who wants [`Event::PageRead`] with the number of errors, which takes time to find.
+    /// No kind of event: asks that [`Event::PageRead`] holds the number of errors, which takes time to compute.
     pub const READ_ERRORS: EventMask = EventMask(1 << 31);
 
     /// How many kinds there are.
@@ -357,11 +357,11 @@ pub enum Action {
         /// The class, which is set apart or a priority's.
         class: BlockClass,
     },
-    /// The timer of the policy comes due after so much of the cells' time: the policy hears [`Event::Timer`]. A
-    /// timer that was set before comes due no more; one with an interval goes on from then. A state file carries
-    /// none.
+    /// The policy receives [`Event::Timer`] once this much of the cells' time has passed. A policy has one timer:
+    /// setting it again moves it. A policy with an interval gets its next round then. State files do not carry
+    /// timers.
     SetTimer {
-        /// The span, which is at least a nanosecond of the run's time.
+        /// The span; at least one nanosecond of the run's time.
         after: Nanos,
     },
     /// A block has this class from now on; only in answer to [`Event::BlockFreed`].

@@ -213,3 +213,17 @@ fn errors_of_reads_are_told_to_who_asks_for_them() {
     assert_eq!(read(EventMask::PAGE_READ), 20);
     assert!(read(EventMask::PAGE_READ.and(EventMask::READ_ERRORS)) < 20);
 }
+
+#[test]
+fn a_policy_does_not_see_how_a_freed_block_reads() {
+    let mut rig = Rig::new(&["start.fill = 0.9", "physics = { levels = {} }"]);
+    rig.drive.record_events(EventMask::BLOCK_FREED);
+    for page in 0..400 {
+        rig.wait_below(4).expect("a drive that goes on");
+        rig.pages(Op::Write, page % 8, 1);
+    }
+    rig.finish();
+    let told = rig.drive.take_events();
+    assert!(!told.is_empty());
+    assert!(told.iter().all(|event| event.contains("worst: None")), "{told:?}");
+}
