@@ -21,7 +21,7 @@ File = tuple[str, str | os.PathLike[str]]
 """A file and the option that names it, which comes first."""
 
 _PIPE_LOOK_S = 0.02
-"""Time between two looks at whether somebody reads a pipe."""
+"""Time between two checks whether a pipe has a reader."""
 
 
 class OutputFile:
@@ -54,7 +54,7 @@ class OutputFile:
             raise _cannot_write(self._option, self._path, error) from None
 
     def _write_to_pipe(self, contents: Iterable[bytes]) -> None:
-        """Write to a pipe, which waits for who reads it; a signal ends that wait a second later."""
+        """Write to a pipe; wait for its reader, at most until a second after a signal."""
         pipe = self._once_read(lambda: os.open(self._path, os.O_WRONLY | os.O_NONBLOCK))
         try:
             for content in contents:
@@ -65,7 +65,7 @@ class OutputFile:
             os.close(pipe)
 
     def _once_read(self, act: Callable[[], int]) -> int:
-        """Return what this returns as soon as somebody reads the pipe."""
+        """Call this until the pipe has a reader with room; return what it returns."""
         since = time.monotonic()
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Room in memory: what a library needs is asked for in advance, and refused in a line."""
+"""Checks that memory is left for a step before the step begins, and refuses it in a line if not."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ LOADED = Need(120 * MEGA, 120 * MEGA, 10 * MEGA)
 _RESULT, _DETAIL = 18_000, 180_000
 """What the result of a run takes at least, and what a report draws of it. Measured."""
 _READ = 2
-"""What a result takes at least when its JSON is read, in bytes of that. Measured."""
+"""The least bytes that a result takes for each byte of its JSON, once that is read. Measured."""
 
 _PROCESSES = Need(250 * MEGA, 150 * MEGA, 100 * MEGA)
-"""What NumPy takes, and the threads that joblib starts for processes of runs."""
+"""What NumPy takes, and the threads with which joblib runs processes."""
 _PROCESS = 50 * MEGA
 """What each of these processes takes of memory, without a drive."""
 
 
 def check_room(what: str, need: Need) -> None:
-    """Refuse what takes more than this process's limits, its control groups or the machine leave.
+    """Refuse a step that needs more than the limits, the control groups or the machine leave.
 
     Raises :class:`InputError`.
     """
@@ -64,24 +64,24 @@ def check_room(what: str, need: Need) -> None:
 
 
 def for_results(count: int, detailed: int) -> Need:
-    """Return what so many results take, so many of which have what a report draws."""
+    """Return what results take, ``detailed`` of them with the details that a report draws."""
     taken = count * _RESULT + detailed * _DETAIL
     return Need(taken, taken, taken)
 
 
 def for_reading(texts: Sequence[str]) -> Need:
-    """Return what results take besides once these texts are read."""
+    """Return what results take in addition to these texts, from which they are read."""
     taken = _READ * sum(map(len, texts))
     return Need(taken, taken, taken)
 
 
 def for_processes(count: int) -> Need:
-    """Return what so many processes for runs take, without their drives."""
+    """Return what processes for runs take, without their drives."""
     return replace(_PROCESSES, resident=_PROCESSES.resident + count * _PROCESS)
 
 
 def end_first_without_memory() -> None:
-    """Have the system end this process before its parent, which says so in a line."""
+    """Make the kernel kill this process before its parent, which then reports that in a line."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 

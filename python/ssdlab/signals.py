@@ -31,7 +31,7 @@ class FirstSignal:
         """Return whether this signal, which has just come, interrupts."""
         now = time.monotonic()
         if self._last_s is not None:
-            # What is stuck has to be ended by somebody who sees that it is.
+            # A user who presses Ctrl-C again after a second has seen that the command is stuck.
             is_late = now - self._last_s >= _PATIENCE_S
             if number != signal.SIGINT or not is_late:
                 return False
@@ -115,7 +115,7 @@ class Deferred:
         return report
 
     def is_overdue(self, since_s: float) -> bool:
-        """Tell whether what waits since a moment has waited a second since a signal came."""
+        """Tell whether a wait that began at a moment has gone on for a second after a signal."""
         came = self._came_s
         return came is not None and time.monotonic() - max(came, since_s) >= _PATIENCE_S
 
@@ -164,7 +164,7 @@ def deferred() -> Iterator[Deferred]:
         yield one
     except BaseException:
         _end(one)
-        # What went wrong is told, not that a signal came, too.
+        # The error is reported, not the signal that came as well.
         with suppress(KeyboardInterrupt):
             one.check()
         raise
@@ -179,5 +179,5 @@ def _end(one: Deferred) -> None:
 
 
 def is_overdue(since_s: float) -> bool:
-    """Tell whether what waits since a moment has to be given up for a signal that is deferred."""
+    """Tell whether a wait that began at a moment has to end, a second after a deferred signal."""
     return any(one.is_overdue(since_s) for one in _deferred)

@@ -246,8 +246,7 @@ pub struct BlockProbe {
     pub worst: Option<WorstPage>,
 }
 
-/// How the worst page of a block reads right after it was programmed: what an oracle knows, and everybody by a
-/// first reading.
+/// How the worst page of a block reads right after it was programmed.
 #[derive(Clone, Copy, Debug)]
 pub struct WorstPage {
     /// Retries.

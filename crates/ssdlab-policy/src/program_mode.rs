@@ -37,7 +37,7 @@ pub trait ProgramModePolicy: Policy {
         ProgramModeNeeds { chooses: true, ..ProgramModeNeeds::default() }
     }
 
-    /// Fills the wish's voltage if it is still open.
+    /// Fills in the program mode if no link before has.
     fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint);
 }
 

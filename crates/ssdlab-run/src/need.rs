@@ -12,7 +12,7 @@ use crate::prepare::Prepared;
 
 /// Bytes that a run takes besides, whatever its drive.
 pub(crate) const BESIDES: u64 = 64 << 20;
-/// Bytes that a run takes at least besides its drive: its threads, its measurements, its result. Measured.
+/// The least bytes that a run takes for its threads, measurements and result. Measured.
 const RUN: u64 = 8 << 20;
 /// Bytes of a page that is written, in both directions of the map.
 pub(crate) const PAGE: u64 = 8;
@@ -98,11 +98,11 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
     fault.expected(format!("what fits into memory: {shortage}"))
 }
 
-/// Bytes that are left for what a trace's measurements take besides their pages.
+/// Bytes that measuring a trace takes apart from its pages. Measured.
 const MEASURED: u64 = 8 << 20;
 
-/// Sees to it that there is memory to count more pages of a trace, which take so many bytes that are touched and so
-/// many that are reserved.
+/// Checks that there is memory to count more pages of a trace. They take so many resident and so many reserved
+/// bytes.
 ///
 /// # Errors
 /// What is needed and what is left.
@@ -111,8 +111,8 @@ pub(crate) fn check_pages((resident, reserved): (u64, u64)) -> Result<(), String
     left().lacks(&need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
 }
 
-/// Sees to it that what piles up in a run finds memory: requests that wait outside of the drive, page operations
-/// in it, and what a timeline shows. It asks the system once in so many of them.
+/// Checks that there is memory for what piles up in a run: requests that wait outside of the drive, page
+/// operations in it, and spans of a timeline. It asks the system once for many of them.
 pub(crate) struct Room {
     /// How many of each may come before it asks again.
     step: usize,
@@ -127,7 +127,7 @@ const FIRST: usize = 1 << 16;
 /// How many of each it asks for at a time, at least.
 const STEP: usize = 1 << 17;
 
-/// What takes memory as a run goes on, by now.
+/// How many there are now of what takes memory as a run goes on.
 #[derive(Clone, Copy)]
 struct Growing {
     waiting: usize,
@@ -144,8 +144,8 @@ impl Room {
         Room { step, waiting: first, operations: first, spans: first }
     }
 
-    /// Sees to it that as many may come as do before the next look, and `more` operations besides. The files of the
-    /// run take `kept` bytes more at most.
+    /// Checks that there is memory for all that may come before the next look, and for `more` operations. The run's
+    /// files take up to `kept` bytes more.
     ///
     /// # Errors
     /// When there is no memory for them.

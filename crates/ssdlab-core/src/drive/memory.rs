@@ -21,7 +21,7 @@ const CELLS: u64 = 32;
 const NUMBER: u64 = 4;
 /// Numbers in a page of the machine's memory.
 const NUMBERS_TOGETHER: f64 = 4096.0 / NUMBER as f64;
-/// The part of what is expected to be touched that is touched for certain.
+/// The share of the expected bytes that is counted: chance may touch a few less.
 const DRAWN: f64 = 0.97;
 /// Bytes of a mask of a page's sectors.
 const MASK: u64 = 8;
@@ -96,7 +96,7 @@ impl Resolved {
         [("geometry", books.and(map)), ("buffer.size", held.and(found)), ("start.fill", drawn)]
     }
 
-    /// Bytes of the map, in both directions, that are touched when the drive is filled before it starts.
+    /// Bytes of both tables of the map that filling the drive before the start touches.
     fn filled_map(&self) -> u64 {
         let geometry = self.geometry();
         let start = &self.config.start;

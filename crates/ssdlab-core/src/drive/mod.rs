@@ -243,8 +243,8 @@ impl Drive {
         self.check_invariants();
     }
 
-    /// Asks for an action as a policy does that is no answer to an event; its timer comes due in the record of
-    /// events.
+    /// Carries out an action as if a policy had asked for it; for tests. A timer that is set so shows in
+    /// [`Drive::take_events`].
     pub fn ask(&mut self, action: Action) {
         self.policies.ask(action);
         self.act_and_serve();

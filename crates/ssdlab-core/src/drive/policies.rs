@@ -211,7 +211,7 @@ impl Policies {
         }
     }
 
-    /// Keeps an action as one that the record of events asks for.
+    /// Keeps an action for which [`Drive::ask`](super::Drive::ask) asks.
     pub(super) fn ask(&mut self, action: Action) {
         self.asked.push((Listener::Record, action));
     }

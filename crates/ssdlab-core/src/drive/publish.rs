@@ -50,7 +50,7 @@ impl Drive {
         }
     }
 
-    /// Publishes that a plane is low on space, if it is, as a block was opened there.
+    /// Publishes that a plane, on which a block was opened, is low on space, if it is.
     #[cold]
     pub(super) fn publish_low_space(&mut self, plane: PlaneId) {
         if self.free(plane) < self.background.jobs.contents() {

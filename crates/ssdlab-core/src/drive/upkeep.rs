@@ -48,7 +48,7 @@ pub struct Upkeep {
     /// Jobs under way from which each priority gains a block.
     coming: Vec<u32>,
     due: Vec<Due>,
-    /// How many times as much time passes in the cells as in the run.
+    /// The cells' time that passes in a unit of the run's time.
     time_scale: u32,
     /// Whether the host has asked for something since the last round.
     asked: bool,
@@ -84,7 +84,7 @@ impl Upkeep {
         self.asked = true;
     }
 
-    /// Sets the timer of a policy, in the cells' time from now; it is the one that the policy has, or a new one.
+    /// Sets the timer of a policy, or a component, to come due after so much of the cells' time.
     fn set_timer(&mut self, owner: Listener, now: SimTime, after: Nanos) {
         let at = now + in_run(after, self.time_scale);
         match self.due.iter_mut().find(|due| due.owner == owner) {
@@ -149,7 +149,7 @@ impl Upkeep {
     }
 }
 
-/// A span of the cells' time in the run's, which is never none: time goes on between two rounds.
+/// A span of the cells' time in the run's time, at least 1 ns, so that time goes on between two rounds.
 fn in_run(span: Nanos, time_scale: u32) -> Nanos {
     Nanos::from_ns((span.as_ns() / u64::from(time_scale)).max(1))
 }

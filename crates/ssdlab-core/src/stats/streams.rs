@@ -14,21 +14,21 @@ pub struct StreamCounts {
     pub host_pages: u64,
     /// Pages that the controller programmed there: what it moved, and the map's own.
     pub moved_pages: u64,
-    /// Blocks that garbage collection emptied. Of a block that was full when the drive started the stream may
-    /// be unknown; it counts nowhere.
+    /// Blocks that garbage collection emptied. A block that was full at the start may have no known stream; it
+    /// is not counted.
     pub blocks_collected: u64,
     /// Pages that these blocks still held when that began.
     pub valid_pages: u64,
 }
 
-/// In place of the stream of a block.
+/// Stands for an unknown stream.
 const UNKNOWN: u8 = 0;
 
 /// The streams of a drive that has several.
 #[derive(Clone, Debug)]
 pub struct StreamStats {
     streams: Streams,
-    /// A block's stream and one; 0 if it is unknown, as in a block that was full before the start.
+    /// For each block the number of its stream, counted from 1, or [`UNKNOWN`].
     of_block: Box<[u8]>,
     counts: Box<[StreamCounts]>,
 }
@@ -81,7 +81,7 @@ impl StreamStats {
         of.valid_pages += u64::from(valid);
     }
 
-    /// What a state file carries: of each block its stream and one, or 0.
+    /// For each block the number of its stream, counted from 1, or 0: what a state file carries.
     pub fn of_blocks(&mut self) -> &mut [u8] {
         &mut self.of_block
     }

@@ -65,8 +65,7 @@ pub struct Job {
     pub to: Writer,
     /// The class of blocks that they should go to, if that is not left to the placement chain.
     pub class: Option<BlockClass>,
-    /// The stream of the writer's blocks that they should go to, if that is not left to the placement chain; with
-    /// one stream it is that one.
+    /// The stream that they should go to, if that is not left to the placement chain.
     pub stream: Option<StreamId>,
     /// The priority whose subpool has a block more once the block is free; without one it is that of the
     /// block's place in the order.
@@ -74,7 +73,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job whose pages go where the placement chain has them, to blocks of this writer.
+    /// Returns a job that leaves class and stream to the placement chain.
     pub const fn new(block: BlockId, cause: Cause, to: Writer) -> Job {
         Job { block, cause, to, class: None, stream: None, gains: None }
     }
@@ -164,10 +163,10 @@ pub struct BackgroundNeeds {
     pub interval: Option<Nanos>,
 }
 
-/// What of a drive a background policy uses, as its settings say.
+/// What a background policy uses of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BackgroundUses {
-    /// What is known of the retries of blocks.
+    /// The estimates of the retries of blocks.
     pub retry_estimates: bool,
     /// Blocks of their own, for [`Writer::Cold`].
     pub cold_blocks: bool,
@@ -176,7 +175,7 @@ pub struct BackgroundUses {
 }
 
 impl BackgroundUses {
-    /// What either uses.
+    /// Returns what either uses.
     #[must_use]
     pub const fn and(self, other: BackgroundUses) -> BackgroundUses {
         BackgroundUses {
@@ -189,7 +188,7 @@ impl BackgroundUses {
 
 /// A background policy.
 pub trait BackgroundPolicy: Policy {
-    /// What of the drive it uses, with these settings.
+    /// Returns what it uses of the drive with these settings.
     fn uses(_: &Self::Config) -> BackgroundUses {
         BackgroundUses::default()
     }

@@ -51,7 +51,7 @@ pub(crate) fn read(
     Ok(Some(Read { table: Arc::new(table), sha256 }))
 }
 
-/// What is at a path in place of a file; `None` if one is there.
+/// Says what is at a path if that is no file; `None` if it is one.
 fn other_than_file(path: &Path) -> Option<String> {
     let shown = path.display();
     match path.metadata() {

@@ -76,7 +76,7 @@ impl Reuse {
         self.last.len()
     }
 
-    /// Bytes that are taken besides once so many more pages are followed.
+    /// Bytes that following so many more pages takes.
     pub(super) fn growth(&self, more: u64) -> u64 {
         let number = size_of::<u32>() as u64;
         let positions = (2 * (self.last.len() as u64 + more)).next_power_of_two();

@@ -34,7 +34,7 @@ impl Numbers {
         (number, true)
     }
 
-    /// Bytes that the table takes besides once so many more keys have come: it doubles, beside itself.
+    /// Bytes that so many more keys take: the table is copied into one of twice its size.
     pub(super) fn growth(&self, more: u64) -> u64 {
         let entry = size_of::<(u64, u32)>() as u64;
         let slots = self.slots.len() as u64;

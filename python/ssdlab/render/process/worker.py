@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def _end_first_without_memory() -> None:
-    """Have the system end this process before its parent, who says so in a line."""
+    """Make the kernel kill this process before its parent, which then reports that in a line."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
