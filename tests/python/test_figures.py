@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections import defaultdict
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 
 import example_results
 import pytest
+import vl_convert
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -239,6 +241,19 @@ def test_dies_are_sorted_by_how_busy_they_were() -> None:
     shares = [row["busy"] for row in rows(of(example_results.one())["busy-dies"])]
     assert shares == sorted(shares, reverse=True)
     assert len(shares) == 64 + 1
+
+
+@pytest.mark.parametrize("planes", [1, 2, 3, 7])
+def test_maps_number_their_planes_in_whole_steps(planes: int) -> None:
+    small: dict[str, int | str] = {f"geometry.{part}": 1 for part in ("channels", "chips", "dies")}
+    small |= {"geometry.planes": planes, "geometry.blocks": 64, "workload.footprint": "8MiB"}
+    figures = of(ssdlab.run(workload="random", limit=300, detail=True, set=small))
+    chart = next(figure for name, figure in figures.items() if name.startswith("blocks-")).chart
+    spec = chart.to_dict()
+    spec["encoding"]["x"]["axis"] = spec["encoding"]["color"]["legend"] = None
+    labels = re.findall(r">(\d+)<", vl_convert.vegalite_to_svg(spec))
+    assert len(labels) > 1
+    assert len(set(labels)) == len(labels)
 
 
 def test_runs_side_by_side_have_a_colour_each_and_maps_of_their_own() -> None:

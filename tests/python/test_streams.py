@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import ssdlab
@@ -74,6 +76,13 @@ def test_the_report_says_it_a_line_each(plain: Result, separated: Result) -> Non
     lines = run_text(separated).splitlines()
     (first,) = (line for line in lines if line.startswith("streams"))
     assert f"0: {separated.streams[0].host_pages:,} pages written" in first
+    one, none = (replace(separated.streams[0], blocks_collected=n) for n in (1, 0))
+    lines = run_text(
+        replace(separated, streams=(one, replace(none, valid_share=None)))
+    ).splitlines()
+    collected = [line.strip() for line in lines if line.endswith(("valid", "collected"))]
+    assert collected[0].startswith("1 block collected, ")
+    assert collected[1] == "0 blocks collected"
 
 
 def test_without_any_separation_nothing_changes(plain: Result) -> None:

@@ -126,8 +126,9 @@ def uniform_blocks(runs: Sequence[Run]) -> Iterator[str]:
             yield f"{title}: {values.pop():g} everywhere."
 
 
-def _axis(title: str) -> alt.Axis:
-    return alt.Axis(title=title, grid=False, tickCount=5, format="d")
+def _axis(title: str, count: int) -> alt.Axis:
+    # With more ticks than there are things to count some would lie between whole numbers.
+    return alt.Axis(title=title, grid=False, tickCount=min(count, 5), format="d")
 
 
 def _map(
@@ -169,9 +170,9 @@ def _map(
         .transform_filter("isValid(datum.v)")
         .mark_rect(clip=True)
         .encode(
-            x=alt.X("x:Q", scale=x_scale, axis=_axis("Block of a plane")),
+            x=alt.X("x:Q", scale=x_scale, axis=_axis("Block of a plane", many)),
             x2="x2:Q",
-            y=alt.Y("y:Q", scale=y_scale, axis=_axis("Plane")),
+            y=alt.Y("y:Q", scale=y_scale, axis=_axis("Plane", planes)),
             y2="y2:Q",
             color=tone,
             tooltip=[

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ssdlab.render import queues
-from ssdlab.render.formatting import NONE, share
+from ssdlab.render.formatting import NONE, pluralize, share
 
 if TYPE_CHECKING:
     from ssdlab.result import Life, MigrationCounts, Repairs, Result, StreamResult, Wear
@@ -33,8 +33,9 @@ def _streams(streams: Sequence[StreamResult]) -> Iterator[str]:
         if not programmed:
             continue
         pages = f"{stream.host_pages:,} pages written, {stream.moved_pages:,} moved in"
-        kept = NONE if stream.valid_share is None else share(stream.valid_share)
-        collected = f"{stream.blocks_collected:,} blocks collected, {kept} valid"
+        collected = f"{pluralize(stream.blocks_collected, 'block')} collected"
+        if stream.valid_share is not None:
+            collected += f", {share(stream.valid_share)} valid"
         waf = NONE if stream.waf is None else f"{stream.waf:.3f}"
         yield f"{head:<10} {number}: {pages}, WAF {waf}"
         yield f"{'':<13} {collected}"
