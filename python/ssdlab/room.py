@@ -44,9 +44,9 @@ _RESULT, _DETAIL = 18_000, 180_000
 _READ = 2
 """The least bytes that a result takes for each byte of its JSON, once that is read. Measured."""
 
-_PROCESSES = Need(250 * MEGA, 150 * MEGA, 100 * MEGA)
-"""What NumPy takes, and the threads with which joblib runs processes."""
-_PROCESS = 50 * MEGA
+_PROCESSES = Need(150 * MEGA, 20 * MEGA, 5 * MEGA)
+"""What it takes to run processes: threads, most of whose addresses are never touched."""
+_PROCESS = 35 * MEGA
 """What each of these processes takes of memory, without a drive."""
 
 

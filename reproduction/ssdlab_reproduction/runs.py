@@ -5,30 +5,27 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import os
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ssdlab import _native, api, room
 from ssdlab._native import __version__
 from ssdlab.cpu import available_cores
-from ssdlab.errors import InputError, Interrupted, quoted
+from ssdlab.errors import InputError, quoted
 from ssdlab.files import open_regular
 from ssdlab.plan import Plan, to_json
 from ssdlab.progress import ProgressLine
 from ssdlab.result import Result
-from ssdlab.signals import held_back, interrupted_once
+from ssdlab.signals import interrupted_once
 from ssdlab.traces.apps import App, parse_apps
 from ssdlab_reproduction import job_files
-
-T = TypeVar("T")
+from ssdlab_reproduction.pool import side_by_side
 
 _LOG_EVERY_S = 60.0
 """How often a log is told how far the runs have come."""
@@ -163,28 +160,15 @@ class RunStore:
         with self._nothing_left_by_bad_input():
             at_a_time = min(count or _at_a_time(missing.values()), len(missing))
             room.check_room("processes for the runs", room.for_processes(at_a_time))
-        with held_back():
-            import joblib  # noqa: PLC0415  what loads it every command would wait for
-
-            _start_trackers()
-        tasks = (
-            joblib.delayed(_make)(job, name, self._file(name)) for name, job in missing.items()
-        )
-        pool = joblib.Parallel(
-            n_jobs=at_a_time,
-            return_as="generator_unordered",
-            initializer=_leave_to_parent,
-        )
+        tasks = [partial(_make, job, name, self._file(name)) for name, job in missing.items()]
         done, whole = len(jobs) - len(missing), len(jobs)
         with (
             ProgressLine(every_s=_LOG_EVERY_S) as line,
             self._nothing_left_by_bad_input(),
-            _in_processes(pool, tasks) as ended,
+            side_by_side(at_a_time, tasks) as ended,
         ):
             line(_progress(done, whole))
-            for is_whole in ended:
-                if not is_whole:
-                    raise KeyboardInterrupt
+            for _ in ended:
                 done += 1
                 line(_progress(done, whole))
 
@@ -240,63 +224,14 @@ def _at_a_time(jobs: Iterable[Job]) -> int:
     return api.parallel_runs(plans) if plans else available_cores()
 
 
-def _start_trackers() -> None:
-    """Start what cleans up after processes before these: to start it lets signals through."""
-    from multiprocessing import resource_tracker  # noqa: PLC0415  as joblib, which loads it
-
-    from joblib.externals.loky.backend import (  # noqa: PLC0415  loaded with joblib
-        resource_tracker as of_joblib,
-    )
-
-    resource_tracker.ensure_running()
-    of_joblib.ensure_running()
-
-
-@contextmanager
-def _in_processes(pool: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Iterator[bool]]:
-    """Begin tasks in processes of a pool, which all have ended when this ends."""
-    with warnings.catch_warnings():
-        # joblib would tell how many tasks it leaves undone.
-        warnings.filterwarnings("ignore", module=r"joblib\.")
-        begun: Any = None
-        try:
-            with held_back():
-                begun = pool(tasks)
-            yield _unless_killed(begun)
-        finally:
-            if begun is not None:
-                begun.close()
-
-
-def _unless_killed(ended: Iterator[bool]) -> Iterator[bool]:
-    """Return what processes return; raise :class:`InputError` if the system kills one."""
-    from joblib.externals.loky.process_executor import (  # noqa: PLC0415  loaded with joblib
-        TerminatedWorkerError,
-    )
-
-    try:
-        yield from ended
-    except TerminatedWorkerError:
-        expected = "fewer runs at a time, if memory ran out (--jobs); finished ones are kept"
-        raise InputError(f"the process of a run was killed: expected {expected}") from None
-
-
 def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, bool]]:
     return [(1.0, 0, False, True)] * done + [(0.0, 0, False, False)] * (whole - done)
 
 
-def _leave_to_parent() -> None:
-    """Leave it to the parent to say what is wrong: a lack of memory is told in other lines, too."""
-    room.end_first_without_memory()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-
-
-def _make(job: Job, name: str, file: Path) -> bool:
-    """Make a job and keep it; whether it came to its end."""
+def _make(job: Job, name: str, file: Path) -> None:
+    """Make a job and keep it."""
     try:
         made = job.make(job.plan)
-    except (Interrupted, KeyboardInterrupt):
-        return False
     except OSError as error:
         # Some jobs write a trace of their own, which goes where temporary files do.
         found = f"cannot write {quoted(tempfile.gettempdir())}: {error.strerror or error}"
@@ -305,7 +240,6 @@ def _make(job: Job, name: str, file: Path) -> bool:
         files = " or ".join(["ssdlab", *map(str, job.files())])
         raise InputError(f"{files} changed while it was in use: expected the same until the end")
     job_files.write(file, name, made)
-    return True
 
 
 class Runs(Mapping[Key, Any]):
