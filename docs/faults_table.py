@@ -26,7 +26,7 @@ PAGE = Path(__file__).with_name("robustness.md")
 MARK = "<!-- Below: written by `make faults`. -->"
 MOST = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 """Allocations of either kind that are tried of a command: there are a million."""
-LESS = {"fit": MOST // 4, "physics": MOST // 4, "info": MOST // 4}
+LESS = dict.fromkeys(("ldpc", "fit", "physics", "info"), MOST // 4)
 """Of commands that run no drive, and write as others do."""
 FEW = 10
 """Of each kind that are tried of a ledger, which takes two seconds."""
@@ -117,9 +117,9 @@ def write_table(found: list[tuple[str, Found]]) -> int:
     wrong = sum(what is not None for _, faults in found for what in faults.values())
     about = (
         f"Of each command at most {MOST:,} allocations of ssdlab's library (alloc) and of all"
-        f" others (memory) are tried, of `fit`, `physics` and `trace info` {MOST // 4}, of"
-        f" `reproduce` {FEW} of each kind, of all else every one, by itself and with all that comes"
-        f" after it. Commands that did what they may not: {wrong}."
+        f" others (memory) are tried, of {', '.join(f'`{title(name)}`' for name in LESS)}"
+        f" {MOST // 4}, of `reproduce` {FEW} of each kind, of all else every one, by itself and"
+        f" with all that comes after it. Commands that did what they may not: {wrong}."
     )
     rows = [
         [f"`{title(name)}`", *(str(tried[kind]) for kind in KINDS)]

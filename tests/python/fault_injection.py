@@ -101,6 +101,14 @@ CASES = {
         ("trace", "convert", str(ROOT / "examples/office.csv.xz"), "p.parquet", "--limit", "2000"),
         {"p.parquet": is_parquet},
     ),
+    "mix": Case(
+        (
+            *("trace", "mix", f"a={ROOT / 'examples/office.csv.xz'}", "b=dlv/hm0"),
+            *("--limit", "2000", "--out", "p.parquet", "--json", "j"),
+        ),
+        {"p.parquet": is_parquet, "j": is_json},
+    ),
+    "ldpc": Case(("ldpc", "--frames", "20", "--jobs", "2", "--json", "j"), {"j": is_json}),
     "fit": Case(
         (
             *("fit", str(ROOT / "examples/chips.csv"), "--samples", "s", "--json", "j"),
