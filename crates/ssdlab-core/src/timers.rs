@@ -70,11 +70,31 @@ impl Timers {
             return self.waiting.insert(place, entry);
         }
         self.waiting.push(entry);
-        while place > 0 && self.waiting[place - 1] < entry {
-            self.waiting[place] = self.waiting[place - 1];
+        self.make_room(place, entry);
+    }
+
+    /// Sets the slot with the earliest moment to another one.
+    #[inline(always)]
+    pub fn put_off(&mut self, at: SimTime) {
+        let Some(place) = self.waiting.len().checked_sub(1) else { return };
+        let slot = self.slot(self.waiting[place]);
+        if place > FEW || at == SimTime::NEVER {
+            return self.set(slot, at);
+        }
+        let entry = self.entry(slot, at);
+        self.slots[slot] = entry;
+        self.make_room(place, entry);
+    }
+
+    /// Puts an entry at a place of its own, from this one down, whose entry is dropped.
+    #[inline(always)]
+    fn make_room(&mut self, mut place: usize, entry: Entry) {
+        let waiting = &mut self.waiting[..=place];
+        while place > 0 && waiting[place - 1] < entry {
+            waiting[place] = waiting[place - 1];
             place -= 1;
         }
-        self.waiting[place] = entry;
+        waiting[place] = entry;
     }
 
     /// Clears a slot that is set.
@@ -165,6 +185,12 @@ mod tests {
                         prop_assert_eq!(timers.fire(), expected);
                         now = if expected.is_some() { plain[first] } else { now + 100 * unit };
                         plain[first] = u64::MAX;
+                    }
+                    if act == 1 && plain[first] != u64::MAX {
+                        plain[first] = if time >= 30 { u64::MAX } else { plain[first] + time * unit };
+                        timers.put_off(SimTime::from_ns(plain[first]));
+                        prop_assert_eq!(timers.get(first).as_ns(), plain[first]);
+                        continue;
                     }
                 }
                 let slot = if time % 2 == 0 { first } else { slot % slots };

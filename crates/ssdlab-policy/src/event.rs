@@ -10,15 +10,20 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock, PlaneId};
 
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
-use super::read_start::ReadStartView;
 use crate::account::{BlockProbe, Cause, Op, OpKind, Priority, RequestAttrs, Uses};
 use crate::allocation::{BlockClass, StreamId, Writer};
 
 /// A page that a read has sensed, whoever asked for it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOutcome {
-    /// The page, its block, and what was known of it when the read started.
-    pub view: ReadStartView,
+    /// The logical page.
+    pub lpn: Lpn,
+    /// Its block.
+    pub block: BlockId,
+    /// Its place in the block.
+    pub page: PageInBlock,
+    /// The class of the block, 0 the best.
+    pub class: BlockClass,
     /// The level at which it decoded; the last one also if it did not.
     pub level: Level,
     /// Whether the first attempt decoded.
@@ -30,6 +35,11 @@ pub struct ReadOutcome {
     pub mapped: bool,
     /// What it was read for.
     pub cause: Cause,
+    /// P/E cycles of the block; 0 unless a policy or component subscribes to [`EventMask::READ_AGES`].
+    pub pe_cycles: u32,
+    /// Time since the first page of the block was written after its last erase; 0 unless a policy or component
+    /// subscribes to [`EventMask::READ_AGES`].
+    pub age: Nanos,
 }
 
 /// A page that was programmed, whoever wrote it.
@@ -278,6 +288,9 @@ impl EventMask {
     pub const LOW_SPACE: EventMask = EventMask(1 << 23);
     /// No kind of event: asks that [`Event::PageRead`] holds the number of errors, which takes time to compute.
     pub const READ_ERRORS: EventMask = EventMask(1 << 31);
+
+    /// No kind of event: asks that [`Event::PageRead`] holds the age of the data and the P/E cycles of the block.
+    pub const READ_AGES: EventMask = EventMask(1 << 30);
 
     /// How many kinds there are.
     pub const KINDS: usize = 24;

@@ -38,8 +38,10 @@ pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: u8, first_
 
 /// A page that was read for the host, lies in a block and decoded at this level, counted from 0.
 pub fn outcome(view: &ReadStartView, level: u8, first_try: bool) -> ReadOutcome {
-    let level = Level(level);
-    ReadOutcome { view: *view, level, first_try, errors: 0, mapped: true, cause: Cause::Host }
+    let ReadStartView { lpn, block, page, class, pe_cycles, age, .. } = *view;
+    let (level, cause) = (Level(level), Cause::Host);
+    let (errors, mapped) = (0, true);
+    ReadOutcome { lpn, block, page, class, level, first_try, errors, mapped, cause, pe_cycles, age }
 }
 
 /// Bits that a controller needs for what a policy keeps, by structure, where no block is set apart.

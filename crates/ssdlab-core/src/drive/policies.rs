@@ -145,23 +145,30 @@ impl Policies {
     #[inline(always)]
     pub(super) fn publish(&mut self, event: &Event) {
         if self.wants.has(event.kind()) {
-            self.publish_to_all(event.kind().index(), event);
+            self.publish_to_all(event);
+        }
+    }
+
+    /// Passes an event to its listeners, of which there is one at least.
+    #[inline(always)]
+    pub(super) fn publish_to_all(&mut self, event: &Event) {
+        let kind = event.kind().index();
+        // Mostly there is one.
+        match *self.listeners[kind] {
+            [only] => self.notify(only, event),
+            _ => self.publish_to_each(kind, event),
         }
     }
 
     #[inline(never)]
-    fn publish_to_all(&mut self, kind: usize, event: &Event) {
-        // Mostly there is one listener.
-        if let [only] = *self.listeners[kind] {
-            return self.notify(only, event);
-        }
+    fn publish_to_each(&mut self, kind: usize, event: &Event) {
         for at in 0..self.listeners[kind].len() {
             self.notify(self.listeners[kind][at], event);
         }
     }
 
     /// Passes an event to one listener, and keeps the actions that it returns.
-    #[inline(always)]
+    #[inline(never)]
     fn notify(&mut self, listener: Listener, event: &Event) {
         let actions = &mut self.actions;
         match listener {

@@ -1,5 +1,6 @@
 //! Builds the events that the drive publishes to components and policies.
 
+use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn, PlaneId, Ppn};
 
 use super::Drive;
@@ -11,32 +12,57 @@ use crate::policy::event::{BlockOpened, Event, EventMask, Migrated, Programmed, 
 
 impl Drive {
     /// Publishes that a flash operation has read, programmed or erased.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn publish_operation(&mut self, id: TxnId) {
-        let txn = &self.flash.txns[id];
-        let (lpn, ppn, cause) = (txn.lpn, txn.ppn, txn.cause);
-        let block = self.geometry.block_of(ppn);
-        match txn.kind {
-            OpKind::Read => {
-                let (level, first_try, mapped) = (txn.level, txn.failed == 0, txn.age.is_none());
-                // Only who asks for errors pays for them.
-                let errors = if mapped && self.policies.wants.has(EventMask::READ_ERRORS) {
-                    self.flash.cells.errors_of(txn, &self.geometry, self.now)
-                } else {
-                    0
-                };
-                let view = self.read_view(id);
-                let read = ReadOutcome { view, level, first_try, errors, mapped, cause };
-                self.policies.publish(&Event::PageRead(&read));
+        match self.flash.txns[id].kind {
+            OpKind::Read => self.publish_read(id),
+            OpKind::Program => self.publish_programmed(id),
+            OpKind::Erase => {
+                let block = self.geometry.block_of(self.flash.txns[id].ppn);
+                self.policies.publish(&Event::BlockErased(block));
             }
-            OpKind::Program => {
-                let page = self.geometry.page_in_block(ppn);
-                let clock = self.flash.cells.clock(self.now);
-                let page = Programmed { lpn, block, page, cause, clock };
-                self.policies.publish(&Event::PageProgrammed(&page));
-            }
-            OpKind::Erase => self.policies.publish(&Event::BlockErased(block)),
         }
+    }
+
+    #[inline(never)]
+    fn publish_read(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let block = self.geometry.block_of(txn.ppn);
+        let mut read = ReadOutcome {
+            lpn: txn.lpn,
+            block,
+            page: self.geometry.page_in_block(txn.ppn),
+            class: self.ftl.blocks.class(block),
+            level: txn.level,
+            first_try: txn.failed == 0,
+            errors: 0,
+            mapped: txn.age.is_none(),
+            cause: txn.cause,
+            pe_cycles: 0,
+            age: Nanos::ZERO,
+        };
+        // Only who asks for errors and ages pays for them.
+        if read.mapped && self.policies.wants.has(EventMask::READ_ERRORS) {
+            read.errors = self.flash.cells.errors_of(txn, &self.geometry, self.now);
+        }
+        if self.policies.wants.has(EventMask::READ_AGES) {
+            read.age = self.flash.cells.age(txn, block, self.now);
+            read.pe_cycles = self.ftl.blocks.erases(block);
+        }
+        self.policies.publish_to_all(&Event::PageRead(&read));
+    }
+
+    #[inline(never)]
+    fn publish_programmed(&mut self, id: TxnId) {
+        let txn = &self.flash.txns[id];
+        let page = Programmed {
+            lpn: txn.lpn,
+            block: self.geometry.block_of(txn.ppn),
+            page: self.geometry.page_in_block(txn.ppn),
+            cause: txn.cause,
+            clock: self.flash.cells.clock(self.now),
+        };
+        self.policies.publish_to_all(&Event::PageProgrammed(&page));
     }
 
     /// Publishes that a block is full, if this page was its last.

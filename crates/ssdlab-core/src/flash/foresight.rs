@@ -38,7 +38,7 @@ impl Line {
     }
 
     /// Charges a read with all that its transfer and its decoding take.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, txn: &mut Txn, cells: &Cells, moves: &[Moved], now: u64) {
         let begins = self.carry(cells.read_transfer(txn, moves), now);
         self.engine = self.engine.max(self.bus) + cells.decode_time(txn).as_ns();
@@ -155,7 +155,8 @@ impl Flash {
         fails && !txn.sibling.is_some() && !self.is_overtaken(unit)
     }
 
-    /// A unit has sensed its read and goes on to do so at the next level, once the attempt has failed.
+    /// The unit whose timer comes first has sensed its read and goes on to do so at the next level, once the attempt
+    /// has failed.
     #[inline]
     fn fail_ahead(&mut self, slot: usize, now: u64) {
         self.fired = self.fired.max((now, slot));
@@ -168,7 +169,7 @@ impl Flash {
         (txn.level_ahead, txn.level) = (txn.level, txn.level.next());
         unit.fails_at = txn.since;
         let sensed = SimTime::from_ns(txn.since) + self.cells.sense_time(txn);
-        self.timers.set(slot, sensed);
+        self.timers.put_off(sensed);
     }
 
     /// A transaction has joined the queues of a unit: if it may pass what the unit reads, the attempt

@@ -194,10 +194,10 @@ fn a_plane_is_low_on_space_once_its_blocks_run_short() {
 }
 
 #[test]
-fn errors_of_reads_are_told_to_who_asks_for_them() {
+fn errors_and_ages_of_reads_are_told_to_who_asks_for_them() {
     const ERRORS: [&str; 1] =
         ["physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }"];
-    let read = |kinds: EventMask| {
+    let read = |kinds: EventMask, nothing: &str| {
         let mut rig = Rig::new(&ERRORS);
         rig.drive.record_events(kinds);
         for page in 0..20 {
@@ -208,10 +208,14 @@ fn errors_of_reads_are_told_to_who_asks_for_them() {
         }
         let told = rig.drive.take_events();
         assert_eq!(told.len(), 20);
-        told.iter().filter(|event| event.contains("errors: 0,")).count()
+        told.iter().filter(|event| event.contains(nothing)).count()
     };
-    assert_eq!(read(EventMask::PAGE_READ), 20);
-    assert!(read(EventMask::PAGE_READ.and(EventMask::READ_ERRORS)) < 20);
+    for (asks, nothing) in
+        [(EventMask::READ_ERRORS, "errors: 0,"), (EventMask::READ_AGES, "age: Nanos(0)")]
+    {
+        assert_eq!(read(EventMask::PAGE_READ, nothing), 20);
+        assert!(read(EventMask::PAGE_READ.and(asks), nothing) < 20);
+    }
 }
 
 #[test]

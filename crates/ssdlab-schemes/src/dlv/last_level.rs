@@ -41,7 +41,7 @@ impl Policy for LastLevel {
 
     fn on_event(&mut self, event: &Event, _: &mut Actions) {
         match event {
-            Event::PageRead(read) => self.level[read.view.lpn.index()] = read.level.0,
+            Event::PageRead(read) => self.level[read.lpn.index()] = read.level.0,
             Event::PageProgrammed(page) => self.level[page.lpn.index()] = 0,
             _ => {}
         }

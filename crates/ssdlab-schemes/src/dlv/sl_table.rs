@@ -3,9 +3,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_base::Nanos;
 use ssdlab_nand::Level;
 use ssdlab_nand::refusal::Refusal;
 
+use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask, ReadOutcome};
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
@@ -115,12 +117,12 @@ impl Policy for SlTable {
     }
 
     fn events(&self) -> EventMask {
-        EventMask::PAGE_READ
+        EventMask::PAGE_READ.and(EventMask::READ_AGES)
     }
 
     fn on_event(&mut self, event: &Event, _: &mut Actions) {
-        if let Event::PageRead(ReadOutcome { view, level, first_try, .. }) = event {
-            self.learn(view, *level, *first_try);
+        if let Event::PageRead(read) = event {
+            self.learn(read);
         }
     }
 
@@ -137,24 +139,24 @@ impl Policy for SlTable {
 
 impl SlTable {
     #[inline]
-    fn at(&self, view: &ReadStartView) -> usize {
-        let bin = self.pe_bins.partition_point(|&from| from <= view.pe_cycles);
-        view.class.index() * (self.pe_bins.len() + 1) + bin
+    fn at(&self, class: BlockClass, pe_cycles: u32) -> usize {
+        let bin = self.pe_bins.partition_point(|&from| from <= pe_cycles);
+        class.index() * (self.pe_bins.len() + 1) + bin
     }
 }
 
 /// An age as nine bits hold it, below the start of a level that no read has needed.
-fn days(view: &ReadStartView) -> u16 {
-    view.age.as_whole_days().min(u64::from(AGE_MAX - 1)) as u16
+fn days(age: Nanos) -> u16 {
+    age.as_whole_days().min(u64::from(AGE_MAX - 1)) as u16
 }
 
 impl SlTable {
-    /// A read decoded at this level, at the first try or not.
-    fn learn(&mut self, view: &ReadStartView, level: Level, first_try: bool) {
-        let at = self.at(view);
+    /// A read has decoded, at the first try or not.
+    fn learn(&mut self, read: &ReadOutcome) {
+        let at = self.at(read.class, read.pe_cycles);
         let table = &mut self.tables[at];
-        if !first_try {
-            return table.lower(days(view), level);
+        if !read.first_try {
+            return table.lower(days(read.age), read.level);
         }
         table.good += 1;
         if table.good == self.relax_after {
@@ -167,7 +169,7 @@ impl SlTable {
 impl ReadStartPolicy for SlTable {
     #[inline]
     fn start(&mut self, view: &ReadStartView) -> Level {
-        self.tables[self.at(view)].start(days(view))
+        self.tables[self.at(view.class, view.pe_cycles)].start(days(view.age))
     }
 
     fn needs(&self) -> ReadStartNeeds {

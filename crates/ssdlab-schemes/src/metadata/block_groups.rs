@@ -281,7 +281,7 @@ impl Component for Groups {
                 // Others may ask for errors that these groups do not go by.
                 let errors = if self.counts_errors() { read.errors } else { 0 };
                 let reading = Reading { level: read.level, errors };
-                self.read(read.view.block, reading);
+                self.read(read.block, reading);
             }
             Event::BlockFreed(&FreedBlock { block, class, pe_cycles, has_spare, .. }) => {
                 let class = self.erased(block, class, pe_cycles, has_spare);

@@ -267,11 +267,10 @@ impl Component for RetryEstimates {
         EventMask::PAGE_READ.and(EventMask::PAGE_PROGRAMMED).and(EventMask::BLOCK_FREED)
     }
 
+    #[inline]
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
         match *event {
-            Event::PageRead(read) if read.mapped => {
-                self.read(read.view.block, read.level.retries())
-            }
+            Event::PageRead(read) if read.mapped => self.read(read.block, read.level.retries()),
             Event::PageProgrammed(page) => self.programmed(page.block, page.clock),
             Event::BlockFreed(freed) => {
                 let FreedBlock { block, pe_cycles, cycles_per_erase, clock, probe, .. } = *freed;

@@ -5,8 +5,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::Level;
 use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{BlockId, Level, PageInBlock};
 
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
@@ -78,7 +78,7 @@ impl Policy for LastVref {
     fn on_event(&mut self, event: &Event, _: &mut Actions) {
         match event {
             Event::PageRead(read) => {
-                let at = self.at(&read.view);
+                let at = self.at(read.block, read.page);
                 self.levels[at] = read.level.0;
             }
             Event::BlockErased(block) => {
@@ -97,16 +97,16 @@ impl Policy for LastVref {
 
 impl LastVref {
     #[inline]
-    fn at(&self, view: &ReadStartView) -> usize {
-        let layer = u32::from(view.page.0) / self.pages_per_layer;
-        view.block.index() * self.layers as usize + layer as usize
+    fn at(&self, block: BlockId, page: PageInBlock) -> usize {
+        let layer = u32::from(page.0) / self.pages_per_layer;
+        block.index() * self.layers as usize + layer as usize
     }
 }
 
 impl ReadStartPolicy for LastVref {
     #[inline]
     fn start(&mut self, view: &ReadStartView) -> Level {
-        Level(self.levels[self.at(view)])
+        Level(self.levels[self.at(view.block, view.page)])
     }
 }
 
