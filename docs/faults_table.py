@@ -26,7 +26,7 @@ PAGE = Path(__file__).with_name("robustness.md")
 MARK = "<!-- Below: written by `make faults`. -->"
 MOST = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 """Allocations of either kind that are tried of a command: there are a million."""
-LESS = dict.fromkeys(("ldpc", "fit", "physics", "info"), MOST // 4)
+LESS = dict.fromkeys(("fit", "physics", "info"), MOST // 4)
 """Of commands that run no drive, and write as others do."""
 FEW = 10
 """Of each kind that are tried of a ledger, which takes two seconds."""

@@ -108,7 +108,6 @@ CASES = {
         ),
         {"p.parquet": is_parquet, "j": is_json},
     ),
-    "ldpc": Case(("ldpc", "--frames", "20", "--jobs", "2", "--json", "j"), {"j": is_json}),
     "fit": Case(
         (
             *("fit", str(ROOT / "examples/chips.csv"), "--samples", "s", "--json", "j"),

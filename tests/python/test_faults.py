@@ -18,7 +18,7 @@ FEW = {**dict.fromkeys(SOME, 0), "write": 2, "sync": 2, "name": 2}
 """For commands that write as others do, by the same code."""
 OF_A_LEDGER = {**FEW, "alloc": 1, "memory": 1, "sync": 1, "name": 1}
 """For the ledger, which takes two seconds each time."""
-ANALYSES = ("ldpc", "fit", "physics", "info")
+ANALYSES = ("fit", "physics", "info")
 
 
 @pytest.fixture(scope="session")

@@ -32,24 +32,80 @@ enum Bits {
     Apart(u64),
 }
 
-/// The values of a column.
-#[derive(Debug)]
-pub enum Values<'a> {
-    /// Bytes.
-    U8(&'a mut [u8]),
-    /// Numbers of 16 bits.
-    U16(&'a mut [u16]),
-    /// Numbers of 32 bits.
-    U32(&'a mut [u32]),
-    /// Numbers of 64 bits.
-    U64(&'a mut [u64]),
-    /// Numbers of floating point.
-    F64(&'a mut [f64]),
+/// A type of value that a column may have.
+trait Value: Copy {
+    /// Whether it may stand in a column of which no value is above `most`.
+    fn may_be(self, most: u64) -> bool;
 }
 
 macro_rules! values {
-    ($($of:ident $Type:ty),+) => {
-        $(impl<'a> From<&'a mut [$Type]> for Values<'a> {
+    ($($number:literal $of:ident $Type:ty: $doc:literal, |$value:ident, $most:ident| $may_be:expr;)+) => {
+        /// The values of a column.
+        #[derive(Debug)]
+        pub enum Values<'a> {
+            $(#[doc = $doc] $of(&'a mut [$Type])),+
+        }
+
+        /// The values of a column in a state.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum SavedValues {
+            $(#[doc = $doc] $of(Vec<$Type>)),+
+        }
+
+        impl Values<'_> {
+            /// The number of their type in a state, and how many there are.
+            fn shape(&self) -> (u8, usize) {
+                match self { $(Values::$of(values) => ($number, values.len())),+ }
+            }
+
+            fn saved(&self) -> SavedValues {
+                match self { $(Values::$of(values) => SavedValues::$of(values.to_vec())),+ }
+            }
+
+            /// Takes values of its shape.
+            fn restore(&mut self, saved: &SavedValues) {
+                match (self, saved) {
+                    $((Values::$of(own), SavedValues::$of(values)) => own.copy_from_slice(values),)+
+                    _ => unreachable!("values of the same shape"),
+                }
+            }
+        }
+
+        impl SavedValues {
+            /// See [`Values`].
+            fn shape(&self) -> (u8, usize) {
+                match self { $(SavedValues::$of(values) => ($number, values.len())),+ }
+            }
+
+            fn may_be(&self, most: u64) -> bool {
+                match self {
+                    $(SavedValues::$of(values) => values.iter().all(|value| value.may_be(most))),+
+                }
+            }
+
+            /// Reads values of the type with a number.
+            fn read<'de, A: SeqAccess<'de>>(
+                kind: u8,
+                from: &mut A,
+                limits: &Limits<'_>,
+            ) -> Result<SavedValues, A::Error> {
+                let most = limits.pages();
+                match kind {
+                    $($number => limits.column(from, most).map(SavedValues::$of),)+
+                    _ => Err(A::Error::custom("a column has values of no type")),
+                }
+            }
+        }
+
+        $(impl Value for $Type {
+            fn may_be(self, $most: u64) -> bool {
+                let $value = self;
+                $may_be
+            }
+        }
+
+        impl<'a> From<&'a mut [$Type]> for Values<'a> {
             fn from(values: &'a mut [$Type]) -> Values<'a> {
                 Values::$of(values)
             }
@@ -74,7 +130,15 @@ macro_rules! values {
         })+
     };
 }
-values! { U8 u8, U16 u16, U32 u32, U64 u64, F64 f64 }
+values! {
+    0 U8 u8: "Bytes.", |value, most| u64::from(value) <= most;
+    1 U16 u16: "Numbers of 16 bits.", |value, most| u64::from(value) <= most;
+    2 U32 u32: "Numbers of 32 bits.", |value, most| u64::from(value) <= most;
+    3 U64 u64: "Numbers of 64 bits.", |value, most| value <= most;
+    4 F64 f64: "Numbers of floating point.", |value, _most| !value.is_nan();
+    5 F32 f32: "Numbers of floating point of 32 bits.", |value, _most| !value.is_nan();
+    6 I64 i64: "Numbers of 64 bits, of either sign.", |value, most| u64::try_from(value).is_ok_and(|value| value <= most) || value < 0;
+}
 
 impl<'a> Column<'a> {
     /// Returns a column for which a controller needs no memory.
@@ -115,7 +179,9 @@ impl<'a> Column<'a> {
     /// Bits that a controller needs for it, where so many blocks are set apart.
     fn metadata_bits(&self, blocks_apart: u64) -> u64 {
         match self.bits {
-            Bits::Each(each) => each * self.values.as_ref().map_or(0, |values| values.len() as u64),
+            Bits::Each(each) => {
+                each * self.values.as_ref().map_or(0, |values| values.shape().1 as u64)
+            }
             Bits::All(all) => all,
             Bits::Apart(each) => each * blocks_apart,
         }
@@ -123,41 +189,12 @@ impl<'a> Column<'a> {
 
     /// A copy of its values; `None` if a state carries nothing of it.
     fn saved(&self) -> Option<SavedValues> {
-        Some(match self.values.as_ref()? {
-            Values::U8(values) => SavedValues::U8(values.to_vec()),
-            Values::U16(values) => SavedValues::U16(values.to_vec()),
-            Values::U32(values) => SavedValues::U32(values.to_vec()),
-            Values::U64(values) => SavedValues::U64(values.to_vec()),
-            Values::F64(values) => SavedValues::F64(values.to_vec()),
-        })
+        self.values.as_ref().map(Values::saved)
     }
 
     /// Whether values are as many, and of the same type.
     fn has_shape_of(&self, saved: &SavedValues) -> bool {
         self.values.as_ref().is_some_and(|values| values.shape() == saved.shape())
-    }
-
-    /// Whether none of these values is too large.
-    fn may_hold(&self, saved: &SavedValues) -> bool {
-        match saved {
-            SavedValues::U8(values) => values.iter().all(|&value| u64::from(value) <= self.most),
-            SavedValues::U16(values) => values.iter().all(|&value| u64::from(value) <= self.most),
-            SavedValues::U32(values) => values.iter().all(|&value| u64::from(value) <= self.most),
-            SavedValues::U64(values) => values.iter().all(|&value| value <= self.most),
-            SavedValues::F64(values) => values.iter().all(|value| !value.is_nan()),
-        }
-    }
-
-    /// Takes values of its shape.
-    fn restore(&mut self, saved: &SavedValues) {
-        match (&mut self.values, saved) {
-            (Some(Values::U8(own)), SavedValues::U8(values)) => own.copy_from_slice(values),
-            (Some(Values::U16(own)), SavedValues::U16(values)) => own.copy_from_slice(values),
-            (Some(Values::U32(own)), SavedValues::U32(values)) => own.copy_from_slice(values),
-            (Some(Values::U64(own)), SavedValues::U64(values)) => own.copy_from_slice(values),
-            (Some(Values::F64(own)), SavedValues::F64(values)) => own.copy_from_slice(values),
-            _ => unreachable!("values of the same shape"),
-        }
     }
 }
 
@@ -175,52 +212,6 @@ pub fn metadata_bits<'a>(
         }
     }
     sums
-}
-
-impl Values<'_> {
-    fn len(&self) -> usize {
-        self.shape().1
-    }
-
-    /// The number of their type in a state, and how many there are.
-    fn shape(&self) -> (u8, usize) {
-        match self {
-            Values::U8(values) => (0, values.len()),
-            Values::U16(values) => (1, values.len()),
-            Values::U32(values) => (2, values.len()),
-            Values::U64(values) => (3, values.len()),
-            Values::F64(values) => (4, values.len()),
-        }
-    }
-}
-
-/// The values of a column in a state.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum SavedValues {
-    /// See [`Values`].
-    U8(Vec<u8>),
-    /// See [`Values`].
-    U16(Vec<u16>),
-    /// See [`Values`].
-    U32(Vec<u32>),
-    /// See [`Values`].
-    U64(Vec<u64>),
-    /// See [`Values`].
-    F64(Vec<f64>),
-}
-
-impl SavedValues {
-    /// See [`Values`].
-    fn shape(&self) -> (u8, usize) {
-        match self {
-            SavedValues::U8(values) => (0, values.len()),
-            SavedValues::U16(values) => (1, values.len()),
-            SavedValues::U32(values) => (2, values.len()),
-            SavedValues::U64(values) => (3, values.len()),
-            SavedValues::F64(values) => (4, values.len()),
-        }
-    }
 }
 
 /// The columns of a drive's policies in a state, each with the policy's place and its own name.
@@ -262,12 +253,14 @@ impl SavedColumns {
             if !column.has_shape_of(&saved.values) {
                 return Ok(false);
             }
-            if !column.may_hold(&saved.values) {
+            if !saved.values.may_be(column.most) {
                 return Err(format!("of {key} a value is above {}", column.most));
             }
             found.push((at, &saved.values));
         }
-        found.iter().for_each(|(at, values)| columns[*at].restore(values));
+        for (at, values) in &found {
+            columns[*at].values.iter_mut().for_each(|own| own.restore(values));
+        }
         Ok(!found.is_empty())
     }
 }
@@ -358,15 +351,7 @@ impl<'de> Visitor<'de> for One<'_> {
         let key = String::from_utf8(limits.column(&mut from, KEY_MOST)?);
         let key = key.map_err(|_| A::Error::custom("a column has no name"))?;
         let kind: u8 = kept::single(&mut from)?;
-        let most = limits.pages();
-        let values = match kind {
-            0 => SavedValues::U8(limits.column(&mut from, most)?),
-            1 => SavedValues::U16(limits.column(&mut from, most)?),
-            2 => SavedValues::U32(limits.column(&mut from, most)?),
-            3 => SavedValues::U64(limits.column(&mut from, most)?),
-            4 => SavedValues::F64(limits.column(&mut from, most)?),
-            _ => return Err(A::Error::custom("a column has values of no type")),
-        };
+        let values = SavedValues::read(kind, &mut from, limits)?;
         Ok(SavedColumn { key, values })
     }
 }

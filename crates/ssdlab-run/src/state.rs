@@ -55,7 +55,7 @@ pub struct Header {
 
 /// The first line, but for the version of the layout.
 const MAGIC: &str = "ssdlab state ";
-const LAYOUT: u32 = 10;
+const LAYOUT: u32 = 11;
 /// The first line is shorter than this.
 const MAGIC_MOST: u64 = 64;
 /// A header is shorter than this.
@@ -347,10 +347,6 @@ impl<'a> StateFile<'a> {
         if !(mapped.max(1)..=u64::from(media.logical_pages())).contains(&logical) {
             let of = media.logical_pages();
             return Err(inconsistent(format!("{logical} of {of} pages can be addressed")));
-        }
-        let known = u64::from(media.known_pages());
-        if known != 0 && known != logical {
-            return Err(inconsistent(format!("of {logical} pages {known} are known")));
         }
         Ok(Some(media))
     }

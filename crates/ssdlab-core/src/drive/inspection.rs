@@ -101,6 +101,11 @@ impl Drive {
         })
     }
 
+    /// What each component and policy keeps, as text, with its place in the config.
+    pub fn policy_states(&self) -> Vec<(String, String)> {
+        self.policies.states()
+    }
+
     /// Whether the placement wants to know ([`set_page_heat`](Drive::set_page_heat)) before the run how hot pages are.
     pub fn wants_heat(&self) -> bool {
         self.policies.placement.iter().any(|link| link.needs().heat)

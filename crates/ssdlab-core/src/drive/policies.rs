@@ -257,7 +257,7 @@ impl Policies {
 
     /// Returns the columns of each component and policy with its place in the config.
     pub(super) fn columns(&mut self) -> Vec<(String, Vec<Column<'_>>)> {
-        let mut all = vec![("metadata".into(), self.metadata.columns())];
+        let mut all: Vec<_> = self.metadata.columns().collect();
         let own = |slot: &str, name: &str| format!("{slot}/{name}");
         macro_rules! of {
             ($slot:ident) => {
@@ -279,6 +279,32 @@ impl Policies {
         of!(each program_mode);
         of!(suspend);
         of!(eviction);
+        all
+    }
+
+    /// Returns the state of each component and policy as text, with its place in the config.
+    pub(super) fn states(&self) -> Vec<(String, String)> {
+        let Metadata { block_groups, retry_estimates, page_hotness } = &self.metadata;
+        let mut all = vec![
+            ("metadata/block_class".into(), format!("{block_groups:?}")),
+            ("metadata/retry_estimate".into(), format!("{retry_estimates:?}")),
+            ("metadata/page_hotness".into(), format!("{page_hotness:?}")),
+        ];
+        macro_rules! of {
+            ($slot:ident, $policies:expr) => {
+                for policy in $policies {
+                    let place = format!("{}/{}", stringify!($slot), policy.name());
+                    all.push((place, format!("{policy:?}")));
+                }
+            };
+        }
+        of!(scheduler, [&self.scheduler]);
+        of!(placement, &self.placement);
+        of!(program_mode, &self.program_mode);
+        of!(read_start, [&self.read_start]);
+        of!(suspend, [&self.suspend]);
+        of!(eviction, [&self.eviction]);
+        of!(background, &self.background);
         all
     }
 

@@ -8,12 +8,12 @@ use serde::ser::SerializeTuple;
 use serde::{Serialize, Serializer};
 use ssdlab_nand::Geometry;
 
+use super::start::save_owners;
 use super::{Drive, Start};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Facts;
 use crate::ftl::{self, BlockTable, SavedMap, SavedOpen};
-use crate::kept::{self, Kept, Limits};
-use crate::metadata::page_hotness::Hotness;
+use crate::kept::{Kept, Limits};
 use crate::policy::columns::SavedColumns;
 
 /// The contents of an idle drive: map, block table, open blocks, and what happened to the cells.
@@ -24,18 +24,15 @@ pub struct Media {
     pub(super) blocks: BlockTable,
     pub(super) open: SavedOpen,
     pub(super) facts: Facts,
-    /// What every logical page was found to be used for; empty if the controller does not know.
-    hotness: Vec<Hotness>,
-    /// What the policies kept.
+    /// What the metadata components and the policies kept.
     policies: SavedColumns,
 }
 
-/// Columns of a [`Media`]: those of its parts, and the hotness.
+/// Columns of a [`Media`]: those of its parts.
 const COLUMNS: usize = SavedMap::COLUMNS
     + BlockTable::COLUMNS
     + SavedOpen::COLUMNS
     + Facts::COLUMNS
-    + 1
     + SavedColumns::COLUMNS;
 
 impl Serialize for Media {
@@ -45,7 +42,6 @@ impl Serialize for Media {
         self.blocks.write(&mut to)?;
         self.open.write(&mut to)?;
         self.facts.write(&mut to)?;
-        kept::write(&mut to, &self.hotness)?;
         self.policies.write(&mut to)?;
         to.end()
     }
@@ -106,7 +102,6 @@ impl<'de> Visitor<'de> for Reader<'_> {
             blocks: BlockTable::read(from, limits)?,
             open: SavedOpen::read(from, limits)?,
             facts: Facts::read(from, limits)?,
-            hotness: limits.column(from, limits.pages())?,
             policies: SavedColumns::read(from, limits)?,
         }))
     }
@@ -123,14 +118,9 @@ impl Media {
         self.map.mapped()
     }
 
-    /// What the policies kept.
+    /// What the metadata components and the policies kept.
     pub fn policies(&self) -> &SavedColumns {
         &self.policies
-    }
-
-    /// Logical pages of which it is known what they are mostly used for.
-    pub fn known_pages(&self) -> u32 {
-        self.hotness.len() as u32
     }
 
     /// Checks that an idle drive of this shape can have held it; takes as long as it is large.
@@ -138,14 +128,9 @@ impl Media {
     /// # Errors
     /// The first thing that is not as it must be.
     pub fn audit(&self, geometry: &Geometry) -> Result<(), String> {
-        let Media { map, blocks, open, facts, hotness, .. } = self;
+        let Media { map, blocks, open, facts, .. } = self;
         ftl::check(geometry, map, blocks, open, RESERVE_BLOCKS)?;
-        facts.check(geometry, |block| (blocks.written(block), blocks.is_open(block)))?;
-        if hotness.len() > map.logical_pages() {
-            Err(format!("the hotness of {} pages is known", hotness.len()))
-        } else {
-            Ok(())
-        }
+        facts.check(geometry, |block| (blocks.written(block), blocks.is_open(block)))
     }
 }
 
@@ -163,28 +148,18 @@ impl Drive {
             blocks: self.ftl.blocks,
             open: self.ftl.alloc.save(),
             facts: self.flash.cells.save(self.now),
-            hotness: self
-                .policies
-                .metadata
-                .page_hotness
-                .map_or_else(Vec::new, |pages| pages.all().to_vec()),
         })
     }
 
-    /// A drive as configured that holds this. A policy that the drive of the contents had goes on with what it kept;
-    /// others begin.
+    /// A drive as configured that holds this. A component or policy that the drive of the contents had goes on with
+    /// what it kept; others begin.
     ///
     /// # Errors
     /// When the contents are those of a drive of another shape, or what a policy kept cannot be.
     pub fn with_media(resolved: Arc<Resolved>, mut media: Media) -> Result<Drive, Misfit> {
-        let hotness = std::mem::take(&mut media.hotness);
         let policies = std::mem::take(&mut media.policies);
-        let start = Start::of(&resolved, media).ok_or(Misfit::OtherShape)?;
+        let start = Start::of(&resolved, media, &policies)?;
         let mut drive = Drive::begin(resolved, start);
-        if let Some(pages) = &mut drive.policies.metadata.page_hotness {
-            // Of a drive without it nothing is known: as many as it has then.
-            pages.recall(hotness);
-        }
         if let Some(moves) = &mut drive.background.moves {
             moves.recount(&drive.ftl.map, &drive.geometry, drive.planes.order());
         }
@@ -194,6 +169,7 @@ impl Drive {
 
     fn saved_columns(&mut self) -> SavedColumns {
         let mut saved = self.policies.saved();
+        save_owners(&self.resolved, &self.ftl.blocks, &mut saved);
         if let Some((place, columns)) = self.history.columns(&self.resolved.config) {
             saved.add(&place, &columns);
         }

@@ -17,6 +17,7 @@ mod gating;
 mod held_requests;
 mod hire;
 mod introspection;
+mod kept_state;
 mod lives;
 mod map_cache;
 mod measured_wear;

@@ -34,6 +34,14 @@ pub struct MetadataConfig {
     pub page_hotness: HotnessChoice,
 }
 
+/// The name of the component of [`RetryEstimates`].
+pub const RETRY_ESTIMATE: &str = "retry_estimate";
+
+/// The place of a component in the config.
+pub fn place_of(component: &str) -> String {
+    format!("metadata/{component}")
+}
+
 /// The metadata that a drive keeps, each component of it only where the config names it.
 #[derive(Clone, Debug, Default)]
 pub struct Metadata {
@@ -46,12 +54,13 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    fn components(&mut self) -> impl Iterator<Item = &mut dyn Component> {
+    fn components(&mut self) -> impl Iterator<Item = (&'static str, &mut dyn Component)> {
         let Metadata { block_groups, retry_estimates, page_hotness } = self;
         let groups = block_groups.as_deref_mut().map(|groups| groups as &mut dyn Component);
         let estimates = retry_estimates.as_deref_mut().map(|estimates| estimates as _);
         let hotness = page_hotness.as_deref_mut().map(|hotness| hotness as _);
-        [groups, estimates, hotness].into_iter().flatten()
+        let all = [("block_class", groups), (RETRY_ESTIMATE, estimates), ("page_hotness", hotness)];
+        all.into_iter().filter_map(|(name, component)| Some((name, component?)))
     }
 
     /// The kinds of event that each component wants to learn of, none where it is not there.
@@ -79,8 +88,8 @@ impl Metadata {
         }
     }
 
-    /// What they keep.
-    pub fn columns(&mut self) -> Vec<Column<'_>> {
-        self.components().flat_map(Component::columns).collect()
+    /// What each component keeps, with its place in the config.
+    pub fn columns(&mut self) -> impl Iterator<Item = (String, Vec<Column<'_>>)> {
+        self.components().map(|(name, component)| (place_of(name), component.columns()))
     }
 }

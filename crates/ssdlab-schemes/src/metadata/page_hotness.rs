@@ -112,9 +112,9 @@ pub struct HotPages {
     rewrites: bool,
     /// Pages that the buffer holds.
     buffer_pages: u32,
-    of: Vec<Hotness>,
+    of: Vec<u8>,
     /// What they were taken for at the start, where pages are read that no table holds from then.
-    start: Vec<Hotness>,
+    start: Vec<u8>,
     /// Pages that left the buffer, by what they were found to be.
     found: [u64; Hotness::COUNT],
 }
@@ -127,7 +127,7 @@ impl HotPages {
             threshold: config.threshold.get(),
             max_uses: config.max_uses,
             rewrites: config.initial == InitialHotness::Rewrite,
-            of: vec![Hotness::Mixed; pages as usize],
+            of: vec![Hotness::Mixed as u8; pages as usize],
             start: Vec::new(),
             found: [0; Hotness::COUNT],
         }
@@ -136,7 +136,7 @@ impl HotPages {
     /// A page leaves the buffer that was used so often in it.
     pub fn leaves(&mut self, lpn: Lpn, uses: Uses) -> Hotness {
         let found = self.class_of(uses);
-        self.of[lpn.index()] = found;
+        self.of[lpn.index()] = found as u8;
         self.found[found as usize] += 1;
         found
     }
@@ -155,7 +155,7 @@ impl HotPages {
     /// What a page was found to be; a page of the map is both.
     #[inline]
     pub fn of(&self, lpn: Lpn) -> Hotness {
-        self.of.get(lpn.index()).copied().unwrap_or_default()
+        hotness(&self.of, lpn)
     }
 
     /// The run begins: what pages are taken for now is what they were programmed as.
@@ -166,29 +166,17 @@ impl HotPages {
     /// What a page was taken for when the run began; nobody knew anything before.
     #[inline]
     pub fn at_start(&self, lpn: Lpn) -> Hotness {
-        self.start.get(lpn.index()).copied().unwrap_or_default()
+        hotness(&self.start, lpn)
     }
 
     /// Whether nothing is known of any page.
     pub fn is_blank(&self) -> bool {
-        self.of.iter().all(|&of| of == Hotness::Mixed)
+        self.of.iter().all(|&of| of == Hotness::Mixed as u8)
     }
 
     /// A page holds nothing any more.
     pub fn forget(&mut self, lpn: Lpn) {
-        self.of[lpn.index()] = Hotness::Mixed;
-    }
-
-    /// What every page was found to be.
-    pub fn all(&self) -> &[Hotness] {
-        &self.of
-    }
-
-    /// Knows of every page what another drive found it to be, if it has as many.
-    pub fn recall(&mut self, known: Vec<Hotness>) {
-        if known.len() == self.of.len() {
-            self.of = known;
-        }
+        self.of[lpn.index()] = Hotness::Mixed as u8;
     }
 
     /// Whether pages that were only read are programmed once more.
@@ -203,13 +191,19 @@ impl HotPages {
 
     /// Logical pages by what they were found to be.
     pub fn pages(&self) -> [u64; Hotness::COUNT] {
-        Hotness::ALL.map(|hotness| self.of.iter().filter(|&&of| of == hotness).count() as u64)
+        Hotness::ALL.map(|hotness| self.of.iter().filter(|&&of| of == hotness as u8).count() as u64)
     }
 
     /// Forgets the counts, not what the pages are.
     pub fn reset_counts(&mut self) {
         self.found = [0; Hotness::COUNT];
     }
+}
+
+/// What a table holds of a page; a page that it does not hold is both.
+#[inline]
+fn hotness(table: &[u8], lpn: Lpn) -> Hotness {
+    table.get(lpn.index()).map_or_else(Hotness::default, |&of| Hotness::ALL[usize::from(of)])
 }
 
 impl Component for HotPages {
@@ -233,7 +227,7 @@ impl Component for HotPages {
         let counter = u64::from(u16::BITS - self.max_uses.leading_zeros());
         vec![
             Column::counted("buffer_uses", 2 * counter * u64::from(self.buffer_pages)),
-            Column::counted("page_hotness", 2 * self.of.len() as u64),
+            Column::new("page_hotness", &mut self.of).bits(2).up_to(Hotness::COUNT as u64 - 1),
         ]
     }
 }

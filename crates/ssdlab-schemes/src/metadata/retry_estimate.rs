@@ -282,12 +282,20 @@ impl Component for RetryEstimates {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        let bits = match &self.source {
-            Source::Model(_) => 5 * 32 * self.age.len() as u64,
-            Source::LastSeen => 8 * self.seen.len() as u64,
-            Source::Known => 0,
+        const NAME: &str = "block_retries";
+        let (of_words, of_bytes) = match &self.source {
+            Source::Model(_) | Source::LastSeen => (32, 8),
+            Source::Known => (0, 0),
         };
-        vec![Column::counted("block_retries", bits)]
+        vec![
+            Column::new(NAME, &mut self.age).bits(of_words),
+            Column::new(NAME, &mut self.programmed).bits(of_words),
+            Column::new(NAME, &mut self.reads).bits(of_words),
+            Column::new(NAME, &mut self.dwell).bits(of_words),
+            Column::new(NAME, &mut self.erased).bits(of_words),
+            Column::new(NAME, &mut self.seen).bits(of_bytes),
+            Column::new(NAME, &mut self.fresh),
+        ]
     }
 }
 

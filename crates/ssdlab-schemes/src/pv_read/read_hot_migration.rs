@@ -42,8 +42,8 @@ pub struct ReadHotMigration {
     referenced: Box<[u64]>,
     /// Where the hand of each plane and group stands, counted within the plane.
     hands: Box<[u32]>,
-    /// By plane, the group that a page found full.
-    wanted: Box<[Option<BlockClass>]>,
+    /// By plane, the group that a page found full, counted from 1; 0 without one.
+    wanted: Box<[u8]>,
     groups: u8,
     blocks_per_plane: u32,
     /// How often each page was read.
@@ -87,7 +87,7 @@ impl Policy for ReadHotMigration {
             threshold: config.threshold,
             referenced: vec![0; blocks.div_ceil(64)].into(),
             hands: vec![0; planes * usize::from(groups(setup))].into(),
-            wanted: vec![None; planes].into(),
+            wanted: vec![0; planes].into(),
             groups: groups(setup),
             blocks_per_plane: geometry.blocks,
             counts: ReadCounts::new(setup.logical_pages, config.threshold),
@@ -111,7 +111,7 @@ impl Policy for ReadHotMigration {
                     actions.push(Action::MigratePage { class });
                 }
             }
-            Event::NoSpace { plane, class } => self.wanted[plane.index()] = Some(class),
+            Event::NoSpace { plane, class } => self.wanted[plane.index()] = class.0 + 1,
             // A page that was written, begins to move, or was moved out is counted anew.
             Event::PageInvalidated { lpn, .. } | Event::MigrationBegan(lpn) => {
                 self.counts.forget(lpn);
@@ -133,6 +133,7 @@ impl Policy for ReadHotMigration {
             self.counts.column("read_counts").bits_in_all(counts),
             Column::new("clock", &mut self.referenced).bits_per_block_apart(number + 1),
             Column::new("clock_hands", &mut self.hands).up_to(last),
+            Column::new("groups_wanted", &mut self.wanted).up_to(self.groups.into()),
         ]
     }
 }
@@ -186,7 +187,8 @@ impl BackgroundPolicy for ReadHotMigration {
     }
 
     fn job(&mut self, _: Trigger, view: &PlaneView) -> Option<Job> {
-        let group = self.wanted[view.plane.index()].take()?;
+        let wanted = std::mem::take(&mut self.wanted[view.plane.index()]);
+        let group = BlockClass(wanted.checked_sub(1)?);
         let block = self.victim(group, view)?;
         let class = Some(BlockClass(group.0 + 1));
         Some(Job { class, ..Job::new(block, Cause::Migration, Writer::Gc) })

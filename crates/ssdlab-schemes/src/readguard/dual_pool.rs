@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
+use super::pools::Pools;
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, EndedJob, Job, MOVES_FREE_LEAST,
 };
 use ssdlab_policy::blocks::{BlockState, BlockTable, Pool};
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -35,27 +37,20 @@ impl Default for DualPoolConfig {
     }
 }
 
-/// The pool of a block, and how worn it was when it joined.
-#[derive(Clone, Copy, Debug)]
-struct Member {
-    is_cold: bool,
-    joined: u32,
-}
-
 /// The leveler. It looks at the plane where a block has just become free. Blocks of the cold pool hold what
 /// hardly changes: at first all that are full.
 #[derive(Clone, Debug)]
 pub struct DualPool {
     config: DualPoolConfig,
-    /// By block; empty before the first look.
-    pools: Vec<Member>,
+    pools: Pools,
     /// How worn the most worn block of each plane is, and the least worn that holds data.
     wear: Vec<(u32, u32)>,
     /// The job that has ended last, if its block has not been looked at.
     new: Option<EndedJob>,
     /// The blocks that were freed on planes where jobs run, the last of each priority.
     freed: Vec<BlockId>,
-    across: bool,
+    /// 1 while wear is leveled across priorities.
+    across: u8,
 }
 
 impl Policy for DualPool {
@@ -74,14 +69,14 @@ impl Policy for DualPool {
         Ok(())
     }
 
-    fn build(config: &DualPoolConfig, _: &PolicyContext) -> DualPool {
+    fn build(config: &DualPoolConfig, setup: &PolicyContext) -> DualPool {
         DualPool {
             config: config.clone(),
-            pools: Vec::new(),
+            pools: Pools::new(setup.geometry.block_count()),
             wear: Vec::new(),
             new: None,
             freed: Vec::new(),
-            across: false,
+            across: 0,
         }
     }
 
@@ -94,23 +89,17 @@ impl Policy for DualPool {
             self.new = Some(*ended);
         }
     }
+
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        let across = Column::new("levels_across", &mut self.across).up_to(1);
+        self.pools.columns().into_iter().chain([across]).collect()
+    }
 }
 
 /// Whether a block of a plane holds data. One that is written in part does once nobody writes on: it would
 /// keep its wear for ever.
 fn holds(pool: &Pool, at: usize) -> bool {
     pool.state[at] == BlockState::Closed || pool.is_settled(at)
-}
-
-/// A block that holds data, as the leveler sees it.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    block: BlockId,
-    is_cold: bool,
-    /// Its P/E cycles.
-    wear: u32,
-    /// How many of them came since it joined its pool.
-    since: u32,
 }
 
 /// How worn the most worn block of a plane is, and the least worn that holds data, but those that are set apart.
@@ -135,43 +124,18 @@ impl DualPool {
         if self.wear.is_empty() {
             let planes = (0..planes as u32).map(PlaneId);
             self.wear = planes.map(|plane| wear_of(blocks, plane)).collect();
-            let all = (0..blocks.len() as u32).map(BlockId);
-            let member = |block| Member {
-                is_cold: blocks.state(block) == BlockState::Closed,
-                joined: blocks.erases(block),
-            };
-            self.pools = all.map(member).collect();
         }
+        self.pools.begin(blocks);
         if ended.own && ended.job.cause == Cause::Wl {
-            self.join(freed, blocks.erases(freed), false);
+            self.pools.join(freed, blocks.erases(freed), false);
             let took = ended.took.into_iter();
-            took.for_each(|worn| self.join(worn, blocks.erases(worn), true));
+            took.for_each(|worn| self.pools.join(worn, blocks.erases(worn), true));
         }
         let plane = blocks.plane_of(freed);
         self.wear[plane.index()] = wear_of(blocks, plane);
         let most = self.wear.iter().map(|wear| wear.0).max().unwrap_or(0);
         let least = self.wear.iter().map(|wear| wear.1).min().unwrap_or(0);
-        self.across = most.saturating_sub(least) > self.config.cross_priority_threshold;
-    }
-
-    /// A block joins a pool.
-    fn join(&mut self, block: BlockId, joined: u32, is_cold: bool) {
-        self.pools[block.index()] = Member { is_cold, joined };
-    }
-
-    /// Puts a block of each pool that is astray into the other: a cold one that was erased so much more
-    /// often since it joined than one of the hot pool, and a hot one that is so much less worn than others.
-    fn sort(&mut self, held: &[Held], worn: u32) {
-        let threshold = self.config.threshold;
-        let of = |is_cold| held.iter().filter(move |held| held.is_cold == is_cold);
-        let least = of(false).map(|hot| hot.since).min().unwrap_or(0);
-        let worn_cold = of(true).max_by_key(|cold| cold.since);
-        let worn_cold = worn_cold.filter(|cold| cold.since.saturating_sub(least) > threshold);
-        let most = of(false).map(|hot| hot.wear).max().unwrap_or(0).max(worn);
-        let young = of(false).min_by_key(|hot| hot.wear);
-        let young = young.filter(|hot| most - hot.wear > threshold.saturating_mul(2));
-        worn_cold.into_iter().for_each(|cold| self.join(cold.block, cold.wear, false));
-        young.into_iter().for_each(|hot| self.join(hot.block, hot.wear, true));
+        self.across = (most.saturating_sub(least) > self.config.cross_priority_threshold).into();
     }
 
     /// The job that puts the data of the least worn cold block of a plane into the most worn that is free. Should
@@ -186,22 +150,21 @@ impl DualPool {
             let (block, wear) = (pool.block(at), pool.erases[at]);
             let is_free = pool.state[at] == BlockState::Free;
             free += u32::from(is_free);
-            if !self.across && blocks.class(block) != class {
+            if self.across == 0 && blocks.class(block) != class {
                 continue;
             }
             if is_free {
                 worn = worn.max(Some(wear));
             } else if holds(&pool, at) {
-                let Member { is_cold, joined } = self.pools[block.index()];
-                held.push(Held { block, is_cold, wear, since: wear - joined });
+                held.push(self.pools.held(block, wear));
             }
         }
         if free < MOVES_FREE_LEAST {
             return None;
         }
         let worn = worn?;
-        self.sort(&held, worn);
-        let cold = held.into_iter().filter(|held| self.pools[held.block.index()].is_cold);
+        self.pools.sort(&held, worn, self.config.threshold);
+        let cold = held.into_iter().filter(|held| self.pools.is_cold(held.block));
         let cold = cold.min_by_key(|cold| (cold.wear, cold.block.0))?;
         if worn.saturating_sub(cold.wear) <= self.config.threshold {
             return None;
@@ -239,7 +202,7 @@ impl BackgroundPolicy for DualPool {
     }
 
     fn levels_across(&self) -> bool {
-        self.across
+        self.across == 1
     }
 }
 
@@ -323,7 +286,7 @@ mod tests {
             let mut leveler = leveler();
             let view = table([(100, 0); 8]);
             assert_eq!(ask(&mut leveler, &view, false), None);
-            leveler.pools.iter_mut().for_each(|member| member.is_cold = false);
+            leveler.pools.is_cold.fill(0);
             freed(&mut leveler, 0);
             assert_eq!(ask(&mut leveler, &table(blocks), false), moved);
         }
@@ -341,11 +304,8 @@ mod tests {
         blocks.erased(BlockId(2), 1);
         ended(&mut leveler, 2, Cause::Wl, Some(0));
         assert_eq!(ask(&mut leveler, &blocks, false), None);
-        let [taker, giver] = [0, 2].map(|at| leveler.pools[at]);
-        assert_eq!(
-            [(taker.is_cold, taker.joined), (giver.is_cold, giver.joined)],
-            [(true, 131), (false, 101)]
-        );
+        let members = [0, 2].map(|at| (leveler.pools.is_cold[at], leveler.pools.joined[at]));
+        assert_eq!(members, [(1, 131), (0, 101)], "the taker and the giver");
         // What the host writes there is not cold, however little the block is worn.
         blocks.lay(BlockId(2), 4, 4);
         blocks.set_erases(BlockId(1), 161);
@@ -360,13 +320,12 @@ mod tests {
         let mut blocks =
             table([(130, 0), (130, 0), (100, 0), (100, 0), (9, 1), (9, 1), (9, 1), (9, 1)]);
         assert_eq!(ask(&mut leveler, &blocks, false), None);
-        leveler.pools[2] = Member { is_cold: true, joined: 100 };
-        leveler.pools[3].is_cold = false;
-        for (erased, is_cold) in [(130, true), (131, false)] {
+        (leveler.pools.is_cold[2], leveler.pools.joined[2], leveler.pools.is_cold[3]) = (1, 100, 0);
+        for (erased, is_cold) in [(130, 1), (131, 0)] {
             blocks.set_erases(BlockId(2), erased);
             freed(&mut leveler, 0);
             assert_eq!(ask(&mut leveler, &blocks, false), None);
-            assert_eq!(leveler.pools[2].is_cold, is_cold);
+            assert_eq!(leveler.pools.is_cold[2], is_cold);
         }
     }
 
@@ -381,8 +340,10 @@ mod tests {
         blocks.erased(BlockId(2), 1);
         freed(&mut leveler, 2);
         assert_eq!(ask(&mut leveler, &blocks, false), None);
-        assert!(leveler.pools[2].is_cold && leveler.pools[2].joined == 100);
-        assert!(!leveler.pools[0].is_cold);
+        assert_eq!(
+            (leveler.pools.is_cold[2], leveler.pools.joined[2], leveler.pools.is_cold[0]),
+            (1, 100, 0)
+        );
     }
 
     #[test]

@@ -6,5 +6,6 @@ pub mod esra;
 pub mod inversion_repair;
 pub mod last_vref;
 pub mod monitor;
+mod pools;
 pub mod priority_placement;
 pub mod subpool_gc;

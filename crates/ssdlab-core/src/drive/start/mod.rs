@@ -17,12 +17,15 @@ pub use owners::{Owners, Tenant};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
 
-use super::Media;
+use super::{Media, Misfit};
 use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved, is_bad};
 use crate::flash::Cells;
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
 use crate::metadata::retry_estimate::{Before, RetryEstimates};
+use crate::metadata::{RETRY_ESTIMATE, place_of};
+use crate::policy::columns::{Column, SavedColumns};
+use ssdlab_policy::Component;
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::blocks::BlockClasses;
 
@@ -50,26 +53,35 @@ impl Start {
         Start { ftl, cells, quality }
     }
 
-    /// What a drive held that was written; `None` if it was one of another shape.
-    pub fn of(resolved: &Resolved, media: Media) -> Option<Start> {
+    /// What a drive held that was written, and what its components kept.
+    ///
+    /// # Errors
+    /// When it was a drive of another shape, or what a component kept cannot be.
+    pub fn of(resolved: &Resolved, media: Media, kept: &SavedColumns) -> Result<Start, Misfit> {
         let geometry = resolved.geometry();
         let (data, pages) = (resolved.logical_pages, resolved.mapped_pages());
         let Media { map, mut blocks, open, facts, .. } = media;
-        let map = map.sized(data, pages)?;
-        let map = Map::restore(map, geometry.page_count(), resolved.kept_sectors())?;
+        let map = map.sized(data, pages).ok_or(Misfit::OtherShape)?;
+        let map = Map::restore(map, geometry.page_count(), resolved.kept_sectors());
+        let map = map.ok_or(Misfit::OtherShape)?;
         let same_blocks = blocks.len() == geometry.block_count() as usize;
         let same_pages = map.logical_pages() == pages;
         let mut cells = unused(resolved);
         if !(same_blocks && same_pages && cells.restore(facts)) {
-            return None;
+            return Err(Misfit::OtherShape);
         }
         blocks.count_full();
         blocks.set_classes(&block_classes(resolved, &cells));
-        let quality = quality(resolved, Some(&blocks), &cells);
+        let mut quality = quality(resolved, Some(&blocks), &cells);
+        if let Some(estimates) = &mut quality {
+            let place = place_of(RETRY_ESTIMATE);
+            kept.restore(&place, &mut estimates.columns()).map_err(Misfit::Inconsistent)?;
+        }
         set_turns(&mut blocks, quality.as_ref());
-        set_owners(resolved, &mut blocks);
-        let alloc = Allocator::restore(&open, geometry, &mut blocks, allocator_config(resolved))?;
-        Some(Start { ftl: Ftl::new(geometry, map, blocks, alloc), cells, quality })
+        set_owners(resolved, &mut blocks, kept)?;
+        let alloc = Allocator::restore(&open, geometry, &mut blocks, allocator_config(resolved));
+        let alloc = alloc.ok_or(Misfit::OtherShape)?;
+        Ok(Start { ftl: Ftl::new(geometry, map, blocks, alloc), cells, quality })
     }
 }
 
@@ -171,20 +183,44 @@ fn set_turns(blocks: &mut BlockTable, quality: Option<&RetryEstimates>) {
     }
 }
 
-/// Deals out the blocks that hold data to priorities where no one knows whose they are: in the order of
-/// their turns, the best to the highest, the same number to each.
-fn set_owners(resolved: &Resolved, blocks: &mut BlockTable) {
+/// Where the priority of each block stands in a state file.
+const OWNERS: &str = "metadata/block_class";
+
+/// Saves whose blocks are, where they are kept apart by priority.
+pub fn save_owners(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColumns) {
+    if resolved.config.metadata.block_class.by_priority() {
+        let all = (0..blocks.len() as u32).map(BlockId);
+        let mut owners: Vec<u8> = all.map(|block| blocks.class(block).0).collect();
+        to.add(OWNERS, &[Column::new("block_priorities", &mut owners)]);
+    }
+}
+
+/// Gives the blocks to the priorities that had them. Where no one knows, it deals out the blocks that hold data: in
+/// the order of their turns, the best to the highest, the same number to each.
+fn set_owners(
+    resolved: &Resolved,
+    blocks: &mut BlockTable,
+    kept: &SavedColumns,
+) -> Result<(), Misfit> {
     let block_class = &resolved.config.metadata.block_class;
     if !block_class.by_priority() {
-        return;
+        return Ok(());
     }
     let all = (0..blocks.len() as u32).map(BlockId);
+    let mut owners = vec![0; blocks.len()];
+    let last = block_class.classes() as u64 - 1;
+    let mut column = [Column::new("block_priorities", &mut owners).up_to(last)];
+    if kept.restore(OWNERS, &mut column).map_err(Misfit::Inconsistent)? {
+        all.zip(owners).for_each(|(block, owner)| blocks.set_class(block, BlockClass(owner)));
+        return Ok(());
+    }
     let mut used: Vec<BlockId> = all.filter(|&block| blocks.written(block) > 0).collect();
     used.sort_by_key(|&block| (blocks.turn(block), block.0));
     let each = used.len().div_ceil(block_class.classes()).max(1);
     for (class, run) in (0..).map(BlockClass).zip(used.chunks(each)) {
         run.iter().for_each(|&block| blocks.set_class(block, class));
     }
+    Ok(())
 }
 
 /// What the controller believes of blocks that are as their cells are.

@@ -1,0 +1,89 @@
+//! The pools of the dual-pool leveler: which block is of which, and how worn it was when it joined.
+
+use ssdlab_nand::BlockId;
+
+use ssdlab_policy::blocks::{BlockState, BlockTable};
+use ssdlab_policy::columns::Column;
+
+/// A block that holds data, as the leveler sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    /// The block.
+    pub block: BlockId,
+    /// Whether it is of the cold pool.
+    pub is_cold: bool,
+    /// Its P/E cycles.
+    pub wear: u32,
+    /// How many of them came since it joined its pool.
+    pub since: u32,
+}
+
+/// The pools of all blocks.
+#[derive(Clone, Debug)]
+pub struct Pools {
+    /// By block: 1 if it is of the cold pool, and its P/E cycles when it joined its pool.
+    pub(super) is_cold: Vec<u8>,
+    pub(super) joined: Vec<u32>,
+    /// 1 once every block has joined one.
+    begun: u8,
+}
+
+impl Pools {
+    /// Those of so many blocks, of which none has joined one.
+    pub fn new(blocks: u32) -> Pools {
+        let blocks = blocks as usize;
+        Pools { is_cold: vec![0; blocks], joined: vec![0; blocks], begun: 0 }
+    }
+
+    /// Puts every block into a pool, at the first look.
+    pub fn begin(&mut self, blocks: &BlockTable) {
+        if self.begun == 1 {
+            return;
+        }
+        self.begun = 1;
+        for block in (0..blocks.len() as u32).map(BlockId) {
+            self.join(block, blocks.erases(block), blocks.state(block) == BlockState::Closed);
+        }
+    }
+
+    /// Whether a block is of the cold pool.
+    pub fn is_cold(&self, block: BlockId) -> bool {
+        self.is_cold[block.index()] == 1
+    }
+
+    /// A block of so many P/E cycles that holds data.
+    pub fn held(&self, block: BlockId, wear: u32) -> Held {
+        // A state file may hold what never was.
+        let since = wear.saturating_sub(self.joined[block.index()]);
+        Held { block, is_cold: self.is_cold(block), wear, since }
+    }
+
+    /// Returns the columns of its state.
+    pub fn columns(&mut self) -> [Column<'_>; 3] {
+        [
+            Column::new("block_pools", &mut self.is_cold).up_to(1),
+            Column::new("block_pool_wear", &mut self.joined),
+            Column::new("pools_begun", &mut self.begun).up_to(1),
+        ]
+    }
+
+    /// A block joins a pool.
+    pub fn join(&mut self, block: BlockId, joined: u32, is_cold: bool) {
+        self.is_cold[block.index()] = is_cold.into();
+        self.joined[block.index()] = joined;
+    }
+
+    /// Puts a block of each pool that is astray into the other: a cold one that was erased so much more
+    /// often since it joined than one of the hot pool, and a hot one that is so much less worn than others.
+    pub fn sort(&mut self, held: &[Held], worn: u32, threshold: u32) {
+        let of = |is_cold| held.iter().filter(move |held| held.is_cold == is_cold);
+        let least = of(false).map(|hot| hot.since).min().unwrap_or(0);
+        let worn_cold = of(true).max_by_key(|cold| cold.since);
+        let worn_cold = worn_cold.filter(|cold| cold.since.saturating_sub(least) > threshold);
+        let most = of(false).map(|hot| hot.wear).max().unwrap_or(0).max(worn);
+        let young = of(false).min_by_key(|hot| hot.wear);
+        let young = young.filter(|hot| most - hot.wear > threshold.saturating_mul(2));
+        worn_cold.into_iter().for_each(|cold| self.join(cold.block, cold.wear, false));
+        young.into_iter().for_each(|hot| self.join(hot.block, hot.wear, true));
+    }
+}
