@@ -44,14 +44,11 @@ class ProgressLine:
     def __call__(self, runs: Sequence[tuple[float | None, int, bool, bool]]) -> None:
         """Draw how far the runs have come."""
         if self._live and runs:
-            self._stream.write(f"\r{progress_text(runs, self._what, self._unit)}\x1b[K")
-            self._stream.flush()
-            self._drawn = True
+            self._drawn = self._write(f"\r{progress_text(runs, self._what, self._unit)}\x1b[K")
         elif runs and self._every_s is not None:
             now = time.monotonic()
             if now - self._written >= self._every_s:
-                self._stream.write(f"{_finished(runs, self._what)}\n")
-                self._stream.flush()
+                self._write(f"{_finished(runs, self._what)}\n")
                 self._written = now
 
     def __enter__(self) -> Self:
@@ -61,8 +58,17 @@ class ProgressLine:
     def __exit__(self, *_: object) -> None:
         """Wipe the line."""
         if self._drawn:
-            self._stream.write("\r\x1b[K")
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> bool:
+        """Write at once; whether it could be. A terminal that is gone ends no run."""
+        try:
+            self._stream.write(text)
             self._stream.flush()
+        except OSError:
+            self._live, self._drawn, self._every_s = False, False, None
+            return False
+        return True
 
 
 def progress_text(

@@ -44,8 +44,8 @@ _RESULT, _DETAIL = 18_000, 180_000
 _READ = 2
 """The least bytes that a result takes for each byte of its JSON, once that is read. Measured."""
 
-_PROCESSES = Need(150 * MEGA, 20 * MEGA, 5 * MEGA)
-"""What it takes to run processes: threads, most of whose addresses are never touched."""
+_PROCESSES = Need(10 * MEGA, 5 * MEGA, 5 * MEGA)
+"""What it takes to begin processes."""
 _PROCESS = 35 * MEGA
 """What each of these processes takes of memory, without a drive."""
 

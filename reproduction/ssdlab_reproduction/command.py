@@ -14,7 +14,9 @@ from ssdlab.cli import exit_codes
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.outputs import check_outputs, printed_to
 from ssdlab.cli.parameters import WholeNumber
+from ssdlab.errors import one_line
 from ssdlab.files import File, OutputFolder
+from ssdlab.signals import held_back
 from ssdlab.sweeps import MAX_RUNS
 from ssdlab_reproduction import ledger_text
 from ssdlab_reproduction.claim import SYSTEMS
@@ -69,12 +71,12 @@ def reproduce_command(names: tuple[str, ...], **options: Any) -> int:
     try:
         ledger = reproduce(names or [ALL], **options)
     except KeyboardInterrupt:
-        print_error(
-            f"interrupted: finished runs are kept in {options['out']}, and the same command goes on"
-        )
+        kept = one_line(options["out"])
+        print_error(f"interrupted: finished runs are kept in {kept}, and the same command goes on")
         return exit_codes.INTERRUPTED
-    from ssdlab.render.figures import drawing  # noqa: PLC0415  as above
-    from ssdlab_reproduction import ledger_figures, ledger_page  # noqa: PLC0415  loaded when something is to be drawn
+    with held_back():
+        from ssdlab.render.figures import drawing  # noqa: PLC0415  as above
+        from ssdlab_reproduction import ledger_figures, ledger_page  # noqa: PLC0415  loaded when something is to be drawn
 
     data = json.dumps(ledger.to_dict(), indent=2, ensure_ascii=False) + "\n"
     markdown = escaping.escape(ledger_text.ledger_markdown(ledger))

@@ -1,94 +1,134 @@
-"""Processes that work side by side, and end with the process that began them."""
+"""Processes that work side by side, and end with the process that began them.
+
+The standard library's pool has threads and semaphores beside its processes. Where the system
+refuses one of these, it waits for ever; a process that is stuck keeps the program from its end.
+"""
 
 from __future__ import annotations
 
-import multiprocessing as mp
 import os
 import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import resource_tracker
-from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
 
-from ssdlab import room
 from ssdlab.errors import InputError
 from ssdlab.signals import held_back
 
+Task = Callable[[], None]
+"""A function without arguments that stands in a module, so that another process can call it."""
+
+_WORKER = Path(__file__).with_name("pool_worker.py")
 _PATIENCE_S = 10.0
-"""How long a process that is told to end may take to remove its temporary files."""
+"""How long a process that is interrupted may take to remove its temporary files."""
+_FEWER = "expected fewer runs at a time (--jobs); finished ones are kept"
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    process: subprocess.Popen[bytes]
+    channel: Connection
+
+    def give(self, task: Task) -> None:
+        """Give it a task. That it is gone is seen when its answer is read."""
+        with suppress(OSError):
+            self.channel.send(task)
+
+    def check(self) -> None:
+        """Read the answer to its task; raise what the task raised, or how the process ended."""
+        try:
+            raised = self.channel.recv()
+        except (EOFError, OSError):
+            raise self._gone() from None
+        if raised is not None:
+            raise raised
+
+    def _gone(self) -> InputError:
+        code = self.process.wait(_PATIENCE_S)
+        how = f"ended with exit code {code}" if code >= 0 else "was killed"
+        return InputError(f"the process of a run {how}, perhaps for lack of memory: {_FEWER}")
 
 
 @contextmanager
-def side_by_side(count: int, tasks: Iterable[Callable[[], None]]) -> Iterator[Iterator[None]]:
+def side_by_side(count: int, tasks: Sequence[Task]) -> Iterator[Iterator[None]]:
     """Do tasks in ``count`` processes, which all have ended when this ends.
 
-    Each end of a task is yielded. One process is this one. Raises :class:`InputError` if the system
-    kills a process, and what a task raises.
+    The end of each task is yielded. One process is this one. Raises what a task raises, and
+    :class:`InputError` if a process cannot be started, or ends before its task.
     """
     if count == 1:
         yield (task() for task in tasks)
         return
-    with held_back():
-        # To start it lets signals through.
-        resource_tracker.ensure_running()
-    others = set(mp.active_children())
-    ours: set[BaseProcess] = set()
-    pool = ProcessPoolExecutor(count, mp.get_context("spawn"), _begin)
+    workers: list[_Worker] = []
     try:
-        with held_back():
-            begun = [pool.submit(_do, task) for task in tasks]
-            ours = set(mp.active_children()) - others
-        yield _unless_killed(future.result() for future in as_completed(begun))
+        for task in tasks[:count]:
+            with held_back():
+                workers.append(_begin())
+            workers[-1].give(task)
+        yield _ends(list(workers), iter(tasks[count:]))
+        for worker in workers:
+            worker.channel.close()
+        _wait_for(workers)
     except BaseException:
-        _end(ours)
+        for worker in workers:
+            worker.process.send_signal(signal.SIGUSR1)
+        # Another signal does not wait for what is stuck.
+        with suppress(KeyboardInterrupt):
+            _wait_for(workers)
         raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        for worker in workers:
+            worker.channel.close()
+            worker.process.kill()
+        _wait_for(workers, at_most_s=1.0)
 
 
-def _unless_killed(ended: Iterator[None]) -> Iterator[None]:
-    """Return what processes return; raise :class:`InputError` if the system kills one."""
+def _begin() -> _Worker:
+    """Start a process, which hears none of the signals that are held back."""
     try:
-        yield from ended
-    except BrokenProcessPool:
-        expected = "fewer runs at a time, if memory ran out (--jobs); finished ones are kept"
-        raise InputError(f"the process of a run was killed: expected {expected}") from None
+        ours, theirs = Pipe()
+        with theirs:
+            descriptor = theirs.fileno()
+            process = subprocess.Popen(  # noqa: S603  our own file
+                [sys.executable, str(_WORKER), str(descriptor), str(os.getpid())],
+                pass_fds=[descriptor],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                # The parent says what is wrong.
+                stderr=subprocess.DEVNULL,
+            )
+    except OSError as error:
+        raise InputError(
+            f"no process for a run can be started: {error.strerror}: {_FEWER}"
+        ) from None
+    worker = _Worker(process, ours)
+    with suppress(OSError):
+        ours.send(sys.path)
+    return worker
 
 
-def _end(processes: Iterable[BaseProcess]) -> None:
-    """Interrupt what processes do, and kill those that go on."""
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join(_PATIENCE_S)
-        process.kill()
+def _ends(busy: list[_Worker], tasks: Iterator[Task]) -> Iterator[None]:
+    """Yield as tasks end, and give each process the next as long as there are some."""
+    while busy:
+        ready = wait([worker.channel for worker in busy])
+        for worker in [worker for worker in busy if worker.channel in ready]:
+            worker.check()
+            if (task := next(tasks, None)) is None:
+                busy.remove(worker)
+            else:
+                worker.give(task)
+            yield
 
 
-def _begin() -> None:
-    """Prepare a process of the pool. It began with signals held back, and hears SIGTERM alone."""
-    # The parent says what is wrong: a lack of memory is told in other lines, too.
-    room.end_first_without_memory()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
-
-
-def _end_with_parent() -> None:
-    """End this process when its parent is gone: the pool would wait for tasks for ever."""
-    parent = mp.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-def _do(task: Callable[[], None]) -> None:
-    """Do a task; end the process if it is interrupted, which would begin the next one."""
-    try:
-        task()
-    except KeyboardInterrupt:
-        os._exit(1)
+def _wait_for(workers: Iterable[_Worker], at_most_s: float = _PATIENCE_S) -> None:
+    """Wait until the processes have ended, but not for one that is stuck."""
+    until = time.monotonic() + at_most_s
+    for worker in workers:
+        with suppress(subprocess.TimeoutExpired):
+            worker.process.wait(max(until - time.monotonic(), 0.0))

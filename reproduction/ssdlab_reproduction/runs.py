@@ -16,8 +16,9 @@ from typing import Any
 
 from ssdlab import _native, api, room
 from ssdlab._native import __version__
+from ssdlab.cli.messages import print_error
 from ssdlab.cpu import available_cores
-from ssdlab.errors import InputError, quoted
+from ssdlab.errors import InputError, one_line, quoted
 from ssdlab.files import open_regular
 from ssdlab.plan import Plan, to_json
 from ssdlab.progress import ProgressLine
@@ -183,7 +184,7 @@ class RunStore:
                 job_files.check_replaceable(file)
             damaged = len(damages)
             are = "kept run is damaged and is" if damaged == 1 else "kept runs are damaged and are"
-            print(f"{self.folder}: {damaged} {are} run again", file=sys.stderr, flush=True)
+            print_error(one_line(f"{self.folder}: {damaged} {are} run again"))
         return missing
 
     @contextmanager

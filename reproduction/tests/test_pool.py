@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,6 +97,64 @@ def test_a_wrong_task_ends_the_others(tmp_path: Path) -> None:
     ):
         list(ended)
     assert not any(map(is_running, begun(tmp_path)))
+
+
+def stuck(folder: Path) -> None:
+    """Say which process does this, and stop it as a device does that does not answer."""
+    short(folder)
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def test_a_second_ctrl_c_ends_what_is_stuck(tmp_path: Path) -> None:
+    def pressed_twice() -> None:
+        with side_by_side(2, [partial(stuck, tmp_path)] * 2):
+            assert until(lambda: len(begun(tmp_path)) == 2)
+            time.sleep(0.2)
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            raise KeyboardInterrupt
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        pressed_twice()
+    assert time.monotonic() - start < 5
+    assert not any(map(is_running, begun(tmp_path)))
+
+
+def test_a_process_that_cannot_be_started_is_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    popen = subprocess.Popen
+    started: list[Any] = []
+
+    def second_fails(*arguments: Any, **options: Any) -> Any:
+        if started:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        started.append(popen(*arguments, **options))
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", second_fails)
+    line = r"^no process for a run can be started: Resource temporarily unavailable: expected fewer"
+    with (
+        pytest.raises(InputError, match=line),
+        side_by_side(2, [partial(long, tmp_path)] * 2),
+    ):
+        pass
+    assert started[0].poll() is not None
+
+
+def test_signals_to_a_process_of_the_pool_are_its_parents(tmp_path: Path) -> None:
+    def told(number: signal.Signals) -> partial[None]:
+        return partial(tell, tmp_path, number)
+
+    numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+    with side_by_side(2, [told(number) for number in numbers]) as ended:
+        assert len(list(ended)) == 3
+
+
+def tell(folder: Path, number: signal.Signals) -> None:
+    """Send this process a signal, as a terminal does."""
+    os.kill(os.getpid(), number)
+    short(folder)
 
 
 LEDGER = """

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import signal
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -218,6 +220,18 @@ def test_a_trace_that_changes_while_it_runs_is_not_kept(
     assert len(kept(tmp_path / "out")) == 1  # what was found in the trace before
 
 
+def test_a_log_that_is_full_ends_no_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "_LOG_EVERY_S", 0.0)
+    jobs = [runs.Job(lab.Plan(seed=seed), seed_of) for seed in range(3)]
+    with Path("/dev/full").open("w") as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        runs.RunStore(tmp_path).make(jobs, count=2)
+        monkeypatch.undo()
+        with suppress(OSError):
+            full.close()
+    assert len(list(tmp_path.glob("*.json"))) == 3
+
+
 def test_a_run_has_another_name_when_a_file_that_it_reads_changes(tmp_path: Path) -> None:
     config = tmp_path / "own.toml"
     config.write_text("scheduler = 'fifo'\n")
@@ -248,7 +262,9 @@ def test_a_job_without_room_for_its_own_files_is_reported_in_a_line(tmp_path: Pa
 
 def test_a_process_that_is_killed_is_reported_in_a_line(tmp_path: Path) -> None:
     jobs = [runs.Job(lab.Plan(seed=seed), killed) for seed in (1, 2)]
-    with pytest.raises(InputError, match=r"^the process of a run was killed: expected fewer runs"):
+    with pytest.raises(
+        InputError, match=r"^the process of a run was killed, .*: expected fewer runs"
+    ):
         runs.RunStore(tmp_path).make(jobs, count=2)
 
 

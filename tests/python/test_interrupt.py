@@ -6,9 +6,11 @@ What was measured by then is shown and written, marked partial.
 import fcntl
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -105,6 +107,35 @@ def test_a_run_goes_on_without_its_terminal_under_nohup(tmp_path: Path) -> None:
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "PARTIAL" not in out
+
+
+@pytest.mark.parametrize("deaf", [False, True], ids=["ended by it", "nohup"])
+def test_a_terminal_that_is_gone_costs_no_run(tmp_path: Path, deaf: bool) -> None:
+    # Closing the window takes the line of progress away, too.
+    ours, terminal = pty.openpty()
+    runs = 400_000 if deaf else 400_000_000
+
+    def enter() -> None:
+        os.setsid()
+        fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+        if deaf:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    size = ("--limit", str(runs), "--set", f"workload.requests={runs}")
+    process = subprocess.Popen(
+        [*COMMAND, "run", *size, "--json", "out.json"],
+        cwd=tmp_path,
+        preexec_fn=enter,  # noqa: PLW1509  no test has threads here
+        stdin=terminal,
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    os.read(ours, 1)
+    os.close(ours)
+    assert process.wait(60) == (0 if deaf else 129)
+    (result,) = json.loads((tmp_path / "out.json").read_text())["results"]
+    assert result["partial"] is not deaf
 
 
 def test_a_comparison_on_stdout(tmp_path: Path) -> None:

@@ -292,6 +292,22 @@ def test_what_is_printed_in_vain_keeps_no_file_back(inputs: Path, option: str) -
     assert (inputs / "drawn").exists()
 
 
+@pytest.mark.parametrize("command", ["config keys", "--help", "run --limit 100 --json new"])
+def test_a_reader_that_is_gone_is_no_error(inputs: Path, command: str) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = subprocess.run(
+        [*COMMAND, *command.split()],
+        cwd=inputs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (inputs / "new").exists() == ("new" in command)
+
+
 def test_two_outputs_that_fail_are_one_line_and_one_code(inputs: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

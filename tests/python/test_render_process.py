@@ -142,6 +142,13 @@ def test_ctrl_c_ends_it_at_once() -> None:
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.usefixtures("fake")
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_what_a_terminal_tells_all_its_processes_ends_no_drawing(number: str) -> None:
+    # The worker gets it as part of the group; the command, which has deferred it, waits.
+    assert len(run_jobs([job("told", f"os.kill(os.getpid(), signal.{number}); 0")])) == 1
+
+
 def test_no_interpreter_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     for executable in ("", "/nowhere/python"):
         monkeypatch.setattr(sys, "executable", executable)

@@ -26,7 +26,7 @@ from ssdlab.cli import (
     workload,
 )
 from ssdlab.cli.ending import Ending
-from ssdlab.cli.messages import print_error, usage_error_line
+from ssdlab.cli.messages import drop_what_cannot_be_written, print_error, usage_error_line
 from ssdlab.cli.parameters import CommandGroup
 from ssdlab.errors import InputError, InternalError, one_line
 
@@ -64,6 +64,7 @@ def main() -> None:
         # Before the command began, or again while it told of an error.
         print_error("interrupted")
         code = exit_codes.INTERRUPTED
+    drop_what_cannot_be_written()
     sys.exit(ending.exit_code(code))
 
 
@@ -84,8 +85,9 @@ def exit_code() -> int:
         _prepare()
         code = ssdlab.main(standalone_mode=False, prog_name="ssdlab")
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader of our output has had enough; what Python would still flush goes nowhere.
+    except (BrokenPipeError, SystemExit):
+        # The reader of our output has had enough, for which click exits with 1; what Python would
+        # still flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:

@@ -17,7 +17,17 @@ def print_error(line: str) -> None:
         click.echo(line, err=True)
         sys.stderr.flush()
     except OSError:
-        # Python would try once more at its end, and change the exit code.
+        drop_what_cannot_be_written()
+
+
+def drop_what_cannot_be_written() -> None:
+    """Let stderr go nowhere if it is full or gone.
+
+    Python would try once more at its end, and change the exit code.
+    """
+    try:
+        sys.stderr.flush()
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 

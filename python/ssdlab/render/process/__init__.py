@@ -21,6 +21,7 @@ from typing import Any
 
 from ssdlab import escaping
 from ssdlab.errors import InputError, InternalError
+from ssdlab.signals import held_back
 
 MAX_SECONDS = 120
 """A single drawing may take so long; one takes a tenth of a second."""
@@ -96,9 +97,12 @@ def _exchanged(request: bytes, messages: int) -> tuple[int, bytes]:
         raise FileNotFoundError(0, "this program has no Python interpreter beside it")
     # Isolated: neither the environment nor the folder decides what is imported, only the path here.
     command = [sys.executable, "-I", str(_WORKER)]
-    with subprocess.Popen(  # noqa: S603  our own file
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages
-    ) as process:
+    # It draws to its end whatever signals all of a terminal's processes get: this one ends it.
+    with held_back():
+        process = subprocess.Popen(  # noqa: S603  our own file
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages
+        )
+    with process:
         try:
             answers, _ = process.communicate(request)
         finally:

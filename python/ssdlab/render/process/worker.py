@@ -20,8 +20,7 @@ _PPI = 300
 def main() -> None:
     """Do jobs until there are no more."""
     _end_first_without_memory()
-    # The parent is asked to stop, too, and ends this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # SIGINT, SIGTERM and SIGHUP are held back since the process began: the parent answers them.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
     # What the renderer itself would print goes to the error output: answers have theirs alone.
