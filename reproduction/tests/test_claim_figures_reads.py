@@ -98,7 +98,7 @@ def drawn(**each: float) -> dict[Any, Any]:
 
 
 def lived(hot: int = 1, **of_load: tuple[float, float]) -> dict[Any, Any]:
-    """Return what was written by three groups and under wear levelling alone."""
+    """Return what was written by three groups and under wear leveling alone."""
     return {
         (scheme, load): made(
             life=SimpleNamespace(five_percent_bytes=written), migration=moved(hot, 0)
@@ -227,7 +227,7 @@ FIT = {
 }
 
 
-def worn(*spreads: int, levelled: int = 1) -> dict[Any, Any]:
+def worn(*spreads: int, leveled: int = 1) -> dict[Any, Any]:
     # Half as far apart within the second priority, a quarter within the others.
     replays = [
         SimpleNamespace(
@@ -239,7 +239,7 @@ def worn(*spreads: int, levelled: int = 1) -> dict[Any, Any]:
         )
         for one in spreads
     ]
-    return {("rgftl",): made(replays=replays, wear_leveled=levelled)}
+    return {("rgftl",): made(replays=replays, wear_leveled=leveled)}
 
 
 ENDS = (66, 60, 68, 61, 62, 63, 64, 65, 67, 69)
@@ -402,7 +402,7 @@ def test_blocks_that_outlast_all_cycles_show_nothing() -> None:
     ("runs", "message"),
     [
         (worn(*range(1, 41), 70, *ENDS), "never passed 70: it was 70"),
-        (worn(*range(1, 41), 71, *ENDS, levelled=0), "no wear was levelled"),
+        (worn(*range(1, 41), 71, *ENDS, leveled=0), "no wear was leveled"),
     ],
 )
 def test_wear_that_never_spread_cannot_come_back(runs: Any, message: str) -> None:

@@ -127,7 +127,7 @@ def test_blocks_and_pages_apart_are_drawn_by_the_cycles_at_the_start() -> None:
 @pytest.mark.parametrize(
     ("spreads", "drawn"),
     [
-        # After the second replay blocks are further apart than levelling allows, ...
+        # After the second replay blocks are further apart than leveling allows, ...
         ((60, 71, 80, 75, 70, 65, 60, 60), ["1.000", "2.000", "3.000", "4.000"]),
         # ... never, so that the furthest counts, and at the end alone.
         ((60, 61, 62, 65, 63), ["2.000", "2.500"]),

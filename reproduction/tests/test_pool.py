@@ -143,11 +143,11 @@ def test_a_process_that_cannot_be_started_is_a_line(
 
 
 def test_signals_to_a_process_of_the_pool_are_its_parents(tmp_path: Path) -> None:
-    def told(number: signal.Signals) -> partial[None]:
+    def signaled(number: signal.Signals) -> partial[None]:
         return partial(tell, tmp_path, number)
 
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-    with side_by_side(2, [told(number) for number in numbers]) as ended:
+    with side_by_side(2, [signaled(number) for number in numbers]) as ended:
         assert len(list(ended)) == 3
 
 

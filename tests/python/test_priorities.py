@@ -212,11 +212,11 @@ def test_repairs_are_printed() -> None:
     none = replace(REPAIRS, rounds=0)
     assert lines_of(replace(run, repairs=none), "repairs") == ["no round has come yet"]
     left = replace(none, left_out=2)
-    expected = ["no round has come yet, 2 left out for wear levelling"]
+    expected = ["no round has come yet, 2 left out for wear leveling"]
     assert lines_of(replace(run, repairs=left), "repairs") == expected
     still = replace(REPAIRS, moved=0, moved_by_all=0, left_out=1)
     assert lines_of(replace(run, repairs=still), "repairs")[1:] == [
-        "1 left out for wear levelling",
+        "1 left out for wear leveling",
         "margins 10 %, 20 % of the most retries",
     ]
     # What a run makes of it: none comes in so short a time.

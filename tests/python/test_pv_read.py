@@ -82,13 +82,13 @@ def test_the_ideal_reads_almost_everything_at_the_first_level() -> None:
     assert ideal.read.latency_us.mean < 0.5 * plain.read.latency_us.mean
 
 
-def test_measured_wear_levelling_writes_to_the_better_blocks() -> None:
+def test_measured_wear_leveling_writes_to_the_better_blocks() -> None:
     plain = run("pv-unaware")
     for name in ["pv-wear-leveling", "health-binning"]:
-        levelled = run(name)
-        assert levelled.migration is None
-        assert levelled.metadata_bytes["block_errors"] > 0
-        assert levelled.levels["1"] > 2 * plain.levels["1"]
+        leveled = run(name)
+        assert leveled.migration is None
+        assert leveled.metadata_bytes["block_errors"] > 0
+        assert leveled.levels["1"] > 2 * plain.levels["1"]
 
 
 def test_what_is_beyond_bch_cannot_be_read() -> None:

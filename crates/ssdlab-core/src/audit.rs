@@ -185,10 +185,10 @@ impl Auditor {
         self.check(ensure(once, || format!("request {} ended, not under way", request.tag)));
         let arrival = request.arrival.as_ns();
         let queued = transferred_in.and_then(|transferred_in| transferred_in.checked_sub(arrival));
-        let told = queued == Some(blame[Part::HostQueue as usize]);
-        self.check(ensure(told, || {
-            let told = blame[Part::HostQueue as usize];
-            format!("request {} was queued for {queued:?} ns and tells {told}", request.tag)
+        let reported = queued == Some(blame[Part::HostQueue as usize]);
+        self.check(ensure(reported, || {
+            let reported = blame[Part::HostQueue as usize];
+            format!("request {} was queued for {queued:?} ns and tells {reported}", request.tag)
         }));
         let latency = now.checked_sub(arrival);
         let sum = blame.iter().sum::<u64>();
@@ -415,18 +415,18 @@ fn pages_held(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
 
 /// The translation layer's books, and what the flash is writing of each block.
 fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
-    let mut given = rooms.ftl.audit()?;
+    let mut allocated = rooms.ftl.audit()?;
     for id in census.ids().filter(|&id| census.is_served(id)) {
         let txn = &rooms.flash.txns[id];
         if txn.kind != OpKind::Program {
             continue;
         }
         let block = rooms.geometry.block_of(txn.ppn);
-        let left = given[block.index()].checked_sub(1);
-        given[block.index()] =
-            left.ok_or_else(|| format!("{block:?} is programmed beyond what was given out"))?;
+        let left = allocated[block.index()].checked_sub(1);
+        allocated[block.index()] =
+            left.ok_or_else(|| format!("{block:?} is programmed beyond what was allocated out"))?;
     }
-    let lost = given.iter().position(|&left| left > 0);
+    let lost = allocated.iter().position(|&left| left > 0);
     ensure(lost.is_none(), || format!("block {lost:?} gave out a page that nobody programs"))?;
     for (plane, job) in (0..).map(PlaneId).zip(rooms.jobs) {
         let pool = rooms.ftl.blocks.pool(plane);
@@ -437,7 +437,7 @@ fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
         ensure(is.iter().eq(job), || format!("{plane:?} empties {is:?}, its job is {job:?}"))?;
         let free = rooms.ftl.alloc.free_blocks(plane);
         let kept = job.is_some() || free >= RESERVE_BLOCKS;
-        ensure(kept, || format!("{plane:?} has given its reserve away: {free} free blocks"))?;
+        ensure(kept, || format!("{plane:?} has allocated its reserve away: {free} free blocks"))?;
     }
     Ok(())
 }

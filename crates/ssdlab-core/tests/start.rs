@@ -139,7 +139,7 @@ fn planes_that_were_overwritten_are_not_in_step() {
 }
 
 #[test]
-fn the_drawn_books_hold_what_was_asked_for() {
+fn the_drawn_books_hold_what_the_config_wants() {
     let drive = drive("fill = 0.6\ninvalid = 0.25", 1);
     let logical = drive.resolved().logical_pages;
     assert_eq!(drive.ftl().map.mapped(), (f64::from(logical) * 0.6).round() as u32);

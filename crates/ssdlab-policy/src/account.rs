@@ -13,7 +13,7 @@ pub enum Cause {
     Host,
     /// Garbage collection.
     Gc,
-    /// Wear levelling.
+    /// Wear leveling.
     Wl,
     /// A page that a policy moves to a better place.
     Migration,

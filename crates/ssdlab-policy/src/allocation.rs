@@ -14,7 +14,7 @@ pub enum Writer {
     Host,
     /// Pages that garbage collection moves; they may share the host's blocks ([`GcStream`]).
     Gc,
-    /// Pages that static wear levelling moves: they go to the most worn free block.
+    /// Pages that static wear leveling moves: they go to the most worn free block.
     Cold,
 }
 
@@ -124,7 +124,7 @@ pub struct AllocRequest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FreeBlockPolicy {
-    /// The one that has been free for longest: no wear levelling.
+    /// The one that has been free for longest: no wear leveling.
     LongestFree,
     /// The one erased least often.
     #[default]

@@ -209,26 +209,26 @@ const BUNDLED: &[Entry] = schemes![
         from "pv_read" { "known_blocks", "pv_ideal" },
     "pv-read/ideal-wear": "write-hot pages on the best blocks, both known beforehand"
         from "pv_read" { "known_blocks", "ideal_wear" },
-    "pv-read/pv-wear-leveling": "wear levelling alone: writes go to the blocks with the fewest errors"
+    "pv-read/pv-wear-leveling": "wear leveling alone: writes go to the blocks with the fewest errors"
         from "pv_read" { "pv_wear_leveling" },
-    "pv-read/health-binning": "wear levelling alone: writes go to the blocks that will last longest"
+    "pv-read/health-binning": "wear leveling alone: writes go to the blocks that will last longest"
         from "pv_read" { "health_binning" },
     "readguard/baseline": "priority queues, and reads over programs and erases"
-        from "readguard" { "priority", "i_es", "levelled" },
+        from "readguard" { "priority", "i_es", "leveled" },
     "readguard/rgftl": "blocks by predicted retries for each priority, repaired; reads over reads, too"
-        from "readguard" { "priority", "esra", "levelled", "placement", "subpools", "repairs", "predictor" },
+        from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "repairs", "predictor" },
     "readguard/rgftl-": "the same without reads over reads"
-        from "readguard" { "priority", "i_es", "levelled", "placement", "subpools", "repairs", "predictor" },
+        from "readguard" { "priority", "i_es", "leveled", "placement", "subpools", "repairs", "predictor" },
     "readguard/rgftl++": "rgftl by the retries last seen instead of the predictor's"
-        from "readguard" { "priority", "esra", "levelled", "placement", "subpools", "repairs", "last_seen" },
+        from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "repairs", "last_seen" },
     "readguard/baseline+": "baseline with fewer and faster retries"
-        from "readguard" { "priority", "i_es", "levelled", "retry_plus" },
+        from "readguard" { "priority", "i_es", "leveled", "retry_plus" },
     "readguard/rgftl+": "rgftl with fewer and faster retries"
-        from "readguard" { "priority", "esra", "levelled", "placement", "subpools", "repairs", "predictor", "retry_plus" },
+        from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "repairs", "predictor", "retry_plus" },
     "readguard/nopftl": "blocks by true quality for each priority (an oracle)"
-        from "readguard" { "priority", "i_es", "levelled", "placement", "subpools", "known" },
+        from "readguard" { "priority", "i_es", "leveled", "placement", "subpools", "known" },
     "readguard/rorftl": "the same, and reads over reads"
-        from "readguard" { "priority", "esra", "levelled", "placement", "subpools", "known" },
+        from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "known" },
     "hire/baseline": "every page with the normal voltages" from "hire" { "normal" },
     "hire/hvc": "every page with the boosted voltages" from "hire" { "hvc" },
     "hire/lvc": "every page with the reduced voltages" from "hire" { "lvc" },
@@ -237,7 +237,7 @@ const BUNDLED: &[Entry] = schemes![
     "all-five": "what the five know on one drive: DLV's order, page types, subpools, read-hot placement, program modes"
         from "pa_ssd" { "relaxed" }
         from "pv_read" { "moves" }
-        from "readguard" { "i_es", "levelled", "subpools", "repairs", "predictor" }
+        from "readguard" { "i_es", "leveled", "subpools", "repairs", "predictor" }
         from "hire" { "per_hotness" }
         from "all_five" { "order", "place", "start" },
 ];

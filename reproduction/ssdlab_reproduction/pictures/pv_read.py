@@ -57,7 +57,7 @@ def _relative(runs: Runs, base: Runs) -> Rows:
     y=_OF_UNAWARE,
 )
 def fig_4(base: Runs, wear: Runs, placed: Runs) -> Rows:
-    """Mean response of reads under wear levelling and under ideal placement."""
+    """Mean response of reads under wear leveling and under ideal placement."""
     return [*_relative(wear, base), *_relative(placed, base)]
 
 

@@ -227,7 +227,7 @@ def fig_20(runs: Runs) -> Rows:
     """P/E cycles of the blocks with each priority's data, from the least to the most.
 
     On a drive of 32 GB that MixD is replayed on: at the end of the replay after which blocks are
-    further apart than levelling across priorities allows, or furthest; of the last; and of two
+    further apart than leveling across priorities allows, or furthest; of the last; and of two
     between.
     """
     replays = runs[RGFTL,].replays

@@ -79,7 +79,7 @@ def unaware(scope: Scope) -> Jobs:
 
 
 def ideal_wear(scope: Scope) -> Jobs:
-    """Return wear levelling that knows heat and blocks."""
+    """Return wear leveling that knows heat and blocks."""
     return on_each(scope, "ideal-wear")
 
 
@@ -142,9 +142,9 @@ def _gaussian(mean: str, sigma: str) -> str:
 
 
 def lives(scope: Scope) -> Jobs:
-    """Return small drives until 5 % of their blocks are worn out: with wear levelling, and groups.
+    """Return small drives until 5 % of their blocks are worn out: with wear leveling, and groups.
 
-    The blocks that are not set apart for the groups are levelled in the same way.
+    The blocks that are not set apart for the groups are leveled in the same way.
     """
     if scope.quick:
         return {}
@@ -299,7 +299,7 @@ def must_move(results: Iterable[Result]) -> None:
 
 
 @claim("V1", unaware, ideal_wear)
-def wear_levelling_alone(base: Runs, runs: Runs) -> list[float]:
+def wear_leveling_alone(base: Runs, runs: Runs) -> list[float]:
     """Return how reads change if what is written often has the best blocks."""
     return [gains(runs, base)["ideal-wear"]]
 

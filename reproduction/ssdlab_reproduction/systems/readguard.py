@@ -59,7 +59,7 @@ repairs soon come to the tenth of what the controller writes to which they are h
 LIFE = ("geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1")
 _REPLAYS, _LAST = 50, 10
 ACROSS = 70
-"""Spread of P/E cycles beyond which wear is levelled across priorities (section 6.5)."""
+"""Spread of P/E cycles beyond which wear is leveled across priorities (section 6.5)."""
 DRAWN = ("ablations", "conditions", "errors", "spreads", "steps")
 """What figures draw of a fit, as its JSON has it (docs/fit.md)."""
 
@@ -384,7 +384,7 @@ def wear_comes_back(runs: Runs) -> list[float]:
         reason = f"the spread never passed {ACROSS}: it was {max(spreads)} at most"
         raise NeverRanError(reason, found)
     if not result.wear_leveled:
-        raise NeverRanError("no wear was levelled in the last replay", found)
+        raise NeverRanError("no wear was leveled in the last replay", found)
     return found
 
 

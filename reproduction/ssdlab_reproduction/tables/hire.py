@@ -332,10 +332,10 @@ def after_as_many_writes(study: Study) -> Iterator[str]:
 def lifetime(study: Study) -> Iterator[str]:
     """Write small drives until blocks are worn out."""
     kinds: dict[str, Kind] = {f"`{name}`": (name, SMALL) for name in [BASE, *OTHERS]}
-    kinds |= {f"`{name}`, levelled": (name, [*SMALL, LEVELLED]) for name in (BASE, "hire")}
+    kinds |= {f"`{name}`, leveled": (name, [*SMALL, LEVELLED]) for name in (BASE, "hire")}
     # Voltages without blocks of their own for each kind of page.
     kinds["`hire`, one open block"] = ("hire", [*SMALL, ONE_OPEN])
-    kinds["`hire`, one open block, levelled"] = ("hire", [*SMALL, ONE_OPEN, LEVELLED])
+    kinds["`hire`, one open block, leveled"] = ("hire", [*SMALL, ONE_OPEN, LEVELLED])
     rows = []
     for workload in LIVES:
         plans = [

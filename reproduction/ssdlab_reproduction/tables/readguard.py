@@ -44,7 +44,7 @@ SCHEMES = ["baseline", "rgftl", "rgftl-", "rgftl++"]
 PLUS = ["baseline+", "rgftl+"]
 ORACLES = ["nopftl", "rorftl"]
 SIZE_NAMES = {"500g": "500 GB", "1t": "1 TB", "2t": "2 TB", "4t": "4 TB"}
-# Under static allocation one plane is written more than the others; no leveller moves data away.
+# Under static allocation one plane is written more than the others; no leveler moves data away.
 ALLOCATIONS = ["dynamic", "static"]
 # A round twice a day instead of once a week, in runs that are long enough for one.
 OFTEN = ["background.inversion_repair.interval=12h"]

@@ -111,7 +111,8 @@ impl Data {
         for block in (0..geometry.block_count()).map(BlockId) {
             let written = ftl.blocks.written(block);
             let pages = (0..geometry.pages as u16).map(PageInBlock).filter(|_| written > 0);
-            for page in pages.filter(|&page| ftl.alloc.is_given(&data.order, block, page, written))
+            for page in
+                pages.filter(|&page| ftl.alloc.is_allocated(&data.order, block, page, written))
             {
                 let page_type = data.order.page_type(page);
                 data.begun.entry(block.0).or_default()[page_type.index()] += 1;

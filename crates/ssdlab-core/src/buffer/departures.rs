@@ -58,7 +58,7 @@ impl Departures {
 
     /// Whether the program whose turn has come on its page may go on; if not, the end of
     /// [`Departures::has_come`] hands it out.
-    pub fn may_go_on(&mut self, number: u64) -> bool {
+    pub fn may_continue(&mut self, number: u64) -> bool {
         let departure = self.leaving.get_mut(&number).expect("a page that leaves");
         departure.has_turn = true;
         !departure.is_coming
@@ -141,15 +141,15 @@ mod tests {
     fn a_program_goes_on_when_its_turn_has_come_and_its_page_is_in_the_buffer() {
         let mut all = Departures::default();
         let there = all.begin(Lpn(1), TxnId(10), None);
-        assert!(all.may_go_on(there));
+        assert!(all.may_continue(there));
         let [first, second] =
             [11, 12].map(|program| all.begin(Lpn(2), TxnId(program), Some(TxnId(5))));
         assert_eq!([first, second].map(|number| all.program(number)), [TxnId(11), TxnId(12)]);
-        assert!(!all.may_go_on(first));
+        assert!(!all.may_continue(first));
         assert_eq!(all.held_up().collect::<Vec<_>>(), [TxnId(11)]);
         assert_eq!(all.has_come(TxnId(5)), [TxnId(11)]);
         assert_eq!(all.held_up().count(), 0);
-        assert!(all.may_go_on(second));
+        assert!(all.may_continue(second));
         assert_eq!(all.has_come(TxnId(5)), []);
     }
 }

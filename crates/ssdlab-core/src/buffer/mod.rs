@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_is_given_up_ahead_of_need_is_free_once_its_page_is_programmed() {
+    fn a_slot_that_is_freed_ahead_of_need_is_free_once_its_page_is_programmed() {
         let mut buffer = buffer();
         let slots = [7, 0, 9].map(|lpn| buffer.insert(page(lpn)));
         for slot in &slots[..2] {

@@ -79,7 +79,7 @@ pub struct DriveConfig<W: Default + Serialize = NoWorkload> {
     /// Slot 6: which page leaves a full buffer.
     #[serde(default)]
     pub eviction: EvictionChoice,
-    /// Slot 7: what is moved, levelled and erased.
+    /// Slot 7: what is moved, leveled and erased.
     #[serde(default)]
     pub background: BackgroundChoice,
     /// What is on the drive when the run begins.
@@ -371,7 +371,7 @@ pub struct FtlConfig {
     /// How much of the page map the controller holds; the rest lies on the flash and is read when it is
     /// needed: `true`, `false` or a table with its settings. Default: false, all of it.
     pub map_cache: Toggle<MapCacheConfig>,
-    /// Dynamic wear levelling: the free block that is written next. `longest_free` (no levelling),
+    /// Dynamic wear leveling: the free block that is written next. `longest_free` (no leveling),
     /// `least_erased`, or as blocks were measured (`metadata.block_class.measured`) `fewest_errors` (RBER-based)
     /// or `healthiest` (health-binning: the longest predicted life); with these two, what collection
     /// moves, being colder, gets blocks of its own from the other end. Default: `least_erased`. Source:

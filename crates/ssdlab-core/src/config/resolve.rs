@@ -247,9 +247,9 @@ fn keep_free(config: &DriveConfig, buffer_pages: u32) -> u32 {
 
 fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
     let geometry = &config.geometry;
-    let bytes = |asked: u64| match config.flash.transfer {
+    let bytes = |sectors: u64| match config.flash.transfer {
         TransferUnit::Page => geometry.page_size,
-        TransferUnit::Sectors => Bytes::new(asked * SECTOR_BYTES),
+        TransferUnit::Sectors => Bytes::new(sectors * SECTOR_BYTES),
     };
     const SUSPEND: Nanos = Nanos::from_us(5);
     const LOOPS: u8 = 5;

@@ -8,7 +8,7 @@ use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved};
 use crate::ftl::Streams;
 use ssdlab_schemes::{AnyBackground, AnyPlacement};
 
-/// Free blocks of a plane that only garbage collection and wear levelling may open.
+/// Free blocks of a plane that only garbage collection and wear leveling may open.
 pub const RESERVE_BLOCKS: usize = 1;
 /// Blocks of a plane that hold no user data for certain: the reserve, and the open ones of the
 /// host and the collector.
@@ -94,7 +94,7 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     };
     // A start state is drawn on a plane with the expected number of bad blocks.
     let worst = worst.max(geometry.blocks - usable_blocks(config));
-    // Static wear levelling has blocks open of its own; who moves pages has one open of each class.
+    // Static wear leveling has blocks open of its own; who moves pages has one open of each class.
     let wearing = u32::from(AnyBackground::uses(&config.background).cold_blocks);
     let classes = config.metadata.block_class.classes() as u32;
     // A block is open for each stream; where it is known what pages are used for, there may be one for each use.

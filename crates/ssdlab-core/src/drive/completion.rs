@@ -41,7 +41,7 @@ impl Drive {
                 }
             }
         }
-        self.flash.took_events(events);
+        self.flash.recycle_events(events);
     }
 
     /// Whether reads that failed are set aside for a host read of a higher priority.
@@ -57,8 +57,8 @@ impl Drive {
         }
         let txn = &self.flash.txns[id];
         match txn.owner {
-            Owner::Job(plane) => self.job_goes_on(id, plane),
-            Owner::Move { from, erases } => self.move_goes_on(id, from, erases),
+            Owner::Job(plane) => self.continue_job(id, plane),
+            Owner::Move { from, erases } => self.continue_move(id, from, erases),
             Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => match txn.kind {
                 OpKind::Read if txn.read_first => self.write_after_read(id),
                 OpKind::Read => {
@@ -267,7 +267,7 @@ impl Drive {
         let mut waiting = std::mem::take(&mut mapping.waiting[slot]);
         while let Some(id) = waiting.pop(&self.flash.txns) {
             self.waited_for_entry(id);
-            let step = self.go_on_with_entry(id);
+            let step = self.continue_with_entry(id);
             self.finish(id, step);
         }
         // One of those that could not even begin to load.
@@ -276,7 +276,7 @@ impl Drive {
             match mapping.cache.look_up(self.flash.txns[id].lpn) {
                 Entry::Here => {
                     self.waited_for_entry(id);
-                    let step = self.go_on_with_entry(id);
+                    let step = self.continue_with_entry(id);
                     self.finish(id, step);
                 }
                 _ => self.load_for(id),

@@ -124,7 +124,7 @@ impl Drive {
         self.stats.unprogrammed += u64::from(self.ftl.begin_collection(job.block));
         self.background.jobs.running[plane.index()] =
             Some(Running { job, cursor: 0, from: Ppn(0), policy, moved: 0, took: None, ahead: 0 });
-        self.background.upkeep.begins(&job);
+        self.background.drive_wide.begins(&job);
         if let Some(streams) = self.history.streams.as_mut().filter(|_| job.cause == Cause::Gc) {
             streams.collected(job.block, self.ftl.blocks.valid(job.block));
         }

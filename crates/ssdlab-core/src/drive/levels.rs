@@ -46,7 +46,7 @@ impl Drive {
 
     /// The reads that a unit holds go on, each at its next level.
     pub(super) fn try_again(&mut self, unit: UnitId) {
-        if self.flash.go_on_ahead(unit, self.now) {
+        if self.flash.continue_ahead(unit, self.now) {
             return;
         }
         self.for_held(unit, Drive::set_level);

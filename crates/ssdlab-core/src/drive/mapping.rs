@@ -171,7 +171,7 @@ impl Drive {
         // An entry is not needed for the map's own pages.
         let changes = self.flash.txns[id].changes_page();
         if self.host.hazards.acquire(&mut self.flash.txns, id, changes) {
-            let step = self.go_on_with_entry(id);
+            let step = self.continue_with_entry(id);
             debug_assert_eq!(step, Step::UnderWay, "the map was on the flash from the start");
         }
     }

@@ -6,7 +6,7 @@
 //! 1. `serve` gives work to a free array unit, `admission` takes a request in;
 //! 2. `completion` ends an operation and sends on what waited for it;
 //! 3. `relocation` and `moves` move pages, `buffered` leads them through the page buffer;
-//! 4. `upkeep` and `jobs` choose and begin background jobs, `translation` and `mapping` look pages up;
+//! 4. `drive_wide` and `jobs` choose and begin background jobs, `translation` and `mapping` look pages up;
 //! 5. `routing` finds the plane, `dispatch` queues the operation there, past a scheduler with a window;
 //! 6. `hints`, `levels` and `publish` build what policies look at.
 
@@ -15,6 +15,7 @@ mod ahead;
 mod buffered;
 mod completion;
 mod dispatch;
+mod drive_wide;
 mod hints;
 mod history;
 mod hotness;
@@ -34,7 +35,6 @@ mod serve;
 mod start;
 mod state;
 mod translation;
-mod upkeep;
 mod watch;
 
 pub use hotness::Rehearsal;
@@ -56,13 +56,13 @@ use crate::host::{Completion, Host, Refused, Request};
 use crate::policy::event::Action;
 use crate::stats::Stats;
 use dispatch::Hold;
+use drive_wide::DriveWide;
 use history::History;
 use jobs::Jobs;
 use mapping::Mapping;
 use moves::Moves;
 use policies::Policies;
 pub use start::{Laying, Outline, Start, Tenant};
-use upkeep::Upkeep;
 
 /// A drive.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ struct Background {
     /// What runs on each plane.
     jobs: Jobs,
     /// What waits for its plane or its time.
-    upkeep: Upkeep,
+    drive_wide: DriveWide,
     /// Where pages may move that the host reads, if they do.
     moves: Option<Box<Moves>>,
 }
@@ -108,7 +108,7 @@ impl Background {
         let migrates = policies.iter().any(|policy| policy.needs().migrates);
         Background {
             jobs: Jobs::new(planes, policies),
-            upkeep: Upkeep::new(policies, planes, resolved.config.flash.time_scale),
+            drive_wide: DriveWide::new(policies, planes, resolved.config.flash.time_scale),
             moves: migrates.then(|| Moves::new(resolved)).flatten().map(Box::new),
         }
     }
@@ -175,7 +175,7 @@ impl Drive {
         debug_assert!(now.as_ns() >= self.now && request.arrival <= now);
         self.now = now.as_ns();
         self.accept(request)?;
-        self.background.upkeep.host_asks();
+        self.background.drive_wide.host_asks();
         self.serve_idle();
         self.check_invariants();
         Ok(())
@@ -211,8 +211,8 @@ impl Drive {
     fn step(&mut self, to: SimTime) -> bool {
         let flash = self.flash.next_event();
         let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
-        let round = self.next_round(flash.min(buffer) == SimTime::NEVER);
-        let others = buffer.min(round);
+        let timer = self.next_timer(flash.min(buffer) == SimTime::NEVER);
+        let others = buffer.min(timer);
         let next = flash.min(others);
         if next > to || next == SimTime::NEVER {
             return false;
@@ -225,7 +225,7 @@ impl Drive {
             }
         } else {
             self.flash.all_fired(next);
-            if buffer == next { self.buffer_fires() } else { self.round() }
+            if buffer == next { self.buffer_fires() } else { self.fire_timers() }
         }
         self.act_and_serve();
         true
@@ -234,7 +234,7 @@ impl Drive {
     /// Carries out what was asked for, and serves what can be served.
     #[inline(always)]
     fn act_and_serve(&mut self) {
-        if self.policies.have_asked() {
+        if self.policies.have_pending() {
             self.carry_out_actions();
         }
         if self.flash.has_idle() || self.flash.has_events() || self.holds_back() {

@@ -253,14 +253,14 @@ impl Drive {
     }
 
     fn give_up_move(&mut self, id: TxnId) {
-        self.stats.migration.given_up += 1;
+        self.stats.migration.abandoned += 1;
         self.flash.txns.remove(id);
         watch!(self, gone(id));
     }
 
     /// An operation of a move has ended.
     #[inline(never)]
-    pub(super) fn move_goes_on(&mut self, id: TxnId, from: Ppn, erases: u32) {
+    pub(super) fn continue_move(&mut self, id: TxnId, from: Ppn, erases: u32) {
         let lies_on = self.geometry.plane_of_page(from);
         let txn = &mut self.flash.txns[id];
         let lpn = txn.lpn;

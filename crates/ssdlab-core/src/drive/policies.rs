@@ -37,7 +37,7 @@ pub(super) struct Policies {
     /// What the policy of reads needs.
     pub(super) reads: ReadStartNeeds,
     /// What was asked for and has not been carried out, each with who asked.
-    asked: Vec<(Listener, Action)>,
+    pending: Vec<(Listener, Action)>,
     /// A list that is empty between two events; kept for its memory.
     actions: Actions,
     /// The kinds of event that are recorded, and the record.
@@ -94,7 +94,7 @@ impl Policies {
             metadata,
             wants: EventMask::NONE,
             listeners: Default::default(),
-            asked: Vec::new(),
+            pending: Vec::new(),
             actions: Actions::default(),
             recorded: (EventMask::NONE, Vec::new()),
         };
@@ -185,7 +185,7 @@ impl Policies {
             Listener::Background(at) => self.background[usize::from(at)].on_event(event, actions),
         }
         if !self.actions.as_slice().is_empty() {
-            self.asked.extend(self.actions.drain().map(|action| (listener, action)));
+            self.pending.extend(self.actions.drain().map(|action| (listener, action)));
         }
     }
 
@@ -220,19 +220,19 @@ impl Policies {
 
     /// Keeps an action for which [`Drive::ask`](super::Drive::ask) asks.
     pub(super) fn ask(&mut self, action: Action) {
-        self.asked.push((Listener::Record, action));
+        self.pending.push((Listener::Record, action));
     }
 
     /// Whether something was asked for that has not been carried out.
     #[inline]
-    pub(super) fn have_asked(&self) -> bool {
-        !self.asked.is_empty()
+    pub(super) fn have_pending(&self) -> bool {
+        !self.pending.is_empty()
     }
 
     /// The class to which the page should move that the host has just read, if it was asked for.
     pub(super) fn take_migration(&mut self) -> Option<BlockClass> {
         let mut first = None;
-        self.asked.retain(|(_, action)| match *action {
+        self.pending.retain(|(_, action)| match *action {
             Action::MigratePage { class } => {
                 first.get_or_insert(class);
                 false
@@ -247,12 +247,12 @@ impl Policies {
         let of_a_block = |(_, action): &mut (Listener, Action)| {
             matches!(action, Action::SetClass { .. } | Action::SetTurn { .. })
         };
-        self.asked.extract_if(.., of_a_block).map(|(_, action)| action).collect()
+        self.pending.extract_if(.., of_a_block).map(|(_, action)| action).collect()
     }
 
     /// Takes what was asked for.
-    pub(super) fn take_asked(&mut self) -> Vec<(Listener, Action)> {
-        std::mem::take(&mut self.asked)
+    pub(super) fn take_pending(&mut self) -> Vec<(Listener, Action)> {
+        std::mem::take(&mut self.pending)
     }
 
     /// Returns the columns of each component and policy with its place in the config.

@@ -13,7 +13,7 @@ use crate::policy::event::{Action, EventMask, FreedBlock, Probe};
 impl Drive {
     /// An operation of a plane's job ended.
     #[inline(never)]
-    pub(super) fn job_goes_on(&mut self, id: TxnId, plane: PlaneId) {
+    pub(super) fn continue_job(&mut self, id: TxnId, plane: PlaneId) {
         match self.flash.txns[id].kind {
             OpKind::Read => {
                 self.flash.txns[id].kind = OpKind::Program;
@@ -79,7 +79,7 @@ impl Drive {
         } else {
             self.flash.block_programs(plane, false);
         }
-        self.mind_all();
+        self.start_drive_wide_jobs();
         match &mut self.hold {
             Some(hold) => hold.job_ended(plane),
             None => self.next_job(plane),

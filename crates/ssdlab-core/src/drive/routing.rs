@@ -22,7 +22,7 @@ pub(super) enum Step {
 impl Drive {
     /// The entry of an operation's page is held.
     #[inline(always)]
-    pub(super) fn go_on_with_entry(&mut self, id: TxnId) -> Step {
+    pub(super) fn continue_with_entry(&mut self, id: TxnId) -> Step {
         match self.flash.txns[id].kind {
             OpKind::Read => self.translate_read(id),
             OpKind::Program => {

@@ -175,7 +175,7 @@ impl Drive {
         if self.policies.wants.has(EventMask::LOW_SPACE) {
             self.publish_low_space(self.flash.txns[id].plane);
         }
-        self.mind_all();
+        self.start_drive_wide_jobs();
     }
 
     /// A write found no room on a plane, nor under dynamic allocation on any: the background policies may want

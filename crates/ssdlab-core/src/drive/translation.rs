@@ -21,7 +21,7 @@ impl Drive {
     #[inline]
     pub(super) fn translate(&mut self, id: TxnId) -> Step {
         if self.is_in_buffer(id) && self.ensure_mapping_cached(id) {
-            self.go_on_with_entry(id)
+            self.continue_with_entry(id)
         } else {
             Step::UnderWay
         }
@@ -33,7 +33,7 @@ impl Drive {
     pub(super) fn is_in_buffer(&mut self, id: TxnId) -> bool {
         match self.flash.txns[id].owner {
             Owner::Buffer { number, .. } => {
-                self.buffer.as_mut().expect("a buffer").departures.may_go_on(number)
+                self.buffer.as_mut().expect("a buffer").departures.may_continue(number)
             }
             _ => true,
         }

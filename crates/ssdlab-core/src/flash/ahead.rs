@@ -67,7 +67,7 @@ impl Flash {
 
     /// Reads that failed go on with the attempt that their unit has sensed ahead, or still senses; false
     /// if there is none.
-    pub fn go_on_ahead(&mut self, id: UnitId, now: u64) -> bool {
+    pub fn continue_ahead(&mut self, id: UnitId, now: u64) -> bool {
         let unit = &mut self.units[id.0 as usize];
         let ahead = std::mem::replace(&mut unit.ahead, Ahead::Nothing);
         if ahead == Ahead::Nothing {

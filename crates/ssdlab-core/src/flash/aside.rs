@@ -103,7 +103,7 @@ impl Flash {
             state => unreachable!("a unit that is {state:?} cannot be suspended"),
         };
         *count += 1;
-        unit.work.given += now.saturating_sub(unit.work.since);
+        unit.work.worked += now.saturating_sub(unit.work.since);
         unit.work.beyond = 0;
         unit.aside = Some(Aside { head: unit.head, kind, cause: unit.cause, remaining });
         unit.suspended = unit.suspended.saturating_add(1);
@@ -165,11 +165,11 @@ impl Flash {
         let unit = &self.units[id.0 as usize];
         let works = matches!(unit.state, State::Programming | State::Erasing);
         let dispatch = if works { now.saturating_sub(unit.work.since) } else { 0 };
-        let given = unit.work.given + dispatch;
-        if !self.setup.may_suspend || given + left == unit.work.total + unit.work.dropped {
+        let worked = unit.work.worked + dispatch;
+        if !self.setup.may_suspend || worked + left == unit.work.total + unit.work.dropped {
             return Ok(());
         }
-        Err(format!("{:?}: worked {given} ns with {left} ns left", unit.work))
+        Err(format!("{:?}: worked {worked} ns with {left} ns left", unit.work))
     }
 
     /// Whether a unit whose reads have all been decoded or failed may set those that failed aside: a

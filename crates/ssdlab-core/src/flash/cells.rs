@@ -361,8 +361,8 @@ impl Cells {
             self.errors += u64::from(self.chip.errors(block, &conditions));
             self.rber += self.chip.rber(block, &conditions);
             self.ages.saturating_record(conditions.retention.as_ns() / 1_000_000);
-            let asked = self.apart.is_some() && txn.cause == Cause::Host;
-            if asked && self.probe.is_multiple_of(COMPARED) {
+            let compares = self.apart.is_some() && txn.cause == Cause::Host;
+            if compares && self.probe.is_multiple_of(COMPARED) {
                 self.compare_pages(block, geometry, conditions);
             }
         }

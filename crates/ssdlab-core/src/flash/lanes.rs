@@ -83,7 +83,7 @@ pub struct Lanes {
     /// Who came into its lane after later ones, and does not go before all of them.
     late: BTreeMap<Late, TxnId>,
     /// How many were ever put there.
-    came_late: u64,
+    late_count: u64,
 }
 
 /// The order of who came late: by lane, then by the order of coming; of those that share a place there, who
@@ -113,8 +113,8 @@ impl Lanes {
         if txns[fifo.head()].seq >= seq {
             return fifo.push_front(txns, id);
         }
-        self.late.insert((lane, seq, Reverse(self.came_late)), id);
-        self.came_late += 1;
+        self.late.insert((lane, seq, Reverse(self.late_count)), id);
+        self.late_count += 1;
         self.overtaken |= 1 << lane;
     }
 

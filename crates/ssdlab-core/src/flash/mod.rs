@@ -177,7 +177,7 @@ impl Flash {
 
     /// Gives the list back that was taken, empty, for its memory.
     #[inline]
-    pub fn took_events(&mut self, list: Vec<Event>) {
+    pub fn recycle_events(&mut self, list: Vec<Event>) {
         self.spare_events = list;
     }
 
@@ -250,7 +250,7 @@ impl Flash {
         debug_assert_eq!(txn.since, now, "a wait begins where the time before it was charged");
         let unit = &mut self.units[self.unit_of[txn.plane.index()] as usize];
         unit.settle(now);
-        txn.waited = unit.given;
+        txn.waited = unit.busy;
     }
 
     /// Ends the wait of a transaction that leaves its queue for another.
@@ -273,9 +273,9 @@ impl Flash {
         unit.settle(now);
         let mut others = 0;
         for cause in 1..Cause::COUNT {
-            let given = unit.given[cause] - txn.waited[cause];
-            txn.blame[Part::DieHost as usize + cause] += given;
-            others += given;
+            let busy = unit.busy[cause] - txn.waited[cause];
+            txn.blame[Part::DieHost as usize + cause] += busy;
+            others += busy;
         }
         txn.blame[Part::DieHost as usize] += total - others;
         txn.since = now;

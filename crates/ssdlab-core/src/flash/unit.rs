@@ -61,7 +61,7 @@ pub struct Work {
     /// When the array last began to work for it, or will once it has been resumed.
     pub since: u64,
     /// Nanoseconds that the array worked for it before.
-    pub given: u64,
+    pub worked: u64,
     /// Nanoseconds of those that were dropped.
     pub dropped: u64,
     /// The loop that was dropped last, from 0, and how often.
@@ -134,7 +134,7 @@ pub struct Unit {
     pub cause: Cause,
     pub since: u64,
     /// Nanoseconds given to each cause, up to `since`.
-    pub given: [u64; Cause::COUNT],
+    pub busy: [u64; Cause::COUNT],
 }
 
 impl Unit {
@@ -160,7 +160,7 @@ impl Unit {
             listed: false,
             cause: Cause::Host,
             since: 0,
-            given: [0; Cause::COUNT],
+            busy: [0; Cause::COUNT],
         }
     }
 
@@ -174,7 +174,7 @@ impl Unit {
     #[inline]
     pub fn settle(&mut self, now: u64) {
         if self.state != State::Idle {
-            self.given[self.cause as usize] += now - self.since;
+            self.busy[self.cause as usize] += now - self.since;
         }
         self.since = now;
     }
@@ -182,6 +182,6 @@ impl Unit {
     /// Nanoseconds in service until `now`.
     pub fn busy(&self, now: u64) -> u64 {
         let current = if self.state == State::Idle { 0 } else { now - self.since };
-        self.given.iter().sum::<u64>() + current
+        self.busy.iter().sum::<u64>() + current
     }
 }

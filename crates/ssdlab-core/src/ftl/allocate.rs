@@ -18,12 +18,12 @@ use ssdlab_policy::blocks::BlockTable;
 #[derive(Clone, Debug)]
 pub struct Allocator {
     pools: Pools,
-    way: Way,
+    opened: OpenBlocks,
     pages_per_block: u32,
 }
 
 #[derive(Clone, Debug)]
-enum Way {
+enum OpenBlocks {
     Strict(Strict),
     Relaxed(Relaxed),
 }
@@ -35,24 +35,24 @@ impl Allocator {
         blocks: &mut BlockTable,
         allocator_config: AllocatorConfig,
     ) -> Allocator {
-        let way = match allocator_config.order {
-            PageSequence::Strict => Way::Strict(Strict::new(geometry, allocator_config)),
+        let opened = match allocator_config.order {
+            PageSequence::Strict => OpenBlocks::Strict(Strict::new(geometry, allocator_config)),
             PageSequence::Relaxed => {
-                Way::Relaxed(Relaxed::new(geometry, blocks, allocator_config.classes))
+                OpenBlocks::Relaxed(Relaxed::new(geometry, blocks, allocator_config.classes))
             }
         };
         let pools = Pools::new(geometry, blocks, allocator_config);
-        Allocator { pools, way, pages_per_block: geometry.pages }
+        Allocator { pools, opened, pages_per_block: geometry.pages }
     }
 
     /// What is kept of it: the blocks in use. Which are free, the block table says.
     pub fn save(&self) -> SavedOpen {
-        match &self.way {
-            Way::Strict(way) => {
-                let (streams, open) = way.save();
+        match &self.opened {
+            OpenBlocks::Strict(opened) => {
+                let (streams, open) = opened.save();
                 SavedOpen::Strict { streams, open }
             }
-            Way::Relaxed(way) => SavedOpen::Relaxed(way.save()),
+            OpenBlocks::Relaxed(opened) => SavedOpen::Relaxed(opened.save()),
         }
     }
 
@@ -64,10 +64,10 @@ impl Allocator {
         blocks: &mut BlockTable,
         allocator_config: AllocatorConfig,
     ) -> Option<Allocator> {
-        let way = match (saved, allocator_config.order) {
-            (SavedOpen::Strict { streams, open }, PageSequence::Strict) => {
-                Way::Strict(Strict::restore((*streams, open), geometry, blocks, allocator_config))
-            }
+        let opened = match (saved, allocator_config.order) {
+            (SavedOpen::Strict { streams, open }, PageSequence::Strict) => OpenBlocks::Strict(
+                Strict::restore((*streams, open), geometry, blocks, allocator_config),
+            ),
             // What was written in the conventional order may go on in the relaxed one.
             (SavedOpen::Strict { open, .. }, PageSequence::Relaxed) => {
                 let order = PageOrder::conventional(geometry.cell, geometry.pages);
@@ -75,18 +75,18 @@ impl Allocator {
                 // Plane after plane, and those of a plane as they go on.
                 let mut open: Vec<_> = open.iter().map(|open| (open.block, open.next)).collect();
                 open.sort_by_key(|(block, _)| blocks.plane_of(*block));
-                for (block, given) in open {
-                    relaxed.open_at(&order, blocks, (blocks.plane_of(block), block), given);
+                for (block, allocated) in open {
+                    relaxed.open_at(&order, blocks, (blocks.plane_of(block), block), allocated);
                 }
-                Way::Relaxed(relaxed)
+                OpenBlocks::Relaxed(relaxed)
             }
-            (SavedOpen::Relaxed(open), PageSequence::Relaxed) => {
-                Way::Relaxed(Relaxed::restore(open, geometry, blocks, allocator_config.classes))
-            }
+            (SavedOpen::Relaxed(open), PageSequence::Relaxed) => OpenBlocks::Relaxed(
+                Relaxed::restore(open, geometry, blocks, allocator_config.classes),
+            ),
             (SavedOpen::Relaxed(_), PageSequence::Strict) => return None,
         };
         let pools = Pools::new(geometry, blocks, allocator_config);
-        Some(Allocator { pools, way, pages_per_block: geometry.pages })
+        Some(Allocator { pools, opened, pages_per_block: geometry.pages })
     }
 
     /// Free blocks of a plane, without those that are set apart.
@@ -103,9 +103,9 @@ impl Allocator {
 
     #[inline]
     fn left(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> u32 {
-        match &self.way {
-            Way::Strict(way) => way.left(plane, writer, class),
-            Way::Relaxed(way) => way.left(plane, class),
+        match &self.opened {
+            OpenBlocks::Strict(opened) => opened.left(plane, writer, class),
+            OpenBlocks::Relaxed(opened) => opened.left(plane, class),
         }
     }
 
@@ -122,9 +122,9 @@ impl Allocator {
 
     /// The writers that have blocks of their own.
     pub fn writers(&self) -> &'static [Writer] {
-        match &self.way {
-            Way::Strict(way) => way.writers(),
-            Way::Relaxed(_) => &[Writer::Host],
+        match &self.opened {
+            OpenBlocks::Strict(opened) => opened.writers(),
+            OpenBlocks::Relaxed(_) => &[Writer::Host],
         }
     }
 
@@ -149,9 +149,9 @@ impl Allocator {
 
     /// Free pages of each type on the drive; `None` in the strict order, which does not count them.
     pub fn free_by_type(&self) -> Option<[u64; PageType::MOST]> {
-        match &self.way {
-            Way::Strict(_) => None,
-            Way::Relaxed(way) => Some(way.free()),
+        match &self.opened {
+            OpenBlocks::Strict(_) => None,
+            OpenBlocks::Relaxed(opened) => Some(opened.free()),
         }
     }
 
@@ -187,12 +187,12 @@ impl Allocator {
         writer: Writer,
         pick: AllocRequest,
     ) -> Option<PageInBlock> {
-        self.pools.nearest(pick.class).find_map(|class| match &self.way {
-            Way::Strict(way) => {
-                way.next_page(&self.pools, blocks, plane, (writer, class, pick.stream))
+        self.pools.nearest(pick.class).find_map(|class| match &self.opened {
+            OpenBlocks::Strict(opened) => {
+                opened.next_page(&self.pools, blocks, plane, (writer, class, pick.stream))
             }
-            Way::Relaxed(way) => {
-                way.next_page(order, &self.pools, (plane, writer, class), pick.page_type)
+            OpenBlocks::Relaxed(opened) => {
+                opened.next_page(order, &self.pools, (plane, writer, class), pick.page_type)
             }
         })
     }
@@ -209,21 +209,21 @@ impl Allocator {
         pick: AllocRequest,
     ) -> Option<Ppn> {
         let pools = &mut self.pools;
-        match &mut self.way {
-            Way::Strict(way) => {
+        match &mut self.opened {
+            OpenBlocks::Strict(opened) => {
                 // A loop, and not a search: this is a part of the loop of events, in one place.
                 for class in pools.nearest(pick.class) {
                     let place = (plane, writer, class);
-                    let page = way.allocate(geometry, pools, blocks, place, pick.stream);
+                    let page = opened.allocate(geometry, pools, blocks, place, pick.stream);
                     if page.is_some() {
                         return page;
                     }
                 }
                 None
             }
-            Way::Relaxed(way) => pools.nearest(pick.class).find_map(|class| {
+            OpenBlocks::Relaxed(opened) => pools.nearest(pick.class).find_map(|class| {
                 let place = (plane, writer, class);
-                way.allocate((geometry, order), pools, blocks, place, pick.page_type)
+                opened.allocate((geometry, order), pools, blocks, place, pick.page_type)
             }),
         }
     }
@@ -231,21 +231,21 @@ impl Allocator {
     /// Whether all pages given out of a block that has free ones are among these `written`.
     #[inline]
     pub fn rests(&self, block: BlockId, written: u16) -> bool {
-        match &self.way {
-            Way::Strict(_) => false,
-            Way::Relaxed(way) => way.given(block) == u32::from(written),
+        match &self.opened {
+            OpenBlocks::Strict(_) => false,
+            OpenBlocks::Relaxed(opened) => opened.allocated(block) == u32::from(written),
         }
     }
 
     /// Takes no more pages of a block that is to be erased; how many were never programmed.
     pub fn leave(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) -> u32 {
-        match &mut self.way {
-            Way::Strict(way) => way.leave(plane, block),
-            Way::Relaxed(way) => way.leave(blocks, plane, block),
+        match &mut self.opened {
+            OpenBlocks::Strict(opened) => opened.leave(plane, block),
+            OpenBlocks::Relaxed(opened) => opened.leave(blocks, plane, block),
         }
     }
 
-    /// Whether what wear levelling moves takes the most worn block of all priorities from now on, not of
+    /// Whether what wear leveling moves takes the most worn block of all priorities from now on, not of
     /// its own.
     pub fn level_across(&mut self, across: bool) {
         self.pools.level_across(across);
@@ -265,8 +265,8 @@ impl Allocator {
         gains: Option<Priority>,
     ) {
         self.pools.give_back(blocks, (plane, block), gains);
-        if let Way::Relaxed(way) = &mut self.way {
-            way.erased(block);
+        if let OpenBlocks::Relaxed(opened) = &mut self.opened {
+            opened.erased(block);
         }
     }
 
@@ -279,18 +279,20 @@ impl Allocator {
         (plane, writer, stream): (PlaneId, Writer, StreamId),
         (block, written): (BlockId, u16),
     ) {
-        match &mut self.way {
-            Way::Strict(way) => way.open_at(blocks, (plane, writer, stream), (block, written)),
-            Way::Relaxed(way) => way.open_at(order, blocks, (plane, block), written),
+        match &mut self.opened {
+            OpenBlocks::Strict(opened) => {
+                opened.open_at(blocks, (plane, writer, stream), (block, written))
+            }
+            OpenBlocks::Relaxed(opened) => opened.open_at(order, blocks, (plane, block), written),
         }
     }
 
     /// The blocks that a writer has open, the best first, each with its stream; in the relaxed order none is
     /// its own.
     pub fn open_blocks(&self, plane: PlaneId, writer: Writer) -> Vec<(StreamId, BlockId)> {
-        match &self.way {
-            Way::Strict(way) => way.open_blocks(plane, writer),
-            Way::Relaxed(_) => Vec::new(),
+        match &self.opened {
+            OpenBlocks::Strict(opened) => opened.open_blocks(plane, writer),
+            OpenBlocks::Relaxed(_) => Vec::new(),
         }
     }
 
@@ -301,23 +303,23 @@ impl Allocator {
 
     /// The blocks of a plane that have some of their pages given out, each with how many.
     pub fn open_list(&self, plane: PlaneId) -> Vec<(BlockId, u16)> {
-        match &self.way {
-            Way::Strict(way) => way.list(plane).collect(),
-            Way::Relaxed(way) => way.list(plane).collect(),
+        match &self.opened {
+            OpenBlocks::Strict(opened) => opened.list(plane).collect(),
+            OpenBlocks::Relaxed(opened) => opened.list(plane).collect(),
         }
     }
 
     /// Whether a page was given out of a block of which so many are written.
-    pub fn is_given(
+    pub fn is_allocated(
         &self,
         order: &PageOrder,
         block: BlockId,
         page: PageInBlock,
         written: u16,
     ) -> bool {
-        match &self.way {
-            Way::Strict(_) => page.0 < written,
-            Way::Relaxed(way) => way.is_given(order, block, page),
+        match &self.opened {
+            OpenBlocks::Strict(_) => page.0 < written,
+            OpenBlocks::Relaxed(opened) => opened.is_allocated(order, block, page),
         }
     }
 }
@@ -404,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn without_levelling_the_block_freed_first_is_opened_first() {
+    fn without_leveling_the_block_freed_first_is_opened_first() {
         let (geometry, mut blocks, mut allocator) = plane(FreeBlockPolicy::LongestFree);
         let write = |blocks: &mut BlockTable, allocator: &mut Allocator| {
             take(&geometry, blocks, allocator, Writer::Gc).map(|page| page / 2)

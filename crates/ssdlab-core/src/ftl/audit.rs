@@ -17,8 +17,8 @@ impl Ftl {
     pub fn audit(&self) -> Result<Vec<u16>, String> {
         self.audit_map()?;
         ensure(self.blocks.counts_full(), || "full blocks are not as counted".into())?;
-        let mut given = vec![None; self.geometry.block_count() as usize];
-        let mut free = vec![false; given.len()];
+        let mut allocated = vec![None; self.geometry.block_count() as usize];
+        let mut free = vec![false; allocated.len()];
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
             for block in self.alloc.free_list(plane) {
                 let once = !std::mem::replace(&mut free[block.index()], true);
@@ -27,7 +27,7 @@ impl Ftl {
                 ensure(own, || format!("{block:?} is in the free list of {plane:?}"))?;
             }
             for (block, next) in self.alloc.open_list(plane) {
-                let once = given[block.index()].replace(next).is_none();
+                let once = allocated[block.index()].replace(next).is_none();
                 ensure(once, || format!("{block:?} is open twice"))?;
                 let own = self.geometry.plane_of(block) == plane;
                 ensure(own, || format!("{block:?} is open on {plane:?}"))?;
@@ -35,7 +35,7 @@ impl Ftl {
         }
         let blocks = (0..self.geometry.block_count()).map(BlockId);
         blocks
-            .map(|block| self.audit_block(block, free[block.index()], given[block.index()]))
+            .map(|block| self.audit_block(block, free[block.index()], allocated[block.index()]))
             .collect()
     }
 
@@ -51,7 +51,8 @@ impl Ftl {
             let block = self.geometry.block_of(ppn);
             valid[block.index()] += 1;
             let page = self.geometry.page_in_block(ppn);
-            let written = self.alloc.is_given(&self.order, block, page, self.blocks.written(block));
+            let written =
+                self.alloc.is_allocated(&self.order, block, page, self.blocks.written(block));
             ensure(written, || format!("{lpn:?} is on {ppn:?}, which is not written"))?;
         }
         ensure(mapped == self.map.mapped(), || {

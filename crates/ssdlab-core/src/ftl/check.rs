@@ -4,7 +4,7 @@
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Ppn};
 
-use super::saved::Given;
+use super::saved::Allocated;
 use super::{BlockState, BlockTable, SavedMap, SavedOpen};
 
 /// Checks what was kept of the translation layer of an idle drive of this shape, which keeps so many
@@ -21,10 +21,10 @@ pub fn check(
 ) -> Result<(), String> {
     blocks.check_lengths(geometry)?;
     map.check_columns(geometry)?;
-    let given = open.given(geometry)?;
-    let valid = map.count_valid(geometry, blocks, &given)?;
-    for (block, given) in (0..).map(BlockId).zip(given) {
-        blocks.check_block(block, valid[block.index()], given.map(Given::total))?;
+    let allocated = open.allocated(geometry)?;
+    let valid = map.count_valid(geometry, blocks, &allocated)?;
+    for (block, allocated) in (0..).map(BlockId).zip(allocated) {
+        blocks.check_block(block, valid[block.index()], allocated.map(Allocated::total))?;
     }
     blocks.check_planes(reserve)
 }
@@ -67,7 +67,7 @@ impl SavedMap {
         &self,
         geometry: &Geometry,
         blocks: &BlockTable,
-        given: &[Option<Given>],
+        allocated: &[Option<Allocated>],
     ) -> Result<Vec<u16>, String> {
         let order = PageOrder::conventional(geometry.cell, geometry.pages);
         let mut valid = vec![0u16; blocks.len()];
@@ -81,9 +81,9 @@ impl SavedMap {
             taken[word] |= bit;
             let block = geometry.block_of(ppn);
             let page = geometry.page_in_block(ppn);
-            let is_given = |given: Given| given.holds(&order, page);
+            let is_allocated = |allocated: Allocated| allocated.holds(&order, page);
             let written = blocks.state(block) == BlockState::Closed
-                || given[block.index()].is_some_and(is_given);
+                || allocated[block.index()].is_some_and(is_allocated);
             ensure(written, || format!("{}, which is not written", here()))?;
             valid[block.index()] += 1;
         }

@@ -1,5 +1,5 @@
 //! Flash translation: the page map, the block table, the allocator. It keeps the books and decides
-//! nothing: what is collected, moved or levelled is a choice of the policies.
+//! nothing: what is collected, moved or leveled is a choice of the policies.
 
 mod allocate;
 mod audit;
@@ -100,13 +100,13 @@ impl Ftl {
             return free[..types].to_vec();
         }
         let mut free = vec![0; types];
-        let mut add = |blocks: usize, given: u16| {
-            let left = self.order.left(given).into_iter();
+        let mut add = |blocks: usize, allocated: u16| {
+            let left = self.order.left(allocated).into_iter();
             free.iter_mut().zip(left).for_each(|(sum, one)| *sum += blocks as u64 * u64::from(one));
         };
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
             add(self.alloc.free_blocks(plane), 0);
-            self.alloc.open_list(plane).into_iter().for_each(|(_, given)| add(1, given));
+            self.alloc.open_list(plane).into_iter().for_each(|(_, allocated)| add(1, allocated));
         }
         free
     }

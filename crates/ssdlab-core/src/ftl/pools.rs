@@ -34,7 +34,7 @@ pub struct Pools {
     freed: u32,
     /// The free blocks of the drive, where classes are cut out of these by priority.
     subpools: Option<Subpools>,
-    /// Whether what wear levelling moves takes the most worn block of all priorities, not of its own.
+    /// Whether what wear leveling moves takes the most worn block of all priorities, not of its own.
     across: bool,
 }
 
@@ -112,8 +112,8 @@ impl Pools {
     ) {
         self.freed += 1;
         let key = self.key(blocks, block);
-        let given = self.subpools.as_mut().map(|subpools| subpools.give((key, block.0), gains));
-        let Some((own, passed)) = given else { return self.put(blocks, plane, block, key) };
+        let placed = self.subpools.as_mut().map(|subpools| subpools.give((key, block.0), gains));
+        let Some((own, passed)) = placed else { return self.put(blocks, plane, block, key) };
         blocks.set_class(block, own);
         self.put(blocks, plane, block, key);
         for (block, class) in passed {
@@ -195,7 +195,7 @@ impl Pools {
         BlockId(ranked.1)
     }
 
-    /// Whether what wear levelling moves takes the most worn block of all priorities from now on.
+    /// Whether what wear leveling moves takes the most worn block of all priorities from now on.
     pub fn level_across(&mut self, across: bool) {
         self.across = across;
     }

@@ -262,18 +262,18 @@ impl Relaxed {
 
     /// Pages that were given out of a block.
     #[inline]
-    pub fn given(&self, block: BlockId) -> u32 {
+    pub fn allocated(&self, block: BlockId) -> u32 {
         self.progress[block.index()].total()
     }
 
     /// Whether a page of a block was given out.
-    pub fn is_given(&self, order: &PageOrder, block: BlockId, page: PageInBlock) -> bool {
+    pub fn is_allocated(&self, order: &PageOrder, block: BlockId, page: PageInBlock) -> bool {
         order.wordline(page).0 < self.progress[block.index()].programmed(order.page_type(page))
     }
 
     /// The blocks of a plane that are programmed in part, each with the pages given out of it.
     pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
-        self.partial(plane).map(|block| (block, self.given(block) as u16))
+        self.partial(plane).map(|block| (block, self.allocated(block) as u16))
     }
 }
 

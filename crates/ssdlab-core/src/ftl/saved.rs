@@ -56,27 +56,27 @@ impl RelaxedOpen {
 
 /// Which pages of a block that is in use are written.
 #[derive(Clone, Copy, Debug)]
-pub enum Given {
+pub enum Allocated {
     /// The first so many.
     First(u16),
     /// So many of each type.
     Types(Progress),
 }
 
-impl Given {
+impl Allocated {
     /// Returns how many pages are written.
     pub fn total(self) -> u32 {
         match self {
-            Given::First(next) => next.into(),
-            Given::Types(progress) => progress.total(),
+            Allocated::First(next) => next.into(),
+            Allocated::Types(progress) => progress.total(),
         }
     }
 
     /// Whether a page is written.
     pub fn holds(self, order: &PageOrder, page: PageInBlock) -> bool {
         match self {
-            Given::First(next) => page.0 < next,
-            Given::Types(progress) => {
+            Allocated::First(next) => page.0 < next,
+            Allocated::Types(progress) => {
                 order.wordline(page).0 < progress.programmed(order.page_type(page))
             }
         }
@@ -88,12 +88,12 @@ impl SavedOpen {
     ///
     /// # Errors
     /// The first block that cannot be in use so.
-    pub fn given(&self, geometry: &Geometry) -> Result<Vec<Option<Given>>, String> {
-        let mut given = vec![None; geometry.block_count() as usize];
-        let mut note = |block: BlockId, of: Option<Given>| {
+    pub fn allocated(&self, geometry: &Geometry) -> Result<Vec<Option<Allocated>>, String> {
+        let mut allocated = vec![None; geometry.block_count() as usize];
+        let mut note = |block: BlockId, of: Option<Allocated>| {
             let of = of.filter(|of| of.total() < geometry.pages);
             let of = of.ok_or_else(|| format!("open block {} is in no such place", block.0))?;
-            let slot = given.get_mut(block.index());
+            let slot = allocated.get_mut(block.index());
             let slot = slot.ok_or_else(|| format!("open block {} is beyond the drive", block.0))?;
             match slot.replace(of) {
                 None => Ok(()),
@@ -106,16 +106,16 @@ impl SavedOpen {
                 for &StrictOpen { block, writer, stream, next } in open {
                     let fits =
                         streams_fit && stream.0 < *streams && usize::from(writer) < Writer::COUNT;
-                    note(block, fits.then_some(Given::First(next)))?;
+                    note(block, fits.then_some(Allocated::First(next)))?;
                 }
             }
             SavedOpen::Relaxed(open) => {
                 for of in open {
-                    note(of.block, of.progress(geometry).map(Given::Types))?;
+                    note(of.block, of.progress(geometry).map(Allocated::Types))?;
                 }
             }
         }
-        Ok(given)
+        Ok(allocated)
     }
 }
 

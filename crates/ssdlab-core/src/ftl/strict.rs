@@ -261,13 +261,13 @@ impl Strict {
 
     /// Takes no more pages of a block that is to be erased; how many were never programmed.
     pub fn leave(&mut self, plane: PlaneId, block: BlockId) -> u32 {
-        let given = self.list(plane).find(|(open, _)| *open == block);
-        let Some((_, given)) = given else { return 0 };
+        let allocated = self.list(plane).find(|(open, _)| *open == block);
+        let Some((_, allocated)) = allocated else { return 0 };
         self.parked.retain(|(_, open)| open.block != block);
         let slots = self.slots(plane);
         let open = self.open[slots].iter_mut().find(|open| open.block == block);
         open.into_iter().for_each(|open| open.block = NO_BLOCK);
-        u32::from(self.pages_per_block - given)
+        u32::from(self.pages_per_block - allocated)
     }
 
     /// Where a plane's open blocks are.

@@ -93,7 +93,7 @@ impl Hazards {
     #[inline]
     pub fn release(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) -> bool {
         let were_none = self.ready.is_empty();
-        self.let_go(txns, lpn, write);
+        self.release_waiting(txns, lpn, write);
         were_none
     }
 
@@ -110,7 +110,7 @@ impl Hazards {
     }
 
     #[inline]
-    fn let_go(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) {
+    fn release_waiting(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) {
         let at = self.find(lpn);
         let entry = &mut self.table[at];
         debug_assert_eq!(entry.lpn, lpn.0, "an operation ends that never began");

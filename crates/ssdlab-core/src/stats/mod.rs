@@ -144,7 +144,8 @@ pub struct MigrationCounts {
     /// Blocks that were emptied for that.
     pub emptied: u64,
     /// Moves that were given up: no page was left when their turn came, or the page was outdated.
-    pub given_up: u64,
+    #[serde(rename = "given_up")]
+    pub abandoned: u64,
     /// Moves of pages that were written before they ended.
     pub outdated: u64,
 }
@@ -170,7 +171,7 @@ pub struct Stats {
     pub page_types: PageTypes,
     /// Pages never programmed of blocks that were erased.
     pub unprogrammed: u64,
-    /// Jobs of static wear levelling that ended.
+    /// Jobs of static wear leveling that ended.
     pub wear_leveled: u64,
     /// Pages written for the host in blocks of each class.
     pub per_class: [u64; CLASSES_MAX],

@@ -54,7 +54,7 @@ fn full(rig: &mut Rig) -> (BlockId, u64) {
 }
 
 #[test]
-fn a_block_is_emptied_into_the_stream_that_is_asked_for() {
+fn a_block_is_emptied_into_the_stream_that_the_job_names() {
     let mut rig = Rig::new(&STREAMS);
     for page in 0..200 {
         rig.wait_below(4).expect("a drive that goes on");
@@ -82,8 +82,8 @@ fn what_only_answers_an_event_does_nothing_without_one() {
     rig.drive.ask(Action::MigratePage { class });
     rig.drive.ask(Action::SetClass { block, class });
     rig.drive.ask(Action::SetTurn { block, turn: 7 });
-    let asked = (rig.finish().now(), rig.drive.stats().digest);
+    let wanted = (rig.finish().now(), rig.drive.stats().digest);
     let mut plain = Rig::new(&[]);
     plain.offer(Op::Write, 0, SPP, 0).expect("room");
-    assert_eq!(asked, (plain.finish().now(), plain.drive.stats().digest));
+    assert_eq!(wanted, (plain.finish().now(), plain.drive.stats().digest));
 }

@@ -117,7 +117,7 @@ const STRONG: [&str; 4] = [
 ];
 
 #[test]
-fn a_drive_remembers_how_the_pages_that_it_is_given_were_programmed() {
+fn a_drive_remembers_how_the_pages_that_it_takes_over_were_programmed() {
     let retries = |media| {
         let mut rig = holding(&STRONG, media)?;
         rig.read(0);

@@ -35,7 +35,7 @@ fn units_and_buses_are_busy_while_they_serve() {
 }
 
 #[test]
-fn statistics_begin_anew_when_they_are_told_to() {
+fn statistics_begin_anew_when_they_are_reset() {
     let mut rig = Rig::new(&[]);
     rig.write(0);
     rig.read(0);

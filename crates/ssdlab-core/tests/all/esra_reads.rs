@@ -341,7 +341,7 @@ fn an_interrupted_program_has_its_turn_before_a_read_of_a_lower_priority() {
 }
 
 #[test]
-fn a_read_interrupts_a_program_of_a_higher_priority_unless_it_is_told_not_to() {
+fn a_read_interrupts_a_program_of_a_higher_priority_unless_the_config_forbids_it() {
     let ends = |set: &str, reader: u8| {
         let set = format!("suspend = {{ esra = {{ {set} }} }}");
         let (mut rig, zero) = rig(&[&set], 2);

@@ -19,20 +19,20 @@ fn events(sets: &[&str], kinds: &[EventMask], act: impl FnOnce(&mut Rig)) -> Vec
 const REQUESTS: [EventMask; 2] = [EventMask::REQUEST_ARRIVED, EventMask::REQUEST_ENDED];
 
 #[test]
-fn a_request_is_told_of_as_it_arrives_and_as_it_ends() {
-    let told = events(&[], &REQUESTS, |rig| {
+fn a_request_is_an_event_as_it_arrives_and_as_it_ends() {
+    let events = events(&[], &REQUESTS, |rig| {
         rig.write(0);
         rig.write(1);
     });
-    assert_eq!(told, ["RequestArrived", "RequestArrived", "RequestEnded", "RequestEnded"]);
+    assert_eq!(events, ["RequestArrived", "RequestArrived", "RequestEnded", "RequestEnded"]);
     let mut rig = Rig::new(&[]);
     rig.drive.record_events(EventMask::REQUEST_ENDED);
     rig.write(0);
     let end = rig.finish().now();
-    let told = rig.drive.take_events();
+    let events = rig.drive.take_events();
     assert!(
-        told[0].contains(&format!("latency: Nanos({end})")) && told[0].contains("op: Write"),
-        "{told:?}"
+        events[0].contains(&format!("latency: Nanos({end})")) && events[0].contains("op: Write"),
+        "{events:?}"
     );
     assert!(rig.drive.take_events().is_empty(), "they were taken");
 }
@@ -45,7 +45,7 @@ fn a_page_is_programmed_then_read_then_outdated_then_trimmed() {
         EventMask::PAGE_INVALIDATED,
         EventMask::PAGE_TRIMMED,
     ];
-    let told = events(&[], &kinds, |rig| {
+    let events = events(&[], &kinds, |rig| {
         for op in [Op::Write, Op::Read, Op::Write, Op::Trim] {
             rig.offer(op, 0, SPP, 0).unwrap();
             rig.finish();
@@ -53,7 +53,7 @@ fn a_page_is_programmed_then_read_then_outdated_then_trimmed() {
     });
     let (programmed, invalid) = ("PageProgrammed", "PageInvalidated");
     let overwritten = [programmed, "PageRead", programmed, invalid];
-    assert_eq!(told, [&overwritten[..], &["PageTrimmed", invalid]].concat());
+    assert_eq!(events, [&overwritten[..], &["PageTrimmed", invalid]].concat());
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_block_is_opened_closed_collected_erased_and_freed() {
         EventMask::BLOCK_ERASED,
         EventMask::BLOCK_FREED,
     ];
-    let told = events(&[], &kinds, |rig| {
+    let events = events(&[], &kinds, |rig| {
         for round in 0..40 {
             (0..8).for_each(|page| {
                 rig.write(page);
@@ -73,17 +73,19 @@ fn a_block_is_opened_closed_collected_erased_and_freed() {
             rig.finish();
             if round == 0 {
                 // The pages of a block, and no more.
-                let told = rig.drive.take_events();
-                assert_eq!(told.len(), 2, "{told:?}");
-                assert!(told[0].starts_with("BlockOpened") && told[1].starts_with("BlockClosed"));
+                let events = rig.drive.take_events();
+                assert_eq!(events.len(), 2, "{events:?}");
+                assert!(
+                    events[0].starts_with("BlockOpened") && events[1].starts_with("BlockClosed")
+                );
             }
         }
     });
-    let count = |name: &str| told.iter().filter(|told| *told == name).count();
+    let count = |name: &str| events.iter().filter(|events| *events == name).count();
     assert!(count("BlockErased") > 10);
     assert_eq!(count("BlockErased"), count("BlockFreed"));
     assert_eq!(count("BlockErased"), count("BlockCollected"));
-    let first = |name: &str| told.iter().position(|told| told == name).unwrap();
+    let first = |name: &str| events.iter().position(|events| events == name).unwrap();
     assert!(first("BlockCollected") < first("BlockErased"));
     assert!(first("BlockErased") < first("BlockFreed"));
 }
@@ -103,11 +105,13 @@ fn what_is_collected_moves() {
         rig.finish();
     }
     let moved = rig.drive.stats().gc.1 as usize;
-    let told = rig.drive.take_events();
-    let migrated: Vec<_> = told.iter().filter(|told| told.contains("PageMigrated")).collect();
-    assert!(moved > 20 && migrated.len() == moved, "{moved} moved, {} told", migrated.len());
+    let events = rig.drive.take_events();
+    let migrated: Vec<_> = events.iter().filter(|events| events.contains("PageMigrated")).collect();
+    assert!(moved > 20 && migrated.len() == moved, "{moved} moved, {} events", migrated.len());
     assert!(
-        migrated.iter().all(|told| told.contains("cause: Gc") && told.contains("alone: false"))
+        migrated
+            .iter()
+            .all(|events| events.contains("cause: Gc") && events.contains("alone: false"))
     );
 }
 
@@ -116,14 +120,14 @@ fn a_page_comes_into_the_buffer_and_leaves_it_with_its_uses() {
     let buffer = ["buffer = { size = \"8KiB\", latency = \"1us\" }"];
     let kinds = [EventMask::PAGE_BUFFERED, EventMask::PAGE_EVICTED];
     // Two pages of room: the third makes the first leave.
-    let told = events(&buffer, &kinds, |rig| {
+    let events = events(&buffer, &kinds, |rig| {
         for page in [0, 0, 1, 2] {
             rig.write(page);
             rig.finish();
         }
     });
     let (comes, leaves) = ("PageBuffered", "PageEvicted");
-    assert_eq!(told, [comes, comes, leaves, comes]);
+    assert_eq!(events, [comes, comes, leaves, comes]);
     let mut rig = Rig::new(&buffer);
     rig.drive.record_events(EventMask::PAGE_EVICTED);
     for page in [0, 0, 1, 2] {
@@ -135,12 +139,12 @@ fn a_page_comes_into_the_buffer_and_leaves_it_with_its_uses() {
 }
 
 #[test]
-fn entries_of_a_map_that_is_held_in_part_are_told_of_as_they_come() {
+fn entries_of_a_map_that_is_held_in_part_are_events_as_they_come() {
     let held = ["geometry.blocks = 64", "ftl.map_cache = { size = \"4KiB\" }"];
-    let told = events(&held, &[EventMask::ENTRIES_LOADED], |rig| {
+    let events = events(&held, &[EventMask::ENTRIES_LOADED], |rig| {
         rig.write(0);
     });
-    assert_eq!(told, ["EntriesLoaded"]);
+    assert_eq!(events, ["EntriesLoaded"]);
 }
 
 #[test]
@@ -155,19 +159,19 @@ fn who_records_nothing_learns_nothing_and_figures_stay() {
         (rig.drive.stats().digest, rig.drive.take_events().len())
     };
     let all = EventMask::all().fold(EventMask::NONE, EventMask::and);
-    let ((none, silent), (every, told)) = (run(EventMask::NONE), run(all));
+    let ((none, silent), (every, events)) = (run(EventMask::NONE), run(all));
     assert_eq!((none, silent), (every, 0));
-    assert!(told > 1000, "{told}");
+    assert!(events > 1000, "{events}");
 }
 
 #[test]
-fn a_page_that_a_scheduler_with_a_window_dispatches_is_given_a_place() {
+fn a_page_that_a_scheduler_with_a_window_dispatches_gets_a_place() {
     let window = ["scheduler = { fifo = { head_of_line = true } }"];
-    let told = events(&window, &[EventMask::PAGE_ALLOCATED], |rig| {
+    let found = events(&window, &[EventMask::PAGE_ALLOCATED], |rig| {
         rig.write(0);
         rig.write(1);
     });
-    assert_eq!(told, ["PageAllocated"; 2]);
+    assert_eq!(found, ["PageAllocated"; 2]);
     let plain = events(&[], &[EventMask::PAGE_ALLOCATED], |rig| {
         rig.write(0);
     });
@@ -185,16 +189,16 @@ fn a_plane_is_low_on_space_once_its_blocks_run_short() {
             }
         })
     };
-    let low = |told: &[String]| told.iter().filter(|name| *name == "LowSpace").count();
-    let told = overwrites(2);
-    assert!(low(&told) > 0, "{told:?}");
-    let first = told.iter().position(|name| name == "LowSpace").expect("one");
-    assert_eq!(told[first - 1], "BlockOpened", "a block was opened before");
+    let low = |events: &[String]| events.iter().filter(|name| *name == "LowSpace").count();
+    let events = overwrites(2);
+    assert!(low(&events) > 0, "{events:?}");
+    let first = events.iter().position(|name| name == "LowSpace").expect("one");
+    assert_eq!(events[first - 1], "BlockOpened", "a block was opened before");
     assert_eq!(low(&overwrites(0)), 0, "nothing is written");
 }
 
 #[test]
-fn errors_and_ages_of_reads_are_told_to_who_asks_for_them() {
+fn errors_and_ages_of_reads_are_there_for_who_subscribes_to_them() {
     const ERRORS: [&str; 1] =
         ["physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }"];
     let read = |kinds: EventMask, nothing: &str| {
@@ -206,9 +210,9 @@ fn errors_and_ages_of_reads_are_told_to_who_asks_for_them() {
             rig.read(page);
             rig.finish();
         }
-        let told = rig.drive.take_events();
-        assert_eq!(told.len(), 20);
-        told.iter().filter(|event| event.contains(nothing)).count()
+        let events = rig.drive.take_events();
+        assert_eq!(events.len(), 20);
+        events.iter().filter(|event| event.contains(nothing)).count()
     };
     for (asks, nothing) in
         [(EventMask::READ_ERRORS, "errors: 0,"), (EventMask::READ_AGES, "age: Nanos(0)")]
@@ -227,7 +231,7 @@ fn a_policy_does_not_see_how_a_freed_block_reads() {
         rig.pages(Op::Write, page % 8, 1);
     }
     rig.finish();
-    let told = rig.drive.take_events();
-    assert!(!told.is_empty());
-    assert!(told.iter().all(|event| event.contains("worst: None")), "{told:?}");
+    let events = rig.drive.take_events();
+    assert!(!events.is_empty());
+    assert!(events.iter().all(|event| event.contains("worst: None")), "{events:?}");
 }

@@ -20,7 +20,7 @@ fn an_order_that_holds_requests_back_says_so() {
 }
 
 #[test]
-fn array_units_are_told_with_their_planes_and_their_channels() {
+fn array_units_have_their_planes_and_their_channels() {
     let units = |array: &str| -> Vec<(u32, u32, u16)> {
         let array = format!("flash.array = \"{array}\"");
         let rig = Rig::new(&["geometry = { channels = 2, dies = 2, planes = 2 }", &array]);
@@ -188,17 +188,17 @@ fn a_page_is_not_laid_down_where_there_is_no_room() {
 }
 
 #[test]
-fn a_drive_that_is_given_what_another_held_sorts_the_blocks_by_its_own_estimates() {
+fn a_drive_that_takes_over_what_another_held_sorts_the_blocks_by_its_own_estimates() {
     let levels = ["physics = { levels = {} }", "metadata.block_class = \"factory\""];
     let media = Rig::new(&levels[..1]).drive.clone().media().unwrap();
     let estimates = Rig::new(&levels);
     let resolved = std::sync::Arc::new(estimates.drive.resolved().clone());
-    let given = ssdlab_core::Drive::with_media(resolved, media).unwrap();
+    let taken = ssdlab_core::Drive::with_media(resolved, media).unwrap();
     let classes = |drive: &ssdlab_core::Drive| -> Vec<u8> {
         (0..16).map(|block| drive.ftl().blocks.class(BlockId(block)).0).collect()
     };
-    assert_eq!(classes(&given), classes(&estimates.drive));
-    assert!(classes(&given).contains(&0) && classes(&given).contains(&1));
+    assert_eq!(classes(&taken), classes(&estimates.drive));
+    assert!(classes(&taken).contains(&0) && classes(&taken).contains(&1));
     let free = |drive: &ssdlab_core::Drive| drive.ftl().alloc.free_blocks(PlaneId(0));
-    assert_eq!(free(&given), free(&estimates.drive));
+    assert_eq!(free(&taken), free(&estimates.drive));
 }

@@ -58,7 +58,7 @@ fn blocks_wear_out_at_the_cycles_of_the_curve() {
     assert_eq!(life.host_bytes, 15_000 * 4096);
     let bytes = |at: usize| Some(life.marks[at].host_bytes);
     assert_eq!([life.first_bytes, life.five_percent_bytes], [bytes(0), bytes(2)]);
-    // Dynamic levelling: the mean is not far behind the first.
+    // Dynamic leveling: the mean is not far behind the first.
     let first = life.marks[0];
     assert!((50.0..=120.0).contains(&first.cycles), "{first:?}");
     assert!(first.host_bytes < life.host_bytes);

@@ -1,4 +1,4 @@
-//! Wear levelling by what blocks were measured to be: errors, and predicted life.
+//! Wear leveling by what blocks were measured to be: errors, and predicted life.
 
 use ssdlab_base::rng;
 use ssdlab_nand::BlockId;
@@ -75,7 +75,7 @@ fn measured_blocks_that_err_less_wear_more_and_the_worst_are_spared() {
 }
 
 #[test]
-fn levelling_by_errors_needs_blocks_that_are_measured() {
+fn leveling_by_errors_needs_blocks_that_are_measured() {
     for opens in ["fewest_errors", "healthiest"] {
         let refused =
             Rig::seeded(&[SHAPE, PHYSICS, &format!("ftl.free_block_policy = \"{opens}\"")], 1)

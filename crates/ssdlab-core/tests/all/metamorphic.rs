@@ -57,7 +57,7 @@ fn hot_and_cold() -> Vec<Step> {
 }
 
 #[test]
-fn static_wear_levelling_moves_cold_data_and_narrows_the_spread() {
+fn static_wear_leveling_moves_cold_data_and_narrows_the_spread() {
     let spread = |sets: &[&str]| {
         let rig = run(sets, &hot_and_cold(), 8);
         let blocks = 0..rig.drive.resolved().geometry().block_count();
@@ -75,7 +75,7 @@ fn static_wear_levelling_moves_cold_data_and_narrows_the_spread() {
 }
 
 #[test]
-fn dynamic_wear_levelling_writes_the_least_worn_free_block() {
+fn dynamic_wear_leveling_writes_the_least_worn_free_block() {
     let least_worn_in_use = |level: &str| {
         let set = format!("ftl.free_block_policy = \"{level}\"");
         // Hot pages wear some blocks out; then all is written anew and frees the others.
@@ -89,8 +89,8 @@ fn dynamic_wear_levelling_writes_the_least_worn_free_block() {
         let count = f64::from(rig.drive.resolved().geometry().block_count());
         f64::from(squares) / count - (f64::from(sum) / count).powi(2)
     };
-    let (levelled, not) = (least_worn_in_use("least_erased"), least_worn_in_use("longest_free"));
-    assert!(levelled < 0.9 * not, "{levelled} {not}");
+    let (leveled, not) = (least_worn_in_use("least_erased"), least_worn_in_use("longest_free"));
+    assert!(leveled < 0.9 * not, "{leveled} {not}");
 }
 
 /// Reads in place of the drive's writes wait for no program.

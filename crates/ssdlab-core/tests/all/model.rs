@@ -241,7 +241,7 @@ fn prioritized() -> impl Strategy<Value = Vec<String>> {
             (blocks, slack, priorities),
         )| {
             let (moves, order) = moves;
-            // Open blocks of host, collector and leveller for each, one free of each, and some.
+            // Open blocks of host, collector and leveler for each, one free of each, and some.
             let kept = 4 * priorities + 3 + slack;
             let free = f64::from(kept) / f64::from(blocks) + 1e-6;
             vec![
@@ -273,7 +273,7 @@ fn by_hotness() -> impl Strategy<Value = Vec<String>> {
     (preload, start, (size, any::<bool>()), place, (fill, room), 0..40u32).prop_map(
         |(preload, start, (size, keeps), place, (fill, (blocks, slack)), above)| {
             let above = 0.5 + f64::from(above) / 100.0;
-            // Open blocks of the host, and of the collector and the leveller for each kind, and one free.
+            // Open blocks of the host, and of the collector and the leveler for each kind, and one free.
             let free = f64::from(8 + slack) / f64::from(blocks) + 1e-6;
             vec![
                 format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),

@@ -207,7 +207,7 @@ fn a_full_buffer_takes_the_lowest_type_and_one_that_has_room_another() {
 }
 
 #[test]
-fn a_page_that_leaves_the_buffer_ahead_of_need_is_placed_as_whoever_wrote_it_asked() {
+fn a_page_that_leaves_the_buffer_ahead_of_need_is_placed_by_the_hint_of_its_writer() {
     let buffer = "buffer = { size = \"256KiB\", reads = false, keep_free = 0.5 }";
     let requested = |links: &str, pages: u64, hint: u8| {
         let place = format!("placement = [{links}, \"us\", \"ubs\"]");

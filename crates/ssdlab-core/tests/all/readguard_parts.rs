@@ -149,16 +149,16 @@ fn without_the_host_a_round_waits_for_what_the_last_one_wanted() {
 }
 
 #[test]
-fn wear_is_levelled_by_two_pools_alone() {
+fn wear_is_leveled_by_two_pools_alone() {
     let run = |level: &str| {
         let mut rig = rig(&[FULL, "start.pe_spread = 0", level]);
         churn(&mut rig, &[2], 30_000);
         (spread(&rig.drive), rig.ops(OpKind::Erase, Cause::Wl))
     };
     let (plain, none) = run("background.static_wear_leveling = false");
-    let (levelled, moved) =
+    let (leveled, moved) =
         run("background.dual_pool = { threshold = 5, cross_priority_threshold = 70 }");
-    assert!(none == 0 && moved > 0 && 2 * levelled < plain, "{levelled} and {plain}");
+    assert!(none == 0 && moved > 0 && 2 * leveled < plain, "{leveled} and {plain}");
 }
 
 /// The class of the block where a page lies.

@@ -17,7 +17,7 @@ fn gate(key: &str, sets: &[&str], good: &str, bad: &str) {
 }
 
 #[test]
-fn a_shape_that_is_refused_is_told_by_its_key_and_value() {
+fn a_shape_that_is_refused_is_named_by_its_key_and_value() {
     for key in ["channels", "chips", "dies", "planes", "blocks", "pages"] {
         let refusal = Resolved::new(&config(&[&format!("geometry.{key} = 0")]), 1).unwrap_err();
         assert_eq!((&*refusal.key, &*refusal.got), (&*format!("geometry.{key}"), "0"));
@@ -216,12 +216,12 @@ fn what_can_be_outdated_at_the_start() {
 
 #[test]
 fn space_that_is_kept() {
-    // Three of sixteen blocks, one more with wear levelling, two more that are bad.
+    // Three of sixteen blocks, one more with wear leveling, two more that are bad.
     let op = |share: f64| format!("ftl.overprovisioning = {share}");
     let (key, level) = ("ftl.overprovisioning", "background.static_wear_leveling = {}");
     gate(key, &[], &op(3.0 / 16.0), &op(3.0 / 16.0 - 1e-2));
     gate(key, &[level], &op(4.0 / 16.0), &op(4.0 / 16.0 - 1e-2));
-    // Of each class but one there is one more that is open, and one more with wear levelling.
+    // Of each class but one there is one more that is open, and one more with wear leveling.
     let three = "metadata.block_class = { factory = { shares = [0.3, 0.3] } }";
     let kept = |share: f64| [op(share / 16.0), op(share / 16.0 - 1e-2)];
     let [good, bad] = kept(5.0);
@@ -278,7 +278,7 @@ fn a_back_end_is_built_as_the_config_says() {
         moves.iter().map(|moved| (moved.bytes, moved.time.as_ns())).collect::<Vec<_>>()
     };
     assert_eq!(transfer("page"), [(4096, 5000); 9]);
-    assert!(transfer("sectors").into_iter().eq((0..9).map(|asked| (asked * 512, asked * 625))));
+    assert!(transfer("sectors").into_iter().eq((0..9).map(|wanted| (wanted * 512, wanted * 625))));
 }
 
 /// Where a read that failed may be set aside for another.

@@ -86,7 +86,7 @@ fn what_a_flush_waits_for_outside_is_no_wait_for_the_buffer() {
 }
 
 #[test]
-fn wear_levelling_has_a_page_to_write_when_the_host_takes_all_it_may() {
+fn wear_leveling_has_a_page_to_write_when_the_host_takes_all_it_may() {
     let sets = [
         "geometry = { blocks = 12, pages = 8 }",
         "ftl.overprovisioning = 0.4",

@@ -50,7 +50,7 @@ fn each_further_retry_costs_what_is_longer_its_sensing_or_its_way_out() {
 }
 
 #[test]
-fn what_was_sensed_in_vain_keeps_the_unit_until_it_is_given_up() {
+fn what_was_sensed_in_vain_keeps_the_unit_until_it_is_dropped() {
     let one = READ + BUS + 10 * US;
     // The second attempt decodes; the third was being sensed.
     let two = 2 * one;

@@ -1,4 +1,4 @@
-//! How far wear spreads where it is levelled, over lives long enough for every block to have had its turn.
+//! How far wear spreads where it is leveled, over lives long enough for every block to have had its turn.
 
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind, Part};
@@ -51,16 +51,16 @@ fn wear_stays_within_the_threshold_however_long_the_drive_lives() {
     for order in ORDERS {
         let (without, none) = most_spread(&[order], 97, 100_000);
         assert!(without > 60 && none == 0, "{order}: {without}");
-        let (levelled, moved) = most_spread(&[order, STATIC], 97, 100_000);
-        assert!(levelled <= 15 && moved > 0, "{order}: {levelled} after {moved}");
+        let (leveled, moved) = most_spread(&[order, STATIC], 97, 100_000);
+        assert!(leveled <= 15 && moved > 0, "{order}: {leveled} after {moved}");
         // Of the hot pool it may be twice the threshold.
-        let (levelled, moved) = most_spread(&[order, POOLS], 97, 100_000);
-        assert!(levelled <= 30 && moved > 0, "{order}: {levelled} after {moved}");
+        let (leveled, moved) = most_spread(&[order, POOLS], 97, 100_000);
+        assert!(leveled <= 30 && moved > 0, "{order}: {leveled} after {moved}");
     }
 }
 
 #[test]
-fn all_planes_are_levelled_alike() {
+fn all_planes_are_leveled_alike() {
     let planes = ["geometry.planes = 4", "start.pe_spread = 60", STATIC];
     let mut rig = Rig::unwatched(&[&DRIVE[..], &planes].concat(), 1).unwrap();
     let pages = u64::from(rig.drive.resolved().logical_pages);
@@ -82,7 +82,7 @@ fn all_planes_are_levelled_alike() {
 }
 
 #[test]
-fn a_read_waits_for_an_operation_of_levelling_not_for_all_of_a_block() {
+fn a_read_waits_for_an_operation_of_leveling_not_for_all_of_a_block() {
     // Few blocks are free, but the host, which takes its time, never waits for one.
     let few = ["scheduler = \"read_first\"", "background.gc.threshold = 0.02", STATIC];
     let mut rig = Rig::unwatched(&[&DRIVE[..], &few].concat(), 1).unwrap();
@@ -102,9 +102,9 @@ fn a_read_waits_for_an_operation_of_levelling_not_for_all_of_a_block() {
 
 #[test]
 fn a_block_that_is_not_written_on_keeps_its_wear_no_longer_than_others() {
-    // What differs at first is levelled once; then all pages are written alike.
+    // What differs at first is leveled once; then all pages are written alike.
     for (order, level) in ORDERS.iter().flat_map(|order| [(order, STATIC), (order, POOLS)]) {
-        let (levelled, moved) = most_spread(&[order, level, "start.pe_spread = 15"], 0, 200_000);
-        assert!(levelled <= 30 && moved > 0, "{order}, {level}: {levelled} after {moved}");
+        let (leveled, moved) = most_spread(&[order, level, "start.pe_spread = 15"], 0, 200_000);
+        assert!(leveled <= 30 && moved > 0, "{order}, {level}: {leveled} after {moved}");
     }
 }

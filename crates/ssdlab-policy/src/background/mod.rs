@@ -49,7 +49,7 @@ pub enum Trigger {
     LacksRoom,
 }
 
-/// Free blocks of a plane without which wear levelling and repairs begin nothing: one for what they move and one
+/// Free blocks of a plane without which wear leveling and repairs begin nothing: one for what they move and one
 /// for the host. Collection goes first then.
 pub const MOVES_FREE_LEAST: u32 = 2;
 

@@ -26,6 +26,6 @@ pub struct Repairs {
     pub checks: u64,
     /// Margins of each priority but the last, as parts of the most retries.
     pub margins: Vec<f64>,
-    /// Rounds that were left out while wear was levelled across priorities.
+    /// Rounds that were left out while wear was leveled across priorities.
     pub left_out: u64,
 }

@@ -1,4 +1,4 @@
-//! Static wear levelling: data that never changes gives up the little-worn block it sits on.
+//! Static wear leveling: data that never changes gives up the little-worn block it sits on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::allocation::Writer;
 use crate::blocks::BlockState;
 use crate::{Policy, PolicyContext};
 
-/// Settings of static wear levelling.
+/// Settings of static wear leveling.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StaticWearLevelingConfig {
@@ -24,7 +24,7 @@ impl Default for StaticWearLevelingConfig {
     }
 }
 
-/// The leveller.
+/// The leveler.
 #[derive(Clone, Debug)]
 pub struct StaticWearLeveling {
     threshold: u32,
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(ask(3, &some, Trigger::JobEnded, 2), Some(7));
         assert_eq!(ask(3, &some, Trigger::JobEnded, 1), None);
         assert_eq!(ask(3, &some, Trigger::Changed, 2), None);
-        let leveller = StaticWearLeveling { threshold: 3 };
-        assert_eq!(leveller.needs(), BackgroundNeeds::default());
+        let leveler = StaticWearLeveling { threshold: 3 };
+        assert_eq!(leveler.needs(), BackgroundNeeds::default());
     }
 }

@@ -115,7 +115,7 @@ pub struct RunResult {
     /// By page type.
     #[serde(flatten)]
     pub typed: Typed,
-    /// Blocks moved by static wear levelling.
+    /// Blocks moved by static wear leveling.
     pub wear_leveled: u64,
     /// Wear of the blocks that are not bad, in P/E cycles.
     pub wear: WearResult,

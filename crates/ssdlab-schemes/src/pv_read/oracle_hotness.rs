@@ -19,7 +19,7 @@ pub enum By {
     /// Its reads: the ideal for reading.
     #[default]
     Reads,
-    /// Its writes: wear levelling that knows what varies.
+    /// Its writes: wear leveling that knows what varies.
     Writes,
 }
 

@@ -40,7 +40,7 @@ PARTS = {
     "map": Part("map", "looking up the page map", "#8c6d31"),
     "die_host": Part("die (host)", "waiting for a die busy with other requests", "#e69f00"),
     "die_gc": Part("die (GC)", "waiting for a die that collected garbage", "#d55e00"),
-    "die_wl": Part("die (wear)", "waiting for a die that levelled wear", "#a33b00"),
+    "die_wl": Part("die (wear)", "waiting for a die that leveled wear", "#a33b00"),
     "die_migration": Part("die (moves)", "waiting for a die that moved data", "#f4a582"),
     "die_mapping": Part("die (map)", "waiting for a die busy with map pages", "#c9a66b"),
     "die_rmw": Part("die (RMW)", "waiting for a die that read what a write changes", "#f0c75e"),

@@ -14,7 +14,7 @@ from ssdlab.render.figures.stacked_bars import Bars, stacked_values
 _CAUSES = {
     "host": ("host", "#0072b2"),
     "gc": ("garbage collection", "#d55e00"),
-    "wl": ("wear levelling", "#009e73"),
+    "wl": ("wear leveling", "#009e73"),
     "migration": ("migration", "#cc79a7"),
     "mapping": ("page map", "#e69f00"),
     "rmw": ("read-modify-write", "#56b4e9"),

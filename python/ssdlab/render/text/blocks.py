@@ -44,7 +44,7 @@ def _streams(streams: Sequence[StreamResult]) -> Iterator[str]:
 
 def _repaired(repairs: Repairs) -> Iterator[str]:
     """Say what became of blocks that were worse than those of a lower priority."""
-    left = f"{repairs.left_out:,} left out for wear levelling" if repairs.left_out else ""
+    left = f"{repairs.left_out:,} left out for wear leveling" if repairs.left_out else ""
     if repairs.rounds == 0:
         yield f"repairs    no round has come yet{', ' + left if left else ''}"
         return

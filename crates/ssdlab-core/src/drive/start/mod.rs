@@ -89,7 +89,7 @@ impl Resolved {
     /// Whether drives of these configs begin alike, if the data on them is of the same tenants: nothing that
     /// [`Start::draw`] makes of them differs. `outlined_alike` is asked where their background policies differ.
     pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
-        fn asked(resolved: &Resolved) -> impl PartialEq {
+        fn relevant(resolved: &Resolved) -> impl PartialEq {
             let DriveConfig { geometry, timing, physics, flash, ftl, metadata, start, .. } =
                 &resolved.config;
             let has_estimate = resolved.has_estimate();
@@ -103,7 +103,7 @@ impl Resolved {
         }
         // A steady plane takes as long to find as a drive to draw, and other background policies seldom leave the same.
         let outlined = || !self.config.start.steady_state && outlined_alike();
-        asked(self) == asked(other)
+        relevant(self) == relevant(other)
             && (self.config.background == other.config.background || outlined())
     }
 

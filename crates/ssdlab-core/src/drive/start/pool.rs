@@ -229,7 +229,7 @@ impl Pool {
     }
 
     /// A writer was given a page.
-    fn page_given(&mut self, ppn: Ppn, writer: Writer, request: AllocRequest) {
+    fn page_allocated(&mut self, ppn: Ppn, writer: Writer, request: AllocRequest) {
         if !self.placement.is_empty() && self.geometry.page_in_block(ppn) == PageInBlock(0) {
             let block = self.geometry.block_of(ppn);
             let stream = self.streams.of(request.stream);
@@ -247,7 +247,7 @@ impl Pool {
                 }
             }
         };
-        self.page_given(ppn, Writer::Host, request);
+        self.page_allocated(ppn, Writer::Host, request);
         self.ftl.commit_write(lpn, ppn);
         if self.choose_job(Trigger::Changed) {
             while self.choose_job(Trigger::JobEnded) {}
@@ -265,8 +265,10 @@ impl Pool {
             return false;
         }
         let view = plane_view(&self.ftl, PLANE);
-        let mut asked = self.policies.iter_mut().filter(|policy| asks(policy));
-        let Some(job) = asked.find_map(|policy| policy.job(trigger, &view)) else { return false };
+        let mut eligible = self.policies.iter_mut().filter(|policy| asks(policy));
+        let Some(job) = eligible.find_map(|policy| policy.job(trigger, &view)) else {
+            return false;
+        };
         self.carry_out(job);
         true
     }
@@ -282,7 +284,7 @@ impl Pool {
                 let request = self.request_for(lpn, job.cause);
                 let to = self.ftl.prepare_write(PLANE, job.to, request);
                 let to = to.expect("the reserve serves a move");
-                self.page_given(to, job.to, request);
+                self.page_allocated(to, job.to, request);
                 self.ftl.commit_copy(lpn, from, to);
             }
         }

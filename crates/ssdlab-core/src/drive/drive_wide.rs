@@ -38,8 +38,8 @@ struct Due {
 
 /// Jobs and rounds of background policies that mind the drive as a whole.
 #[derive(Clone, Debug)]
-pub struct Upkeep {
-    minds_all: bool,
+pub struct DriveWide {
+    is_drive_wide: bool,
     /// By plane; empty as long as nobody has asked for a relocation.
     waiting: Vec<VecDeque<Waiting>>,
     planes: usize,
@@ -51,12 +51,12 @@ pub struct Upkeep {
     /// The cells' time that passes in a unit of the run's time.
     time_scale: u32,
     /// Whether the host has asked for something since the last round.
-    asked: bool,
+    host_active: bool,
 }
 
-impl Upkeep {
+impl DriveWide {
     /// Nothing to do as yet; in the cells `time_scale` times as much time passes as in the run.
-    pub fn new(policies: &[AnyBackground], planes: u32, time_scale: u32) -> Upkeep {
+    pub fn new(policies: &[AnyBackground], planes: u32, time_scale: u32) -> DriveWide {
         let due = (0..).zip(policies).filter_map(|(at, policy)| {
             let interval = in_run(policy.needs().interval?, time_scale);
             let owner = Listener::Background(at);
@@ -64,24 +64,24 @@ impl Upkeep {
         });
         let due: Vec<Due> = due.collect();
         // Relocations may have to wait for more than their planes.
-        let minds_all = policies.iter().any(|one| one.needs().is_drive_wide) || !due.is_empty();
+        let is_drive_wide = policies.iter().any(|one| one.needs().is_drive_wide) || !due.is_empty();
         let planes = planes as usize;
-        Upkeep {
-            minds_all,
+        DriveWide {
+            is_drive_wide,
             waiting: Vec::new(),
             planes,
             pages_waiting: 0,
             coming: Vec::new(),
             due,
             time_scale,
-            asked: true,
+            host_active: true,
         }
     }
 
     /// The host asks for something.
     #[inline]
     pub fn host_asks(&mut self) {
-        self.asked = true;
+        self.host_active = true;
     }
 
     /// Sets the timer of a policy, or a component, to come due after so much of the cells' time.
@@ -160,10 +160,10 @@ impl Drive {
     /// a round waits until the jobs of the last have ended: else rounds that take longer than the time between
     /// them would keep a drive busy for ever.
     #[inline]
-    pub(super) fn next_round(&self, is_idle: bool) -> SimTime {
-        let due = self.background.upkeep.due.iter().map(|due| due.at).min();
+    pub(super) fn next_timer(&self, is_idle: bool) -> SimTime {
+        let due = self.background.drive_wide.due.iter().map(|due| due.at).min();
         match due {
-            Some(at) if self.background.upkeep.asked || is_idle => {
+            Some(at) if self.background.drive_wide.host_active || is_idle => {
                 at.max(SimTime::from_ns(self.now))
             }
             _ => SimTime::NEVER,
@@ -172,12 +172,12 @@ impl Drive {
 
     /// Holds the rounds that are due now.
     #[cold]
-    pub(super) fn round(&mut self) {
-        self.background.upkeep.asked = false;
+    pub(super) fn fire_timers(&mut self) {
+        self.background.drive_wide.host_active = false;
         let across = self.levels_across();
         let now = SimTime::from_ns(self.now);
-        for at in 0..self.background.upkeep.due.len() {
-            let due = &mut self.background.upkeep.due[at];
+        for at in 0..self.background.drive_wide.due.len() {
+            let due = &mut self.background.drive_wide.due[at];
             if due.at > now {
                 continue;
             }
@@ -196,7 +196,7 @@ impl Drive {
                 self.carry_out_actions();
                 continue;
             };
-            self.background.upkeep.drop_all_of(policy);
+            self.background.drive_wide.drop_all_of(policy);
             if across {
                 self.policies.publish_to(owner, &Event::TimerSkipped);
                 continue;
@@ -211,11 +211,11 @@ impl Drive {
     #[cold]
     pub(super) fn carry_out_actions(&mut self) {
         let now = SimTime::from_ns(self.now);
-        for (owner, action) in self.policies.take_asked() {
+        for (owner, action) in self.policies.take_pending() {
             let job = match action {
                 Action::Relocate(job) => job,
                 Action::SetTimer { after } => {
-                    self.background.upkeep.set_timer(owner, now, after);
+                    self.background.drive_wide.set_timer(owner, now, after);
                     continue;
                 }
                 // A page moves when it is read, and a block is classed when it is freed, or not at all.
@@ -227,7 +227,7 @@ impl Drive {
             let erases = self.ftl.blocks.erases(job.block);
             let pages = u32::from(self.ftl.blocks.valid(job.block));
             let plane = self.geometry.plane_of(job.block);
-            self.background.upkeep.push(plane, Waiting { job, policy, erases, pages });
+            self.background.drive_wide.push(plane, Waiting { job, policy, erases, pages });
         }
         self.begin_all_waiting();
     }
@@ -235,7 +235,7 @@ impl Drive {
     /// The full blocks that no job empties or is to empty, and how they are expected to read.
     fn estimates(&self) -> Vec<BlockEstimate> {
         let blocks = &self.ftl.blocks;
-        let waiting = self.background.upkeep.waiting.iter().flatten();
+        let waiting = self.background.drive_wide.waiting.iter().flatten();
         let mut taken: Vec<BlockId> = waiting.map(|waiting| waiting.job.block).collect();
         taken.sort_unstable();
         let all = (0..self.geometry.block_count()).map(BlockId);
@@ -250,10 +250,10 @@ impl Drive {
             .collect()
     }
 
-    /// The next job that waits for a plane on which none runs, if it may begin: not while wear is levelled
+    /// The next job that waits for a plane on which none runs, if it may begin: not while wear is leveled
     /// across priorities, whose blocks a repair would give back.
     pub(super) fn next_waiting(&mut self, plane: PlaneId) -> Option<(BackgroundAt, Job)> {
-        let (policy, job) = self.background.upkeep.first(plane, &self.ftl.blocks)?;
+        let (policy, job) = self.background.drive_wide.first(plane, &self.ftl.blocks)?;
         if self.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize || self.levels_across() {
             return None;
         }
@@ -262,13 +262,13 @@ impl Drive {
         if owner.is_some_and(|owner| !owner.may_start(pages)) {
             return None;
         }
-        self.background.upkeep.pop(plane);
+        self.background.drive_wide.pop(plane);
         Some((policy, job))
     }
 
     /// Begins the first job that waits for each plane on which none runs, if it may.
     pub(super) fn begin_all_waiting(&mut self) {
-        if self.background.upkeep.waiting.iter().all(VecDeque::is_empty) {
+        if self.background.drive_wide.waiting.iter().all(VecDeque::is_empty) {
             return;
         }
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
@@ -281,21 +281,21 @@ impl Drive {
     }
 
     /// Asks those who mind the drive as a whole what is to be done.
-    pub(super) fn mind_all(&mut self) {
-        if !self.background.upkeep.minds_all {
+    pub(super) fn start_drive_wide_jobs(&mut self) {
+        if !self.background.drive_wide.is_drive_wide {
             return;
         }
         for at in 0..self.policies.background.len() {
             while self.policies.background[at].needs().is_drive_wide {
                 let free = self.ftl.alloc.subpools().unwrap_or_default();
                 self.background
-                    .upkeep
+                    .drive_wide
                     .coming
-                    .resize(free.len().max(self.background.upkeep.coming.len()), 0);
+                    .resize(free.len().max(self.background.drive_wide.coming.len()), 0);
                 let view = DriveView {
                     blocks: &self.ftl.blocks,
                     free: &free,
-                    coming: &self.background.upkeep.coming,
+                    coming: &self.background.drive_wide.coming,
                     busy: self.background.jobs.collecting(),
                 };
                 let job = self.policies.background[at].drive_job(&view);
@@ -311,12 +311,12 @@ impl Drive {
     /// Tells the background policies of a job that has ended.
     pub(super) fn publish_ended_job(&mut self, ended: &Running) {
         let Running { job, moved, took, policy: owner, .. } = *ended;
-        self.background.upkeep.ends(&job);
-        let waiting = self.background.upkeep.pages_waiting;
+        self.background.drive_wide.ends(&job);
+        let waiting = self.background.drive_wide.pages_waiting;
         self.policies.publish_ended(EndedJob { job, moved, took, own: false, waiting }, owner);
     }
 
-    /// Whether wear is levelled across priorities now.
+    /// Whether wear is leveled across priorities now.
     pub fn levels_across(&self) -> bool {
         self.policies.background.iter().any(|policy| policy.levels_across())
     }
