@@ -235,3 +235,72 @@ fn a_policy_does_not_see_how_a_freed_block_reads() {
     assert!(!events.is_empty());
     assert!(events.iter().all(|event| event.contains("worst: None")), "{events:?}");
 }
+
+#[test]
+fn reads_of_a_page_lead_to_a_move_and_where_its_group_is_full_to_a_lack_of_space() {
+    let sets = [
+        "geometry = { channels = 2, blocks = 60, pages = 8 }",
+        "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }",
+        "metadata.block_class = { measured = { read_hot_share = 0.3 } }",
+        "start.fill = 0.5",
+        "background.read_hot_migration = { threshold = 1 }",
+    ];
+    let kinds = [
+        EventMask::HOST_READ,
+        EventMask::MIGRATION_BEGAN,
+        EventMask::PAGE_MIGRATED,
+        EventMask::NO_SPACE,
+        EventMask::JOB_ENDED,
+    ];
+    let found = events(&sets, &kinds, |rig| {
+        for n in 0..600 {
+            rig.read(ssdlab_base::rng::hash(1, 2, n) % 400);
+            rig.finish();
+        }
+    });
+    let count = |name| found.iter().filter(|event| *event == name).count();
+    let [reads, begun, moved, lacks, ended] =
+        ["HostRead", "MigrationBegan", "PageMigrated", "NoSpace", "JobEnded"].map(count);
+    assert!(reads > 500 && begun > 100 && lacks > 0 && ended > 0, "{found:?}");
+    // Pages move alone, and with the blocks that jobs empty.
+    assert!(moved > begun, "{moved} of {begun}");
+    let first = |name| found.iter().position(|event| event == name);
+    assert!(first("HostRead") < first("MigrationBegan"));
+    assert!(first("MigrationBegan") < first("PageMigrated"));
+    assert!(first("NoSpace") < first("JobEnded"));
+}
+
+#[test]
+fn a_job_ends_for_each_block_that_is_collected() {
+    let kinds = [EventMask::BLOCK_COLLECTED, EventMask::JOB_ENDED];
+    let found = events(&["start.fill = 0.9"], &kinds, |rig| {
+        for page in 0..400 {
+            rig.wait_below(4).expect("a drive that goes on");
+            rig.pages(Op::Write, page % 8, 1);
+        }
+    });
+    let count = |name| found.iter().filter(|event| *event == name).count();
+    assert!(count("JobEnded") > 10);
+    assert_eq!(count("JobEnded"), count("BlockCollected"));
+}
+
+#[test]
+fn a_write_that_goes_to_another_plane_than_the_scheduler_chose_is_an_event() {
+    let sets = [
+        "geometry = { channels = 2, planes = 2 }",
+        "scheduler = { fifo = { head_of_line = true } }",
+        "ftl.allocation = \"dynamic\"",
+        "start.fill = 1",
+    ];
+    let found = events(&sets, &[EventMask::PLANE_CHANGED, EventMask::COUNTS_RESET], |rig| {
+        rig.drive.reset_stats();
+        let pages = u64::from(rig.drive.resolved().logical_pages);
+        for n in 0..4000 {
+            rig.wait_below(60).expect("a drive that goes on");
+            rig.pages(Op::Write, ssdlab_base::rng::hash(1, 2, n) % pages, 1);
+        }
+    });
+    assert_eq!(found[0], "CountsReset");
+    assert!(found[1..].iter().all(|event| event == "PlaneChanged"));
+    assert!(found.len() > 1, "a plane that filled up");
+}
