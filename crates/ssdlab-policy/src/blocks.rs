@@ -2,13 +2,12 @@
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
-use serde::{Deserialize, Serialize};
 use ssdlab_base::ahead;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use crate::allocation::BlockClass;
 use crate::kept::{self, Kept, Limits};
-pub use crate::pool::Pool;
+pub use crate::pool::{BlockState, Pool};
 
 /// The class of each block.
 #[derive(Clone, Debug, Default)]
@@ -17,25 +16,6 @@ pub struct BlockClasses {
     pub classes: Vec<BlockClass>,
     /// How many classes are set apart, the best first.
     pub apart: u8,
-}
-
-/// What a block is used for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum BlockState {
-    /// Erased, ready to be written.
-    Free,
-    /// Being written.
-    Open,
-    /// Full: garbage collection may take it.
-    Closed,
-    /// Being emptied, or being erased.
-    Victim,
-    /// Not to be used: bad when the drive left the factory.
-    Bad,
-    /// Programmed in part, and nothing under way: in the relaxed order it may be written further, or
-    /// collected.
-    Partial,
 }
 
 /// The block table, a column for each fact.

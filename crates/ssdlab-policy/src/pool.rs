@@ -1,9 +1,28 @@
 //! The blocks of a plane as a policy sees them.
 
+use serde::{Deserialize, Serialize};
 use ssdlab_nand::BlockId;
 
 use crate::allocation::BlockClass;
-use crate::blocks::BlockState;
+
+/// What a block is used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum BlockState {
+    /// Erased, ready to be written.
+    Free,
+    /// Being written.
+    Open,
+    /// Full: garbage collection may take it.
+    Closed,
+    /// Being emptied, or being erased.
+    Victim,
+    /// Not to be used: bad when the drive left the factory.
+    Bad,
+    /// Programmed in part, and nothing under way: in the relaxed order it may be written further, or
+    /// collected.
+    Partial,
+}
 
 /// The blocks of one plane, a column for each fact; index 0 is the plane's first block.
 #[derive(Clone, Copy, Debug)]
