@@ -8,7 +8,7 @@ use serde::ser::SerializeTuple;
 use serde::{Serialize, Serializer};
 use ssdlab_nand::Geometry;
 
-use super::start::save_owners;
+use super::start::{restore_apart, save_classes};
 use super::{Drive, Start};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Facts;
@@ -160,16 +160,19 @@ impl Drive {
         let policies = std::mem::take(&mut media.policies);
         let start = Start::of(&resolved, media, &policies)?;
         let mut drive = Drive::begin(resolved, start);
+        drive.restore_columns(&policies).map_err(Misfit::Inconsistent)?;
+        if let Some(groups) = &mut drive.policies.metadata.block_groups {
+            restore_apart(&drive.resolved, groups, &mut drive.ftl, &policies)?;
+        }
         if let Some(moves) = &mut drive.background.moves {
             moves.recount(&drive.ftl.map, &drive.geometry, drive.planes.order());
         }
-        drive.restore_columns(&policies).map_err(Misfit::Inconsistent)?;
         Ok(drive)
     }
 
     fn saved_columns(&mut self) -> SavedColumns {
         let mut saved = self.policies.saved();
-        save_owners(&self.resolved, &self.ftl.blocks, &mut saved);
+        save_classes(&self.resolved, &self.ftl.blocks, &mut saved);
         if let Some((place, columns)) = self.history.columns(&self.resolved.config) {
             saved.add(&place, &columns);
         }

@@ -90,7 +90,6 @@ const BEGIN_ANEW: &[(&str, &str)] = &[
     ("background/inversion_repair", "counts are those of the run"),
     ("eviction/lru", "the buffer begins empty"),
     ("eviction/pt_lru", "the buffer begins empty"),
-    ("metadata/block_class", "blocks are measured as the drive is set up"),
     ("metadata/page_hotness", "counts are those of the run"),
     ("placement/ubs", "a run draws its chance from the seed anew"),
     ("scheduler/dlv", "nothing is under way"),

@@ -10,6 +10,7 @@ use ssdlab_nand::{BlockId, Level, PlaneId};
 
 use super::group_config::GROWTH;
 pub use super::group_config::{Boundaries, GroupsConfig, Scope};
+use super::readings::Readings;
 use ssdlab_policy::Component;
 use ssdlab_policy::account::Reading;
 use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
@@ -23,26 +24,26 @@ struct Part {
     apart: u32,
 }
 
-/// Of a block that was not read since it was measured.
-const UNREAD: Reading = Reading { level: Level::BEYOND, errors: 0 };
-
 /// What is known of the blocks of a drive.
 #[derive(Clone, Debug)]
 pub struct Groups {
     config: GroupsConfig,
     /// What each block was measured to be.
-    known: Box<[Reading]>,
-    /// The worst reading of each since, or [`UNREAD`]; and its P/E cycles when it was measured.
-    seen: Box<[Reading]>,
+    known: Readings,
+    /// The worst reading of each since, and its P/E cycles when it was measured.
+    seen: Readings,
     measured: Box<[u32]>,
     /// By plane and group.
     shares: Box<[Part]>,
     /// By plane and group but the last, its last block in the order of errors; none where levels
     /// divide.
     bounds: Box<[(u32, u32)]>,
-    /// Blocks of each plane that may yet be set apart.
+    /// Blocks of each plane that may yet be set apart, and in all.
     room: Box<[u32]>,
+    most_apart: u32,
     blocks_per_plane: u32,
+    /// Levels at which a block can be read.
+    levels: u8,
     /// Errors of a codeword with which a block can still be read.
     most_errors: u32,
     /// The order in which free blocks are opened.
@@ -56,6 +57,8 @@ pub struct First {
     pub blocks_per_plane: u32,
     /// See `blocks_per_plane`.
     pub most_apart: u32,
+    /// Levels at which a block can be read.
+    pub levels: u8,
     /// Errors of a codeword with which a block can still be read.
     pub most_errors: u32,
     /// What each block is measured to be, and its P/E cycles.
@@ -69,7 +72,8 @@ pub struct First {
 impl Groups {
     /// None of the blocks is set apart.
     pub fn new(config: &GroupsConfig, first: First) -> Groups {
-        let First { blocks_per_plane, most_apart, most_errors, known, erases, opens } = first;
+        let First { blocks_per_plane, most_apart, levels, most_errors, known, erases, opens } =
+            first;
         let planes = known.len() / blocks_per_plane as usize;
         let bounds = match &config.boundaries {
             Boundaries::Levels(_) => 0,
@@ -77,22 +81,37 @@ impl Groups {
         };
         let mut groups = Groups {
             config: config.clone(),
-            seen: vec![UNREAD; known.len()].into(),
-            known: known.into(),
+            seen: Readings::none(known.len()),
+            known: Readings::of(&known),
             measured: erases.into(),
             shares: vec![Part::default(); planes * config.groups()].into(),
             bounds: vec![(0, 0); planes * bounds].into(),
             room: vec![most_apart; planes].into(),
+            most_apart,
             blocks_per_plane,
+            levels,
             most_errors,
             opens,
         };
-        (0..planes as u32).for_each(|plane| groups.cut(PlaneId(plane)));
-        for block in (0..groups.known.len() as u32).map(BlockId) {
-            let group = groups.group(block);
-            groups.share(block, group).blocks += 1;
-        }
+        groups.count_anew(|_| None);
         groups
+    }
+
+    /// Counts the blocks of each group by what they were measured to be, and those that are set apart by their class,
+    /// `None` of one that is not.
+    pub fn count_anew(&mut self, class: impl Fn(BlockId) -> Option<BlockClass>) {
+        self.shares.fill(Part::default());
+        self.room.fill(self.most_apart);
+        (0..self.room.len() as u32).for_each(|plane| self.cut(PlaneId(plane)));
+        for block in (0..self.measured.len() as u32).map(BlockId) {
+            let group = self.group(block);
+            self.share(block, group).blocks += 1;
+            if let Some(class) = class(block) {
+                self.share(block, class).apart += 1;
+                let room = self.room(block);
+                *room = room.saturating_sub(1);
+            }
+        }
     }
 
     fn plane(&self, block: BlockId) -> usize {
@@ -104,7 +123,7 @@ impl Groups {
         let Boundaries::Shares(shares) = &self.config.boundaries else { return };
         let first = plane.0 * self.blocks_per_plane;
         let mut ranked: Vec<(u32, u32)> = (first..first + self.blocks_per_plane)
-            .map(|block| (self.known[block as usize].errors, block))
+            .map(|block| (self.known.errors[block as usize], block))
             .collect();
         ranked.sort_unstable();
         let mut summed = 0.0;
@@ -120,7 +139,7 @@ impl Groups {
     /// The level at which a block was measured, from 0.
     #[inline]
     pub fn level(&self, block: BlockId) -> Level {
-        self.known[block.index()].level
+        Level(self.known.level[block.index()].saturating_sub(1))
     }
 
     /// The group of a block, 0 the best.
@@ -132,7 +151,7 @@ impl Groups {
                 upto.iter().filter(|&&upto| level > upto).count()
             }
             Boundaries::Shares(shares) => {
-                let rank = (self.known[block.index()].errors, block.0);
+                let rank = (self.errors(block), block.0);
                 let first = self.plane(block) * shares.len();
                 let bounds = &self.bounds[first..first + shares.len()];
                 bounds.iter().filter(|&&bound| rank > bound).count()
@@ -143,7 +162,7 @@ impl Groups {
 
     /// Raw bit errors of a block's codewords when it was measured.
     pub fn errors(&self, block: BlockId) -> u32 {
-        self.known[block.index()].errors
+        self.known.errors[block.index()]
     }
 
     /// How long a block with so many P/E cycles is predicted to last, in intervals of measuring: its
@@ -210,12 +229,7 @@ impl Groups {
     /// A page of a block was read.
     #[inline]
     pub fn read(&mut self, block: BlockId, reading: Reading) {
-        let seen = &mut self.seen[block.index()];
-        if *seen == UNREAD {
-            *seen = reading;
-        }
-        seen.level = seen.level.max(reading.level);
-        seen.errors = seen.errors.max(reading.errors);
+        self.seen.worsen(block, reading);
     }
 
     /// A block of this class was erased, for the so-many-th time: its class from now on, the last if it
@@ -231,13 +245,11 @@ impl Groups {
             self.share(block, class).apart -= 1;
             *self.room(block) += 1;
         }
-        if erases - self.measured[block.index()] >= self.config.interval {
+        // A state file may hold what never was.
+        if erases.saturating_sub(self.measured[block.index()]) >= self.config.interval {
             let before = self.group(block);
-            let seen = std::mem::replace(&mut self.seen[block.index()], UNREAD);
             self.measured[block.index()] = erases;
-            if seen != UNREAD {
-                self.known[block.index()] = seen;
-            }
+            self.known.take(block, &mut self.seen);
             // Ranks leave each group as many blocks as it had.
             match &self.config.boundaries {
                 Boundaries::Levels(_) => {
@@ -296,11 +308,15 @@ impl Component for Groups {
     fn columns(&mut self) -> Vec<Column<'_>> {
         let of_a_group = u64::from(u8::BITS - (self.count() - 1).leading_zeros());
         let of_errors = u64::from(u32::BITS - self.most_errors.leading_zeros());
-        let blocks = self.known.len() as u64;
-        let errors = if self.counts_errors() { blocks * of_errors } else { 0 };
+        let of_errors = if self.counts_errors() { of_errors } else { 0 };
+        let levels = self.levels.into();
+        let Groups { known, seen, measured, .. } = self;
         vec![
-            Column::counted("block_groups", blocks * of_a_group),
-            Column::counted("block_errors", errors),
+            Column::new("block_groups", &mut known.level).bits(of_a_group).up_to(levels),
+            Column::new("block_errors", &mut known.errors).bits(of_errors),
+            Column::new("block_groups_seen", &mut seen.level).up_to(levels),
+            Column::new("block_errors_seen", &mut seen.errors),
+            Column::new("block_measured_at", measured),
         ]
     }
 }
@@ -326,6 +342,7 @@ mod tests {
             First {
                 blocks_per_plane: 10,
                 most_apart: 4,
+                levels: 7,
                 most_errors: 490,
                 known,
                 erases,

@@ -6,6 +6,7 @@ pub mod block_groups;
 mod group_config;
 pub mod page_hotness;
 pub mod predictor;
+mod readings;
 pub mod retry_estimate;
 
 use schemars::JsonSchema;

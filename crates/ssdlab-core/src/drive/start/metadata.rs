@@ -2,7 +2,7 @@
 
 use ssdlab_nand::{BlockId, Geometry};
 
-use super::{Start, allocator_config};
+use super::{Misfit, Start, allocator_config, restore_classes};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Cells;
 use crate::ftl::{Allocator, BlockState, Ftl};
@@ -11,6 +11,7 @@ use crate::metadata::Metadata;
 use crate::metadata::block_class::BlockClassChoice;
 use crate::metadata::block_groups::{First, Groups, GroupsConfig};
 use crate::metadata::page_hotness::HotPages;
+use crate::policy::columns::SavedColumns;
 
 /// Builds the metadata components for a start.
 pub fn metadata(resolved: &Resolved, start: &mut Start) -> Metadata {
@@ -48,16 +49,14 @@ fn set_apart(resolved: &Resolved, config: &GroupsConfig, ftl: &mut Ftl, cells: &
     let first = First {
         blocks_per_plane: geometry.blocks,
         most_apart: resolved.most_apart,
+        levels: cells.levels(),
         most_errors: cells.most_errors(),
         known: cells.first_readings(geometry),
-        erases: erases.clone(),
+        erases,
         opens: resolved.config.ftl.free_block_policy,
     };
     let mut groups = Groups::new(config, first);
-    let turns = all.clone().zip(erases).map(|(block, erases)| groups.turn(block, erases));
-    if let Some(turns) = turns.collect() {
-        ftl.blocks.set_turns(turns);
-    }
+    set_turns(&groups, ftl);
     let is_free = |&block: &BlockId| ftl.blocks.state(block) == BlockState::Free;
     let mut free: Vec<BlockId> = all.filter(is_free).collect();
     // By chance: the first in order would be the first that the host is given, too.
@@ -71,8 +70,39 @@ fn set_apart(resolved: &Resolved, config: &GroupsConfig, ftl: &mut Ftl, cells: &
         *left -= usize::from(groups.is_apart(class));
         ftl.blocks.set_class(block, class);
     }
-    let open = ftl.alloc.save();
+    sort_free_blocks(resolved, ftl);
+    groups
+}
+
+/// Sets the turns of blocks by what they were measured to be, if free blocks are opened by that.
+fn set_turns(groups: &Groups, ftl: &mut Ftl) {
+    let all = (0..ftl.blocks.len() as u32).map(BlockId);
+    let turns = all.map(|block| groups.turn(block, ftl.blocks.erases(block)));
+    if let Some(turns) = turns.collect() {
+        ftl.blocks.set_turns(turns);
+    }
+}
+
+/// Has the allocator sort free blocks by their classes and turns.
+fn sort_free_blocks(resolved: &Resolved, ftl: &mut Ftl) {
+    let (open, geometry) = (ftl.alloc.save(), resolved.geometry());
     let alloc = Allocator::restore(&open, geometry, &mut ftl.blocks, allocator_config(resolved));
     ftl.alloc = alloc.expect("pages of the same order");
-    groups
+}
+
+/// Sets those blocks apart that a state file tells, if it does; `groups` are as they were then.
+pub fn restore_apart(
+    resolved: &Resolved,
+    groups: &mut Groups,
+    ftl: &mut Ftl,
+    kept: &SavedColumns,
+) -> Result<(), Misfit> {
+    if !restore_classes(resolved, &mut ftl.blocks, kept)? {
+        return Ok(());
+    }
+    let blocks = &ftl.blocks;
+    groups.count_anew(|block| Some(blocks.class(block)).filter(|_| blocks.is_apart(block)));
+    set_turns(groups, ftl);
+    sort_free_blocks(resolved, ftl);
+    Ok(())
 }

@@ -12,7 +12,7 @@ mod pool;
 
 pub use draw::Outline;
 pub use lay::Laying;
-pub use metadata::metadata;
+pub use metadata::{metadata, restore_apart};
 pub use owners::{Owners, Tenant};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
@@ -22,6 +22,7 @@ use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved, is_bad};
 use crate::flash::Cells;
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
+use crate::metadata::block_class::BlockClassChoice;
 use crate::metadata::retry_estimate::{Before, RetryEstimates};
 use crate::metadata::{RETRY_ESTIMATE, place_of};
 use crate::policy::columns::{Column, SavedColumns};
@@ -183,16 +184,46 @@ fn set_turns(blocks: &mut BlockTable, quality: Option<&RetryEstimates>) {
     }
 }
 
-/// Where the priority of each block stands in a state file.
-const OWNERS: &str = "metadata/block_class";
+/// Where the class of each block stands in a state file, if blocks change it; drives with as many classes of a kind
+/// can take it.
+fn place_of_classes(resolved: &Resolved) -> Option<String> {
+    let block_class = &resolved.config.metadata.block_class;
+    let classes = block_class.classes();
+    let kind = match block_class {
+        BlockClassChoice::Predicted(_) => "predicted",
+        BlockClassChoice::Measured(_) => "measured",
+        BlockClassChoice::None(_) | BlockClassChoice::Factory(_) => return None,
+    };
+    Some(place_of(&format!("block_class/{kind}/{classes}")))
+}
 
-/// Saves whose blocks are, where they are kept apart by priority.
-pub fn save_owners(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColumns) {
-    if resolved.config.metadata.block_class.by_priority() {
+const CLASSES: &str = "block_classes";
+
+/// Saves the class of each block, where blocks change it.
+pub fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColumns) {
+    if let Some(place) = place_of_classes(resolved) {
         let all = (0..blocks.len() as u32).map(BlockId);
-        let mut owners: Vec<u8> = all.map(|block| blocks.class(block).0).collect();
-        to.add(OWNERS, &[Column::new("block_priorities", &mut owners)]);
+        let mut classes: Vec<u8> = all.map(|block| blocks.class(block).0).collect();
+        to.add(&place, &[Column::new(CLASSES, &mut classes)]);
     }
+}
+
+/// Gives blocks the classes that they had, if a state file tells them; whether it does.
+pub fn restore_classes(
+    resolved: &Resolved,
+    blocks: &mut BlockTable,
+    kept: &SavedColumns,
+) -> Result<bool, Misfit> {
+    let Some(place) = place_of_classes(resolved) else { return Ok(false) };
+    let mut classes = vec![0; blocks.len()];
+    let last = resolved.config.metadata.block_class.classes() as u64 - 1;
+    let mut column = [Column::new(CLASSES, &mut classes).up_to(last)];
+    let found = kept.restore(&place, &mut column).map_err(Misfit::Inconsistent)?;
+    if found {
+        let all = (0..).map(BlockId).zip(classes);
+        all.for_each(|(block, class)| blocks.set_class(block, BlockClass(class)));
+    }
+    Ok(found)
 }
 
 /// Gives the blocks to the priorities that had them. Where no one knows, it deals out the blocks that hold data: in
@@ -206,14 +237,10 @@ fn set_owners(
     if !block_class.by_priority() {
         return Ok(());
     }
-    let all = (0..blocks.len() as u32).map(BlockId);
-    let mut owners = vec![0; blocks.len()];
-    let last = block_class.classes() as u64 - 1;
-    let mut column = [Column::new("block_priorities", &mut owners).up_to(last)];
-    if kept.restore(OWNERS, &mut column).map_err(Misfit::Inconsistent)? {
-        all.zip(owners).for_each(|(block, owner)| blocks.set_class(block, BlockClass(owner)));
+    if restore_classes(resolved, blocks, kept)? {
         return Ok(());
     }
+    let all = (0..blocks.len() as u32).map(BlockId);
     let mut used: Vec<BlockId> = all.filter(|&block| blocks.written(block) > 0).collect();
     used.sort_by_key(|&block| (blocks.turn(block), block.0));
     let each = used.len().div_ceil(block_class.classes()).max(1);
