@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,11 @@ from ssdlab import _native
 from ssdlab.errors import InputError
 from ssdlab.files import open_regular
 
+_HEAD = re.compile(
+    rb'\{"job": "[0-9a-f]{1,64}", "bytes": (?P<bytes>[0-9]{1,15}), '
+    rb'"sha256": "[0-9a-f]{64}", "made": '
+)
+_HEAD_MOST = 256
 _TAIL = b"}\n"
 _OPTION = "--out"
 
@@ -39,20 +45,24 @@ def read(file: Path, job: str) -> tuple[Any] | None:
     """Return what a job made, in a tuple; None unless the file is as it was written for it."""
     try:
         with open_regular(file) as opened:
-            found = opened.read()
+            head = _HEAD.match(opened.read(_HEAD_MOST))
+            size = os.fstat(opened.fileno()).st_size
+            # No more is read than was written.
+            if head is None or size != head.end() + int(head["bytes"]) + len(_TAIL):
+                return None
+            opened.seek(head.end())
+            body = opened.read(int(head["bytes"]))
+            found = head[0] + body + opened.read(len(_TAIL) + 1)
     except OSError:
         return None
-    body = found[len(_head(job, "0" * 64)) : -len(_TAIL)]
     return (json.loads(body),) if found == _enveloped(job, body) else None
 
 
 def _enveloped(job: str, body: bytes) -> bytes:
     """Return the bytes of a file: JSON whose head names the job and holds the body's hash."""
-    return _head(job, hashlib.sha256(body).hexdigest()) + body + _TAIL
-
-
-def _head(job: str, sha256: str) -> bytes:
-    return f'{{"job": "{job}", "sha256": "{sha256}", "made": '.encode()
+    sha256 = hashlib.sha256(body).hexdigest()
+    head = f'{{"job": "{job}", "bytes": {len(body)}, "sha256": "{sha256}", "made": '
+    return head.encode() + body + _TAIL
 
 
 @contextmanager

@@ -259,12 +259,13 @@ class _Book:
 
     def make(self, wanted: Iterable[_Wanted]) -> None:
         """Run what is not kept; what several ask for once."""
-        jobs = {
-            job.name(): job
-            for sets, scope in wanted
-            for found in _found(sets, scope)
-            for job in _jobs(found)
-        }
+        with self._kept.nothing_left_by_bad_input():
+            jobs = {
+                job.name(): job
+                for sets, scope in wanted
+                for found in _found(sets, scope)
+                for job in _jobs(found)
+            }
         self._made |= jobs
         # A trace that cannot be read is told before hours of runs.
         files = {file for job in jobs.values() for file in job.files()}

@@ -25,6 +25,8 @@ Task = Callable[[], None]
 """A function without arguments that stands in a module, so that another process can call it."""
 
 _WORKER = Path(__file__).with_name("pool_worker.py")
+_FLAGS = ["-I", "-B"] if sys.dont_write_bytecode else ["-I"]
+"""Isolated: what is imported is decided by the path that the process is sent, nothing else."""
 _PATIENCE_S = 10.0
 """How long a process that is interrupted may take to remove its temporary files."""
 _FEWER = "expected fewer runs at a time (--jobs); finished ones are kept"
@@ -96,7 +98,7 @@ def _begin() -> _Worker:
         with theirs:
             descriptor = theirs.fileno()
             process = subprocess.Popen(  # noqa: S603  our own file
-                [sys.executable, str(_WORKER), str(descriptor), str(os.getpid())],
+                [sys.executable, *_FLAGS, str(_WORKER), str(descriptor), str(os.getpid())],
                 pass_fds=[descriptor],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -139,7 +139,9 @@ class RunStore:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError.at("--out", f"cannot write {folder}: {error.strerror}") from None
+            is_other = isinstance(error, FileExistsError)
+            reason = "is no folder" if is_other else error.strerror
+            raise InputError.at("--out", f"cannot write {quoted(folder)}: {reason}") from None
         self.folder = folder
 
     def _file(self, name: str) -> Path:
@@ -151,21 +153,25 @@ class RunStore:
         A damaged file counts as not there; how many there are is written to stderr. Raises
         :class:`KeyboardInterrupt` on Ctrl-C, and what :func:`ssdlab.run` raises.
         """
-        with interrupted_once(), job_files.in_use(self.folder):
+        with (
+            interrupted_once(),
+            self.nothing_left_by_bad_input(),
+            job_files.in_use(self.folder),
+        ):
             self._make({job.name(): job for job in jobs}, count)
 
     def _make(self, jobs: Mapping[str, Job], count: int | None) -> None:
         missing = self._missing(jobs)
         if not missing:
             return
-        with self._nothing_left_by_bad_input():
+        with self.nothing_left_by_bad_input():
             at_a_time = min(count or _at_a_time(missing.values()), len(missing))
             room.check_room("processes for the runs", room.for_processes(at_a_time))
         tasks = [partial(_make, job, name, self._file(name)) for name, job in missing.items()]
         done, whole = len(jobs) - len(missing), len(jobs)
         with (
             ProgressLine(every_s=_LOG_EVERY_S) as line,
-            self._nothing_left_by_bad_input(),
+            self.nothing_left_by_bad_input(),
             side_by_side(at_a_time, tasks) as ended,
         ):
             line(_progress(done, whole))
@@ -188,7 +194,7 @@ class RunStore:
         return missing
 
     @contextmanager
-    def _nothing_left_by_bad_input(self) -> Iterator[None]:
+    def nothing_left_by_bad_input(self) -> Iterator[None]:
         """Take folders away that were made for this and are empty, if an input is wrong."""
         try:
             yield
@@ -235,7 +241,11 @@ def _make(job: Job, name: str, file: Path) -> None:
         made = job.make(job.plan)
     except OSError as error:
         # Some jobs write a trace of their own, which goes where temporary files do.
-        found = f"cannot write {quoted(tempfile.gettempdir())}: {error.strerror or error}"
+        try:
+            where = quoted(tempfile.gettempdir())
+        except OSError:
+            where = "temporary files"
+        found = f"cannot write {where}: {error.strerror or error}"
         raise InputError.at("TMPDIR", found) from None
     if job.name() != name:
         files = " or ".join(["ssdlab", *map(str, job.files())])

@@ -53,7 +53,8 @@ def test_no_changed_byte_and_no_cut_passes(made: Any, tmp_path: Path) -> None:
     job_files.write(file, JOB, made)
     whole = file.read_bytes()
     assert job_files.read(file, JOB) == (made,)
-    assert json.loads(whole) == {"job": JOB, "sha256": json.loads(whole)["sha256"], "made": made}
+    found = json.loads(whole)
+    assert (list(found), found["made"]) == (["job", "bytes", "sha256", "made"], made)
     for at, byte in enumerate(whole):
         for other in (byte ^ 1, byte ^ 0x20, ord("0") if byte != ord("0") else ord("1")):
             file.write_bytes(whole[:at] + bytes([other]) + whole[at + 1 :])
@@ -147,6 +148,18 @@ def test_a_run_that_is_damaged_before_it_is_read_is_run_again(tmp_path: Path) ->
     for damage in DAMAGE.values():
         file.write_bytes(damage(file.read_bytes()))
         assert store_of.read(job).read.latency_us.mean == figure
+
+
+def test_a_run_that_is_damaged_by_its_length_takes_no_memory(tmp_path: Path) -> None:
+    job = runs.Job(lab.Plan(limit=100))
+    store_of = runs.RunStore(tmp_path)
+    store_of.make([job])
+    [file] = tmp_path.glob("*.json")
+    os.truncate(file, 1 << 38)
+    assert job_files.read(file, job.name()) is None
+    store_of.make([job])
+    assert file.stat().st_size < 1 << 20
+    assert job_files.read(file, job.name()) is not None
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:

@@ -138,6 +138,27 @@ def test_a_terminal_that_is_gone_costs_no_run(tmp_path: Path, deaf: bool) -> Non
     assert result["partial"] is not deaf
 
 
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_pipe_whose_reader_the_signal_ends_too(
+    tmp_path: Path, by: signal.Signals, code: int
+) -> None:
+    reader, writer = os.pipe()
+    process = subprocess.Popen(
+        [*COMMAND, "run", *FOREVER, "--json", "out.json"],
+        cwd=tmp_path,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(writer)
+    time.sleep(2)
+    os.close(reader)
+    process.send_signal(by)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (code, "interrupted\n")
+    assert json.loads((tmp_path / "out.json").read_text())["results"][0]["partial"] is True
+
+
 def test_a_comparison_on_stdout(tmp_path: Path) -> None:
     vary = ("--vary", "scheduler=fifo,read_first", "--jobs", "1")
     code, out, err = interrupted(tmp_path, "compare", *vary, *FOREVER, "--json", "-")

@@ -35,6 +35,10 @@ class Ending:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._answer)
 
+    def has_begun(self) -> bool:
+        """Tell whether a signal has come."""
+        return self._by is not None
+
     def exit_code(self, code: int) -> int:
         """Return what the process ends with; no signal changes it any more."""
         if self._by is not None and code == exit_codes.INTERRUPTED:

@@ -6,6 +6,7 @@ import atexit
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -59,7 +60,7 @@ def main() -> None:
     ending = Ending()
     try:
         ending.begin()
-        code = exit_code()
+        code = exit_code(ending.has_begun)
     except KeyboardInterrupt:
         # Before the command began, or again while it told of an error.
         print_error("interrupted")
@@ -79,7 +80,7 @@ def _prepare() -> None:
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
 
 
-def exit_code() -> int:
+def exit_code(is_interrupted: Callable[[], bool] = bool) -> int:
     """Run the command line; the exit code. What is wrong is told in one line on stderr."""
     try:
         _prepare()
@@ -89,7 +90,11 @@ def exit_code() -> int:
         # The reader of our output has had enough, for which click exits with 1; what Python would
         # still flush goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        code = 0
+        if is_interrupted():
+            # Ctrl-C ends what reads a pipe, too: nobody has seen that the results are partial.
+            print_error("interrupted")
+            code = exit_codes.INTERRUPTED
     except OSError as error:
         if error.filename is not None:
             message = one_line(f"{os.fsdecode(error.filename)}: {error.strerror}")
