@@ -31,6 +31,7 @@ def write(file: Path, job: str, made: Any) -> None:
     ``job`` is the job's name, ``made`` plain data.
     """
     body = json.dumps(made).encode()
+    _remove_link(file)
     new = _native.NewFile(_OPTION, file)
     new.write(_enveloped(job, body))
     new.persist()
@@ -38,7 +39,15 @@ def write(file: Path, job: str, made: Any) -> None:
 
 def check_replaceable(file: Path) -> None:
     """Raise :class:`InputError` if what is there is no file, which none can be put in place of."""
+    _remove_link(file)
     _native.NewFile(_OPTION, file)
+
+
+def _remove_link(file: Path) -> None:
+    """Remove a link in the place of a kept run: what it leads to is no run of the ledger's."""
+    if file.is_symlink():
+        with suppress(OSError):
+            file.unlink()
 
 
 def read(file: Path, job: str) -> tuple[Any] | None:
@@ -53,9 +62,9 @@ def read(file: Path, job: str) -> tuple[Any] | None:
             opened.seek(head.end())
             body = opened.read(int(head["bytes"]))
             found = head[0] + body + opened.read(len(_TAIL) + 1)
-    except OSError:
+        return (json.loads(body),) if found == _enveloped(job, body) else None
+    except (OSError, MemoryError, RecursionError):
         return None
-    return (json.loads(body),) if found == _enveloped(job, body) else None
 
 
 def _enveloped(job: str, body: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 from pathlib import Path
 
@@ -306,6 +307,25 @@ def test_a_reader_that_is_gone_is_no_error(inputs: Path, command: str) -> None:
     os.close(theirs)
     assert (done.returncode, done.stderr) == (0, b"")
     assert (inputs / "new").exists() == ("new" in command)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_does_not_fit_is_an_error_without_a_buffer_too(inputs: Path, unbuffered: str) -> None:
+    # The rest of a write that the system cuts short is written, or that is an error.
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    with (inputs / "printed").open("w") as printed:
+        done = subprocess.run(
+            [*COMMAND, "config", "keys"],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            preexec_fn=limit,
+            stdout=printed,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"output: cannot be written: File too large\n"
 
 
 def test_two_outputs_that_fail_are_one_line_and_one_code(inputs: Path) -> None:

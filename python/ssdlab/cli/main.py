@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import io
 import os
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -75,9 +77,22 @@ def _prepare() -> None:
     atexit.register(_native.remove_unfinished)
     _native.end_without_memory()
     blas.start_with_one_thread()
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a sign gets a question mark in its place.
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    sys.stdout, sys.stderr = map(_whole, (sys.stdout, sys.stderr))
+
+
+def _whole(stream: Any) -> Any:
+    """Return a standard stream that writes all it gets, a question mark for what it cannot show.
+
+    Without a buffer (PYTHONUNBUFFERED) Python drops what a write leaves over when a disk is full or
+    a signal comes.
+    """
+    stream.reconfigure(errors="replace")
+    if not isinstance(stream.buffer, io.RawIOBase):
+        return stream
+    buffer = io.BufferedWriter(stream.buffer)
+    return io.TextIOWrapper(
+        buffer, stream.encoding, errors="replace", line_buffering=stream is sys.stderr
+    )
 
 
 def exit_code(is_interrupted: Callable[[], bool] = bool) -> int:
