@@ -213,7 +213,9 @@ def without_rust(lines: list[str]) -> list[str]:
 def says_why(line: str, reason: str) -> bool:
     """Whether a line names a file that cannot be written, and why, without what lies between."""
     named = r"(\S+: )?cannot write (['\"])[^'\"]+\2"
-    return re.fullmatch(f"{named}: {reason}\n", line) is not None
+    # Python tries several folders for temporary files, and names them all.
+    tried = r"TMPDIR: cannot write temporary files: No usable temporary directory found in \[.*\]"
+    return re.fullmatch(f"{named}: {reason}\n|{tried}\n", line) is not None
 
 
 def kept_back(folder: Path, case: Case, done: Done, fault: str) -> str | None:
