@@ -61,7 +61,7 @@ class ProgressLine:
             self._write("\r\x1b[K")
 
     def _write(self, text: str) -> bool:
-        """Write at once; whether it could be. A terminal that is gone ends no run."""
+        """Write at once; return whether that worked. A terminal that is gone does not end a run."""
         try:
             self._stream.write(text)
             self._stream.flush()

@@ -44,7 +44,7 @@ def check_replaceable(file: Path) -> None:
 
 
 def _remove_link(file: Path) -> None:
-    """Remove a link in the place of a kept run: what it leads to is no run of the ledger's."""
+    """Remove a link in the place of a kept run; the file that it leads to is somebody else's."""
     if file.is_symlink():
         with suppress(OSError):
             file.unlink()
@@ -56,7 +56,7 @@ def read(file: Path, job: str) -> tuple[Any] | None:
         with open_regular(file) as opened:
             head = _HEAD.match(opened.read(_HEAD_MOST))
             size = os.fstat(opened.fileno()).st_size
-            # No more is read than was written.
+            # A file of another length is not read.
             if head is None or size != head.end() + int(head["bytes"]) + len(_TAIL):
                 return None
             opened.seek(head.end())

@@ -1,7 +1,7 @@
 """Processes that work side by side, and end with the process that began them.
 
-The standard library's pool has threads and semaphores beside its processes. Where the system
-refuses one of these, it waits for ever; a process that is stuck keeps the program from its end.
+The standard library's pool also needs threads and semaphores. If the system refuses one of these,
+it waits for ever, and a process that is stuck keeps the program from ending.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Worker:
     channel: Connection
 
     def give(self, task: Task) -> None:
-        """Give it a task. That it is gone is seen when its answer is read."""
+        """Give it a task. If the process is gone, :meth:`check` raises that."""
         with suppress(OSError):
             self.channel.send(task)
 
@@ -80,7 +80,7 @@ def side_by_side(count: int, tasks: Sequence[Task]) -> Iterator[Iterator[None]]:
     except BaseException:
         for worker in workers:
             worker.process.send_signal(signal.SIGUSR1)
-        # Another signal does not wait for what is stuck.
+        # A Ctrl-C that comes in this wait ends it: the processes are killed below.
         with suppress(KeyboardInterrupt):
             _wait_for(workers)
         raise
@@ -92,7 +92,7 @@ def side_by_side(count: int, tasks: Sequence[Task]) -> Iterator[Iterator[None]]:
 
 
 def _begin() -> _Worker:
-    """Start a process, which hears none of the signals that are held back."""
+    """Start a process, in which the signals that are held back stay so."""
     try:
         ours, theirs = Pipe()
         with theirs:
@@ -129,7 +129,7 @@ def _ends(busy: list[_Worker], tasks: Iterator[Task]) -> Iterator[None]:
 
 
 def _wait_for(workers: Iterable[_Worker], at_most_s: float = _PATIENCE_S) -> None:
-    """Wait until the processes have ended, but not for one that is stuck."""
+    """Wait until the processes have ended, but no longer than this."""
     until = time.monotonic() + at_most_s
     for worker in workers:
         with suppress(subprocess.TimeoutExpired):

@@ -1,9 +1,10 @@
 """A process of the pool: tasks come through a channel, and what each raised goes back.
 
-It is run as a file, by itself: what it imports is found once the channel has brought the path.
+It is run as a file, by itself. It imports ssdlab once the parent has sent the path.
 """
 
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -12,6 +13,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 _LOOK_S = 0.5
+"""Time between two checks whether the parent is there."""
 
 
 def main() -> None:
@@ -28,14 +30,14 @@ def main() -> None:
         threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
     with suppress(EOFError, KeyboardInterrupt):
         while True:
-            channel.send(_do(channel))
+            channel.send(_do(channel.recv_bytes()))
 
 
-def _do(channel: Connection) -> BaseException | None:
-    """Do the next task; what it raised."""
+def _do(task: bytes) -> BaseException | None:
+    """Do a task; return what it raised."""
     try:
-        channel.recv()()
-    except (EOFError, KeyboardInterrupt):
+        pickle.loads(task)()  # noqa: S301  it comes from the parent
+    except KeyboardInterrupt:
         raise
     except BaseException as raised:  # noqa: BLE001  the parent raises it
         return raised

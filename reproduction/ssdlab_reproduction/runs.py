@@ -164,14 +164,12 @@ class RunStore:
         missing = self._missing(jobs)
         if not missing:
             return
-        with self.nothing_left_by_bad_input():
-            at_a_time = min(count or _at_a_time(missing.values()), len(missing))
-            room.check_room("processes for the runs", room.for_processes(at_a_time))
+        at_a_time = min(count or _at_a_time(missing.values()), len(missing))
+        room.check_room("processes for the runs", room.for_processes(at_a_time))
         tasks = [partial(_make, job, name, self._file(name)) for name, job in missing.items()]
         done, whole = len(jobs) - len(missing), len(jobs)
         with (
             ProgressLine(every_s=_LOG_EVERY_S) as line,
-            self.nothing_left_by_bad_input(),
             side_by_side(at_a_time, tasks) as ended,
         ):
             line(_progress(done, whole))

@@ -424,7 +424,7 @@ fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
         let block = rooms.geometry.block_of(txn.ppn);
         let left = allocated[block.index()].checked_sub(1);
         allocated[block.index()] =
-            left.ok_or_else(|| format!("{block:?} is programmed beyond what was allocated out"))?;
+            left.ok_or_else(|| format!("{block:?} is programmed beyond what was allocated"))?;
     }
     let lost = allocated.iter().position(|&left| left > 0);
     ensure(lost.is_none(), || format!("block {lost:?} gave out a page that nobody programs"))?;
@@ -437,7 +437,7 @@ fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
         ensure(is.iter().eq(job), || format!("{plane:?} empties {is:?}, its job is {job:?}"))?;
         let free = rooms.ftl.alloc.free_blocks(plane);
         let kept = job.is_some() || free >= RESERVE_BLOCKS;
-        ensure(kept, || format!("{plane:?} has allocated its reserve away: {free} free blocks"))?;
+        ensure(kept, || format!("{plane:?} has no reserve left: {free} free blocks"))?;
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ from ssdlab.cli import (
     workload,
 )
 from ssdlab.cli.ending import Ending
-from ssdlab.cli.messages import drop_what_cannot_be_written, print_error, usage_error_line
+from ssdlab.cli.messages import drop_unwritable_stderr, print_error, usage_error_line
 from ssdlab.cli.parameters import CommandGroup
 from ssdlab.errors import InputError, InternalError, one_line
 
@@ -67,7 +67,7 @@ def main() -> None:
         # Before the command began, or again while it told of an error.
         print_error("interrupted")
         code = exit_codes.INTERRUPTED
-    drop_what_cannot_be_written()
+    drop_unwritable_stderr()
     sys.exit(ending.exit_code(code))
 
 
@@ -77,14 +77,14 @@ def _prepare() -> None:
     atexit.register(_native.remove_unfinished)
     _native.end_without_memory()
     blas.start_with_one_thread()
-    sys.stdout, sys.stderr = map(_whole, (sys.stdout, sys.stderr))
+    sys.stdout, sys.stderr = map(_buffered, (sys.stdout, sys.stderr))
 
 
-def _whole(stream: Any) -> Any:
-    """Return a standard stream that writes all it gets, a question mark for what it cannot show.
+def _buffered(stream: Any) -> Any:
+    """Return a standard stream with a buffer, which writes a question mark for a sign it lacks.
 
-    Without a buffer (PYTHONUNBUFFERED) Python drops what a write leaves over when a disk is full or
-    a signal comes.
+    Without a buffer (PYTHONUNBUFFERED) Python drops the rest when the system writes only a part, as
+    on a full disk or when a signal comes.
     """
     stream.reconfigure(errors="replace")
     if not isinstance(stream.buffer, io.RawIOBase):
@@ -95,19 +95,19 @@ def _whole(stream: Any) -> Any:
     )
 
 
-def exit_code(is_interrupted: Callable[[], bool] = bool) -> int:
+def exit_code(is_interrupted: Callable[[], bool] = lambda: False) -> int:
     """Run the command line; the exit code. What is wrong is told in one line on stderr."""
     try:
         _prepare()
         code = ssdlab.main(standalone_mode=False, prog_name="ssdlab")
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
-        # The reader of our output has had enough, for which click exits with 1; what Python would
-        # still flush goes nowhere.
+        # The reader of our output has gone. Click exits with 1 then. What Python would still flush
+        # goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
         if is_interrupted():
-            # Ctrl-C ends what reads a pipe, too: nobody has seen that the results are partial.
+            # Ctrl-C ended the reader, too: nobody has seen that the results are partial.
             print_error("interrupted")
             code = exit_codes.INTERRUPTED
     except OSError as error:

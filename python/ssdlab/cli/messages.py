@@ -17,13 +17,13 @@ def print_error(line: str) -> None:
         click.echo(line, err=True)
         sys.stderr.flush()
     except OSError:
-        drop_what_cannot_be_written()
+        drop_unwritable_stderr()
 
 
-def drop_what_cannot_be_written() -> None:
-    """Let stderr go nowhere if it is full or gone.
+def drop_unwritable_stderr() -> None:
+    """Redirect stderr to nowhere if it is full or gone.
 
-    Python would try once more at its end, and change the exit code.
+    Otherwise Python would write to it again at its end, fail, and change the exit code.
     """
     try:
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-//! What is done for the drive as a whole: jobs that wait for their planes, and rounds by the clock.
+//! Background work for the drive as a whole: jobs that wait for their planes, and timers.
 
 use std::collections::VecDeque;
 
@@ -36,9 +36,10 @@ struct Due {
     interval: Option<Nanos>,
 }
 
-/// Jobs and rounds of background policies that mind the drive as a whole.
+/// The jobs that wait, and the timers of policies and components.
 #[derive(Clone, Debug)]
 pub struct DriveWide {
+    /// Whether a policy wants jobs for the drive as a whole, or has a timer.
     is_drive_wide: bool,
     /// By plane; empty as long as nobody has asked for a relocation.
     waiting: Vec<VecDeque<Waiting>>,
@@ -50,7 +51,7 @@ pub struct DriveWide {
     due: Vec<Due>,
     /// The cells' time that passes in a unit of the run's time.
     time_scale: u32,
-    /// Whether the host has asked for something since the last round.
+    /// Whether the host has sent a request since the timers fired last.
     host_active: bool,
 }
 
@@ -149,16 +150,17 @@ impl DriveWide {
     }
 }
 
-/// A span of the cells' time in the run's time, at least 1 ns, so that time goes on between two rounds.
+/// A span of the cells' time in the run's time, at least 1 ns, so that time goes on between two
+/// timers.
 fn in_run(span: Nanos, time_scale: u32) -> Nanos {
     Nanos::from_ns((span.as_ns() / u64::from(time_scale)).max(1))
 }
 
 impl Drive {
-    /// When the next round is, on a drive that is idle or not. It is no event that the drive would announce:
-    /// an idle drive stays idle, and the rounds that have come due are held when time goes on. Without the host
-    /// a round waits until the jobs of the last have ended: else rounds that take longer than the time between
-    /// them would keep a drive busy for ever.
+    /// When the next timer comes due, on a drive that is idle or not. [`Drive::next_event`] does not announce it: an
+    /// idle drive stays idle, and timers that have come due fire when time goes on. Without requests of the host a
+    /// timer waits until the jobs of the last one have ended. Otherwise timers whose jobs take longer than their
+    /// interval would keep a drive busy for ever.
     #[inline]
     pub(super) fn next_timer(&self, is_idle: bool) -> SimTime {
         let due = self.background.drive_wide.due.iter().map(|due| due.at).min();
@@ -170,7 +172,7 @@ impl Drive {
         }
     }
 
-    /// Holds the rounds that are due now.
+    /// Fires the timers that are due now.
     #[cold]
     pub(super) fn fire_timers(&mut self) {
         self.background.drive_wide.host_active = false;
@@ -280,7 +282,7 @@ impl Drive {
         }
     }
 
-    /// Asks those who mind the drive as a whole what is to be done.
+    /// Starts the jobs that policies want for the drive as a whole.
     pub(super) fn start_drive_wide_jobs(&mut self) {
         if !self.background.drive_wide.is_drive_wide {
             return;

@@ -38,8 +38,9 @@ pub struct Groups {
     /// By plane and group but the last, its last block in the order of errors; none where levels
     /// divide.
     bounds: Box<[(u32, u32)]>,
-    /// Blocks of each plane that may yet be set apart, and in all.
+    /// Blocks of each plane that may still be set apart.
     room: Box<[u32]>,
+    /// Blocks of a plane that may be set apart in all.
     most_apart: u32,
     blocks_per_plane: u32,
     /// Levels at which a block can be read.
@@ -97,8 +98,8 @@ impl Groups {
         groups
     }
 
-    /// Counts the blocks of each group by what they were measured to be, and those that are set apart by their class,
-    /// `None` of one that is not.
+    /// Counts the blocks of each group, and those that are set apart. `class` returns the class of a block that is set
+    /// apart, and `None` for any other block.
     pub fn count_anew(&mut self, class: impl Fn(BlockId) -> Option<BlockClass>) {
         self.shares.fill(Part::default());
         self.room.fill(self.most_apart);

@@ -1,30 +1,30 @@
-//! What readings of blocks have told, a column a fact.
+//! A reading of each block, in columns.
 
 use ssdlab_nand::BlockId;
 use ssdlab_policy::account::Reading;
 
-/// A reading of each block: the level counted from 1, 0 without one; and the errors.
+/// A reading of each block that was read.
 #[derive(Clone, Debug)]
 pub struct Readings {
-    /// By block.
+    /// By block, the level at which it decoded, counted from 1; 0 if it was not read.
     pub level: Box<[u8]>,
-    /// By block.
+    /// By block, the raw bit errors of a codeword.
     pub errors: Box<[u32]>,
 }
 
 impl Readings {
-    /// None of so many blocks.
+    /// So many blocks, of which none was read.
     pub fn none(blocks: usize) -> Readings {
         Readings { level: vec![0; blocks].into(), errors: vec![0; blocks].into() }
     }
 
-    /// One of each block.
+    /// These readings, one of each block.
     pub fn of(all: &[Reading]) -> Readings {
         let level = all.iter().map(|reading| reading.level.0 + 1).collect();
         Readings { level, errors: all.iter().map(|reading| reading.errors).collect() }
     }
 
-    /// Keeps the worse of what is there and this.
+    /// Keeps the worse level and the worse errors of a block's reading and a new one.
     #[inline]
     pub fn worsen(&mut self, block: BlockId, reading: Reading) {
         let at = block.index();
@@ -32,7 +32,7 @@ impl Readings {
         self.errors[at] = self.errors[at].max(reading.errors);
     }
 
-    /// Takes a block's reading from others, which forget it, if they have one.
+    /// Takes a block's reading from `others`, if they have one. They forget it.
     pub fn take(&mut self, block: BlockId, others: &mut Readings) {
         let at = block.index();
         if others.level[at] > 0 {

@@ -182,7 +182,7 @@ impl RetryEstimates {
             Source::Model(model) => {
                 let since = match self.programmed[at] {
                     UNPROGRAMMED => 0.0,
-                    programmed => (now - programmed).max(0) as f64 * self.days,
+                    programmed => now.saturating_sub(programmed).max(0) as f64 * self.days,
                 };
                 let age = self.age[at];
                 let errors = model.errors(age.into(), since, self.reads[at].into());
@@ -247,7 +247,7 @@ impl RetryEstimates {
         match &self.source {
             Source::Model(model) => {
                 let cycles = erases - counts_for;
-                let span = (now - self.erased[at]).max(0) as u128;
+                let span = now.saturating_sub(self.erased[at]).max(0) as u128;
                 // Thousands of cycles of months each are more nanoseconds than a word holds.
                 let sum = u128::from(self.dwell[at]) * u128::from(cycles) + span;
                 self.dwell[at] = (sum / u128::from(erases.max(1))) as u64;
@@ -357,6 +357,15 @@ mod tests {
         assert!((days(&grader) - mean).abs() < 1e-6, "{} and {mean}", days(&grader));
         let age = f64::from(grader.expected(BLOCK, 3100, 0).age);
         assert!((age - 0.1 * ssdlab_base::math::ln(mean)).abs() < 1e-6, "{age}");
+    }
+
+    #[test]
+    fn moments_that_a_state_file_invents_end_no_run() {
+        let mut grader = grader(&predicted(), 0, 5 * DAY);
+        (grader.erased[0], grader.programmed[0]) = (i64::MIN, i64::MIN + 1);
+        assert!(!grader.expected(BLOCK, 1, i64::MAX).age.is_nan());
+        grader.erased(BLOCK, i64::MAX, (1, 1), |_| probe(7));
+        assert_eq!(grader.erased[0], i64::MAX);
     }
 
     #[test]

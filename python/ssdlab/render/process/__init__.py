@@ -97,7 +97,7 @@ def _exchanged(request: bytes, messages: int) -> tuple[int, bytes]:
         raise FileNotFoundError(0, "this program has no Python interpreter beside it")
     # Isolated: neither the environment nor the folder decides what is imported, only the path here.
     command = [sys.executable, "-I", str(_WORKER)]
-    # It draws to its end whatever signals all of a terminal's processes get: this one ends it.
+    # A terminal signals all of its processes. The renderer goes on: this process ends it.
     with held_back():
         process = subprocess.Popen(  # noqa: S603  our own file
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages

@@ -90,7 +90,8 @@ fn sort_free_blocks(resolved: &Resolved, ftl: &mut Ftl) {
     ftl.alloc = alloc.expect("pages of the same order");
 }
 
-/// Sets those blocks apart that a state file tells, if it does; `groups` are as they were then.
+/// Sets the blocks apart that were set apart when a state file was written, if the file says which. `groups` have
+/// been restored from it.
 pub fn restore_apart(
     resolved: &Resolved,
     groups: &mut Groups,

@@ -184,22 +184,19 @@ fn set_turns(blocks: &mut BlockTable, quality: Option<&RetryEstimates>) {
     }
 }
 
-/// Where the class of each block stands in a state file, if blocks change it; drives with as many classes of a kind
-/// can take it.
+/// Where a state file has the class of each block; `None` if the config alone decides it. A drive that sorts its
+/// blocks in another way, or into another number of classes, has another place.
 fn place_of_classes(resolved: &Resolved) -> Option<String> {
     let block_class = &resolved.config.metadata.block_class;
-    let classes = block_class.classes();
-    let kind = match block_class {
-        BlockClassChoice::Predicted(_) => "predicted",
-        BlockClassChoice::Measured(_) => "measured",
-        BlockClassChoice::None(_) | BlockClassChoice::Factory(_) => return None,
-    };
-    Some(place_of(&format!("block_class/{kind}/{classes}")))
+    let is_learned =
+        matches!(block_class, BlockClassChoice::Predicted(_) | BlockClassChoice::Measured(_));
+    let place = format!("block_class/{}/{}", block_class.name(), block_class.classes());
+    is_learned.then(|| place_of(&place))
 }
 
 const CLASSES: &str = "block_classes";
 
-/// Saves the class of each block, where blocks change it.
+/// Saves the class of each block, if the drive has learned it.
 pub fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColumns) {
     if let Some(place) = place_of_classes(resolved) {
         let all = (0..blocks.len() as u32).map(BlockId);
@@ -208,7 +205,7 @@ pub fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColu
     }
 }
 
-/// Gives blocks the classes that they had, if a state file tells them; whether it does.
+/// Gives blocks the classes that a state file has for them; returns whether it has any.
 pub fn restore_classes(
     resolved: &Resolved,
     blocks: &mut BlockTable,
@@ -226,8 +223,8 @@ pub fn restore_classes(
     Ok(found)
 }
 
-/// Gives the blocks to the priorities that had them. Where no one knows, it deals out the blocks that hold data: in
-/// the order of their turns, the best to the highest, the same number to each.
+/// Gives each block back to the priority that had it. If the state file does not say, the blocks that hold data are
+/// shared out in the order of their turns, the best to the highest, the same number to each.
 fn set_owners(
     resolved: &Resolved,
     blocks: &mut BlockTable,
