@@ -29,7 +29,7 @@ from ssdlab.cli import (
     workload,
 )
 from ssdlab.cli.ending import Ending
-from ssdlab.cli.messages import drop_unwritable_stderr, print_error, usage_error_line
+from ssdlab.cli.messages import drop_unwritable, print_error, usage_error_line
 from ssdlab.cli.parameters import CommandGroup
 from ssdlab.errors import InputError, InternalError, one_line
 
@@ -67,8 +67,10 @@ def main() -> None:
         # Before the command began, or again while it told of an error.
         print_error("interrupted")
         code = exit_codes.INTERRUPTED
-    drop_unwritable_stderr()
-    sys.exit(ending.exit_code(code))
+    code = ending.exit_code(code)
+    for stream in (sys.stdout, sys.stderr):
+        drop_unwritable(stream)
+    sys.exit(code)
 
 
 def _prepare() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TextIO
 
 import click
 
@@ -17,18 +18,18 @@ def print_error(line: str) -> None:
         click.echo(line, err=True)
         sys.stderr.flush()
     except OSError:
-        drop_unwritable_stderr()
+        drop_unwritable(sys.stderr)
 
 
-def drop_unwritable_stderr() -> None:
-    """Redirect stderr to nowhere if it is full or gone.
+def drop_unwritable(stream: TextIO) -> None:
+    """Redirect a standard stream to nowhere if it is full or gone.
 
     Otherwise Python would write to it again at its end, fail, and change the exit code.
     """
     try:
-        sys.stderr.flush()
+        stream.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def usage_error_line(error: click.ClickException) -> str:
