@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ssdlab.result.parts import INVERSION_REPAIR
 from ssdlab_reproduction import ledger
 from ssdlab_reproduction.claim import claims
 from ssdlab_reproduction.registry import RULES
@@ -50,7 +51,7 @@ def read(
         )
         for mean, tail, wait, counts in zip(means, tails, waits, retries, strict=True)
     ]
-    return made(queues=queues, **{"repairs": SimpleNamespace(moved=5), **of_run})
+    return made(queues=queues, **{"counters": {INVERSION_REPAIR: {"moved": 5}}, **of_run})
 
 
 def compared(blocks: int, pages: int) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from claim_cases import Case, compared, found, hold, ids, made, read
 
+from ssdlab.result.parts import INVERSION_REPAIR
 from ssdlab_reproduction.claim import claims
 from ssdlab_reproduction.registry import NeverRanError
 from ssdlab_reproduction.systems import pv_read, readguard
@@ -352,12 +353,12 @@ def test_some_claims_need_rounds() -> None:
 
 
 @pytest.mark.parametrize("name", ROUNDS)
-@pytest.mark.parametrize("repairs", [SimpleNamespace(moved=0), None])
-def test_without_repairs_nothing_is_found(name: str, repairs: Any) -> None:
+@pytest.mark.parametrize("counters", [{INVERSION_REPAIR: {"moved": 0}}, {}])
+def test_without_repairs_nothing_is_found(name: str, counters: Any) -> None:
     (long, *others), expected = CASES[name]
     last = list(long)[-1]
     assert last[0] == "rgftl"
-    idle = {**long, last: SimpleNamespace(**{**vars(long[last]), "repairs": repairs})}
+    idle = {**long, last: SimpleNamespace(**{**vars(long[last]), "counters": counters})}
     with pytest.raises(NeverRanError, match=f"repaired nothing on {last[2]}$") as raised:
         found(name, [idle, *others])
     # What is shown beside the paper's.

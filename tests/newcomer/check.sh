@@ -54,6 +54,8 @@ assert refreshed(given) > 0, "nothing was refreshed"
 assert refreshed(plain) == 0, "something was refreshed without the policy"
 assert mean_level(given) < mean_level(plain), "reads need as many levels as without it"
 erased = given["ops"]["erase"]["refresh"]
+asked = given["counters"]["background/retry_refresh"]["blocks_asked"]
+assert asked >= erased, f"{erased} of {asked} blocks that were asked for"
 print(
     f"a new policy: {files} files; {erased} blocks refreshed, "
     f"{mean_level(given):.2f} levels a read instead of {mean_level(plain):.2f}"

@@ -19,7 +19,8 @@ from ssdlab.render.figures.base import Figure
 from ssdlab.render.figures.report import comparison_figures
 from ssdlab.render.formatting import digits, span
 from ssdlab.render.text.comparison import Summary, summaries
-from ssdlab.result import Comparison, Repairs, Result, Wear, WearResult, flat_figures
+from ssdlab.result import Comparison, Result, Wear, WearResult, flat_figures
+from ssdlab.result.parts import INVERSION_REPAIR
 
 APPS = ["high", "mid", "low"]
 
@@ -148,18 +149,18 @@ def test_figures_of_queues_are_in_tables_and_summed_up_over_seeds() -> None:
     assert "q0 read mean" in str(seeds)
 
 
-REPAIRS = Repairs(
-    rounds=3,
-    inversions=12,
-    reassigned=5,
-    refreshed=7,
-    moved=25,
-    moved_by_all=1000,
-    extra_share=0.031,
-    checks=2,
-    margins=[0.1, 0.2],
-    left_out=0,
-)
+REPAIRS = {
+    "rounds": 3,
+    "inversions": 12,
+    "reassigned": 5,
+    "refreshed": 7,
+    "moved": 25,
+    "moved_by_all": 1000,
+    "extra_share": 0.031,
+    "checks": 2,
+    "margins": [0.1, 0.2],
+    "left_out": 0,
+}
 
 
 def lines_of(run: Result, name: str) -> list[str]:
@@ -204,23 +205,32 @@ def test_reads_that_are_let_go_need_no_other_setting(scheme: str) -> None:
 def test_repairs_are_printed() -> None:
     run = example_results.one()
     assert "repairs" not in str(run)
-    assert lines_of(replace(run, repairs=REPAIRS), "repairs") == [
+
+    def repaired(**counters: Any) -> list[str]:
+        of = {INVERSION_REPAIR: {**REPAIRS, **counters}}
+        return lines_of(replace(run, counters=of), "repairs")
+
+    assert repaired() == [
         "3 rounds, 12 inversions: 5 blocks reassigned, 7 refreshed",
         "25 pages moved; 3.1 % of all that the controller has moved since the start",
         "margins 10 %, 20 % of the most retries",
     ]
-    none = replace(REPAIRS, rounds=0)
-    assert lines_of(replace(run, repairs=none), "repairs") == ["no round has come yet"]
-    left = replace(none, left_out=2)
-    expected = ["no round has come yet, 2 left out for wear leveling"]
-    assert lines_of(replace(run, repairs=left), "repairs") == expected
-    still = replace(REPAIRS, moved=0, moved_by_all=0, left_out=1)
-    assert lines_of(replace(run, repairs=still), "repairs")[1:] == [
+    assert repaired(rounds=0) == ["no round has come yet"]
+    left = "no round has come yet, 2 left out for wear leveling"
+    assert repaired(rounds=0, left_out=2) == [left]
+    assert repaired(moved=0, moved_by_all=0, left_out=1)[1:] == [
         "1 left out for wear leveling",
         "margins 10 %, 20 % of the most retries",
     ]
     # What a run makes of it: none comes in so short a time.
     assert lines_of(example_results.prioritized()[1], "repairs") == ["no round has come yet"]
+
+
+def test_what_any_policy_counts_is_printed() -> None:
+    counters = {"blocks_asked": 1200, "share": 0.25, "limits": [0.5, 0.75]}
+    run = replace(example_results.one(), counters={"background/mine": counters})
+    told = ["background/mine: blocks asked 1,200, share 0.2500, limits 0.5000 0.7500"]
+    assert lines_of(run, "counters") == told
 
 
 def test_wear_is_printed_by_priority() -> None:

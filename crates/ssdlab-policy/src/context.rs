@@ -1,10 +1,12 @@
 //! How an answer is made from its config.
 
+use std::fmt::Debug;
+
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Geometry, ProgramMode};
 
-use super::background::Repairs;
 use super::columns::Column;
+use super::counters::Counter;
 use super::event::{Actions, Event, EventMask};
 
 /// What a policy may know of the drive when it is set up.
@@ -12,39 +14,64 @@ use super::event::{Actions, Event, EventMask};
 pub struct PolicyContext {
     /// The shape of the flash.
     pub geometry: Geometry,
-    /// Pages that the buffer holds.
-    pub buffer_pages: u32,
-    /// Blocks of a plane that hold no data even when the drive is full.
-    pub spare_blocks: u32,
     /// The seed of the drive's chance.
     pub seed: u64,
     /// Logical pages: those that the host can address, and those of a map that is held in part.
     pub logical_pages: u32,
-    /// Rungs of the ladder that reads climb.
+    /// Blocks of a plane that hold no data even when the drive is full.
+    pub spare_blocks: u32,
+    /// Pages that the buffer holds.
+    pub buffer_pages: u32,
+    /// Levels of a read, or attempts of a ladder of retries.
     pub levels: u8,
-    /// Classes into which blocks are sorted.
-    pub classes: u8,
-    /// Shares of all blocks in each class but the last, if classes are known from the factory; else
-    /// none.
-    pub class_shares: Vec<f64>,
-    /// Groups into which blocks are measured; 1 if they are not.
-    pub groups: u8,
-    /// Whether blocks are measured.
-    pub measured: bool,
-    /// Priorities whose blocks are kept apart; 1 if none are.
-    pub priorities: u8,
-    /// Whether there is an estimate of the retries that a block needs.
-    pub has_retry_estimate: bool,
     /// Whether pages have the relaxed order, so that their types can be chosen.
     pub typed_pages: bool,
-    /// Whether the map is held in part, so that a page that moves may take another for its entry.
-    pub map_in_part: bool,
-    /// Entries of the page map that are held at a time; of a map that is held whole, all.
-    pub held_entries: u32,
-    /// Whether it is known what pages are mostly used for.
-    pub knows_hotness: bool,
+    /// The classes of blocks.
+    pub classes: ClassFacts,
+    /// The page map.
+    pub map: MapFacts,
+    /// What the controller keeps besides.
+    pub metadata: MetadataFacts,
     /// Names of the voltages with which pages can be programmed, the normal ones first.
     pub program_modes: Vec<String>,
+}
+
+/// The classes into which blocks are sorted.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClassFacts {
+    /// How many there are.
+    pub count: u8,
+    /// Shares of all blocks in each class but the last, if classes are known from the factory; else none.
+    pub shares: Vec<f64>,
+    /// Groups into which blocks are measured, if they are.
+    pub groups: Option<u8>,
+    /// Priorities whose blocks are kept apart; 1 if none are.
+    pub priorities: u8,
+}
+
+impl Default for ClassFacts {
+    /// All blocks are of one class.
+    fn default() -> ClassFacts {
+        ClassFacts { count: 1, shares: Vec::new(), groups: None, priorities: 1 }
+    }
+}
+
+/// How much of the page map is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MapFacts {
+    /// Whether the map is held in part, so that a page that moves may take another for its entry.
+    pub in_part: bool,
+    /// Entries that are held at a time; of a map that is held whole, all.
+    pub held_entries: u32,
+}
+
+/// The metadata components that are there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MetadataFacts {
+    /// Whether there is an estimate of the retries that a block needs.
+    pub retry_estimate: bool,
+    /// Whether it is known what pages are mostly used for.
+    pub page_hotness: bool,
 }
 
 impl PolicyContext {
@@ -52,23 +79,17 @@ impl PolicyContext {
     #[cfg(any(test, feature = "testing"))]
     pub fn plain(geometry: Geometry, spare_blocks: u32) -> PolicyContext {
         PolicyContext {
-            logical_pages: geometry.page_count(),
-            held_entries: geometry.page_count(),
-            geometry,
-            buffer_pages: 0,
-            spare_blocks,
             seed: 1,
+            logical_pages: geometry.page_count(),
+            spare_blocks,
+            buffer_pages: 0,
             levels: 1,
-            classes: 1,
-            class_shares: Vec::new(),
-            groups: 1,
-            measured: false,
-            priorities: 1,
-            has_retry_estimate: false,
             typed_pages: false,
-            map_in_part: false,
-            knows_hotness: false,
+            classes: ClassFacts::default(),
+            map: MapFacts { in_part: false, held_entries: geometry.page_count() },
+            metadata: MetadataFacts::default(),
             program_modes: vec!["normal".into()],
+            geometry,
         }
     }
 
@@ -77,7 +98,7 @@ impl PolicyContext {
     /// # Errors
     /// That it is not.
     pub fn needs_hotness(&self, slot: &str, name: &str) -> Result<(), Refusal> {
-        if self.knows_hotness {
+        if self.metadata.page_hotness {
             Ok(())
         } else {
             let expected =
@@ -131,14 +152,18 @@ pub trait Policy: Sized {
         Vec::new()
     }
 
-    /// What it has counted for results since they began, if it counts anything.
-    fn report(&self) -> Option<Repairs> {
-        None
+    /// Returns what it counts for results, each by its name.
+    fn counters(&self) -> Vec<(&'static str, Counter)> {
+        Vec::new()
     }
 }
 
-/// A metadata component: state of the controller that several policies read. It learns from events alone.
-pub trait Component {
+/// What the drive does alike with every policy and metadata component. A component is state of the controller that
+/// several policies read; it learns from events alone.
+pub trait Learner: Debug {
+    /// Its name in a config.
+    fn name(&self) -> &'static str;
+
     /// The kinds of event that it wants to learn of.
     fn events(&self) -> EventMask;
 
@@ -147,4 +172,9 @@ pub trait Component {
 
     /// Returns the columns of its state, in the same order each time.
     fn columns(&mut self) -> Vec<Column<'_>>;
+
+    /// Returns what it counts for results, each by its name.
+    fn counters(&self) -> Vec<(&'static str, Counter)> {
+        Vec::new()
+    }
 }

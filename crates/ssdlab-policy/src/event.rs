@@ -113,6 +113,15 @@ impl fmt::Debug for Probe<'_> {
     }
 }
 
+/// How often a run will read and write each logical page.
+#[derive(Clone, Debug, Default)]
+pub struct PageUses {
+    /// Reads, by logical page.
+    pub reads: Vec<u32>,
+    /// Writes, by logical page.
+    pub writes: Vec<u32>,
+}
+
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
@@ -138,9 +147,29 @@ pub enum Event<'a> {
     PageBuffered {
         /// The logical page.
         lpn: Lpn,
+        /// Its slot in the buffer.
+        slot: u32,
         /// Whether it was written.
         written: bool,
     },
+    /// The host reads or writes a page that the buffer holds.
+    BufferHit {
+        /// The logical page.
+        lpn: Lpn,
+        /// Its slot.
+        slot: u32,
+        /// Whether it is written.
+        written: bool,
+    },
+    /// The buffer holds a page no longer: it was evicted or trimmed.
+    PageUnbuffered {
+        /// The logical page.
+        lpn: Lpn,
+        /// The slot that it had.
+        slot: u32,
+    },
+    /// A flush programs all pages of the buffer that were written. They stay in the buffer, clean.
+    BufferFlushed,
     /// A page has left the buffer, or a flush programs it.
     PageEvicted {
         /// The logical page.
@@ -168,6 +197,8 @@ pub enum Event<'a> {
     },
     /// The host has trimmed a page.
     PageTrimmed(Lpn),
+    /// An oracle: how often the run will read and write each page. It comes before the run.
+    UsesKnown(&'a PageUses),
     /// The host has read a page from the flash that may move
     /// ([`BackgroundNeeds::migrates`](super::background::BackgroundNeeds)). A policy may answer with
     /// [`Action::MigratePage`].
@@ -283,9 +314,23 @@ impl EventMask {
     pub const BLOCK_CLOSED: EventMask = EventMask(1 << 21);
     /// [`Event::BlockFreed`].
     pub const BLOCK_FREED: EventMask = EventMask(1 << 22);
-
     /// [`Event::LowSpace`].
     pub const LOW_SPACE: EventMask = EventMask(1 << 23);
+    /// [`Event::BufferHit`].
+    pub const BUFFER_HIT: EventMask = EventMask(1 << 24);
+    /// [`Event::PageUnbuffered`].
+    pub const PAGE_UNBUFFERED: EventMask = EventMask(1 << 25);
+    /// [`Event::BufferFlushed`].
+    pub const BUFFER_FLUSHED: EventMask = EventMask(1 << 26);
+    /// [`Event::UsesKnown`].
+    pub const USES_KNOWN: EventMask = EventMask(1 << 27);
+
+    /// What an eviction policy learns of the slots of the buffer: all four kinds.
+    pub const BUFFER_SLOTS: EventMask = EventMask::PAGE_BUFFERED
+        .and(EventMask::BUFFER_HIT)
+        .and(EventMask::PAGE_UNBUFFERED)
+        .and(EventMask::BUFFER_FLUSHED);
+
     /// No kind of event: asks that [`Event::PageRead`] holds the number of errors, which takes time to compute.
     pub const READ_ERRORS: EventMask = EventMask(1 << 31);
 
@@ -293,7 +338,7 @@ impl EventMask {
     pub const READ_AGES: EventMask = EventMask(1 << 30);
 
     /// How many kinds there are.
-    pub const KINDS: usize = 24;
+    pub const KINDS: usize = 28;
 
     /// Each kind by itself.
     pub fn all() -> impl Iterator<Item = EventMask> {
@@ -351,6 +396,10 @@ impl Event<'_> {
             Event::PlaneChanged { .. } => EventMask::PLANE_CHANGED,
             Event::NoSpace { .. } => EventMask::NO_SPACE,
             Event::LowSpace { .. } => EventMask::LOW_SPACE,
+            Event::BufferHit { .. } => EventMask::BUFFER_HIT,
+            Event::PageUnbuffered { .. } => EventMask::PAGE_UNBUFFERED,
+            Event::BufferFlushed => EventMask::BUFFER_FLUSHED,
+            Event::UsesKnown(_) => EventMask::USES_KNOWN,
             Event::JobEnded(_) => EventMask::JOB_ENDED,
             Event::Timer(_) | Event::TimerSkipped => EventMask::TIMER,
             Event::CountsReset => EventMask::COUNTS_RESET,

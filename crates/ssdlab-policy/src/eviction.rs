@@ -3,28 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::event::{Actions, Event, EventMask};
 use crate::{Policy, PolicyContext};
 
-/// What is known of a page when it is used.
-#[derive(Clone, Copy, Debug)]
-pub struct BufferUse {
-    /// The page's slot in the buffer.
-    pub slot: u32,
-    /// Whether it is written, or read.
-    pub write: bool,
-}
-
-/// Which page leaves a full buffer. The buffer tells of every page that comes, is used, or goes.
-pub trait EvictionPolicy {
-    /// A page has come into a slot.
-    fn insert(&mut self, view: &BufferUse);
-    /// A page in the buffer was used.
-    fn touch(&mut self, view: &BufferUse);
-    /// The page in this slot is gone.
-    fn remove(&mut self, slot: u32);
-    /// Everything that was written has been put on the flash, and stays in the buffer.
-    fn flushed(&mut self) {}
-    /// The slot whose page leaves now; `None` if the policy holds none. It is removed next.
+/// Which page leaves a full buffer. The policy learns by events what the buffer holds, in which slots
+/// ([`EventMask::BUFFER_SLOTS`]).
+pub trait EvictionPolicy: Policy {
+    /// The slot whose page leaves now; `None` if the policy knows of none. [`Event::PageUnbuffered`] comes next.
     fn victim(&mut self) -> Option<u32>;
 }
 
@@ -45,22 +30,23 @@ impl Policy for Lru {
     fn build(_: &LruConfig, setup: &PolicyContext) -> Lru {
         Lru { links: Links::new(setup.buffer_pages) }
     }
+    fn events(&self) -> EventMask {
+        EventMask::BUFFER_SLOTS
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match *event {
+            Event::PageBuffered { slot, .. } => self.links.push_front(slot),
+            Event::BufferHit { slot, .. } => self.links.move_to_front(slot),
+            Event::PageUnbuffered { slot, .. } => {
+                self.links.unlink(slot);
+            }
+            _ => {}
+        }
+    }
 }
 
 impl EvictionPolicy for Lru {
-    fn insert(&mut self, view: &BufferUse) {
-        self.links.push_front(view.slot);
-    }
-
-    fn touch(&mut self, view: &BufferUse) {
-        self.links.unlink(view.slot);
-        self.links.push_front(view.slot);
-    }
-
-    fn remove(&mut self, slot: u32) {
-        self.links.unlink(slot);
-    }
-
     fn victim(&mut self) -> Option<u32> {
         self.links.back()
     }
@@ -109,6 +95,12 @@ impl Links {
         true
     }
 
+    /// Moves a listed slot to the front.
+    pub fn move_to_front(&mut self, slot: u32) {
+        self.unlink(slot);
+        self.push_front(slot);
+    }
+
     /// The slot at the back.
     pub fn back(&self) -> Option<u32> {
         self.before(self.end())
@@ -126,8 +118,10 @@ mod tests {
     use std::collections::VecDeque;
 
     use proptest::prelude::*;
+    use ssdlab_nand::Lpn;
 
     use super::*;
+    use crate::testing::publish;
 
     proptest! {
         #[test]
@@ -137,14 +131,15 @@ mod tests {
             let mut lru = Lru { links: Links::new(8) };
             let mut plain: VecDeque<u32> = VecDeque::new();
             for (slot, act) in acts {
-                let view = BufferUse { slot, write: false };
+                let (lpn, written) = (Lpn(0), false);
                 let held = plain.contains(&slot);
                 plain.retain(|&other| other != slot);
-                match (held, act) {
-                    (_, 0) => lru.remove(slot),
-                    (true, _) => lru.touch(&view),
-                    (false, _) => lru.insert(&view),
-                }
+                let event = match (held, act) {
+                    (_, 0) => Event::PageUnbuffered { lpn, slot },
+                    (true, _) => Event::BufferHit { lpn, slot, written },
+                    (false, _) => Event::PageBuffered { lpn, slot, written },
+                };
+                publish(&mut lru, &event);
                 if act > 0 {
                     plain.push_front(slot);
                 }

@@ -14,6 +14,7 @@ pub mod blocks;
 mod blocks_check;
 pub mod columns;
 mod context;
+pub mod counters;
 pub mod event;
 pub mod eviction;
 pub mod kept;
@@ -28,7 +29,7 @@ pub mod suspend;
 pub mod testing;
 mod toggle;
 
-pub use context::{Component, Policy, PolicyContext};
+pub use context::{ClassFacts, Learner, MapFacts, MetadataFacts, Policy, PolicyContext};
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{PageType, ProgramMode};
 pub use toggle::Toggle;

@@ -56,15 +56,6 @@ impl Typed {
     }
 }
 
-/// How often each logical page will be read and written in a run.
-#[derive(Clone, Debug, Default)]
-pub struct Heat {
-    /// By logical page.
-    pub reads: Vec<u32>,
-    /// See `reads`.
-    pub writes: Vec<u32>,
-}
-
 /// What a link of the placement chain needs of the drive, besides what it is told of each write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PlacementNeeds {
@@ -72,8 +63,6 @@ pub struct PlacementNeeds {
     pub types: Typed,
     /// Whether it is asked for each page as well ([`PlacementPolicy::fill_page`]).
     pub pages: bool,
-    /// Whether it is told before the run how often each page will be read and written: an oracle.
-    pub heat: bool,
     /// Whether it heeds the host's latency hints.
     pub hints: bool,
 }
@@ -108,9 +97,6 @@ pub trait PlacementPolicy: Policy {
 
     /// Fills what is still open in the hint of one page, after [`fill`](PlacementPolicy::fill).
     fn fill_page(&mut self, _: &PageView, _: &mut PlacementHint) {}
-
-    /// Learns how often each page will be read and written.
-    fn set_page_heat(&mut self, _: &Heat) {}
 }
 
 impl PlacementView {

@@ -15,7 +15,7 @@ use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
 use crate::result::{RunResult, Watch};
 use crate::series_length;
-use crate::setup::{Begun, lay_down_footprint, rehearse, set_page_heat, set_up};
+use crate::setup::{Begun, lay_down_footprint, publish_uses, rehearse, set_up};
 use crate::sharing::{starts, traces};
 use crate::source::Requests;
 use crate::warnings;
@@ -129,7 +129,7 @@ fn run_one(
     remarks.extend(prepared.shared.begins_alone.clone());
     let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };
     let Begun { mut drive, settled, copied } = begun;
-    set_page_heat(prepared, &mut drive, control)?;
+    publish_uses(prepared, &mut drive, control)?;
     remarks.extend(warnings::of_rehearsal(&drive));
     rehearse(prepared, &mut drive, control)?;
     lay_down_footprint(prepared, &mut drive, control)?;
@@ -161,10 +161,9 @@ fn run_one(
         remarks.push(format!("--until-worn was given up after replay {last}: {why}"));
     }
     remarks.extend(warnings::of_hints(prepared, requests.seen.hinted));
-    let metadata = drive.metadata_bytes();
     let mut result = RunResult::new(
         prepared,
-        (&drive, metadata),
+        &mut drive,
         &course,
         &requests,
         settled,

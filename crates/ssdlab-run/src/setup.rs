@@ -10,7 +10,7 @@ use ssdlab_base::{Fault, threads};
 use ssdlab_core::audit::Pace;
 use ssdlab_core::config::UnwrittenReads;
 use ssdlab_core::drive::Start;
-use ssdlab_core::policy::placement::Heat;
+use ssdlab_core::policy::event::PageUses;
 use ssdlab_core::{Drive, Resolved, Tenant};
 use ssdlab_workload::Op;
 
@@ -167,21 +167,21 @@ fn drawn_aside(
     std::panic::resume_unwind(panic)
 }
 
-/// Tells the drive's placement how often the workload reads and writes each page, if it asks.
+/// Counts how often the workload reads and writes each page, if a policy of the drive wants to know.
 ///
 /// # Errors
 /// When the workload cannot be read.
-pub(crate) fn set_page_heat(
+pub(crate) fn publish_uses(
     prepared: &Prepared,
     drive: &mut Drive,
     control: &Control,
 ) -> Result<(), Fault> {
-    if !drive.wants_heat() {
+    if !drive.wants_uses() {
         return Ok(());
     }
     let geometry = prepared.resolved.geometry();
     let pages = drive.resolved().logical_pages as usize;
-    let mut uses = Heat { reads: vec![0; pages], writes: vec![0; pages] };
+    let mut uses = PageUses { reads: vec![0; pages], writes: vec![0; pages] };
     let all = Requests::open(prepared, &mut Vec::new())?.each(control, |record| {
         let counts = match record.op {
             Op::Read => &mut uses.reads,
@@ -194,7 +194,7 @@ pub(crate) fn set_page_heat(
         Ok(())
     })?;
     if all {
-        drive.set_page_heat(&uses);
+        drive.publish_uses(&uses);
     }
     Ok(())
 }

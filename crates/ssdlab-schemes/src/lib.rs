@@ -28,12 +28,13 @@ use ssdlab_nand::{Level, PlaneId};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::{BlockClass, Streams};
 use ssdlab_policy::background::{
-    BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, Job, PlaneView, Repairs, Trigger,
+    BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, Job, PlaneView, Trigger,
 };
 use ssdlab_policy::columns::Column;
+use ssdlab_policy::counters::Counter;
 use ssdlab_policy::event::{Actions, Event, EventMask};
-use ssdlab_policy::eviction::{BufferUse, EvictionPolicy};
-use ssdlab_policy::placement::{Heat, PageView, PlacementNeeds, PlacementPolicy, PlacementView};
+use ssdlab_policy::eviction::EvictionPolicy;
+use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::program_mode::{ProgramModeNeeds, ProgramModePolicy, ProgramModeView};
 use ssdlab_policy::queue::PlaneShare;
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
@@ -43,7 +44,7 @@ use ssdlab_policy::scheduler::{
 use ssdlab_policy::suspend::{
     FailedReadsView, IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
 };
-use ssdlab_policy::{PlacementHint, Policy, PolicyContext, Toggle};
+use ssdlab_policy::{Learner, PlacementHint, Policy, PolicyContext, Toggle};
 
 slot! { $ each_scheduler
     /// Which request goes to the flash next.
@@ -194,8 +195,6 @@ asks! { each_placement, AnyPlacement {
     fn needs(self: &Self) -> PlacementNeeds;
     /// [`PlacementPolicy::fill_page`].
     #[inline] fn fill_page(self: &mut Self, view: &PageView, hint: &mut PlacementHint);
-    /// [`PlacementPolicy::set_page_heat`].
-    fn set_page_heat(self: &mut Self, heat: &Heat);
 } }
 
 impl AnyPlacement {
@@ -248,14 +247,6 @@ impl AnySuspend {
 }
 
 asks! { each_eviction, AnyEviction {
-    /// [`EvictionPolicy::insert`].
-    fn insert(self: &mut Self, view: &BufferUse);
-    /// [`EvictionPolicy::touch`].
-    fn touch(self: &mut Self, view: &BufferUse);
-    /// [`EvictionPolicy::remove`].
-    fn remove(self: &mut Self, slot: u32);
-    /// [`EvictionPolicy::flushed`].
-    fn flushed(self: &mut Self);
     /// [`EvictionPolicy::victim`].
     fn victim(self: &mut Self) -> Option<u32>;
 } }

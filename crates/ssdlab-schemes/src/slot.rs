@@ -4,30 +4,25 @@
 /// Passes what every policy is asked on to whichever was chosen.
 macro_rules! learns {
     ($Any:ident { $($name:ident $Policy:ident),+ }) => {
-        impl $Any {
-            /// The kinds of event that the policy wants to learn of.
-            pub fn events(&self) -> EventMask {
-                match self { $($Any::$Policy(policy) => policy.events()),+ }
-            }
-
-            /// Something happened.
-            pub fn on_event(&mut self, event: &Event, actions: &mut Actions) {
-                match self { $($Any::$Policy(policy) => policy.on_event(event, actions)),+ }
-            }
-
-            /// What the policy keeps.
-            pub fn columns(&mut self) -> Vec<Column<'_>> {
-                match self { $($Any::$Policy(policy) => policy.columns()),+ }
-            }
-
-            /// The name of the policy in a config.
-            pub fn name(&self) -> &'static str {
+        impl Learner for $Any {
+            fn name(&self) -> &'static str {
                 match self { $($Any::$Policy(_) => stringify!($name)),+ }
             }
 
-            /// What the policy has counted for results, if it counts anything.
-            pub fn report(&self) -> Option<Repairs> {
-                match self { $($Any::$Policy(policy) => policy.report()),+ }
+            fn events(&self) -> EventMask {
+                match self { $($Any::$Policy(policy) => policy.events()),+ }
+            }
+
+            fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+                match self { $($Any::$Policy(policy) => policy.on_event(event, actions)),+ }
+            }
+
+            fn columns(&mut self) -> Vec<Column<'_>> {
+                match self { $($Any::$Policy(policy) => policy.columns()),+ }
+            }
+
+            fn counters(&self) -> Vec<(&'static str, Counter)> {
+                match self { $($Any::$Policy(policy) => policy.counters()),+ }
             }
         }
     };

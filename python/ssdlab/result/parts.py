@@ -218,24 +218,8 @@ class StreamResult:
     waf: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Repairs:
-    """Blocks of one priority that were worse than those of a lower one, and what became of them.
-
-    ``margins`` are parts of the most retries, one for each priority but the last. ``extra_share``,
-    which the monitor holds at its limit, counts from the run's beginning, all else with the rest.
-    """
-
-    rounds: int
-    inversions: int
-    reassigned: int
-    refreshed: int
-    moved: int
-    moved_by_all: int
-    extra_share: float
-    checks: int
-    margins: list[float]
-    left_out: int
+INVERSION_REPAIR = "background/inversion_repair"
+"""Where results have what inversion repair counts, among ``counters``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,6 @@ from ssdlab.result.parts import (
     Prioritized,
     ProgramModesResult,
     QueueResult,
-    Repairs,
     ReplayResult,
     SetAsideResult,
     Sim,
@@ -64,7 +63,8 @@ class Result:
 
     Pages read for the host are counted by the sensing level at which they decoded in ``levels``
     (``"1"``, …), by the step of a ladder of read retries in
-    ``retry_steps``. ``wearing_weight`` counts each
+    ``retry_steps``. ``counters`` has what policies count, by their place in the config: numbers
+    and lists of numbers. ``wearing_weight`` counts each
     program by its voltages' mean ratio to the normal ones.
     """
 
@@ -110,7 +110,7 @@ class Result:
     retry_steps: Sequence[int] = ()
     migration: MigrationCounts | None = None
     streams: Sequence[StreamResult] = ()
-    repairs: Repairs | None = None
+    counters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     set_aside: SetAsideResult | None = None
     sensed_in_vain: int | None = None
     life: Life | None = None

@@ -17,6 +17,7 @@ from ssdlab.calibration import fit
 from ssdlab.plan import Plan
 from ssdlab.result import Result, Wear
 from ssdlab.result.detail import RetriesApart
+from ssdlab.result.parts import INVERSION_REPAIR
 from ssdlab_reproduction.registry import NeverRanError, Set, claim
 from ssdlab_reproduction.runs import Job, Jobs, Runs
 from ssdlab_reproduction.scope import Scope
@@ -250,7 +251,8 @@ def repaired(runs: Runs, found: Sequence[float]) -> None:
 
 def moved(result: Result) -> int:
     """Return the pages that repairs moved."""
-    return 0 if result.repairs is None else result.repairs.moved
+    counters = result.counters.get(INVERSION_REPAIR)
+    return 0 if counters is None else counters["moved"]
 
 
 @claim("R1", mixes(RGFTL, stages=STAGES))

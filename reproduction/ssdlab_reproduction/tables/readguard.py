@@ -18,6 +18,7 @@ from statistics import fmean
 from typing import Any
 
 import ssdlab
+from ssdlab.result.parts import INVERSION_REPAIR
 from ssdlab_reproduction.runs import library_hash
 from ssdlab_reproduction.scope import Scope
 from ssdlab_reproduction.statistics import percent
@@ -123,7 +124,8 @@ def tails_least(result: ssdlab.Result) -> list[float]:
 
 def rounds(results: Iterable[ssdlab.Result]) -> str:
     """Return how often the quality monitor looked for inversions, over all mixes."""
-    done = [result.repairs.rounds for result in results if result.repairs is not None]
+    found = [result.counters.get(INVERSION_REPAIR) for result in results]
+    done = [counters["rounds"] for counters in found if counters is not None]
     return f"{sum(done)}" if done else ""
 
 
@@ -243,17 +245,16 @@ def in_long_runs(study: Study) -> Iterator[str]:
     found = study.results(OLD, ["baseline", "rgftl"], MIXES, limit)
     rows = []
     for mix, base, result in zip(MIXES, found["baseline"], found["rgftl"], strict=True):
-        done = result.repairs
-        assert done is not None
+        done = result.counters[INVERSION_REPAIR]
         rows.append(
             [
                 mix,
                 f"{result.requests / 1e6:.0f} M",
-                f"{done.rounds}",
-                f"{done.inversions:,}",
-                f"{done.reassigned:,} / {done.refreshed:,}",
-                f"{100 * done.extra_share:.1f} %",
-                several(done.margins, ".1f"),
+                f"{done['rounds']}",
+                f"{done['inversions']:,}",
+                f"{done['reassigned']:,} / {done['refreshed']:,}",
+                f"{100 * done['extra_share']:.1f} %",
+                several(done["margins"], ".1f"),
                 several(against([result], [base], means)),
                 several(against([result], [base], tails)),
                 several(retries(base), ".2f"),
@@ -290,21 +291,19 @@ def often(study: Study) -> Iterator[str]:
             for settings in (OFTEN, UNPACED)
         ]
         result, unpaced = study.kept.compare(plans, "rounds often")
-        done, at_once = result.repairs, unpaced.repairs
-        assert done is not None
-        assert at_once is not None
+        done, at_once = (of.counters[INVERSION_REPAIR] for of in (result, unpaced))
         rows.append(
             [
                 mix,
-                f"{done.rounds}",
-                f"{done.inversions:,}",
-                f"{done.reassigned:,} / {done.refreshed:,}",
-                f"{done.moved:,}",
-                f"{100 * done.extra_share:.1f} %",
-                f"{done.checks}",
-                several(done.margins, ".1f"),
+                f"{done['rounds']}",
+                f"{done['inversions']:,}",
+                f"{done['reassigned']:,} / {done['refreshed']:,}",
+                f"{done['moved']:,}",
+                f"{100 * done['extra_share']:.1f} %",
+                f"{done['checks']}",
+                several(done["margins"], ".1f"),
                 f"{result.waf or 0:.2f}",
-                f"{100 * at_once.extra_share:.0f} %, {unpaced.waf or 0:.1f}",
+                f"{100 * at_once['extra_share']:.0f} %, {unpaced.waf or 0:.1f}",
             ]
         )
     heads = [

@@ -21,7 +21,7 @@ use crate::metadata::block_groups::{Boundaries, GroupsConfig};
 use crate::metadata::page_hotness::HotnessConfig;
 use crate::policy::placement::Typed;
 use crate::policy::program_mode::ProgramModeView;
-use crate::policy::{PlacementHint, PolicyContext};
+use crate::policy::{MapFacts, MetadataFacts, PlacementHint, PolicyContext};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend, PlacementChoice, ReadStartChoice, SchedulerChoice,
@@ -149,28 +149,20 @@ impl Resolved {
             seed: self.seed,
             logical_pages: self.mapped_pages(),
             levels: self.chip.levels(),
-            classes: self.config.metadata.block_class.classes() as u8,
-            class_shares: match &self.config.metadata.block_class {
-                BlockClassChoice::Factory(factory) => {
-                    factory.shares.iter().map(|share| share.get()).collect()
-                }
-                _ => Vec::new(),
-            },
-            groups: self.config.metadata.block_class.apart() as u8 + 1,
-            measured: matches!(self.config.metadata.block_class, BlockClassChoice::Measured(_)),
-            priorities: match &self.config.metadata.block_class {
-                BlockClassChoice::Predicted(config) => config.priorities,
-                _ => 1,
-            },
-            has_retry_estimate: self.has_estimate(),
-            map_in_part: self.map_cache.is_some(),
-            held_entries: self.map_cache.map_or(self.logical_pages, |shape| {
-                let entries = u64::from(shape.slots) * u64::from(shape.entries);
-                entries.min(self.logical_pages.into()) as u32
-            }),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
-            knows_hotness: self.buffer_pages > 0
-                && self.config.metadata.page_hotness.get().is_some(),
+            classes: self.config.metadata.block_class.facts(),
+            map: MapFacts {
+                in_part: self.map_cache.is_some(),
+                held_entries: self.map_cache.map_or(self.logical_pages, |shape| {
+                    let entries = u64::from(shape.slots) * u64::from(shape.entries);
+                    entries.min(self.logical_pages.into()) as u32
+                }),
+            },
+            metadata: MetadataFacts {
+                retry_estimate: self.has_estimate(),
+                page_hotness: self.buffer_pages > 0
+                    && self.config.metadata.page_hotness.get().is_some(),
+            },
             program_modes: self.chip.program_mode_names().map(str::to_owned).collect(),
         }
     }
@@ -394,11 +386,11 @@ fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
 /// Refuses to open blocks by what they were measured to be where none is measured, and by what is
 /// believed of them where nothing is.
 fn check_opens(opens: FreeBlockPolicy, setup: &PolicyContext) -> Result<(), Refusal> {
-    if opens == FreeBlockPolicy::FewestRetries && !setup.has_retry_estimate {
+    if opens == FreeBlockPolicy::FewestRetries && !setup.metadata.retry_estimate {
         let expected = "an estimate of retries (metadata.retry_estimate) for that";
         return Err(Refusal::new("ftl.free_block_policy", "fewest_retries", expected));
     }
-    if !opens.measures() || setup.measured {
+    if !opens.measures() || setup.classes.groups.is_some() {
         return Ok(());
     }
     let name = if opens == FreeBlockPolicy::Healthiest { "healthiest" } else { "fewest_errors" };

@@ -11,7 +11,6 @@ use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::flash::{Owner, Room, TxnId};
 use crate::metadata::page_hotness::Hotness;
 use crate::policy::event::Event;
-use crate::policy::eviction::BufferUse;
 
 /// What the drive does only if it has a buffer.
 const HAS_BUFFER: &str = "a drive with a buffer";
@@ -52,7 +51,7 @@ impl Drive {
             let page = buffer.page(slot);
             page.uses.count(false);
             let present = page.present;
-            self.policies.eviction.touch(&BufferUse { slot, write: false });
+            self.policies.publish(&Event::BufferHit { lpn, slot, written: false });
             if present & mask == mask {
                 self.the_buffer().begin_move(now, id);
                 watch!(self, hits(id, &self.flash.txns[id]));
@@ -73,7 +72,7 @@ impl Drive {
         if let Some(slot) = self.the_buffer().find(lpn) {
             self.the_buffer().page(slot).write(id, mask, attrs);
             self.stats.buffer.write_hits += 1;
-            self.policies.eviction.touch(&BufferUse { slot, write: true });
+            self.policies.publish(&Event::BufferHit { lpn, slot, written: true });
             return self.the_buffer().begin_move(now, id);
         }
         self.stats.buffer.write_misses += 1;
@@ -88,8 +87,7 @@ impl Drive {
         let mut page = Slot::written(lpn, id, mask, attrs);
         page.waits = must_wait;
         let slot = self.the_buffer().insert(page);
-        self.policies.eviction.insert(&BufferUse { slot, write: true });
-        self.policies.publish(&Event::PageBuffered { lpn, written: true });
+        self.policies.publish(&Event::PageBuffered { lpn, slot, written: true });
         if !must_wait {
             self.the_buffer().begin_move(now, id);
         }
@@ -110,8 +108,8 @@ impl Drive {
         let full = self.the_buffer().is_full();
         let slot =
             self.policies.eviction.victim().expect("a buffer without room has a page to give");
-        self.policies.eviction.remove(slot);
         let mut page = self.the_buffer().remove(slot);
+        self.policies.publish(&Event::PageUnbuffered { lpn: page.lpn, slot });
         self.publish_evicted(&page);
         if page.dirty == 0 && self.is_rewritten(&page) {
             self.stats.rewritten += 1;
@@ -202,8 +200,7 @@ impl Drive {
         }
         watch!(self, keeps(id, &self.flash.txns[id], mask));
         let slot = self.the_buffer().insert(Slot::read(lpn, mask));
-        self.policies.eviction.insert(&BufferUse { slot, write: false });
-        self.policies.publish(&Event::PageBuffered { lpn, written: false });
+        self.policies.publish(&Event::PageBuffered { lpn, slot, written: false });
         self.make_room_ahead();
     }
 
@@ -212,7 +209,7 @@ impl Drive {
         let Some(buffer) = self.buffer.as_mut() else { return };
         let Some(slot) = buffer.find(lpn) else { return };
         let page = buffer.remove(slot);
-        self.policies.eviction.remove(slot);
+        self.policies.publish(&Event::PageUnbuffered { lpn, slot });
         watch!(self, forgets(lpn));
         if let Some(number) = page.flushing {
             self.leaves_ahead(number);
@@ -234,7 +231,7 @@ impl Drive {
             page.dirty = 0;
             page.flushing = Some(number);
         }
-        self.policies.eviction.flushed();
+        self.policies.publish(&Event::BufferFlushed);
         let waits = self.the_buffer().departures.wait_for_all(slot);
         self.host[slot].remaining += u32::from(waits);
     }

@@ -11,7 +11,7 @@ use super::policies::{BackgroundAt, Listener};
 use crate::account::Priority;
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::background::{
-    BlockEstimate, DriveView, EndedJob, Expected, Job, MOVES_FREE_LEAST, Repairs, Trigger,
+    BlockEstimate, DriveView, EndedJob, Expected, Job, MOVES_FREE_LEAST, Trigger,
 };
 use crate::policy::event::{Action, Event};
 use ssdlab_schemes::AnyBackground;
@@ -321,12 +321,6 @@ impl Drive {
     /// Whether wear is leveled across priorities now.
     pub fn levels_across(&self) -> bool {
         self.policies.background.iter().any(|policy| policy.levels_across())
-    }
-
-    /// What was repaired of blocks of one priority that were worse than those of a lower one, if anybody
-    /// looks for them.
-    pub fn repairs(&self) -> Option<Repairs> {
-        self.policies.background.iter().find_map(|policy| policy.report())
     }
 
     /// A page of the plane was written or became invalid: the background policies may want something.

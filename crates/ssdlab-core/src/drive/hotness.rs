@@ -9,14 +9,22 @@ use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::config::{StartConfig, StartProgramMode, UnwrittenReads};
 use crate::host::Op;
 use crate::metadata::page_hotness::{Hotness, InitialHotness};
-use crate::policy::eviction::BufferUse;
+use crate::policy::Learner;
+use crate::policy::event::{Actions, Event};
 use ssdlab_schemes::AnyEviction;
 
 /// A first pass of a workload through a drive's buffer, in which no time passes.
 #[derive(Debug)]
 pub struct Rehearsal {
     buffer: Buffer,
-    evict: AnyEviction,
+    eviction: AnyEviction,
+}
+
+impl Rehearsal {
+    /// Tells the eviction policy of an event. What it wants done has no place where no time passes.
+    fn publish(&mut self, event: &Event) {
+        self.eviction.on_event(event, &mut Actions::default());
+    }
 }
 
 impl Drive {
@@ -32,7 +40,7 @@ impl Drive {
         let buffer = Buffer::new(&self.resolved)?;
         (self.wants_rehearsal() && !self.knows_pages()).then(|| Rehearsal {
             buffer,
-            evict: AnyEviction::build(
+            eviction: AnyEviction::build(
                 &self.resolved.config.eviction,
                 &self.resolved.policy_context(),
             ),
@@ -60,7 +68,7 @@ impl Drive {
         match op {
             Op::Read | Op::Write => {
                 for page in self.geometry.pages_touched(lba, sectors) {
-                    self.rehearse_use(rehearsal, page as u32, op == Op::Write);
+                    self.rehearse_use(rehearsal, Lpn(page as u32), op == Op::Write);
                 }
             }
             Op::Trim => {
@@ -69,39 +77,38 @@ impl Drive {
                 }
             }
             // What pages are by then is found anew when they leave.
-            Op::Flush => rehearsal.evict.flushed(),
+            Op::Flush => rehearsal.publish(&Event::BufferFlushed),
         }
     }
 
-    fn rehearse_trim(&mut self, Rehearsal { buffer, evict }: &mut Rehearsal, lpn: Lpn) {
-        if let Some(slot) = buffer.find(lpn) {
-            buffer.remove(slot);
-            evict.remove(slot);
+    fn rehearse_trim(&mut self, rehearsal: &mut Rehearsal, lpn: Lpn) {
+        if let Some(slot) = rehearsal.buffer.find(lpn) {
+            rehearsal.buffer.remove(slot);
+            rehearsal.publish(&Event::PageUnbuffered { lpn, slot });
         }
         if let Some(hot) = &mut self.policies.metadata.page_hotness {
             hot.forget(lpn);
         }
     }
 
-    fn rehearse_use(&mut self, rehearsal: &mut Rehearsal, page: u32, write: bool) {
-        let Rehearsal { buffer, evict } = rehearsal;
-        if let Some(slot) = buffer.find(Lpn(page)) {
-            buffer.page(slot).uses.count(write);
-            return evict.touch(&BufferUse { slot, write });
+    fn rehearse_use(&mut self, rehearsal: &mut Rehearsal, lpn: Lpn, written: bool) {
+        if let Some(slot) = rehearsal.buffer.find(lpn) {
+            rehearsal.buffer.page(slot).uses.count(written);
+            return rehearsal.publish(&Event::BufferHit { lpn, slot, written });
         }
-        if !write && !buffer.keeps_reads() {
+        if !written && !rehearsal.buffer.keeps_reads() {
             return;
         }
-        if buffer.room() != Vacancy::Now {
-            let slot = evict.victim().expect("a full buffer has a page to give");
-            evict.remove(slot);
-            let left = buffer.remove(slot);
+        if rehearsal.buffer.room() != Vacancy::Now {
+            let slot = rehearsal.eviction.victim().expect("a full buffer has a page to give");
+            let left = rehearsal.buffer.remove(slot);
+            rehearsal.publish(&Event::PageUnbuffered { lpn: left.lpn, slot });
             self.learn_hotness(&left);
         }
         let mut uses = Uses::default();
-        uses.count(write);
-        let slot = buffer.insert(Slot { uses, ..Slot::read(Lpn(page), 0) });
-        evict.insert(&BufferUse { slot, write });
+        uses.count(written);
+        let slot = rehearsal.buffer.insert(Slot { uses, ..Slot::read(lpn, 0) });
+        rehearsal.publish(&Event::PageBuffered { lpn, slot, written });
     }
 
     /// Ends the first pass: all pages leave.

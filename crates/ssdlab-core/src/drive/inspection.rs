@@ -1,5 +1,7 @@
 //! Read access to a drive: its state, its statistics, and its records.
 
+use std::collections::BTreeMap;
+
 use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, PlaneId};
 
@@ -11,8 +13,8 @@ use crate::config::Resolved;
 use crate::flash::Flash;
 use crate::ftl::{BlockState, Ftl};
 use crate::metadata::Metadata;
-use crate::policy::event::{Event, EventMask};
-use crate::policy::placement::Heat;
+use crate::policy::counters::Counters;
+use crate::policy::event::{Event, EventMask, PageUses};
 use crate::stats::{Ended, Stats, StreamCounts};
 
 /// A block as it is seen from outside.
@@ -102,18 +104,25 @@ impl Drive {
     }
 
     /// What each component and policy keeps, as text, with its place in the config.
-    pub fn policy_states(&self) -> Vec<(String, String)> {
+    pub fn policy_states(&mut self) -> Vec<(String, String)> {
         self.policies.states()
     }
 
-    /// Whether the placement wants to know ([`set_page_heat`](Drive::set_page_heat)) before the run how hot pages are.
-    pub fn wants_heat(&self) -> bool {
-        self.policies.placement.iter().any(|link| link.needs().heat)
+    /// What each policy counts for results, by its place in the config; only of those that count something.
+    pub fn counters(&mut self) -> BTreeMap<String, Counters> {
+        let counters = self.policies.counters();
+        counters.filter(|(_, counters)| !counters.is_empty()).collect()
     }
 
-    /// Tells the placement how hot pages are; before anything is laid down.
-    pub fn set_page_heat(&mut self, heat: &Heat) {
-        self.policies.placement.iter_mut().for_each(|link| link.set_page_heat(heat));
+    /// Whether a policy wants to know before the run how often it will use each page
+    /// ([`publish_uses`](Drive::publish_uses)).
+    pub fn wants_uses(&self) -> bool {
+        self.policies.wants.has(EventMask::USES_KNOWN)
+    }
+
+    /// Publishes how often the run will use each page; before anything is laid down.
+    pub fn publish_uses(&mut self, uses: &PageUses) {
+        self.policies.publish(&Event::UsesKnown(uses));
     }
 
     /// Whether pages move by how often they are read.

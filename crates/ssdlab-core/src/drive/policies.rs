@@ -2,10 +2,12 @@
 
 use crate::account::BlockProbe;
 use crate::config::Resolved;
-use crate::metadata::Metadata;
+use crate::metadata::{self, ComponentId, Metadata};
+use crate::policy::Learner;
 use crate::policy::allocation::BlockClass;
 use crate::policy::background::EndedJob;
 use crate::policy::columns::{self, Column, SavedColumns};
+use crate::policy::counters::Counters;
 use crate::policy::event::{Action, Actions, Event, EventMask, FreedBlock, Probe};
 use crate::policy::read_start::ReadStartNeeds;
 use ssdlab_schemes::{
@@ -47,7 +49,7 @@ pub(super) struct Policies {
 /// A component or policy that subscribes to events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Listener {
-    Metadata(u8),
+    Metadata(ComponentId),
     Scheduler,
     Placement(u8),
     ProgramMode(u8),
@@ -119,10 +121,10 @@ impl Policies {
         let placement = (0..).zip(&self.placement);
         let program_mode = (0..).zip(&self.program_mode);
         let background = (0..).zip(&self.background);
-        let metadata = (0..).zip(self.metadata.events());
+        let metadata = self.metadata.components();
         // Policies read the components, so these learn first.
         let all = metadata
-            .map(|(at, events)| (events, Listener::Metadata(at)))
+            .map(|(id, component)| (component.events(), Listener::Metadata(id)))
             .chain([(self.scheduler.events(), Listener::Scheduler)])
             .chain(placement.map(|(at, link)| (link.events(), Listener::Placement(at))))
             .chain(program_mode.map(|(at, link)| (link.events(), Listener::ProgramMode(at))))
@@ -172,7 +174,7 @@ impl Policies {
     fn notify(&mut self, listener: Listener, event: &Event) {
         let actions = &mut self.actions;
         match listener {
-            Listener::Metadata(at) => self.metadata.on_event(at, event, actions),
+            Listener::Metadata(id) => self.metadata.on_event(id, event, actions),
             Listener::Scheduler => self.scheduler.on_event(event, actions),
             Listener::Placement(at) => self.placement[usize::from(at)].on_event(event, actions),
             Listener::ProgramMode(at) => {
@@ -255,69 +257,59 @@ impl Policies {
         std::mem::take(&mut self.pending)
     }
 
-    /// Returns the columns of each component and policy with its place in the config.
-    pub(super) fn columns(&mut self) -> Vec<(String, Vec<Column<'_>>)> {
-        let mut all: Vec<_> = self.metadata.columns().collect();
-        let own = |slot: &str, name: &str| format!("{slot}/{name}");
-        macro_rules! of {
-            ($slot:ident) => {
-                all.push((own(stringify!($slot), self.$slot.name()), self.$slot.columns()));
-            };
-            (each $slot:ident) => {
-                for (at, link) in self.$slot.iter_mut().enumerate() {
-                    let place = format!("{}/{at}", own(stringify!($slot), link.name()));
-                    all.push((place, link.columns()));
-                }
-            };
+    /// Returns each component and policy with its place in the config.
+    fn learners(&mut self) -> Vec<(String, &mut dyn Learner)> {
+        fn of<'a>(slot: &str, policy: &'a mut dyn Learner) -> (String, &'a mut dyn Learner) {
+            (format!("{slot}/{}", policy.name()), policy)
         }
-        for policy in &mut self.background {
-            all.push((own("background", policy.name()), policy.columns()));
+        fn each<'a, P: Learner>(
+            slot: &'static str,
+            chain: &'a mut [P],
+        ) -> impl Iterator<Item = (String, &'a mut dyn Learner)> {
+            chain.iter_mut().enumerate().map(move |(at, link)| {
+                (format!("{slot}/{}/{at}", link.name()), link as &mut dyn Learner)
+            })
         }
-        of!(scheduler);
-        of!(read_start);
-        of!(each placement);
-        of!(each program_mode);
-        of!(suspend);
-        of!(eviction);
+        let components = self.metadata.components();
+        let mut all: Vec<_> =
+            components.map(|(_, component)| of(metadata::PLACE, component)).collect();
+        all.extend(self.background.iter_mut().map(|policy| of("background", policy)));
+        all.push(of("scheduler", &mut self.scheduler));
+        all.push(of("read_start", &mut self.read_start));
+        all.extend(each("placement", &mut self.placement));
+        all.extend(each("program_mode", &mut self.program_mode));
+        all.push(of("suspend", &mut self.suspend));
+        all.push(of("eviction", &mut self.eviction));
         all
     }
 
+    /// Returns the columns of each component and policy with its place in the config.
+    pub(super) fn columns(&mut self) -> impl Iterator<Item = (String, Vec<Column<'_>>)> {
+        self.learners().into_iter().map(|(place, learner)| (place, learner.columns()))
+    }
+
     /// Returns the state of each component and policy as text, with its place in the config.
-    pub(super) fn states(&self) -> Vec<(String, String)> {
-        let Metadata { block_groups, retry_estimates, page_hotness } = &self.metadata;
-        let mut all = vec![
-            ("metadata/block_class".into(), format!("{block_groups:?}")),
-            ("metadata/retry_estimate".into(), format!("{retry_estimates:?}")),
-            ("metadata/page_hotness".into(), format!("{page_hotness:?}")),
-        ];
-        macro_rules! of {
-            ($slot:ident, $policies:expr) => {
-                for policy in $policies {
-                    let place = format!("{}/{}", stringify!($slot), policy.name());
-                    all.push((place, format!("{policy:?}")));
-                }
-            };
-        }
-        of!(scheduler, [&self.scheduler]);
-        of!(placement, &self.placement);
-        of!(program_mode, &self.program_mode);
-        of!(read_start, [&self.read_start]);
-        of!(suspend, [&self.suspend]);
-        of!(eviction, [&self.eviction]);
-        of!(background, &self.background);
-        all
+    pub(super) fn states(&mut self) -> Vec<(String, String)> {
+        let all = self.learners().into_iter();
+        all.map(|(place, learner)| (place, format!("{learner:?}"))).collect()
+    }
+
+    /// Returns what each component and policy counts for results, with its place in the config.
+    pub(super) fn counters(&mut self) -> impl Iterator<Item = (String, Counters)> {
+        let all = self.learners().into_iter();
+        all.map(|(place, learner)| (place, learner.counters().into_iter().collect()))
     }
 
     /// Returns the bits that a controller needs for all columns, by name, with so many blocks set apart.
     pub(super) fn metadata_bits(&mut self, blocks_apart: u64) -> Vec<(&'static str, u64)> {
-        let columns = self.columns().into_iter().flat_map(|(_, columns)| columns);
+        let columns = self.columns().flat_map(|(_, columns)| columns);
         columns::metadata_bits(columns, blocks_apart)
     }
 
     /// Returns the columns that a state file carries.
     pub(super) fn saved(&mut self) -> SavedColumns {
         let mut saved = SavedColumns::default();
-        self.columns().iter().for_each(|(place, columns)| saved.add(place, columns));
+        self.columns().for_each(|(place, columns)| saved.add(&place, &columns));
         saved
     }
 

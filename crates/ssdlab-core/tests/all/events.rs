@@ -118,16 +118,22 @@ fn what_is_collected_moves() {
 #[test]
 fn a_page_comes_into_the_buffer_and_leaves_it_with_its_uses() {
     let buffer = ["buffer = { size = \"8KiB\", latency = \"1us\" }"];
-    let kinds = [EventMask::PAGE_BUFFERED, EventMask::PAGE_EVICTED];
+    let kinds = [EventMask::BUFFER_SLOTS, EventMask::PAGE_EVICTED];
     // Two pages of room: the third makes the first leave.
     let events = events(&buffer, &kinds, |rig| {
         for page in [0, 0, 1, 2] {
             rig.write(page);
             rig.finish();
         }
+        for (op, sectors) in [(Op::Flush, 0), (Op::Trim, SPP)] {
+            rig.offer(op, SPP * u64::from(op == Op::Trim), sectors, 0).unwrap();
+            rig.finish();
+        }
     });
-    let (comes, leaves) = ("PageBuffered", "PageEvicted");
-    assert_eq!(events, [comes, comes, leaves, comes]);
+    let (comes, hit, gone, leaves) = ("PageBuffered", "BufferHit", "PageUnbuffered", "PageEvicted");
+    let flushed_and_trimmed = [leaves, leaves, "BufferFlushed", gone];
+    assert_eq!(events[..6], [comes, hit, comes, gone, leaves, comes]);
+    assert_eq!(events[6..], flushed_and_trimmed);
     let mut rig = Rig::new(&buffer);
     rig.drive.record_events(EventMask::PAGE_EVICTED);
     for page in [0, 0, 1, 2] {

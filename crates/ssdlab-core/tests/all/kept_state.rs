@@ -74,9 +74,9 @@ const KEEP: &[&str] = &[
     "metadata/block_class",
     "metadata/page_hotness",
     "metadata/retry_estimate",
-    "placement/sepbit",
-    "placement/ubs",
-    "placement/us",
+    "placement/sepbit/0",
+    "placement/ubs/0",
+    "placement/us/0",
     "read_start/last_level",
     "read_start/last_vref",
     "read_start/sl_table",
@@ -91,7 +91,7 @@ const BEGIN_ANEW: &[(&str, &str)] = &[
     ("eviction/lru", "the buffer begins empty"),
     ("eviction/pt_lru", "the buffer begins empty"),
     ("metadata/page_hotness", "counts are those of the run"),
-    ("placement/ubs", "a run draws its chance from the seed anew"),
+    ("placement/ubs/0", "a run draws its chance from the seed anew"),
     ("scheduler/dlv", "nothing is under way"),
 ];
 
@@ -121,10 +121,10 @@ fn what_components_and_policies_keep_is_carried_to_another_drive() {
     for sets in DRIVES {
         let sets = [&[SHAPE, ROOM, FULL], *sets].concat();
         let fresh = Rig::new(&sets).drive.policy_states();
-        let before = used(&sets).drive;
+        let mut before = used(&sets).drive;
         let media = before.clone().media().expect("a drive at rest");
         let resolved = Resolved::new(&config(&sets), 1).expect("a valid drive");
-        let after = Drive::with_media(Arc::new(resolved), media).expect("the same drive");
+        let mut after = Drive::with_media(Arc::new(resolved), media).expect("the same drive");
         let states = fresh.iter().zip(before.policy_states()).zip(after.policy_states());
         for (((place, fresh), (_, before)), (_, after)) in states {
             if *fresh != before {

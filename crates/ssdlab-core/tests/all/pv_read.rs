@@ -2,7 +2,7 @@
 
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::policy::placement::Heat;
+use ssdlab_core::policy::event::PageUses;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{Lpn, PlaneId};
 
@@ -260,10 +260,10 @@ fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
     let lie = |by: &str| {
         let mut rig = Rig::new(&[SHAPE, LEVELS, known, &set(by), "start.used = 0.5"]);
         // Forty are read, forty written; the first are laid down.
-        let mut heat = Heat { reads: vec![0; 600], writes: vec![0; 600] };
-        heat.reads[..40].fill(9);
-        heat.writes[40..80].fill(9);
-        rig.drive.set_page_heat(&heat);
+        let mut uses = PageUses { reads: vec![0; 600], writes: vec![0; 600] };
+        uses.reads[..40].fill(9);
+        uses.writes[40..80].fill(9);
+        rig.drive.publish_uses(&uses);
         let mut laying = rig.drive.laying();
         for page in 0..40 {
             assert!(rig.drive.lay_down(&mut laying, page));

@@ -6,11 +6,10 @@ use std::ops::Range;
 use ssdlab_base::{SimTime, rng};
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::ftl::BlockState;
-use ssdlab_core::policy::background::Repairs;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
-use crate::support::{Rig, SPP};
+use crate::support::{Repairs, Rig, SPP};
 
 /// Chips of the tests' own: blocks that differ most by how they were made.
 const CHIPS: &str = "physics.retries = { fresh_errors = 38.0, wear = { errors = 74.0, worn_exponent = 1.2 }, \
@@ -81,7 +80,7 @@ fn churn(rig: &mut Rig, numbers: Range<u64>) {
 }
 
 fn repairs(rig: &Rig) -> Repairs {
-    rig.drive.repairs().expect("who looks for inversions")
+    Repairs::of(rig)
 }
 
 #[test]

@@ -3,11 +3,10 @@
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::audit::Pace;
-use ssdlab_core::policy::background::Repairs;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 
-use crate::support::{Rig, SPP};
+use crate::support::{Repairs, Rig, SPP};
 
 /// Four planes of 60 blocks that differ, most by how they were made.
 const DRIVE: [&str; 5] = [
@@ -114,13 +113,13 @@ fn the_quality_monitor_alone_repairs() {
         "background.inversion_repair = { interval = \"7d\", margin = 0, monitor = false }",
     ]);
     rig.until(7 * DAY).finish();
-    let repairs = rig.drive.repairs().unwrap();
+    let repairs = Repairs::of(&rig);
     assert!(repairs.rounds == 1 && repairs.inversions > 20, "{repairs:?}");
     assert_eq!(rig.ops(OpKind::Program, Cause::Gc), 0);
     assert!(rig.ops(OpKind::Erase, Cause::Refresh) > 0);
     // Like all that is counted, since the counts began; the margins stay.
     rig.drive.reset_stats();
-    let since = rig.drive.repairs().unwrap();
+    let since = Repairs::of(&rig);
     let Repairs { margins, extra_share, .. } = repairs;
     // What the monitor is held to counts from the beginning.
     assert!(extra_share > 0.9, "nobody else moved anything");
@@ -138,7 +137,7 @@ fn without_the_host_a_round_waits_for_what_the_last_one_wanted() {
         "flash.time_scale = 1000",
         "timing.program = [\"3ms\", \"3ms\", \"3ms\"]",
     ]);
-    let rounds = |rig: &Rig| rig.drive.repairs().unwrap().rounds;
+    let rounds = |rig: &Rig| Repairs::of(&rig).rounds;
     rig.until(60_000_000).finish();
     assert_eq!(rounds(&rig), 1);
     let ended = rig.now();

@@ -301,3 +301,26 @@ pub fn play(rig: &mut Rig, steps: &[Step], depth: u32) -> Result<(), String> {
     }
     rig.try_finish()
 }
+
+/// What `background.inversion_repair` counts.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+pub(crate) struct Repairs {
+    pub(crate) rounds: u64,
+    pub(crate) inversions: u64,
+    pub(crate) reassigned: u64,
+    pub(crate) refreshed: u64,
+    pub(crate) moved: u64,
+    pub(crate) moved_by_all: u64,
+    pub(crate) checks: u64,
+    pub(crate) left_out: u64,
+    pub(crate) extra_share: f64,
+    pub(crate) margins: Vec<f64>,
+}
+
+impl Repairs {
+    pub(crate) fn of(rig: &Rig) -> Repairs {
+        let counters = rig.drive.clone().counters();
+        let repairs = serde_json::to_value(&counters["background/inversion_repair"]);
+        serde_json::from_value(repairs.unwrap()).expect("all counters of the policy")
+    }
+}

@@ -6,12 +6,10 @@
 //! short or a block was erased. What a policy asks for by an action waits until nobody else wants the plane.
 
 mod gc;
-mod repairs;
 mod static_wear_leveling;
 mod victim;
 
 pub use gc::{Gc, GcConfig, GcMode, GcUnit};
-pub use repairs::Repairs;
 pub use static_wear_leveling::{StaticWearLeveling, StaticWearLevelingConfig};
 pub use victim::Victim;
 

@@ -26,7 +26,7 @@ use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::drive::Life;
-use ssdlab_core::policy::background::Repairs;
+use ssdlab_core::policy::counters::Counters;
 use ssdlab_core::stats::{Latencies, MigrationCounts, Stats};
 use ssdlab_core::{Drive, Op};
 
@@ -142,10 +142,10 @@ pub struct RunResult {
     /// What became of the pages of each stream; only where writes are put into several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<Vec<StreamResult>>,
-    /// Blocks of one priority that were worse than those of a lower one, and what became of them; only where
-    /// somebody looks for them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repairs: Option<Repairs>,
+    /// What policies count, by their place in the config, such as `background/inversion_repair`; only those that
+    /// count something. A policy's page says what its counters mean.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, Counters>,
     /// How the blocks have worn out since the run began, earlier replays included; only where wear runs
     /// forward.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -237,14 +237,14 @@ fn is_saturated(course: &Course, closed: bool) -> bool {
 impl RunResult {
     pub(crate) fn new(
         prepared: &Prepared,
-        (drive, metadata_bytes): (&Drive, Vec<(&'static str, u64)>),
+        drive: &mut Drive,
         course: &Course,
         requests: &Requests,
         settled: Option<Settled>,
         remarks: Vec<String>,
         (ready, looped): (Duration, Duration),
     ) -> Result<RunResult, Fault> {
-        let stats = drive.stats();
+        let (counters, metadata, stats) = (drive.counters(), drive.metadata_bytes(), drive.stats());
         let ((end, seconds), [read, write, all]) = (span(course, stats), reads_and_writes(stats));
         let (retries, uncorrectable, suspensions) = drive.flash().error_counts();
         let result = RunResult {
@@ -283,12 +283,12 @@ impl RunResult {
             decoded: DecodedAt::of(drive),
             migration: drive.migrates().then_some(stats.migration),
             streams: StreamResult::of(drive),
-            repairs: drive.repairs(),
+            counters,
             life: drive.life(),
             prioritized: prioritized(drive),
             scheduling_steps: drive.holds_back().then_some(stats.scheduling_steps),
             strong_share: strong_share(drive),
-            metadata_bytes: metadata_bytes.into_iter().collect(),
+            metadata_bytes: metadata.into_iter().collect(),
             clamped: requests.seen.clamped,
             folded: requests.seen.folded,
             unwritten_reads: stats.unwritten_reads,

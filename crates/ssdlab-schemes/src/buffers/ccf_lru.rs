@@ -9,7 +9,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use ssdlab_policy::eviction::{BufferUse, EvictionPolicy, Links};
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::eviction::{EvictionPolicy, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Settings of `ccf_lru`.
@@ -46,30 +47,40 @@ impl Policy for CcfLru {
             cold: marks,
         }
     }
+
+    fn events(&self) -> EventMask {
+        EventMask::BUFFER_SLOTS
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match *event {
+            Event::PageBuffered { slot, written, .. } => {
+                self.dirty[slot as usize] = written;
+                self.cold[slot as usize] = !(written && self.writes_are_hot);
+                let list = if written { &mut self.mixed } else { &mut self.cold_clean };
+                list.push_front(slot);
+            }
+            Event::BufferHit { slot, written, .. } => {
+                self.take_out(slot);
+                self.dirty[slot as usize] |= written;
+                self.cold[slot as usize] = false;
+                self.mixed.push_front(slot);
+            }
+            Event::PageUnbuffered { slot, .. } => self.take_out(slot),
+            Event::BufferFlushed => self.clean_all(),
+            _ => {}
+        }
+    }
 }
 
-impl EvictionPolicy for CcfLru {
-    fn insert(&mut self, view: &BufferUse) {
-        let BufferUse { slot, write } = *view;
-        self.dirty[slot as usize] = write;
-        self.cold[slot as usize] = !(write && self.writes_are_hot);
-        let list = if write { &mut self.mixed } else { &mut self.cold_clean };
-        list.push_front(slot);
-    }
-
-    fn touch(&mut self, view: &BufferUse) {
-        self.remove(view.slot);
-        self.dirty[view.slot as usize] |= view.write;
-        self.cold[view.slot as usize] = false;
-        self.mixed.push_front(view.slot);
-    }
-
-    fn remove(&mut self, slot: u32) {
+impl CcfLru {
+    fn take_out(&mut self, slot: u32) {
         self.cold_clean.unlink(slot);
         self.mixed.unlink(slot);
     }
 
-    fn flushed(&mut self) {
+    /// All pages are clean: cold ones join the cold clean pages.
+    fn clean_all(&mut self) {
         self.dirty.fill(false);
         let mut next = self.mixed.back();
         while let Some(slot) = next {
@@ -80,7 +91,9 @@ impl EvictionPolicy for CcfLru {
             }
         }
     }
+}
 
+impl EvictionPolicy for CcfLru {
     fn victim(&mut self) -> Option<u32> {
         if let Some(slot) = self.cold_clean.back() {
             return Some(slot);
@@ -105,7 +118,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave};
+    use crate::buffers::trial::{self, Buffered, Page, READ, WRITE, acts, departures, leave};
 
     fn ccf_lru(writes_are_hot: bool, pages: u32) -> CcfLru {
         CcfLru::build(&CcfLruConfig { writes_are_hot }, &trial::setup(pages))
@@ -117,10 +130,10 @@ mod tests {
             // 0 is written once, 1 read twice, 2 and 3 read once, 4 read and then written.
             let mut ccf = ccf_lru(writes_are_hot, 5);
             for (slot, write) in [(0, WRITE), (1, READ), (2, READ), (3, READ), (4, READ)] {
-                ccf.insert(&BufferUse { slot, write });
+                ccf.insert(slot, write);
             }
-            ccf.touch(&BufferUse { slot: 1, write: READ });
-            ccf.touch(&BufferUse { slot: 4, write: WRITE });
+            ccf.touch(1, READ);
+            ccf.touch(4, WRITE);
             leave(&mut ccf, 5)
         });
         // Cold dirty leaves at once. Then 1 joins the cold clean pages, and 4, the only one left
@@ -134,10 +147,10 @@ mod tests {
     fn where_all_is_hot_and_clean_the_page_not_used_for_longest_leaves() {
         let mut ccf = ccf_lru(false, 3);
         for slot in [0, 1, 2] {
-            ccf.insert(&BufferUse { slot, write: READ });
+            ccf.insert(slot, READ);
         }
         for slot in [1, 2, 0] {
-            ccf.touch(&BufferUse { slot, write: READ });
+            ccf.touch(slot, READ);
         }
         assert_eq!(leave(&mut ccf, 3), [1, 2, 0]);
     }
@@ -146,9 +159,9 @@ mod tests {
     fn what_was_flushed_is_clean() {
         let mut ccf = ccf_lru(false, 3);
         for slot in [0, 1, 2] {
-            ccf.insert(&BufferUse { slot, write: WRITE });
+            ccf.insert(slot, WRITE);
         }
-        ccf.touch(&BufferUse { slot: 0, write: READ });
+        ccf.touch(0, READ);
         ccf.flushed();
         // 1 and 2 were used once, 0 twice.
         assert_eq!(leave(&mut ccf, 3), [1, 2, 0]);
@@ -161,16 +174,16 @@ mod tests {
         writes_are_hot: bool,
     }
 
-    impl EvictionPolicy for Plain {
-        fn insert(&mut self, view: &BufferUse) {
-            let cold = !view.write || !self.writes_are_hot;
-            let page = Page { slot: view.slot, dirty: view.write, cold };
-            if view.write { self.mixed.insert(0, page) } else { self.cold_clean.insert(0, page) }
+    impl Buffered for Plain {
+        fn insert(&mut self, slot: u32, written: bool) {
+            let cold = !written || !self.writes_are_hot;
+            let page = Page { slot, dirty: written, cold };
+            if written { self.mixed.insert(0, page) } else { self.cold_clean.insert(0, page) }
         }
 
-        fn touch(&mut self, view: &BufferUse) {
-            let page = trial::take([&mut self.cold_clean, &mut self.mixed], view.slot);
-            self.mixed.insert(0, Page { dirty: page.dirty || view.write, cold: false, ..page });
+        fn touch(&mut self, slot: u32, written: bool) {
+            let page = trial::take([&mut self.cold_clean, &mut self.mixed], slot);
+            self.mixed.insert(0, Page { dirty: page.dirty || written, cold: false, ..page });
         }
 
         fn remove(&mut self, slot: u32) {
@@ -185,7 +198,7 @@ mod tests {
             self.cold_clean.extend(before);
         }
 
-        fn victim(&mut self) -> Option<u32> {
+        fn next_to_leave(&mut self) -> Option<u32> {
             if self.cold_clean.is_empty() {
                 while let Some(page) = self.mixed.pop() {
                     if page.cold {

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 
-use ssdlab_policy::eviction::{BufferUse, EvictionPolicy, Links};
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::eviction::{EvictionPolicy, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Settings of `cflru`.
@@ -51,6 +52,32 @@ impl Policy for Cflru {
             room: config.window.of(u64::from(pages)),
         }
     }
+
+    fn events(&self) -> EventMask {
+        EventMask::BUFFER_SLOTS
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match *event {
+            Event::PageBuffered { slot, written, .. } => {
+                self.dirty[slot as usize] = written;
+                self.working.push_front(slot);
+                self.fill_window();
+            }
+            Event::BufferHit { slot, written, .. } => {
+                self.take_out(slot);
+                self.dirty[slot as usize] |= written;
+                self.working.push_front(slot);
+                self.fill_window();
+            }
+            Event::PageUnbuffered { slot, .. } => {
+                self.take_out(slot);
+                self.fill_window();
+            }
+            Event::BufferFlushed => self.clean_all(),
+            _ => {}
+        }
+    }
 }
 
 impl Cflru {
@@ -58,6 +85,17 @@ impl Cflru {
         self.working.unlink(slot);
         self.clean.unlink(slot);
         self.room += u64::from(self.window.unlink(slot));
+    }
+
+    /// All pages are clean: those of the window keep their order.
+    fn clean_all(&mut self) {
+        self.dirty.fill(false);
+        let mut next = self.window.back();
+        while let Some(slot) = next {
+            self.clean.unlink(slot);
+            self.clean.push_front(slot);
+            next = self.window.before(slot);
+        }
     }
 
     /// Lets the window take the next page of the working region if it has room for one.
@@ -73,34 +111,6 @@ impl Cflru {
 }
 
 impl EvictionPolicy for Cflru {
-    fn insert(&mut self, view: &BufferUse) {
-        self.dirty[view.slot as usize] = view.write;
-        self.working.push_front(view.slot);
-        self.fill_window();
-    }
-
-    fn touch(&mut self, view: &BufferUse) {
-        self.take_out(view.slot);
-        self.dirty[view.slot as usize] |= view.write;
-        self.working.push_front(view.slot);
-        self.fill_window();
-    }
-
-    fn remove(&mut self, slot: u32) {
-        self.take_out(slot);
-        self.fill_window();
-    }
-
-    fn flushed(&mut self) {
-        self.dirty.fill(false);
-        let mut next = self.window.back();
-        while let Some(slot) = next {
-            self.clean.unlink(slot);
-            self.clean.push_front(slot);
-            next = self.window.before(slot);
-        }
-    }
-
     fn victim(&mut self) -> Option<u32> {
         self.clean.back().or_else(|| self.window.back()).or_else(|| self.working.back())
     }
@@ -111,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave};
+    use crate::buffers::trial::{self, Buffered, Page, READ, WRITE, acts, departures, leave};
     use ssdlab_policy::eviction::Lru;
 
     fn cflru(window: f64, pages: u32) -> Cflru {
@@ -124,7 +134,7 @@ mod tests {
         let mut cflru = cflru(0.5, 8);
         for page in (1..=8).rev() {
             let write = ![5, 7].contains(&page);
-            cflru.insert(&BufferUse { slot: page - 1, write });
+            cflru.insert(page - 1, write);
         }
         let left: Vec<u32> = leave(&mut cflru, 4).into_iter().map(|slot| slot + 1).collect();
         assert_eq!(left, [7, 5, 8, 6]);
@@ -134,10 +144,10 @@ mod tests {
     fn clean_pages_outside_the_window_are_safe_and_those_that_were_flushed_are_clean() {
         let mut cflru = cflru(0.5, 4);
         for (slot, write) in [(0, WRITE), (1, WRITE), (2, READ), (3, READ)] {
-            cflru.insert(&BufferUse { slot, write });
+            cflru.insert(slot, write);
         }
         assert_eq!(cflru.victim(), Some(0));
-        cflru.touch(&BufferUse { slot: 0, write: READ });
+        cflru.touch(0, READ);
         assert_eq!(cflru.victim(), Some(2));
         cflru.flushed();
         assert_eq!(leave(&mut cflru, 4), [1, 2, 3, 0]);
@@ -149,14 +159,14 @@ mod tests {
         window: usize,
     }
 
-    impl EvictionPolicy for Plain {
-        fn insert(&mut self, view: &BufferUse) {
-            self.list.insert(0, Page { slot: view.slot, dirty: view.write, cold: false });
+    impl Buffered for Plain {
+        fn insert(&mut self, slot: u32, written: bool) {
+            self.list.insert(0, Page { slot, dirty: written, cold: false });
         }
 
-        fn touch(&mut self, view: &BufferUse) {
-            let page = trial::take([&mut self.list], view.slot);
-            self.list.insert(0, Page { dirty: page.dirty || view.write, ..page });
+        fn touch(&mut self, slot: u32, written: bool) {
+            let page = trial::take([&mut self.list], slot);
+            self.list.insert(0, Page { dirty: page.dirty || written, ..page });
         }
 
         fn remove(&mut self, slot: u32) {
@@ -167,7 +177,7 @@ mod tests {
             self.list.iter_mut().for_each(|page| page.dirty = false);
         }
 
-        fn victim(&mut self) -> Option<u32> {
+        fn next_to_leave(&mut self) -> Option<u32> {
             let window = &self.list[self.list.len().saturating_sub(self.window)..];
             let clean = window.iter().rfind(|page| !page.dirty);
             clean.or(self.list.last()).map(|page| page.slot)

@@ -7,7 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use ssdlab_policy::eviction::{BufferUse, EvictionPolicy, Links};
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::eviction::{EvictionPolicy, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// `lru_wsr` has no settings.
@@ -30,30 +31,33 @@ impl Policy for LruWsr {
         let marks = vec![false; setup.buffer_pages as usize].into_boxed_slice();
         LruWsr { links: Links::new(setup.buffer_pages), dirty: marks.clone(), cold: marks }
     }
+
+    fn events(&self) -> EventMask {
+        EventMask::BUFFER_SLOTS
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match *event {
+            Event::PageBuffered { slot, written, .. } => {
+                self.dirty[slot as usize] = written;
+                self.cold[slot as usize] = false;
+                self.links.push_front(slot);
+            }
+            Event::BufferHit { slot, written, .. } => {
+                self.dirty[slot as usize] |= written;
+                self.cold[slot as usize] = false;
+                self.links.move_to_front(slot);
+            }
+            Event::PageUnbuffered { slot, .. } => {
+                self.links.unlink(slot);
+            }
+            Event::BufferFlushed => self.dirty.fill(false),
+            _ => {}
+        }
+    }
 }
 
 impl EvictionPolicy for LruWsr {
-    fn insert(&mut self, view: &BufferUse) {
-        self.dirty[view.slot as usize] = view.write;
-        self.cold[view.slot as usize] = false;
-        self.links.push_front(view.slot);
-    }
-
-    fn touch(&mut self, view: &BufferUse) {
-        self.dirty[view.slot as usize] |= view.write;
-        self.cold[view.slot as usize] = false;
-        self.links.unlink(view.slot);
-        self.links.push_front(view.slot);
-    }
-
-    fn remove(&mut self, slot: u32) {
-        self.links.unlink(slot);
-    }
-
-    fn flushed(&mut self) {
-        self.dirty.fill(false);
-    }
-
     fn victim(&mut self) -> Option<u32> {
         loop {
             let slot = self.links.back()?;
@@ -61,8 +65,7 @@ impl EvictionPolicy for LruWsr {
                 return Some(slot);
             }
             self.cold[slot as usize] = true;
-            self.links.unlink(slot);
-            self.links.push_front(slot);
+            self.links.move_to_front(slot);
         }
     }
 }
@@ -72,7 +75,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave, reads};
+    use crate::buffers::trial::{
+        self, Buffered, Page, READ, WRITE, acts, departures, leave, reads,
+    };
     use ssdlab_policy::eviction::Lru;
 
     fn lru_wsr(pages: u32) -> LruWsr {
@@ -83,26 +88,26 @@ mod tests {
     fn a_dirty_page_leaves_when_its_turn_comes_again_unless_it_was_used() {
         let mut wsr = lru_wsr(4);
         for (slot, write) in [(0, WRITE), (1, WRITE), (2, READ), (3, WRITE)] {
-            wsr.insert(&BufferUse { slot, write });
+            wsr.insert(slot, write);
         }
         // 0 and 1 are marked and go behind 3; 2 is clean.
         assert_eq!(leave(&mut wsr, 1), [2]);
         // 3 is marked in its turn; 0 is used, which takes its mark, so that 1 leaves and then 3.
-        wsr.touch(&BufferUse { slot: 0, write: READ });
+        wsr.touch(0, READ);
         assert_eq!(leave(&mut wsr, 3), [1, 3, 0]);
     }
 
     /// The text of the paper: one list, the page used last at its front.
     struct Plain(Vec<Page>);
 
-    impl EvictionPolicy for Plain {
-        fn insert(&mut self, view: &BufferUse) {
-            self.0.insert(0, Page { slot: view.slot, dirty: view.write, cold: false });
+    impl Buffered for Plain {
+        fn insert(&mut self, slot: u32, written: bool) {
+            self.0.insert(0, Page { slot, dirty: written, cold: false });
         }
 
-        fn touch(&mut self, view: &BufferUse) {
-            let page = trial::take([&mut self.0], view.slot);
-            self.0.insert(0, Page { dirty: page.dirty || view.write, cold: false, ..page });
+        fn touch(&mut self, slot: u32, written: bool) {
+            let page = trial::take([&mut self.0], slot);
+            self.0.insert(0, Page { dirty: page.dirty || written, cold: false, ..page });
         }
 
         fn remove(&mut self, slot: u32) {
@@ -113,7 +118,7 @@ mod tests {
             self.0.iter_mut().for_each(|page| page.dirty = false);
         }
 
-        fn victim(&mut self) -> Option<u32> {
+        fn next_to_leave(&mut self) -> Option<u32> {
             while let Some(page) = self.0.last() {
                 if !page.dirty || page.cold {
                     return Some(page.slot);

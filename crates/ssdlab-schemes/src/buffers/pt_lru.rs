@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::rng;
 
-use ssdlab_policy::eviction::{BufferUse, EvictionPolicy, Links};
+use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::eviction::{EvictionPolicy, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// What becomes of a dirty page when a hot page is to leave and it is the one not used for
@@ -79,42 +80,52 @@ impl Policy for PtLru {
             random: rng::stream(setup.seed, "eviction.pt_lru"),
         }
     }
-}
 
-impl EvictionPolicy for PtLru {
-    fn insert(&mut self, view: &BufferUse) {
-        let list = if view.write { &mut self.cold_dirty } else { &mut self.cold_clean };
-        list.push_front(view.slot);
+    fn events(&self) -> EventMask {
+        EventMask::BUFFER_SLOTS
     }
 
-    fn touch(&mut self, view: &BufferUse) {
-        let BufferUse { slot, write } = *view;
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        match *event {
+            Event::PageBuffered { slot, written, .. } => {
+                let list = if written { &mut self.cold_dirty } else { &mut self.cold_clean };
+                list.push_front(slot);
+            }
+            Event::BufferHit { slot, written, .. } => self.used(slot, written),
+            Event::PageUnbuffered { slot, .. } => {
+                self.cold_clean.unlink(slot);
+                self.cold_dirty.unlink(slot);
+                self.hot.unlink(slot);
+            }
+            Event::BufferFlushed => {
+                self.dirty.fill(false);
+                while let Some(slot) = self.cold_dirty.back() {
+                    self.cold_dirty.unlink(slot);
+                    self.cold_clean.push_front(slot);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl PtLru {
+    /// A page is used again: it becomes hot, or at its first write cold dirty.
+    fn used(&mut self, slot: u32, written: bool) {
         let was_cold_clean = self.cold_clean.unlink(slot);
         let was_hot = self.hot.unlink(slot);
         let was_cold_dirty = self.cold_dirty.unlink(slot);
-        if was_cold_clean && write && !self.config.first_write_is_hot {
+        if was_cold_clean && written && !self.config.first_write_is_hot {
             self.cold_dirty.push_front(slot);
             return;
         }
         let was_dirty = was_cold_dirty || was_hot && self.dirty[slot as usize];
-        self.dirty[slot as usize] = was_dirty || write;
+        self.dirty[slot as usize] = was_dirty || written;
         self.hot.push_front(slot);
     }
+}
 
-    fn remove(&mut self, slot: u32) {
-        self.cold_clean.unlink(slot);
-        self.cold_dirty.unlink(slot);
-        self.hot.unlink(slot);
-    }
-
-    fn flushed(&mut self) {
-        self.dirty.fill(false);
-        while let Some(slot) = self.cold_dirty.back() {
-            self.cold_dirty.unlink(slot);
-            self.cold_clean.push_front(slot);
-        }
-    }
-
+impl EvictionPolicy for PtLru {
     fn victim(&mut self) -> Option<u32> {
         if let Some(slot) = self.cold_clean.back() {
             return Some(slot);
@@ -139,7 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::buffers::trial::{self, Page, READ, WRITE, acts, departures, leave};
+    use crate::buffers::trial::{self, Buffered, Page, READ, WRITE, acts, departures, leave};
 
     fn config(cold_dirty: f64, hot_dirty: HotDirty, first_write_is_hot: bool) -> PtLruConfig {
         PtLruConfig { cold_dirty: Share::new(cold_dirty), hot_dirty, first_write_is_hot }
@@ -150,10 +161,10 @@ mod tests {
     fn left(config: &PtLruConfig) -> Vec<u32> {
         let mut pt = PtLru::build(config, &trial::setup(5));
         for (slot, write) in [(0, WRITE), (1, READ), (2, READ), (3, READ), (4, WRITE)] {
-            pt.insert(&BufferUse { slot, write });
+            pt.insert(slot, write);
         }
         for (slot, write) in [(4, WRITE), (1, READ), (3, WRITE)] {
-            pt.touch(&BufferUse { slot, write });
+            pt.touch(slot, write);
         }
         leave(&mut pt, 5)
     }
@@ -174,9 +185,9 @@ mod tests {
     #[test]
     fn chance_is_as_set() {
         let mut pt = PtLru::build(&PtLruConfig::default(), &trial::setup(2));
-        pt.insert(&BufferUse { slot: 0, write: READ });
-        pt.touch(&BufferUse { slot: 0, write: READ });
-        pt.insert(&BufferUse { slot: 1, write: WRITE });
+        pt.insert(0, READ);
+        pt.touch(0, READ);
+        pt.insert(1, WRITE);
         let cold = (0..10_000).filter(|_| pt.victim() == Some(1)).count();
         assert!((5_800..6_200).contains(&cold), "{cold} of 10,000");
     }
@@ -205,16 +216,16 @@ mod tests {
         }
     }
 
-    impl EvictionPolicy for Plain {
-        fn insert(&mut self, view: &BufferUse) {
-            self.put(Page { slot: view.slot, dirty: view.write, cold: true });
+    impl Buffered for Plain {
+        fn insert(&mut self, slot: u32, written: bool) {
+            self.put(Page { slot, dirty: written, cold: true });
         }
 
-        fn touch(&mut self, view: &BufferUse) {
-            let page = self.take(view.slot);
-            let first_write = page.cold && !page.dirty && view.write;
+        fn touch(&mut self, slot: u32, written: bool) {
+            let page = self.take(slot);
+            let first_write = page.cold && !page.dirty && written;
             let cold = first_write && !self.config.first_write_is_hot;
-            self.put(Page { dirty: page.dirty || view.write, cold, ..page });
+            self.put(Page { dirty: page.dirty || written, cold, ..page });
         }
 
         fn remove(&mut self, slot: u32) {
@@ -228,7 +239,7 @@ mod tests {
             }
         }
 
-        fn victim(&mut self) -> Option<u32> {
+        fn next_to_leave(&mut self) -> Option<u32> {
             let last = |list: &Vec<Page>| list.last().map(|page| page.slot);
             if !self.cold_clean.is_empty() {
                 return last(&self.cold_clean);

@@ -2,9 +2,11 @@
 
 use proptest::prelude::*;
 
+use ssdlab_nand::Lpn;
 use ssdlab_policy::PolicyContext;
-use ssdlab_policy::eviction::{BufferUse, EvictionPolicy};
-use ssdlab_policy::testing::SMALL;
+use ssdlab_policy::event::Event;
+use ssdlab_policy::eviction::EvictionPolicy;
+use ssdlab_policy::testing::{SMALL, publish};
 
 pub const READ: bool = false;
 pub const WRITE: bool = true;
@@ -23,6 +25,42 @@ pub struct Page {
     pub slot: u32,
     pub dirty: bool,
     pub cold: bool,
+}
+
+/// What is done with a policy, or with the plain text of its paper.
+pub trait Buffered {
+    /// A page has come into a slot.
+    fn insert(&mut self, slot: u32, written: bool);
+    /// A page in the buffer was used.
+    fn touch(&mut self, slot: u32, written: bool);
+    /// The page of this slot is gone.
+    fn remove(&mut self, slot: u32);
+    /// All pages are clean.
+    fn flushed(&mut self);
+    /// The slot whose page leaves next.
+    fn next_to_leave(&mut self) -> Option<u32>;
+}
+
+impl<P: EvictionPolicy> Buffered for P {
+    fn insert(&mut self, slot: u32, written: bool) {
+        publish(self, &Event::PageBuffered { lpn: Lpn(0), slot, written });
+    }
+
+    fn touch(&mut self, slot: u32, written: bool) {
+        publish(self, &Event::BufferHit { lpn: Lpn(0), slot, written });
+    }
+
+    fn remove(&mut self, slot: u32) {
+        publish(self, &Event::PageUnbuffered { lpn: Lpn(0), slot });
+    }
+
+    fn flushed(&mut self) {
+        publish(self, &Event::BufferFlushed);
+    }
+
+    fn next_to_leave(&mut self) -> Option<u32> {
+        self.victim()
+    }
 }
 
 pub fn setup(buffer_pages: u32) -> PolicyContext {
@@ -45,7 +83,7 @@ pub fn reads() -> impl Strategy<Value = Vec<Act>> {
 }
 
 /// The page that each use of a buffer of so many pages drives out.
-pub fn departures(pages: u32, acts: &[Act], mut policy: impl EvictionPolicy) -> Vec<Option<u32>> {
+pub fn departures(pages: u32, acts: &[Act], mut policy: impl Buffered) -> Vec<Option<u32>> {
     let mut slots: Vec<Option<u32>> = vec![None; pages as usize];
     let mut gone = Vec::new();
     for act in acts {
@@ -60,14 +98,14 @@ pub fn departures(pages: u32, acts: &[Act], mut policy: impl EvictionPolicy) -> 
             }
             Act::Use { page, write } => {
                 if let Some(slot) = at(Some(page)) {
-                    policy.touch(&BufferUse { slot: slot as u32, write });
+                    policy.touch(slot as u32, write);
                     gone.push(None);
                     continue;
                 }
                 let free = at(None);
                 let slot = free.unwrap_or_else(|| leave(&mut policy, 1)[0] as usize);
                 gone.push(slots[slot].replace(page));
-                policy.insert(&BufferUse { slot: slot as u32, write });
+                policy.insert(slot as u32, write);
             }
         }
     }
@@ -75,9 +113,9 @@ pub fn departures(pages: u32, acts: &[Act], mut policy: impl EvictionPolicy) -> 
 }
 
 /// The next pages to leave.
-pub fn leave(policy: &mut impl EvictionPolicy, count: usize) -> Vec<u32> {
+pub fn leave(policy: &mut impl Buffered, count: usize) -> Vec<u32> {
     let one = |_| {
-        let slot = policy.victim().expect("a page");
+        let slot = policy.next_to_leave().expect("a page");
         policy.remove(slot);
         slot
     };

@@ -42,7 +42,7 @@ impl Policy for PerClass {
         if config.modes.is_empty() {
             return Err(Refusal::new(KEY, "none", "a name for each class of blocks"));
         }
-        if setup.classes < 2 {
+        if setup.classes.count < 2 {
             let expected = "classes of blocks to tell apart (metadata.block_class)";
             return Err(Refusal::new("program_mode", "per_class", expected));
         }
@@ -53,10 +53,12 @@ impl Policy for PerClass {
         let listed = config.modes.len();
         let of = |class| {
             setup
-                .program_mode(KEY, &config.modes[place(class, setup.classes, listed)])
+                .program_mode(KEY, &config.modes[place(class, setup.classes.count, listed)])
                 .unwrap_or_default()
         };
-        PerClass { program_modes: BlockClass::numbered(0..setup.classes.into()).map(of).collect() }
+        PerClass {
+            program_modes: BlockClass::numbered(0..setup.classes.count.into()).map(of).collect(),
+        }
     }
 }
 

@@ -90,7 +90,7 @@ impl Policy for SlTable {
         if !config.pe_bins.is_sorted_by(|a, b| a < b) {
             return Err(Refusal::new(KEY, format!("{:?}", config.pe_bins), "ascending numbers"));
         }
-        let tables = (config.pe_bins.len() + 1) * usize::from(setup.classes);
+        let tables = (config.pe_bins.len() + 1) * usize::from(setup.classes.count);
         if tables > TABLES_MAX {
             let expected = format!("at most {TABLES_MAX} tables, one a class and bin");
             return Err(Refusal::new(KEY, format!("{tables} tables"), expected));
@@ -107,7 +107,7 @@ impl Policy for SlTable {
 
     fn build(config: &SlTableConfig, setup: &PolicyContext) -> SlTable {
         let starts = vec![AGE_MAX; usize::from(setup.levels) - 1].into_boxed_slice();
-        let count = (config.pe_bins.len() + 1) * usize::from(setup.classes);
+        let count = (config.pe_bins.len() + 1) * usize::from(setup.classes.count);
         SlTable {
             tables: vec![Table { starts, good: 0 }; count].into_boxed_slice(),
             pe_bins: config.pe_bins.clone().into_boxed_slice(),

@@ -36,7 +36,7 @@ impl Policy for SmallToStrong {
     type Config = SmallToStrongConfig;
 
     fn check(_: &SmallToStrongConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        match setup.classes {
+        match setup.classes.count {
             0 | 1 => {
                 let expected = "classes of blocks to tell apart (metadata.block_class)";
                 Err(Refusal::new("placement", "small_to_strong", expected))
@@ -46,7 +46,7 @@ impl Policy for SmallToStrong {
     }
 
     fn build(config: &SmallToStrongConfig, setup: &PolicyContext) -> SmallToStrong {
-        SmallToStrong { pages: config.pages, worst: BlockClass(setup.classes - 1) }
+        SmallToStrong { pages: config.pages, worst: BlockClass(setup.classes.count - 1) }
     }
 }
 

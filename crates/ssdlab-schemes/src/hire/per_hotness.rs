@@ -81,6 +81,7 @@ impl ProgramModePolicy for PerHotness {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ssdlab_policy::MetadataFacts;
     use ssdlab_policy::account::Cause;
     use ssdlab_policy::allocation::BlockClass;
     use ssdlab_policy::testing::SMALL;
@@ -88,8 +89,8 @@ mod tests {
     #[test]
     fn what_is_read_is_boosted_and_what_is_written_reduced() {
         let program_modes = ["normal", "boosted", "reduced"].map(String::from).to_vec();
-        let setup =
-            PolicyContext { program_modes, knows_hotness: true, ..PolicyContext::plain(SMALL, 1) };
+        let metadata = MetadataFacts { page_hotness: true, ..MetadataFacts::default() };
+        let setup = PolicyContext { program_modes, metadata, ..PolicyContext::plain(SMALL, 1) };
         let mut policy = PerHotness::build(&PerHotnessConfig::default(), &setup);
         let hot = [None, Some(Hotness::Read), Some(Hotness::Mixed), Some(Hotness::Write)];
         let requested = hot.map(|hotness| {

@@ -6,6 +6,7 @@ use ssdlab_base::choice;
 use ssdlab_base::quantity::Share;
 
 use super::block_groups::GroupsConfig;
+use ssdlab_policy::ClassFacts;
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::blocks::BlockClasses;
 
@@ -86,6 +87,24 @@ impl BlockClassChoice {
         match self {
             BlockClassChoice::Measured(config) => config.groups() - 1,
             _ => 0,
+        }
+    }
+
+    /// What policies may know of it when they are set up.
+    pub fn facts(&self) -> ClassFacts {
+        let facts = ClassFacts { count: self.classes() as u8, ..ClassFacts::default() };
+        match self {
+            BlockClassChoice::None(_) => facts,
+            BlockClassChoice::Factory(factory) => ClassFacts {
+                shares: factory.shares.iter().map(|share| share.get()).collect(),
+                ..facts
+            },
+            BlockClassChoice::Measured(config) => {
+                ClassFacts { groups: Some(config.groups() as u8), ..facts }
+            }
+            BlockClassChoice::Predicted(config) => {
+                ClassFacts { priorities: config.priorities, ..facts }
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use ssdlab_nand::{BlockId, Level, PlaneId};
 use super::group_config::GROWTH;
 pub use super::group_config::{Boundaries, GroupsConfig, Scope};
 use super::readings::Readings;
-use ssdlab_policy::Component;
+use ssdlab_policy::Learner;
 use ssdlab_policy::account::Reading;
 use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
 use ssdlab_policy::columns::Column;
@@ -282,7 +282,11 @@ impl Groups {
     }
 }
 
-impl Component for Groups {
+impl Learner for Groups {
+    fn name(&self) -> &'static str {
+        "block_class"
+    }
+
     fn events(&self) -> EventMask {
         let errors = if self.counts_errors() { EventMask::READ_ERRORS } else { EventMask::NONE };
         EventMask::PAGE_READ.and(EventMask::BLOCK_FREED).and(errors)

@@ -11,9 +11,8 @@ pub mod retry_estimate;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_policy::Component;
-use ssdlab_policy::columns::Column;
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::Learner;
+use ssdlab_policy::event::{Actions, Event};
 
 use block_class::BlockClassChoice;
 use block_groups::Groups;
@@ -38,59 +37,60 @@ pub struct MetadataConfig {
 /// The name of the component of [`RetryEstimates`].
 pub const RETRY_ESTIMATE: &str = "retry_estimate";
 
+/// The section of the config that names the components.
+pub const PLACE: &str = "metadata";
+
 /// The place of a component in the config.
 pub fn place_of(component: &str) -> String {
-    format!("metadata/{component}")
+    format!("{PLACE}/{component}")
 }
 
-/// The metadata that a drive keeps, each component of it only where the config names it.
-#[derive(Clone, Debug, Default)]
-pub struct Metadata {
+/// Declares the metadata that a drive keeps.
+macro_rules! components {
+    ($($(#[doc = $doc:literal])+ $component:ident: $Component:ident),+ $(,)?) => {
+        /// The metadata that a drive keeps, each component of it only where the config names it.
+        #[derive(Clone, Debug, Default)]
+        pub struct Metadata {
+            $($(#[doc = $doc])+ pub $component: Option<Box<$Component>>),+
+        }
+
+        /// One of the components.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum ComponentId {
+            $($(#[doc = $doc])+ $Component),+
+        }
+
+        impl Metadata {
+            /// The components that are there, in the order in which they learn.
+            pub fn components(&mut self) -> impl Iterator<Item = (ComponentId, &mut dyn Learner)> {
+                let all = [$(
+                    self.$component.as_deref_mut().map(|component| {
+                        (ComponentId::$Component, component as &mut dyn Learner)
+                    })
+                ),+];
+                all.into_iter().flatten()
+            }
+
+            /// Tells one component of an event.
+            #[inline]
+            pub fn on_event(&mut self, id: ComponentId, event: &Event, actions: &mut Actions) {
+                match id {
+                    $(ComponentId::$Component => {
+                        if let Some(component) = self.$component.as_deref_mut() {
+                            component.on_event(event, actions);
+                        }
+                    })+
+                }
+            }
+        }
+    };
+}
+
+components! {
     /// What is known of the blocks, if they are measured.
-    pub block_groups: Option<Box<Groups>>,
+    block_groups: Groups,
     /// How well blocks are expected to read.
-    pub retry_estimates: Option<Box<RetryEstimates>>,
+    retry_estimates: RetryEstimates,
     /// What pages are mostly used for.
-    pub page_hotness: Option<Box<HotPages>>,
-}
-
-impl Metadata {
-    fn components(&mut self) -> impl Iterator<Item = (&'static str, &mut dyn Component)> {
-        let Metadata { block_groups, retry_estimates, page_hotness } = self;
-        let groups = block_groups.as_deref_mut().map(|groups| groups as &mut dyn Component);
-        let estimates = retry_estimates.as_deref_mut().map(|estimates| estimates as _);
-        let hotness = page_hotness.as_deref_mut().map(|hotness| hotness as _);
-        let all = [("block_class", groups), (RETRY_ESTIMATE, estimates), ("page_hotness", hotness)];
-        all.into_iter().filter_map(|(name, component)| Some((name, component?)))
-    }
-
-    /// The kinds of event that each component wants to learn of, none where it is not there.
-    pub fn events(&self) -> [EventMask; 3] {
-        fn of(component: Option<&impl Component>) -> EventMask {
-            component.map_or(EventMask::NONE, Component::events)
-        }
-        [
-            of(self.block_groups.as_deref()),
-            of(self.retry_estimates.as_deref()),
-            of(self.page_hotness.as_deref()),
-        ]
-    }
-
-    /// Tells one component of an event, by its place in [`Metadata::events`].
-    #[inline]
-    pub fn on_event(&mut self, at: u8, event: &Event, actions: &mut Actions) {
-        fn tell(component: Option<&mut impl Component>, event: &Event, actions: &mut Actions) {
-            component.into_iter().for_each(|component| component.on_event(event, actions));
-        }
-        match at {
-            0 => tell(self.block_groups.as_deref_mut(), event, actions),
-            1 => tell(self.retry_estimates.as_deref_mut(), event, actions),
-            _ => tell(self.page_hotness.as_deref_mut(), event, actions),
-        }
-    }
-
-    /// What each component keeps, with its place in the config.
-    pub fn columns(&mut self) -> impl Iterator<Item = (String, Vec<Column<'_>>)> {
-        self.components().map(|(name, component)| (place_of(name), component.columns()))
-    }
+    page_hotness: HotPages,
 }

@@ -9,8 +9,8 @@ use ssdlab_nand::Lpn;
 use ssdlab_nand::refusal::Refusal;
 
 use super::retry_estimate::NoEstimateConfig;
-use ssdlab_policy::Component;
 pub use ssdlab_policy::Hotness;
+use ssdlab_policy::Learner;
 use ssdlab_policy::account::Uses;
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
@@ -206,7 +206,11 @@ fn hotness(table: &[u8], lpn: Lpn) -> Hotness {
     table.get(lpn.index()).map_or_else(Hotness::default, |&of| Hotness::ALL[usize::from(of)])
 }
 
-impl Component for HotPages {
+impl Learner for HotPages {
+    fn name(&self) -> &'static str {
+        "page_hotness"
+    }
+
     fn events(&self) -> EventMask {
         EventMask::PAGE_EVICTED.and(EventMask::PAGE_TRIMMED).and(EventMask::COUNTS_RESET)
     }

@@ -8,7 +8,7 @@ use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
 use super::predictor::{Predictor, PredictorConfig};
-use ssdlab_policy::Component;
+use ssdlab_policy::Learner;
 use ssdlab_policy::account::{BlockProbe, WorstPage};
 pub use ssdlab_policy::background::Expected;
 use ssdlab_policy::columns::Column;
@@ -262,7 +262,11 @@ impl RetryEstimates {
     }
 }
 
-impl Component for RetryEstimates {
+impl Learner for RetryEstimates {
+    fn name(&self) -> &'static str {
+        super::RETRY_ESTIMATE
+    }
+
     fn events(&self) -> EventMask {
         EventMask::PAGE_READ.and(EventMask::PAGE_PROGRAMMED).and(EventMask::BLOCK_FREED)
     }

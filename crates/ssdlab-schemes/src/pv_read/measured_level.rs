@@ -27,9 +27,9 @@ impl Policy for MeasuredLevel {
     fn check(_: &MeasuredLevelConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         let expected = "blocks that are measured by the level at which they are read (metadata.block_class = \"measured\"), \
             or a class for each level (metadata.block_class = \"factory\")";
-        let shares = setup.class_shares.len();
+        let shares = setup.classes.shares.len();
         let per_class = shares > 0 && shares + 1 == usize::from(setup.levels);
-        if setup.measured || per_class {
+        if setup.classes.groups.is_some() || per_class {
             Ok(())
         } else {
             Err(Refusal::new("read_start", "measured_level", expected))
@@ -37,7 +37,7 @@ impl Policy for MeasuredLevel {
     }
 
     fn build(_: &MeasuredLevelConfig, setup: &PolicyContext) -> MeasuredLevel {
-        MeasuredLevel { per_class: !setup.measured }
+        MeasuredLevel { per_class: !setup.classes.groups.is_some() }
     }
 }
 

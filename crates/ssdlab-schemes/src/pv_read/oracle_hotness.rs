@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::allocation::BlockClass;
-use ssdlab_policy::placement::{Heat, PageView, PlacementNeeds, PlacementPolicy, PlacementView};
+use ssdlab_policy::event::{Actions, Event, EventMask, PageUses};
+use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
 /// What makes a page hot.
@@ -66,7 +67,7 @@ impl Policy for OracleHotness {
     type Config = OracleHotnessConfig;
 
     fn check(_: &OracleHotnessConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        if !setup.class_shares.is_empty() {
+        if !setup.classes.shares.is_empty() {
             return Ok(());
         }
         let expected = "blocks whose quality is known, too (metadata.block_class = \"factory\")";
@@ -76,9 +77,19 @@ impl Policy for OracleHotness {
     fn build(config: &OracleHotnessConfig, setup: &PolicyContext) -> OracleHotness {
         OracleHotness {
             config: config.clone(),
-            shares: setup.class_shares.clone().into(),
+            shares: setup.classes.shares.clone().into(),
             logical_pages: setup.logical_pages,
             class: Box::default(),
+        }
+    }
+
+    fn events(&self) -> EventMask {
+        EventMask::USES_KNOWN
+    }
+
+    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+        if let Event::UsesKnown(uses) = event {
+            self.rank(uses);
         }
     }
 }
@@ -93,26 +104,19 @@ impl OracleHotness {
         });
         BlockClass(upto.filter(|&upto| rank as f64 >= upto).count() as u8)
     }
-}
 
-impl PlacementPolicy for OracleHotness {
-    fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
-
-    fn needs(&self) -> PlacementNeeds {
-        PlacementNeeds { pages: true, heat: true, ..PlacementNeeds::default() }
-    }
-
-    fn set_page_heat(&mut self, heat: &Heat) {
-        let counts = |page: u32| (heat.reads[page as usize], heat.writes[page as usize]);
+    /// Sorts the pages into classes by how often the run will use them.
+    fn rank(&mut self, uses: &PageUses) {
+        let counts = |page: u32| (uses.reads[page as usize], uses.writes[page as usize]);
         let touched = |&page: &u32| counts(page) != (0, 0);
-        let mut ranked: Vec<u32> = (0..heat.reads.len() as u32).filter(touched).collect();
+        let mut ranked: Vec<u32> = (0..uses.reads.len() as u32).filter(touched).collect();
         // The hottest first; among equals those that the other kind of request wants least.
         let ranks = |&page: &u32| match (self.config.by, counts(page)) {
             (By::Reads, (reads, writes)) => (Reverse(reads), writes, page),
             (By::Writes, (reads, writes)) => (Reverse(writes), reads, page),
         };
         ranked.sort_unstable_by_key(ranks);
-        let mut class = vec![ANY; heat.reads.len()];
+        let mut class = vec![ANY; uses.reads.len()];
         for (rank, page) in ranked.iter().enumerate() {
             let Reverse(count) = ranks(page).0;
             class[*page as usize] = match self.config.among {
@@ -122,6 +126,14 @@ impl PlacementPolicy for OracleHotness {
             };
         }
         self.class = class.into();
+    }
+}
+
+impl PlacementPolicy for OracleHotness {
+    fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
+
+    fn needs(&self) -> PlacementNeeds {
+        PlacementNeeds { pages: true, ..PlacementNeeds::default() }
     }
 
     fn fill_page(&mut self, view: &PageView, hint: &mut PlacementHint) {
@@ -137,6 +149,7 @@ mod tests {
     use ssdlab_nand::{Cell, Geometry, Lpn};
 
     use super::*;
+    use ssdlab_policy::ClassFacts;
     use ssdlab_policy::account::Cause;
     use ssdlab_policy::testing::SMALL;
 
@@ -147,12 +160,12 @@ mod tests {
     /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a half.
     fn classes(by: By, among: Among) -> [u8; 8] {
         let geometry = Geometry { cell: Cell::Mlc, ..SMALL };
-        let setup =
-            PolicyContext { class_shares: vec![0.25, 0.25], ..PolicyContext::plain(geometry, 1) };
+        let classes = ClassFacts { shares: vec![0.25, 0.25], ..ClassFacts::default() };
+        let setup = PolicyContext { classes, ..PolicyContext::plain(geometry, 1) };
         let config = OracleHotnessConfig { by, among };
         assert!(OracleHotness::check(&config, &setup).is_ok());
         let mut known = OracleHotness::build(&config, &setup);
-        known.set_page_heat(&Heat {
+        known.rank(&PageUses {
             reads: vec![9, 8, 7, 6, 5, 0, 0, 0],
             writes: vec![0, 0, 1, 2, 3, 4, 5, 0],
         });

@@ -65,7 +65,7 @@ impl Policy for ReadHotMigration {
         }
         Err(match groups(setup) {
             2.. => return Ok(()),
-            _ if setup.measured => Refusal::new(
+            _ if setup.classes.groups.is_some() => Refusal::new(
                 "metadata.block_class.measured.boundaries",
                 "a single group",
                 "several groups, for background.read_hot_migration moves pages between them",
@@ -91,7 +91,7 @@ impl Policy for ReadHotMigration {
             groups: groups(setup),
             blocks_per_plane: geometry.blocks,
             counts: ReadCounts::new(setup.logical_pages, config.threshold),
-            held_entries: setup.held_entries,
+            held_entries: setup.map.held_entries,
         }
     }
 
@@ -140,7 +140,7 @@ impl Policy for ReadHotMigration {
 
 /// The groups between which pages move: those of the levels, or of the priorities.
 fn groups(setup: &PolicyContext) -> u8 {
-    setup.groups.max(setup.priorities)
+    setup.classes.groups.unwrap_or(1).max(setup.classes.priorities)
 }
 
 impl ReadHotMigration {
@@ -205,6 +205,7 @@ mod tests {
     use ssdlab_nand::{Cell, Geometry, Lpn, PlaneId};
 
     use super::*;
+    use ssdlab_policy::ClassFacts;
     use ssdlab_policy::blocks::BlockClasses;
     use ssdlab_policy::blocks::BlockTable;
     use ssdlab_policy::event::Migrated;
@@ -215,8 +216,12 @@ mod tests {
     fn read_hot() -> ReadHotMigration {
         ReadHotMigration::build(
             &ReadHotMigrationConfig::default(),
-            &PolicyContext { groups: 3, ..policy_context() },
+            &PolicyContext { classes: in_groups(3), ..policy_context() },
         )
+    }
+
+    fn in_groups(groups: u8) -> ClassFacts {
+        ClassFacts { groups: Some(groups), ..ClassFacts::default() }
     }
 
     fn policy_context() -> PolicyContext {

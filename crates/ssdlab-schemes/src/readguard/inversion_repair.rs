@@ -8,13 +8,15 @@ use ssdlab_base::quantity::Share;
 use ssdlab_nand::refusal::Refusal;
 
 use super::monitor::{COUNTED_MOST, Monitor, MonitorConfig};
+use super::repair_counts::RepairCounts;
 use ssdlab_policy::Toggle;
 use ssdlab_policy::account::{Cause, Priority};
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{
-    BackgroundNeeds, BackgroundPolicy, BackgroundUses, BlockEstimate, EndedJob, Job, Repairs,
+    BackgroundNeeds, BackgroundPolicy, BackgroundUses, BlockEstimate, EndedJob, Job,
 };
 use ssdlab_policy::columns::Column;
+use ssdlab_policy::counters::Counter;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -51,7 +53,9 @@ pub struct InversionRepair {
     /// The most retries of a read.
     most: u8,
     priorities: u8,
-    repairs: Repairs,
+    /// Margins of each priority but the last, as parts of the most retries.
+    margins: Vec<f64>,
+    counts: RepairCounts,
     /// Pages that repairs have moved since the run began, and all that were.
     ever: (u64, u64),
 }
@@ -61,12 +65,12 @@ impl Policy for InversionRepair {
 
     fn check(config: &InversionRepairConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         const KEY: &str = "background.inversion_repair";
-        if setup.priorities == 1 {
+        if setup.classes.priorities == 1 {
             let expected =
                 "blocks that are kept apart by priority (metadata.block_class = \"predicted\")";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
-        if !setup.has_retry_estimate {
+        if !setup.metadata.retry_estimate {
             let expected = "an estimate of retries (metadata.retry_estimate) for that";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
@@ -78,7 +82,7 @@ impl Policy for InversionRepair {
     }
 
     fn build(config: &InversionRepairConfig, setup: &PolicyContext) -> InversionRepair {
-        let priorities = setup.priorities;
+        let priorities = setup.classes.priorities;
         let blocks = u64::from(setup.geometry.block_count());
         let margins = vec![config.margin.get(); usize::from(priorities) - 1];
         InversionRepair {
@@ -86,7 +90,8 @@ impl Policy for InversionRepair {
             monitor: config.monitor.get().map(|config| Monitor::new(config, blocks)),
             most: setup.levels - 1,
             priorities,
-            repairs: Repairs { margins, ..Repairs::default() },
+            margins,
+            counts: RepairCounts::default(),
             ever: (0, 0),
         }
     }
@@ -98,12 +103,9 @@ impl Policy for InversionRepair {
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
         match event {
             Event::Timer(full) => self.round(full, actions),
-            Event::TimerSkipped => self.repairs.left_out += 1,
+            Event::TimerSkipped => self.counts.left_out += 1,
             Event::JobEnded(ended) => self.ended(ended),
-            Event::CountsReset => {
-                let margins = std::mem::take(&mut self.repairs.margins);
-                self.repairs = Repairs { margins, ..Repairs::default() };
-            }
+            Event::CountsReset => self.counts = RepairCounts::default(),
             _ => {}
         }
     }
@@ -111,16 +113,16 @@ impl Policy for InversionRepair {
     fn columns(&mut self) -> Vec<Column<'_>> {
         let (extra, all) = &mut self.ever;
         let own = [
-            Column::new("margins", &mut self.repairs.margins),
+            Column::new("margins", &mut self.margins),
             Column::new("pages_repaired", extra).up_to(COUNTED_MOST),
             Column::new("pages_moved", all).up_to(COUNTED_MOST),
         ];
         own.into_iter().chain(self.monitor.iter_mut().flat_map(Monitor::columns)).collect()
     }
 
-    fn report(&self) -> Option<Repairs> {
+    fn counters(&self) -> Vec<(&'static str, Counter)> {
         let extra_share = self.ever.0 as f64 / self.ever.1.max(1) as f64;
-        Some(Repairs { extra_share, ..self.repairs.clone() })
+        self.counts.counters(extra_share, &self.margins)
     }
 }
 
@@ -142,7 +144,7 @@ impl InversionRepair {
             if apart <= margin {
                 break;
             }
-            self.repairs.inversions += 1;
+            self.counts.inversions += 1;
             if good.expected.age < bad.expected.age {
                 // The good block is young: its data makes room, and it is the higher priority's from now on.
                 let gains = Some(bad.priority);
@@ -164,7 +166,7 @@ impl InversionRepair {
 
     /// The timer has come due: what these full blocks need is asked for.
     fn round(&mut self, full: &[BlockEstimate], actions: &mut Actions) {
-        self.repairs.rounds += 1;
+        self.counts.rounds += 1;
         let of =
             |priority| full.iter().filter(move |estimates| estimates.priority == priority).copied();
         let mut owned: Vec<Vec<BlockEstimate>> =
@@ -176,7 +178,7 @@ impl InversionRepair {
             a_nr.cmp(&b_nr).then(a_age.total_cmp(&b_age)).then(a.block.0.cmp(&b.block.0))
         };
         for high in 0..owned.len() {
-            let margin = self.margin(high.min(self.repairs.margins.len() - 1));
+            let margin = self.margin(high.min(self.margins.len() - 1));
             for low in high + 1..owned.len() {
                 let (above, below) = owned.split_at_mut(low);
                 let (above, below) = (&mut above[high], &mut below[0]);
@@ -190,29 +192,29 @@ impl InversionRepair {
     /// A job has ended, its own or another's.
     fn ended(&mut self, ended: &EndedJob) {
         let moved = u64::from(ended.moved);
-        self.repairs.moved_by_all += moved;
+        self.counts.moved_by_all += moved;
         self.ever.1 += moved;
         if ended.own {
-            self.repairs.moved += moved;
+            self.counts.moved += moved;
             self.ever.0 += moved;
             match ended.job.gains {
-                Some(_) => self.repairs.reassigned += 1,
-                None => self.repairs.refreshed += 1,
+                Some(_) => self.counts.reassigned += 1,
+                None => self.counts.refreshed += 1,
             }
         }
         let step = self.monitor.as_mut().and_then(|monitor| monitor.ended(ended));
         if let Some(step) = step {
-            self.repairs.checks += 1;
+            self.counts.checks += 1;
             // In thousandths, so that steps up and down cancel out.
             let thousandths = |margin: f64| (margin * 1e3).round() / 1e3;
             let moved = |margin: &mut f64| *margin = thousandths(*margin + step).clamp(0.0, 1.0);
-            self.repairs.margins.iter_mut().for_each(moved);
+            self.margins.iter_mut().for_each(moved);
         }
     }
 
     /// The margin of a priority, in retries.
     fn margin(&self, priority: usize) -> f64 {
-        self.repairs.margins[priority] * f64::from(self.most)
+        self.margins[priority] * f64::from(self.most)
     }
 }
 

@@ -8,4 +8,5 @@ pub mod last_vref;
 pub mod monitor;
 mod pools;
 pub mod priority_placement;
+pub mod repair_counts;
 pub mod subpool_gc;

@@ -24,7 +24,7 @@ impl Policy for PriorityPlacement {
     type Config = PriorityPlacementConfig;
 
     fn check(_: &PriorityPlacementConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        if setup.priorities > 1 {
+        if setup.classes.priorities > 1 {
             return Ok(());
         }
         let expected =
@@ -33,7 +33,7 @@ impl Policy for PriorityPlacement {
     }
 
     fn build(_: &PriorityPlacementConfig, setup: &PolicyContext) -> PriorityPlacement {
-        PriorityPlacement { last: Priority(setup.priorities - 1) }
+        PriorityPlacement { last: Priority(setup.classes.priorities - 1) }
     }
 }
 

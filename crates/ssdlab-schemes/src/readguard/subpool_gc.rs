@@ -37,13 +37,13 @@ impl Policy for SubpoolGc {
 
     fn check(config: &SubpoolGcConfig, setup: &PolicyContext) -> Result<(), Refusal> {
         const KEY: &str = "background.subpool_gc";
-        if setup.priorities == 1 {
+        if setup.classes.priorities == 1 {
             let expected = "free blocks in subpools (metadata.block_class = \"predicted\")";
             return Err(Refusal::new(KEY, "subpool_gc", expected));
         }
         // More than there are can never be kept free: it would collect without end.
         let spare = setup.spare_blocks * setup.geometry.plane_count();
-        let most = spare / 2 / u32::from(setup.priorities);
+        let most = spare / 2 / u32::from(setup.classes.priorities);
         match config.threshold {
             Some(threshold) if threshold > most => {
                 let expected = format!("at most {most}, half of what each has of the spare blocks");
@@ -55,12 +55,12 @@ impl Policy for SubpoolGc {
 
     fn build(config: &SubpoolGcConfig, setup: &PolicyContext) -> SubpoolGc {
         let planes = setup.geometry.plane_count();
-        let most = setup.spare_blocks * planes / 2 / u32::from(setup.priorities.max(1));
+        let most = setup.spare_blocks * planes / 2 / u32::from(setup.classes.priorities.max(1));
         SubpoolGc {
             threshold: config.threshold.unwrap_or(planes * 3 / 2).min(most),
-            priorities: setup.priorities.into(),
+            priorities: setup.classes.priorities.into(),
             // Each page that moves takes one, and where the map is held in part perhaps another for its entry.
-            frees_none: if setup.map_in_part {
+            frees_none: if setup.map.in_part {
                 setup.geometry.pages.div_ceil(2) as u16
             } else {
                 setup.geometry.pages as u16
@@ -119,12 +119,17 @@ mod tests {
     use ssdlab_nand::Geometry;
 
     use super::*;
+    use ssdlab_policy::ClassFacts;
     use ssdlab_policy::blocks::BlockTable;
     use ssdlab_policy::testing::SMALL;
 
+    fn three_priorities() -> ClassFacts {
+        ClassFacts { priorities: 3, ..ClassFacts::default() }
+    }
+
     fn policy_context() -> PolicyContext {
         let geometry = Geometry { channels: 2, ..SMALL };
-        PolicyContext { priorities: 3, ..PolicyContext::plain(geometry, 6) }
+        PolicyContext { classes: three_priorities(), ..PolicyContext::plain(geometry, 6) }
     }
 
     fn ask(
@@ -169,8 +174,9 @@ mod tests {
             let view =
                 DriveView { blocks: &blocks, free: &[1; 3], coming: &[0; 3], busy: &[false; 2] };
             let config = SubpoolGcConfig { threshold: Some(2) };
-            SubpoolGc::build(&config, &PolicyContext { map_in_part, ..policy_context() })
-                .drive_job(&view)
+            let mut context = policy_context();
+            context.map.in_part = map_in_part;
+            SubpoolGc::build(&config, &context).drive_job(&view)
         };
         let halves = [4, 3, 2, 4, 4, 4, 4, 4];
         assert!(pool(halves, false).is_some() && pool(halves, true).is_none());
@@ -181,8 +187,7 @@ mod tests {
     fn three_blocks_for_every_two_planes_are_kept_by_default_where_there_are_as_many() {
         let kept = |spare_blocks| {
             let geometry = Geometry { channels: 8, chips: 4, planes: 4, ..SMALL };
-            let setup =
-                PolicyContext { priorities: 3, spare_blocks, ..PolicyContext::plain(geometry, 6) };
+            let setup = PolicyContext { spare_blocks, geometry, ..policy_context() };
             SubpoolGc::build(&SubpoolGcConfig::default(), &setup).threshold
         };
         assert_eq!((kept(100), kept(9), kept(6)), (192, 192, 128));

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ssdlab.render import queues
-from ssdlab.render.formatting import NONE, pluralize, share
+from ssdlab.render.formatting import NONE, digits, pluralize, share
+from ssdlab.result.parts import INVERSION_REPAIR
 
 if TYPE_CHECKING:
-    from ssdlab.result import Life, MigrationCounts, Repairs, Result, StreamResult, Wear
+    from ssdlab.result import Life, MigrationCounts, Result, StreamResult, Wear
 
 
 def block_lines(result: Result) -> Iterator[str]:
@@ -17,8 +18,8 @@ def block_lines(result: Result) -> Iterator[str]:
     if result.migration is not None:
         yield _moved(result, result.migration)
     yield from _streams(result.streams)
-    if result.repairs is not None:
-        yield from _repaired(result.repairs)
+    for policy, counters in result.counters.items():
+        yield from _repaired(counters) if policy == INVERSION_REPAIR else _counted(policy, counters)
     if result.wear.max > 0:
         yield from _wear(result)
     if result.life is not None:
@@ -42,21 +43,35 @@ def _streams(streams: Sequence[StreamResult]) -> Iterator[str]:
         head = ""
 
 
-def _repaired(repairs: Repairs) -> Iterator[str]:
+def _counted(policy: str, counters: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a policy counts, by its names."""
+    written = (f"{name.replace('_', ' ')} {_number(value)}" for name, value in counters.items())
+    yield f"counters   {policy}: {', '.join(written)}"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_number, value))
+    return f"{value:,}" if isinstance(value, int) else digits(value, 4)
+
+
+def _repaired(counters: Mapping[str, Any]) -> Iterator[str]:
     """Say what became of blocks that were worse than those of a lower priority."""
-    left = f"{repairs.left_out:,} left out for wear leveling" if repairs.left_out else ""
-    if repairs.rounds == 0:
+    left_out, rounds = counters["left_out"], counters["rounds"]
+    left = f"{left_out:,} left out for wear leveling" if left_out else ""
+    if rounds == 0:
         yield f"repairs    no round has come yet{', ' + left if left else ''}"
         return
-    found = f"{repairs.rounds:,} rounds, {repairs.inversions:,} inversions"
-    done = f"{repairs.reassigned:,} blocks reassigned, {repairs.refreshed:,} refreshed"
+    found = f"{rounds:,} rounds, {counters['inversions']:,} inversions"
+    done = f"{counters['reassigned']:,} blocks reassigned, {counters['refreshed']:,} refreshed"
     yield f"repairs    {found}: {done}"
     if left:
         yield f"           {left}"
-    if repairs.moved_by_all:
-        part = f"{share(repairs.extra_share)} of all that the controller has moved since the start"
-        yield f"           {repairs.moved:,} pages moved; {part}"
-    margins = ", ".join(share(margin) for margin in repairs.margins)
+    if counters["moved_by_all"]:
+        extra = share(counters["extra_share"])
+        part = f"{extra} of all that the controller has moved since the start"
+        yield f"           {counters['moved']:,} pages moved; {part}"
+    margins = ", ".join(map(share, counters["margins"]))
     yield f"           margins {margins} of the most retries"
 
 

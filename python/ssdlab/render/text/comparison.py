@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from ssdlab.render.formatting import NONE, digits, ratio, span
 from ssdlab.render.text import queues, voltages
 from ssdlab.render.text.notes import COUNTS, progress_made, warnings, workload_label
 from ssdlab.render.text.table import Column, format_table
+from ssdlab.result.parts import INVERSION_REPAIR
 
 if TYPE_CHECKING:
     from ssdlab.confidence import Interval
@@ -61,8 +62,8 @@ _FIGURES: Sequence[_Metric] = (
     ("reads overtaking", "prioritized.read", _percentage),
     ("writes overtaking", "prioritized.write", _percentage),
     ("strong pages", "strong_share", _percentage),
-    ("repair rounds", "repairs.rounds", lambda value: f"{value:,.0f}"),
-    ("extra writes", "repairs.extra_share", _percentage),
+    ("repair rounds", f"counters.{INVERSION_REPAIR}.rounds", lambda value: f"{value:,.0f}"),
+    ("extra writes", f"counters.{INVERSION_REPAIR}.extra_share", _percentage),
     ("moved in", "migration.hot", lambda value: f"{value:,.0f}"),
     ("moved out", "migration.cold", lambda value: f"{value:,.0f}"),
     ("first worn out", "life.first_bytes", lambda value: f"{value / 1e12:.3f} TB"),
@@ -253,6 +254,8 @@ def _figure(
 
 def _part(value: Any, name: str) -> Any:
     """Return what a value has by this name, or in this place of a list; None if it has not."""
+    if isinstance(value, Mapping):
+        return value.get(name)
     if value is None or not name.isdigit():
         return None if value is None else getattr(value, name)
     return value[int(name)] if int(name) < len(value) else None

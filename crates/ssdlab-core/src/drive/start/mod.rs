@@ -26,7 +26,7 @@ use crate::metadata::block_class::BlockClassChoice;
 use crate::metadata::retry_estimate::{Before, RetryEstimates};
 use crate::metadata::{RETRY_ESTIMATE, place_of};
 use crate::policy::columns::{Column, SavedColumns};
-use ssdlab_policy::Component;
+use ssdlab_policy::Learner;
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::blocks::BlockClasses;
 

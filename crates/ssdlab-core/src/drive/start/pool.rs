@@ -15,6 +15,7 @@ use crate::ftl::{
     AllocRequest, Allocator, AllocatorConfig, BlockState, BlockTable, FreeBlockPolicy, Ftl, Map,
     StreamId, Streams, Writer,
 };
+use crate::policy::Learner;
 use crate::policy::background::{Job, Trigger};
 use crate::policy::event::{Actions, BlockOpened, Event};
 use crate::policy::placement::PageView;

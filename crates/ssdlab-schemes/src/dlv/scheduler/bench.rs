@@ -12,7 +12,7 @@ use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::queue::{GroupId, Queue};
 use ssdlab_policy::scheduler::{Dispatch, Planes, QueueView, SchedulerPolicy};
 use ssdlab_policy::testing::SMALL;
-use ssdlab_policy::{Policy, PolicyContext};
+use ssdlab_policy::{ClassFacts, Policy, PolicyContext};
 
 /// Page programs take one unit of time on strong blocks and two on normal ones.
 const UNITS: [Nanos; 2] = [Nanos::from_ns(1), Nanos::from_ns(2)];
@@ -71,7 +71,8 @@ pub(super) struct Bench {
 impl Bench {
     pub(super) fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
         let geometry = Geometry { channels: 4, blocks: 32, pages: 8, cell: Cell::Mlc, ..SMALL };
-        let setup = PolicyContext { classes: 2, ..PolicyContext::plain(geometry, 1) };
+        let classes = ClassFacts { count: 2, ..ClassFacts::default() };
+        let setup = PolicyContext { classes, ..PolicyContext::plain(geometry, 1) };
         let mut order = Dlv::build(&config, &setup);
         let busy = busy_until.map(|until| until != IDLE);
         for (plane, until) in order.planes.iter_mut().zip(busy_until) {

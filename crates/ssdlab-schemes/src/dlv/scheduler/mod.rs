@@ -82,7 +82,7 @@ impl Policy for Dlv {
         Dlv {
             config: config.clone(),
             planes: vec![Plane::UNUSED; setup.geometry.plane_count() as usize].into(),
-            classes: usize::from(setup.classes),
+            classes: usize::from(setup.classes.count),
             late: false,
             known: vec![(SimTime::START, 0); setup.geometry.plane_count() as usize].into(),
             searches: 0,
