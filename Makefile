@@ -215,10 +215,12 @@ test-newcomer:
 lint: $(STAMPS)/dev
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="--deny rustdoc::broken_intra_doc_links" \
+	RUSTDOCFLAGS="--deny rustdoc::broken_intra_doc_links --allow rustdoc::private_intra_doc_links" \
 		cargo doc --quiet --workspace --no-deps --document-private-items --locked
 	cargo fmt --manifest-path $(PLANT)/Cargo.toml --check
 	cargo clippy --quiet --manifest-path $(PLANT)/Cargo.toml --target-dir target/mutants/plant --locked -- -D warnings
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo clippy --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --locked -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 

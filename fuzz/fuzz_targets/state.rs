@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use serde::de::DeserializeSeed;
 use serde_json::{Value, json};
 use ssdlab_base::SimTime;
-use ssdlab_core::audit::Pace;
+use ssdlab_core::Pace;
 use ssdlab_core::drive::{Media, Unchecked};
 use ssdlab_core::kept::Limits;
 use ssdlab_core::{Drive, Op, Request, Resolved};
@@ -132,7 +132,7 @@ fn numbers<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Value>) {
 
 /// A few requests, under the eyes of the auditor.
 fn run(saved: &Saved, media: Media) {
-    let Some(mut drive) = Drive::with_media(saved.resolved.clone(), media) else { return };
+    let Ok(mut drive) = Drive::with_media(saved.resolved.clone(), media) else { return };
     drive.audit().expect("a drive that was checked");
     assert!(drive.watch(Pace::Every(1)));
     let spp = saved.resolved.sectors() / u64::from(saved.resolved.logical_pages);

@@ -4,14 +4,14 @@
 
 pub mod ahead;
 pub mod choice;
-pub mod fault;
+mod fault;
 pub mod math;
 pub mod quantity;
 pub mod rng;
-pub mod stop;
+mod stop;
 pub mod threads;
 pub mod units;
 
 pub use fault::{Fault, nearest, reason};
 pub use stop::Stop;
-pub use units::{Bytes, Nanos, SimTime};
+pub use units::{Bytes, CellTime, Nanos, SimTime};

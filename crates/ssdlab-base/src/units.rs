@@ -56,6 +56,33 @@ impl Sub for SimTime {
     }
 }
 
+/// A moment on the cells' clock, which may run faster than the run's: in nanoseconds since the run began, negative
+/// before; kept as that number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CellTime(i64);
+
+impl CellTime {
+    /// The moment at which a run begins.
+    pub const START: CellTime = CellTime(0);
+
+    /// The moment `ns` nanoseconds after the start.
+    pub const fn from_ns(ns: i64) -> CellTime {
+        CellTime(ns)
+    }
+
+    /// Nanoseconds since the start.
+    pub const fn as_ns(self) -> i64 {
+        self.0
+    }
+
+    /// The span since `earlier`, zero if `earlier` is later.
+    pub const fn saturating_since(self, earlier: CellTime) -> Nanos {
+        let span = self.0.saturating_sub(earlier.0);
+        Nanos(if span > 0 { span as u64 } else { 0 })
+    }
+}
+
 /// A span of simulated time, in nanoseconds. Written with a unit: `"45us"`, `"3.5ms"`, `"90d"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Nanos(u64);

@@ -4,20 +4,24 @@
 //! ⟨program_mode⟩ → [`flash`] → ⟨suspend⟩ ⟨read_start⟩ → the truth in `ssdlab-nand`; and back as values.
 //! ⟨background⟩ enters by the same door. The words in brackets are the slots that a [`policy`] fills.
 
-pub mod audit;
-pub mod buffer;
+mod audit;
+mod buffer;
 pub mod config;
 pub mod drive;
-pub mod flash;
-pub mod ftl;
-pub mod host;
-pub mod media;
+mod flash;
+mod ftl;
+mod host;
+mod media;
 pub mod stats;
-pub mod timers;
+mod timers;
 
+pub use audit::Pace;
 pub use config::{DriveConfig, Resolved};
 pub use drive::{Drive, Tenant};
+pub use flash::{Act, At, Attempt, Cells, Flash, Rank, Read, SetAside, Span, Survey, UnitId};
+pub use ftl::{BlockState, PlaneOrder, StreamId, Writer};
 pub use host::{Completion, Op, Refused, Request};
+pub use ssdlab_nand::{Level, ProgramMode};
 pub use ssdlab_policy::{self as policy, Toggle, account, kept, queue};
 pub use ssdlab_schemes::metadata;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use ssdlab_base::{SimTime, math, rng};
 use ssdlab_core::account::OpKind;
-use ssdlab_core::ftl::{BlockState, Writer};
+use ssdlab_core::{BlockState, Writer};
 use ssdlab_core::{Drive, DriveConfig, Op, Request, Resolved};
 use ssdlab_nand::{BlockId, PlaneId};
 

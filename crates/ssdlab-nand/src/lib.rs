@@ -12,12 +12,12 @@
 //! [`temperature`], [`program_mode`], [`ldpc`]) stands in a module each, with its coefficients.
 
 mod capability;
-pub mod cell;
+mod cell;
 pub mod chip;
 mod conditions;
 mod curve;
 pub mod disturb;
-pub mod each;
+mod each;
 mod factors;
 pub mod geometry;
 pub mod ldpc;
@@ -28,7 +28,7 @@ mod measured_blocks;
 pub mod page_order;
 pub mod pages;
 pub mod program_mode;
-pub mod progress;
+mod progress;
 pub mod refusal;
 pub mod retention;
 mod retry;

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use ssdlab_base::{Nanos, SimTime};
+use ssdlab_base::{CellTime, Nanos, SimTime};
 use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock, PlaneId};
 
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
@@ -53,8 +53,8 @@ pub struct Programmed {
     pub page: PageInBlock,
     /// What it was written for.
     pub cause: Cause,
-    /// The time of the cells, in nanoseconds.
-    pub clock: i64,
+    /// The present moment on the cells' clock.
+    pub cell_time: CellTime,
 }
 
 /// A block that gets its first page since it was erased.
@@ -94,8 +94,8 @@ pub struct FreedBlock<'a> {
     pub pe_cycles: u32,
     /// P/E cycles for which an erase counts.
     pub cycles_per_erase: u32,
-    /// The time of the cells, in nanoseconds.
-    pub clock: i64,
+    /// The present moment on the cells' clock.
+    pub cell_time: CellTime,
     /// Whether its plane has the free blocks that jobs need without it.
     pub has_spare: bool,
     /// Probes the block.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use ssdlab_base::Fault;
+use ssdlab_core::Span;
 use ssdlab_core::drive::memory::{Memory, OPERATION, REQUEST};
-use ssdlab_core::flash::Span;
 use ssdlab_core::{Drive, Request};
 
 use crate::memory::{Left, Shortage, left};

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use ssdlab_base::{Fault, threads};
-use ssdlab_core::audit::Pace;
+use ssdlab_core::Pace;
 use ssdlab_core::config::UnwrittenReads;
 use ssdlab_core::drive::Start;
 use ssdlab_core::policy::event::PageUses;

@@ -8,16 +8,16 @@
 #[macro_use]
 mod slot;
 
-pub mod buffers;
+mod buffers;
 pub mod catalog;
-pub mod dlv;
-pub mod hire;
+mod dlv;
+mod hire;
 pub mod metadata;
-pub mod pa_ssd;
-pub mod pv_read;
-pub mod readguard;
+mod pa_ssd;
+mod pv_read;
+mod readguard;
 /// Streams: writes whose data is expected to live as long share blocks, so that these become invalid together.
-pub mod streams {
+mod streams {
     pub mod sepbit;
 }
 

@@ -361,7 +361,7 @@ impl Drive {
         let Some(estimates) = &self.policies.metadata.retry_estimates else {
             return Expected::default();
         };
-        let now = self.flash.cells.clock(self.now);
+        let now = self.flash.cells.time(self.now);
         let expected = estimates.expected(block, self.ftl.blocks.erases(block), now);
         if estimates.is_oracle() {
             Expected { retries: self.flash.cells.retries_of(block, self.now), ..expected }

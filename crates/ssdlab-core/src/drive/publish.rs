@@ -60,7 +60,7 @@ impl Drive {
             block: self.geometry.block_of(txn.ppn),
             page: self.geometry.page_in_block(txn.ppn),
             cause: txn.cause,
-            clock: self.flash.cells.clock(self.now),
+            cell_time: self.flash.cells.time(self.now),
         };
         self.policies.publish_to_all(&Event::PageProgrammed(&page));
     }

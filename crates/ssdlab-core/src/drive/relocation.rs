@@ -100,7 +100,7 @@ impl Drive {
             class: self.ftl.blocks.class(block),
             pe_cycles: self.ftl.blocks.erases(block) + cycles_per_erase,
             cycles_per_erase,
-            clock: cells.clock(self.now),
+            cell_time: cells.time(self.now),
             has_spare: self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS,
             probe: Probe(&|cycles| cells.look(block, cycles)),
         };

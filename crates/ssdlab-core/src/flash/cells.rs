@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{Nanos, ahead};
+use ssdlab_base::{CellTime, Nanos, ahead};
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::program_mode::{PROGRAM_MODES_MAX, ProgramMode};
@@ -67,9 +67,9 @@ pub struct Facts {
 struct Past {
     /// When the first page since the last erase was programmed, in nanoseconds of the cells' clock;
     /// negative before the run began.
-    born: i64,
+    born: CellTime,
     /// When it was erased last, and the mean time between its erases.
-    erased: i64,
+    erased: CellTime,
     dwell: u64,
     /// P/E cycles.
     wear: f32,
@@ -78,15 +78,15 @@ struct Past {
 }
 
 impl Past {
-    const NEW: Past = Past { born: UNBORN, erased: 0, dwell: 0, wear: 0.0, reads: 0 };
+    const NEW: Past = Past { born: UNBORN, erased: CellTime::START, dwell: 0, wear: 0.0, reads: 0 };
 
     /// When its data was programmed, if it holds any.
-    fn born(&self) -> Option<i64> {
+    fn born(&self) -> Option<CellTime> {
         (self.born != UNBORN).then_some(self.born)
     }
 }
 
-const UNBORN: i64 = i64::MIN;
+const UNBORN: CellTime = CellTime::from_ns(i64::MIN);
 /// The longest time on the cells' clock, before the start and after it: a century and more. Sums and
 /// differences of two are no overflow.
 const LONGEST: i64 = i64::MAX / 2;
@@ -121,19 +121,20 @@ impl Cells {
         self.chip = chip.clone();
     }
 
-    /// What the cells' clock shows at `now`.
+    /// What the cells' clock shows at `now`, a moment of the run.
     #[inline]
-    pub fn clock(&self, now: u64) -> i64 {
-        now.saturating_mul(self.time_scale).min(LONGEST as u64) as i64
+    pub fn time(&self, now: u64) -> CellTime {
+        CellTime::from_ns(now.saturating_mul(self.time_scale).min(LONGEST as u64) as i64)
     }
 
     /// What happened to each block, in a time that begins `now`.
     pub fn save(self, now: u64) -> Facts {
-        let now = self.clock(now);
+        let now = self.time(now);
+        let before = |moment: CellTime| CellTime::from_ns(moment.as_ns() - now.as_ns());
         let mut facts = self.facts;
         for past in &mut facts.blocks {
-            past.erased -= now;
-            past.born = past.born().map_or(UNBORN, |born| born - now);
+            past.erased = before(past.erased);
+            past.born = past.born().map_or(UNBORN, before);
         }
         facts
     }
@@ -176,7 +177,7 @@ impl Cells {
 
     /// When the first page of a block was programmed since its erase, on the cells' clock; none if it
     /// holds nothing. What a controller knows too that stamps its blocks.
-    pub fn stamp(&self, block: BlockId) -> Option<i64> {
+    pub fn stamp(&self, block: BlockId) -> Option<CellTime> {
         self.facts.blocks.get(block.index()).and_then(Past::born)
     }
 
@@ -271,7 +272,7 @@ impl Cells {
 
     /// Gives the data of a block the age with which the drive starts.
     pub fn set_age(&mut self, block: BlockId, age: Nanos) {
-        self.facts.blocks[block.index()].born = -(age.as_ns() as i64);
+        self.facts.blocks[block.index()].born = CellTime::from_ns(-(age.as_ns() as i64));
         self.hold_normal(block.index());
     }
 
@@ -312,10 +313,10 @@ impl Cells {
     /// too that stamps its blocks. Zero under flat physics.
     #[inline]
     pub fn age(&self, txn: &Txn, block: BlockId, now: u64) -> Nanos {
-        let now = self.clock(now);
+        let now = self.time(now);
         match (txn.age, self.past(block).born()) {
-            (Some(age), _) => age + Nanos::from_ns(now as u64),
-            (None, Some(born)) => Nanos::from_ns((now - born).max(0) as u64),
+            (Some(age), _) => age + now.saturating_since(CellTime::START),
+            (None, Some(born)) => now.saturating_since(born),
             (None, None) => Nanos::ZERO,
         }
     }
@@ -461,7 +462,7 @@ impl Cells {
     /// A page of the block has been programmed.
     #[inline]
     pub(super) fn programmed(&mut self, block: BlockId, now: u64) {
-        let now = self.clock(now);
+        let now = self.time(now);
         if let Some(past) = self.facts.blocks.get_mut(block.index())
             && past.born == UNBORN
         {
@@ -479,10 +480,10 @@ impl Cells {
         if self.chip.is_flat() {
             return;
         }
-        let now = self.clock(now);
+        let now = self.time(now);
         let past = &mut self.facts.blocks[at];
         let cycles = u64::from(past.wear as u32);
-        let span = (now - past.erased).max(0) as u128;
+        let span = u128::from(now.saturating_since(past.erased).as_ns());
         // The mean over all cycles so far, the new ones included. Thousands of cycles of months each are
         // more nanoseconds than a word holds.
         let sum = u128::from(past.dwell) * u128::from(cycles) + span;

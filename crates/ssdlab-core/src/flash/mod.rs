@@ -47,7 +47,6 @@ pub use unit::State;
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::{Geometry, PlaneId};
-pub use ssdlab_nand::{Level, ProgramMode};
 
 use crate::account::{Cause, OpKind, Part};
 use crate::timers::Timers;

@@ -26,7 +26,7 @@ pub use ssdlab_policy::allocation::{
     AllocRequest, AllocatorConfig, BlockClass, FreeBlockPolicy, GcStream, PageSequence, StreamId,
     Streams, Writer,
 };
-pub use ssdlab_policy::blocks::{BlockState, BlockTable, Pool};
+pub use ssdlab_policy::blocks::{BlockState, BlockTable};
 
 /// Map, block table and allocator, kept in step.
 #[derive(Clone, Debug)]

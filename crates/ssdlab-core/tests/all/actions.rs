@@ -3,10 +3,10 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_core::Op;
 use ssdlab_core::account::Cause;
-use ssdlab_core::ftl::{BlockState, StreamId, Writer};
 use ssdlab_core::policy::allocation::BlockClass;
 use ssdlab_core::policy::background::Job;
 use ssdlab_core::policy::event::Action;
+use ssdlab_core::{BlockState, StreamId, Writer};
 use ssdlab_nand::BlockId;
 
 use crate::support::{Rig, SPP};

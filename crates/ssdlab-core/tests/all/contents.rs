@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use ssdlab_core::Writer;
 use ssdlab_core::drive::Media;
-use ssdlab_core::ftl::Writer;
 use ssdlab_core::{Drive, Op, Resolved};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 

@@ -165,7 +165,7 @@ fn bad_blocks_are_never_written() {
     let bad = |rig: &Rig| {
         let blocks = &rig.drive.ftl().blocks;
         let all = (0..rig.drive.resolved().geometry().block_count()).map(ssdlab_nand::BlockId);
-        all.filter(|&block| blocks.state(block) == ssdlab_core::ftl::BlockState::Bad)
+        all.filter(|&block| blocks.state(block) == ssdlab_core::BlockState::Bad)
             .inspect(|&block| assert_eq!((blocks.written(block), blocks.erases(block)), (0, 0)))
             .count()
     };

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use ssdlab_core::Op;
+use ssdlab_core::UnitId;
 use ssdlab_core::account::{Cause, OpKind, Part};
-use ssdlab_core::flash::UnitId;
 
 use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, SPP, play, step, written};
 

@@ -1,7 +1,7 @@
 //! Is a gate tight? Blocked one nanosecond before, open at the moment.
 
 use ssdlab_core::account::{Cause, OpKind, Part};
-use ssdlab_core::flash::{Cells, Flash, Rank};
+use ssdlab_core::{Cells, Flash, Rank};
 use ssdlab_core::{Op, Resolved};
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::flash::{At, Survey};
 use ssdlab_core::stats::Ended;
+use ssdlab_core::{At, Survey};
 use ssdlab_nand::{BlockId, Level, Lpn, PlaneId, ProgramMode};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use ssdlab_base::rng;
+use ssdlab_core::Pace;
 use ssdlab_core::account::Part;
-use ssdlab_core::audit::Pace;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 

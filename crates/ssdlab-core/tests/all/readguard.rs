@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use ssdlab_base::{SimTime, rng};
+use ssdlab_core::BlockState;
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::ftl::BlockState;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 

@@ -1,8 +1,8 @@
 //! Each part of ReadGuard's block manager on a drive that has none of the others.
 
 use ssdlab_base::rng;
+use ssdlab_core::Pace;
 use ssdlab_core::account::{Cause, OpKind, Part};
-use ssdlab_core::audit::Pace;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 
@@ -137,7 +137,7 @@ fn without_the_host_a_round_waits_for_what_the_last_one_wanted() {
         "flash.time_scale = 1000",
         "timing.program = [\"3ms\", \"3ms\", \"3ms\"]",
     ]);
-    let rounds = |rig: &Rig| Repairs::of(&rig).rounds;
+    let rounds = |rig: &Rig| Repairs::of(rig).rounds;
     rig.until(60_000_000).finish();
     assert_eq!(rounds(&rig), 1);
     let ended = rig.now();

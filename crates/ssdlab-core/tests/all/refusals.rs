@@ -244,7 +244,7 @@ fn the_plane_with_most_bad_blocks_decides_how_much_is_kept() {
         let blocks = &drive.drive.ftl().blocks;
         let is_bad = |block: &u32| {
             let state = blocks.state(ssdlab_nand::BlockId(*block));
-            state == ssdlab_core::ftl::BlockState::Bad
+            state == ssdlab_core::BlockState::Bad
         };
         let on = |plane: u32| (plane * 40..(plane + 1) * 40).filter(is_bad).count() as u32;
         let worst = (0..4).map(on).max().unwrap();

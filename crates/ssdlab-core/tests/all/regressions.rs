@@ -1,7 +1,7 @@
 //! What was once wrong, each as a fact.
 
+use ssdlab_core::Pace;
 use ssdlab_core::account::Part;
-use ssdlab_core::audit::Pace;
 use ssdlab_core::{Op, Request};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};

@@ -2,7 +2,7 @@
 //! their layer was read last.
 
 use ssdlab_core::Op;
-use ssdlab_core::flash::UnitId;
+use ssdlab_core::UnitId;
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
 

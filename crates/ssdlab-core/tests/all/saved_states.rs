@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::de::DeserializeSeed;
 use serde_json::{Value, json};
 use ssdlab_base::rng;
-use ssdlab_core::audit::Pace;
+use ssdlab_core::Pace;
 use ssdlab_core::drive::{Media, Misfit, Unchecked};
 use ssdlab_core::kept::Limits;
 use ssdlab_core::{Drive, Op, Resolved};

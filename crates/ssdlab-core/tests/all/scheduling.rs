@@ -3,7 +3,7 @@
 use ssdlab_base::SimTime;
 use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::flash::{Act, Span};
+use ssdlab_core::{Act, Span};
 use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};

@@ -1,7 +1,7 @@
 //! Does a drive begin as full, as outdated and as worn as it is told to, with books that agree?
 
 use proptest::prelude::*;
-use ssdlab_core::ftl::{BlockState, PlaneOrder, Writer};
+use ssdlab_core::{BlockState, PlaneOrder, Writer};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::support::{Rig, play, step};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use ssdlab_base::rng;
-use ssdlab_core::ftl::{BlockState, StreamId, Writer};
+use ssdlab_core::{BlockState, StreamId, Writer};
 use ssdlab_core::{Drive, Op, Resolved};
 use ssdlab_nand::{BlockId, PlaneId};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use ssdlab_base::SimTime;
-use ssdlab_core::audit::Pace;
+use ssdlab_core::Pace;
 use ssdlab_core::{Completion, Drive, DriveConfig, Op, Refused, Request, Resolved, Tenant};
 
 /// A plane of 16 blocks of 8 pages of 4 KiB; a page takes 5 us on the bus.

@@ -2,7 +2,7 @@
 
 use ssdlab_base::SimTime;
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::flash::{Act, Span};
+use ssdlab_core::{Act, Span};
 
 use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, written};
 

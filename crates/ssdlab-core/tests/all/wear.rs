@@ -1,8 +1,8 @@
 //! How far wear spreads where it is leveled, over lives long enough for every block to have had its turn.
 
 use ssdlab_base::rng;
+use ssdlab_core::Pace;
 use ssdlab_core::account::{Cause, OpKind, Part};
-use ssdlab_core::audit::Pace;
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::PlaneId;
 

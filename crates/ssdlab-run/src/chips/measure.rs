@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use serde::Deserialize;
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_core::config::{PhysicsConfig, RetriesConfig, acceleration};
-use ssdlab_core::flash::{At, ProgramMode, Survey};
+use ssdlab_core::{At, ProgramMode, Survey};
 
 use super::{NUMBERS, Samples};
 use crate::control::Control;

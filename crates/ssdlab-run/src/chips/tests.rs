@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use ssdlab_core::flash::Survey;
+use ssdlab_core::Survey;
 
 use super::*;
 use crate::control::Control;

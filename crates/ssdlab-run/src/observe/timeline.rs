@@ -8,8 +8,8 @@ use std::io::{BufWriter, Write};
 use serde_json::{Value, json};
 use ssdlab_base::Fault;
 use ssdlab_core::Drive;
+use ssdlab_core::Span;
 use ssdlab_core::account::Cause;
-use ssdlab_core::flash::Span;
 
 use crate::files::NewFile;
 

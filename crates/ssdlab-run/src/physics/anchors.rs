@@ -1,8 +1,8 @@
 //! What papers say of a preset's blocks, beside what the model gives.
 
 use serde::{Deserialize, Serialize};
+use ssdlab_core::ProgramMode;
 use ssdlab_core::config::catalog::{ANCHORS, PRESETS};
-use ssdlab_core::flash::ProgramMode;
 use ssdlab_core::metadata::block_class::{BlockClassChoice, FactoryConfig};
 
 use super::Program;

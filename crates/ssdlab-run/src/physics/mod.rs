@@ -10,8 +10,8 @@ mod tests;
 
 use serde::Serialize;
 use ssdlab_base::Fault;
+use ssdlab_core::ProgramMode;
 use ssdlab_core::config::StartConfig;
-use ssdlab_core::flash::ProgramMode;
 use ssdlab_core::policy::allocation::BlockClass;
 use ssdlab_core::{DriveConfig, Resolved};
 

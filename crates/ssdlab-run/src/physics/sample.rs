@@ -3,8 +3,8 @@
 use ssdlab_base::Nanos;
 use ssdlab_core::Resolved;
 use ssdlab_core::config::PhysicsConfig;
-use ssdlab_core::flash::{self, At, ProgramMode, Survey};
 use ssdlab_core::metadata::block_class::BlockClassChoice;
+use ssdlab_core::{At, Level as SensingLevel, ProgramMode, Survey};
 
 use super::{Level, Point};
 
@@ -121,7 +121,7 @@ impl<'a> Sampler<'a> {
         reads.sort_by(|a, b| a.rber.total_cmp(&b.rber));
         let lost = reads.iter().filter(|read| read.level.is_none()).count();
         let read = reads[((reads.len() - 1) as f64 * quantile).round() as usize];
-        let last = flash::Level::last_of(self.resolved.chip.levels());
+        let last = SensingLevel::last_of(self.resolved.chip.levels());
         Point {
             at,
             rber: read.rber,
@@ -161,25 +161,25 @@ impl<'a> Sampler<'a> {
     }
 
     /// Microseconds of a read that begins at the level at which it decodes.
-    fn direct(&self, program_mode: ProgramMode, level: flash::Level) -> f64 {
+    fn direct(&self, program_mode: ProgramMode, level: SensingLevel) -> f64 {
         let one = self.survey.attempt(program_mode, level);
         (one.sense + one.transfer + one.decode).as_us()
     }
 
     /// Microseconds of a read that climbs from the first level to this one.
-    fn climb(&self, program_mode: ProgramMode, level: flash::Level) -> f64 {
+    fn climb(&self, program_mode: ProgramMode, level: SensingLevel) -> f64 {
         let of = |level| {
             let one = self.survey.attempt(program_mode, level);
-            let sense = if level == flash::Level::FIRST { one.sense } else { one.sense_on };
+            let sense = if level == SensingLevel::FIRST { one.sense } else { one.sense_on };
             sense + one.transfer + one.decode
         };
-        (0..=level.0).map(flash::Level).map(of).sum::<Nanos>().as_us()
+        (0..=level.0).map(SensingLevel).map(of).sum::<Nanos>().as_us()
     }
 
     /// The ladder, of pages programmed in one way.
     pub(super) fn levels(&self, program_mode: ProgramMode) -> Vec<Level> {
         let limits = self.resolved.chip.capability();
-        let levels = limits.into_iter().zip((0..).map(flash::Level));
+        let levels = limits.into_iter().zip((0..).map(SensingLevel));
         levels
             .map(|(capability, level)| {
                 let one = self.survey.attempt(program_mode, level);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_core::Drive;
-use ssdlab_core::flash::SetAside;
+use ssdlab_core::SetAside;
 use ssdlab_core::stats::{BufferCounts, MapCounts, StreamCounts};
 
 use super::mix::MixMember;

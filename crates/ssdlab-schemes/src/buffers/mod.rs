@@ -8,10 +8,10 @@ mod cflru;
 mod lru_wsr;
 mod pt_lru;
 
-pub use ccf_lru::{CcfLru, CcfLruConfig};
-pub use cflru::{Cflru, CflruConfig};
-pub use lru_wsr::{LruWsr, LruWsrConfig};
-pub use pt_lru::{HotDirty, PtLru, PtLruConfig};
+pub use ccf_lru::CcfLru;
+pub use cflru::Cflru;
+pub use lru_wsr::LruWsr;
+pub use pt_lru::PtLru;
 
 #[cfg(test)]
 mod trial;

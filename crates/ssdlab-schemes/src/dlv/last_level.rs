@@ -61,6 +61,7 @@ impl ReadStartPolicy for LastLevel {
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_base::CellTime;
     use ssdlab_nand::{BlockId, Lpn, PageInBlock};
 
     use super::*;
@@ -81,7 +82,7 @@ mod tests {
             block: BlockId(0),
             page: PageInBlock(0),
             cause: Cause::Gc,
-            clock: 0,
+            cell_time: CellTime::START,
         };
         publish(&mut policy, &Event::PageProgrammed(&page));
         assert_eq!(policy.start(&view(1)).0, 0);

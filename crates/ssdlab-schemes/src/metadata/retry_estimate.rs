@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{ahead, choice};
+use ssdlab_base::{CellTime, ahead, choice};
 use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
@@ -176,13 +176,16 @@ impl RetryEstimates {
 
     /// How a block of so many P/E cycles is expected to read at `now` on the cells' clock.
     #[inline]
-    pub fn expected(&self, block: BlockId, erases: u32, now: i64) -> Expected {
+    pub fn expected(&self, block: BlockId, erases: u32, now: CellTime) -> Expected {
         let at = block.index();
         match &self.source {
             Source::Model(model) => {
                 let since = match self.programmed[at] {
                     UNPROGRAMMED => 0.0,
-                    programmed => now.saturating_sub(programmed).max(0) as f64 * self.days,
+                    programmed => {
+                        let programmed = CellTime::from_ns(programmed);
+                        now.saturating_since(programmed).as_ns() as f64 * self.days
+                    }
                 };
                 let age = self.age[at];
                 let errors = model.errors(age.into(), since, self.reads[at].into());
@@ -210,11 +213,11 @@ impl RetryEstimates {
 
     /// A page of a block was programmed.
     #[inline]
-    pub fn programmed(&mut self, block: BlockId, now: i64) {
+    pub fn programmed(&mut self, block: BlockId, now: CellTime) {
         if let Some(programmed) = self.programmed.get_mut(block.index())
             && *programmed == UNPROGRAMMED
         {
-            *programmed = now;
+            *programmed = now.as_ns();
         }
     }
 
@@ -239,7 +242,7 @@ impl RetryEstimates {
     pub fn erased(
         &mut self,
         block: BlockId,
-        now: i64,
+        now: CellTime,
         (erases, counts_for): (u32, u32),
         look: impl FnOnce(u32) -> BlockProbe,
     ) {
@@ -247,11 +250,12 @@ impl RetryEstimates {
         match &self.source {
             Source::Model(model) => {
                 let cycles = erases - counts_for;
-                let span = now.saturating_sub(self.erased[at]).max(0) as u128;
+                let span = now.saturating_since(CellTime::from_ns(self.erased[at])).as_ns();
                 // Thousands of cycles of months each are more nanoseconds than a word holds.
-                let sum = u128::from(self.dwell[at]) * u128::from(cycles) + span;
+                let sum = u128::from(self.dwell[at]) * u128::from(cycles) + u128::from(span);
                 self.dwell[at] = (sum / u128::from(erases.max(1))) as u64;
-                (self.erased[at], self.programmed[at], self.reads[at]) = (now, UNPROGRAMMED, 0);
+                (self.erased[at], self.programmed[at], self.reads[at]) =
+                    (now.as_ns(), UNPROGRAMMED, 0);
                 if model.probed_at(erases) > model.probed_at(cycles) {
                     self.look(block, erases, look(erases));
                 }
@@ -275,10 +279,11 @@ impl Learner for RetryEstimates {
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
         match *event {
             Event::PageRead(read) if read.mapped => self.read(read.block, read.level.retries()),
-            Event::PageProgrammed(page) => self.programmed(page.block, page.clock),
+            Event::PageProgrammed(page) => self.programmed(page.block, page.cell_time),
             Event::BlockFreed(freed) => {
-                let FreedBlock { block, pe_cycles, cycles_per_erase, clock, probe, .. } = *freed;
-                self.erased(block, clock, (pe_cycles, cycles_per_erase), probe.0);
+                let FreedBlock { block, pe_cycles, cycles_per_erase, cell_time, probe, .. } =
+                    *freed;
+                self.erased(block, cell_time, (pe_cycles, cycles_per_erase), probe.0);
                 actions.push(Action::SetTurn { block, turn: self.turn(block) });
             }
             _ => {}
@@ -306,6 +311,10 @@ impl Learner for RetryEstimates {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn at(ns: i64) -> CellTime {
+        CellTime::from_ns(ns)
+    }
 
     /// Nanoseconds of a day.
     const DAY: u64 = 86_400_000_000_000;
@@ -336,13 +345,13 @@ mod tests {
     #[test]
     fn a_block_is_estimated_to_read_as_it_was_read_last() {
         let mut grader = grader(&RetryEstimateChoice::LastSeen(LastSeenConfig {}), 40, 0);
-        let retries = |grader: &RetryEstimates| grader.expected(BLOCK, 40, 0).retries;
+        let retries = |grader: &RetryEstimates| grader.expected(BLOCK, 40, at(0)).retries;
         // By a first reading everybody knows how it reads when it is new.
         assert_eq!((retries(&grader), grader.turn(BLOCK)), (7, 7));
         grader.read(BLOCK, 3);
         assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
         // An erase says nothing.
-        grader.erased(BLOCK, 5, (41, 1), |_| probe(9));
+        grader.erased(BLOCK, at(5), (41, 1), |_| probe(9));
         assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
     }
 
@@ -351,15 +360,15 @@ mod tests {
         // 3,000 times a year are more nanoseconds than 64 bits hold.
         let mut grader = grader(&predicted(), 2999, 365 * DAY);
         let days = |grader: &RetryEstimates| grader.dwell[0] as f64 / DAY as f64;
-        grader.erased(BLOCK, 0, (3000, 1), |_| probe(7));
+        grader.erased(BLOCK, at(0), (3000, 1), |_| probe(7));
         assert!((days(&grader) - 365.0 * 2999.0 / 3000.0).abs() < 1e-6, "{}", days(&grader));
         // 100 erases later the age is what the mean says: c4 times its logarithm.
         for erase in 1..=100 {
-            grader.erased(BLOCK, (erase * DAY) as i64, (3000 + erase as u32, 1), |_| probe(7));
+            grader.erased(BLOCK, at((erase * DAY) as i64), (3000 + erase as u32, 1), |_| probe(7));
         }
         let mean = (365.0 * 2999.0 + 100.0) / 3100.0;
         assert!((days(&grader) - mean).abs() < 1e-6, "{} and {mean}", days(&grader));
-        let age = f64::from(grader.expected(BLOCK, 3100, 0).age);
+        let age = f64::from(grader.expected(BLOCK, 3100, at(0)).age);
         assert!((age - 0.1 * ssdlab_base::math::ln(mean)).abs() < 1e-6, "{age}");
     }
 
@@ -367,8 +376,8 @@ mod tests {
     fn moments_that_a_state_file_invents_end_no_run() {
         let mut grader = grader(&predicted(), 0, 5 * DAY);
         (grader.erased[0], grader.programmed[0]) = (i64::MIN, i64::MIN + 1);
-        assert!(!grader.expected(BLOCK, 1, i64::MAX).age.is_nan());
-        grader.erased(BLOCK, i64::MAX, (1, 1), |_| probe(7));
+        assert!(!grader.expected(BLOCK, 1, at(i64::MAX)).age.is_nan());
+        grader.erased(BLOCK, at(i64::MAX), (1, 1), |_| probe(7));
         assert_eq!(grader.erased[0], i64::MAX);
     }
 
@@ -377,7 +386,7 @@ mod tests {
         let mut grader = grader(&predicted(), 0, 5 * DAY);
         let mut looks = Vec::new();
         for erases in 1..=250 {
-            grader.erased(BLOCK, 0, (erases, 1), |cycles| {
+            grader.erased(BLOCK, at(0), (erases, 1), |cycles| {
                 looks.push(cycles);
                 probe(7)
             });

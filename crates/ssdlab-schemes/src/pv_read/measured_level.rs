@@ -37,7 +37,7 @@ impl Policy for MeasuredLevel {
     }
 
     fn build(_: &MeasuredLevelConfig, setup: &PolicyContext) -> MeasuredLevel {
-        MeasuredLevel { per_class: !setup.classes.groups.is_some() }
+        MeasuredLevel { per_class: setup.classes.groups.is_none() }
     }
 }
 

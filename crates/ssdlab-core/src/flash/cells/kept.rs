@@ -2,6 +2,7 @@
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
+use ssdlab_base::CellTime;
 use ssdlab_nand::program_mode::PROGRAM_MODES_MAX;
 use ssdlab_nand::{BlockId, Geometry};
 
@@ -55,7 +56,7 @@ impl Facts {
 
 impl Past {
     fn check(&self, block: BlockId, (written, in_use): (u16, bool)) -> Result<(), String> {
-        let past = -LONGEST..=0;
+        let past = CellTime::from_ns(-LONGEST)..=CellTime::START;
         let fits = self.born().is_none_or(|born| past.contains(&born))
             && past.contains(&self.erased)
             && self.dwell <= LONGEST as u64

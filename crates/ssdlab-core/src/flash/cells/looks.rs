@@ -41,7 +41,7 @@ impl Cells {
     pub fn retries_of(&self, block: BlockId, now: u64) -> u8 {
         let past = self.past(block);
         let page = self.chip.worst_page(block);
-        let since = |born: i64| Nanos::from_ns((self.clock(now) - born).max(0) as u64);
+        let since = |born| self.time(now).saturating_since(born);
         let conditions = Conditions {
             retention: past.born().map_or(Nanos::ZERO, since),
             reads: past.reads,
@@ -100,7 +100,7 @@ impl Cells {
                 page_type: self.order.page_type(page),
                 program_mode,
                 pe_cycles: past.wear,
-                retention: Nanos::from_ns((self.clock(now) - born).max(0) as u64),
+                retention: self.time(now).saturating_since(born),
                 reads: past.reads,
                 dwell: Nanos::from_ns(past.dwell),
             };
