@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
+import resource
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -186,3 +188,77 @@ def test_a_timeline_that_grows_ends_in_a_line(in_group: InGroup, mega: int, tmp_
     start = "--timeline-span: a timeline of more than fits into memory: got "
     assert done.stderr.startswith(start), done.stderr
     assert done.stderr.endswith("are left (a control group)\n")
+
+
+TEXT = b"133485408000016500,d,0,Read,4096,4096,0\n133485408000038850,d,0,Write,8192,4096,0\n"
+
+
+def wide(folder: Path, ending: str) -> None:
+    """Write a trace whose decompressor takes 128 or 192 MiB, as `zstd --long` and `xz` can."""
+    if ending == "xz":
+        filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 192 << 20}]
+        contents = lzma.compress(TEXT, filters=filters)
+    else:
+        # A frame with a window of 2^27 bytes, and a block, the last one, that is not compressed.
+        block = (len(TEXT) << 3 | 1).to_bytes(3, "little")
+        contents = b"\x28\xb5\x2f\xfd\x00" + bytes([17 << 3]) + block + TEXT
+    (folder / f"wide.csv.{ending}").write_bytes(contents)
+
+
+@pytest.mark.parametrize("ending", ["xz", "zst"])
+@pytest.mark.parametrize("mega", [60, 110, 400])
+def test_a_wide_window_fits_or_is_refused(
+    in_group: InGroup, ending: str, mega: int, tmp_path: Path
+) -> None:
+    wide(tmp_path, ending)
+    trace = f"wide.csv.{ending}"
+    done = in_group(mega, tmp_path, "trace", "convert", trace, "out.csv")
+    if mega == 400:
+        assert (done.returncode, done.stderr) == (0, "")
+        return
+    assert done.returncode == 2, done
+    lack = "a stream that cannot be decompressed: expected what fits into memory: at least"
+    assert f"{trace}: {lack}" in done.stderr
+    assert "(a control group)" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [trace]
+
+
+def test_windows_that_are_open_count_together(in_group: InGroup, tmp_path: Path) -> None:
+    wide(tmp_path, "xz")
+    apps = [f"a{number}=wide.csv.xz" for number in range(3)]
+    assert in_group(400, tmp_path, "trace", "mix", apps[0], "-o", "one.csv").returncode == 0
+    done = in_group(400, tmp_path, "trace", "mix", *apps, "-o", "all.csv")
+    assert done.returncode == 2, done
+    assert "expected what fits into memory" in done.stderr
+
+
+@pytest.mark.parametrize("mega", [60, 110, 300])
+def test_what_is_written_as_xz_fits_or_is_refused(
+    in_group: InGroup, mega: int, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_bytes(TEXT)
+    done = in_group(mega, tmp_path, "trace", "convert", "t.csv", "out.csv.xz")
+    if mega == 300:
+        assert (done.returncode, done.stderr) == (0, "")
+        return
+    assert done.returncode == 2, done
+    assert 'cannot write "out.csv.xz": at least 99 MB are needed' in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_without_memory_for_its_compressor_xz_is_a_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(TEXT)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (200_000 << 10, 200_000 << 10))
+
+    done = subprocess.run(
+        [*COMMAND, "trace", "convert", "t.csv", "out.csv.xz"],
+        cwd=tmp_path,
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done
+    assert len(done.stderr.splitlines()) == 1

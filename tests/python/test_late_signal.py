@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -237,3 +238,53 @@ def test_a_pipe_gets_the_whole_text(tmp_path: Path) -> None:
     assert process.wait(timeout=60) == 0
     assert len(text) > 1 << 17
     assert len(json.loads(text)["results"]) == 40
+
+
+@pytest.mark.parametrize("kind", ["pipe", "terminal"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_standard_output_that_nobody_reads_keeps_no_other_output_back(
+    tmp_path: Path, kind: str, number: signal.Signals
+) -> None:
+    reads, writes = os.pipe() if kind == "pipe" else os.openpty()
+    if kind == "pipe":
+        fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
+    long = ["compare", "--workload", "random", "--limit", "200", "--seeds", "12", "--json", "-"]
+    command = [*COMMAND, *long, "--report", "report.html"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=writes, stderr=subprocess.PIPE) as running:
+        os.close(writes)
+        assert running.stderr is not None
+        # It has begun to write: what is measured waits for a reader.
+        while not select.select([reads], [], [], 0.1)[0]:
+            assert running.poll() is None
+        time.sleep(0.5)
+        assert running.poll() is None
+        running.send_signal(number)
+        error = running.stderr.read().decode()
+        assert running.wait(20) == CODES[number.name]
+    os.close(reads)
+    line = "standard output: cannot be written: interrupted, and nobody reads it"
+    assert error.splitlines() == [line, "interrupted"]
+    assert (tmp_path / "report.html").read_text().rstrip().endswith("</html>")
+
+
+def test_a_slow_reader_gets_all_that_is_printed() -> None:
+    reads, writes = os.pipe()
+    fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
+    with subprocess.Popen([*COMMAND, "config", "keys"], stdout=writes) as running:
+        os.close(writes)
+        parts = []
+        while part := os.read(reads, 1000):
+            parts.append(part)
+            time.sleep(0.005)
+        assert running.wait() == 0
+    os.close(reads)
+    whole = subprocess.run([*COMMAND, "config", "keys"], capture_output=True, check=True)
+    assert b"".join(parts) == whole.stdout
+
+
+def test_what_progress_raises_is_what_a_long_derivation_raises() -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        ssdlab.ldpc(progress=fail)

@@ -440,3 +440,19 @@ def test_a_name_that_is_no_utf8_is_refused_before_anything_runs(
     assert ": got 'n\\udcff.csv', expected a text in UTF-8\n" in done.err
     assert done.err.count("\n") == 1
     assert contents(inputs) == before
+
+
+@pytest.mark.parametrize("option", ["--json", "--report", "--log", "--series"])
+def test_an_empty_name_is_refused_before_the_run(inputs: Path, option: str) -> None:
+    # As a shell passes a variable that is not set.
+    done = subprocess.run(
+        [*COMMAND, "run", "--workload", "random", "--limit", "1000000000", option, ""],
+        cwd=inputs,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f'{option}: cannot write "": ')

@@ -6,6 +6,7 @@ pub mod ahead;
 pub mod choice;
 mod fault;
 pub mod math;
+pub mod memory;
 pub mod quantity;
 pub mod rng;
 mod stop;

@@ -56,7 +56,9 @@ pub fn work<T: Send + 'static>(
                 return Err(Wrong::Internal("the work ended without an answer".into()).into());
             }
             Err(RecvTimeoutError::Timeout) => {
-                if let Err(error) = look(py, &control, progress.as_ref()) {
+                // What has raised is not called again: its error is the one to be told.
+                let report = progress.as_ref().filter(|_| stopped.is_none());
+                if let Err(error) = look(py, &control, report) {
                     control.stop.store(true, Ordering::Relaxed);
                     if stopped.replace((error, 0)).is_some() {
                         return Err(PyKeyboardInterrupt::new_err(()));

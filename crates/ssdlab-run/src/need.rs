@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 
 use ssdlab_base::Fault;
+use ssdlab_base::memory::{Left, left};
 use ssdlab_core::Span;
 use ssdlab_core::drive::memory::{Memory, OPERATION, REQUEST};
 use ssdlab_core::{Drive, Request};
 
-use crate::memory::{Left, Shortage, left};
+use crate::memory::{Shortage, lacks};
 use crate::prepare::Prepared;
 
 /// Bytes that a run takes besides, whatever its drive.
@@ -63,7 +64,7 @@ fn check_in(left: &Left, prepared: &[Prepared], jobs: Option<usize>) -> Result<(
     let mut needs = Vec::with_capacity(prepared.len());
     for plan in prepared {
         let need = of(plan);
-        if let Some(shortage) = left.lacks(&need) {
+        if let Some(shortage) = lacks(left, &need) {
             return Err(refused(plan, &shortage));
         }
         needs.push(need);
@@ -73,7 +74,7 @@ fn check_in(left: &Left, prepared: &[Prepared], jobs: Option<usize>) -> Result<(
     let mut together = Memory::default();
     for (at, need) in needs.into_iter().take(jobs).enumerate() {
         together = together.and(need);
-        if let Some(shortage) = left.lacks(&together) {
+        if let Some(shortage) = lacks(left, &together) {
             let fault = Fault::new("--jobs", "more runs at a time than fit into memory").got(jobs);
             return Err(fault.expected(format!("at most {at}: for {} {shortage}", at + 1)));
         }
@@ -108,7 +109,7 @@ const MEASURED: u64 = 8 << 20;
 /// What is needed and what is left.
 pub(crate) fn check_pages((resident, reserved): (u64, u64)) -> Result<(), String> {
     let need = Memory { resident: resident + MEASURED, reserved, table: 0 };
-    left().lacks(&need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
+    lacks(&left(), &need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
 }
 
 /// Checks that there is memory for what piles up in a run: requests that wait outside of the drive, page
@@ -188,7 +189,7 @@ impl Room {
         let lists = queues.iter().map(|list| (list.len(), list.capacity()));
         let need = self.need(lists, drive.operations(), spans);
         let files = Memory { resident: kept, reserved: kept, table: 0 };
-        match left().lacks(&need.and(files)) {
+        match lacks(&left(), &need.and(files)) {
             None => Ok(()),
             Some(shortage) => {
                 let under_way = drive.operations().0;
@@ -253,8 +254,8 @@ fn overfull(waiting: usize, under_way: usize, shortage: &Shortage) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Limit;
     use crate::plan::Plan;
+    use ssdlab_base::memory::Limit;
 
     fn prepared(set: &[&str], closed: Option<u32>) -> Prepared {
         let set = set.iter().map(ToString::to_string).collect();

@@ -90,7 +90,6 @@ fn write(
     let outstanding = (geometry.plane_count() * OUTSTANDING_A_PLANE)
         .min(drive.resolved().config.host.queue_depth);
     let mut done = Vec::new();
-    let mut stopped = false;
     for n in 0..count {
         let mut watch = Watch::default();
         while drive.unfinished() >= outstanding {
@@ -108,15 +107,15 @@ fn write(
         drive.submit(now, request).expect("a queue with room");
         if n.is_multiple_of(LOOK) {
             progress.preparing(n as f64 / count as f64);
-            stopped = control.stop.load(std::sync::atomic::Ordering::Relaxed);
-            if stopped {
-                break;
+            if control.stop.load(std::sync::atomic::Ordering::Relaxed) {
+                // The drive is dropped: what is under way need not end.
+                return Ok(false);
             }
         }
     }
-    // Nothing of this may still be under way when the run begins, stopped or not.
+    // Nothing of this may still be under way when the run begins.
     finish(drive, &mut done)?;
-    Ok(!stopped)
+    Ok(true)
 }
 
 /// Lets the drive do all that is under way, requests among it.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import atexit
-import io
 import os
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -31,6 +29,7 @@ from ssdlab.cli import (
 from ssdlab.cli.ending import Ending
 from ssdlab.cli.messages import drop_unwritable, print_error, usage_error_line
 from ssdlab.cli.parameters import CommandGroup
+from ssdlab.cli.streams import wait_for_readers
 from ssdlab.errors import InputError, InternalError, one_line
 
 
@@ -79,22 +78,7 @@ def _prepare() -> None:
     atexit.register(_native.remove_unfinished)
     _native.end_without_memory()
     blas.start_with_one_thread()
-    sys.stdout, sys.stderr = map(_buffered, (sys.stdout, sys.stderr))
-
-
-def _buffered(stream: Any) -> Any:
-    """Return a standard stream with a buffer, which writes a question mark for a sign it lacks.
-
-    Without a buffer (PYTHONUNBUFFERED) Python drops the rest when the system writes only a part, as
-    on a full disk or when a signal comes.
-    """
-    stream.reconfigure(errors="replace")
-    if not isinstance(stream.buffer, io.RawIOBase):
-        return stream
-    buffer = io.BufferedWriter(stream.buffer)
-    return io.TextIOWrapper(
-        buffer, stream.encoding, errors="replace", line_buffering=stream is sys.stderr
-    )
+    wait_for_readers()
 
 
 def exit_code(is_interrupted: Callable[[], bool] = lambda: False) -> int:

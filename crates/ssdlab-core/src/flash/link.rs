@@ -61,7 +61,8 @@ impl Link {
     pub fn release(&mut self, txns: &Txns, now: u64) -> (TxnId, Option<TxnId>) {
         let ended = std::mem::replace(&mut self.holder, TxnId::NONE);
         debug_assert!(ended.is_some(), "a link ends a service that it never began");
-        self.busy += now - self.since;
+        // Where [`Link::request_until`] is asked, nobody sets `since`, and [`Line`](super::foresight::Line) counts.
+        self.busy = self.busy.wrapping_add(now.wrapping_sub(self.since));
         let next = self.urgent.pop(txns).or_else(|| self.waiting.pop(txns));
         if let Some(next) = next {
             self.holder = next;

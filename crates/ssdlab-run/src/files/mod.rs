@@ -204,6 +204,9 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Refuses what no file can be put in place of.
 fn check_writable(target: &Path) -> io::Result<()> {
+    if target.as_os_str().is_empty() {
+        return Err(rustix::io::Errno::NOENT.into());
+    }
     match target.metadata() {
         Ok(about) => match no_file(&about) {
             Some(what) => Err(io::Error::other(what)),

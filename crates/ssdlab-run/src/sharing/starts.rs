@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use ssdlab_base::memory::{Limit, left};
 use ssdlab_core::drive::Outline;
 
 use crate::begin::{Begins, Common};
@@ -84,14 +85,14 @@ fn drawn(prepared: &Prepared) -> f64 {
 /// what they begin with and for a copy of it.
 pub fn at_a_time(prepared: &[Prepared]) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let left = memory::left();
+    let left = left();
     let resident = fitting(bytes(left.resident), prepared.iter().map(takes).collect());
     let reserves = |plan: &Prepared| BESIDES + need::of(plan).reserved;
     let reserved = fitting(bytes(left.reserved), prepared.iter().map(reserves).collect());
     cores.min(resident).min(reserved)
 }
 
-fn bytes(limit: Option<memory::Limit>) -> Option<u64> {
+fn bytes(limit: Option<Limit>) -> Option<u64> {
     limit.map(|limit| limit.bytes)
 }
 

@@ -7,15 +7,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use liblzma::stream::{CONCATENATED, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 use ssdlab_base::{Fault, Stop, reason};
 
+use super::window::{self, Windowed};
+
 /// Bytes taken from the disk at a time.
 const CHUNK: usize = 128 << 10;
-/// The most memory that an xz stream may ask for; `xz -9` asks for 65 MiB.
-const XZ_MEMORY: u64 = 256 << 20;
 
 /// What is known of the stored bytes while a decompressor owns their reader.
 #[derive(Default)]
@@ -68,12 +69,17 @@ pub(crate) type Plain = Box<dyn Read + Send>;
 pub(crate) fn plain<R: Read + Send + 'static>(
     mut stored: R,
 ) -> io::Result<(Plain, Arc<Meter>, Option<&'static str>)> {
-    let mut magic = Vec::with_capacity(6);
-    stored.by_ref().take(6).read_to_end(&mut magic)?;
-    let compression = recognise(&magic);
+    let mut start = Vec::with_capacity(window::ANNOUNCED_IN as usize);
+    stored.by_ref().take(window::ANNOUNCED_IN).read_to_end(&mut start)?;
+    let compression = recognise(&start);
+    let announced = match compression {
+        Some("zstd") => window::of_zstd(&start),
+        Some("xz") => window::of_xz(&start),
+        _ => None,
+    };
     let meter = Arc::new(Meter::default());
     let metered = Metered {
-        inner: io::Cursor::new(magic).chain(stored),
+        inner: io::Cursor::new(start).chain(stored),
         hasher: Some(Sha256::new()),
         meter: Arc::clone(&meter),
     };
@@ -83,16 +89,21 @@ pub(crate) fn plain<R: Read + Send + 'static>(
             Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(CHUNK, metered)))
         }
         Some("zstd") => {
-            Box::new(zstd::Decoder::with_buffer(BufReader::with_capacity(CHUNK, metered))?)
+            let log = window::zstd_most_log();
+            Box::new(Windowed::new(announced, window::ZSTD_MOST, || {
+                let buffered = BufReader::with_capacity(CHUNK, metered);
+                let mut decoder = zstd::Decoder::with_buffer(buffered)?;
+                decoder.window_log_max(log)?;
+                Ok(decoder)
+            })?)
         }
         Some(_) => {
-            let stream = liblzma::stream::Stream::new_stream_decoder(
-                XZ_MEMORY,
-                liblzma::stream::CONCATENATED,
-            )
-            .map_err(io::Error::other)?;
-            let buffered = BufReader::with_capacity(CHUNK, metered);
-            Box::new(liblzma::bufread::XzDecoder::new_stream(buffered, stream))
+            let most = window::xz_most();
+            Box::new(Windowed::new(announced, window::XZ_MOST, || {
+                let stream = Stream::new_stream_decoder(most, CONCATENATED)?;
+                let buffered = BufReader::with_capacity(CHUNK, metered);
+                Ok(liblzma::bufread::XzDecoder::new_stream(buffered, stream))
+            })?)
         }
     };
     Ok((plain, meter, compression))

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ssdlab_base::memory::Lacking;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos, Stop, reason};
 
@@ -19,6 +20,7 @@ pub(crate) mod pieces;
 pub(crate) mod recognise;
 pub(crate) mod spec;
 pub(crate) mod trial;
+mod window;
 pub(crate) mod write;
 
 use crate::formats::parquet::Table;
@@ -424,6 +426,10 @@ fn no_table(name: &str, start: &[u8], compression: Option<&str>) -> Fault {
 }
 
 pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Error) -> Fault {
+    if let Some(lacking) = error.get_ref().and_then(|inner| inner.downcast_ref::<Lacking>()) {
+        let expected = format!("what fits into memory: {lacking}");
+        return Fault::new(name, "a stream that cannot be decompressed").expected(expected);
+    }
     // How zstd and xz say that a stream asks for more memory than it may have.
     let message = reason(error);
     let is_too_large = message.contains("too much memory") || message.contains("memory limit");

@@ -3,6 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use liblzma::stream::{Check, Stream};
+use ssdlab_base::memory::Reserved;
+
 /// What a file is compressed with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Packing {
@@ -38,8 +41,12 @@ pub enum Packed<W: Write> {
     /// With zstd.
     Zstd(zstd::Encoder<'static, W>),
     /// With xz.
-    Xz(liblzma::write::XzEncoder<W>),
+    Xz(liblzma::write::XzEncoder<W>, Reserved),
 }
+
+/// The level of xz that is written, and the memory that it takes (`xz --verbose --verbose -6`).
+const XZ_LEVEL: u32 = 6;
+const XZ_MEMORY: u64 = 94 << 20;
 
 impl<W: Write> Packed<W> {
     /// Compresses into `to`.
@@ -53,7 +60,11 @@ impl<W: Write> Packed<W> {
                 Packed::Gzip(flate2::write::GzEncoder::new(to, flate2::Compression::new(6)))
             }
             Packing::Zstd => Packed::Zstd(zstd::Encoder::new(to, 3)?),
-            Packing::Xz => Packed::Xz(liblzma::write::XzEncoder::new(to, 6)),
+            Packing::Xz => {
+                let memory = Reserved::new(XZ_MEMORY).map_err(io::Error::other)?;
+                let stream = Stream::new_easy_encoder(XZ_LEVEL, Check::Crc64)?;
+                Packed::Xz(liblzma::write::XzEncoder::new_stream(to, stream), memory)
+            }
         })
     }
 
@@ -66,7 +77,7 @@ impl<W: Write> Packed<W> {
             Packed::Plain(mut to) => to.flush(),
             Packed::Gzip(packed) => packed.finish()?.flush(),
             Packed::Zstd(packed) => packed.finish()?.flush(),
-            Packed::Xz(packed) => packed.finish()?.flush(),
+            Packed::Xz(packed, _) => packed.finish()?.flush(),
         }
     }
 }
@@ -77,7 +88,7 @@ impl<W: Write> Write for Packed<W> {
             Packed::Plain(to) => to.write(bytes),
             Packed::Gzip(to) => to.write(bytes),
             Packed::Zstd(to) => to.write(bytes),
-            Packed::Xz(to) => to.write(bytes),
+            Packed::Xz(to, _) => to.write(bytes),
         }
     }
 
@@ -86,7 +97,7 @@ impl<W: Write> Write for Packed<W> {
             Packed::Plain(to) => to.flush(),
             Packed::Gzip(to) => to.flush(),
             Packed::Zstd(to) => to.flush(),
-            Packed::Xz(to) => to.flush(),
+            Packed::Xz(to, _) => to.flush(),
         }
     }
 }

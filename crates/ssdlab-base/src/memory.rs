@@ -1,0 +1,290 @@
+//! How much memory there is to be had.
+
+use std::fmt;
+use std::fs::read_to_string;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where the control groups of a version are, and what in each says how much it may take, how much it has, and
+/// how much of that is pages of files that can be dropped.
+struct Groups {
+    mount: &'static str,
+    most: &'static str,
+    taken: &'static str,
+    dropped: &'static str,
+}
+
+const SECOND: Groups = Groups {
+    mount: "/sys/fs/cgroup",
+    most: "memory.max",
+    taken: "memory.current",
+    dropped: "inactive_file",
+};
+const FIRST: Groups = Groups {
+    mount: "/sys/fs/cgroup/memory",
+    most: "memory.limit_in_bytes",
+    taken: "memory.usage_in_bytes",
+    dropped: "total_inactive_file",
+};
+
+/// A bound on memory, and what sets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// The bound, in bytes.
+    pub bytes: u64,
+    /// What sets it, in words.
+    pub of: &'static str,
+}
+
+/// What this process may still take, as far as the system tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// What may become resident: of the machine's memory and of each control group that it is in.
+    pub resident: Option<Limit>,
+    /// What may be reserved, touched or not: `ulimit -v` and `ulimit -d`, and a machine that promises no more than
+    /// it has.
+    pub reserved: Option<Limit>,
+    /// What one table may reserve: a machine that refuses what is larger than all of its memory.
+    pub table: Option<Limit>,
+}
+
+/// What this process may still take: what the system leaves, less what was reserved and is not in use.
+pub fn left() -> Left {
+    let mut left = of(|path| read_to_string(path).ok());
+    if let Some(limit) = &mut left.resident {
+        limit.bytes = limit.bytes.saturating_sub(RESERVED.load(Ordering::Relaxed));
+    }
+    left
+}
+
+/// Bytes that were reserved and are not in use yet.
+static RESERVED: AtomicU64 = AtomicU64::new(0);
+
+/// Memory that a library takes as it goes on. It counts as taken from the start, and what is in use no longer, since
+/// the system counts that.
+#[derive(Debug)]
+pub struct Reserved(u64);
+
+impl Reserved {
+    /// Reserves memory.
+    ///
+    /// # Errors
+    /// When there is less left.
+    pub fn new(bytes: u64) -> Result<Reserved, Lacking> {
+        if let Some(left) = left().resident
+            && left.bytes < bytes
+        {
+            return Err(Lacking { need: bytes, left });
+        }
+        RESERVED.fetch_add(bytes, Ordering::Relaxed);
+        Ok(Reserved(bytes))
+    }
+
+    /// Counts that so much more is in use.
+    pub fn use_up(&mut self, bytes: u64) {
+        let used = bytes.min(self.0);
+        if used > 0 {
+            self.0 -= used;
+            RESERVED.fetch_sub(used, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.use_up(u64::MAX);
+    }
+}
+
+/// Less memory than is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lacking {
+    /// Bytes that are needed, at least.
+    pub need: u64,
+    /// What is left.
+    pub left: Limit,
+}
+
+impl fmt::Display for Lacking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Lacking { need, left: Limit { bytes, of } } = self;
+        write!(f, "at least {} are needed, and {} are left ({of})", rounded(*need), rounded(*bytes))
+    }
+}
+
+impl std::error::Error for Lacking {}
+
+/// The number of kibibytes behind a name, in bytes.
+fn kibibytes(about: &str, name: &str) -> Option<u64> {
+    let rest = about.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    rest.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1 << 10)
+}
+
+fn of(read: impl Fn(&str) -> Option<String>) -> Left {
+    let machine = read("/proc/meminfo").unwrap_or_default();
+    let of_machine = kibibytes(&machine, "MemAvailable")
+        .map(|bytes| Limit { bytes, of: "the machine's memory" });
+    let member = read("/proc/self/cgroup").unwrap_or_default();
+    let of_groups = member.lines().flat_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next().unwrap_or(""), parts.next().unwrap_or("/"));
+        let groups = match controllers {
+            "" => Some(&SECOND),
+            _ => controllers.split(',').any(|one| one == "memory").then_some(&FIRST),
+        };
+        // A group may take what those above it may; some see themselves at the top.
+        groups.into_iter().flat_map(|groups| {
+            Path::new(path).ancestors().filter_map(|path| of_group(groups, path, &read))
+        })
+    });
+    let of_groups = of_groups.map(|bytes| Limit { bytes, of: "a control group" });
+    let least = |limits: &mut dyn Iterator<Item = Limit>| limits.min_by_key(|limit| limit.bytes);
+    let promises = read("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    let (strict, guessing) = (promises.trim() == "2", promises.trim() == "0");
+    let of_promises = strict.then(|| {
+        let limit = kibibytes(&machine, "CommitLimit")?;
+        let bytes = limit.saturating_sub(kibibytes(&machine, "Committed_AS")?);
+        Some(Limit { bytes, of: "vm.overcommit_memory = 2" })
+    });
+    let all = guessing.then(|| {
+        let swap = kibibytes(&machine, "SwapTotal").unwrap_or(0);
+        let bytes = kibibytes(&machine, "MemTotal")? + swap;
+        Some(Limit { bytes, of: "all of the machine's memory" })
+    });
+    let mut reserved = of_process(&read).into_iter().chain(of_promises.flatten());
+    Left {
+        resident: least(&mut of_machine.into_iter().chain(of_groups)),
+        reserved: least(&mut reserved),
+        table: all.flatten(),
+    }
+}
+
+/// What the process's own limits leave of its address space and its data.
+fn of_process(read: impl Fn(&str) -> Option<String>) -> Vec<Limit> {
+    let limits = read("/proc/self/limits").unwrap_or_default();
+    let taken = read("/proc/self/status").unwrap_or_default();
+    let limit = |name: &str, taken_as: &str, of| {
+        let rest = limits.lines().find_map(|line| line.strip_prefix(name))?;
+        let most = rest.split_whitespace().next()?.parse::<u64>().ok()?;
+        let bytes = most.saturating_sub(kibibytes(&taken, taken_as)?);
+        Some(Limit { bytes, of })
+    };
+    let address_space = limit("Max address space", "VmSize", "ulimit -v");
+    let data = limit("Max data size", "VmData", "ulimit -d");
+    address_space.into_iter().chain(data).collect()
+}
+
+/// What a group may still take, if it may not take what it likes.
+fn of_group(groups: &Groups, path: &Path, read: impl Fn(&str) -> Option<String>) -> Option<u64> {
+    let folder = format!("{}{}", groups.mount, path.display());
+    let about = |name: &str| read(&format!("{}/{name}", folder.trim_end_matches('/')));
+    let bytes = |name: &str| about(name)?.trim().parse::<u64>().ok();
+    let (most, taken) = (bytes(groups.most)?, bytes(groups.taken)?);
+    let dropped = about("memory.stat").and_then(|about| {
+        let mut lines = about.lines().filter_map(|line| line.split_once(' '));
+        lines.find(|(name, _)| *name == groups.dropped)?.1.parse::<u64>().ok()
+    });
+    Some(most.saturating_sub(taken.saturating_sub(dropped.unwrap_or(0))))
+}
+
+/// Bytes as they are told: to two digits or more.
+pub fn rounded(bytes: u64) -> String {
+    let [mega, giga] = [1e6, 1e9].map(|unit| bytes as f64 / unit);
+    if giga >= 1.0 { format!("{giga:.1} GB") } else { format!("{mega:.0} MB") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(files: &[(&str, &str)]) -> Left {
+        of(|path| files.iter().find(|file| file.0 == path).map(|file| file.1.to_owned()))
+    }
+
+    fn limit(files: &[(&str, &str)]) -> Option<u64> {
+        left(files).resident.map(|limit| limit.bytes)
+    }
+
+    const MACHINE: (&str, &str) = ("/proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    5 kB\n");
+
+    #[test]
+    fn what_is_available_is_the_least_of_all() {
+        assert_eq!(limit(&[]), None);
+        assert_eq!(limit(&[MACHINE]), Some(5 << 10));
+        let second = |max: &'static str, above: &'static str| {
+            limit(&[
+                MACHINE,
+                ("/proc/self/cgroup", "0::/a/b\n"),
+                ("/sys/fs/cgroup/a/b/memory.max", max),
+                ("/sys/fs/cgroup/a/b/memory.current", "1000\n"),
+                ("/sys/fs/cgroup/a/b/memory.stat", "anon 7\ninactive_file 600\n"),
+                ("/sys/fs/cgroup/a/memory.max", above),
+                ("/sys/fs/cgroup/a/memory.current", "1000\n"),
+            ])
+        };
+        assert_eq!(second("max\n", "max\n"), Some(5 << 10));
+        // Of a thousand 600 can be dropped.
+        assert_eq!(second("3000\n", "max\n"), Some(2600));
+        assert_eq!(second("3000\n", "1900\n"), Some(900));
+    }
+
+    #[test]
+    fn groups_of_the_first_version_and_those_that_see_themselves_at_the_top_are_seen() {
+        let at = |folder: &str| {
+            let file = |name: &str| format!("/sys/fs/cgroup/memory{folder}/memory.{name}");
+            limit(&[
+                MACHINE,
+                ("/proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/job/7\n0::/x\n"),
+                (&file("limit_in_bytes"), "3000\n"),
+                (&file("usage_in_bytes"), "1000\n"),
+                (&file("stat"), "inactive_file 9\ntotal_inactive_file 100\n"),
+            ])
+        };
+        assert_eq!(at("/job/7"), Some(2100));
+        assert_eq!(at(""), Some(2100));
+        assert_eq!(at("/other"), Some(5 << 10));
+        let top = ("/sys/fs/cgroup/memory.max", "3000");
+        let files = [("/proc/self/cgroup", "0::/\n"), top, ("/sys/fs/cgroup/memory.current", "1")];
+        assert_eq!(limit(&files), Some(2999));
+    }
+
+    const STATUS: (&str, &str) = ("/proc/self/status", "VmSize:\t 3 kB\nVmData:\t 1 kB\n");
+    const UNLIMITED: &str =
+        "Max address space         unlimited            unlimited            bytes\n";
+
+    #[test]
+    fn what_may_be_reserved_is_what_ulimit_and_the_machine_leave() {
+        assert_eq!(left(&[MACHINE]).reserved, None);
+        assert_eq!(left(&[MACHINE, STATUS, ("/proc/self/limits", UNLIMITED)]).reserved, None);
+        let both = "Max data size             2048                 9000                 bytes\n\
+                    Max address space         8192                 unlimited            bytes\n";
+        let limits = left(&[MACHINE, STATUS, ("/proc/self/limits", both)]);
+        assert_eq!(limits.reserved, Some(Limit { bytes: 1024, of: "ulimit -d" }));
+        let strict = left(&[
+            ("/proc/meminfo", "MemTotal: 8 kB\nCommitLimit: 9 kB\nCommitted_AS: 5 kB\n"),
+            ("/proc/sys/vm/overcommit_memory", "2\n"),
+        ]);
+        let of = "vm.overcommit_memory = 2";
+        assert_eq!((strict.reserved, strict.table), (Some(Limit { bytes: 4 << 10, of }), None));
+        let guessing = left(&[
+            ("/proc/meminfo", "MemTotal: 8 kB\nSwapTotal: 1 kB\n"),
+            ("/proc/sys/vm/overcommit_memory", "0\n"),
+        ]);
+        assert_eq!(guessing.table.map(|limit| limit.bytes), Some(9 << 10));
+    }
+
+    #[test]
+    fn what_is_reserved_is_taken_until_it_is_in_use_or_given_back() {
+        let mut reserved = Reserved::new(3000).expect("three kilobytes");
+        assert_eq!(RESERVED.load(Ordering::Relaxed), 3000);
+        reserved.use_up(1000);
+        assert_eq!(RESERVED.load(Ordering::Relaxed), 2000);
+        reserved.use_up(5000);
+        assert_eq!(RESERVED.load(Ordering::Relaxed), 0);
+        let lacking = Reserved::new(u64::MAX / 2).expect_err("more than any machine has");
+        let line = lacking.to_string();
+        assert!(line.starts_with("at least ") && line.contains(" are left ("), "{line}");
+        drop(Reserved::new(500).expect("half a kilobyte"));
+        assert_eq!(RESERVED.load(Ordering::Relaxed), 0);
+    }
+}
