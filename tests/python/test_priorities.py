@@ -229,8 +229,8 @@ def test_repairs_are_printed() -> None:
 def test_what_any_policy_counts_is_printed() -> None:
     counters = {"blocks_asked": 1200, "share": 0.25, "limits": [0.5, 0.75]}
     run = replace(example_results.one(), counters={"background/mine": counters})
-    told = ["background/mine: blocks asked 1,200, share 0.2500, limits 0.5000 0.7500"]
-    assert lines_of(run, "counters") == told
+    printed = ["background/mine: blocks asked 1,200, share 0.2500, limits 0.5000 0.7500"]
+    assert lines_of(run, "counters") == printed
 
 
 def test_wear_is_printed_by_priority() -> None:

@@ -139,6 +139,72 @@ def test_an_old_option_is_in_no_text() -> None:
         assert not OLD_OPTION.search(path.read_text(encoding="utf-8")), path
 
 
+def descriptions(schema: object) -> Iterator[str]:
+    """Return what a JSON Schema says of each property and choice."""
+    if isinstance(schema, dict):
+        if isinstance(text := schema.get("description"), str):
+            yield text
+        for below in schema.values():
+            yield from descriptions(below)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from descriptions(one)
+
+
+PRIVATE = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(sorted(BANNED | {'hears', 'obeys'}))})(?![\w-])", re.IGNORECASE
+)
+"""The same words in texts. A glossary may say what a paper calls something."""
+
+
+def test_no_text_has_private_vocabulary() -> None:
+    texts = files("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/**/*.md")
+    texts += files("crates/**/README.md")
+    assert len(texts) > 20
+    for path in texts:
+        if path.name != "glossary.md":
+            assert not PRIVATE.findall(path.read_text(encoding="utf-8")), path
+    for path in files("crates/*/src/**/*.rs"):
+        comments = re.findall(r"//.*", path.read_text(encoding="utf-8"))
+        assert not [line for line in comments if PRIVATE.search(line)], path
+    for schema in (_native.schema(), _native.result_schema()):
+        found = list(descriptions(json.loads(schema)))
+        assert len(found) > 100
+        assert not [text for text in found if PRIVATE.search(text)]
+
+
+def test_what_a_key_says_of_its_choices_is_what_it_accepts() -> None:
+    schema = json.loads(_native.schema())
+    kinds = {
+        f"#/$defs/{name}": [one["const"] for one in kind["oneOf"]]
+        for name, kind in schema["$defs"].items()
+        if all("const" in one for one in kind.get("oneOf", [{}]))
+    }
+    found = 0
+    for text, reference in references(schema):
+        if reference in kinds:
+            found += 1
+            words = set(re.findall(r'Default: `"?(\w+)"?`', text))
+            for pair in re.findall(r"`(\w+)`[^.`]* or `(\w+)`", text):
+                words |= set(pair)
+            assert words <= set(kinds[reference]), text
+    assert found > 10
+
+
+def references(schema: object) -> Iterator[tuple[str, str]]:
+    """Return what is said of each property whose kind is another's, with that kind."""
+    if isinstance(schema, dict):
+        inner = [schema, *schema.get("anyOf", ())]
+        kinds = [one["$ref"] for one in inner if isinstance(one, dict) and "$ref" in one]
+        if kinds and isinstance(text := schema.get("description"), str):
+            yield text, kinds[0]
+        for below in schema.values():
+            yield from references(below)
+    elif isinstance(schema, list):
+        for one in schema:
+            yield from references(one)
+
+
 def test_no_key_choice_or_result_is_private_vocabulary() -> None:
     for schema in (_native.schema(), _native.result_schema()):
         names = [name for name in keys(json.loads(schema)) if isinstance(name, str)]

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reserved_is_taken_until_it_is_in_use_or_given_back() {
+    fn what_is_reserved_is_taken_until_it_is_in_use_or_freed() {
         let mut reserved = Reserved::new(3000).expect("three kilobytes");
         assert_eq!(RESERVED.load(Ordering::Relaxed), 3000);
         reserved.use_up(1000);

@@ -15,15 +15,12 @@ use crate::contradict::contradiction;
 use crate::effective::Effective;
 use crate::merge::{complete, from_json, merge};
 use crate::parse::document;
-use crate::report::Reporter;
+use crate::report::{Renamed, Reporter};
 use crate::schema::Schema;
 use crate::tree::{Node, Origin, Sources, Table, Value, steps};
 
 /// The longest config file: far beyond any, far below what memory holds.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-
-/// What keys (by their paths, `background.gc.hard`) and choices (`suspend=nobody`) used to be called, and their names now.
-pub type Renamed = &'static [(&'static str, &'static str)];
 
 /// The layers of a config, each winning over those before it, key by key.
 #[derive(Clone, Debug, Default)]

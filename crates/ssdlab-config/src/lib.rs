@@ -59,7 +59,8 @@ mod tree;
 
 pub use effective::{Effective, Leaf, hash_of};
 pub use keys::{Key, keys, markdown, unsourced};
-pub use layers::{Layers, Renamed, read_file};
+pub use layers::{Layers, read_file};
+pub use report::Renamed;
 
 /// The JSON Schema of a config type, with doc comments as descriptions, and defaults.
 pub fn json_schema<T: schemars::JsonSchema + 'static>() -> serde_json::Value {

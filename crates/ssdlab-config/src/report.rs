@@ -5,9 +5,11 @@ use ssdlab_base::{Fault, nearest};
 use crate::check::Refused;
 use crate::de::{Error, Kind};
 use crate::keys;
-use crate::layers::Renamed;
 use crate::schema::{Schema, one_of};
 use crate::tree::{Origin, Sources, Step, dotted, one_line};
+
+/// What keys (by their paths, `background.gc.hard`) and choices (`suspend=nobody`) used to be called, and their names now.
+pub type Renamed = &'static [(&'static str, &'static str)];
 
 /// Siblings are listed if there are no more than fit a line.
 const LISTED_MAX: usize = 12;

@@ -109,7 +109,7 @@ pub enum GcStream {
     Shared,
 }
 
-/// Which page is wished for; what is `None` is left to the allocator.
+/// Which page is asked for; what is `None` is left to the allocator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AllocRequest {
     /// The class of its block.

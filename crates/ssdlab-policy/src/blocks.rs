@@ -38,7 +38,7 @@ pub struct BlockTable {
     full: Vec<u32>,
     planes: usize,
     /// The class of each block, 0 the best; empty if all are alike. Not part of what is on a
-    /// drive: each drive sorts its blocks by what it believes.
+    /// drive: each drive sorts its blocks by what it knows of them.
     class: Vec<BlockClass>,
     /// In which order free blocks are opened where that goes by what they were measured to be, the least
     /// first; empty where it does not.

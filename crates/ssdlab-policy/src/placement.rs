@@ -10,7 +10,7 @@ use crate::account::{Cause, Priority};
 use crate::allocation::Streams;
 use crate::{PlacementHint, Policy, PolicyContext};
 
-/// What a placement may look at. It is asked once for a request, whose pages all have what it wishes;
+/// What a placement may look at. It is asked once for a request, whose pages all have its hint;
 /// and once for each page that leaves the buffer or is moved. For a page that leaves the buffer the
 /// request is the write that waits for its place or, if none does, the one that wrote it last.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +122,7 @@ impl PlacementView {
 #[serde(deny_unknown_fields)]
 pub struct NextPageConfig {}
 
-/// Wishes for nothing: the next page of the plane's open block will do.
+/// Asks for nothing: the next page of the plane's open block will do.
 #[derive(Clone, Debug)]
 pub struct NextPage;
 

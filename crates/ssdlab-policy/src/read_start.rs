@@ -17,7 +17,7 @@ pub struct ReadStartView {
     pub page: PageInBlock,
     /// The logical page.
     pub lpn: Lpn,
-    /// Rungs of the ladder: sensing levels, or retries and the first attempt.
+    /// How many levels there are: sensing levels, or retries and the first attempt.
     pub levels: u8,
     /// The class of the block, 0 the best.
     pub class: BlockClass,
@@ -145,7 +145,7 @@ impl ReadStartPolicy for FixedLevel {
     }
 }
 
-/// `worst` has no settings.
+/// `highest_level` has no settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HighestLevelConfig {}

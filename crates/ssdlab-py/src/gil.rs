@@ -91,7 +91,7 @@ pub fn work_alone<T: Send + 'static>(
     }
 }
 
-/// Hears signals and reports progress.
+/// Answers signals and reports progress.
 fn look(py: Python<'_>, control: &Control, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     py.check_signals()?;
     match progress {

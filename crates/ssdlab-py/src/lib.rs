@@ -1,7 +1,7 @@
 //! The Python binding: `ssdlab._native`. Thin: plans come in and results go out as JSON text.
 //!
 //! Two rules hold for every function. Whatever may take long goes through [`gil`], which lets
-//! other Python threads run meanwhile, hears Ctrl-C and reports progress; and errors become
+//! other Python threads run meanwhile, answers Ctrl-C and reports progress; and errors become
 //! exceptions in [`errors`] alone, a panic among them.
 
 mod errors;
@@ -19,12 +19,12 @@ mod _native {
     use ssdlab_ldpc::derive::derive;
     use ssdlab_ldpc::ledger::Order;
     use ssdlab_ldpc::monte_carlo::Hooks;
-    use ssdlab_run::chips;
     use ssdlab_run::files::{self, NamedFile};
     use ssdlab_run::interactive::Submission;
     use ssdlab_run::result::SCHEMA_VERSION;
     use ssdlab_run::traces::{self, MixOrder, Reading};
     use ssdlab_run::{Control, PRESETS, Plan, RunResult, SCHEMES, workloads};
+    use ssdlab_run::{chip_measurements, chips};
     use ssdlab_workload::{Format, Kind};
 
     use crate::errors::{Wrong, from_json, guarded, keep_panics_quiet, to_json};
@@ -36,7 +36,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         keep_panics_quiet();
-        module.add("MAX_ROWS", chips::ROWS_MOST)?;
+        module.add("MAX_ROWS", chip_measurements::ROWS_MOST)?;
         module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
@@ -351,8 +351,8 @@ mod _native {
     #[pyfunction]
     fn measure(py: Python<'_>, plan: &str, order: &str) -> PyResult<Option<(Chips, String)>> {
         let plan: Plan = from_json("plan", plan)?;
-        let order: chips::Order = from_json("order", order)?;
-        let work = move |control: &Control| chips::measure(&plan, &order, control);
+        let order: chip_measurements::Order = from_json("order", order)?;
+        let work = move |control: &Control| chip_measurements::measure(&plan, &order, control);
         let (made, interrupted) = gil::work(py, Control::new(1), None, work)?;
         Ok(made.filter(|_| !interrupted).map(|(samples, hash)| (Chips(samples), hash)))
     }

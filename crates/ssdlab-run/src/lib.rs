@@ -5,6 +5,7 @@
 
 mod begin;
 mod catalog;
+pub mod chip_measurements;
 pub mod chips;
 pub mod control;
 mod deadlock;

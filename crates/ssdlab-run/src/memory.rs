@@ -38,6 +38,19 @@ impl fmt::Display for Shortage {
     }
 }
 
+/// Bytes that measuring a trace takes apart from its pages. Measured.
+const MEASURED: u64 = 8 << 20;
+
+/// Checks that there is memory to count more pages of a trace. They take so many resident and so many reserved
+/// bytes.
+///
+/// # Errors
+/// What is needed and what is left.
+pub(crate) fn check_pages((resident, reserved): (u64, u64)) -> Result<(), String> {
+    let need = Memory { resident: resident + MEASURED, reserved, table: 0 };
+    lacks(&left(), &need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
+}
+
 /// Bytes that this process may still take, as far as the system tells: what is free of the machine's memory or
 /// can be freed, and of each control group that it is in.
 pub(crate) fn available() -> Option<u64> {

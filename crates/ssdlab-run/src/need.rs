@@ -99,19 +99,6 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
     fault.expected(format!("what fits into memory: {shortage}"))
 }
 
-/// Bytes that measuring a trace takes apart from its pages. Measured.
-const MEASURED: u64 = 8 << 20;
-
-/// Checks that there is memory to count more pages of a trace. They take so many resident and so many reserved
-/// bytes.
-///
-/// # Errors
-/// What is needed and what is left.
-pub(crate) fn check_pages((resident, reserved): (u64, u64)) -> Result<(), String> {
-    let need = Memory { resident: resident + MEASURED, reserved, table: 0 };
-    lacks(&left(), &need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
-}
-
 /// Checks that there is memory for what piles up in a run: requests that wait outside of the drive, page
 /// operations in it, and spans of a timeline. It asks the system once for many of them.
 pub(crate) struct Room {

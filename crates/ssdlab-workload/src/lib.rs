@@ -36,6 +36,8 @@ mod trace;
 pub mod twins;
 
 pub use formats::Format;
+pub use formats::device::twin_in;
+pub use formats::options::{MOST_UNSORTED, TraceOptions, Unsorted};
 pub use generate::config::{Arrivals, SizeChoice, WorkloadConfig};
 pub use generate::{
     BurstyConfig, Generator, HotcoldConfig, Kind, RandomConfig, SequentialConfig, ZipfConfig,
@@ -43,8 +45,6 @@ pub use generate::{
 pub use merge::{App, Merge, Offset, Placing, Reach, lay_out};
 pub use record::{MOST_HINT, MOST_REQUEST, MOST_TRIM, Op, Record, Source};
 pub use select::{Select, Selection};
-pub use trace::device::twin_in;
-pub use trace::options::{MOST_UNSORTED, TraceOptions, Unsorted};
 pub use trace::recognise::{By, Recognition};
 pub use trace::spec::parse_spec;
 pub use trace::write::{Packed, Packing, WRITABLE, Written, write_trace};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use ssdlab_base::{Fault, Nanos, units::SECTOR_BYTES};
 
+use crate::formats::device::twin_in;
 use crate::record::{Op, Record, Source};
-use crate::trace::device::twin_in;
 
 /// An application: requests, and where and when they are put.
 pub struct App {

@@ -30,7 +30,7 @@ class _PatientOutput(io.RawIOBase):
         """Write to a descriptor, which messages call by a name."""
         super().__init__()
         self.name = name
-        self._number, self._is_given_up = number, False
+        self._number, self._is_abandoned = number, False
         self._room = select.poll()
         self._room.register(number, select.POLLOUT)
 
@@ -52,14 +52,14 @@ class _PatientOutput(io.RawIOBase):
         length = len(rest)
         since = time.monotonic()
         try:
-            while rest and not self._is_given_up:
+            while rest and not self._is_abandoned:
                 try:
                     rest = rest[os.write(self._number, rest) :]
                     since = time.monotonic()
                 except BlockingIOError:
                     self._wait(since)
         except KeyboardInterrupt:
-            self._is_given_up = True
+            self._is_abandoned = True
             raise
         return length
 
@@ -69,7 +69,7 @@ class _PatientOutput(io.RawIOBase):
             self._room.poll(_LOOK_MS)
         elif self.name == "standard error":
             # Nobody would read it.
-            self._is_given_up = True
+            self._is_abandoned = True
         else:
             message = f"{self.name}: cannot be written: interrupted, and nobody reads it"
             raise KeyboardInterrupt(message)

@@ -360,9 +360,9 @@ pub struct FtlConfig {
     /// `relaxed` (each page type by itself behind the next lower one, and several blocks of a plane at
     /// a time). Default: `strict`. Source: PA-SSD, section 4.3.1 for `relaxed`.
     pub page_order: PageSequence,
-    /// The blocks that take what garbage collection moves, where `page_order` is `strict`: `apart`
-    /// (their own) or `together` (those that the host writes: a plane has one open block). Default:
-    /// `apart`. Source: PA-SSD, section 2.2 for `together`.
+    /// The blocks that take what garbage collection moves, where `page_order` is `strict`: `separate`
+    /// (their own) or `shared` (those that the host writes: a plane has one open block). Default:
+    /// `separate`. Source: PA-SSD, section 2.2 for `shared`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gc_stream: Option<GcStream>,
     /// Writes that cover a page in part: `read_modify_write`, `pad` or `sector_bitmap`. Default:

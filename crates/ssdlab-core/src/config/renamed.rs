@@ -10,6 +10,7 @@ pub const RENAMED: &[(&str, &str)] = &[
     ("evict", "eviction"),
     ("tend", "background"),
     ("belief", "metadata"),
+    ("scheduler=priority", "strict_priority"),
     ("scheduler.fifo.hol", "head_of_line"),
     ("scheduler.strict_priority.most_passes", "max_passes"),
     ("scheduler.dlv.avoid_collection", "avoid_gc"),

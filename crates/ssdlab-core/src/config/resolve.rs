@@ -188,11 +188,24 @@ impl Resolved {
     }
 }
 
-/// Refuses links of the placement chain that are never left anything to type.
+/// Refuses links of the placement chain that have no effect where they stand: those that are never left anything to
+/// type, a second one that chooses streams, and one that is asked page by page before one that is asked of the whole
+/// request.
 fn check_links(links: &[PlacementChoice], setup: &PolicyContext) -> Result<(), Refusal> {
-    let types: Vec<Typed> =
-        links.iter().map(|link| AnyPlacement::build(link, setup).needs().types).collect();
+    let needs: Vec<_> = links.iter().map(|link| AnyPlacement::build(link, setup).needs()).collect();
+    let types: Vec<Typed> = needs.iter().map(|needs| needs.types).collect();
+    let mut choosing = links.iter().filter(|link| AnyPlacement::streams(link).count > 1);
+    if let (Some(first), Some(second)) = (choosing.next(), choosing.next()) {
+        let expected = format!("no second link that chooses streams: `{}` does", first.name());
+        return Err(Refusal::new("placement", second.name(), expected));
+    }
     for behind in 1..links.len() {
+        if needs[behind - 1].pages && !needs[behind].pages {
+            let [name, first] = [behind, behind - 1].map(|at| links[at].name());
+            let expected =
+                format!("it before `{first}`, which is asked page by page after the request");
+            return Err(Refusal::new("placement", name, expected));
+        }
         let before = (0..behind).find(|&at| types[at].leaves_nothing_to(types[behind]));
         if let Some(before) = before {
             let [name, first] = [behind, before].map(|at| links[at].name());

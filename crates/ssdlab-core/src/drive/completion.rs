@@ -15,7 +15,7 @@ use crate::policy::event::{Event, EventMask};
 use crate::policy::suspend::FailedReadsView;
 
 impl Drive {
-    /// Hears what the flash has to tell.
+    /// Handles the events of the flash.
     #[inline(always)]
     pub(super) fn handle_flash_events(&mut self) {
         let mut events = self.flash.take_events();

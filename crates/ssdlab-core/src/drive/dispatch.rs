@@ -358,7 +358,7 @@ impl Drive {
             }
             if self.hold_mut().remove_plane_share(next.group, from) {
                 self.offer_last(kind);
-                // What goes leg by leg keeps its place.
+                // What goes plane by plane keeps its place.
                 self.count_dispatch(owner, kind, overtakes && whole);
             } else if !whole {
                 self.offer_rest(next.group);

@@ -15,7 +15,7 @@ use crate::policy::program_mode::ProgramModeView;
 
 impl Drive {
     /// What the page of a transaction should be like: as all of its request, if it is part of one; as
-    /// was wished when it left, if it comes from the buffer.
+    /// was asked for when it left, if it comes from the buffer.
     #[inline(always)]
     pub(super) fn make_hint(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];

@@ -189,7 +189,7 @@ impl Drive {
         plane == lies_on || moves.may_take(plane, self.planes.home(lpn))
     }
 
-    /// No plane to which a page might go has a page of the class left: the background policies hear of it, plane by
+    /// No plane to which a page might go has a page of the class left: the background policies learn of it, plane by
     /// plane, until a job begins. Of each class one block of a part is emptied at a time.
     fn ask_for_room(&mut self, lpn: Lpn, lies_on: PlaneId, class: BlockClass) {
         let moves = self.background.moves.as_mut().expect(HAS_MOVES);

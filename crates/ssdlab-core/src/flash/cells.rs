@@ -163,7 +163,7 @@ impl Cells {
         fits
     }
 
-    /// Rungs of the ladder that reads climb.
+    /// Levels of a read, or attempts of a ladder of retries.
     #[inline]
     pub fn levels(&self) -> u8 {
         self.chip.levels()

@@ -126,7 +126,7 @@ impl Flash {
         self.units.len() + self.buses.len() + channel
     }
 
-    /// Lets attempts fail of which nobody hears, as long as they are the next things to happen and come no
+    /// Lets attempts fail of which nobody learns, as long as they are the next things to happen and come no
     /// later than `until`, the first whenever it comes. When the last of them was, if what comes next is later.
     #[inline]
     pub(super) fn let_fail(&mut self, until: SimTime) -> Option<SimTime> {

@@ -180,7 +180,7 @@ impl Flash {
         self.spare_events = list;
     }
 
-    /// Whether there is something to hear.
+    /// Whether there are events to handle.
     #[inline]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()

@@ -145,7 +145,7 @@ impl Flash {
         }
     }
 
-    /// Lets the earliest thing happen, after attempts of which nobody hears and that come no later than
+    /// Lets the earliest thing happen, after attempts of which nobody learns and that come no later than
     /// `until`; when the last of all that was.
     #[inline(always)]
     pub fn fire(&mut self, until: SimTime) -> SimTime {

@@ -60,12 +60,6 @@ impl Flash {
         (lanes.any(Rank::HOST_READS), may_program && lanes.any(Rank::HOST_PROGRAMS))
     }
 
-    /// Whether host programs wait in the queues of a plane, even if none may begin.
-    #[inline]
-    pub fn programs_wait(&self, plane: PlaneId) -> bool {
-        self.lanes[plane.index()].any(Rank::HOST_PROGRAMS)
-    }
-
     /// The place in the order of coming of the first host operation that waits in the queues of a
     /// plane and may begin.
     pub fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {

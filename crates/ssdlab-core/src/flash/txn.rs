@@ -35,7 +35,7 @@ pub enum Room {
     For(TxnId),
 }
 
-/// Whom a transaction works for, and so who hears of its end.
+/// Whom a transaction works for, and so who learns of its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
     /// The host request in this slot.

@@ -223,9 +223,9 @@ impl Pools {
         taken
     }
 
-    /// Classes from the wished one to the worst, then from it to the best that is not set apart;
+    /// Classes from the one that is asked for to the worst, then from it to the best that is not set apart;
     /// without a request from the worst up, so that the best are left for whoever asks for them. Where classes
-    /// are subpools, the wished one alone.
+    /// are subpools, that one alone.
     #[inline]
     pub fn nearest(&self, hint: Option<BlockClass>) -> impl Iterator<Item = BlockClass> + use<> {
         let last = self.classes - 1;

@@ -115,7 +115,7 @@ impl Relaxed {
         self.free
     }
 
-    /// The types to try, the wished one first: then those below it, then those above it. Without
+    /// The types to try, the one that is asked for first: then those below it, then those above it. Without
     /// a request the highest first, which is the conventional order.
     #[inline]
     fn nearest(&self, hint: Option<PageType>) -> impl Iterator<Item = PageType> + use<> {
@@ -222,7 +222,7 @@ impl Relaxed {
     }
 
     /// Goes on with a block whose first `written` pages are written in the conventional order,
-    /// which obeys the relaxed one.
+    /// which is one of the relaxed one, too.
     pub fn open_at(
         &mut self,
         order: &PageOrder,

@@ -69,7 +69,7 @@ impl Latencies {
 pub struct PageTypes {
     /// Writes whose slowest page is of this type.
     pub slowest_page_type: [u64; PageType::MOST],
-    /// Pages programmed for the host for which this type was wished.
+    /// Pages programmed for the host for which this type was asked for.
     pub requested: [u64; PageType::MOST],
     /// Those of them that got it.
     pub granted: [u64; PageType::MOST],
@@ -175,7 +175,7 @@ pub struct Stats {
     pub wear_leveled: u64,
     /// Pages written for the host in blocks of each class.
     pub per_class: [u64; CLASSES_MAX],
-    /// Pages written for the host that were given another class than was wished.
+    /// Pages written for the host that were given another class than was asked for.
     pub missed: u64,
     /// Reads, and writes, that an order let go which holds them back, and those of them that
     /// overtook one of their kind.

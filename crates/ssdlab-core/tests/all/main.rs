@@ -16,6 +16,7 @@ mod foresight;
 mod gating;
 mod held_requests;
 mod hire;
+mod imports;
 mod introspection;
 mod kept_state;
 mod lives;

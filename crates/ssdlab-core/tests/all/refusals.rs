@@ -114,6 +114,18 @@ fn policies_that_tell_blocks_apart() {
 }
 
 #[test]
+fn links_that_have_no_effect_where_they_stand() {
+    const ROOM: [&str; 2] = ["geometry.blocks = 128", "ftl.overprovisioning = 0.5"];
+    let chain = |links: &str| format!("placement = [{links}]");
+    let wrong = chain("\"sepbit\", \"small_to_strong\"");
+    let classed = [&ROOM[..], &[LEVELS, CLASSED]].concat();
+    gate("placement", &classed, &chain("\"small_to_strong\", \"sepbit\""), &wrong);
+    let hotness = "metadata.page_hotness.buffer = { initial = \"none\" }";
+    let hot = [&ROOM[..], &["buffer.size = \"8KiB\"", hotness]].concat();
+    gate("placement", &hot, &chain("\"hotness\""), &chain("\"hotness\", \"sepbit\""));
+}
+
+#[test]
 fn links_that_type_pages() {
     let relaxed = "ftl.page_order = \"relaxed\"";
     let chain = |links: &str| format!("placement = [{links}]");

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn crates() -> PathBuf {
+pub(crate) fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the crates' folder")
 }
 
 /// Every Rust file under a folder, with its text.
-fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+pub(crate) fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     files(folder, &["rs"])
 }
 

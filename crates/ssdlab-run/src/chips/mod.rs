@@ -1,9 +1,8 @@
 //! Characterised chips: measurements of blocks, made of the physics or read from a file.
 //!
-//! A reading order: this file says what a measurement is; [`mod@measure`] makes them of a plan's device,
-//! [`mod@read`] takes them from CSV, and `simulated` gives them to drives whose physics is `measured`.
+//! A reading order: this file says what a measurement is; [`measure`](crate::chip_measurements::measure) makes them of a
+//! plan's device, [`mod@read`] takes them from CSV, and `simulated` gives them to drives whose physics is `measured`.
 
-pub mod measure;
 pub mod read;
 pub(crate) mod simulated;
 #[cfg(test)]
@@ -11,7 +10,6 @@ mod tests;
 
 use ssdlab_core::config::measured::{Table, Wrong};
 
-pub use measure::{Order, ROWS_MOST, measure};
 pub use read::read;
 pub use ssdlab_core::config::acceleration;
 pub use ssdlab_core::metadata::predictor::{Predictor, PredictorConfig};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use ssdlab_core::Survey;
 
 use super::*;
+use crate::chip_measurements::{Order, measure};
 use crate::control::Control;
 use crate::plan::Plan;
 use crate::prepare::effective;

@@ -158,7 +158,7 @@ pub struct RunResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduling_steps: Option<u64>,
     /// Share of the pages programmed for the host that went to strong blocks, that is to any class
-    /// but the last; only where blocks are graded.
+    /// but the last; only where blocks are in several classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strong_share: Option<f64>,
     /// Bytes that a controller needs for what the policies keep, by structure; only if there are
@@ -215,7 +215,7 @@ fn prioritized(drive: &Drive) -> Option<Prioritized> {
 
 fn strong_share(drive: &Drive) -> Option<f64> {
     let block_class = &drive.resolved().config.metadata.block_class;
-    // What the host writes never goes to what is set apart, and a priority's blocks are no grade.
+    // What the host writes never goes to what is set apart, and a priority's blocks are no better class.
     if block_class.apart() > 0 || block_class.by_priority() {
         return None;
     }

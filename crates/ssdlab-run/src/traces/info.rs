@@ -8,7 +8,7 @@ use ssdlab_workload::{By, Recognition, Record, Source};
 
 use super::{Certainty, Controlled, Reading, file_of, nothing_left};
 use crate::control::Control;
-use crate::need;
+use crate::memory;
 
 /// What a trace is like, and how it was understood.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -121,7 +121,7 @@ fn one(
             if profiler.runs() + more > upto {
                 // As many requests like these as touch so many runs.
                 let times = LOOK_RUNS.div_ceil(more);
-                need::check_pages(profiler.growth([more, pages].map(|each| each * times)))
+                memory::check_pages(profiler.growth([more, pages].map(|each| each * times)))
                     .map_err(|expected| {
                         let what = "more pages are touched than fit into memory";
                         source.fault(first, what).expected(expected)

@@ -25,7 +25,7 @@ impl Default for SmallToStrongConfig {
     }
 }
 
-/// Wishes the best blocks for small writes, the worst for others.
+/// Asks for the best blocks for small writes, the worst for others.
 #[derive(Clone, Debug)]
 pub struct SmallToStrong {
     pages: u32,

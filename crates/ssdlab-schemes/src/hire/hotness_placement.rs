@@ -15,7 +15,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct HotnessPlacementConfig {}
 
-/// Wishes for a block of pages that are used alike.
+/// Asks for a block of pages that are used alike.
 #[derive(Clone, Debug)]
 pub struct HotnessPlacement;
 

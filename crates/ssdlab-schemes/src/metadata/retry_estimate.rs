@@ -18,7 +18,7 @@ use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
 const KEY: &str = "metadata.retry_estimate";
 
 choice! {
-    /// What the controller believes of how many retries a read of each block takes.
+    /// How the controller estimates the retries that a read of each block takes.
     pub enum RetryEstimateChoice {
         /// Nothing.
         none => None(NoEstimateConfig),

@@ -18,7 +18,7 @@ pub struct HgsConfig {}
 /// The hint for a long latency; the shortest is 1.
 const LONG: u8 = 3;
 
-/// Wishes the lowest type for a short latency, the highest for a long one.
+/// Asks for the lowest type for a short latency, the highest for a long one.
 #[derive(Clone, Debug)]
 pub struct Hgs {
     types: u8,

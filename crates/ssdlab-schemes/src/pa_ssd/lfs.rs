@@ -13,7 +13,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct LfsConfig {}
 
-/// Wishes the lowest type for every write of the host.
+/// Asks for the lowest type for every write of the host.
 #[derive(Clone, Debug)]
 pub struct Lfs;
 

@@ -2,7 +2,7 @@
 //! page.
 //!
 //! Source: W. Zhang et al., "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read Performance and
-//! Storage Efficiency", ICS 2018, section 4.2. How a page of the wished type is found is the allocator's
+//! Storage Efficiency", ICS 2018, section 4.2. How a page of the requested type is found is the allocator's
 //! affair (`ftl/relaxed.rs`, section 4.3).
 //!
 //! The schemes are links of the `placement` chain; each answers for those writes that it has something
@@ -74,7 +74,7 @@ mod tests {
         P::build(&config, &setup(Cell::Tlc))
     }
 
-    /// The type that a link wishes where nobody has before it.
+    /// The type that a link asks for where nobody has before it.
     fn requested(link: &mut impl PlacementPolicy, view: PlacementView) -> Option<u8> {
         let mut hint = PlacementHint::default();
         link.fill(&view, &mut hint);

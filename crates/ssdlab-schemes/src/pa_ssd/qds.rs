@@ -24,7 +24,7 @@ impl Default for QdsConfig {
     }
 }
 
-/// Wishes the lowest type for writes of the host that come while the queue is long.
+/// Asks for the lowest type for writes of the host that come while the queue is long.
 #[derive(Clone, Debug)]
 pub struct Qds {
     threshold: u32,

@@ -19,7 +19,7 @@ pub struct SbsConfig {
     pub below: Option<Bytes>,
 }
 
-/// Wishes the lowest type for small writes of the host.
+/// Asks for the lowest type for small writes of the host.
 #[derive(Clone, Debug)]
 pub struct Sbs {
     below: Option<u64>,

@@ -17,7 +17,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct UbsConfig {}
 
-/// Wishes each type with a chance of its share of the drive's free pages.
+/// Asks for each type with a chance of its share of the drive's free pages.
 #[derive(Clone, Debug)]
 pub struct Ubs {
     random: rng::Stream,

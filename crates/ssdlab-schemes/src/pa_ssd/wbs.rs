@@ -15,7 +15,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct WbsConfig {}
 
-/// Wishes the lowest type for the host's pages while nothing more fits into the buffer, or if there
+/// Asks for the lowest type for the host's pages while nothing more fits into the buffer, or if there
 /// is none.
 #[derive(Clone, Debug)]
 pub struct Wbs;

@@ -14,7 +14,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct PriorityPlacementConfig {}
 
-/// Wishes for a block of the queue's priority.
+/// Asks for a block of the queue's priority.
 #[derive(Clone, Debug)]
 pub struct PriorityPlacement {
     last: Priority,

@@ -3,40 +3,7 @@
 use ssdlab_base::Fault;
 
 use super::field::leading_digits;
-pub(crate) use super::field::{Clock, Field, is_digits};
-
-/// What is wrong in a line; the trace adds the file and the number of the line.
-#[derive(Debug)]
-pub(crate) struct Wrong {
-    /// Where in the line, in bytes from its start.
-    offset: usize,
-    /// How many columns before it were as they should be.
-    pub(crate) before: usize,
-    pub(crate) fault: Fault,
-}
-
-impl Wrong {
-    pub(crate) fn new(offset: usize, before: usize, fault: Fault) -> Box<Wrong> {
-        Box::new(Wrong { offset, before, fault })
-    }
-
-    /// What is wrong with a whole record of a binary file.
-    pub(crate) fn record(fault: Fault) -> Box<Wrong> {
-        Wrong::new(0, 0, fault)
-    }
-
-    /// The fault in a binary file, which has records in place of lines and no columns.
-    pub(crate) fn in_record(self, name: &str, number: u64) -> Fault {
-        Fault { source: name.into(), ..self.fault.line(number) }
-    }
-
-    /// The fault as the user sees it.
-    pub(crate) fn in_file(self, name: &str, number: u64, line: &[u8]) -> Fault {
-        let before = &line[..self.offset.min(line.len())];
-        let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
-        Fault { source: name.into(), ..self.fault.line(number).column(column) }
-    }
-}
+pub(crate) use super::field::{Clock, Field, Wrong, is_digits};
 
 /// What stands between columns.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use super::columns::{Clock, Field, Separator, Wrong, is_digits};
 use super::extent::bytes;
 use super::{About, Entry, Reader};
 use crate::record::Op;
-use crate::trace::options::Unsorted;
+use crate::formats::options::Unsorted;
 
 pub(super) const ABOUT: About = About {
     columns: "DiskRead,TimeStamp,Process,ThreadID,IrpPtr,ByteOffset,IOSize,ElapsedTime,DiskNum",

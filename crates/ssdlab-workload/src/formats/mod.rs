@@ -7,17 +7,19 @@ use ssdlab_base::{Fault, Nanos};
 
 pub(crate) mod cells;
 pub(crate) mod columns;
+pub(crate) mod device;
 pub(crate) mod extent;
 pub(crate) mod field;
 pub(crate) mod mapping;
+pub(crate) mod options;
 pub(crate) mod parquet_columns;
 mod parquet_pages;
 
 use crate::record::Op;
-use crate::trace::options::Unsorted;
 use columns::{Clock, Wrong};
 use extent::{Extent, NOTHING};
 use mapping::Mapping;
+use options::Unsorted;
 
 /// What a format's file says about it.
 pub(crate) struct About {
@@ -73,6 +75,16 @@ pub(crate) struct Setup<'a> {
     pub(crate) clock: Clock,
     /// Where the columns are, if the user says so.
     pub(crate) mapping: Option<&'a Mapping>,
+}
+
+/// What a file says next.
+pub(crate) enum Next {
+    /// A request, and the number of its line, record or row, counted from 1.
+    Request(u64, Entry),
+    /// A request of a device that was not asked for.
+    OtherDevice,
+    /// Nothing more.
+    End,
 }
 
 /// What a line says.

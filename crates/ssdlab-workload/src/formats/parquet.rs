@@ -23,8 +23,8 @@ use super::parquet_columns::{Binding, Bound, Column};
 use super::parquet_pages::{Pages, open_column};
 use super::{About, Entry, Framing};
 use crate::record::Op;
-use crate::trace::device::DeviceFilter;
-use crate::trace::pieces::Next;
+use super::Next;
+use super::device::DeviceFilter;
 
 pub(super) const ABOUT: About = About {
     columns: "time_us,dev,op,offset_bytes,size_bytes",

@@ -9,7 +9,7 @@ use ssdlab_base::quantity::Share;
 use ssdlab_base::{Bytes, Fault, Nanos, units::SECTOR_BYTES};
 
 use super::Kind;
-use crate::trace::options::TraceOptions;
+use crate::formats::options::TraceOptions;
 
 /// A workload in closed form.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]

@@ -9,12 +9,11 @@ use ssdlab_base::memory::Lacking;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos, Stop, reason};
 
+mod choice;
 pub(crate) mod counts;
 pub(crate) mod demand;
-pub(crate) mod device;
 pub(crate) mod input;
 pub(crate) mod lines;
-pub(crate) mod options;
 pub(crate) mod order;
 pub(crate) mod pieces;
 pub(crate) mod recognise;
@@ -23,19 +22,21 @@ pub(crate) mod trial;
 mod window;
 pub(crate) mod write;
 
+use crate::formats::Next;
+use crate::formats::device::DeviceFilter;
+use crate::formats::options::{TraceOptions, Unsorted};
 use crate::formats::parquet::Table;
 use crate::formats::{Entry, Format, Framing};
 use crate::record::{Op, Record, Source};
+use choice::{Choice, clock, reader};
 pub use counts::Counts;
 use demand::Demand;
-use device::DeviceFilter;
 use input::{Meter, Patient, open_file, plain, shown};
 pub use input::{Unpacked, sha256};
 use lines::Lines;
-use options::{TraceOptions, Unsorted};
 use order::{Order, Waiting};
-use pieces::{Next, Pieces};
-use recognise::{By, Choice, Recognition, clock, no_request, reader, recognise};
+use pieces::Pieces;
+use recognise::{By, Recognition, no_request, recognise};
 
 /// Opens a trace file, compressed or not, and recognises its format unless it is named.
 ///

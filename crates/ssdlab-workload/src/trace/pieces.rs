@@ -2,20 +2,10 @@
 
 use ssdlab_base::Fault;
 
-use super::device::DeviceFilter;
 use super::lines::{Broken, LONGEST, Lines, is_idle};
 use super::unreadable;
-use crate::formats::{Entry, Reader};
-
-/// What a file says next.
-pub(crate) enum Next {
-    /// A request, and the number of its line, record or row, counted from 1.
-    Request(u64, Entry),
-    /// A request of a device that was not asked for.
-    OtherDevice,
-    /// Nothing more.
-    End,
-}
+use crate::formats::device::DeviceFilter;
+use crate::formats::{Next, Reader};
 
 /// The pieces of a file, with the reader that understands them.
 pub(crate) struct Pieces {

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use ssdlab_base::{Fault, Nanos};
 
+use super::choice::{Choice, clock};
 use super::trial::{Trial, first_lines};
+use crate::formats::Format;
 use crate::formats::columns::Clock;
-use crate::formats::mapping::{KEY, Mapping};
-use crate::formats::{Format, Reader, Setup};
-use crate::trace::options::TraceOptions;
+use crate::formats::mapping::KEY;
 
 /// How a trace's format is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,24 +46,6 @@ impl Recognition {
             format!("read as {taken}, though it could be {others} (FILE:format says which)")
         })
     }
-}
-
-/// What the user says of how a trace is read.
-pub(crate) struct Choice<'a> {
-    pub(crate) options: &'a TraceOptions,
-    pub(crate) mapping: Option<&'a Mapping>,
-}
-
-/// The unit of stamps in a format, unless the user says another.
-pub(crate) fn clock(format: Format, options: &TraceOptions) -> Clock {
-    let about = format.about();
-    Clock::new(about.tick, about.fractions, options.tick)
-}
-
-/// A reader of `format` under these options.
-pub(crate) fn reader(format: Format, choice: &Choice<'_>) -> Box<dyn Reader> {
-    let clock = clock(format, choice.options);
-    (format.about().reader)(&Setup { clock, mapping: choice.mapping })
 }
 
 /// The format of a file that begins so: the one named, or the one whose reader makes most of the

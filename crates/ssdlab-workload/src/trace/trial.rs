@@ -1,7 +1,7 @@
 //! A format tried on a file's first lines.
 
+use super::choice::{Choice, reader};
 use super::lines::{is_idle, trim};
-use super::recognise::{Choice, reader};
 use crate::formats::columns::Wrong;
 use crate::formats::{Format, Framing};
 use crate::record::Op;

@@ -36,7 +36,7 @@ impl Laying {
         Laying { blocks: (0..parts).map(used).collect(), laid: vec![0; parts], classes }
     }
 
-    /// The place of the next page of a plane, if it has one left: of the class that is wished, else of
+    /// The place of the next page of a plane, if it has one left: of the class that is asked for, else of
     /// the nearest below it, else of the nearest above.
     fn next(
         &mut self,

@@ -94,7 +94,7 @@ impl Resolved {
             let DriveConfig { geometry, timing, physics, flash, ftl, metadata, start, .. } =
                 &resolved.config;
             let has_estimate = resolved.has_estimate();
-            // Who believes anything of blocks looks at them first, and sees how long they take to erase.
+            // Who estimates anything of blocks looks at them first, and sees how long they take to erase.
             let timing = (&timing.program_modes, has_estimate.then_some(timing));
             let sections = (geometry, timing, physics, flash.time_scale, ftl, metadata, start);
             // Who chooses among streams decides which blocks are open.
@@ -247,7 +247,7 @@ fn set_owners(
     Ok(())
 }
 
-/// What the controller believes of blocks that are as their cells are.
+/// What the controller knows of blocks that are as their cells are.
 fn quality(
     resolved: &Resolved,
     blocks: Option<&BlockTable>,

@@ -17,7 +17,7 @@ impl Dlv {
         ends.max().unwrap_or(view.now)
     }
 
-    /// When a leg ends if it goes now: a term of equation 2.
+    /// When the part of a plane ends if it goes now: a term of equation 2.
     #[inline]
     pub(super) fn end(&self, view: &QueueView<impl Planes>, plane_share: &PlaneShare) -> SimTime {
         self.idle_at(view, plane_share.plane) + plane_share.estimate
@@ -38,7 +38,7 @@ impl Dlv {
             for plane_share in &group.plane_shares {
                 looked_at += 1;
                 end = end.max(self.known_idle_at(view, plane_share.plane) + plane_share.estimate);
-                // Most are given up at the first leg.
+                // Most are given up at the first plane.
                 if end >= least {
                     break;
                 }
@@ -127,7 +127,7 @@ impl Dlv {
         in_time.or_else(|| (0..self.classes).find(free)).unwrap_or(self.classes - 1)
     }
 
-    /// Promises the pages of a write's leg; the class of each is added to `classes`. Where writes keep
+    /// Promises the pages of a write on a plane; the class of each is added to `classes`. Where writes keep
     /// their order it is for others to say.
     pub(super) fn promise(
         &mut self,

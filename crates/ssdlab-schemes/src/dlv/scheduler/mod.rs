@@ -3,7 +3,7 @@
 //!
 //! The order keeps for each plane the moment at which it expects it to be idle (the paper's IdleT)
 //! and how many pages of each class it has promised (with the free ones, the paper's PCnt). What a
-//! leg of a request takes is estimated once, when it comes.
+//! request takes of each plane is estimated once, when it comes.
 
 mod bench;
 mod config;

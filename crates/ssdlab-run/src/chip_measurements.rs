@@ -7,7 +7,7 @@ use ssdlab_base::{Fault, Nanos};
 use ssdlab_core::config::{PhysicsConfig, RetriesConfig, acceleration};
 use ssdlab_core::{At, ProgramMode, Survey};
 
-use super::{NUMBERS, Samples};
+use crate::chips::{NUMBERS, Samples};
 use crate::control::Control;
 use crate::plan::Plan;
 use crate::prepare::Prepared;

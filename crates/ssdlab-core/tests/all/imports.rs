@@ -1,0 +1,162 @@
+//! No imports form a circle: neither between the files of a folder nor between folders, in any crate.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use crate::tidy::{crates, sources};
+
+type Module = Vec<String>;
+
+/// The modules of a crate by their paths, with their sources.
+fn modules(src: &Path) -> BTreeMap<Module, String> {
+    let path_of = |file: &Path| {
+        let inside = file.strip_prefix(src).unwrap().with_extension("");
+        let mut path: Module =
+            inside.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+        if path.last().is_some_and(|last| last == "mod" || last == "lib") {
+            path.pop();
+        }
+        path
+    };
+    let all = sources(src).into_iter().map(|(file, text)| (path_of(&file), text));
+    all.filter(|(path, _)| path.last().is_none_or(|last| last != "tests")).collect()
+}
+
+/// A source without comments and without what is for tests alone.
+fn code(text: &str) -> String {
+    let bare: String = text.lines().map(|line| line.split("//").next().unwrap()).collect();
+    let mut parts = bare.split("#[cfg(test)]");
+    let mut code = parts.next().unwrap().to_owned();
+    for part in parts {
+        // A line for tests ends with a semicolon; a module of them is the last of its file.
+        match part.split_once([';', '{']) {
+            Some((item, rest)) if part[item.len()..].starts_with(';') => code.push_str(rest),
+            _ => break,
+        }
+    }
+    code
+}
+
+/// The paths that `use` names, those in braces one by one.
+fn imported(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for item in code(text).split("use ").skip(1) {
+        let tree: String = item.split(';').next().unwrap().split_whitespace().collect();
+        expand("", &tree, &mut found);
+    }
+    found
+}
+
+fn expand(before: &str, tree: &str, found: &mut Vec<String>) {
+    let Some((prefix, inner)) = tree.split_once('{') else {
+        found.push(format!("{before}{tree}"));
+        return;
+    };
+    let (before, mut depth, mut from) = (format!("{before}{prefix}"), 0, 0);
+    for (at, sign) in inner.char_indices() {
+        match sign {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            ',' | '}' if depth == 0 => {
+                expand(&before, &inner[from..at], found);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The module that a path leads to from another, if it is one of the crate.
+fn target(path: &str, from: &Module, all: &BTreeMap<Module, String>) -> Option<Module> {
+    let mut parts = path.split("::").map(str::to_owned).peekable();
+    let mut found = from.clone();
+    match parts.peek()?.as_str() {
+        "crate" => {
+            found.clear();
+            parts.next();
+        }
+        "super" => {
+            while parts.next_if(|part| part == "super").is_some() {
+                found.pop();
+            }
+        }
+        "self" => drop(parts.next()),
+        child => {
+            let child = [&from[..], &[child.to_owned()]].concat();
+            all.contains_key(&child).then_some(())?;
+        }
+    }
+    found.extend(parts);
+    while !all.contains_key(&found) {
+        found.pop();
+    }
+    Some(found)
+}
+
+/// Who imports whom, of modules side by side: a file that imports one of another folder makes its folder import
+/// that. What is between a module and those within it is no import of this kind.
+fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
+    let mut edges: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (from, text) in all {
+        for path in imported(text) {
+            let Some(to) = target(&path, from, all) else { continue };
+            let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+            if shared < from.len() && shared < to.len() {
+                let side = |module: &Module| module[..=shared].to_vec();
+                edges.entry(side(from)).or_default().insert(side(&to));
+            }
+        }
+    }
+    edges
+}
+
+/// A module that is reached from itself, with those on the way.
+fn circle(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
+    edges.keys().find_map(|start| {
+        let (mut way, mut seen) = (vec![vec![start.clone()]], BTreeSet::new());
+        while let Some(path) = way.pop() {
+            for next in edges.get(path.last().unwrap()).into_iter().flatten() {
+                let longer = [&path[..], std::slice::from_ref(next)].concat();
+                if next == start {
+                    return Some(longer);
+                }
+                if seen.insert(next.clone()) {
+                    way.push(longer);
+                }
+            }
+        }
+        None
+    })
+}
+
+#[test]
+fn no_imports_form_a_circle() {
+    let mut count = 0;
+    for folder in fs::read_dir(crates()).unwrap() {
+        let src = folder.unwrap().path().join("src");
+        let edges = imports(&modules(&src));
+        count += edges.len();
+        assert_eq!(circle(&edges), None, "{}", src.display());
+    }
+    assert!(count > 100, "{count} modules import another");
+}
+
+#[test]
+fn a_circle_is_found_wherever_it_runs() {
+    let all = |files: &[(&str, &str)]| -> BTreeMap<Module, String> {
+        let module = |path: &str| path.split('/').map(str::to_owned).collect();
+        files.iter().map(|(path, text)| (module(path), (*text).to_owned())).collect()
+    };
+    let found = |files: &[(&str, &str)]| circle(&imports(&all(files))).map(|way| way.len() - 1);
+    let (up, down) = ("use crate::b::{Thing, more::Other};", "use super::a::A;");
+    assert_eq!(found(&[("a", up), ("b", "")]), None);
+    assert_eq!(found(&[("a", up), ("b", down)]), Some(2));
+    // Through a file of the folder, and by a re-export.
+    assert_eq!(found(&[("a", up), ("b", "mod c;"), ("b/c", "pub use crate::a;")]), Some(2));
+    // A folder's own file and those in it may know each other; tests may know everything.
+    assert_eq!(found(&[("b", "use c::C;"), ("b/c", "use super::B;")]), None);
+    assert_eq!(found(&[("a", up), ("b", "#[cfg(test)]\nuse super::a::A;")]), None);
+    let after = "#[cfg(test)]\nmod tests;\nuse super::a::A;";
+    assert_eq!(found(&[("a", up), ("b", after)]), Some(2));
+}
