@@ -223,6 +223,22 @@ def test_a_wide_window_fits_or_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == [trace]
 
 
+def test_a_window_that_a_later_frame_announces_is_no_kill(
+    in_group: InGroup, tmp_path: Path
+) -> None:
+    # Blank lines behind a short frame: blocks of one byte that is repeated, in a window of 2^27.
+    block = (1 << 17 << 3 | 2).to_bytes(3, "little") + b"\n"
+    last = (1 << 17 << 3 | 3).to_bytes(3, "little") + b"\n"
+    wide_frame = b"\x28\xb5\x2f\xfd\x00" + bytes([17 << 3]) + 1300 * block + last
+    short = (len(TEXT) << 3 | 1).to_bytes(3, "little") + TEXT
+    (tmp_path / "two.csv.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00\x40" + short + wide_frame)
+    assert in_group(400, tmp_path, "trace", "convert", "two.csv.zst", "out.csv").returncode == 0
+    done = in_group(110, tmp_path, "trace", "convert", "two.csv.zst", "none.csv")
+    assert done.returncode == 2, done
+    assert "expected what fits into memory" in done.stderr or "more memory" in done.stderr
+    assert not (tmp_path / "none.csv").exists()
+
+
 def test_windows_that_are_open_count_together(in_group: InGroup, tmp_path: Path) -> None:
     wide(tmp_path, "xz")
     apps = [f"a{number}=wide.csv.xz" for number in range(3)]

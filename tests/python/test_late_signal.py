@@ -5,6 +5,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -240,14 +241,21 @@ def test_a_pipe_gets_the_whole_text(tmp_path: Path) -> None:
     assert len(json.loads(text)["results"]) == 40
 
 
-@pytest.mark.parametrize("kind", ["pipe", "terminal"])
+@pytest.mark.parametrize("kind", ["pipe", "terminal", "socket"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_standard_output_that_nobody_reads_keeps_no_other_output_back(
     tmp_path: Path, kind: str, number: signal.Signals
 ) -> None:
-    reads, writes = os.pipe() if kind == "pipe" else os.openpty()
-    if kind == "pipe":
-        fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
+    match kind:
+        case "pipe":
+            reads, writes = os.pipe()
+            fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
+        case "terminal":
+            reads, writes = os.openpty()
+        case _:
+            pair = socket.socketpair()
+            pair[1].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+            reads, writes = (end.detach() for end in pair)
     long = ["compare", "--workload", "random", "--limit", "200", "--seeds", "12", "--json", "-"]
     command = [*COMMAND, *long, "--report", "report.html"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=writes, stderr=subprocess.PIPE) as running:

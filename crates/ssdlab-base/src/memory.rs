@@ -96,6 +96,50 @@ impl Drop for Reserved {
     }
 }
 
+/// Memory that grows as something goes on, nobody knows how far: from time to time it looks whether some is left.
+#[derive(Debug)]
+pub struct Growing {
+    /// Bytes of growth until the next look.
+    rest: u64,
+}
+
+impl Growing {
+    /// Growth between two looks.
+    const STEP: u64 = 1 << 20;
+    /// What must be left at a look: several may grow at a time.
+    const LEAST: u64 = 8 << 20;
+
+    /// Nothing has grown yet.
+    pub const fn new() -> Growing {
+        Growing { rest: Growing::STEP }
+    }
+
+    /// It may have grown by so many bytes.
+    ///
+    /// # Errors
+    /// When hardly any memory is left.
+    #[inline]
+    pub fn by(&mut self, bytes: u64) -> Result<(), Lacking> {
+        if bytes < self.rest {
+            self.rest -= bytes;
+            return Ok(());
+        }
+        self.rest = Growing::STEP;
+        match left().resident {
+            Some(left) if left.bytes < Growing::LEAST => {
+                Err(Lacking { need: Growing::LEAST, left })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Default for Growing {
+    fn default() -> Growing {
+        Growing::new()
+    }
+}
+
 /// Less memory than is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lacking {

@@ -8,6 +8,7 @@ use serde::Serialize;
 /// What a policy gives to results under a name of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(inline)]
 pub enum Counter {
     /// How often something happened since the statistics began.
     Count(u64),

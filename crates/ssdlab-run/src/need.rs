@@ -14,7 +14,7 @@ use crate::prepare::Prepared;
 /// Bytes that a run takes besides, whatever its drive.
 pub(crate) const BESIDES: u64 = 64 << 20;
 /// The least bytes that a run takes for its threads, measurements and result. Measured.
-const RUN: u64 = 8 << 20;
+const RUN: u64 = 28 << 20;
 /// Bytes of a page that is written, in both directions of the map.
 pub(crate) const PAGE: u64 = 8;
 /// The option that keeps requests outstanding.

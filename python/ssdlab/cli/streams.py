@@ -8,11 +8,14 @@ import select
 import stat
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ssdlab import signals
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Buffer
 
 _LOOK_MS = 20
@@ -20,10 +23,10 @@ _LOOK_MS = 20
 
 
 class _PatientOutput(io.RawIOBase):
-    """A stream to a pipe or a terminal that waits for its reader, until a second after a signal.
+    """A stream that waits for its reader, until a second after a signal.
 
     What the system takes in part is written to its end. Nothing more is written, and nothing more
-    waited for, once waiting was given up.
+    waited for, once waiting was given up or writing has failed.
     """
 
     def __init__(self, number: int, name: str) -> None:
@@ -33,6 +36,7 @@ class _PatientOutput(io.RawIOBase):
         self._number, self._is_abandoned = number, False
         self._room = select.poll()
         self._room.register(number, select.POLLOUT)
+        self._write = _writer(number)
 
     def writable(self) -> bool:
         """Return true."""
@@ -54,11 +58,12 @@ class _PatientOutput(io.RawIOBase):
         try:
             while rest and not self._is_abandoned:
                 try:
-                    rest = rest[os.write(self._number, rest) :]
+                    rest = rest[self._write(rest) :]
                     since = time.monotonic()
                 except BlockingIOError:
                     self._wait(since)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, OSError):
+            # Python would write what is left once more at its end.
             self._is_abandoned = True
             raise
         return length
@@ -73,6 +78,16 @@ class _PatientOutput(io.RawIOBase):
         else:
             message = f"{self.name}: cannot be written: interrupted, and nobody reads it"
             raise KeyboardInterrupt(message)
+
+
+def _writer(number: int) -> Callable[[Buffer], int]:
+    """Return what writes to a descriptor as much as there is room for."""
+    if not stat.S_ISSOCK(os.fstat(number).st_mode):
+        return partial(os.write, number)
+    import socket  # noqa: PLC0415  standard output is hardly ever a socket
+
+    ours = socket.socket(fileno=os.dup(number))
+    return lambda rest: ours.send(rest, socket.MSG_DONTWAIT)
 
 
 def wait_for_readers() -> None:

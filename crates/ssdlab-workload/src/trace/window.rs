@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use ssdlab_base::memory::{Reserved, left};
+use ssdlab_base::memory::{Growing, Reserved, left};
 
 /// The most memory that an xz stream may ask for; `xz -9` asks for 65 MiB.
 pub(super) const XZ_MOST: u64 = 256 << 20;
@@ -24,6 +24,8 @@ pub(super) const ANNOUNCED_IN: u64 = 64;
 pub(super) struct Windowed<R> {
     plain: R,
     window: Reserved,
+    /// What a later frame takes, whose window nobody has announced.
+    more: Growing,
 }
 
 impl<R> Windowed<R> {
@@ -40,7 +42,7 @@ impl<R> Windowed<R> {
         let window = announced.unwrap_or(USUAL);
         let window = if window > most { 0 } else { window + BESIDES };
         let window = Reserved::new(window).map_err(io::Error::other)?;
-        Ok(Windowed { plain: open()?, window })
+        Ok(Windowed { plain: open()?, window, more: Growing::new() })
     }
 }
 
@@ -48,6 +50,7 @@ impl<R: Read> Read for Windowed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.plain.read(buffer)?;
         self.window.use_up(got as u64);
+        self.more.by(got as u64).map_err(io::Error::other)?;
         Ok(got)
     }
 }
