@@ -60,8 +60,8 @@ pub fn left() -> Left {
 /// Bytes that were reserved and are not in use yet.
 static RESERVED: AtomicU64 = AtomicU64::new(0);
 
-/// Memory that a library takes as it goes on. It counts as taken from the start, and what is in use no longer, since
-/// the system counts that.
+/// Memory that a library is going to use. It counts as taken from the start; the part that is in use already is
+/// counted by the system alone.
 #[derive(Debug)]
 pub struct Reserved(u64);
 
@@ -96,17 +96,19 @@ impl Drop for Reserved {
     }
 }
 
-/// Memory that grows as something goes on, nobody knows how far: from time to time it looks whether some is left.
+/// Watches memory that grows by an unknown amount: it checks from time to time that some is left.
 #[derive(Debug)]
 pub struct Growing {
-    /// Bytes of growth until the next look.
+    /// Bytes of growth until the next check.
     rest: u64,
 }
 
 impl Growing {
-    /// Growth between two looks.
+    /// The least growth between two checks.
     const STEP: u64 = 1 << 20;
-    /// What must be left at a look: several may grow at a time.
+    /// The part of what is left that may grow until the next check: several may grow at a time.
+    const PART: u64 = 16;
+    /// What must be left at a check.
     const LEAST: u64 = 8 << 20;
 
     /// Nothing has grown yet.
@@ -114,23 +116,26 @@ impl Growing {
         Growing { rest: Growing::STEP }
     }
 
-    /// It may have grown by so many bytes.
+    /// Counts that memory has grown by so many bytes at most.
     ///
     /// # Errors
-    /// When hardly any memory is left.
+    /// When less is left than [`Growing::LEAST`].
     #[inline]
     pub fn by(&mut self, bytes: u64) -> Result<(), Lacking> {
         if bytes < self.rest {
             self.rest -= bytes;
             return Ok(());
         }
-        self.rest = Growing::STEP;
-        match left().resident {
-            Some(left) if left.bytes < Growing::LEAST => {
-                Err(Lacking { need: Growing::LEAST, left })
-            }
-            _ => Ok(()),
+        let Some(left) = left().resident else {
+            self.rest = u64::MAX;
+            return Ok(());
+        };
+        // Each check reads several files: it is seldom where much is left.
+        self.rest = (left.bytes / Growing::PART).max(Growing::STEP);
+        if left.bytes < Growing::LEAST {
+            return Err(Lacking { need: Growing::LEAST, left });
         }
+        Ok(())
     }
 }
 

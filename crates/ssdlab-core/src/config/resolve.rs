@@ -396,8 +396,8 @@ fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses to open blocks by what they were measured to be where none is measured, and by what is
-/// believed of them where nothing is.
+/// Refuses to open blocks by what they were measured to be where none is measured, and by estimates
+/// where there are none.
 fn check_opens(opens: FreeBlockPolicy, setup: &PolicyContext) -> Result<(), Refusal> {
     if opens == FreeBlockPolicy::FewestRetries && !setup.metadata.retry_estimate {
         let expected = "an estimate of retries (metadata.retry_estimate) for that";

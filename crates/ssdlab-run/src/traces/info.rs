@@ -104,8 +104,8 @@ fn one(
     let mut source = Controlled::new(reading.open_part(spec)?, control, index);
     let mut profiler = Profiler::new(reuse);
     let mut batch = Vec::with_capacity(BATCH);
-    // Runs of pages, and uses of pages, up to which there is memory.
-    let (mut upto, mut uses, mut uses_upto) = (LOOK_RUNS, 0, LOOK_RUNS);
+    // Runs of pages, and pages that are followed, up to which there is memory.
+    let [mut upto, mut followed_upto] = [LOOK_RUNS; 2];
     while source.fill(&mut batch, BATCH)? > 0 {
         if let Some(index) = batch.iter().position(|record| record.sectors > MOST_SECTORS) {
             let got = Bytes::new(u64::from(batch[index].sectors) * SECTOR_BYTES);
@@ -118,8 +118,7 @@ fn one(
             let first = batch.len() - rest.len();
             let (some, others) = rest.split_at(at_a_time(rest));
             let [more, pages] = Profiler::touched(some);
-            uses += pages;
-            if profiler.runs() + more > upto || uses > uses_upto {
+            if profiler.runs() + more > upto || profiler.followed() + pages > followed_upto {
                 // As many requests like these as touch so many runs.
                 let times = LOOK_RUNS.div_ceil(more.max(1));
                 memory::check_pages(profiler.growth([more, pages].map(|each| each * times)))
@@ -128,7 +127,7 @@ fn one(
                         source.fault(first, what).expected(expected)
                     })?;
                 upto = profiler.runs() + more * times;
-                uses_upto = uses + pages * times;
+                followed_upto = profiler.followed() + pages * times;
             }
             profiler.take(some, |index| source.device(first + index));
             rest = others;

@@ -174,6 +174,11 @@ impl Profiler {
         self.measure.pages.runs()
     }
 
+    /// Pages whose uses are followed now.
+    pub fn followed(&self) -> u64 {
+        self.again.as_ref().map_or(0, |again| again.reuse.pages() as u64)
+    }
+
     /// Runs of pages, and pages, that these requests touch at most.
     pub fn touched(records: &[Record]) -> [u64; 2] {
         let mut touched = [0, 0];

@@ -88,23 +88,14 @@ pub(crate) fn plain<R: Read + Send + 'static>(
         Some("gzip") => {
             Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(CHUNK, metered)))
         }
-        Some("zstd") => {
-            let log = window::zstd_most_log();
-            Box::new(Windowed::new(announced, window::ZSTD_MOST, || {
-                let buffered = BufReader::with_capacity(CHUNK, metered);
-                let mut decoder = zstd::Decoder::with_buffer(buffered)?;
-                decoder.window_log_max(log)?;
-                Ok(decoder)
-            })?)
-        }
-        Some(_) => {
-            let most = window::xz_most();
-            Box::new(Windowed::new(announced, window::XZ_MOST, || {
-                let stream = Stream::new_stream_decoder(most, CONCATENATED)?;
-                let buffered = BufReader::with_capacity(CHUNK, metered);
-                Ok(liblzma::bufread::XzDecoder::new_stream(buffered, stream))
-            })?)
-        }
+        Some("zstd") => Box::new(Windowed::new(announced, window::ZSTD_MOST, || {
+            zstd::Decoder::with_buffer(BufReader::with_capacity(CHUNK, metered))
+        })?),
+        Some(_) => Box::new(Windowed::new(announced, window::XZ_MOST, || {
+            let stream = Stream::new_stream_decoder(window::XZ_MOST, CONCATENATED)?;
+            let buffered = BufReader::with_capacity(CHUNK, metered);
+            Ok(liblzma::bufread::XzDecoder::new_stream(buffered, stream))
+        })?),
     };
     Ok((plain, meter, compression))
 }

@@ -2,16 +2,12 @@
 
 use std::io::{self, Read};
 
-use ssdlab_base::memory::{Growing, Reserved, left};
+use ssdlab_base::memory::{Growing, Reserved};
 
 /// The most memory that an xz stream may ask for; `xz -9` asks for 65 MiB.
 pub(super) const XZ_MOST: u64 = 256 << 20;
-/// The binary logarithm of the largest window that a zstd stream may ask for.
-const ZSTD_MOST_LOG: u32 = 27;
-/// The largest window that a zstd stream may ask for.
-pub(super) const ZSTD_MOST: u64 = 1 << ZSTD_MOST_LOG;
-/// The same of the smallest that the format has.
-const ZSTD_LEAST_LOG: u32 = 10;
+/// The largest window that a zstd stream may ask for, as zstd itself has it.
+pub(super) const ZSTD_MOST: u64 = 1 << 27;
 /// What a window is taken for if the start of the stream does not say.
 const USUAL: u64 = 8 << 20;
 /// What a decompressor takes besides its window.
@@ -53,17 +49,6 @@ impl<R: Read> Read for Windowed<R> {
         self.more.by(got as u64).map_err(io::Error::other)?;
         Ok(got)
     }
-}
-
-/// The most memory that an xz stream may ask for now.
-pub(super) fn xz_most() -> u64 {
-    left().resident.map_or(XZ_MOST, |limit| limit.bytes.min(XZ_MOST))
-}
-
-/// The binary logarithm of the largest window that a zstd stream may ask for now.
-pub(super) fn zstd_most_log() -> u32 {
-    let fits = left().resident.and_then(|limit| limit.bytes.checked_ilog2());
-    fits.unwrap_or(ZSTD_MOST_LOG).clamp(ZSTD_LEAST_LOG, ZSTD_MOST_LOG)
 }
 
 /// The window of a zstd stream, as its first frame announces it (RFC 8878, section 3.1.1.1).
