@@ -19,6 +19,16 @@ use crate::ftl::{Ftl, PlaneOrder};
 use crate::host::{Hazards, Host, Op, Request};
 use data::Data;
 
+/// Tells the auditor, if there is one.
+macro_rules! watch {
+    ($machine:expr, $($call:tt)*) => {
+        if let Some(auditor) = $machine.auditor.as_mut() {
+            auditor.$($call)*;
+        }
+    };
+}
+pub(crate) use watch;
+
 /// The rooms of a drive, to be looked at.
 #[derive(Clone, Copy)]
 pub struct Rooms<'a> {

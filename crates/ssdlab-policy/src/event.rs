@@ -217,16 +217,16 @@ pub enum Event<'a> {
     BlockErased(BlockId),
     /// A block is about to join the free ones. [`Action::SetClass`] and [`Action::SetTurn`] answer this alone.
     BlockFreed(&'a FreedBlock<'a>),
-    /// A page that a scheduler with a window dispatched was given a place.
+    /// A page that the host wrote, or that left the buffer, was given a place.
     PageAllocated {
         /// The plane on which it lies.
         plane: PlaneId,
-        /// The class of block that the scheduler promised it.
+        /// The class of block that was asked for, which a scheduler with a window may have promised.
         class: BlockClass,
         /// When its request arrived.
         arrival: SimTime,
     },
-    /// A page that a scheduler with a window dispatched found no room on a plane and goes to another.
+    /// A page that is to be programmed for the host found no room on a plane and goes to another.
     PlaneChanged {
         /// The plane without room.
         from: PlaneId,

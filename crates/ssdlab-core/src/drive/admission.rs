@@ -5,8 +5,8 @@ use ssdlab_nand::Lpn;
 use ssdlab_nand::geometry::sector_mask;
 
 use super::Drive;
-use super::watch::watch;
 use crate::account::{Cause, OpKind, Part};
+use crate::audit::watch;
 use crate::flash::Owner;
 use crate::host::{Active, Op, Refused, Request};
 use crate::policy::PlacementHint;
@@ -14,79 +14,83 @@ use crate::policy::event::{Event, EventMask};
 
 impl Drive {
     pub(super) fn accept(&mut self, request: Request) -> Result<(), Refused> {
-        if request.queue as usize >= self.host.queues() {
+        if request.queue as usize >= self.machine.host.queues() {
             return Err(Refused::OutOfRange);
         }
         let end = request.lba.checked_add(u64::from(request.sectors));
-        let on_drive = end.is_some_and(|end| end <= self.resolved.sectors());
+        let on_drive = end.is_some_and(|end| end <= self.machine.resolved.sectors());
         if request.op != Op::Flush && (request.sectors == 0 || !on_drive) {
             return Err(Refused::OutOfRange);
         }
-        if !self.host.has_room(request.queue) {
+        if !self.machine.host.has_room(request.queue) {
             return Err(Refused::Full);
         }
-        let touched = self.geometry.pages_touched(request.lba, request.sectors);
+        let touched = self.machine.geometry.pages_touched(request.lba, request.sectors);
         let first = touched.start as u32;
         let pages = if request.op == Op::Flush { 0 } else { (touched.end - touched.start) as u32 };
         // One more than the pages until all of them have begun: none of them ends the request.
         // What arrived before the statistics began and had to wait outside is left out of them.
-        let counted = request.arrival.as_ns() >= self.stats.since;
+        let counted = request.arrival.as_ns() >= self.machine.stats.since;
         let active = Active {
             request,
             remaining: pages + 1,
             pages,
             counted,
-            transferred_in: self.now,
-            arrival_seq: self.flash.next_to_come(),
+            transferred_in: self.machine.now,
+            arrival_seq: self.machine.flash.next_to_come(),
             dispatched: false,
             hint: PlacementHint::default(),
             page_type: None,
         };
-        let slot = self.host.insert(active);
-        if self.policies.wants.has(EventMask::REQUEST_ARRIVED) {
-            let request = &self.attrs(Owner::Request(slot));
-            let op = self.host[slot].request.op;
-            self.policies.publish(&Event::RequestArrived {
+        let slot = self.machine.host.insert(active);
+        if self.machine.policies.wants.has(EventMask::REQUEST_ARRIVED) {
+            let request = &self.machine.attrs(Owner::Request(slot));
+            let op = self.machine.host[slot].request.op;
+            self.machine.policies.publish(&Event::RequestArrived {
                 op,
                 request,
-                now: SimTime::from_ns(self.now),
+                now: SimTime::from_ns(self.machine.now),
             });
         }
-        if request.op == Op::Write && self.buffer.is_none() {
-            let attrs = self.attrs(Owner::Request(slot));
-            self.host[slot].hint = self.hint_of(attrs, Cause::Host, true, None);
+        if request.op == Op::Write && self.buffer.pages.is_none() {
+            let attrs = self.machine.attrs(Owner::Request(slot));
+            self.machine.host[slot].hint = self.machine.hint_of(attrs, Cause::Host, true, None);
         }
-        watch!(self, accepted(slot, &request, self.now));
+        watch!(self.machine, accepted(slot, &request, self.machine.now));
         match request.op {
             Op::Read | Op::Write => self.divide(slot, &request, first, pages),
             Op::Trim => self.trim(slot, pages),
-            Op::Flush => self.flush(slot),
+            Op::Flush => self.buffer.flush(&mut self.machine, &mut self.translation, slot),
         }
-        if self.host.part_ended(slot) {
-            self.end_of_no_operation(slot, self.now);
+        if self.machine.host.part_ended(slot) {
+            self.machine.end_of_no_operation(slot, self.machine.now);
         }
         Ok(())
     }
 
     /// Makes a page operation of each page that a request covers.
     fn divide(&mut self, slot: u32, request: &Request, first: u32, pages: u32) {
-        let spp = self.geometry.sectors_per_page();
+        let spp = self.machine.geometry.sectors_per_page();
         let mut offset = (request.lba % u64::from(spp)) as u32;
         let mut left = request.sectors;
         for lpn in first..first + pages {
             let count = left.min(spp - offset);
-            let id = self.flash.txns.insert(request.arrival.as_ns());
-            self.flash.comes(id);
-            let txn = &mut self.flash.txns[id];
+            let id = self.machine.flash.txns.insert(request.arrival.as_ns());
+            self.machine.flash.comes(id);
+            let txn = &mut self.machine.flash.txns[id];
             txn.lpn = Lpn(lpn);
             txn.owner = Owner::Request(slot);
             txn.kind = if request.op == Op::Read { OpKind::Read } else { OpKind::Program };
             txn.cause = Cause::Host;
             txn.sectors = count as u16;
             txn.mask = sector_mask(offset, count);
-            txn.charge(Part::HostQueue, self.now);
-            watch!(self, begins(id, &self.flash.txns[id], request.op));
-            let step = if self.buffer.is_some() { self.enter_buffer(id) } else { self.acquire(id) };
+            txn.charge(Part::HostQueue, self.machine.now);
+            watch!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
+            let step = if self.buffer.pages.is_some() {
+                self.buffer.enter_buffer(&mut self.machine, &mut self.translation, id)
+            } else {
+                self.buffer.acquire(&mut self.machine, &mut self.translation, id)
+            };
             self.finish(id, step);
             left -= count;
             offset = 0;
@@ -97,21 +101,21 @@ impl Drive {
     /// it.
     #[inline(never)]
     fn trim(&mut self, slot: u32, touched: u32) {
-        let request = self.host[slot].request;
-        let covered = self.geometry.pages_covered(request.lba, request.sectors);
+        let request = self.machine.host[slot].request;
+        let covered = self.machine.geometry.pages_covered(request.lba, request.sectors);
         let skipped = touched - (covered.end - covered.start) as u32;
         for lpn in covered.start as u32..covered.end as u32 {
-            let id = self.flash.txns.insert(request.arrival.as_ns());
-            let txn = &mut self.flash.txns[id];
+            let id = self.machine.flash.txns.insert(request.arrival.as_ns());
+            let txn = &mut self.machine.flash.txns[id];
             txn.lpn = Lpn(lpn);
             txn.owner = Owner::Request(slot);
             txn.kind = OpKind::Erase;
-            txn.charge(Part::HostQueue, self.now);
-            watch!(self, begins(id, &self.flash.txns[id], request.op));
-            self.drop_buffered(Lpn(lpn));
-            let step = self.acquire(id);
+            txn.charge(Part::HostQueue, self.machine.now);
+            watch!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
+            self.buffer.drop_buffered(&mut self.machine, Lpn(lpn));
+            let step = self.buffer.acquire(&mut self.machine, &mut self.translation, id);
             self.finish(id, step);
         }
-        self.host[slot].remaining -= skipped;
+        self.machine.host[slot].remaining -= skipped;
     }
 }

@@ -5,20 +5,16 @@ use std::cell::Cell;
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
-use super::Drive;
-use crate::account::{Cause, OpKind, Priority, RequestAttrs};
-use crate::flash::{Fifo, Flash, Owner, Rank, TxnId, Txns, UnitId};
+use super::machine::Machine;
+use crate::account::{Cause, OpKind};
+use crate::flash::{Fifo, Flash, Owner, TxnId, Txns, UnitId};
 use crate::ftl::Ftl;
 use crate::host::{Active, Op};
 use crate::policy::PlacementHint;
 use crate::policy::allocation::BlockClass;
 use crate::policy::program_mode::ProgramModeView;
-use crate::policy::scheduler::{
-    Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView, SchedulerView,
-};
-use crate::policy::suspend::{SuspendView, Verdict};
+use crate::policy::scheduler::{Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView};
 use crate::queue::{GroupId, Queue};
-use ssdlab_schemes::{AnyProgramMode, AnyScheduler};
 
 /// Page operations of a group that waits.
 #[derive(Clone, Debug)]
@@ -88,19 +84,19 @@ impl Planes for PlanesNow<'_> {
 /// The view of a scheduler that lets requests wait; a macro, so that what it shows stays apart from the
 /// scheduler itself.
 macro_rules! view {
-    ($drive:ident) => {
-        view!($drive, &Cell::new(0))
+    ($dispatch:ident, $machine:ident) => {
+        view!($dispatch, $machine, &Cell::new(0))
     };
-    ($drive:ident, $work:expr) => {
+    ($dispatch:ident, $machine:ident, $work:expr) => {
         QueueView {
-            now: SimTime::from_ns($drive.now),
-            queue: &$drive.hold.as_ref().expect("requests that wait").queue,
+            now: SimTime::from_ns($machine.now),
+            queue: &$dispatch.hold.as_ref().expect("requests that wait").queue,
             planes: &PlanesNow {
-                flash: &$drive.flash,
-                ftl: &$drive.ftl,
-                collecting: $drive.background.jobs.collecting(),
+                flash: &$machine.flash,
+                ftl: &$machine.ftl,
+                collecting: &$machine.collecting,
             },
-            programming: &$drive.hold.as_ref().expect("requests that wait").programming,
+            programming: &$dispatch.hold.as_ref().expect("requests that wait").programming,
             work: $work,
         }
     };
@@ -108,31 +104,26 @@ macro_rules! view {
 
 impl Hold {
     /// What the order needs, if it holds.
-    pub(super) fn new(
-        order: &AnyScheduler,
-        program: &mut [AnyProgramMode],
-        flash: &Flash,
-        planes: u32,
-        classes: usize,
-    ) -> Option<Box<Hold>> {
+    fn new(machine: &mut Machine) -> Option<Box<Hold>> {
+        let policies = &mut machine.policies;
+        policies.scheduler.window()?;
+        let classes = machine.resolved.config.metadata.block_class.classes();
         let programming = BlockClass::numbered(0..classes).map(|class| {
             let mut hint = PlacementHint::default();
-            for link in &mut *program {
+            for link in &mut policies.program_mode {
                 link.fill(&ProgramModeView { cause: Cause::Host, class, hotness: None }, &mut hint);
             }
-            flash.nominal_program(hint.program_mode.unwrap_or_default())
+            machine.flash.nominal_program(hint.program_mode.unwrap_or_default())
         });
-        order.window().is_some().then(|| {
-            Box::new(Hold {
-                queue: Queue::new(planes),
-                held: Vec::new(),
-                programming: programming.collect(),
-                entered: Vec::new(),
-                ended: Vec::new(),
-                classes: Vec::new(),
-                planes: Vec::new(),
-            })
-        })
+        Some(Box::new(Hold {
+            programming: programming.collect(),
+            queue: Queue::new(machine.geometry.plane_count()),
+            held: Vec::new(),
+            entered: Vec::new(),
+            ended: Vec::new(),
+            classes: Vec::new(),
+            planes: Vec::new(),
+        }))
     }
 
     /// A new group, without operations.
@@ -186,39 +177,51 @@ impl Hold {
     }
 }
 
-impl Drive {
+/// The way past the scheduler.
+#[derive(Clone, Debug)]
+pub(super) struct Dispatcher {
+    /// Requests that wait until the scheduler lets them go, if they wait for it.
+    pub(super) hold: Option<Box<Hold>>,
+}
+
+impl Dispatcher {
+    /// Nothing waits.
+    pub(super) fn new(machine: &mut Machine) -> Dispatcher {
+        Dispatcher { hold: Hold::new(machine) }
+    }
+
     /// Sends a page operation on: to its plane, or into the queue of an order that holds.
     #[inline]
-    pub(super) fn send(&mut self, id: TxnId, plane: PlaneId) {
+    pub(super) fn send(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
         // Nobody chooses among those who bring entries of the map.
-        let chosen = !matches!(self.flash.txns[id].owner, Owner::Map { .. });
+        let chosen = !matches!(machine.flash.txns[id].owner, Owner::Map { .. });
         if self.hold.is_some() && chosen {
-            self.keep(id, plane);
+            self.keep(machine, id, plane);
         } else {
-            self.enqueue_host(id, plane);
+            machine.enqueue_host(id, plane);
         }
     }
 
     #[inline(never)]
-    fn keep(&mut self, id: TxnId, plane: PlaneId) {
-        self.flash.txns[id].plane = plane;
-        self.flash.note_wait(id, self.now);
-        let reading = match self.flash.txns[id].kind {
+    fn keep(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
+        machine.flash.txns[id].plane = plane;
+        machine.flash.note_wait(id, machine.now);
+        let reading = match machine.flash.txns[id].kind {
             OpKind::Read => {
-                let level = self.policies.read_start.start(&self.read_view(id));
-                self.flash.nominal_read(id, level)
+                let level = machine.policies.read_start.start(&machine.read_view(id));
+                machine.flash.nominal_read(id, level)
             }
             _ => Nanos::ZERO,
         };
-        let owner = self.flash.txns[id].owner;
+        let owner = machine.flash.txns[id].owner;
         let (kind, arrival, seq) = match owner {
             Owner::Request(slot) => {
-                let Active { request, arrival_seq, .. } = &self.host[slot];
+                let Active { request, arrival_seq, .. } = &machine.host[slot];
                 let reads = request.op == Op::Read;
                 let kind = if reads { OpKind::Read } else { OpKind::Program };
                 (kind, request.arrival, *arrival_seq)
             }
-            _ => (OpKind::Program, self.flash.txns[id].began(), self.flash.txns[id].seq()),
+            _ => (OpKind::Program, machine.flash.txns[id].began(), machine.flash.txns[id].seq()),
         };
         let hold = self.hold.as_mut().expect("requests that wait");
         // What comes together goes together.
@@ -229,13 +232,13 @@ impl Drive {
             hold.entered.push(group);
             group
         });
-        if self.flash.txns[id].was_held_up {
+        if machine.flash.txns[id].was_held_up {
             hold.queue.waited(group);
         }
-        let at = hold.add(&mut self.flash.txns, group, id, reading);
-        let view = view!(self);
+        let at = hold.add(&mut machine.flash.txns, group, id, reading);
+        let view = view!(self, machine);
         let plane_share = &view.queue.group(group).plane_shares[at];
-        let estimate = self.policies.scheduler.estimate(&view, kind, plane_share);
+        let estimate = machine.policies.scheduler.estimate(&view, kind, plane_share);
         self.hold_mut().queue.plane_share_mut(group, at).estimate = estimate;
     }
 
@@ -247,27 +250,27 @@ impl Drive {
     }
 
     /// Offers the groups that have come to the scheduler.
-    pub(super) fn offer_entered(&mut self) {
+    pub(super) fn offer_entered(&mut self, machine: &mut Machine) {
         let mut entered = std::mem::take(&mut self.hold_mut().entered);
         for group in entered.drain(..) {
-            if !view!(self).queue.waits(group) {
+            if !view!(self, machine).queue.waits(group) {
                 continue;
             }
             let arrival = Occasion::Arrival(group);
-            if let Some(next) = self.policies.scheduler.next(&view!(self), arrival) {
-                self.dispatch(next, None);
+            if let Some(next) = machine.policies.scheduler.next(&view!(self, machine), arrival) {
+                self.dispatch(machine, next, None);
                 continue;
             }
             let mut planes = std::mem::take(&mut self.hold_mut().planes);
             planes.extend(
-                view!(self)
+                view!(self, machine)
                     .queue
                     .group(group)
                     .plane_shares
                     .iter()
                     .map(|plane_share| plane_share.plane),
             );
-            planes.drain(..).for_each(|plane| self.ask_order(plane));
+            planes.drain(..).for_each(|plane| self.ask_order(machine, plane));
             self.hold_mut().planes = planes;
         }
         entered.append(&mut self.hold_mut().entered);
@@ -281,45 +284,52 @@ impl Drive {
 
     /// Asks the order who goes to the planes of a free unit.
     #[inline]
-    pub(super) fn ask_order_for(&mut self, unit: UnitId) {
+    pub(super) fn ask_order_for(&mut self, machine: &mut Machine, unit: UnitId) {
         if self.hold.is_some() {
-            self.ask_for_all_of(unit);
+            self.ask_for_all_of(machine, unit);
         }
     }
 
     #[inline(never)]
-    fn ask_for_all_of(&mut self, unit: UnitId) {
-        self.flash.planes_of(unit).for_each(|plane| self.ask_order(plane));
+    fn ask_for_all_of(&mut self, machine: &mut Machine, unit: UnitId) {
+        machine.flash.planes_of(unit).for_each(|plane| self.ask_order(machine, plane));
     }
 
     /// Asks the order who goes, now that something has changed on a plane.
     #[inline(always)]
-    pub(super) fn ask_order(&mut self, plane: PlaneId) {
+    pub(super) fn ask_order(&mut self, machine: &mut Machine, plane: PlaneId) {
         let Some(hold) = &self.hold else { return };
         let none_waits = hold.queue.is_empty();
-        if self.policies.scheduler.is_overdue(&view!(self), plane) {
-            self.flash.raise(plane);
+        if machine.policies.scheduler.is_overdue(&view!(self, machine), plane) {
+            machine.flash.raise(plane);
         }
         if !none_waits {
-            self.dispatch_to(plane);
+            self.dispatch_to(machine, plane);
         }
     }
 
     /// Lets those go whom the order wants to go next to a plane, if anybody.
     #[inline(never)]
-    fn dispatch_to(&mut self, plane: PlaneId) {
+    fn dispatch_to(&mut self, machine: &mut Machine, plane: PlaneId) {
         let (occasion, work) = (Occasion::Plane(plane), Cell::new(0));
-        while let Some(next) = self.policies.scheduler.next(&view!(self, &work), occasion) {
-            self.dispatch(next, Some(plane));
+        while let Some(next) =
+            machine.policies.scheduler.next(&view!(self, machine, &work), occasion)
+        {
+            self.dispatch(machine, next, Some(plane));
         }
-        self.stats.scheduling_steps += work.get();
+        machine.stats.scheduling_steps += work.get();
     }
 
     /// What was chosen goes to the flash; without a plane in question since it has just come and
     /// goes at once.
-    pub(super) fn dispatch(&mut self, next: Decision, plane: Option<PlaneId>) {
+    pub(super) fn dispatch(
+        &mut self,
+        machine: &mut Machine,
+        next: Decision,
+        plane: Option<PlaneId>,
+    ) {
         let mut classes = std::mem::take(&mut self.hold_mut().classes);
-        let view = view!(self);
+        let view = view!(self, machine);
         let group = view.queue.group(next.group);
         let of_plane =
             |plane| group.plane_shares.iter().position(|plane_share| plane_share.plane == plane);
@@ -334,54 +344,43 @@ impl Drive {
         let plane_shares = &group.plane_shares[from..from + count];
         let at_once = plane.is_none();
         let dispatch = Dispatch { group, plane_shares, at_once, overtakes };
-        self.policies.scheduler.on_dispatch(&view, &dispatch, &mut classes);
+        machine.policies.scheduler.on_dispatch(&view, &dispatch, &mut classes);
         let owner = self.hold_mut().owner(next.group);
         let first_place = (next.mode == DispatchMode::InFirstPlace)
             .then(|| self.hold_mut().queue.take_first_place(next.group));
         let mut of_page = classes.drain(..);
         for _ in 0..count {
-            let plane = view!(self).queue.group(next.group).plane_shares[from].plane;
-            while let Some(id) = self.take_held(next.group, from) {
-                if self.flash.txns[id].kind == OpKind::Program {
+            let plane = view!(self, machine).queue.group(next.group).plane_shares[from].plane;
+            while let Some(id) = self.take_held(machine, next.group, from) {
+                if machine.flash.txns[id].kind == OpKind::Program {
                     let class = of_page.next().flatten();
-                    let hint = &mut self.flash.txns[id].hint;
+                    let hint = &mut machine.flash.txns[id].hint;
                     hint.quality = class.or(hint.quality);
                 }
-                self.flash.txns[id].was_held_up |= !at_once;
-                self.flash.wait_ends(id, self.now);
+                machine.flash.txns[id].was_held_up |= !at_once;
+                machine.flash.wait_ends(id, machine.now);
                 match first_place {
-                    Some(place) => self.flash.inherit_seq(id, place),
-                    None if next.mode == DispatchMode::Behind => self.flash.comes(id),
+                    Some(place) => machine.flash.inherit_seq(id, place),
+                    None if next.mode == DispatchMode::Behind => machine.flash.comes(id),
                     None => {}
                 }
-                self.enqueue_host(id, plane);
+                machine.enqueue_host(id, plane);
             }
             if self.hold_mut().remove_plane_share(next.group, from) {
-                self.offer_last(kind);
+                self.offer_last(machine, kind);
                 // What goes plane by plane keeps its place.
-                self.count_dispatch(owner, kind, overtakes && whole);
+                machine.count_dispatch(owner, kind, overtakes && whole);
             } else if !whole {
-                self.offer_rest(next.group);
+                self.offer_rest(machine, next.group);
             }
         }
         drop(of_page);
         self.hold_mut().classes = classes;
     }
 
-    /// Counts a request the first time that any of it goes: a write that reads first goes twice.
-    fn count_dispatch(&mut self, owner: Owner, kind: OpKind, overtakes: bool) {
-        let again = match owner {
-            Owner::Request(slot) => std::mem::replace(&mut self.host[slot].dispatched, true),
-            _ => false,
-        };
-        if !again {
-            self.stats.dispatched(kind, overtakes);
-        }
-    }
-
     /// Offers what is left of a group again if one of its planes is idle: nobody else would.
-    fn offer_rest(&mut self, group: GroupId) {
-        let view = view!(self);
+    fn offer_rest(&mut self, machine: &mut Machine, group: GroupId) {
+        let view = view!(self, machine);
         if view
             .queue
             .group(group)
@@ -394,54 +393,23 @@ impl Drive {
     }
 
     /// Offers the group that has become the last of those among which the order chooses.
-    fn offer_last(&mut self, kind: OpKind) {
-        let window = self.policies.scheduler.window().unwrap_or(usize::MAX);
+    fn offer_last(&mut self, machine: &mut Machine, kind: OpKind) {
+        let window = machine.policies.scheduler.window().unwrap_or(usize::MAX);
         let hold = self.hold_mut();
         hold.entered.extend(hold.queue.at(kind, window - 1));
     }
 
-    fn take_held(&mut self, group: GroupId, plane_share: usize) -> Option<TxnId> {
+    fn take_held(
+        &mut self,
+        machine: &mut Machine,
+        group: GroupId,
+        plane_share: usize,
+    ) -> Option<TxnId> {
         let hold = self.hold.as_mut().expect("requests that wait");
-        hold.take(&self.flash.txns, group, plane_share)
+        hold.take(&machine.flash.txns, group, plane_share)
     }
 
-    pub(super) fn hold_mut(&mut self) -> &mut Hold {
+    fn hold_mut(&mut self) -> &mut Hold {
         self.hold.as_mut().expect("requests that wait")
-    }
-
-    /// Puts an operation for the host into the queue of a plane.
-    #[inline]
-    pub(super) fn enqueue_host(&mut self, id: TxnId, plane: PlaneId) {
-        let txn = &mut self.flash.txns[id];
-        txn.plane = plane;
-        let (kind, owner) = (txn.kind, txn.owner);
-        let RequestAttrs { priority, hint, .. } = self.attrs(owner);
-        let level = self.policies.scheduler.rank(&SchedulerView { kind, priority, hint });
-        self.flash.enqueue(id, Rank::host(level), self.now);
-        if kind == OpKind::Read {
-            self.ask_to_suspend(plane, priority);
-        }
-    }
-
-    /// Asks whether a read that has come, or was there first, interrupts what its unit does.
-    #[inline]
-    pub(super) fn ask_to_suspend(&mut self, plane: PlaneId, priority: Priority) {
-        if !self.flash.may_suspend() {
-            return;
-        }
-        let unit = self.flash.unit_of(plane);
-        let running = self.flash.in_service(unit, self.now);
-        if running.aside || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {
-            return;
-        }
-        let head = self.flash.held(unit).next().expect("an operation in service");
-        let own = self.attrs(self.flash.txns[head].owner).priority;
-        let view = SuspendView { running, priority, works_for_higher: own.is_above(priority) };
-        match self.policies.suspend.verdict(&view) {
-            Verdict::Wait => {}
-            Verdict::Suspend => self.flash.suspend(unit, self.now),
-            Verdict::DropLoop => self.flash.drop_loop(unit, self.now),
-            Verdict::AfterLoop => self.flash.stop_after_loop(unit, self.now),
-        }
     }
 }

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use ssdlab_base::SimTime;
-use ssdlab_nand::{BlockId, PlaneId};
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use super::Drive;
-use super::policies::Policies;
+use super::machine::policies::Policies;
+use super::machine::{Life, Lives};
 use crate::account::{Cause, OpKind};
 use crate::buffer::Buffer;
 use crate::config::Resolved;
 use crate::flash::Flash;
 use crate::ftl::{BlockState, Ftl};
 use crate::metadata::Metadata;
+use crate::metadata::page_hotness::Hotness;
 use crate::policy::counters::Counters;
 use crate::policy::event::{Event, EventMask, PageUses};
 use crate::stats::{Ended, Stats, StreamCounts};
@@ -32,43 +34,43 @@ pub struct BlockInfo {
 impl Drive {
     /// The current time of the drive.
     pub fn now(&self) -> SimTime {
-        SimTime::from_ns(self.now)
+        SimTime::from_ns(self.machine.now)
     }
 
     /// What was measured since the statistics began.
     pub fn stats(&self) -> &Stats {
-        &self.stats
+        &self.machine.stats
     }
 
     /// What was measured of each stream, where there are several.
     pub fn streams(&self) -> Option<&[StreamCounts]> {
-        self.history.streams.as_ref().map(|streams| streams.counts())
+        self.machine.history.streams.as_ref().map(|streams| streams.counts())
     }
 
     /// The flash back end, to look at.
     pub fn flash(&self) -> &Flash {
-        &self.flash
+        &self.machine.flash
     }
 
     /// The translation layer's books, to look at.
     pub fn ftl(&self) -> &Ftl {
-        &self.ftl
+        &self.machine.ftl
     }
 
     /// The drive's config in flat numbers.
     pub fn resolved(&self) -> &Resolved {
-        &self.resolved
+        &self.machine.resolved
     }
 
     /// Page operations that were under way at most, and those for which memory is reserved.
     #[inline]
     pub fn operations(&self) -> (usize, usize) {
-        (self.flash.txns.slots(), self.flash.txns.reserved())
+        (self.machine.flash.txns.slots(), self.machine.flash.txns.reserved())
     }
 
     /// Unfinished requests.
     pub fn unfinished(&self) -> u32 {
-        self.host.unfinished()
+        self.machine.host.unfinished()
     }
 
     /// Whether nothing is under way.
@@ -79,50 +81,50 @@ impl Drive {
     /// The next moment at which the drive does something by itself; `None` when it is idle.
     #[inline]
     pub fn next_event(&self) -> Option<SimTime> {
-        if !self.host.completions.is_empty() {
-            return Some(SimTime::from_ns(self.now));
+        if !self.machine.host.completions.is_empty() {
+            return Some(SimTime::from_ns(self.machine.now));
         }
-        let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
-        let next = self.flash.next_event().min(buffer);
+        let buffer = self.buffer.pages.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
+        let next = self.machine.flash.next_event().min(buffer);
         (next != SimTime::NEVER).then_some(next)
     }
 
     /// Whether the queue takes a request now.
     pub fn has_room(&self, queue: u8) -> bool {
-        self.host.has_room(queue)
+        self.machine.host.has_room(queue)
     }
 
     /// How a block is at `now`, counted within its plane; `None` if it is bad.
     pub fn block(&self, plane: u32, block: u32, now: SimTime) -> Option<BlockInfo> {
-        let id = BlockId(self.geometry.first_block(PlaneId(plane)).0 + block);
-        let table = &self.ftl.blocks;
+        let id = BlockId(self.machine.geometry.first_block(PlaneId(plane)).0 + block);
+        let table = &self.machine.ftl.blocks;
         (table.state(id) != BlockState::Bad).then(|| BlockInfo {
             erases: table.erases(id),
             valid: table.valid(id),
-            rber: self.flash.cells.rber_of(id, now.as_ns()),
+            rber: self.machine.flash.cells.rber_of(id, now.as_ns()),
         })
     }
 
     /// What each component and policy keeps, as text, with its place in the config.
     pub fn policy_states(&mut self) -> Vec<(String, String)> {
-        self.policies.states()
+        self.machine.policies.states()
     }
 
     /// What each policy counts for results, by its place in the config; only of those that count something.
     pub fn counters(&mut self) -> BTreeMap<String, Counters> {
-        let counters = self.policies.counters();
+        let counters = self.machine.policies.counters();
         counters.filter(|(_, counters)| !counters.is_empty()).collect()
     }
 
     /// Whether a policy wants to know before the run how often it will use each page
     /// ([`publish_uses`](Drive::publish_uses)).
     pub fn wants_uses(&self) -> bool {
-        self.policies.wants.has(EventMask::USES_KNOWN)
+        self.machine.policies.wants.has(EventMask::USES_KNOWN)
     }
 
     /// Publishes how often the run will use each page; before anything is laid down.
     pub fn publish_uses(&mut self, uses: &PageUses) {
-        self.policies.publish(&Event::UsesKnown(uses));
+        self.machine.policies.publish(&Event::UsesKnown(uses));
     }
 
     /// Whether pages move by how often they are read.
@@ -132,12 +134,12 @@ impl Drive {
 
     /// Blocks that are set apart for what is read often.
     pub fn blocks_apart(&self) -> u64 {
-        self.policies.metadata.block_groups.as_ref().map_or(0, |groups| groups.all_apart())
+        self.machine.policies.metadata.block_groups.as_ref().map_or(0, |groups| groups.all_apart())
     }
 
     /// Whether its order holds requests back.
     pub fn holds_back(&self) -> bool {
-        self.hold.is_some()
+        self.translation.dispatch.hold.is_some()
     }
 
     /// Whether anything in the drive heeds the host's latency hints.
@@ -145,28 +147,53 @@ impl Drive {
         Policies::new(resolved, Metadata::default()).placement.iter().any(|link| link.needs().hints)
     }
 
+    /// What a page is mostly used for, where that is learned.
+    pub fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
+        self.machine.hotness_of(lpn)
+    }
+
+    /// Whether wear is leveled across priorities now.
+    pub fn levels_across(&self) -> bool {
+        self.machine.policies.levels_across()
+    }
+
+    /// How its blocks have worn out; `None` where wear does not run forward.
+    pub fn life(&self) -> Option<Life> {
+        self.machine.life()
+    }
+
+    /// The share of the blocks that were not worn out at the start, and so may wear out.
+    pub fn may_wear_out(&self) -> f64 {
+        self.machine.history.lives.as_deref().map_or(1.0, Lives::may_wear_out)
+    }
+
+    /// The share of the blocks that have worn out since the start; 0 where wear does not run forward.
+    pub fn worn_out(&self) -> f64 {
+        self.machine.history.lives.as_deref().map_or(0.0, Lives::worn_out)
+    }
+
     /// Bytes that a controller needs for what the drive's policies keep, by structure.
     pub fn metadata_bytes(&mut self) -> Vec<(&'static str, u64)> {
-        let blocks = u64::from(self.geometry.block_count());
+        let blocks = u64::from(self.machine.geometry.block_count());
         let mut bits = Vec::new();
-        if self.policies.metadata.block_groups.is_none() {
-            let classes = self.resolved.config.metadata.block_class.classes() as u64;
+        if self.machine.policies.metadata.block_groups.is_none() {
+            let classes = self.machine.resolved.config.metadata.block_class.classes() as u64;
             let of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
             bits.push(("block_classes", blocks * of_a_block));
         }
-        bits.push(("page_progress", blocks * self.ftl.progress_bits()));
-        let held = self.resolved.map_cache.map_or(0, |shape| u64::from(shape.slots));
-        bits.push(("map_cache", held * self.geometry.page_size.get() * 8));
-        if self.resolved.flash.reads_pass {
+        bits.push(("page_progress", blocks * self.machine.ftl.progress_bits()));
+        let held = self.machine.resolved.map_cache.map_or(0, |shape| u64::from(shape.slots));
+        bits.push(("map_cache", held * self.machine.geometry.page_size.get() * 8));
+        if self.machine.resolved.flash.reads_pass {
             // The voltages with which a read that was set aside failed last, on each plane: of the host's, and
             // of one of collection.
-            let most = u64::from(self.policies.suspend.max_suspended_reads()) + 1;
-            let planes = u64::from(self.geometry.plane_count());
-            let levels = u64::from(self.flash.cells.levels()).next_power_of_two();
+            let most = u64::from(self.machine.policies.suspend.max_suspended_reads()) + 1;
+            let planes = u64::from(self.machine.geometry.plane_count());
+            let levels = u64::from(self.machine.flash.cells.levels()).next_power_of_two();
             bits.push(("reads_aside", planes * most * u64::from(levels.trailing_zeros())));
         }
         let apart = self.blocks_apart();
-        bits.extend(self.policies.metadata_bits(apart));
+        bits.extend(self.machine.policies.metadata_bits(apart));
         bits.retain(|(_, bits)| *bits > 0);
         bits.into_iter().map(|(name, bits)| (name, bits.div_ceil(8))).collect()
     }
@@ -174,64 +201,69 @@ impl Drive {
     /// Pages programmed for every page that the host wrote: write amplification. `None` before
     /// the host wrote any.
     pub fn write_amplification(&self) -> Option<f64> {
-        let programs = self.flash.ops()[OpKind::Program as usize];
+        let programs = self.machine.flash.ops()[OpKind::Program as usize];
         let host = programs[Cause::Host as usize];
         (host > 0).then(|| programs.iter().sum::<u64>() as f64 / host as f64)
     }
 
     /// Forgets what was measured: statistics begin now, with requests that come from now on.
     pub fn reset_stats(&mut self) {
-        self.keep_count();
-        let log = self.stats.log.take().map(|_| Vec::new());
-        self.stats = Stats { log, ..Stats::new(self.host.queues(), self.now) };
-        self.flash.reset_counts(self.now);
-        self.policies.publish(&Event::CountsReset);
-        if let Some(streams) = &mut self.history.streams {
+        self.machine.keep_count();
+        let log = self.machine.stats.log.take().map(|_| Vec::new());
+        self.machine.stats =
+            Stats { log, ..Stats::new(self.machine.host.queues(), self.machine.now) };
+        self.machine.flash.reset_counts(self.machine.now);
+        self.machine.policies.publish(&Event::CountsReset);
+        if let Some(streams) = &mut self.machine.history.streams {
             streams.reset();
         }
-        self.host.forget_counted();
+        self.machine.host.forget_counted();
     }
 
     /// Compares the pages of the blocks that the host reads from now on, of some of its reads.
     pub fn compare_pages(&mut self) {
-        self.flash.cells.compare();
+        self.machine.flash.cells.compare();
     }
 
     /// Keeps every request that ends from now on until it is taken.
     pub fn keep_log(&mut self) {
-        self.stats.log = Some(Vec::new());
+        self.machine.stats.log = Some(Vec::new());
     }
 
     /// Moves the requests that ended since the last call to `rows`.
     pub fn take_log(&mut self, rows: &mut Vec<Ended>) {
-        if let Some(log) = &mut self.stats.log {
+        if let Some(log) = &mut self.machine.stats.log {
             rows.append(log);
         }
     }
 
     /// Records events of these kinds from now on, as texts: what a policy that subscribes to them learns.
     pub fn record_events(&mut self, kinds: EventMask) {
-        self.policies.record(kinds);
+        self.machine.policies.record(kinds);
     }
 
     /// Returns the events that were recorded since the last call.
     pub fn take_events(&mut self) -> Vec<String> {
-        self.policies.take_recorded()
+        self.machine.policies.take_recorded()
     }
 
     /// Records from now on what every part of the back end does, as long as it begins before
     /// `until`; [`Flash::timeline`] tells.
     pub fn record(&mut self, until: SimTime) {
-        debug_assert!(!self.flash.foresees(), "a drive that foresees passes moments over");
-        self.flash.record(self.now, until.as_ns());
+        debug_assert!(!self.machine.flash.foresees(), "a drive that foresees passes moments over");
+        self.machine.flash.record(self.machine.now, until.as_ns());
     }
 
     /// Works out from now on what follows from a read or a program as soon as that is known, where it can: less
     /// happens by itself, and all of it as it would. Not of a drive that is watched or recorded or that has
     /// something under way.
     pub fn foresee(&mut self) {
-        if self.is_idle() && self.auditor.is_none() {
-            self.flash.foresee(self.policies.reads.by_one, self.hold.is_some(), self.now);
+        if self.is_idle() && self.machine.auditor.is_none() {
+            self.machine.flash.foresee(
+                self.machine.policies.reads.by_one,
+                self.translation.dispatch.hold.is_some(),
+                self.machine.now,
+            );
         }
     }
 }

@@ -1,117 +1,62 @@
 //! The drive itself: it wires the rooms together and holds no policy.
 //!
-//! It has three verbs: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`]. The files beside this one
-//! are layers; none calls one above it:
+//! It has three verbs: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`]. Its parts are types of their
+//! own, and none knows one above it:
 //!
-//! 1. `serve` gives work to a free array unit, `admission` takes a request in;
-//! 2. `completion` ends an operation and sends on what waited for it;
-//! 3. `relocation` and `moves` move pages, `buffered` leads them through the page buffer;
-//! 4. `drive_wide` and `jobs` choose and begin background jobs, `translation` and `mapping` look pages up;
-//! 5. `routing` finds the plane, `dispatch` queues the operation there, past a scheduler with a window;
-//! 6. `hints`, `levels` and `publish` build what policies look at.
+//! 1. the drive: `admission` takes a request in, `serve` gives work to a free array unit, `completion` ends an
+//!    operation and sends on what waited for it;
+//! 2. `background` chooses, begins and ends relocations; `buffer_stage` leads pages through the page buffer;
+//! 3. `translation` looks pages up, and loads the part of the map that is not held;
+//! 4. `dispatch` lets operations wait for a scheduler with a window;
+//! 5. `machine` is what all of them work on. It asks the policies, and puts operations into the queues of the flash.
 
 mod admission;
 mod ahead;
-mod buffered;
+mod background;
+mod buffer_stage;
 mod completion;
 mod dispatch;
-mod drive_wide;
-mod hints;
-mod history;
-mod hotness;
 mod inspection;
-mod jobs;
-mod levels;
-mod life;
-mod mapping;
+mod lay;
+mod machine;
 pub mod memory;
-mod moves;
-mod policies;
-mod preloaded;
-mod publish;
-mod relocation;
-mod routing;
+mod rehearsal;
 mod serve;
 mod start;
 mod state;
 mod translation;
 mod watch;
 
-pub use hotness::Rehearsal;
 pub use inspection::BlockInfo;
-pub use life::{Life, LifeMark};
+pub use lay::Laying;
+pub use machine::{Life, LifeMark};
+pub use rehearsal::Rehearsal;
 pub use state::{Media, Misfit, Unchecked};
 
 use std::sync::Arc;
 
 use ssdlab_base::SimTime;
-use ssdlab_nand::Geometry;
 
-use crate::audit::Auditor;
 use crate::buffer::Buffer;
-use crate::config::{Allocation, Resolved};
-use crate::flash::Flash;
-use crate::ftl::{Ftl, PlaneOrder, WritePlanes};
-use crate::host::{Completion, Host, Refused, Request};
+use crate::config::Resolved;
+use crate::host::{Completion, Refused, Request};
 use crate::policy::event::Action;
-use crate::stats::Stats;
-use dispatch::Hold;
-use drive_wide::DriveWide;
-use history::History;
-use jobs::Jobs;
-use mapping::Mapping;
-use moves::Moves;
-use policies::Policies;
-pub use start::{Laying, Outline, Start, Tenant};
+use background::Background;
+use buffer_stage::BufferStage;
+use machine::Machine;
+pub use start::{Outline, Start, Tenant};
+use translation::Translation;
 
 /// A drive.
 #[derive(Clone, Debug)]
 pub struct Drive {
-    resolved: Arc<Resolved>,
-    geometry: Geometry,
-    now: u64,
-    /// Requests under way, and the order among those that share a page.
-    host: Host,
-    buffer: Option<Buffer>,
-    ftl: Ftl,
-    /// Where the host's pages are written.
-    planes: WritePlanes,
-    /// Which part of the page map is held, if not all of it.
-    mapping: Option<Box<Mapping>>,
-    flash: Flash,
-    /// Requests that wait until the scheduler lets them go, if they wait for it.
-    hold: Option<Box<Hold>>,
-    policies: Policies,
+    /// What all parts work on.
+    machine: Machine,
+    /// The page buffer, which a page operation meets first.
+    buffer: BufferStage,
+    /// The page map and, below it, the queue of a scheduler with a window.
+    translation: Translation,
     background: Background,
-    /// What was measured since the statistics began.
-    stats: Stats,
-    history: History,
-    /// Who watches, in paranoid mode.
-    auditor: Option<Box<Auditor>>,
-}
-
-/// What is relocated, and who wants it.
-#[derive(Clone, Debug)]
-struct Background {
-    /// What runs on each plane.
-    jobs: Jobs,
-    /// What waits for its plane or its time.
-    drive_wide: DriveWide,
-    /// Where pages may move that the host reads, if they do.
-    moves: Option<Box<Moves>>,
-}
-
-impl Background {
-    /// Nothing runs, waits or moves.
-    fn new(resolved: &Resolved, policies: &Policies) -> Background {
-        let (planes, policies) = (resolved.geometry().plane_count(), &policies.background);
-        let migrates = policies.iter().any(|policy| policy.needs().migrates);
-        Background {
-            jobs: Jobs::new(planes, policies),
-            drive_wide: DriveWide::new(policies, planes, resolved.config.flash.time_scale),
-            moves: migrates.then(|| Moves::new(resolved)).flatten().map(Box::new),
-        }
-    }
 }
 
 impl Drive {
@@ -130,39 +75,13 @@ impl Drive {
     /// A drive as configured that begins with this, which is its own or that of one that
     /// [begins as it does](Resolved::begins_as).
     pub fn begin(resolved: Arc<Resolved>, start: Start) -> Drive {
-        let mut start = start;
-        start.cells.are_of(&resolved.chip);
-        let metadata = start::metadata(&resolved, &mut start);
-        let Start { ftl, cells, .. } = start;
-        let geometry = resolved.geometry().clone();
-        let order = PlaneOrder::new(&resolved.config.ftl.allocation_order, &geometry);
-        let mut policies = Policies::new(&resolved, metadata);
-        let flash = Flash::new(&geometry, resolved.flash.clone(), cells);
-        let config = &resolved.config;
-        let classes = config.metadata.block_class.classes();
-        let planes = geometry.plane_count();
-        let hold =
-            Hold::new(&policies.scheduler, &mut policies.program_mode, &flash, planes, classes);
-        let mut drive = Drive {
-            now: 0,
-            host: Host::new(config.host.queues, config.host.queue_depth),
-            buffer: Buffer::new(&resolved),
-            planes: WritePlanes::new(order, config.ftl.allocation == Allocation::Dynamic),
-            mapping: resolved.map_cache.map(|shape| Box::new(Mapping::new(shape, planes))),
-            flash,
-            hold,
-            background: Background::new(&resolved, &policies),
-            policies,
-            stats: Stats::new(config.host.queues as usize, 0),
-            history: History::new(&resolved),
-            auditor: None,
-            ftl,
-            geometry,
-            resolved,
-        };
-        drive.publish_open_blocks();
-        drive.follow_lives();
-        drive
+        let mut machine = Machine::new(resolved, start);
+        Drive {
+            buffer: BufferStage::new(&machine.resolved),
+            translation: Translation::new(&mut machine),
+            background: Background::new(&machine),
+            machine,
+        }
     }
 
     /// Offers a request at `now`, which is not before the last call's time; everything up to
@@ -172,8 +91,8 @@ impl Drive {
     /// [`Refused::Full`] when the request's queue is full, [`Refused::OutOfRange`] when it does
     /// not lie on the drive. The drive is then as if it had not been offered.
     pub fn submit(&mut self, now: SimTime, request: Request) -> Result<(), Refused> {
-        debug_assert!(now.as_ns() >= self.now && request.arrival <= now);
-        self.now = now.as_ns();
+        debug_assert!(now.as_ns() >= self.machine.now && request.arrival <= now);
+        self.machine.now = now.as_ns();
         self.accept(request)?;
         self.background.drive_wide.host_asks();
         self.serve_idle();
@@ -185,8 +104,8 @@ impl Drive {
     /// `completions` in the order in which they ended.
     pub fn advance(&mut self, to: SimTime, completions: &mut Vec<Completion>) {
         while self.step(to) {}
-        self.now = self.now.max(to.as_ns());
-        self.flash.all_fired(to);
+        self.machine.now = self.machine.now.max(to.as_ns());
+        self.machine.flash.all_fired(to);
         self.hand_over(completions);
     }
 
@@ -194,9 +113,9 @@ impl Drive {
     #[inline]
     fn hand_over(&mut self, completions: &mut Vec<Completion>) {
         if completions.is_empty() {
-            std::mem::swap(&mut self.host.completions, completions);
+            std::mem::swap(&mut self.machine.host.completions, completions);
         } else {
-            completions.append(&mut self.host.completions);
+            completions.append(&mut self.machine.host.completions);
         }
     }
 
@@ -209,23 +128,27 @@ impl Drive {
 
     #[inline(always)]
     fn step(&mut self, to: SimTime) -> bool {
-        let flash = self.flash.next_event();
-        let buffer = self.buffer.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
-        let timer = self.next_timer(flash.min(buffer) == SimTime::NEVER);
+        let flash = self.machine.flash.next_event();
+        let buffer = self.buffer.pages.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
+        let timer = self.background.next_timer(&self.machine, flash.min(buffer) == SimTime::NEVER);
         let others = buffer.min(timer);
         let next = flash.min(others);
         if next > to || next == SimTime::NEVER {
             return false;
         }
-        self.now = next.as_ns();
+        self.machine.now = next.as_ns();
         if flash == next {
-            self.now = self.flash.fire(others.min(to)).as_ns();
-            if self.flash.has_events() {
+            self.machine.now = self.machine.flash.fire(others.min(to)).as_ns();
+            if self.machine.flash.has_events() {
                 self.handle_flash_events();
             }
         } else {
-            self.flash.all_fired(next);
-            if buffer == next { self.buffer_fires() } else { self.fire_timers() }
+            self.machine.flash.all_fired(next);
+            if buffer == next {
+                self.buffer_fires()
+            } else {
+                self.background.fire_timers(&mut self.machine)
+            }
         }
         self.act_and_serve();
         true
@@ -234,10 +157,10 @@ impl Drive {
     /// Carries out what was asked for, and serves what can be served.
     #[inline(always)]
     fn act_and_serve(&mut self) {
-        if self.policies.have_pending() {
-            self.carry_out_actions();
+        if self.machine.policies.have_pending() {
+            self.background.carry_out_actions(&mut self.machine);
         }
-        if self.flash.has_idle() || self.flash.has_events() || self.holds_back() {
+        if self.machine.flash.has_idle() || self.machine.flash.has_events() || self.holds_back() {
             self.serve_idle();
         }
         self.check_invariants();
@@ -246,7 +169,7 @@ impl Drive {
     /// Carries out an action as if a policy had asked for it; for tests. A timer that is set so shows in
     /// [`Drive::take_events`].
     pub fn ask(&mut self, action: Action) {
-        self.policies.ask(action);
+        self.machine.policies.ask(action);
         self.act_and_serve();
     }
 }

@@ -138,16 +138,16 @@ impl Drive {
     /// What the flash and the tables of it hold, which takes no memory beside the drive's; `None` while
     /// something is under way, or the buffer holds what has not been programmed.
     pub fn media(mut self) -> Option<Media> {
-        let unwritten = self.buffer.as_ref().is_some_and(|buffer| {
+        let unwritten = self.buffer.pages.as_ref().is_some_and(|buffer| {
             let mut pages = buffer.pages();
             pages.any(|(_, page)| page.dirty != 0)
         });
         (self.is_idle() && !unwritten).then(|| Media {
             policies: self.saved_columns(),
-            map: self.ftl.map.save(),
-            blocks: self.ftl.blocks,
-            open: self.ftl.alloc.save(),
-            facts: self.flash.cells.save(self.now),
+            map: self.machine.ftl.map.save(),
+            blocks: self.machine.ftl.blocks,
+            open: self.machine.ftl.alloc.save(),
+            facts: self.machine.flash.cells.save(self.machine.now),
         })
     }
 
@@ -161,27 +161,34 @@ impl Drive {
         let start = Start::of(&resolved, media, &policies)?;
         let mut drive = Drive::begin(resolved, start);
         drive.restore_columns(&policies).map_err(Misfit::Inconsistent)?;
-        if let Some(groups) = &mut drive.policies.metadata.block_groups {
-            restore_apart(&drive.resolved, groups, &mut drive.ftl, &policies)?;
+        if let Some(groups) = &mut drive.machine.policies.metadata.block_groups {
+            restore_apart(&drive.machine.resolved, groups, &mut drive.machine.ftl, &policies)?;
         }
         if let Some(moves) = &mut drive.background.moves {
-            moves.recount(&drive.ftl.map, &drive.geometry, drive.planes.order());
+            moves.recount(
+                &drive.machine.ftl.map,
+                &drive.machine.geometry,
+                drive.machine.planes.order(),
+            );
         }
         Ok(drive)
     }
 
     fn saved_columns(&mut self) -> SavedColumns {
-        let mut saved = self.policies.saved();
-        save_classes(&self.resolved, &self.ftl.blocks, &mut saved);
-        if let Some((place, columns)) = self.history.columns(&self.resolved.config) {
+        let mut saved = self.machine.policies.saved();
+        save_classes(&self.machine.resolved, &self.machine.ftl.blocks, &mut saved);
+        if let Some((place, columns)) = self.machine.history.columns(&self.machine.resolved.config)
+        {
             saved.add(&place, &columns);
         }
         saved
     }
 
     fn restore_columns(&mut self, saved: &SavedColumns) -> Result<(), String> {
-        self.policies.restore(saved)?;
-        if let Some((place, mut columns)) = self.history.columns(&self.resolved.config) {
+        self.machine.policies.restore(saved)?;
+        if let Some((place, mut columns)) =
+            self.machine.history.columns(&self.machine.resolved.config)
+        {
             saved.restore(&place, &mut columns)?;
         }
         Ok(())

@@ -6,35 +6,29 @@ use super::Drive;
 use crate::audit::{Auditor, Long, Pace, Rooms, everything};
 use crate::flash::TxnId;
 
-/// Tells the auditor, if there is one.
-macro_rules! watch {
-    ($drive:ident, $($call:tt)*) => {
-        if let Some(auditor) = $drive.auditor.as_mut() {
-            auditor.$($call)*;
-        }
-    };
-}
-pub(super) use watch;
-
 impl Drive {
     /// Checks from now on that every read returns what was written last, that time goes on and is
     /// accounted for, and at this pace that the drive's books agree with one another; false if
     /// something is under way or the drive foresees what will be, so that it is too late.
     pub fn watch(&mut self, pace: Pace) -> bool {
-        let buffered = self.buffer.as_ref().is_some_and(|buffer| buffer.pages().next().is_some());
-        if !self.is_idle() || buffered || self.unfinished() > 0 || self.flash.foresees() {
+        let buffered =
+            self.buffer.pages.as_ref().is_some_and(|buffer| buffer.pages().next().is_some());
+        if !self.is_idle() || buffered || self.unfinished() > 0 || self.machine.flash.foresees() {
             return false;
         }
-        let (jobs, waiting, held) =
-            (self.jobs_of_planes(), self.waiting_for_entries(), self.waiting_for_scheduler());
+        let (jobs, waiting, held) = (
+            self.jobs_of_planes(),
+            self.translation.waiting_for_entries(&self.machine),
+            self.waiting_for_scheduler(),
+        );
         let rooms = self.rooms(&jobs, (&waiting, &held));
-        self.auditor = Some(Box::new(Auditor::new(&self.resolved, &rooms, pace)));
+        self.machine.auditor = Some(Box::new(Auditor::new(&self.machine.resolved, &rooms, pace)));
         true
     }
 
     /// What was found to be wrong since the drive is watched.
     pub fn violation(&self) -> Option<&str> {
-        self.auditor.as_ref()?.violation()
+        self.machine.auditor.as_ref()?.violation()
     }
 
     /// Checks every book of the drive now.
@@ -42,34 +36,44 @@ impl Drive {
     /// # Errors
     /// The first thing that is not as it must be.
     pub fn audit(&self) -> Result<(), String> {
-        let waiting = (&self.waiting_for_entries()[..], &self.waiting_for_scheduler()[..]);
+        let waiting = (
+            &self.translation.waiting_for_entries(&self.machine)[..],
+            &self.waiting_for_scheduler()[..],
+        );
         everything(&self.rooms(&self.jobs_of_planes(), waiting), Long::ALL)
     }
 
     /// Everything at one moment has happened.
     #[inline]
     pub(super) fn check_invariants(&mut self) {
-        if self.auditor.is_some() {
+        if self.machine.auditor.is_some() {
             self.look_closely();
         }
     }
 
     #[cold]
     fn look_closely(&mut self) {
-        if let Some(mut auditor) = self.auditor.take() {
-            let waiting = (&self.waiting_for_entries()[..], &self.waiting_for_scheduler()[..]);
+        if let Some(mut auditor) = self.machine.auditor.take() {
+            let waiting = (
+                &self.translation.waiting_for_entries(&self.machine)[..],
+                &self.waiting_for_scheduler()[..],
+            );
             auditor.check_all(&self.rooms(&self.jobs_of_planes(), waiting));
-            self.auditor = Some(auditor);
+            self.machine.auditor = Some(auditor);
         }
     }
 
     /// Operations that wait until the scheduler lets them go.
     fn waiting_for_scheduler(&self) -> Vec<TxnId> {
-        self.hold.as_ref().map_or_else(Vec::new, |hold| hold.waiting(&self.flash.txns))
+        self.translation
+            .dispatch
+            .hold
+            .as_ref()
+            .map_or_else(Vec::new, |hold| hold.waiting(&self.machine.flash.txns))
     }
 
     fn jobs_of_planes(&self) -> Vec<Option<BlockId>> {
-        (0..self.geometry.plane_count())
+        (0..self.machine.geometry.plane_count())
             .map(|plane| self.background.jobs.block(PlaneId(plane)))
             .collect()
     }
@@ -80,18 +84,18 @@ impl Drive {
         (mapping, held): (&'a [TxnId], &'a [TxnId]),
     ) -> Rooms<'a> {
         Rooms {
-            now: self.now,
-            host: &self.host,
-            hazards: &self.host.hazards,
+            now: self.machine.now,
+            host: &self.machine.host,
+            hazards: &self.machine.host.hazards,
             held,
-            buffer: self.buffer.as_ref(),
-            ftl: &self.ftl,
-            flash: &self.flash,
+            buffer: self.buffer.pages.as_ref(),
+            ftl: &self.machine.ftl,
+            flash: &self.machine.flash,
             mapping,
             jobs,
             foreign: self.background.moves.as_ref().map_or(&[], |moves| moves.foreign()),
-            homes: self.planes.order(),
-            geometry: &self.geometry,
+            homes: self.machine.planes.order(),
+            geometry: &self.machine.geometry,
         }
     }
 }

@@ -26,6 +26,7 @@ pub use ssdlab_policy::allocation::{
     AllocRequest, AllocatorConfig, BlockClass, FreeBlockPolicy, GcStream, PageSequence, StreamId,
     Streams, Writer,
 };
+use ssdlab_policy::background::PlaneView;
 pub use ssdlab_policy::blocks::{BlockState, BlockTable};
 
 /// Map, block table and allocator, kept in step.
@@ -134,6 +135,17 @@ impl Ftl {
                 open.contains(&(block, self.blocks.written(block)))
             }
             _ => false,
+        }
+    }
+
+    /// What a background policy sees of a plane.
+    pub fn plane_view(&self, plane: PlaneId) -> PlaneView<'_> {
+        PlaneView {
+            plane,
+            pool: self.blocks.pool(plane),
+            free_blocks: self.alloc.free_blocks(plane) as u32,
+            open_pages: self.alloc.open_pages(plane, Writer::Gc),
+            free_pages: self.alloc.usable_pages(plane),
         }
     }
 

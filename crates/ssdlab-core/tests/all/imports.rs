@@ -39,7 +39,7 @@ fn code(text: &str) -> String {
 }
 
 /// The paths that `use` names, those in braces one by one.
-fn imported(text: &str) -> Vec<String> {
+pub fn imported(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for item in code(text).split("use ").skip(1) {
         let tree: String = item.split(';').next().unwrap().split_whitespace().collect();

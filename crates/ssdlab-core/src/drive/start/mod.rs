@@ -5,13 +5,11 @@
 //! of the drive is then drawn after that one ([`draw`]).
 
 mod draw;
-mod lay;
 mod metadata;
 mod owners;
 mod pool;
 
 pub use draw::Outline;
-pub use lay::Laying;
 pub use metadata::{metadata, restore_apart};
 pub use owners::{Owners, Tenant};
 use ssdlab_base::Nanos;

@@ -10,7 +10,6 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use crate::account::Cause;
 use crate::config::{Resolved, spare_blocks, usable_blocks};
-use crate::drive::jobs::plane_view;
 use crate::ftl::{
     AllocRequest, Allocator, AllocatorConfig, BlockState, BlockTable, FreeBlockPolicy, Ftl, Map,
     StreamId, Streams, Writer,
@@ -265,7 +264,7 @@ impl Pool {
         if !self.policies.iter().any(asks) {
             return false;
         }
-        let view = plane_view(&self.ftl, PLANE);
+        let view = self.ftl.plane_view(PLANE);
         let mut eligible = self.policies.iter_mut().filter(|policy| asks(policy));
         let Some(job) = eligible.find_map(|policy| policy.job(trigger, &view)) else {
             return false;

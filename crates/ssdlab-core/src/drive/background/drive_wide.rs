@@ -1,17 +1,21 @@
 //! Background work for the drive as a whole: jobs that wait for their planes, and timers.
 
+use crate::flash::TxnId;
+use crate::ftl::Writer;
+use crate::policy::event::{BlockOpened, EventMask};
 use std::collections::VecDeque;
 
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{BlockId, PlaneId};
 
-use super::Drive;
-use super::jobs::{Running, plane_view};
-use super::policies::{BackgroundAt, Listener};
+use super::Background;
+use super::jobs::Running;
 use crate::account::Priority;
+use crate::drive::machine::Machine;
+use crate::drive::machine::policies::{BackgroundAt, Listener};
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::background::{
-    BlockEstimate, DriveView, EndedJob, Expected, Job, MOVES_FREE_LEAST, Trigger,
+    BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Trigger,
 };
 use crate::policy::event::{Action, Event};
 use ssdlab_schemes::AnyBackground;
@@ -156,17 +160,17 @@ fn in_run(span: Nanos, time_scale: u32) -> Nanos {
     Nanos::from_ns((span.as_ns() / u64::from(time_scale)).max(1))
 }
 
-impl Drive {
+impl Background {
     /// When the next timer comes due, on a drive that is idle or not. [`Drive::next_event`] does not announce it: an
     /// idle drive stays idle, and timers that have come due fire when time goes on. Without requests of the host a
     /// timer waits until the jobs of the last one have ended. Otherwise timers whose jobs take longer than their
     /// interval would keep a drive busy for ever.
     #[inline]
-    pub(super) fn next_timer(&self, is_idle: bool) -> SimTime {
-        let due = self.background.drive_wide.due.iter().map(|due| due.at).min();
+    pub(in crate::drive) fn next_timer(&self, machine: &Machine, is_idle: bool) -> SimTime {
+        let due = self.drive_wide.due.iter().map(|due| due.at).min();
         match due {
-            Some(at) if self.background.drive_wide.host_active || is_idle => {
-                at.max(SimTime::from_ns(self.now))
+            Some(at) if self.drive_wide.host_active || is_idle => {
+                at.max(SimTime::from_ns(machine.now))
             }
             _ => SimTime::NEVER,
         }
@@ -174,12 +178,12 @@ impl Drive {
 
     /// Fires the timers that are due now.
     #[cold]
-    pub(super) fn fire_timers(&mut self) {
-        self.background.drive_wide.host_active = false;
-        let across = self.levels_across();
-        let now = SimTime::from_ns(self.now);
-        for at in 0..self.background.drive_wide.due.len() {
-            let due = &mut self.background.drive_wide.due[at];
+    pub(in crate::drive) fn fire_timers(&mut self, machine: &mut Machine) {
+        self.drive_wide.host_active = false;
+        let across = machine.policies.levels_across();
+        let now = SimTime::from_ns(machine.now);
+        for at in 0..self.drive_wide.due.len() {
+            let due = &mut self.drive_wide.due[at];
             if due.at > now {
                 continue;
             }
@@ -194,30 +198,30 @@ impl Drive {
             }
             let owner = due.owner;
             let Some(policy) = owner.background() else {
-                self.policies.publish_to(owner, &Event::Timer(&[]));
-                self.carry_out_actions();
+                machine.policies.publish_to(owner, &Event::Timer(&[]));
+                self.carry_out_actions(machine);
                 continue;
             };
-            self.background.drive_wide.drop_all_of(policy);
+            self.drive_wide.drop_all_of(policy);
             if across {
-                self.policies.publish_to(owner, &Event::TimerSkipped);
+                machine.policies.publish_to(owner, &Event::TimerSkipped);
                 continue;
             }
-            self.policies.publish_to(owner, &Event::Timer(&self.estimates()));
-            self.carry_out_actions();
+            machine.policies.publish_to(owner, &Event::Timer(&self.estimates(machine)));
+            self.carry_out_actions(machine);
         }
     }
 
     /// Carries out what policies have asked for: blocks wait for their planes, and the first of each that may be
     /// emptied is.
     #[cold]
-    pub(super) fn carry_out_actions(&mut self) {
-        let now = SimTime::from_ns(self.now);
-        for (owner, action) in self.policies.take_pending() {
+    pub(in crate::drive) fn carry_out_actions(&mut self, machine: &mut Machine) {
+        let now = SimTime::from_ns(machine.now);
+        for (owner, action) in machine.policies.take_pending() {
             let job = match action {
                 Action::Relocate(job) => job,
                 Action::SetTimer { after } => {
-                    self.background.drive_wide.set_timer(owner, now, after);
+                    self.drive_wide.set_timer(owner, now, after);
                     continue;
                 }
                 // A page moves when it is read, and a block is classed when it is freed, or not at all.
@@ -226,147 +230,176 @@ impl Drive {
                 }
             };
             let policy = owner.background();
-            let erases = self.ftl.blocks.erases(job.block);
-            let pages = u32::from(self.ftl.blocks.valid(job.block));
-            let plane = self.geometry.plane_of(job.block);
-            self.background.drive_wide.push(plane, Waiting { job, policy, erases, pages });
+            let erases = machine.ftl.blocks.erases(job.block);
+            let pages = u32::from(machine.ftl.blocks.valid(job.block));
+            let plane = machine.geometry.plane_of(job.block);
+            self.drive_wide.push(plane, Waiting { job, policy, erases, pages });
         }
-        self.begin_all_waiting();
+        self.begin_all_waiting(machine);
     }
 
     /// The full blocks that no job empties or is to empty, and how they are expected to read.
-    fn estimates(&self) -> Vec<BlockEstimate> {
-        let blocks = &self.ftl.blocks;
-        let waiting = self.background.drive_wide.waiting.iter().flatten();
+    fn estimates(&self, machine: &Machine) -> Vec<BlockEstimate> {
+        let blocks = &machine.ftl.blocks;
+        let waiting = self.drive_wide.waiting.iter().flatten();
         let mut taken: Vec<BlockId> = waiting.map(|waiting| waiting.job.block).collect();
         taken.sort_unstable();
-        let all = (0..self.geometry.block_count()).map(BlockId);
+        let all = (0..machine.geometry.block_count()).map(BlockId);
         let full = all.filter(|&block| blocks.state(block) == BlockState::Closed);
         full.filter(|block| taken.binary_search(block).is_err())
             .map(|block| BlockEstimate {
                 block,
                 priority: Priority::of_class(blocks.class(block)),
                 valid: blocks.valid(block),
-                expected: self.expected(block),
+                expected: machine.expected(block),
             })
             .collect()
     }
 
     /// The next job that waits for a plane on which none runs, if it may begin: not while wear is leveled
     /// across priorities, whose blocks a repair would give back.
-    pub(super) fn next_waiting(&mut self, plane: PlaneId) -> Option<(BackgroundAt, Job)> {
-        let (policy, job) = self.background.drive_wide.first(plane, &self.ftl.blocks)?;
-        if self.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize || self.levels_across() {
+    fn next_waiting(
+        &mut self,
+        machine: &mut Machine,
+        plane: PlaneId,
+    ) -> Option<(BackgroundAt, Job)> {
+        let (policy, job) = self.drive_wide.first(plane, &machine.ftl.blocks)?;
+        if machine.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize
+            || machine.policies.levels_across()
+        {
             return None;
         }
-        let pages = u32::from(self.ftl.blocks.valid(job.block));
-        let owner = policy.map(|at| &mut self.policies.background[usize::from(at)]);
+        let pages = u32::from(machine.ftl.blocks.valid(job.block));
+        let owner = policy.map(|at| &mut machine.policies.background[usize::from(at)]);
         if owner.is_some_and(|owner| !owner.may_start(pages)) {
             return None;
         }
-        self.background.drive_wide.pop(plane);
+        self.drive_wide.pop(plane);
         Some((policy, job))
     }
 
     /// Begins the first job that waits for each plane on which none runs, if it may.
-    pub(super) fn begin_all_waiting(&mut self) {
-        if self.background.drive_wide.waiting.iter().all(VecDeque::is_empty) {
+    fn begin_all_waiting(&mut self, machine: &mut Machine) {
+        if self.drive_wide.waiting.iter().all(VecDeque::is_empty) {
             return;
         }
-        for plane in (0..self.geometry.plane_count()).map(PlaneId) {
-            if !self.background.jobs.collecting()[plane.index()]
-                && let Some((policy, job)) = self.next_waiting(plane)
+        for plane in (0..machine.geometry.plane_count()).map(PlaneId) {
+            if !machine.collecting[plane.index()]
+                && let Some((policy, job)) = self.next_waiting(machine, plane)
             {
-                self.begin_job(plane, policy, job);
+                self.begin_job(machine, plane, policy, job);
             }
         }
     }
 
     /// Starts the jobs that policies want for the drive as a whole.
-    pub(super) fn start_drive_wide_jobs(&mut self) {
-        if !self.background.drive_wide.is_drive_wide {
+    pub(super) fn start_drive_wide_jobs(&mut self, machine: &mut Machine) {
+        if !self.drive_wide.is_drive_wide {
             return;
         }
-        for at in 0..self.policies.background.len() {
-            while self.policies.background[at].needs().is_drive_wide {
-                let free = self.ftl.alloc.subpools().unwrap_or_default();
-                self.background
-                    .drive_wide
-                    .coming
-                    .resize(free.len().max(self.background.drive_wide.coming.len()), 0);
+        for at in 0..machine.policies.background.len() {
+            while machine.policies.background[at].needs().is_drive_wide {
+                let free = machine.ftl.alloc.subpools().unwrap_or_default();
+                self.drive_wide.coming.resize(free.len().max(self.drive_wide.coming.len()), 0);
                 let view = DriveView {
-                    blocks: &self.ftl.blocks,
+                    blocks: &machine.ftl.blocks,
                     free: &free,
-                    coming: &self.background.drive_wide.coming,
-                    busy: self.background.jobs.collecting(),
+                    coming: &self.drive_wide.coming,
+                    busy: &machine.collecting,
                 };
-                let job = self.policies.background[at].drive_job(&view);
-                let Some(job) = job.filter(|job| self.ftl.may_empty(job.block)) else { break };
-                let plane = self.geometry.plane_of(job.block);
-                self.begin_job(plane, Some(at as u8), job);
+                let job = machine.policies.background[at].drive_job(&view);
+                let Some(job) = job.filter(|job| machine.ftl.may_empty(job.block)) else { break };
+                let plane = machine.geometry.plane_of(job.block);
+                self.begin_job(machine, plane, Some(at as u8), job);
             }
         }
-        let across = self.levels_across();
-        self.ftl.alloc.level_across(across);
+        let across = machine.policies.levels_across();
+        machine.ftl.alloc.level_across(across);
     }
 
     /// Tells the background policies of a job that has ended.
-    pub(super) fn publish_ended_job(&mut self, ended: &Running) {
+    pub(super) fn publish_ended_job(&mut self, machine: &mut Machine, ended: &Running) {
         let Running { job, moved, took, policy: owner, .. } = *ended;
-        self.background.drive_wide.ends(&job);
-        let waiting = self.background.drive_wide.pages_waiting;
-        self.policies.publish_ended(EndedJob { job, moved, took, own: false, waiting }, owner);
-    }
-
-    /// Whether wear is leveled across priorities now.
-    pub fn levels_across(&self) -> bool {
-        self.policies.background.iter().any(|policy| policy.levels_across())
+        self.drive_wide.ends(&job);
+        let waiting = self.drive_wide.pages_waiting;
+        machine.policies.publish_ended(EndedJob { job, moved, took, own: false, waiting }, owner);
     }
 
     /// A page of the plane was written or became invalid: the background policies may want something.
     #[inline]
-    pub(super) fn plane_changed(&mut self, plane: PlaneId) {
-        let free = self.free(plane);
-        if free < self.background.jobs.contents() && self.background.jobs.is_free(plane) {
-            self.choose_job(plane, Trigger::Changed);
+    pub(in crate::drive) fn plane_changed(&mut self, machine: &mut Machine, plane: PlaneId) {
+        let free = self.free(machine, plane);
+        if free < self.jobs.contents() && self.jobs.is_free(plane) {
+            self.choose_job(machine, plane, Trigger::Changed);
         }
     }
 
     /// A plane's job has ended: the background policies may want another, and some that wait may begin.
-    pub(super) fn next_job(&mut self, plane: PlaneId) {
+    pub(in crate::drive) fn next_job(&mut self, machine: &mut Machine, plane: PlaneId) {
         // One for the drive as a whole may have begun.
-        if self.background.jobs.is_free(plane) {
-            self.choose_job(plane, Trigger::JobEnded);
+        if self.jobs.is_free(plane) {
+            self.choose_job(machine, plane, Trigger::JobEnded);
         }
-        self.begin_all_waiting();
+        self.begin_all_waiting(machine);
     }
 
     /// Asks the background policies about a plane that no job runs on.
     #[inline(never)]
-    pub(super) fn choose_job(&mut self, plane: PlaneId, trigger: Trigger) {
-        let (ftl, view) = (&self.ftl, plane_view(&self.ftl, plane));
-        let mut policies = (0..).zip(&mut self.policies.background);
+    pub(in crate::drive) fn choose_job(
+        &mut self,
+        machine: &mut Machine,
+        plane: PlaneId,
+        trigger: Trigger,
+    ) {
+        let (ftl, view) = (&machine.ftl, machine.ftl.plane_view(plane));
+        let mut policies = (0..).zip(&mut machine.policies.background);
         let job = policies.find_map(|(at, policy)| {
             let job = policy.job(trigger, &view).filter(|job| ftl.may_empty(job.block));
             Some((Some(at), job?))
         });
-        let Some((policy, job)) = job.or_else(|| self.next_waiting(plane)) else {
+        let Some((policy, job)) = job.or_else(|| self.next_waiting(machine, plane)) else {
             return;
         };
-        self.begin_job(plane, policy, job);
+        self.begin_job(machine, plane, policy, job);
     }
 
-    /// How a block is expected to read now.
-    pub(super) fn expected(&self, block: BlockId) -> Expected {
-        let Some(estimates) = &self.policies.metadata.retry_estimates else {
-            return Expected::default();
-        };
-        let now = self.flash.cells.time(self.now);
-        let expected = estimates.expected(block, self.ftl.blocks.erases(block), now);
-        if estimates.is_oracle() {
-            Expected { retries: self.flash.cells.retries_of(block, self.now), ..expected }
+    /// A block was opened for this page: its subpool may run short.
+    #[inline]
+    pub(in crate::drive) fn block_opened(
+        &mut self,
+        machine: &mut Machine,
+        id: TxnId,
+        writer: Writer,
+    ) {
+        if machine.policies.wants.has(EventMask::BLOCK_OPENED) {
+            let txn = &machine.flash.txns[id];
+            let block = machine.geometry.block_of(txn.ppn);
+            let stream = machine.resolved.config.streams().of(txn.hint.stream);
+            machine.policies.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
+        }
+        if machine.policies.wants.has(EventMask::LOW_SPACE) {
+            self.publish_low_space(machine, machine.flash.txns[id].plane);
+        }
+        self.start_drive_wide_jobs(machine);
+    }
+
+    /// A write found no room on a plane, nor under dynamic allocation on any: the background policies may want
+    /// something where it could go.
+    pub(in crate::drive) fn collect_full_plane(&mut self, machine: &mut Machine, plane: PlaneId) {
+        if machine.planes.is_dynamic() {
+            (0..machine.geometry.plane_count())
+                .for_each(|p| self.plane_changed(machine, PlaneId(p)))
         } else {
-            expected
+            self.plane_changed(machine, plane);
+        }
+    }
+
+    /// Publishes that a plane, on which a block was opened, is low on space, if it is.
+    #[cold]
+    fn publish_low_space(&mut self, machine: &mut Machine, plane: PlaneId) {
+        if self.free(machine, plane) < self.jobs.contents() {
+            let free_blocks = machine.ftl.alloc.free_blocks(plane) as u32;
+            machine.policies.publish(&Event::LowSpace { plane, free_blocks });
         }
     }
 }

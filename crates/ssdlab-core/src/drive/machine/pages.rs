@@ -1,69 +1,18 @@
-//! Where a page operation goes: to the plane of its page, or to the one on which its page is to be written.
+//! Where a page lies, and on which plane it is written.
 
-use ssdlab_nand::PlaneId;
-
-use super::Drive;
-use crate::account::{Cause, OpKind};
-use crate::config::PartialWrites;
+use crate::account::Cause;
+use crate::config::{PartialWrites, StartProgramMode, UnwrittenReads};
 use crate::flash::{Owner, TxnId};
+use crate::media;
+use ssdlab_base::Nanos;
+use ssdlab_nand::{Lpn, PlaneId, Ppn, ProgramMode};
 
-/// What becomes of a page operation that has its turn, its entry and its place in the buffer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use]
-pub(super) enum Step {
-    /// It waits, or is on its way to the flash.
-    UnderWay,
-    /// It reads a page that was never written, and ends.
-    Unmapped,
-    /// It unmaps its page, and ends.
-    Trims,
-}
+use super::Machine;
 
-impl Drive {
-    /// The entry of an operation's page is held.
-    #[inline(always)]
-    pub(super) fn continue_with_entry(&mut self, id: TxnId) -> Step {
-        match self.flash.txns[id].kind {
-            OpKind::Read => self.translate_read(id),
-            OpKind::Program => {
-                self.translate_write(id);
-                Step::UnderWay
-            }
-            OpKind::Erase => Step::Trims,
-        }
-    }
-
-    #[inline(always)]
-    fn translate_read(&mut self, id: TxnId) -> Step {
-        let Some(plane) = self.locate(id) else { return Step::Unmapped };
-        self.send(id, plane);
-        Step::UnderWay
-    }
-
-    #[inline(always)]
-    fn translate_write(&mut self, id: TxnId) {
-        self.make_hint(id);
-        let rest = self.rest_to_read(id);
-        if rest != 0 {
-            let txn = &mut self.flash.txns[id];
-            txn.sectors = rest.count_ones() as u16;
-            txn.read_first = true;
-            txn.kind = OpKind::Read;
-            if txn.cause == Cause::Host {
-                txn.cause = Cause::Rmw;
-            }
-            if let Some(plane) = self.locate(id) {
-                return self.send(id, plane);
-            }
-            unreachable!("a page that must be read first lies somewhere");
-        }
-        let plane = self.plane_for_write(id);
-        self.send(id, plane);
-    }
-
+impl Machine {
     /// Sets where a read's page lies now, and its plane; `None` if it lies nowhere.
     #[inline]
-    pub(super) fn locate(&mut self, id: TxnId) -> Option<PlaneId> {
+    pub(in crate::drive) fn locate(&mut self, id: TxnId) -> Option<PlaneId> {
         let lpn = self.flash.txns[id].lpn;
         if let Some(ppn) = self.ftl.map.get(lpn) {
             let block = self.geometry.block_of(ppn);
@@ -95,7 +44,7 @@ impl Drive {
 
     /// The sectors that a write in part must read before it programs its page.
     #[inline(always)]
-    fn rest_to_read(&self, id: TxnId) -> u64 {
+    pub(in crate::drive) fn rest_to_read(&self, id: TxnId) -> u64 {
         let txn = &self.flash.txns[id];
         let rest = self.geometry.page_mask() & !txn.mask;
         if rest == 0 {
@@ -116,7 +65,7 @@ impl Drive {
 
     /// The plane on which the page of a write is written.
     #[inline]
-    pub(super) fn plane_for_write(&mut self, id: TxnId) -> PlaneId {
+    pub(in crate::drive) fn plane_for_write(&mut self, id: TxnId) -> PlaneId {
         let txn = &self.flash.txns[id];
         if !self.planes.is_dynamic() {
             return self.planes.home(txn.lpn);
@@ -125,5 +74,47 @@ impl Drive {
         let (flash, ftl) = (&self.flash, &self.ftl);
         let is_full = |plane| ftl.is_full(plane, class);
         self.planes.least_loaded(|plane| flash.load(plane), is_full)
+    }
+
+    /// Where a page lies that was written before the start and that no table holds, and its age.
+    #[inline]
+    pub(in crate::drive) fn preloaded_at(&self, lpn: Lpn) -> (Ppn, Nanos, PlaneId) {
+        let plane = self.planes.home(lpn);
+        let (ppn, age) = media::unwritten_reads(&self.resolved, lpn, plane);
+        (ppn, age, plane)
+    }
+
+    /// Whether a page that is not mapped was written before the start.
+    #[inline]
+    pub(in crate::drive) fn counts_as_preloaded(&self, lpn: Lpn) -> bool {
+        // The map was on the flash from the start.
+        self.is_translation(lpn)
+            || self.resolved.config.start.unwritten_reads == UnwrittenReads::Lazy
+                && !self.ftl.map.was_trimmed(lpn)
+    }
+
+    /// Whether a logical page is a translation page's.
+    #[inline]
+    pub(in crate::drive) fn is_translation(&self, lpn: Lpn) -> bool {
+        lpn.0 >= self.resolved.logical_pages
+    }
+
+    /// Counts a page that was written before the start, once.
+    fn note_preloaded(&mut self, lpn: Lpn) {
+        let first = self.history.is_first_read(lpn, self.resolved.logical_pages);
+        self.stats.unwritten_reads += u64::from(first);
+    }
+
+    /// The voltages with which a page was programmed that counts as written before the start.
+    #[inline]
+    pub(super) fn program_mode_of_unwritten(&mut self, lpn: Lpn, ppn: Ppn) -> ProgramMode {
+        match self.resolved.config.start.program_mode {
+            StartProgramMode::Normal => ProgramMode::NORMAL,
+            StartProgramMode::Policy => {
+                let then =
+                    self.policies.metadata.page_hotness.as_ref().map(|hot| hot.at_start(lpn));
+                self.program_mode_for(then, ppn, Cause::Host)
+            }
+        }
     }
 }

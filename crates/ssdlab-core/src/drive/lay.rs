@@ -2,10 +2,11 @@
 
 use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId, Ppn};
 
-use super::age;
+use super::Drive;
+use super::machine::Machine;
+use super::start::age;
 use crate::account::Cause;
-use crate::drive::Drive;
-use crate::drive::watch::watch;
+use crate::audit::watch;
 use crate::ftl::{BlockState, Ftl, Writer};
 use crate::policy::PlacementHint;
 use crate::policy::allocation::BlockClass;
@@ -67,10 +68,10 @@ impl Laying {
 impl Drive {
     /// Where pages are laid down by [`Drive::lay_down`].
     pub fn laying(&self) -> Laying {
-        if self.resolved.config.start.used.get() > 0.0 {
-            let classes = self.resolved.config.metadata.block_class.classes();
-            let planes = self.geometry.plane_count();
-            Laying::new(&self.ftl, planes, classes, self.policies.asks_pages)
+        if self.machine.resolved.config.start.used.get() > 0.0 {
+            let classes = self.machine.resolved.config.metadata.block_class.classes();
+            let planes = self.machine.geometry.plane_count();
+            Laying::new(&self.machine.ftl, planes, classes, self.machine.policies.asks_pages)
         } else {
             Laying::default()
         }
@@ -80,32 +81,33 @@ impl Drive {
     /// allocation; false if the plane has no room. Only before the first request.
     pub fn lay_down(&mut self, laying: &mut Laying, page: u32) -> bool {
         let lpn = Lpn(page);
-        if self.ftl.map.get(lpn).is_some() {
+        if self.machine.ftl.map.get(lpn).is_some() {
             return true;
         }
-        let Some(ppn) = self.lay(laying, lpn) else { return false };
-        let block = self.geometry.block_of(ppn);
-        let age = age(&self.resolved, &self.ftl, block);
-        let (wear, dwell) = (self.ftl.blocks.erases(block), self.resolved.config.start.dwell);
-        self.flash.cells.set_start(block, wear, dwell, age);
-        self.program_laid(lpn);
-        self.stats.unwritten_reads += 1;
+        let Some(ppn) = lay(&mut self.machine, laying, lpn) else { return false };
+        let block = self.machine.geometry.block_of(ppn);
+        let age = age(&self.machine.resolved, &self.machine.ftl, block);
+        let (wear, dwell) =
+            (self.machine.ftl.blocks.erases(block), self.machine.resolved.config.start.dwell);
+        self.machine.flash.cells.set_start(block, wear, dwell, age);
+        self.machine.program_laid(lpn);
+        self.machine.stats.unwritten_reads += 1;
         true
     }
+}
 
-    fn lay(&mut self, laying: &mut Laying, lpn: Lpn) -> Option<Ppn> {
-        let plane = self.planes.home(lpn);
-        let mut hint = PlacementHint::default();
-        self.fill_page(lpn, Cause::Host, &mut hint);
-        if let Some((block, page)) = laying.next(plane, hint.quality, self.geometry.pages) {
-            let ppn = self.geometry.page(block, page);
-            self.ftl.revive(lpn, ppn);
-            watch!(self, revived(lpn, ppn));
-            return Some(ppn);
-        }
-        let ppn = self.ftl.prepare_write(plane, Writer::Host, hint.pick())?;
-        watch!(self, laid_down(lpn, ppn));
-        self.ftl.commit_write(lpn, ppn);
-        Some(ppn)
+fn lay(machine: &mut Machine, laying: &mut Laying, lpn: Lpn) -> Option<Ppn> {
+    let plane = machine.planes.home(lpn);
+    let mut hint = PlacementHint::default();
+    machine.fill_page(lpn, Cause::Host, &mut hint);
+    if let Some((block, page)) = laying.next(plane, hint.quality, machine.geometry.pages) {
+        let ppn = machine.geometry.page(block, page);
+        machine.ftl.revive(lpn, ppn);
+        watch!(machine, revived(lpn, ppn));
+        return Some(ppn);
     }
+    let ppn = machine.ftl.prepare_write(plane, Writer::Host, hint.pick())?;
+    watch!(machine, laid_down(lpn, ppn));
+    machine.ftl.commit_write(lpn, ppn);
+    Some(ppn)
 }

@@ -1,10 +1,14 @@
 //! What a page that is written should be like: what is known of its request, and what placement makes of it.
 
+use crate::buffer::Slot;
+use crate::config::StartProgramMode;
+use crate::policy::allocation::BlockClass;
+use crate::policy::event::{Event, EventMask};
 use ssdlab_base::SimTime;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::{Lpn, Ppn, ProgramMode};
 
-use super::Drive;
+use super::Machine;
 use crate::account::{Cause, Priority, RequestAttrs};
 use crate::flash::{Owner, Room, TxnId};
 use crate::host::Active;
@@ -13,11 +17,11 @@ use crate::policy::PlacementHint;
 use crate::policy::placement::{PageView, PlacementView};
 use crate::policy::program_mode::ProgramModeView;
 
-impl Drive {
+impl Machine {
     /// What the page of a transaction should be like: as all of its request, if it is part of one; as
     /// was asked for when it left, if it comes from the buffer.
     #[inline(always)]
-    pub(super) fn make_hint(&mut self, id: TxnId) {
+    pub(in crate::drive) fn make_hint(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let (owner, cause) = (txn.owner, txn.cause);
         let mut hint = match owner {
@@ -35,14 +39,14 @@ impl Drive {
     }
 
     /// Asks what depends on the page itself that is to be written.
-    pub(super) fn fill_page(&mut self, lpn: Lpn, cause: Cause, hint: &mut PlacementHint) {
+    pub(in crate::drive) fn fill_page(&mut self, lpn: Lpn, cause: Cause, hint: &mut PlacementHint) {
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
         let view = PageView { lpn, cause, now: SimTime::from_ns(self.now), from };
         self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
     }
 
     /// What a page should be like that is written for such a request.
-    pub(super) fn hint_of(
+    pub(in crate::drive) fn hint_of(
         &mut self,
         attrs: RequestAttrs,
         cause: Cause,
@@ -71,7 +75,7 @@ impl Drive {
     /// The request that a transaction works for. For a page that leaves the buffer it is the write that
     /// waits for its place; if none does, it can wait for everybody.
     #[inline]
-    pub(super) fn attrs(&self, owner: Owner) -> RequestAttrs {
+    pub(in crate::drive) fn attrs(&self, owner: Owner) -> RequestAttrs {
         match owner {
             Owner::Request(slot) => {
                 let Active { request, pages, .. } = &self.host[slot];
@@ -112,5 +116,69 @@ impl Drive {
         let mut hint = PlacementHint::default();
         self.policies.program_mode.iter_mut().for_each(|link| link.fill(&view, &mut hint));
         hint.program_mode.unwrap_or_default()
+    }
+
+    /// Asks how the page that a transaction was given is programmed, and counts what it was given.
+    #[inline(always)]
+    pub(in crate::drive) fn choose_program(&mut self, id: TxnId) {
+        let txn = &mut self.flash.txns[id];
+        let block = self.geometry.block_of(txn.ppn);
+        let class = self.ftl.blocks.class(block);
+        if let Some(streams) = &mut self.history.streams {
+            streams.programmed(txn.ppn, &self.geometry, txn.hint.stream, txn.cause);
+        }
+        let view = ProgramModeView { cause: txn.cause, class, hotness: txn.hint.hotness };
+        let mut hint = txn.hint;
+        for link in &mut self.policies.program_mode {
+            link.fill(&view, &mut hint);
+        }
+        if !matches!(txn.owner, Owner::Job(_) | Owner::Move { .. } | Owner::Map { .. }) {
+            self.stats.granted(hint.pick().class, class);
+            let page_type = self.ftl.page_type(txn.ppn);
+            self.stats.typed(hint.page_type, page_type);
+            if let Owner::Request(slot) = txn.owner {
+                let slowest = &mut self.host[slot].page_type;
+                *slowest = (*slowest).max(Some(page_type));
+            }
+            if self.policies.wants.has(EventMask::PAGE_ALLOCATED) {
+                let class = hint.quality.unwrap_or(BlockClass::BEST);
+                let (plane, arrival) = (txn.plane, txn.began());
+                self.policies.publish(&Event::PageAllocated { plane, class, arrival });
+            }
+        }
+        txn.hint = hint;
+    }
+
+    /// The same for one page.
+    pub(in crate::drive) fn program_laid(&mut self, lpn: Lpn) {
+        if self.resolved.config.start.program_mode == StartProgramMode::Policy
+            && let Some(ppn) = self.ftl.map.get(lpn)
+        {
+            let program_mode = self.program_mode_for(self.hotness_of(lpn), ppn, Cause::Host);
+            self.flash.cells.set_program_mode(ppn, program_mode);
+        }
+    }
+
+    /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read, and was
+    /// not programmed as such pages are.
+    pub(in crate::drive) fn is_rewritten(&mut self, page: &Slot) -> bool {
+        let whole = page.present.count_ones() == self.geometry.sectors_per_page();
+        let Some(hot) =
+            self.policies.metadata.page_hotness.as_ref().filter(|hot| hot.rewrites() && whole)
+        else {
+            return false;
+        };
+        if hot.of(page.lpn) != Hotness::Read || page.flushing.is_some() {
+            return false;
+        }
+        let (ppn, was) = match self.ftl.map.get(page.lpn) {
+            Some(ppn) => (ppn, self.flash.cells.program_mode(ppn)),
+            None if self.counts_as_preloaded(page.lpn) => {
+                let (ppn, ..) = self.preloaded_at(page.lpn);
+                (ppn, self.program_mode_of_unwritten(page.lpn, ppn))
+            }
+            None => return false,
+        };
+        self.program_mode_for(Some(Hotness::Read), ppn, Cause::Migration) != was
     }
 }

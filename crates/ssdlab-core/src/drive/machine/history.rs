@@ -10,25 +10,28 @@ use crate::stats::StreamStats;
 
 /// Counts and marks since the start of the drive.
 #[derive(Clone, Debug)]
-pub(super) struct History {
+pub(in crate::drive) struct History {
     /// Counts by stream, with several streams.
-    pub(super) streams: Option<Box<StreamStats>>,
+    pub(in crate::drive) streams: Option<Box<StreamStats>>,
     /// How its blocks wear out, where wear runs forward.
-    pub(super) lives: Option<Box<Lives>>,
+    pub(in crate::drive) lives: Option<Box<Lives>>,
     /// Pages that were read and count as written before the start, a bit each; empty until there is one.
     preloaded: Vec<u64>,
 }
 
 impl History {
     /// Returns the history of a drive that starts.
-    pub(super) fn new(resolved: &Resolved) -> History {
+    pub(in crate::drive) fn new(resolved: &Resolved) -> History {
         let blocks = resolved.geometry().block_count();
         let streams = StreamStats::new(resolved.config.streams(), blocks).map(Box::new);
         History { streams, lives: None, preloaded: Vec::new() }
     }
 
     /// Returns the columns that a state file carries, under the name of the policy that chooses streams.
-    pub(super) fn columns(&mut self, config: &DriveConfig) -> Option<(String, [Column<'_>; 1])> {
+    pub(in crate::drive) fn columns(
+        &mut self,
+        config: &DriveConfig,
+    ) -> Option<(String, [Column<'_>; 1])> {
         let streams = self.streams.as_mut()?;
         let count = config.streams().count;
         let chooses =

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_nand::BlockId;
 
-use super::Drive;
+use super::Machine;
 use crate::account::{Cause, OpKind};
 use crate::ftl::BlockState;
 
@@ -44,7 +44,7 @@ pub struct Life {
 
 /// What is kept of the blocks.
 #[derive(Clone, Debug)]
-pub(super) struct Lives {
+pub(in crate::drive) struct Lives {
     is_out: Box<[bool]>,
     /// Blocks that are not bad: all shares are of these.
     blocks: u32,
@@ -61,9 +61,19 @@ impl Lives {
     fn share(&self, blocks: u32) -> f64 {
         f64::from(blocks) / f64::from(self.blocks)
     }
+
+    /// The share of the blocks that were not worn out at the start.
+    pub(in crate::drive) fn may_wear_out(&self) -> f64 {
+        1.0 - self.share(self.life.worn_at_start)
+    }
+
+    /// The share of the blocks that have worn out since the start.
+    pub(in crate::drive) fn worn_out(&self) -> f64 {
+        self.share(self.since_start())
+    }
 }
 
-impl Drive {
+impl Machine {
     /// Begins to follow the blocks' lives, if wear runs forward.
     pub(super) fn follow_lives(&mut self) {
         if self.resolved.config.flash.cycles_per_erase == 1 {
@@ -83,7 +93,7 @@ impl Drive {
     }
 
     /// A block has been erased: it may have worn out.
-    pub(super) fn block_wears(&mut self, block: BlockId) {
+    pub(in crate::drive) fn block_wears(&mut self, block: BlockId) {
         let Some(lives) = &mut self.history.lives else { return };
         if lives.is_out[block.index()] || !self.flash.cells.is_worn_out(block, &self.geometry) {
             return;
@@ -109,7 +119,7 @@ impl Drive {
     }
 
     /// The statistics are about to begin anew.
-    pub(super) fn keep_count(&mut self) {
+    pub(in crate::drive) fn keep_count(&mut self) {
         let since = self.flash.ops()[OpKind::Program as usize][Cause::Host as usize];
         if let Some(lives) = &mut self.history.lives {
             lives.pages_before += since;
@@ -117,7 +127,7 @@ impl Drive {
     }
 
     /// How its blocks have worn out; `None` where wear does not run forward.
-    pub fn life(&self) -> Option<Life> {
+    pub(in crate::drive) fn life(&self) -> Option<Life> {
         let lives = self.history.lives.as_ref()?;
         let life = &lives.life;
         let until = |share: f64| {
@@ -130,16 +140,5 @@ impl Drive {
             five_percent_bytes: until(0.05),
             ..life.clone()
         })
-    }
-
-    /// The share of the blocks that were not worn out at the start, and so may wear out.
-    pub fn may_wear_out(&self) -> f64 {
-        let share = |lives: &Lives| 1.0 - lives.share(lives.life.worn_at_start);
-        self.history.lives.as_deref().map_or(1.0, share)
-    }
-
-    /// The share of the blocks that have worn out since the start; 0 where wear does not run forward.
-    pub fn worn_out(&self) -> f64 {
-        self.history.lives.as_deref().map_or(0.0, |lives| lives.share(lives.since_start()))
     }
 }

@@ -16,28 +16,28 @@ use ssdlab_schemes::{
 };
 
 /// A background policy's place in the list; `None` for a policy of another slot.
-pub(super) type BackgroundAt = Option<u8>;
+pub(in crate::drive) type BackgroundAt = Option<u8>;
 
 /// The policies that a config has chosen.
 #[derive(Clone, Debug)]
-pub(super) struct Policies {
-    pub(super) scheduler: AnyScheduler,
-    pub(super) placement: Vec<AnyPlacement>,
-    pub(super) program_mode: Vec<AnyProgramMode>,
-    pub(super) read_start: AnyReadStart,
-    pub(super) suspend: AnySuspend,
-    pub(super) eviction: AnyEviction,
-    pub(super) background: Vec<AnyBackground>,
+pub(in crate::drive) struct Policies {
+    pub(in crate::drive) scheduler: AnyScheduler,
+    pub(in crate::drive) placement: Vec<AnyPlacement>,
+    pub(in crate::drive) program_mode: Vec<AnyProgramMode>,
+    pub(in crate::drive) read_start: AnyReadStart,
+    pub(in crate::drive) suspend: AnySuspend,
+    pub(in crate::drive) eviction: AnyEviction,
+    pub(in crate::drive) background: Vec<AnyBackground>,
     /// The metadata components, which learn before the policies.
-    pub(super) metadata: Metadata,
+    pub(in crate::drive) metadata: Metadata,
     /// The kinds of event that at least one listener wants.
-    pub(super) wants: EventMask,
+    pub(in crate::drive) wants: EventMask,
     /// The listeners of each kind of event.
     listeners: [Box<[Listener]>; EventMask::KINDS],
     /// Whether the placement chain fills in hints page by page.
-    pub(super) asks_pages: bool,
+    pub(in crate::drive) asks_pages: bool,
     /// What the policy of reads needs.
-    pub(super) reads: ReadStartNeeds,
+    pub(in crate::drive) reads: ReadStartNeeds,
     /// What was asked for and has not been carried out, each with who asked.
     pending: Vec<(Listener, Action)>,
     /// A list that is empty between two events; kept for its memory.
@@ -48,7 +48,7 @@ pub(super) struct Policies {
 
 /// A component or policy that subscribes to events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Listener {
+pub(in crate::drive) enum Listener {
     Metadata(ComponentId),
     Scheduler,
     Placement(u8),
@@ -62,7 +62,7 @@ pub(super) enum Listener {
 
 impl Listener {
     /// Its place in the list of background policies, if it is one.
-    pub(super) fn background(self) -> BackgroundAt {
+    pub(in crate::drive) fn background(self) -> BackgroundAt {
         match self {
             Listener::Background(at) => Some(at),
             _ => None,
@@ -71,7 +71,7 @@ impl Listener {
 }
 
 impl Policies {
-    pub(super) fn new(resolved: &Resolved, metadata: Metadata) -> Policies {
+    pub(in crate::drive) fn new(resolved: &Resolved, metadata: Metadata) -> Policies {
         let config = &resolved.config;
         let context = resolved.policy_context();
         let read_start = AnyReadStart::build(&config.read_start, &context);
@@ -106,13 +106,13 @@ impl Policies {
     }
 
     /// Records events of these kinds from now on.
-    pub(super) fn record(&mut self, kinds: EventMask) {
+    pub(in crate::drive) fn record(&mut self, kinds: EventMask) {
         self.recorded.0 = kinds;
         self.listen();
     }
 
     /// Returns the recorded events and empties the record.
-    pub(super) fn take_recorded(&mut self) -> Vec<String> {
+    pub(in crate::drive) fn take_recorded(&mut self) -> Vec<String> {
         std::mem::take(&mut self.recorded.1)
     }
 
@@ -145,7 +145,7 @@ impl Policies {
 
     /// Passes an event to its listeners.
     #[inline(always)]
-    pub(super) fn publish(&mut self, event: &Event) {
+    pub(in crate::drive) fn publish(&mut self, event: &Event) {
         if self.wants.has(event.kind()) {
             self.publish_to_all(event);
         }
@@ -191,8 +191,23 @@ impl Policies {
         }
     }
 
+    /// Whether wear is leveled across priorities now.
+    pub(in crate::drive) fn levels_across(&self) -> bool {
+        self.background.iter().any(|policy| policy.levels_across())
+    }
+
+    /// Passes an event to the components that subscribe to it.
+    pub(in crate::drive) fn publish_to_components(&mut self, event: &Event) {
+        for at in 0..self.listeners[event.kind().index()].len() {
+            let listener = self.listeners[event.kind().index()][at];
+            if matches!(listener, Listener::Metadata(_)) {
+                self.notify(listener, event);
+            }
+        }
+    }
+
     /// Passes an event to one listener alone.
-    pub(super) fn publish_to(&mut self, listener: Listener, event: &Event) {
+    pub(in crate::drive) fn publish_to(&mut self, listener: Listener, event: &Event) {
         self.notify(listener, event);
     }
 
@@ -211,7 +226,7 @@ impl Policies {
     }
 
     /// Publishes that a job has ended; its owner learns that the job was its own.
-    pub(super) fn publish_ended(&mut self, ended: EndedJob, owner: BackgroundAt) {
+    pub(in crate::drive) fn publish_ended(&mut self, ended: EndedJob, owner: BackgroundAt) {
         let kind = EventMask::JOB_ENDED.index();
         for at in 0..self.listeners[kind].len() {
             let listener = self.listeners[kind][at];
@@ -221,18 +236,18 @@ impl Policies {
     }
 
     /// Keeps an action for which [`Drive::ask`](super::Drive::ask) asks.
-    pub(super) fn ask(&mut self, action: Action) {
+    pub(in crate::drive) fn ask(&mut self, action: Action) {
         self.pending.push((Listener::Record, action));
     }
 
     /// Whether something was asked for that has not been carried out.
     #[inline]
-    pub(super) fn have_pending(&self) -> bool {
+    pub(in crate::drive) fn have_pending(&self) -> bool {
         !self.pending.is_empty()
     }
 
     /// The class to which the page should move that the host has just read, if it was asked for.
-    pub(super) fn take_migration(&mut self) -> Option<BlockClass> {
+    pub(in crate::drive) fn take_migration(&mut self) -> Option<BlockClass> {
         let mut first = None;
         self.pending.retain(|(_, action)| match *action {
             Action::MigratePage { class } => {
@@ -253,7 +268,7 @@ impl Policies {
     }
 
     /// Takes what was asked for.
-    pub(super) fn take_pending(&mut self) -> Vec<(Listener, Action)> {
+    pub(in crate::drive) fn take_pending(&mut self) -> Vec<(Listener, Action)> {
         std::mem::take(&mut self.pending)
     }
 
@@ -284,30 +299,33 @@ impl Policies {
     }
 
     /// Returns the columns of each component and policy with its place in the config.
-    pub(super) fn columns(&mut self) -> impl Iterator<Item = (String, Vec<Column<'_>>)> {
+    pub(in crate::drive) fn columns(&mut self) -> impl Iterator<Item = (String, Vec<Column<'_>>)> {
         self.learners().into_iter().map(|(place, learner)| (place, learner.columns()))
     }
 
     /// Returns the state of each component and policy as text, with its place in the config.
-    pub(super) fn states(&mut self) -> Vec<(String, String)> {
+    pub(in crate::drive) fn states(&mut self) -> Vec<(String, String)> {
         let all = self.learners().into_iter();
         all.map(|(place, learner)| (place, format!("{learner:?}"))).collect()
     }
 
     /// Returns what each component and policy counts for results, with its place in the config.
-    pub(super) fn counters(&mut self) -> impl Iterator<Item = (String, Counters)> {
+    pub(in crate::drive) fn counters(&mut self) -> impl Iterator<Item = (String, Counters)> {
         let all = self.learners().into_iter();
         all.map(|(place, learner)| (place, learner.counters().into_iter().collect()))
     }
 
     /// Returns the bits that a controller needs for all columns, by name, with so many blocks set apart.
-    pub(super) fn metadata_bits(&mut self, blocks_apart: u64) -> Vec<(&'static str, u64)> {
+    pub(in crate::drive) fn metadata_bits(
+        &mut self,
+        blocks_apart: u64,
+    ) -> Vec<(&'static str, u64)> {
         let columns = self.columns().flat_map(|(_, columns)| columns);
         columns::metadata_bits(columns, blocks_apart)
     }
 
     /// Returns the columns that a state file carries.
-    pub(super) fn saved(&mut self) -> SavedColumns {
+    pub(in crate::drive) fn saved(&mut self) -> SavedColumns {
         let mut saved = SavedColumns::default();
         self.columns().for_each(|(place, columns)| saved.add(&place, &columns));
         saved
@@ -317,7 +335,7 @@ impl Policies {
     ///
     /// # Errors
     /// When a value is outside the range of its column.
-    pub(super) fn restore(&mut self, saved: &SavedColumns) -> Result<(), String> {
+    pub(in crate::drive) fn restore(&mut self, saved: &SavedColumns) -> Result<(), String> {
         for (place, mut columns) in self.columns() {
             saved.restore(&place, &mut columns)?;
         }

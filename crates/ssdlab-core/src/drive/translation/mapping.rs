@@ -5,22 +5,23 @@ use std::collections::BTreeSet;
 
 use ssdlab_nand::{Lpn, PlaneId};
 
-use super::Drive;
-use super::routing::Step;
-use super::watch::watch;
+use super::Step;
+use super::Translation;
 use crate::account::{Cause, OpKind};
+use crate::audit::watch;
+use crate::drive::machine::Machine;
 use crate::flash::{Fifo, Owner, TxnId};
 use crate::ftl::{Entry, MapCache, MapRoom, MapShape};
 use crate::host::Op;
 
 /// What is held of the map, and who waits for more of it.
 #[derive(Clone, Debug)]
-pub(super) struct Mapping {
-    pub(super) cache: MapCache,
+pub(in crate::drive) struct Mapping {
+    pub(in crate::drive) cache: MapCache,
     /// Operations that wait for the translation page of each slot.
-    pub(super) waiting: Vec<Fifo>,
+    pub(in crate::drive) waiting: Vec<Fifo>,
     /// Operations that wait for a slot.
-    pub(super) starved: Fifo,
+    pub(in crate::drive) starved: Fifo,
     /// By plane, translation pages whose entries its job has changed and that are not held.
     moved: Vec<BTreeSet<u32>>,
 }
@@ -35,97 +36,96 @@ impl Mapping {
             moved: vec![BTreeSet::new(); planes as usize],
         }
     }
-
-    /// Whether a logical page is a translation page's.
-    pub fn is_translation(&self, lpn: Lpn) -> bool {
-        self.cache.is_translation(lpn)
-    }
 }
 
-impl Drive {
+impl Translation {
     /// Operations that wait for entries of the map.
-    pub(super) fn waiting_for_entries(&self) -> Vec<TxnId> {
+    pub(in crate::drive) fn waiting_for_entries(&self, machine: &Machine) -> Vec<TxnId> {
         let lists = self.mapping.iter().flat_map(|all| all.waiting.iter().chain([&all.starved]));
-        lists.flat_map(|list| list.ids(&self.flash.txns)).collect()
+        lists.flat_map(|list| list.ids(&machine.flash.txns)).collect()
     }
 
     /// Whether the entry of an operation's page is held; if not, the operation waits for it.
     #[inline]
-    pub(super) fn ensure_mapping_cached(&mut self, id: TxnId) -> bool {
-        self.mapping.is_none() || self.look_up(id)
+    pub(in crate::drive) fn ensure_mapping_cached(
+        &mut self,
+        machine: &mut Machine,
+        id: TxnId,
+    ) -> bool {
+        self.mapping.is_none() || self.look_up(machine, id)
     }
 
-    fn look_up(&mut self, id: TxnId) -> bool {
-        let txn = &self.flash.txns[id];
+    fn look_up(&mut self, machine: &mut Machine, id: TxnId) -> bool {
+        let txn = &machine.flash.txns[id];
         if matches!(txn.owner, Owner::Map { .. }) {
             return true;
         }
         let mapping = self.mapping.as_mut().expect("a map that is held in part");
         match mapping.cache.look_up(txn.lpn) {
             Entry::Here => {
-                self.stats.map.hits += 1;
+                machine.stats.map.hits += 1;
                 return true;
             }
-            Entry::Coming => self.stats.map.misses += 1,
+            Entry::Coming => machine.stats.map.misses += 1,
             Entry::Absent => {
-                self.stats.map.misses += 1;
-                self.load_for(id);
+                machine.stats.map.misses += 1;
+                self.load_for(machine, id);
                 return false;
             }
         }
         let mapping = self.mapping.as_mut().expect("a map that is held in part");
-        let page = mapping.cache.page_of(self.flash.txns[id].lpn);
+        let page = mapping.cache.page_of(machine.flash.txns[id].lpn);
         let slot = mapping.cache.slot_of(page).expect("it is on its way");
-        mapping.waiting[slot].push(&mut self.flash.txns, id);
+        mapping.waiting[slot].push(&mut machine.flash.txns, id);
         false
     }
 
     /// Reads the translation page that an operation needs, as soon as there is a slot for it.
-    pub(super) fn load_for(&mut self, id: TxnId) {
+    pub(in crate::drive) fn load_for(&mut self, machine: &mut Machine, id: TxnId) {
         let mapping = self.mapping.as_mut().expect("a map that is held in part");
-        let page = mapping.cache.page_of(self.flash.txns[id].lpn);
+        let page = mapping.cache.page_of(machine.flash.txns[id].lpn);
         let room = match mapping.cache.slot_of(page) {
             // It has been asked for since.
             Some(_) => None,
             None => Some(mapping.cache.begin_load(page)),
         };
         if room == Some(MapRoom::None) {
-            return mapping.starved.push(&mut self.flash.txns, id);
+            return mapping.starved.push(&mut machine.flash.txns, id);
         }
         let slot = mapping.cache.slot_of(page).expect("it has one");
-        mapping.waiting[slot].push(&mut self.flash.txns, id);
+        mapping.waiting[slot].push(&mut machine.flash.txns, id);
         if let Some(MapRoom::AfterWriting(old)) = room {
-            self.stats.map.written_back += 1;
-            self.map_operation(old, OpKind::Program, false);
+            machine.stats.map.written_back += 1;
+            self.map_operation(machine, old, OpKind::Program, false);
         }
         if room.is_some() {
-            self.map_operation(page, OpKind::Read, false);
+            self.map_operation(machine, page, OpKind::Read, false);
         }
     }
 
     /// The entry of a logical page has changed.
     #[inline]
-    pub(super) fn entry_changed(&mut self, lpn: Lpn) {
+    pub(in crate::drive) fn entry_changed(&mut self, machine: &mut Machine, lpn: Lpn) {
         if self.mapping.is_some() {
-            self.change_entry(lpn);
+            self.change_entry(machine, lpn);
         }
     }
 
     #[inline(never)]
-    fn change_entry(&mut self, lpn: Lpn) {
+    fn change_entry(&mut self, machine: &mut Machine, lpn: Lpn) {
         let Some(mapping) = &mut self.mapping else { return };
         if mapping.cache.is_translation(lpn) || mapping.cache.change(lpn) {
             return;
         }
         let page = mapping.cache.page_of(lpn);
         if mapping.cache.owe(page) {
-            self.change_on_flash(page);
+            self.change_on_flash(machine, page);
         }
     }
 
     /// The entry of a page that a plane's job has moved has changed; the job's changes go together.
     #[inline]
-    pub(super) fn entry_moved(&mut self, lpn: Lpn, plane: PlaneId) {
+    pub(in crate::drive) fn entry_moved(&mut self, lpn: Lpn, plane: PlaneId) {
         let Some(mapping) = &mut self.mapping else { return };
         if !mapping.cache.is_translation(lpn) && !mapping.cache.change(lpn) {
             mapping.moved[plane.index()].insert(mapping.cache.page_of(lpn));
@@ -133,7 +133,7 @@ impl Drive {
     }
 
     /// A plane's job has ended: the entries that it has changed are changed on the flash.
-    pub(super) fn change_moved(&mut self, plane: PlaneId) {
+    pub(in crate::drive) fn change_moved(&mut self, machine: &mut Machine, plane: PlaneId) {
         let Some(mapping) = &mut self.mapping else { return };
         for page in std::mem::take(&mut mapping.moved[plane.index()]) {
             let mapping = self.mapping.as_mut().expect("a map that is held in part");
@@ -142,24 +142,24 @@ impl Drive {
                 continue;
             }
             if mapping.cache.owe(page) {
-                self.change_on_flash(page);
+                self.change_on_flash(machine, page);
             }
         }
     }
 
-    pub(super) fn change_on_flash(&mut self, page: u32) {
-        self.stats.map.changed_on_flash += 1;
-        self.map_operation(page, OpKind::Program, true);
+    pub(in crate::drive) fn change_on_flash(&mut self, machine: &mut Machine, page: u32) {
+        machine.stats.map.changed_on_flash += 1;
+        self.map_operation(machine, page, OpKind::Program, true);
     }
 
     /// Begins an operation on a translation page; with `in_part`, it is read before it is written.
-    fn map_operation(&mut self, page: u32, kind: OpKind, in_part: bool) {
+    fn map_operation(&mut self, machine: &mut Machine, page: u32, kind: OpKind, in_part: bool) {
         let mapping = self.mapping.as_ref().expect("a map that is held in part");
         let lpn = mapping.cache.lpn_of(page);
-        let id = self.flash.txns.insert(self.now);
-        self.flash.comes(id);
-        let whole = u64::MAX >> (64 - self.geometry.sectors_per_page());
-        let txn = &mut self.flash.txns[id];
+        let id = machine.flash.txns.insert(machine.now);
+        machine.flash.comes(id);
+        let whole = u64::MAX >> (64 - machine.geometry.sectors_per_page());
+        let txn = &mut machine.flash.txns[id];
         txn.lpn = lpn;
         txn.owner = Owner::Map { page, in_part };
         txn.kind = kind;
@@ -167,11 +167,11 @@ impl Drive {
         txn.mask = if in_part { 1 } else { whole };
         txn.sectors = txn.mask.count_ones() as u16;
         let op = if kind == OpKind::Read { Op::Read } else { Op::Write };
-        watch!(self, begins(id, &self.flash.txns[id], op));
+        watch!(machine, begins(id, &machine.flash.txns[id], op));
         // An entry is not needed for the map's own pages.
-        let changes = self.flash.txns[id].changes_page();
-        if self.host.hazards.acquire(&mut self.flash.txns, id, changes) {
-            let step = self.continue_with_entry(id);
+        let changes = machine.flash.txns[id].changes_page();
+        if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
+            let step = self.continue_with_entry(machine, id);
             debug_assert_eq!(step, Step::UnderWay, "the map was on the flash from the start");
         }
     }

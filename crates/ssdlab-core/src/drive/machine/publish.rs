@@ -1,19 +1,21 @@
 //! Builds the events that the drive publishes to components and policies.
 
+use crate::config::RESERVE_BLOCKS;
+use crate::policy::event::{Action, FreedBlock, Probe};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn, PlaneId, Ppn};
 
-use super::Drive;
+use super::Machine;
 use crate::account::{Cause, OpKind};
 use crate::buffer::Slot;
 use crate::flash::TxnId;
 use crate::ftl::BlockState;
 use crate::policy::event::{BlockOpened, Event, EventMask, Migrated, Programmed, ReadOutcome};
 
-impl Drive {
+impl Machine {
     /// Publishes that a flash operation has read, programmed or erased.
     #[inline(always)]
-    pub(super) fn publish_operation(&mut self, id: TxnId) {
+    pub(in crate::drive) fn publish_operation(&mut self, id: TxnId) {
         match self.flash.txns[id].kind {
             OpKind::Read => self.publish_read(id),
             OpKind::Program => self.publish_programmed(id),
@@ -67,7 +69,7 @@ impl Drive {
 
     /// Publishes that a block is full, if this page was its last.
     #[inline]
-    pub(super) fn publish_if_closed(&mut self, ppn: Ppn) {
+    pub(in crate::drive) fn publish_if_closed(&mut self, ppn: Ppn) {
         if self.policies.wants.has(EventMask::BLOCK_CLOSED) {
             let block = self.geometry.block_of(ppn);
             if self.ftl.blocks.state(block) == BlockState::Closed {
@@ -76,18 +78,9 @@ impl Drive {
         }
     }
 
-    /// Publishes that a plane, on which a block was opened, is low on space, if it is.
-    #[cold]
-    pub(super) fn publish_low_space(&mut self, plane: PlaneId) {
-        if self.free(plane) < self.background.jobs.contents() {
-            let free_blocks = self.ftl.alloc.free_blocks(plane) as u32;
-            self.policies.publish(&Event::LowSpace { plane, free_blocks });
-        }
-    }
-
     /// Publishes that a page has moved to another block.
     #[inline]
-    pub(super) fn publish_migrated(
+    pub(in crate::drive) fn publish_migrated(
         &mut self,
         lpn: Lpn,
         [from, to]: [BlockId; 2],
@@ -99,7 +92,7 @@ impl Drive {
     }
 
     /// Publishes that a page leaves the buffer, or that a flush programs it.
-    pub(super) fn publish_evicted(&mut self, page: &Slot) {
+    pub(in crate::drive) fn publish_evicted(&mut self, page: &Slot) {
         self.policies.publish(&Event::PageEvicted { lpn: page.lpn, uses: page.uses });
     }
 
@@ -117,6 +110,34 @@ impl Drive {
                     let opened = BlockOpened { block, writer, stream };
                     self.policies.publish(&Event::BlockOpened(&opened));
                 }
+            }
+        }
+    }
+
+    /// A block was erased, which its P/E cycles do not count yet: its class and its turn from now on.
+    pub(in crate::drive) fn reassess(&mut self, block: BlockId) {
+        if !self.policies.wants.has(EventMask::BLOCK_FREED) {
+            return;
+        }
+        let cycles_per_erase = self.resolved.config.flash.cycles_per_erase;
+        let cells = &self.flash.cells;
+        // A job may have used the block that is kept for jobs: then this one takes its place.
+        let plane = self.geometry.plane_of(block);
+        let freed = FreedBlock {
+            block,
+            class: self.ftl.blocks.class(block),
+            pe_cycles: self.ftl.blocks.erases(block) + cycles_per_erase,
+            cycles_per_erase,
+            cell_time: cells.time(self.now),
+            has_spare: self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS,
+            probe: Probe(&|cycles| cells.look(block, cycles)),
+        };
+        self.policies.publish_freed(&freed);
+        for action in self.policies.take_reassessments() {
+            match action {
+                Action::SetClass { block, class } => self.ftl.blocks.set_class(block, class),
+                Action::SetTurn { block, turn } => self.ftl.blocks.set_turn(block, turn),
+                Action::Relocate(_) | Action::MigratePage { .. } | Action::SetTimer { .. } => {}
             }
         }
     }

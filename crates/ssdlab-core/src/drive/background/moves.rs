@@ -6,10 +6,12 @@
 
 use ssdlab_nand::{Geometry, Lpn, PlaneId, Ppn};
 
-use super::Drive;
-use super::watch::watch;
+use super::Background;
 use crate::account::{Cause, OpKind};
+use crate::audit::watch;
 use crate::config::{Allocation, Resolved};
+use crate::drive::machine::Machine;
+use crate::drive::translation::Translation;
 use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{Map, PlaneOrder};
 use crate::metadata::block_class::BlockClassChoice;
@@ -20,7 +22,7 @@ use crate::policy::event::{Event, EventMask};
 
 /// Where pages may move, and whose turn it is.
 #[derive(Clone, Debug)]
-pub(super) struct Moves {
+pub(in crate::drive) struct Moves {
     /// A page moves among so many planes that follow one another, a part of the drive.
     span: u32,
     /// By part, the plane that is asked first to take the next page, counted within the part.
@@ -101,234 +103,266 @@ impl Moves {
     }
 }
 
-impl Drive {
+impl Background {
     /// The host has read a page from the flash: it may have to move.
     #[inline]
-    pub(super) fn host_has_read(&mut self, id: TxnId) {
-        if self.background.moves.is_some() && self.policies.wants.has(EventMask::HOST_READ) {
-            self.may_migrate(id);
+    pub(in crate::drive) fn host_has_read(&mut self, machine: &mut Machine, id: TxnId) {
+        if self.moves.is_some() && machine.policies.wants.has(EventMask::HOST_READ) {
+            self.may_migrate(machine, id);
         }
     }
 
     #[inline(never)]
-    fn may_migrate(&mut self, id: TxnId) {
-        let txn = &self.flash.txns[id];
+    fn may_migrate(&mut self, machine: &mut Machine, id: TxnId) {
+        let txn = &machine.flash.txns[id];
         let (lpn, ppn) = (txn.lpn, txn.ppn);
         // What no table knows cannot move, what has moved was read as it was, and what cannot be decoded
         // has nothing to move.
         if !matches!(txn.owner, Owner::Request(_))
-            || self.ftl.map.get(lpn) != Some(ppn)
+            || machine.ftl.map.get(lpn) != Some(ppn)
             || txn.uncorrectable
         {
             return;
         }
-        let block = self.geometry.block_of(ppn);
-        let class = || self.ftl.blocks.class(block);
-        let groups = self.policies.metadata.block_groups.as_ref();
+        let block = machine.geometry.block_of(ppn);
+        let class = || machine.ftl.blocks.class(block);
+        let groups = machine.policies.metadata.block_groups.as_ref();
         let group = groups.map_or_else(class, |groups| groups.group(block));
-        let is_apart = self.ftl.blocks.is_apart(block);
+        let is_apart = machine.ftl.blocks.is_apart(block);
         let read = HostRead { lpn, block, is_apart, group };
-        self.policies.publish(&Event::HostRead(&read));
-        if let Some(class) = self.policies.take_migration() {
-            self.move_page(id, class);
+        machine.policies.publish(&Event::HostRead(&read));
+        if let Some(class) = machine.policies.take_migration() {
+            self.move_page(machine, id, class);
         }
     }
 
     /// Moves the page that an operation has read to blocks of this class, which is set apart or a
     /// priority's.
-    fn move_page(&mut self, read: TxnId, class: BlockClass) {
-        let txn = &self.flash.txns[read];
+    fn move_page(&mut self, machine: &mut Machine, read: TxnId, class: BlockClass) {
+        let txn = &machine.flash.txns[read];
         let (lpn, from) = (txn.lpn, txn.ppn);
-        let whole = u64::MAX >> (64 - self.geometry.sectors_per_page());
+        let whole = u64::MAX >> (64 - machine.geometry.sectors_per_page());
         let at_hand = txn.mask == whole;
-        let lies_on = self.geometry.plane_of_page(from);
-        let Some(to) = self.plane_for_move(lpn, lies_on, class) else {
-            return self.ask_for_room(lpn, lies_on, class);
+        let lies_on = machine.geometry.plane_of_page(from);
+        let Some(to) = self.plane_for_move(machine, lpn, lies_on, class) else {
+            return self.ask_for_room(machine, lpn, lies_on, class);
         };
-        let id = self.flash.txns.insert(self.now);
-        watch!(self, takes_over(id, read));
-        let erases = self.ftl.blocks.erases(self.geometry.block_of(from));
-        let txn = &mut self.flash.txns[id];
+        let id = machine.flash.txns.insert(machine.now);
+        watch!(machine, takes_over(id, read));
+        let erases = machine.ftl.blocks.erases(machine.geometry.block_of(from));
+        let txn = &mut machine.flash.txns[id];
         (txn.lpn, txn.ppn, txn.plane) = (lpn, from, lies_on);
         txn.owner = Owner::Move { from, erases };
         txn.kind = OpKind::Read;
         txn.cause = Cause::Migration;
         txn.mask = whole;
-        txn.sectors = self.geometry.sectors_per_page() as u16;
+        txn.sectors = machine.geometry.sectors_per_page() as u16;
         txn.hint = PlacementHint { quality: Some(class), ..PlacementHint::default() };
-        self.policies.publish(&Event::MigrationBegan(lpn));
+        machine.policies.publish(&Event::MigrationBegan(lpn));
         if at_hand {
-            return self.program_moved(id, to);
+            return self.program_moved(machine, id, to);
         }
-        self.flash.comes(id);
-        self.flash.enqueue(id, Rank::BACKGROUND, self.now);
+        machine.flash.comes(id);
+        machine.flash.enqueue(id, Rank::BACKGROUND, machine.now);
     }
 
     /// A page that moves is at hand: it is programmed on this plane, and the next one elsewhere.
-    fn program_moved(&mut self, id: TxnId, to: PlaneId) {
-        let moves = self.background.moves.as_mut().expect(HAS_MOVES);
+    fn program_moved(&mut self, machine: &mut Machine, id: TxnId, to: PlaneId) {
+        let moves = self.moves.as_mut().expect(HAS_MOVES);
         moves.takes[moves.part(to)] = moves.behind(to);
-        let txn = &mut self.flash.txns[id];
+        let txn = &mut machine.flash.txns[id];
         (txn.kind, txn.plane) = (OpKind::Program, to);
-        self.flash.comes(id);
-        self.flash.enqueue(id, Rank::BACKGROUND, self.now);
+        machine.flash.comes(id);
+        machine.flash.enqueue(id, Rank::BACKGROUND, machine.now);
     }
 
     /// The plane to which a page goes that lies here: the next that has a page of the class for it.
-    fn plane_for_move(&self, lpn: Lpn, lies_on: PlaneId, class: BlockClass) -> Option<PlaneId> {
-        let moves = self.background.moves.as_ref().expect(HAS_MOVES);
+    fn plane_for_move(
+        &self,
+        machine: &Machine,
+        lpn: Lpn,
+        lies_on: PlaneId,
+        class: BlockClass,
+    ) -> Option<PlaneId> {
+        let moves = self.moves.as_ref().expect(HAS_MOVES);
         let mut planes = moves.planes(lies_on, moves.takes[moves.part(lies_on)]);
         planes.find(|&plane| {
-            self.ftl.alloc.pages_to_move_to(plane, class) > 0 && self.may_take(plane, lpn, lies_on)
+            machine.ftl.alloc.pages_to_move_to(plane, class) > 0
+                && self.may_take(machine, plane, lpn, lies_on)
         })
     }
 
     /// Whether a page may go from one plane to another.
-    fn may_take(&self, plane: PlaneId, lpn: Lpn, lies_on: PlaneId) -> bool {
-        let moves = self.background.moves.as_ref().expect(HAS_MOVES);
-        plane == lies_on || moves.may_take(plane, self.planes.home(lpn))
+    fn may_take(&self, machine: &Machine, plane: PlaneId, lpn: Lpn, lies_on: PlaneId) -> bool {
+        let moves = self.moves.as_ref().expect(HAS_MOVES);
+        plane == lies_on || moves.may_take(plane, machine.planes.home(lpn))
     }
 
     /// No plane to which a page might go has a page of the class left: the background policies learn of it, plane by
     /// plane, until a job begins. Of each class one block of a part is emptied at a time.
-    fn ask_for_room(&mut self, lpn: Lpn, lies_on: PlaneId, class: BlockClass) {
-        let moves = self.background.moves.as_mut().expect(HAS_MOVES);
+    fn ask_for_room(
+        &mut self,
+        machine: &mut Machine,
+        lpn: Lpn,
+        lies_on: PlaneId,
+        class: BlockClass,
+    ) {
+        let moves = self.moves.as_mut().expect(HAS_MOVES);
         let hand = *moves.hand(lies_on, class);
         let planes = moves.planes(lies_on, hand);
-        let is_emptied = |block| self.ftl.blocks.class(block) == class;
+        let is_emptied = |block| machine.ftl.blocks.class(block) == class;
         if planes.clone().any(|plane| {
-            self.background.jobs.block(plane).is_some_and(is_emptied)
-                && self.may_take(plane, lpn, lies_on)
+            self.jobs.block(plane).is_some_and(is_emptied)
+                && self.may_take(machine, plane, lpn, lies_on)
         }) {
             return;
         }
         let mut busy = None;
         for plane in planes {
-            let groups = self.policies.metadata.block_groups.as_ref();
+            let groups = machine.policies.metadata.block_groups.as_ref();
             let none_apart = groups.is_none_or(|groups| groups.apart(plane, class) == 0);
-            if none_apart || !self.may_take(plane, lpn, lies_on) {
+            if none_apart || !self.may_take(machine, plane, lpn, lies_on) {
                 continue;
             }
-            if self.background.jobs.block(plane).is_some() {
+            if self.jobs.block(plane).is_some() {
                 busy = busy.or(Some(plane));
                 continue;
             }
-            self.wants_room(plane, class);
-            self.choose_job(plane, Trigger::LacksRoom);
-            if self.background.jobs.block(plane).is_some() {
-                let moves = self.background.moves.as_mut().expect(HAS_MOVES);
+            machine.policies.publish(&Event::NoSpace { plane, class });
+            self.choose_job(machine, plane, Trigger::LacksRoom);
+            if self.jobs.block(plane).is_some() {
+                let moves = self.moves.as_mut().expect(HAS_MOVES);
                 *moves.hand(plane, class) = moves.behind(plane);
                 return;
             }
         }
         // The others have nothing to empty: the first of these is asked once its job has ended.
         if let Some(plane) = busy {
-            self.wants_room(plane, class);
+            machine.policies.publish(&Event::NoSpace { plane, class });
         }
-    }
-
-    fn wants_room(&mut self, plane: PlaneId, class: BlockClass) {
-        self.policies.publish(&Event::NoSpace { plane, class });
     }
 
     /// Whether a move that has come to the head of its lane may begin; if not, it is given up.
     #[inline(never)]
-    pub(super) fn may_move(&mut self, id: TxnId) -> bool {
-        let txn = &self.flash.txns[id];
+    pub(in crate::drive) fn may_move(&mut self, machine: &mut Machine, id: TxnId) -> bool {
+        let txn = &machine.flash.txns[id];
         let Owner::Move { from, .. } = txn.owner else { return true };
         let fits = match txn.kind {
-            OpKind::Read => self.ftl.map.valid(txn.ppn) == Some(txn.lpn),
+            OpKind::Read => machine.ftl.map.valid(txn.ppn) == Some(txn.lpn),
             _ => {
                 let class = txn.hint.quality.expect("a move knows where to");
-                self.ftl.alloc.pages_to_move_to(txn.plane, class) > 0
-                    && self.may_take(txn.plane, txn.lpn, self.geometry.plane_of_page(from))
+                machine.ftl.alloc.pages_to_move_to(txn.plane, class) > 0
+                    && self.may_take(
+                        machine,
+                        txn.plane,
+                        txn.lpn,
+                        machine.geometry.plane_of_page(from),
+                    )
             }
         };
         if !fits {
-            self.flash.pop(self.flash.txns[id].plane, self.flash.txns[id].lane);
-            self.flash.wait_ends(id, self.now);
-            self.give_up_move(id);
+            machine.flash.pop(machine.flash.txns[id].plane, machine.flash.txns[id].lane);
+            machine.flash.wait_ends(id, machine.now);
+            give_up_move(machine, id);
         }
         fits
     }
 
-    fn give_up_move(&mut self, id: TxnId) {
-        self.stats.migration.abandoned += 1;
-        self.flash.txns.remove(id);
-        watch!(self, gone(id));
-    }
-
     /// An operation of a move has ended.
     #[inline(never)]
-    pub(super) fn continue_move(&mut self, id: TxnId, from: Ppn, erases: u32) {
-        let lies_on = self.geometry.plane_of_page(from);
-        let txn = &mut self.flash.txns[id];
+    pub(in crate::drive) fn continue_move(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        id: TxnId,
+        from: Ppn,
+        erases: u32,
+    ) {
+        let lies_on = machine.geometry.plane_of_page(from);
+        let txn = &mut machine.flash.txns[id];
         let lpn = txn.lpn;
         if txn.kind == OpKind::Read && txn.uncorrectable {
-            return self.give_up_move(id);
+            return give_up_move(machine, id);
         }
         if txn.kind == OpKind::Read {
             txn.failed = 0;
-            txn.since = self.now;
+            txn.since = machine.now;
             let class = txn.hint.quality.expect("a move knows where to");
-            return match self.plane_for_move(lpn, lies_on, class) {
-                Some(to) => self.program_moved(id, to),
-                None => self.give_up_move(id),
+            return match self.plane_for_move(machine, lpn, lies_on, class) {
+                Some(to) => self.program_moved(machine, id, to),
+                None => give_up_move(machine, id),
             };
         }
-        watch!(self, programmed(id, &self.flash.txns[id], &self.ftl));
-        let txn = &self.flash.txns[id];
+        watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl));
+        let txn = &machine.flash.txns[id];
         let (to, plane) = (txn.ppn, txn.plane);
-        self.flash.txns.remove(id);
-        watch!(self, gone(id));
+        machine.flash.txns.remove(id);
+        watch!(machine, gone(id));
         // The page may lie there again, with other data.
-        let same = self.ftl.blocks.erases(self.geometry.block_of(from)) == erases;
+        let same = machine.ftl.blocks.erases(machine.geometry.block_of(from)) == erases;
         let from = if same { from } else { Ppn(u32::MAX) };
-        if self.ftl.commit_copy(lpn, from, to) {
-            self.stats.migration.hot += 1;
-            let moved = [self.geometry.block_of(from), self.geometry.block_of(to)];
-            self.publish_migrated(lpn, moved, Cause::Migration, true);
-            self.entry_changed(lpn);
+        if machine.ftl.commit_copy(lpn, from, to) {
+            machine.stats.migration.hot += 1;
+            let moved = [machine.geometry.block_of(from), machine.geometry.block_of(to)];
+            machine.publish_migrated(lpn, moved, Cause::Migration, true);
+            translation.entry_changed(machine, lpn);
             if plane != lies_on {
-                self.holds(plane, lpn);
+                self.holds(machine, plane, lpn);
             }
-            self.leaves(lpn, lies_on, plane);
+            self.leaves(machine, lpn, lies_on, plane);
         } else {
-            self.stats.migration.outdated += 1;
+            machine.stats.migration.outdated += 1;
         }
-        self.publish_if_closed(to);
-        self.plane_changed(plane);
+        machine.publish_if_closed(to);
+        self.plane_changed(machine, plane);
     }
 
     /// A page has come to a plane on which it did not lie.
-    fn holds(&mut self, plane: PlaneId, lpn: Lpn) {
-        if let Some(count) = self.foreign_on(plane, lpn) {
+    fn holds(&mut self, machine: &mut Machine, plane: PlaneId, lpn: Lpn) {
+        if let Some(count) = self.foreign_on(machine, plane, lpn) {
             *count += 1;
         }
     }
 
     /// A plane holds a page no longer.
-    pub(super) fn no_longer_holds(&mut self, plane: PlaneId, lpn: Lpn) {
-        if let Some(count) = self.foreign_on(plane, lpn) {
+    pub(in crate::drive) fn no_longer_holds(
+        &mut self,
+        machine: &mut Machine,
+        plane: PlaneId,
+        lpn: Lpn,
+    ) {
+        if let Some(count) = self.foreign_on(machine, plane, lpn) {
             *count -= 1;
         }
     }
 
     /// The count to which a page on a plane belongs, if its home is another.
-    fn foreign_on(&mut self, plane: PlaneId, lpn: Lpn) -> Option<&mut u32> {
-        let moves = self.background.moves.as_mut()?;
-        let away = self.planes.home(lpn) != plane;
+    fn foreign_on(&mut self, machine: &mut Machine, plane: PlaneId, lpn: Lpn) -> Option<&mut u32> {
+        let moves = self.moves.as_mut()?;
+        let away = machine.planes.home(lpn) != plane;
         moves.foreign.get_mut(plane.index()).filter(|_| away)
     }
 
     /// A page became invalid on a plane and lies on another, perhaps, where it was written.
     #[inline]
-    pub(super) fn leaves(&mut self, lpn: Lpn, plane: PlaneId, written: PlaneId) {
+    pub(in crate::drive) fn leaves(
+        &mut self,
+        machine: &mut Machine,
+        lpn: Lpn,
+        plane: PlaneId,
+        written: PlaneId,
+    ) {
         if plane != written {
-            self.no_longer_holds(plane, lpn);
-            self.plane_changed(plane);
+            self.no_longer_holds(machine, plane, lpn);
+            self.plane_changed(machine, plane);
         }
     }
+}
+
+fn give_up_move(machine: &mut Machine, id: TxnId) {
+    machine.stats.migration.abandoned += 1;
+    machine.flash.txns.remove(id);
+    watch!(machine, gone(id));
 }
 
 /// What reads lead to only where pages may move.

@@ -1,16 +1,18 @@
 //! At which level a read starts, and how it goes on.
 
+use crate::policy::background::Expected;
 use ssdlab_base::Nanos;
+use ssdlab_nand::BlockId;
 use ssdlab_nand::Level;
 
-use super::Drive;
+use super::Machine;
 use crate::flash::{TxnId, UnitId};
 use crate::policy::read_start::ReadStartView;
 
-impl Drive {
+impl Machine {
     /// Asks at which level a read starts, or goes on.
     #[inline(always)]
-    pub(super) fn set_level(&mut self, id: TxnId) {
+    pub(in crate::drive) fn set_level(&mut self, id: TxnId) {
         self.flash.txns[id].level = match self.flash.txns[id].failed {
             0 => self.policies.read_start.start(&self.read_view(id)),
             _ => self.next_level(id),
@@ -19,7 +21,7 @@ impl Drive {
 
     /// Asks at which level a read goes on whose attempt fails, or will perhaps.
     #[inline(never)]
-    pub(super) fn next_level(&mut self, id: TxnId) -> Level {
+    pub(in crate::drive) fn next_level(&mut self, id: TxnId) -> Level {
         let view = self.read_view(id);
         let level = self.flash.txns[id].level;
         self.policies.read_start.climb(&view, level).min(view.last_level())
@@ -27,7 +29,7 @@ impl Drive {
 
     /// What a reading policy may know of a read.
     #[inline(always)]
-    pub(super) fn read_view(&self, id: TxnId) -> ReadStartView {
+    pub(in crate::drive) fn read_view(&self, id: TxnId) -> ReadStartView {
         let txn = &self.flash.txns[id];
         let block = self.geometry.block_of(txn.ppn);
         let (mut age, mut pe_cycles) = (Nanos::ZERO, 0);
@@ -45,21 +47,35 @@ impl Drive {
     }
 
     /// The reads that a unit holds go on, each at its next level.
-    pub(super) fn try_again(&mut self, unit: UnitId) {
+    pub(in crate::drive) fn try_again(&mut self, unit: UnitId) {
         if self.flash.continue_ahead(unit, self.now) {
             return;
         }
-        self.for_held(unit, Drive::set_level);
+        self.for_held(unit, Machine::set_level);
         self.flash.sense_again(unit, self.now);
     }
 
     /// Calls `act` for the reads that a unit holds.
     #[inline]
-    pub(super) fn for_held(&mut self, unit: UnitId, act: impl Fn(&mut Drive, TxnId)) {
+    pub(in crate::drive) fn for_held(&mut self, unit: UnitId, act: impl Fn(&mut Machine, TxnId)) {
         let mut next = self.flash.held(unit).next();
         while let Some(id) = next {
             act(self, id);
             next = self.flash.held_from(id).nth(1);
+        }
+    }
+
+    /// How a block is expected to read now.
+    pub(in crate::drive) fn expected(&self, block: BlockId) -> Expected {
+        let Some(estimates) = &self.policies.metadata.retry_estimates else {
+            return Expected::default();
+        };
+        let now = self.flash.cells.time(self.now);
+        let expected = estimates.expected(block, self.ftl.blocks.erases(block), now);
+        if estimates.is_oracle() {
+            Expected { retries: self.flash.cells.retries_of(block, self.now), ..expected }
+        } else {
+            expected
         }
     }
 }

@@ -1,0 +1,214 @@
+//! What the background policies want done: a block's valid pages move elsewhere on its plane, then it is
+//! erased. One job at a time on a plane, one operation of it at a time.
+
+use crate::flash::Txn;
+use ssdlab_nand::{BlockId, Level, PageInBlock, PlaneId, Ppn};
+
+use super::Background;
+use crate::account::{Cause, OpKind};
+use crate::drive::machine::Machine;
+use crate::drive::machine::policies::BackgroundAt;
+use crate::flash::{Owner, Rank, TxnId};
+use crate::ftl::Writer;
+use crate::policy::background::Job;
+use crate::policy::event::Event;
+use ssdlab_schemes::AnyBackground;
+
+/// Pages of a block that are looked at ahead together.
+const AHEAD: u16 = 32;
+
+/// A job under way.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::drive) struct Running {
+    pub(in crate::drive) job: Job,
+    /// The next page of the block to look at, and the first that was not looked at ahead.
+    cursor: u16,
+    ahead: u16,
+    /// Where the page that is being moved comes from.
+    pub(in crate::drive) from: Ppn,
+    /// The background policy that wanted it.
+    pub(in crate::drive) policy: BackgroundAt,
+    /// Pages that were moved, and the block that took the last of them.
+    pub(in crate::drive) moved: u32,
+    pub(in crate::drive) took: Option<BlockId>,
+}
+
+/// The jobs of every plane.
+#[derive(Clone, Debug)]
+pub struct Jobs {
+    running: Box<[Option<Running>]>,
+    /// Free pages of a plane with which no background policy has anything to do.
+    contents: u32,
+    /// Free pages of a plane below which jobs go before the host.
+    urgent: u32,
+    /// Whether all free pages count for both, not those of free blocks alone.
+    counts_pages: bool,
+}
+
+impl Jobs {
+    pub fn new(planes: u32, policies: &[AnyBackground]) -> Jobs {
+        let needs = || policies.iter().map(AnyBackground::needs);
+        let contents = needs().map(|needs| needs.free_page_target).max();
+        let urgent = needs().map(|needs| needs.urgent_below).max();
+        Jobs {
+            running: vec![None; planes as usize].into_boxed_slice(),
+            contents: contents.unwrap_or(0),
+            urgent: urgent.unwrap_or(0),
+            counts_pages: needs().any(|needs| needs.counts_pages),
+        }
+    }
+
+    /// The block that is being emptied on a plane.
+    pub fn block(&self, plane: PlaneId) -> Option<BlockId> {
+        self.running[plane.index()].map(|running| running.job.block)
+    }
+
+    /// The job under way on a plane.
+    #[inline]
+    pub(in crate::drive) fn of(&mut self, plane: PlaneId) -> &mut Running {
+        self.running[plane.index()].as_mut().expect("a job under way")
+    }
+
+    /// Whether a plane has no job.
+    #[inline]
+    pub(in crate::drive) fn is_free(&self, plane: PlaneId) -> bool {
+        self.running[plane.index()].is_none()
+    }
+
+    /// Free pages of a plane from which on no policy has anything to do.
+    #[inline]
+    pub(super) fn contents(&self) -> u32 {
+        self.contents
+    }
+
+    /// A job has ended.
+    pub(in crate::drive) fn end(&mut self, plane: PlaneId) -> Running {
+        self.running[plane.index()].take().expect("a job under way")
+    }
+
+    /// The writer that takes the pages of a plane's job.
+    #[inline]
+    pub fn writer(&self, plane: PlaneId) -> Writer {
+        self.running[plane.index()].expect("a job under way").job.to
+    }
+}
+
+impl Background {
+    /// Free pages of a plane as the background policies count them.
+    #[inline]
+    pub(in crate::drive) fn free(&self, machine: &Machine, plane: PlaneId) -> u32 {
+        machine.ftl.alloc.counted(plane, self.jobs.counts_pages)
+    }
+
+    /// Begins a job on a plane that none runs on.
+    pub(super) fn begin_job(
+        &mut self,
+        machine: &mut Machine,
+        plane: PlaneId,
+        policy: BackgroundAt,
+        job: Job,
+    ) {
+        debug_assert!(machine.ftl.may_empty(job.block), "{:?} is being programmed", job.block);
+        machine.stats.unprogrammed += u64::from(machine.ftl.begin_collection(job.block));
+        self.jobs.running[plane.index()] =
+            Some(Running { job, cursor: 0, from: Ppn(0), policy, moved: 0, took: None, ahead: 0 });
+        self.drive_wide.begins(&job);
+        if let Some(streams) = machine.history.streams.as_mut().filter(|_| job.cause == Cause::Gc) {
+            streams.collected(job.block, machine.ftl.blocks.valid(job.block));
+        }
+        machine.policies.publish(&Event::BlockCollected(job.block));
+        machine.collecting[plane.index()] = true;
+        let id = machine.flash.txns.insert(machine.now);
+        self.next_of_job(machine, id, plane);
+    }
+
+    /// Enqueues the next operation of a plane's job: the read of its next valid page, or the erase
+    /// once there is none.
+    pub(super) fn next_of_job(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
+        let running = self.jobs.of(plane);
+        let block = running.job.block;
+        let mut kind = OpKind::Erase;
+        let mut page = machine.geometry.page(block, PageInBlock(0));
+        if machine.ftl.blocks.valid(block) > 0 {
+            if running.cursor >= running.ahead {
+                let end = (running.cursor + AHEAD).min(machine.geometry.pages as u16);
+                let ahead = [running.cursor, end].map(|at| page.0 + u32::from(at));
+                machine.ftl.map.expect_moves(ahead[0]..ahead[1]);
+                running.ahead = end;
+            }
+            for offset in running.cursor..machine.geometry.pages as u16 {
+                let ppn = machine.geometry.page(block, PageInBlock(offset));
+                if let Some(lpn) = machine.ftl.map.valid(ppn) {
+                    running.cursor = offset + 1;
+                    running.from = ppn;
+                    (kind, page) = (OpKind::Read, ppn);
+                    machine.flash.txns[id].lpn = lpn;
+                    break;
+                }
+            }
+        }
+        let cause = running.job.cause;
+        let txn = &mut machine.flash.txns[id];
+        (txn.kind, txn.ppn, txn.plane, txn.cause) = (kind, page, plane, cause);
+        txn.owner = Owner::Job(plane);
+        txn.sectors = machine.geometry.sectors_per_page() as u16;
+        txn.failed = 0;
+        txn.level = Level::FIRST;
+        self.enqueue_job(machine, id, plane);
+    }
+
+    pub(super) fn enqueue_job(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
+        let is_urgent = match machine.flash.txns[id].cause {
+            Cause::Gc => self.free(machine, plane) < self.jobs.urgent,
+            // What makes no room goes first only where it is what the host waits for.
+            _ => machine.flash.blocks_programs(plane),
+        };
+        let rank = if is_urgent { Rank::URGENT } else { Rank::BACKGROUND };
+        machine.flash.txns[id].since = machine.now;
+        machine.flash.comes(id);
+        machine.flash.enqueue(id, rank, machine.now);
+    }
+
+    /// Whether a job makes room for pages that are read often.
+    pub(super) fn is_cold_out(&self, job: &Job) -> bool {
+        job.cause == Cause::Migration && self.moves.is_some()
+    }
+
+    /// Whether a job may read its page; if that was overwritten meanwhile, the job goes on with the next one.
+    #[inline(never)]
+    pub(in crate::drive) fn job_may_read(&mut self, machine: &mut Machine, id: TxnId) -> bool {
+        let Txn { plane, lane, lpn, ppn, .. } = machine.flash.txns[id];
+        let valid = machine.ftl.map.valid(ppn) == Some(lpn);
+        if !valid {
+            machine.flash.pop(plane, lane);
+            self.next_of_job(machine, id, plane);
+        }
+        valid
+    }
+
+    /// Who writes for this owner.
+    #[inline]
+    pub(in crate::drive) fn writer_of(&self, owner: Owner) -> Writer {
+        match owner {
+            Owner::Job(plane) => self.jobs.writer(plane),
+            Owner::Move { .. } => Writer::Gc,
+            Owner::Request(_) | Owner::Buffer { .. } | Owner::Map { .. } => Writer::Host,
+        }
+    }
+
+    /// The place in its block of the page that a transaction reads or would program.
+    pub(in crate::drive) fn offset_of(
+        &self,
+        machine: &Machine,
+        id: TxnId,
+        plane: PlaneId,
+    ) -> Option<PageInBlock> {
+        let txn = &machine.flash.txns[id];
+        match txn.kind {
+            OpKind::Program => {
+                machine.ftl.next_page(plane, self.writer_of(txn.owner), txn.hint.pick())
+            }
+            _ => Some(machine.geometry.page_in_block(txn.ppn)),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A job goes on, and ends: its pages have moved, its block is erased and joins the free ones.
+
+use ssdlab_nand::{BlockId, PlaneId};
+
+use super::Background;
+use super::jobs::Running;
+use crate::account::{Cause, OpKind, Priority};
+use crate::audit::watch;
+use crate::drive::machine::Machine;
+use crate::drive::translation::Translation;
+use crate::flash::TxnId;
+
+impl Background {
+    /// An operation of a plane's job ended.
+    #[inline(never)]
+    pub(in crate::drive) fn continue_job(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        id: TxnId,
+        plane: PlaneId,
+    ) {
+        match machine.flash.txns[id].kind {
+            OpKind::Read => {
+                machine.flash.txns[id].kind = OpKind::Program;
+                machine.flash.txns[id].failed = 0;
+                machine.make_hint(id);
+                let job = self.jobs.of(plane).job;
+                if job.stream.is_some() {
+                    machine.flash.txns[id].hint.stream = job.stream;
+                }
+                if let Some(class) = job.class {
+                    machine.flash.txns[id].hint.quality = Some(class);
+                } else if machine.resolved.config.metadata.block_class.by_priority() {
+                    // Whose it was, its page stays.
+                    let class = machine.ftl.blocks.class(job.block);
+                    machine.flash.txns[id].hint.priority = Some(Priority::of_class(class));
+                }
+                self.enqueue_job(machine, id, plane);
+            }
+            OpKind::Program => {
+                let running = self.jobs.of(plane);
+                let (lpn, to) = (machine.flash.txns[id].lpn, machine.flash.txns[id].ppn);
+                running.moved += 1;
+                running.took = Some(machine.geometry.block_of(to));
+                let Running { job, from, .. } = *running;
+                watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl));
+                if machine.ftl.commit_copy(lpn, from, to) {
+                    translation.entry_moved(lpn, plane);
+                    let moved = [job.block, machine.geometry.block_of(to)];
+                    machine.publish_migrated(lpn, moved, job.cause, false);
+                }
+                machine.publish_if_closed(to);
+                machine.stats.gc.1 += u64::from(job.cause == Cause::Gc);
+                machine.stats.migration.cold += u64::from(self.is_cold_out(&job));
+                self.next_of_job(machine, id, plane);
+            }
+            OpKind::Erase => self.end_of_job(machine, translation, id, plane),
+        }
+    }
+
+    fn end_of_job(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        id: TxnId,
+        plane: PlaneId,
+    ) {
+        let ended = self.jobs.end(plane);
+        machine.collecting[plane.index()] = false;
+        let block: BlockId = ended.job.block;
+        machine.flash.txns.remove(id);
+        watch!(machine, gone(id));
+        watch!(machine, erased(block));
+        machine.reassess(block);
+        let counts_for = machine.resolved.config.flash.cycles_per_erase;
+        machine.ftl.commit_erase(block, counts_for, ended.job.gains);
+        machine.block_wears(block);
+        translation.change_moved(machine, plane);
+        match ended.job.cause {
+            Cause::Gc => {
+                machine.stats.gc.0 += 1;
+                machine.stats.gc_for_subpools += u64::from(ended.job.gains.is_some());
+            }
+            Cause::Wl => machine.stats.wear_leveled += 1,
+            _ => machine.stats.migration.emptied += u64::from(self.is_cold_out(&ended.job)),
+        }
+        self.publish_ended_job(machine, &ended);
+        if machine.planes.is_dynamic() {
+            // What waits on a full plane may now go to this one.
+            machine.flash.unblock_all();
+        } else {
+            machine.flash.block_programs(plane, false);
+        }
+        self.start_drive_wide_jobs(machine);
+        match &mut translation.dispatch.hold {
+            Some(hold) => hold.job_ended(plane),
+            None => self.next_job(machine, plane),
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! The way of a page operation through the page buffer.
+
+use ssdlab_base::SimTime;
+use ssdlab_nand::Lpn;
+
+use super::machine::Machine;
+use super::translation::{Step, Translation};
+use crate::account::{Cause, OpKind, RequestAttrs};
+use crate::audit::watch;
+use crate::buffer::{Buffer, Slot, Vacancy};
+use crate::config::Resolved;
+use crate::flash::{Owner, Room, TxnId};
+use crate::policy::event::Event;
+
+/// What the drive does only if it has a buffer.
+const HAS_BUFFER: &str = "a drive with a buffer";
+
+/// How a page left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// With nothing to program: its slot is free.
+    Clean,
+    /// It is programmed.
+    Dirty,
+    /// A flush programs it: the departure of this number.
+    Flushing(u64),
+}
+
+/// The page buffer, if the drive has one: page operations of the host pass it first.
+#[derive(Clone, Debug)]
+pub(super) struct BufferStage {
+    pub(super) pages: Option<Buffer>,
+}
+
+impl BufferStage {
+    /// An empty buffer, if the config has one.
+    pub(super) fn new(resolved: &Resolved) -> BufferStage {
+        BufferStage { pages: Buffer::new(resolved) }
+    }
+
+    pub(super) fn the_buffer(&mut self) -> &mut Buffer {
+        self.pages.as_mut().expect(HAS_BUFFER)
+    }
+
+    /// A page operation of a host request comes to the buffer.
+    #[inline(never)]
+    pub(super) fn enter_buffer(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        id: TxnId,
+    ) -> Step {
+        match machine.flash.txns[id].kind {
+            OpKind::Read => self.read_through_buffer(machine, translation, id),
+            _ => {
+                self.write_to_buffer(machine, translation, id);
+                Step::UnderWay
+            }
+        }
+    }
+
+    fn read_through_buffer(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        id: TxnId,
+    ) -> Step {
+        let (lpn, mask) = (machine.flash.txns[id].lpn, machine.flash.txns[id].mask);
+        let now = SimTime::from_ns(machine.now);
+        let buffer = self.the_buffer();
+        if let Some(slot) = buffer.find(lpn) {
+            let page = buffer.page(slot);
+            page.uses.count(false);
+            let present = page.present;
+            machine.policies.publish(&Event::BufferHit { lpn, slot, written: false });
+            if present & mask == mask {
+                self.the_buffer().begin_move(now, id);
+                watch!(machine, hits(id, &machine.flash.txns[id]));
+                machine.stats.buffer.read_hits += 1;
+                return Step::UnderWay;
+            }
+            watch!(machine, overlaid(id, &machine.flash.txns[id], present));
+        }
+        machine.stats.buffer.read_misses += 1;
+        self.acquire(machine, translation, id)
+    }
+
+    fn write_to_buffer(&mut self, machine: &mut Machine, translation: &mut Translation, id: TxnId) {
+        let (lpn, mask) = (machine.flash.txns[id].lpn, machine.flash.txns[id].mask);
+        watch!(machine, buffered(id, &machine.flash.txns[id]));
+        let now = SimTime::from_ns(machine.now);
+        let attrs = machine.attrs(machine.flash.txns[id].owner);
+        if let Some(slot) = self.the_buffer().find(lpn) {
+            self.the_buffer().page(slot).write(id, mask, attrs);
+            machine.stats.buffer.write_hits += 1;
+            machine.policies.publish(&Event::BufferHit { lpn, slot, written: true });
+            return self.the_buffer().begin_move(now, id);
+        }
+        machine.stats.buffer.write_misses += 1;
+        let must_wait = match self.the_buffer().room() {
+            Vacancy::Now => false,
+            Vacancy::Coming => {
+                self.the_buffer().promise_room(id);
+                true
+            }
+            Vacancy::None => self.make_room(machine, translation, Room::For(id)) != Left::Clean,
+        };
+        let mut page = Slot::written(lpn, id, mask, attrs);
+        page.waits = must_wait;
+        let slot = self.the_buffer().insert(page);
+        machine.policies.publish(&Event::PageBuffered { lpn, slot, written: true });
+        if !must_wait {
+            self.the_buffer().begin_move(now, id);
+        }
+        self.make_room_ahead(machine, translation);
+    }
+
+    /// Lets pages leave until as many slots are free, or will be, as the buffer keeps free.
+    fn make_room_ahead(&mut self, machine: &mut Machine, translation: &mut Translation) {
+        while self.the_buffer().is_short_of_room() {
+            if self.make_room(machine, translation, Room::Ahead) != Left::Clean {
+                self.the_buffer().leaves_ahead();
+            }
+        }
+    }
+
+    /// Lets the page leave whose turn it is.
+    fn make_room(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        room: Room,
+    ) -> Left {
+        let full = self.the_buffer().is_full();
+        let slot =
+            machine.policies.eviction.victim().expect("a buffer without room has a page to give");
+        let mut page = self.the_buffer().remove(slot);
+        machine.policies.publish(&Event::PageUnbuffered { lpn: page.lpn, slot });
+        machine.publish_evicted(&page);
+        if page.dirty == 0 && machine.is_rewritten(&page) {
+            machine.stats.rewritten += 1;
+            page.dirty = page.present;
+            self.program_page(machine, translation, page, room, full, Cause::Migration);
+            watch!(machine, forgets(page.lpn));
+            return Left::Dirty;
+        }
+        if page.dirty == 0 {
+            machine.stats.buffer.evicted_clean += 1;
+            watch!(machine, forgets(page.lpn));
+            let Some(number) = page.flushing else { return Left::Clean };
+            self.gives_room(machine, number, room);
+            return Left::Flushing(number);
+        }
+        machine.stats.buffer.evicted_dirty += 1;
+        self.program_page(machine, translation, page, room, full, Cause::Host);
+        watch!(machine, forgets(page.lpn));
+        Left::Dirty
+    }
+
+    /// Whoever this is gets the slot of a page that has left once its flush has programmed it.
+    fn gives_room(&mut self, machine: &mut Machine, number: u64, room: Room) {
+        let program = self.the_buffer().departures.program(number);
+        machine.flash.txns[program].owner = Owner::Buffer { room, number };
+    }
+
+    /// A page that a flush still programs has left, and nobody waits for its slot.
+    fn leaves_ahead(&mut self, machine: &mut Machine, number: u64) {
+        self.gives_room(machine, number, Room::Ahead);
+        self.the_buffer().leaves_ahead();
+    }
+
+    /// Programs what was written of a page, once it is in the buffer, which was full or not before it
+    /// left; its departure's number. It is placed as the write that waits for it would be or, if none
+    /// does, as the one that wrote it last.
+    fn program_page(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        page: Slot,
+        room: Room,
+        full: bool,
+        cause: Cause,
+    ) -> u64 {
+        let id = machine.flash.txns.insert(machine.now);
+        let number = self.the_buffer().departures.begin(page.lpn, id, page.arriving);
+        machine.flash.comes(id);
+        let txn = &mut machine.flash.txns[id];
+        txn.lpn = page.lpn;
+        let owner = Owner::Buffer { room, number };
+        txn.owner = owner;
+        txn.kind = OpKind::Program;
+        txn.cause = cause;
+        txn.mask = page.dirty;
+        txn.sectors = page.dirty.count_ones() as u16;
+        let waits = machine.attrs(owner);
+        let attrs = match (room, page.written) {
+            (Room::For(_), _) | (_, None) => waits,
+            (_, Some(written)) => RequestAttrs { priority: waits.priority, ..written },
+        };
+        let used = machine.hotness_of(page.lpn);
+        machine.flash.txns[id].hint = machine.hint_of(attrs, cause, full, used);
+        watch!(machine, leaves(id, &machine.flash.txns[id]));
+        let step = self.acquire(machine, translation, id);
+        debug_assert_eq!(step, Step::UnderWay, "a program goes to the flash");
+        number
+    }
+
+    /// A page was read from the flash: it stays in the buffer if such pages do.
+    #[inline(never)]
+    pub(super) fn buffer_read(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        id: TxnId,
+    ) {
+        let (lpn, mask) = (machine.flash.txns[id].lpn, machine.flash.txns[id].mask);
+        // Newer data that waits for its turn must not be hidden by what was read.
+        if !self.the_buffer().keeps_reads() || machine.host.hazards.is_awaited(lpn) {
+            return;
+        }
+        if let Some(slot) = self.the_buffer().find(lpn) {
+            let page = self.the_buffer().page(slot);
+            let new = mask & !page.present;
+            page.present |= mask;
+            // It came after the page was asked for that it takes.
+            page.uses.count(false);
+            watch!(machine, keeps(id, &machine.flash.txns[id], new));
+            return;
+        }
+        match self.the_buffer().room() {
+            Vacancy::Now => {}
+            // Writes have a claim to what is being cleared.
+            Vacancy::Coming => return,
+            Vacancy::None => {
+                if let Left::Flushing(number) = self.make_room(machine, translation, Room::None) {
+                    return self.leaves_ahead(machine, number);
+                }
+            }
+        }
+        watch!(machine, keeps(id, &machine.flash.txns[id], mask));
+        let slot = self.the_buffer().insert(Slot::read(lpn, mask));
+        machine.policies.publish(&Event::PageBuffered { lpn, slot, written: false });
+        self.make_room_ahead(machine, translation);
+    }
+
+    /// Forgets what the buffer holds of a page that is trimmed.
+    pub(super) fn drop_buffered(&mut self, machine: &mut Machine, lpn: Lpn) {
+        let Some(buffer) = self.pages.as_mut() else { return };
+        let Some(slot) = buffer.find(lpn) else { return };
+        let page = buffer.remove(slot);
+        machine.policies.publish(&Event::PageUnbuffered { lpn, slot });
+        watch!(machine, forgets(lpn));
+        if let Some(number) = page.flushing {
+            self.leaves_ahead(machine, number);
+        }
+    }
+
+    /// Programs everything in the buffer that is not on the flash; the flush ends when that and
+    /// all that was leaving already has ended.
+    #[inline(never)]
+    pub(super) fn flush(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        slot: u32,
+    ) {
+        let Some(buffer) = self.pages.as_mut() else { return };
+        let dirty = buffer.pages().filter(|(_, page)| page.dirty != 0);
+        let dirty: Vec<(u32, Slot)> = dirty.map(|(at, page)| (at, *page)).collect();
+        let full = self.the_buffer().is_full();
+        for (at, page) in dirty {
+            machine.publish_evicted(&page);
+            let number =
+                self.program_page(machine, translation, page, Room::None, full, Cause::Host);
+            let page = self.the_buffer().page(at);
+            page.dirty = 0;
+            page.flushing = Some(number);
+        }
+        machine.policies.publish(&Event::BufferFlushed);
+        let waits = self.the_buffer().departures.wait_for_all(slot);
+        machine.host[slot].remaining += u32::from(waits);
+    }
+
+    /// Sends a page operation on to the flash unless an earlier one to the same page is under way.
+    #[inline(always)]
+    pub(super) fn acquire(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        id: TxnId,
+    ) -> Step {
+        let changes = machine.flash.txns[id].changes_page();
+        if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
+            self.translate(machine, translation, id)
+        } else {
+            Step::UnderWay
+        }
+    }
+
+    /// Finds the plane of a page operation and enqueues it there, as soon as its page is in the buffer,
+    /// if it leaves that, and the entry of its page is held.
+    #[inline]
+    pub(super) fn translate(
+        &mut self,
+        machine: &mut Machine,
+        translation: &mut Translation,
+        id: TxnId,
+    ) -> Step {
+        if self.is_in_buffer(machine, id) && translation.ensure_mapping_cached(machine, id) {
+            translation.continue_with_entry(machine, id)
+        } else {
+            Step::UnderWay
+        }
+    }
+
+    /// Whether a write whose turn on its page has come may go on: not a page that leaves the
+    /// buffer and has not moved in.
+    #[inline]
+    fn is_in_buffer(&mut self, machine: &mut Machine, id: TxnId) -> bool {
+        match machine.flash.txns[id].owner {
+            Owner::Buffer { number, .. } => {
+                self.pages.as_mut().expect("a buffer").departures.may_continue(number)
+            }
+            _ => true,
+        }
+    }
+
+    /// A page that left the buffer has been programmed.
+    pub(super) fn page_has_left(&mut self, machine: &mut Machine, room: Room, number: u64) {
+        let now = SimTime::from_ns(machine.now);
+        let over = self.the_buffer().departed(number);
+        let write = match room {
+            Room::None => None,
+            Room::Ahead => self.the_buffer().left_ahead(),
+            Room::For(write) => Some(write),
+        };
+        if let Some(write) = write {
+            let lpn = machine.flash.txns[write].lpn;
+            self.the_buffer().gets_room(now, lpn, write);
+        }
+        for slot in over {
+            machine.end_of_flush_wait(slot);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A page operation enters the queue of its plane, and may suspend what the plane does.
+
+use ssdlab_nand::PlaneId;
+
+use super::Machine;
+use crate::account::{OpKind, Priority, RequestAttrs};
+use crate::flash::{Owner, Rank, TxnId, UnitId};
+use crate::policy::event::Event;
+use crate::policy::scheduler::SchedulerView;
+use crate::policy::suspend::{FailedReadsView, SuspendView, Verdict};
+
+impl Machine {
+    /// Puts an operation for the host into the queue of a plane.
+    #[inline]
+    pub(in crate::drive) fn enqueue_host(&mut self, id: TxnId, plane: PlaneId) {
+        let txn = &mut self.flash.txns[id];
+        txn.plane = plane;
+        let (kind, owner) = (txn.kind, txn.owner);
+        let RequestAttrs { priority, hint, .. } = self.attrs(owner);
+        let level = self.policies.scheduler.rank(&SchedulerView { kind, priority, hint });
+        self.flash.enqueue(id, Rank::host(level), self.now);
+        if kind == OpKind::Read {
+            self.ask_to_suspend(plane, priority);
+        }
+    }
+
+    /// Under dynamic allocation a write, the first of its lane, leaves a plane that has filled up
+    /// since it was chosen; false if no other has room either.
+    #[inline(never)]
+    pub(in crate::drive) fn on_plane_changed(&mut self, id: TxnId) -> bool {
+        if !self.planes.is_dynamic() {
+            return false;
+        }
+        let other = self.plane_for_write(id);
+        if self.ftl.is_full(other, self.flash.txns[id].hint.pick().class) {
+            return false;
+        }
+        let txn = &self.flash.txns[id];
+        if !matches!(txn.owner, Owner::Map { .. }) {
+            let (from, to, arrival) = (txn.plane, other, txn.began());
+            self.policies.publish(&Event::PlaneChanged { from, to, arrival });
+        }
+        self.flash.pop(txn.plane, txn.lane);
+        self.flash.wait_ends(id, self.now);
+        self.enqueue_host(id, other);
+        true
+    }
+
+    /// Asks whether a read that has come, or was there first, interrupts what its unit does.
+    #[inline]
+    pub(in crate::drive) fn ask_to_suspend(&mut self, plane: PlaneId, priority: Priority) {
+        if !self.flash.may_suspend() {
+            return;
+        }
+        let unit = self.flash.unit_of(plane);
+        let running = self.flash.in_service(unit, self.now);
+        if running.aside || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {
+            return;
+        }
+        let head = self.flash.held(unit).next().expect("an operation in service");
+        let own = self.attrs(self.flash.txns[head].owner).priority;
+        let view = SuspendView { running, priority, works_for_higher: own.is_above(priority) };
+        match self.policies.suspend.verdict(&view) {
+            Verdict::Wait => {}
+            Verdict::Suspend => self.flash.suspend(unit, self.now),
+            Verdict::DropLoop => self.flash.drop_loop(unit, self.now),
+            Verdict::AfterLoop => self.flash.stop_after_loop(unit, self.now),
+        }
+    }
+
+    /// Whether reads that failed are set aside for a host read of a higher priority.
+    pub(in crate::drive) fn may_preempt_read(&mut self, unit: UnitId) -> bool {
+        let Some(aside) = self.flash.overtaken(unit) else { return false };
+        self.policies.suspend.may_preempt_read(&FailedReadsView { aside })
+    }
+}

@@ -1,0 +1,80 @@
+//! What every part of the drive works on: the host's requests, the map, the flash, the policies and the books.
+//!
+//! The parts above take the machine by reference and keep only what is theirs. It knows none of them.
+
+mod enqueue;
+mod hints;
+mod history;
+mod levels;
+mod life;
+mod pages;
+pub(super) mod policies;
+mod publish;
+mod requests;
+
+use std::sync::Arc;
+
+pub(super) use life::Lives;
+pub use life::{Life, LifeMark};
+use ssdlab_nand::Geometry;
+
+use super::start::{self, Start};
+use crate::audit::Auditor;
+use crate::config::{Allocation, Resolved};
+use crate::flash::Flash;
+use crate::ftl::{Ftl, PlaneOrder, WritePlanes};
+use crate::host::Host;
+use crate::stats::Stats;
+use history::History;
+use policies::Policies;
+
+/// The state that all parts of a drive share.
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    pub(super) resolved: Arc<Resolved>,
+    pub(super) geometry: Geometry,
+    pub(super) now: u64,
+    /// Requests under way, and the order among those that share a page.
+    pub(super) host: Host,
+    pub(super) ftl: Ftl,
+    /// Where the host's pages are written.
+    pub(super) planes: WritePlanes,
+    pub(super) flash: Flash,
+    pub(super) policies: Policies,
+    /// For each plane, whether a block of it is being emptied.
+    pub(super) collecting: Box<[bool]>,
+    /// What was measured since the statistics began.
+    pub(super) stats: Stats,
+    pub(super) history: History,
+    /// Who watches, in paranoid mode.
+    pub(super) auditor: Option<Box<Auditor>>,
+}
+
+impl Machine {
+    /// Returns the machine as configured, which begins with this.
+    pub(super) fn new(resolved: Arc<Resolved>, mut start: Start) -> Machine {
+        start.cells.are_of(&resolved.chip);
+        let metadata = start::metadata(&resolved, &mut start);
+        let Start { ftl, cells, .. } = start;
+        let config = &resolved.config;
+        let geometry = resolved.geometry().clone();
+        let order = PlaneOrder::new(&config.ftl.allocation_order, &geometry);
+        let mut machine = Machine {
+            now: 0,
+            host: Host::new(config.host.queues, config.host.queue_depth),
+            ftl,
+            planes: WritePlanes::new(order, config.ftl.allocation == Allocation::Dynamic),
+            flash: Flash::new(&geometry, resolved.flash.clone(), cells),
+            policies: Policies::new(&resolved, metadata),
+            collecting: vec![false; geometry.plane_count() as usize].into(),
+            stats: Stats::new(config.host.queues as usize, 0),
+            history: History::new(&resolved),
+            auditor: None,
+            geometry,
+            resolved,
+        };
+        machine.publish_open_blocks();
+        machine.follow_lives();
+        machine
+    }
+}

@@ -1,0 +1,79 @@
+//! A request is counted as it goes to the flash, and ends.
+
+use ssdlab_base::SimTime;
+
+use super::Machine;
+use crate::account::{OpKind, Part, Priority};
+use crate::audit::watch;
+use crate::flash::{Owner, TxnId};
+use crate::host::{Active, Completion};
+use crate::policy::event::Event;
+
+impl Machine {
+    /// Counts a request the first time that any of it goes: a write that reads first goes twice.
+    pub(in crate::drive) fn count_dispatch(&mut self, owner: Owner, kind: OpKind, overtakes: bool) {
+        let again = match owner {
+            Owner::Request(slot) => std::mem::replace(&mut self.host[slot].dispatched, true),
+            _ => false,
+        };
+        if !again {
+            self.stats.dispatched(kind, overtakes);
+        }
+    }
+
+    pub(in crate::drive) fn waited_for_entry(&mut self, id: TxnId) {
+        let txn = &mut self.flash.txns[id];
+        txn.charge(Part::Map, self.now);
+        txn.was_held_up = true;
+    }
+
+    /// A request's last page operation has ended; where its time went is where that of this one did.
+    pub(in crate::drive) fn end_of_request(&mut self, slot: u32, last: TxnId) {
+        let blame = &self.flash.txns[last].blame;
+        let Active { request, counted, page_type, .. } = &self.host[slot];
+        self.stats.digest(request.tag, self.now);
+        if *counted {
+            self.stats.record(request, self.now, blame);
+            if let Some(slowest) = page_type {
+                self.stats.page_types.slowest_page_type[slowest.index()] += 1;
+            }
+        }
+        watch!(self, ended(slot, request, self.now, blame));
+        self.policies.publish(&Event::RequestEnded {
+            op: request.op,
+            priority: Priority::of_queue(request.queue),
+            latency: SimTime::from_ns(self.now) - request.arrival,
+        });
+        debug_assert_eq!(
+            blame.iter().sum::<u64>(),
+            self.now - request.arrival.as_ns(),
+            "the parts of a latency sum to it"
+        );
+        self.host.completions.push(Completion {
+            tag: request.tag,
+            arrival: request.arrival,
+            end: SimTime::from_ns(self.now),
+            queue: request.queue,
+            op: request.op,
+        });
+        self.host.remove(slot);
+    }
+
+    /// A request ends that no page operation was waited for: until it began it was in its queue, and then
+    /// waited for the buffer.
+    #[cold]
+    pub(in crate::drive) fn end_of_no_operation(&mut self, slot: u32, began: u64) {
+        let id = self.flash.txns.insert(self.host[slot].request.arrival.as_ns());
+        self.flash.txns[id].charge(Part::HostQueue, began);
+        self.flash.txns[id].charge(Part::Buffer, self.now);
+        self.end_of_request(slot, id);
+        self.flash.txns.remove(id);
+    }
+
+    /// All that was leaving when a flush came has been programmed.
+    pub(in crate::drive) fn end_of_flush_wait(&mut self, slot: u32) {
+        if self.host.part_ended(slot) {
+            self.end_of_no_operation(slot, self.host[slot].transferred_in);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A first pass of a workload, from which components learn before the run what pages are used for.
+
+use ssdlab_nand::Lpn;
+
+use super::Drive;
+use super::machine::Machine;
+use crate::account::Uses;
+use crate::buffer::{Buffer, Slot, Vacancy};
+use crate::config::{StartConfig, StartProgramMode, UnwrittenReads};
+use crate::host::Op;
+use crate::metadata::page_hotness::{Hotness, InitialHotness};
+use crate::policy::Learner;
+use crate::policy::event::{Actions, Event};
+use ssdlab_schemes::AnyEviction;
+
+/// A first pass of a workload through a drive's buffer, in which no time passes. The metadata components learn of
+/// it by events; what they, or the eviction policy, want done has no place where no time passes.
+#[derive(Debug)]
+pub struct Rehearsal {
+    buffer: Buffer,
+    eviction: AnyEviction,
+}
+
+impl Rehearsal {
+    fn publish(&mut self, event: &Event) {
+        self.eviction.on_event(event, &mut Actions::default());
+    }
+
+    /// A page leaves the buffer.
+    fn evict(machine: &mut Machine, page: &Slot) {
+        let (lpn, uses) = (page.lpn, page.uses);
+        machine.policies.publish_to_components(&Event::PageEvicted { lpn, uses });
+    }
+
+    fn trim(&mut self, machine: &mut Machine, lpn: Lpn) {
+        if let Some(slot) = self.buffer.find(lpn) {
+            self.buffer.remove(slot);
+            self.publish(&Event::PageUnbuffered { lpn, slot });
+        }
+        machine.policies.publish_to_components(&Event::PageTrimmed(lpn));
+    }
+
+    fn use_page(&mut self, machine: &mut Machine, lpn: Lpn, written: bool) {
+        if let Some(slot) = self.buffer.find(lpn) {
+            self.buffer.page(slot).uses.count(written);
+            return self.publish(&Event::BufferHit { lpn, slot, written });
+        }
+        if !written && !self.buffer.keeps_reads() {
+            return;
+        }
+        if self.buffer.room() != Vacancy::Now {
+            let slot = self.eviction.victim().expect("a full buffer has a page to give");
+            let left = self.buffer.remove(slot);
+            self.publish(&Event::PageUnbuffered { lpn: left.lpn, slot });
+            Rehearsal::evict(machine, &left);
+        }
+        let mut uses = Uses::default();
+        uses.count(written);
+        let slot = self.buffer.insert(Slot { uses, ..Slot::read(lpn, 0) });
+        self.publish(&Event::PageBuffered { lpn, slot, written });
+    }
+}
+
+impl Drive {
+    /// A first pass of the workload, if what pages are used for is to be known from the start.
+    pub fn rehearsal(&self) -> Option<Rehearsal> {
+        let resolved = &self.machine.resolved;
+        let buffer = Buffer::new(resolved)?;
+        (self.wants_rehearsal() && !self.knows_pages()).then(|| Rehearsal {
+            buffer,
+            eviction: AnyEviction::build(&resolved.config.eviction, &resolved.policy_context()),
+        })
+    }
+
+    /// Whether what pages are used for is to be known from the start.
+    fn wants_rehearsal(&self) -> bool {
+        let hotness = self.machine.resolved.config.metadata.page_hotness.get();
+        hotness.is_some_and(|hotness| hotness.initial == InitialHotness::Classified)
+    }
+
+    /// Whether it has learned of its pages already, from what was done with them.
+    fn knows_pages(&self) -> bool {
+        self.machine.policies.metadata.page_hotness.as_ref().is_some_and(|hot| !hot.is_blank())
+    }
+
+    /// Whether there is no first pass although it is asked for: the drive was written before.
+    pub fn goes_unrehearsed(&self) -> bool {
+        self.wants_rehearsal() && self.knows_pages()
+    }
+
+    /// The next request of the first pass: an operation on these sectors.
+    pub fn rehearse(&mut self, rehearsal: &mut Rehearsal, op: Op, lba: u64, sectors: u32) {
+        let machine = &mut self.machine;
+        match op {
+            Op::Read | Op::Write => {
+                for page in machine.geometry.pages_touched(lba, sectors) {
+                    rehearsal.use_page(machine, Lpn(page as u32), op == Op::Write);
+                }
+            }
+            Op::Trim => {
+                for page in machine.geometry.pages_covered(lba, sectors) {
+                    rehearsal.trim(machine, Lpn(page as u32));
+                }
+            }
+            // What pages are by then is found anew when they leave.
+            Op::Flush => rehearsal.publish(&Event::BufferFlushed),
+        }
+    }
+
+    /// Ends the first pass: all pages leave.
+    pub fn rehearsed(&mut self, rehearsal: Rehearsal) {
+        rehearsal.buffer.pages().for_each(|(_, page)| Rehearsal::evict(&mut self.machine, page));
+        self.machine.policies.publish_to_components(&Event::CountsReset);
+    }
+
+    /// Programs the data that is on the drive as it would be if it were written now; before the run.
+    pub fn program_start(&mut self) {
+        let machine = &mut self.machine;
+        let StartConfig { program_mode, unwritten_reads, .. } = machine.resolved.config.start;
+        if program_mode == StartProgramMode::Policy {
+            // Of pages that hold nothing any more nobody knows what they were used for.
+            machine.flash.cells.forget_voltages();
+            if unwritten_reads == UnwrittenReads::Lazy
+                && let Some(hot) = &mut machine.policies.metadata.page_hotness
+            {
+                hot.begin();
+            }
+            for page in (0..machine.resolved.mapped_pages()).map(Lpn) {
+                machine.program_laid(page);
+            }
+        }
+    }
+
+    /// Pages that left the buffer, by what they were mostly used for, and all logical pages by that.
+    pub fn hotness(&self) -> Option<([u64; Hotness::COUNT], [u64; Hotness::COUNT])> {
+        let hotness = self.machine.policies.metadata.page_hotness.as_ref();
+        hotness.map(|hot| (hot.found(), hot.pages()))
+    }
+}
