@@ -157,7 +157,10 @@ pub struct Lacking {
 impl fmt::Display for Lacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Lacking { need, left: Limit { bytes, of } } = self;
-        write!(f, "at least {} are needed, and {} are left ({of})", rounded(*need), rounded(*bytes))
+        let (need, left) = (rounded(*need), rounded(*bytes));
+        // Two figures that look the same would contradict it.
+        let left = if need == left { format!("fewer than {left}") } else { left };
+        write!(f, "at least {need} are needed, and {left} are left ({of})")
     }
 }
 

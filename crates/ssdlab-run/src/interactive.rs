@@ -204,6 +204,7 @@ impl InteractiveDrive {
             return Err(fault.expected(expected));
         }
         let pages = sectors / self.drive.resolved().geometry().sectors_per_page() + 2;
+        self.room.touch(pages.into())?;
         self.room.look(&[], &self.drive, pages as usize, || 0)
     }
 

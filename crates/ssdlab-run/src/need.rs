@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use ssdlab_base::Fault;
-use ssdlab_base::memory::{Left, left};
+use ssdlab_base::memory::{Growing, Lacking, Left, left};
 use ssdlab_core::Span;
 use ssdlab_core::drive::memory::{Memory, OPERATION, REQUEST};
 use ssdlab_core::{Drive, Request};
@@ -17,6 +17,9 @@ pub(crate) const BESIDES: u64 = 64 << 20;
 const RUN: u64 = 28 << 20;
 /// Bytes of a page that is written, in both directions of the map.
 pub(crate) const PAGE: u64 = 8;
+/// Bytes of tables by page that a page takes at most when it is used: three pages of the machine's memory, in both
+/// directions of the map and in what is kept of each page.
+const TOUCHED: u64 = 3 << 12;
 /// The option that keeps requests outstanding.
 const CLOSED: &str = "--closed";
 
@@ -100,8 +103,10 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
 }
 
 /// Checks that there is memory for what piles up in a run: requests that wait outside of the drive, page
-/// operations in it, and spans of a timeline. It asks the system once for many of them.
+/// operations in it, and spans of a timeline. It asks the system once for many of them. And for the tables by
+/// page, of which the system gives a part as soon as it is used.
 pub(crate) struct Room {
+    tables: Growing,
     /// How many of each may come before it asks again.
     step: usize,
     /// Up to how many of each there is memory for.
@@ -117,7 +122,7 @@ const STEP: usize = 1 << 17;
 
 /// How many there are now of what takes memory as a run goes on.
 #[derive(Clone, Copy)]
-struct Growing {
+struct Piled {
     waiting: usize,
     /// Operations under way at most, those that come at once included.
     operations: usize,
@@ -129,7 +134,16 @@ impl Room {
     pub(crate) fn new(between_looks: usize) -> Room {
         let step = STEP.max(2 * between_looks);
         let first = FIRST + step / 2;
-        Room { step, waiting: first, operations: first, spans: first }
+        Room { step, waiting: first, operations: first, spans: first, tables: Growing::new() }
+    }
+
+    /// Counts a request for so many pages, which may use parts of tables that were not used before.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    #[inline]
+    pub(crate) fn touch(&mut self, pages: u64) -> Result<(), Fault> {
+        self.tables.by(pages * TOUCHED).map_err(outgrown)
     }
 
     /// Checks that there is memory for all that may come before the next look, and for `more` operations. The run's
@@ -144,7 +158,7 @@ impl Room {
         more: usize,
         kept: impl FnOnce() -> u64,
     ) -> Result<(), Fault> {
-        let now = Growing {
+        let now = Piled {
             waiting: queues.iter().map(VecDeque::len).sum(),
             operations: drive.operations().0 + more,
             spans: drive.flash().spans().0,
@@ -165,7 +179,7 @@ impl Room {
         &mut self,
         queues: &[VecDeque<Request>],
         drive: &Drive,
-        now: Growing,
+        now: Piled,
         kept: u64,
     ) -> Result<(), Fault> {
         self.waiting = now.waiting + self.step;
@@ -220,6 +234,14 @@ impl Room {
     }
 }
 
+/// What is wrong with requests that reach more pages than there is memory to keep.
+#[cold]
+fn outgrown(lacking: Lacking) -> Fault {
+    Fault::new("workload", "reaches more pages than fit into memory")
+        .expected(format!("fewer pages: to go on, {lacking}"))
+        .hint("--limit ends the run before that, a smaller drive or footprint takes less")
+}
+
 /// What is wrong with a timeline that grows until memory is full.
 fn too_long(spans: usize, shortage: &Shortage) -> Fault {
     Fault::new("--timeline-span", "a timeline of more than fits into memory")
@@ -257,7 +279,8 @@ mod tests {
 
     #[test]
     fn what_may_come_takes_its_requests_and_operations_and_lists_that_double() {
-        let room = Room { step: 100, waiting: 1100, operations: 600, spans: 250 };
+        let room =
+            Room { step: 100, waiting: 1100, operations: 600, spans: 250, tables: Growing::new() };
         let (request, operation) = (size_of::<Request>() as u64, OPERATION);
         let need = |lists: &[(usize, usize)], operations| {
             let need = room.need(lists.iter().copied(), operations, (0, 0));

@@ -43,6 +43,7 @@ pub struct Replay<'a> {
     probed_at: u64,
     /// Looks after the memory for what piles up.
     room: Room,
+    sectors_per_page: u32,
     observer: Observer,
 }
 
@@ -66,6 +67,7 @@ impl<'a> Replay<'a> {
             observer.begin(drive);
         }
         let queues = drive.resolved().config.host.queues as usize;
+        let sectors_per_page = drive.resolved().geometry().sectors_per_page();
         let room = Room::new(LOOK as usize * 2 + pages_of(drive, LOOK_SECTORS));
         Replay {
             drive,
@@ -88,6 +90,7 @@ impl<'a> Replay<'a> {
             },
             probed_at: 0,
             room,
+            sectors_per_page,
             observer,
         }
     }
@@ -220,8 +223,9 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Sees to it that there is memory for a request that is as large as many others.
+    /// Sees to it that there is memory for the pages of a request, and for one that is as large as many others.
     fn make_room(&mut self, record: &Record) -> Result<(), Fault> {
+        self.room.touch(1 + u64::from(record.sectors / self.sectors_per_page))?;
         let sectors = u64::from(record.sectors);
         if sectors < LOOK_SECTORS {
             return Ok(());

@@ -9,10 +9,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use ssdlab_base::Nanos;
+use ssdlab_base::memory::{Left, left};
 use ssdlab_workload::{Op, Record};
 
-/// Requests that are kept in memory, of all traces of a comparison together: 100 MB.
+/// Requests that are kept in memory at most, of all traces of a comparison together: 100 MB.
 const IN_MEMORY: usize = 1 << 22;
+/// The part of the memory that is left which they may take: what runs need goes first.
+const PART: u64 = 8;
 /// Bytes of a request in the file.
 const SIZE: usize = 24;
 
@@ -44,7 +47,7 @@ pub(super) enum Kept {
 
 impl Default for Keep {
     fn default() -> Keep {
-        Keep::new(IN_MEMORY, folder())
+        Keep::new(fits(&left()), folder())
     }
 }
 
@@ -90,6 +93,13 @@ impl OnDisk {
         let most = if is_memory(&file)? { 0 } else { free(&file)? / 2 };
         Ok(OnDisk { file, end: AtomicU64::new(0), most })
     }
+}
+
+/// How many requests are kept in memory, of which so much is left.
+fn fits(left: &Left) -> usize {
+    let limits = [left.resident, left.reserved].into_iter().flatten();
+    let least = limits.map(|limit| limit.bytes / PART / size_of::<Record>() as u64).min();
+    least.map_or(IN_MEMORY, |most| IN_MEMORY.min(most as usize))
 }
 
 /// `TMPDIR`, else the folder for what is large.
@@ -140,6 +150,8 @@ fn from_bytes(bytes: &[u8; SIZE]) -> Record {
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_base::memory::Limit;
+
     use super::*;
 
     fn some(count: u64) -> Vec<Record> {
@@ -168,6 +180,16 @@ mod tests {
         kept.iter().rev().for_each(|kept| keep.get(kept, &mut batch).unwrap());
         assert!(batch == [some(1), some(40), some(41), some(60)].concat());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "it has no name");
+    }
+
+    #[test]
+    fn no_more_is_kept_in_memory_than_a_part_of_what_is_left() {
+        let limit = |bytes| Some(Limit { bytes, of: "a control group" });
+        let (resident, reserved) = (limit(48_000_000), limit(24_000_000));
+        assert_eq!(fits(&Left { resident, ..Left::default() }), 250_000);
+        assert_eq!(fits(&Left { resident, reserved, ..Left::default() }), 125_000);
+        assert_eq!(fits(&Left::default()), IN_MEMORY);
+        assert_eq!(fits(&Left { resident: limit(u64::MAX), ..Left::default() }), IN_MEMORY);
     }
 
     #[test]
