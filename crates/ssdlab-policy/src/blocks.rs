@@ -106,9 +106,11 @@ impl BlockTable {
         self.apart = block_classes.apart;
     }
 
-    /// Moves a block to another class.
+    /// Moves a block to another class, if there are several.
     pub fn set_class(&mut self, block: BlockId, class: BlockClass) {
-        self.class[block.index()] = class;
+        if let Some(own) = self.class.get_mut(block.index()) {
+            *own = class;
+        }
     }
 
     /// Sets when each block's turn to be opened comes, the least first.
@@ -116,9 +118,11 @@ impl BlockTable {
         self.turn = turns;
     }
 
-    /// Sets when a block's turn to be opened comes.
+    /// Sets when a block's turn to be opened comes, if blocks have turns.
     pub fn set_turn(&mut self, block: BlockId, turn: u32) {
-        self.turn[block.index()] = turn;
+        if let Some(own) = self.turn.get_mut(block.index()) {
+            *own = turn;
+        }
     }
 
     /// When a block's turn to be opened comes.

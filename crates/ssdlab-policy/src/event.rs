@@ -215,7 +215,7 @@ pub enum Event<'a> {
     BlockCollected(BlockId),
     /// A block has been erased.
     BlockErased(BlockId),
-    /// A block is about to join the free ones. [`Action::SetClass`] and [`Action::SetTurn`] answer this alone.
+    /// A block is about to join the free ones: [`Action::SetClass`] and [`Action::SetTurn`] take effect at once.
     BlockFreed(&'a FreedBlock<'a>),
     /// A page that the host wrote, or that left the buffer, was given a place.
     PageAllocated {
@@ -413,9 +413,12 @@ pub enum Action {
     /// A block is emptied and erased, once its plane has no other job and free blocks to spare. Dropped if the
     /// block is erased before, or when the timer of the policy comes due again.
     Relocate(Job),
-    /// The page that the host has read moves to blocks of this class; only in answer to
-    /// [`Event::HostRead`]. The first policy that answers decides.
+    /// A page moves to blocks of this class, if a background policy moves pages. In answer to
+    /// [`Event::HostRead`] the data is at hand, and the first policy that answers decides; else the page is
+    /// read first. Dropped if no table knows where the page lies.
     MigratePage {
+        /// The logical page.
+        lpn: Lpn,
         /// The class, which is set apart or a priority's.
         class: BlockClass,
     },
@@ -426,15 +429,16 @@ pub enum Action {
         /// The span; at least one nanosecond of the run's time.
         after: Nanos,
     },
-    /// A block has this class from now on; only in answer to [`Event::BlockFreed`].
+    /// A block has this class as soon as it is free: in answer to [`Event::BlockFreed`] from now on, else once it
+    /// has been erased. State files do not carry what waits for that.
     SetClass {
         /// The block.
         block: BlockId,
         /// The class.
         class: BlockClass,
     },
-    /// A block's turn to be opened among the free ones of its class comes by this number, the least first; only
-    /// in answer to [`Event::BlockFreed`].
+    /// A block's turn to be opened among the free ones of its class comes by this number, the least first; from
+    /// when on is as for [`Action::SetClass`]. Without effect where blocks are opened in another order.
     SetTurn {
         /// The block.
         block: BlockId,

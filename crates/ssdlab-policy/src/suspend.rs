@@ -27,12 +27,15 @@ pub struct InService {
 /// What a suspend policy may look at.
 #[derive(Clone, Copy, Debug)]
 pub struct SuspendView {
-    /// What the array unit does now: a program or an erase.
+    /// What the array unit does now: a program or an erase. Or it holds reads whose attempt failed.
     pub running: InService,
     /// The priority of the host read that has come or waits.
     pub priority: Priority,
     /// Whether what the unit does is for a request of a higher priority.
     pub works_for_higher: bool,
+    /// Reads of the host that the unit has set aside already, if it holds reads; those that its planes do
+    /// together are one.
+    pub reads_aside: u8,
 }
 
 /// What becomes of the operation in service.
@@ -40,20 +43,13 @@ pub struct SuspendView {
 pub enum Verdict {
     /// It goes on; the newcomer waits.
     Wait,
-    /// It is set aside until no host read waits for its unit.
+    /// It is set aside until no host read waits for its unit; reads, until none of a higher priority does.
     Suspend,
     /// As `Suspend`, and the loop that it is in is dropped: it goes on at that loop's beginning. Only of a policy
     /// that needs loops; of others it is `Suspend`.
     DropLoop,
     /// As `Suspend`, once the loop that it is in has ended. As for `DropLoop`.
     AfterLoop,
-}
-
-/// Reads of which an attempt failed, and a host read of a higher priority that waits for their unit.
-#[derive(Clone, Copy, Debug)]
-pub struct FailedReadsView {
-    /// Reads of the host that their unit has set aside already; those that its planes do together are one.
-    pub aside: u8,
 }
 
 /// What a suspend policy needs of the drive.
@@ -63,8 +59,8 @@ pub struct SuspendNeeds {
     pub suspends: bool,
     /// Whether programs and erases have loops, for [`Verdict::DropLoop`] and [`Verdict::AfterLoop`].
     pub loops: bool,
-    /// Whether it is asked about reads whose attempt failed.
-    pub suspends_reads: bool,
+    /// The most reads whose attempt failed that it lets a unit set aside; it is asked about them if that is not 0.
+    pub max_suspended_reads: u8,
 }
 
 /// What of a drive decides which settings of a suspend policy have an effect.
@@ -93,19 +89,9 @@ pub trait SuspendPolicy: Policy {
         Vec::new()
     }
 
-    /// Asked when a host read comes to a unit that programs or erases.
+    /// Asked when a host read comes to a unit that programs or erases and, if it suspends reads, when a host read
+    /// of a higher priority waits for a unit whose reads failed to decode.
     fn verdict(&mut self, view: &SuspendView) -> Verdict;
-
-    /// Asked when a host read of a higher priority waits for a unit whose reads failed to decode:
-    /// whether they are set aside until no such read waits. Only where that is possible.
-    fn may_preempt_read(&mut self, _: &FailedReadsView) -> bool {
-        false
-    }
-
-    /// The most reads that it lets a unit set aside.
-    fn max_suspended_reads(&self) -> u8 {
-        0
-    }
 }
 
 /// `none` has no settings.

@@ -26,7 +26,7 @@ use ssdlab_base::{Nanos, choice};
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Level, PlaneId};
 use ssdlab_policy::account::OpKind;
-use ssdlab_policy::allocation::{BlockClass, Streams};
+use ssdlab_policy::allocation::Streams;
 use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, Job, PlaneView, Trigger,
 };
@@ -39,10 +39,10 @@ use ssdlab_policy::program_mode::{ProgramModeNeeds, ProgramModePolicy, ProgramMo
 use ssdlab_policy::queue::PlaneShare;
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use ssdlab_policy::scheduler::{
-    Decision, Dispatch, Occasion, Planes, QueueView, SchedulerPolicy, SchedulerView,
+    Decision, DecisionDetails, Occasion, Planes, QueueView, SchedulerPolicy, SchedulerView,
 };
 use ssdlab_policy::suspend::{
-    FailedReadsView, IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
+    IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
 };
 use ssdlab_policy::{Learner, PlacementHint, Policy, PolicyContext, Toggle};
 
@@ -181,9 +181,7 @@ asks! { each_scheduler, AnyScheduler {
     /// [`SchedulerPolicy::estimate`].
     fn estimate(self: &mut Self, view: &QueueView<impl Planes>, kind: OpKind, plane_share: &PlaneShare) -> Nanos;
     /// [`SchedulerPolicy::next`].
-    fn next(self: &mut Self, view: &QueueView<impl Planes>, occasion: Occasion) -> Option<Decision>;
-    /// [`SchedulerPolicy::on_dispatch`].
-    fn on_dispatch(self: &mut Self, view: &QueueView<impl Planes>, dispatch: &Dispatch, classes: &mut Vec<Option<BlockClass>>);
+    fn next(self: &mut Self, view: &QueueView<impl Planes>, occasion: Occasion, details: &mut DecisionDetails) -> Option<Decision>;
     /// [`SchedulerPolicy::is_overdue`].
     fn is_overdue(self: &mut Self, view: &QueueView<impl Planes>, plane: PlaneId) -> bool;
 } }
@@ -228,10 +226,6 @@ asks! { each_read_start, AnyReadStart {
 asks! { each_suspend, AnySuspend {
     /// [`SuspendPolicy::verdict`].
     #[inline] fn verdict(self: &mut Self, view: &SuspendView) -> Verdict;
-    /// [`SuspendPolicy::may_preempt_read`].
-    fn may_preempt_read(self: &mut Self, view: &FailedReadsView) -> bool;
-    /// [`SuspendPolicy::max_suspended_reads`].
-    fn max_suspended_reads(self: &Self) -> u8;
 } }
 
 impl AnySuspend {

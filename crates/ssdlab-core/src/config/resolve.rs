@@ -280,7 +280,7 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         },
         may_suspend: needs.suspends,
         loops: needs.loops.then(|| [program.unwrap_or(LOOPS), erase.unwrap_or(LOOPS)]),
-        reads_pass: reads_may_pass(config, chip) && needs.suspends_reads,
+        reads_pass: reads_may_pass(config, chip) && needs.max_suspended_reads > 0,
         max_passes: match &config.scheduler {
             SchedulerChoice::StrictPriority(priority) => priority.max_passes,
             _ => 0,

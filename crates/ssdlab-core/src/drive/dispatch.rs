@@ -1,7 +1,5 @@
 //! The way through a scheduler that lets requests wait: in, and on to the flash when it lets them go.
 
-use std::cell::Cell;
-
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
@@ -13,8 +11,13 @@ use crate::host::{Active, Op};
 use crate::policy::PlacementHint;
 use crate::policy::allocation::BlockClass;
 use crate::policy::program_mode::ProgramModeView;
-use crate::policy::scheduler::{Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView};
+use crate::policy::scheduler::{
+    Decision, DecisionDetails, DispatchMode, Occasion, Planes, QueueView,
+};
 use crate::queue::{GroupId, Queue};
+
+/// What is asked only where requests wait.
+const HOLDS: &str = "requests that wait";
 
 /// Page operations of a group that waits.
 #[derive(Clone, Debug)]
@@ -37,8 +40,8 @@ pub(super) struct Hold {
     entered: Vec<GroupId>,
     /// Planes on which a job has ended.
     ended: Vec<PlaneId>,
-    /// Lists that are empty between two uses; kept for their memory.
-    classes: Vec<Option<BlockClass>>,
+    /// What is empty between two uses; kept for its memory.
+    details: DecisionDetails,
     planes: Vec<PlaneId>,
 }
 
@@ -84,20 +87,16 @@ impl Planes for PlanesNow<'_> {
 /// The view of a scheduler that lets requests wait; a macro, so that what it shows stays apart from the
 /// scheduler itself.
 macro_rules! view {
-    ($dispatch:ident, $machine:ident) => {
-        view!($dispatch, $machine, &Cell::new(0))
-    };
-    ($dispatch:ident, $machine:ident, $work:expr) => {
+    ($dispatcher:ident, $machine:ident) => {
         QueueView {
             now: SimTime::from_ns($machine.now),
-            queue: &$dispatch.hold.as_ref().expect("requests that wait").queue,
+            queue: &$dispatcher.hold.as_ref().expect(HOLDS).queue,
             planes: &PlanesNow {
                 flash: &$machine.flash,
                 ftl: &$machine.ftl,
                 collecting: &$machine.collecting,
             },
-            programming: &$dispatch.hold.as_ref().expect("requests that wait").programming,
-            work: $work,
+            programming: &$dispatcher.hold.as_ref().expect(HOLDS).programming,
         }
     };
 }
@@ -121,7 +120,7 @@ impl Hold {
             held: Vec::new(),
             entered: Vec::new(),
             ended: Vec::new(),
-            classes: Vec::new(),
+            details: DecisionDetails::default(),
             planes: Vec::new(),
         }))
     }
@@ -223,7 +222,7 @@ impl Dispatcher {
             }
             _ => (OpKind::Program, machine.flash.txns[id].began(), machine.flash.txns[id].seq()),
         };
-        let hold = self.hold.as_mut().expect("requests that wait");
+        let hold = self.hold.as_mut().expect(HOLDS);
         // What comes together goes together.
         let last = hold.entered.last().copied();
         let joined = last.filter(|&last| hold.owner(last) == owner);
@@ -256,9 +255,7 @@ impl Dispatcher {
             if !view!(self, machine).queue.waits(group) {
                 continue;
             }
-            let arrival = Occasion::Arrival(group);
-            if let Some(next) = machine.policies.scheduler.next(&view!(self, machine), arrival) {
-                self.dispatch(machine, next, None);
+            if self.dispatch_next(machine, Occasion::Arrival(group)) {
                 continue;
             }
             let mut planes = std::mem::take(&mut self.hold_mut().planes);
@@ -311,40 +308,50 @@ impl Dispatcher {
     /// Lets those go whom the order wants to go next to a plane, if anybody.
     #[inline(never)]
     fn dispatch_to(&mut self, machine: &mut Machine, plane: PlaneId) {
-        let (occasion, work) = (Occasion::Plane(plane), Cell::new(0));
-        while let Some(next) =
-            machine.policies.scheduler.next(&view!(self, machine, &work), occasion)
-        {
-            self.dispatch(machine, next, Some(plane));
-        }
-        machine.stats.scheduling_steps += work.get();
+        while self.dispatch_next(machine, Occasion::Plane(plane)) {}
     }
 
-    /// What was chosen goes to the flash; without a plane in question since it has just come and
-    /// goes at once.
-    pub(super) fn dispatch(
+    /// Lets the group go that the scheduler wants to go now; false if there is none.
+    fn dispatch_next(&mut self, machine: &mut Machine, occasion: Occasion) -> bool {
+        let Hold { queue, programming, details, .. } = self.hold_mut();
+        let planes = &PlanesNow {
+            flash: &machine.flash,
+            ftl: &machine.ftl,
+            collecting: &machine.collecting,
+        };
+        let view = QueueView { now: SimTime::from_ns(machine.now), queue, planes, programming };
+        let next = machine.policies.scheduler.next(&view, occasion, details);
+        machine.stats.scheduling_steps += std::mem::take(&mut details.steps);
+        let Some(next) = next else { return false };
+        let mut classes = std::mem::take(&mut details.classes);
+        self.dispatch(machine, next, occasion, &mut classes);
+        self.hold_mut().details.classes = classes;
+        true
+    }
+
+    /// What was chosen goes to the flash; on arrival it goes at once.
+    fn dispatch(
         &mut self,
         machine: &mut Machine,
         next: Decision,
-        plane: Option<PlaneId>,
+        occasion: Occasion,
+        classes: &mut Vec<Option<BlockClass>>,
     ) {
-        let mut classes = std::mem::take(&mut self.hold_mut().classes);
         let view = view!(self, machine);
         let group = view.queue.group(next.group);
         let of_plane =
             |plane| group.plane_shares.iter().position(|plane_share| plane_share.plane == plane);
         let whole = next.mode != DispatchMode::InPlace;
-        let from = match (whole, plane) {
-            (false, Some(plane)) => of_plane(plane).expect("a group that needs this plane"),
+        let from = match (whole, occasion) {
+            (false, Occasion::Plane(plane)) => {
+                of_plane(plane).expect("a group that needs this plane")
+            }
             _ => 0,
         };
         let count = if whole { group.plane_shares.len() } else { 1 };
         let kind = group.kind;
         let overtakes = view.queue.arrived(kind).next() != Some(next.group);
-        let plane_shares = &group.plane_shares[from..from + count];
-        let at_once = plane.is_none();
-        let dispatch = Dispatch { group, plane_shares, at_once, overtakes };
-        machine.policies.scheduler.on_dispatch(&view, &dispatch, &mut classes);
+        let at_once = matches!(occasion, Occasion::Arrival(_));
         let owner = self.hold_mut().owner(next.group);
         let first_place = (next.mode == DispatchMode::InFirstPlace)
             .then(|| self.hold_mut().queue.take_first_place(next.group));
@@ -374,8 +381,6 @@ impl Dispatcher {
                 self.offer_rest(machine, next.group);
             }
         }
-        drop(of_page);
-        self.hold_mut().classes = classes;
     }
 
     /// Offers what is left of a group again if one of its planes is idle: nobody else would.
@@ -405,11 +410,11 @@ impl Dispatcher {
         group: GroupId,
         plane_share: usize,
     ) -> Option<TxnId> {
-        let hold = self.hold.as_mut().expect("requests that wait");
+        let hold = self.hold.as_mut().expect(HOLDS);
         hold.take(&machine.flash.txns, group, plane_share)
     }
 
     fn hold_mut(&mut self) -> &mut Hold {
-        self.hold.as_mut().expect("requests that wait")
+        self.hold.as_mut().expect(HOLDS)
     }
 }

@@ -18,6 +18,7 @@ use crate::metadata::page_hotness::Hotness;
 use crate::policy::counters::Counters;
 use crate::policy::event::{Event, EventMask, PageUses};
 use crate::stats::{Ended, Stats, StreamCounts};
+use ssdlab_schemes::AnySuspend;
 
 /// A block as it is seen from outside.
 #[derive(Clone, Copy, Debug)]
@@ -187,7 +188,8 @@ impl Drive {
         if self.machine.resolved.flash.reads_pass {
             // The voltages with which a read that was set aside failed last, on each plane: of the host's, and
             // of one of collection.
-            let most = u64::from(self.machine.policies.suspend.max_suspended_reads()) + 1;
+            let needs = AnySuspend::needs(&self.machine.resolved.config.suspend);
+            let most = u64::from(needs.max_suspended_reads) + 1;
             let planes = u64::from(self.machine.geometry.plane_count());
             let levels = u64::from(self.machine.flash.cells.levels()).next_power_of_two();
             bits.push(("reads_aside", planes * most * u64::from(levels.trailing_zeros())));

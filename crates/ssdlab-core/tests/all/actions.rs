@@ -7,14 +7,22 @@ use ssdlab_core::policy::allocation::BlockClass;
 use ssdlab_core::policy::background::Job;
 use ssdlab_core::policy::event::Action;
 use ssdlab_core::{BlockState, StreamId, Writer};
-use ssdlab_nand::BlockId;
+use ssdlab_nand::{BlockId, Lpn};
 
-use crate::support::{Rig, SPP};
+use crate::support::Rig;
 
 const STREAMS: [&str; 3] = [
     "geometry = { blocks = 96, pages = 16 }",
     "ftl.overprovisioning = 0.3",
     "placement = [\"sepbit\"]",
+];
+/// A drive of groups of blocks, among which pages move.
+const PAGES_MOVE: [&str; 5] = [
+    "geometry = { channels = 2, blocks = 60, pages = 8 }",
+    "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }",
+    "metadata.block_class = { measured = { read_hot_share = 0.3 } }",
+    "background.read_hot_migration = true",
+    "start.fill = 0.5",
 ];
 const MS: u64 = 1_000_000;
 
@@ -75,15 +83,51 @@ fn a_block_is_emptied_into_the_stream_that_the_job_names() {
 }
 
 #[test]
-fn what_only_answers_an_event_does_nothing_without_one() {
-    let mut rig = Rig::new(&[]);
-    rig.offer(Op::Write, 0, SPP, 0).expect("room");
-    let (class, block) = (BlockClass(0), BlockId(1));
-    rig.drive.ask(Action::MigratePage { class });
-    rig.drive.ask(Action::SetClass { block, class });
+fn a_block_gets_its_new_class_and_turn_once_it_has_been_erased() {
+    let mut rig = Rig::new(&[
+        "physics = { levels = {} }",
+        "metadata.block_class = { factory = { shares = [0.5] } }",
+        "start.fill = 0.7",
+    ]);
+    let (block, _) = full(&mut rig);
+    let class = |rig: &Rig| rig.drive.ftl().blocks.class(block);
+    let was = class(&rig);
+    let other = BlockClass(1 - was.0);
+    rig.drive.ask(Action::SetClass { block, class: other });
     rig.drive.ask(Action::SetTurn { block, turn: 7 });
-    let wanted = (rig.finish().now(), rig.drive.stats().digest);
-    let mut plain = Rig::new(&[]);
-    plain.offer(Op::Write, 0, SPP, 0).expect("room");
-    assert_eq!(wanted, (plain.finish().now(), plain.drive.stats().digest));
+    rig.write(0);
+    rig.finish();
+    assert_eq!(class(&rig), was, "it holds data");
+    rig.drive.ask(Action::Relocate(Job::new(block, Cause::Wl, Writer::Gc)));
+    rig.finish();
+    assert_eq!(rig.drive.ftl().blocks.state(block), BlockState::Free);
+    assert_eq!(class(&rig), other);
+    // Blocks are not opened by turn here.
+    assert_eq!(rig.drive.ftl().blocks.turn(block), 0);
+    rig.drive.audit().expect("books that agree");
+}
+
+#[test]
+fn a_page_that_the_host_has_not_read_moves_if_pages_move() {
+    for (mut rig, moves) in [(Rig::new(&PAGES_MOVE), 1), (Rig::new(&[]), 0)] {
+        rig.write(0);
+        rig.finish();
+        let lies = |rig: &Rig| rig.drive.ftl().map.get(Lpn(0)).expect("a page that was written");
+        let was = lies(&rig);
+        rig.drive.ask(Action::MigratePage { lpn: Lpn(0), class: BlockClass(0) });
+        // One that no table knows stays where it is.
+        let lpn = Lpn(rig.drive.resolved().logical_pages - 1);
+        assert_eq!(rig.drive.ftl().map.get(lpn), None);
+        rig.drive.ask(Action::MigratePage { lpn, class: BlockClass(0) });
+        rig.finish();
+        assert_eq!(rig.drive.stats().migration.hot, moves);
+        assert_eq!(lies(&rig) != was, moves == 1);
+        if moves == 1 {
+            let block = rig.drive.resolved().geometry().block_of(lies(&rig));
+            assert_eq!(rig.drive.ftl().blocks.class(block), BlockClass(0));
+        }
+        // The rig checks what it reads.
+        rig.read(0);
+        rig.finish();
+    }
 }

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy, SchedulerView};
+use super::{
+    Decision, DecisionDetails, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy,
+    SchedulerView,
+};
 use crate::account::OpKind;
 use crate::{Policy, PolicyContext};
 
@@ -41,7 +44,12 @@ impl SchedulerPolicy for Fifo {
         self.head_of_line.then_some(usize::MAX)
     }
 
-    fn next(&mut self, view: &QueueView<impl Planes>, occasion: Occasion) -> Option<Decision> {
+    fn next(
+        &mut self,
+        view: &QueueView<impl Planes>,
+        occasion: Occasion,
+        _: &mut DecisionDetails,
+    ) -> Option<Decision> {
         let Occasion::Plane(_) = occasion else { return None };
         let heads = [OpKind::Read, OpKind::Program].map(|kind| view.queue.arrived(kind).next());
         let group = heads.into_iter().flatten().min_by_key(|&id| view.queue.group(id).seq)?;

@@ -8,14 +8,12 @@ pub use ranked::{
     ReadFirst, ReadFirstConfig, StrictPriority, StrictPriorityConfig, WriteFirst, WriteFirstConfig,
 };
 
-use std::cell::Cell;
-
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
 use crate::account::{OpKind, Priority};
 use crate::allocation::BlockClass;
-use crate::queue::{Group, GroupId, PlaneShare, Queue};
+use crate::queue::{GroupId, PlaneShare, Queue};
 
 /// What a scheduler may look at.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +38,6 @@ pub struct QueueView<'a, P> {
     /// Time in which a page is moved to a block of each class and programmed there, by the
     /// data sheet.
     pub programming: &'a [Nanos],
-    /// The work of choosing: to this a policy adds the expected ends of waiting requests on a plane that it
-    /// looks at. Results tell the sum.
-    pub work: &'a Cell<u64>,
 }
 
 /// What the planes do and have before them, as a scheduler may know it.
@@ -96,17 +91,15 @@ pub enum DispatchMode {
     InFirstPlace,
 }
 
-/// What goes.
-#[derive(Clone, Copy, Debug)]
-pub struct Dispatch<'a> {
-    /// The group.
-    pub group: &'a Group,
-    /// Those of its parts that go, one for each plane.
-    pub plane_shares: &'a [PlaneShare],
-    /// Whether it has just arrived and goes at once.
-    pub at_once: bool,
-    /// Whether one of its kind that arrived before it stays behind.
-    pub overtakes: bool,
+/// What a scheduler returns beside its decision.
+#[derive(Clone, Debug, Default)]
+pub struct DecisionDetails {
+    /// For each page that is to be programmed, plane by plane, the class of block that it shall have. What is
+    /// missing is left open.
+    pub classes: Vec<Option<BlockClass>>,
+    /// The work of choosing: expected ends of a waiting request on a plane that the scheduler looked at.
+    /// Results hold the sum.
+    pub steps: u64,
 }
 
 /// A scheduler.
@@ -131,19 +124,14 @@ pub trait SchedulerPolicy {
     }
 
     /// What goes now. Of a group that has just arrived, `None` lets it wait; on a plane, `None` says that what
-    /// was let go before, or nothing, is to be served there.
-    fn next(&mut self, _: &QueueView<impl Planes>, _: Occasion) -> Option<Decision> {
-        None
-    }
-
-    /// What was chosen goes. For each page that it programs, plane by plane, the class of block that the
-    /// page shall have is added to `classes`.
-    fn on_dispatch(
+    /// was let go before, or nothing, is to be served there. The drive carries each decision out.
+    fn next(
         &mut self,
         _: &QueueView<impl Planes>,
-        _: &Dispatch,
-        _classes: &mut Vec<Option<BlockClass>>,
-    ) {
+        _: Occasion,
+        _details: &mut DecisionDetails,
+    ) -> Option<Decision> {
+        None
     }
 
     /// Whether a program that was let go has waited on this plane for too long: the first there then

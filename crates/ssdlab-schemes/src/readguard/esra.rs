@@ -7,7 +7,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::suspend::{
-    FailedReadsView, IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
+    IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
 };
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -55,14 +55,17 @@ impl Default for EsraConfig {
     }
 }
 
+impl EsraConfig {
+    fn most_aside(&self) -> u8 {
+        self.max_suspended_reads.unwrap_or(2)
+    }
+}
+
 /// Drops loops, and sets reads aside.
 #[derive(Clone, Debug)]
 pub struct Esra {
     config: EsraConfig,
-    max_suspended_reads: u8,
 }
-
-const MOST_ASIDE: u8 = 2;
 
 impl Policy for Esra {
     type Config = EsraConfig;
@@ -70,7 +73,7 @@ impl Policy for Esra {
     fn check(config: &EsraConfig, _: &PolicyContext) -> Result<(), Refusal> {
         let least = [
             ("suspend.esra.max_aborts", config.max_aborts),
-            ("suspend.esra.max_suspended_reads", config.max_suspended_reads.unwrap_or(MOST_ASIDE)),
+            ("suspend.esra.max_suspended_reads", config.most_aside()),
         ];
         match least.into_iter().find(|(_, most)| *most == 0) {
             Some((key, most)) => Err(Refusal::new(key, most, "at least 1")),
@@ -79,15 +82,15 @@ impl Policy for Esra {
     }
 
     fn build(config: &EsraConfig, _: &PolicyContext) -> Esra {
-        let max_suspended_reads = config.max_suspended_reads.unwrap_or(MOST_ASIDE);
-        Esra { config: config.clone(), max_suspended_reads }
+        Esra { config: config.clone() }
     }
 }
 
 impl SuspendPolicy for Esra {
     fn needs(config: &EsraConfig) -> SuspendNeeds {
-        let suspends_reads = config.reads.unwrap_or(true);
-        SuspendNeeds { suspends: true, loops: true, suspends_reads }
+        let reads = config.reads.unwrap_or(true);
+        let max_suspended_reads = if reads { config.most_aside() } else { 0 };
+        SuspendNeeds { suspends: true, loops: true, max_suspended_reads }
     }
 
     fn idle_keys(config: &EsraConfig, facts: &SuspendFacts) -> Vec<IdleKey> {
@@ -118,6 +121,10 @@ impl SuspendPolicy for Esra {
     }
 
     fn verdict(&mut self, view: &SuspendView) -> Verdict {
+        if view.running.kind == Some(OpKind::Read) {
+            let has_room = view.reads_aside < self.config.most_aside();
+            return if has_room { Verdict::Suspend } else { Verdict::Wait };
+        }
         let allowed = match view.running.kind {
             Some(OpKind::Program) => self.config.program,
             Some(OpKind::Erase) => self.config.erase,
@@ -130,26 +137,32 @@ impl SuspendPolicy for Esra {
             true => Verdict::AfterLoop,
         }
     }
-
-    fn may_preempt_read(&mut self, view: &FailedReadsView) -> bool {
-        view.aside < self.max_suspended_reads
-    }
-
-    fn max_suspended_reads(&self) -> u8 {
-        self.max_suspended_reads
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_base::Nanos;
+    use ssdlab_policy::account::{Cause, Priority};
+    use ssdlab_policy::suspend::InService;
+
     use super::*;
 
     #[test]
     fn as_many_reads_are_set_aside_as_there_are_lower_priorities() {
-        let mut esra = Esra { config: EsraConfig::default(), max_suspended_reads: 2 };
-        assert_eq!(
-            [0, 1, 2].map(|aside| esra.may_preempt_read(&FailedReadsView { aside })),
-            [true, true, false]
-        );
+        let mut esra = Esra { config: EsraConfig::default() };
+        let running = InService {
+            kind: Some(OpKind::Read),
+            cause: Cause::Host,
+            remaining: Nanos::ZERO,
+            suspended: 0,
+            aside: false,
+            aborts: 0,
+        };
+        let mut verdict = |reads_aside| {
+            let priority = Priority::HIGHEST;
+            esra.verdict(&SuspendView { running, priority, works_for_higher: false, reads_aside })
+        };
+        let verdicts = [0, 1, 2].map(&mut verdict);
+        assert_eq!(verdicts, [Verdict::Suspend, Verdict::Suspend, Verdict::Wait]);
     }
 }

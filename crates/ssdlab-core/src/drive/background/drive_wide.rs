@@ -224,8 +224,12 @@ impl Background {
                     self.drive_wide.set_timer(owner, now, after);
                     continue;
                 }
-                // A page moves when it is read, and a block is classed when it is freed, or not at all.
-                Action::MigratePage { .. } | Action::SetClass { .. } | Action::SetTurn { .. } => {
+                Action::MigratePage { lpn, class } => {
+                    self.migrate(machine, lpn, class);
+                    continue;
+                }
+                Action::SetClass { .. } | Action::SetTurn { .. } => {
+                    machine.policies.reassess_later(action);
                     continue;
                 }
             };

@@ -131,24 +131,38 @@ impl Background {
         let is_apart = machine.ftl.blocks.is_apart(block);
         let read = HostRead { lpn, block, is_apart, group };
         machine.policies.publish(&Event::HostRead(&read));
-        if let Some(class) = machine.policies.take_migration() {
-            self.move_page(machine, id, class);
+        if let Some(class) = machine.policies.take_migration(lpn) {
+            self.move_page(machine, (lpn, ppn), Some(id), class);
         }
     }
 
-    /// Moves the page that an operation has read to blocks of this class, which is set apart or a
-    /// priority's.
-    fn move_page(&mut self, machine: &mut Machine, read: TxnId, class: BlockClass) {
-        let txn = &machine.flash.txns[read];
-        let (lpn, from) = (txn.lpn, txn.ppn);
+    /// Moves a page to blocks of this class, if pages move and a table knows where this one lies.
+    #[cold]
+    pub(super) fn migrate(&mut self, machine: &mut Machine, lpn: Lpn, class: BlockClass) {
+        if let Some(ppn) = machine.ftl.map.get(lpn).filter(|_| self.moves.is_some()) {
+            self.move_page(machine, (lpn, ppn), None, class);
+        }
+    }
+
+    /// Moves a page, which an operation has just read perhaps, to blocks of this class, which is set apart or
+    /// a priority's.
+    fn move_page(
+        &mut self,
+        machine: &mut Machine,
+        (lpn, from): (Lpn, Ppn),
+        read: Option<TxnId>,
+        class: BlockClass,
+    ) {
         let whole = u64::MAX >> (64 - machine.geometry.sectors_per_page());
-        let at_hand = txn.mask == whole;
+        let at_hand = read.is_some_and(|read| machine.flash.txns[read].mask == whole);
         let lies_on = machine.geometry.plane_of_page(from);
         let Some(to) = self.plane_for_move(machine, lpn, lies_on, class) else {
             return self.ask_for_room(machine, lpn, lies_on, class);
         };
         let id = machine.flash.txns.insert(machine.now);
-        watch!(machine, takes_over(id, read));
+        if let Some(read) = read {
+            watch!(machine, takes_over(id, read));
+        }
         let erases = machine.ftl.blocks.erases(machine.geometry.block_of(from));
         let txn = &mut machine.flash.txns[id];
         (txn.lpn, txn.ppn, txn.plane) = (lpn, from, lies_on);

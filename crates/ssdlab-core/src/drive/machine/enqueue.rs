@@ -7,7 +7,7 @@ use crate::account::{OpKind, Priority, RequestAttrs};
 use crate::flash::{Owner, Rank, TxnId, UnitId};
 use crate::policy::event::Event;
 use crate::policy::scheduler::SchedulerView;
-use crate::policy::suspend::{FailedReadsView, SuspendView, Verdict};
+use crate::policy::suspend::{InService, SuspendView, Verdict};
 
 impl Machine {
     /// Puts an operation for the host into the queue of a plane.
@@ -59,7 +59,8 @@ impl Machine {
         }
         let head = self.flash.held(unit).next().expect("an operation in service");
         let own = self.attrs(self.flash.txns[head].owner).priority;
-        let view = SuspendView { running, priority, works_for_higher: own.is_above(priority) };
+        let works_for_higher = own.is_above(priority);
+        let view = SuspendView { running, priority, works_for_higher, reads_aside: 0 };
         match self.policies.suspend.verdict(&view) {
             Verdict::Wait => {}
             Verdict::Suspend => self.flash.suspend(unit, self.now),
@@ -70,7 +71,12 @@ impl Machine {
 
     /// Whether reads that failed are set aside for a host read of a higher priority.
     pub(in crate::drive) fn may_preempt_read(&mut self, unit: UnitId) -> bool {
-        let Some(aside) = self.flash.overtaken(unit) else { return false };
-        self.policies.suspend.may_preempt_read(&FailedReadsView { aside })
+        let Some(reads_aside) = self.flash.overtaken(unit) else { return false };
+        let (_, read) = self.flash.waiting_read(unit).expect("a read of a higher priority");
+        let priority = self.attrs(self.flash.txns[read].owner).priority;
+        let kind = Some(OpKind::Read);
+        let running = InService { kind, ..self.flash.in_service(unit, self.now) };
+        let view = SuspendView { running, priority, works_for_higher: false, reads_aside };
+        self.policies.suspend.verdict(&view) != Verdict::Wait
     }
 }

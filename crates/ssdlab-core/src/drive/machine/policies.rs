@@ -10,6 +10,7 @@ use crate::policy::columns::{self, Column, SavedColumns};
 use crate::policy::counters::Counters;
 use crate::policy::event::{Action, Actions, Event, EventMask, FreedBlock, Probe};
 use crate::policy::read_start::ReadStartNeeds;
+use ssdlab_nand::{BlockId, Lpn};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend,
@@ -40,6 +41,8 @@ pub(in crate::drive) struct Policies {
     pub(in crate::drive) reads: ReadStartNeeds,
     /// What was asked for and has not been carried out, each with who asked.
     pending: Vec<(Listener, Action)>,
+    /// New classes and turns of blocks that are not free yet.
+    reassessments: Vec<Action>,
     /// A list that is empty between two events; kept for its memory.
     actions: Actions,
     /// The kinds of event that are recorded, and the record.
@@ -97,6 +100,7 @@ impl Policies {
             wants: EventMask::NONE,
             listeners: Default::default(),
             pending: Vec::new(),
+            reassessments: Vec::new(),
             actions: Actions::default(),
             recorded: (EventMask::NONE, Vec::new()),
         };
@@ -246,11 +250,11 @@ impl Policies {
         !self.pending.is_empty()
     }
 
-    /// The class to which the page should move that the host has just read, if it was asked for.
-    pub(in crate::drive) fn take_migration(&mut self) -> Option<BlockClass> {
+    /// The class to which a page should move that the host has just read, if it was asked for.
+    pub(in crate::drive) fn take_migration(&mut self, read: Lpn) -> Option<BlockClass> {
         let mut first = None;
         self.pending.retain(|(_, action)| match *action {
-            Action::MigratePage { class } => {
+            Action::MigratePage { lpn, class } if lpn == read => {
                 first.get_or_insert(class);
                 false
             }
@@ -259,12 +263,28 @@ impl Policies {
         first
     }
 
-    /// Takes the new class and turn of a block that is about to join the free ones.
-    pub(super) fn take_reassessments(&mut self) -> Vec<Action> {
-        let of_a_block = |(_, action): &mut (Listener, Action)| {
-            matches!(action, Action::SetClass { .. } | Action::SetTurn { .. })
+    /// Whether a block may have a new class or turn to get.
+    pub(super) fn have_reassessments(&self) -> bool {
+        !(self.pending.is_empty() && self.reassessments.is_empty())
+    }
+
+    /// Keeps a new class or turn of a block until the block is free.
+    pub(in crate::drive) fn reassess_later(&mut self, action: Action) {
+        self.reassessments.push(action);
+    }
+
+    /// Takes the new class and turn of a block that is about to join the free ones: first what was asked for
+    /// before, then what answers.
+    pub(super) fn take_reassessments(&mut self, freed: BlockId) -> Vec<Action> {
+        let is_of = |action: &Action| match *action {
+            Action::SetClass { block, .. } | Action::SetTurn { block, .. } => block == freed,
+            _ => false,
         };
-        self.pending.extract_if(.., of_a_block).map(|(_, action)| action).collect()
+        let mut all: Vec<Action> =
+            self.reassessments.extract_if(.., |action| is_of(action)).collect();
+        let answers = self.pending.extract_if(.., |(_, action)| is_of(action));
+        all.extend(answers.map(|(_, action)| action));
+        all
     }
 
     /// Takes what was asked for.

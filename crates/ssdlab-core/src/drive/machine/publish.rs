@@ -116,9 +116,26 @@ impl Machine {
 
     /// A block was erased, which its P/E cycles do not count yet: its class and its turn from now on.
     pub(in crate::drive) fn reassess(&mut self, block: BlockId) {
-        if !self.policies.wants.has(EventMask::BLOCK_FREED) {
+        if self.policies.wants.has(EventMask::BLOCK_FREED) {
+            self.publish_freed(block);
+        }
+        if !self.policies.have_reassessments() {
             return;
         }
+        let classes = self.resolved.config.metadata.block_class.classes();
+        for action in self.policies.take_reassessments(block) {
+            match action {
+                Action::SetClass { block, class } => {
+                    debug_assert!(class.index() < classes, "{class:?} of {classes}");
+                    self.ftl.blocks.set_class(block, class);
+                }
+                Action::SetTurn { block, turn } => self.ftl.blocks.set_turn(block, turn),
+                Action::Relocate(_) | Action::MigratePage { .. } | Action::SetTimer { .. } => {}
+            }
+        }
+    }
+
+    fn publish_freed(&mut self, block: BlockId) {
         let cycles_per_erase = self.resolved.config.flash.cycles_per_erase;
         let cells = &self.flash.cells;
         // A job may have used the block that is kept for jobs: then this one takes its place.
@@ -133,12 +150,5 @@ impl Machine {
             probe: Probe(&|cycles| cells.look(block, cycles)),
         };
         self.policies.publish_freed(&freed);
-        for action in self.policies.take_reassessments() {
-            match action {
-                Action::SetClass { block, class } => self.ftl.blocks.set_class(block, class),
-                Action::SetTurn { block, turn } => self.ftl.blocks.set_turn(block, turn),
-                Action::Relocate(_) | Action::MigratePage { .. } | Action::SetTimer { .. } => {}
-            }
-        }
     }
 }

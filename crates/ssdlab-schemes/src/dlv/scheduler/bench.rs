@@ -6,11 +6,11 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{Cell, Geometry, PlaneId};
 
-use super::{Dlv, DlvConfig};
+use super::{Dlv, DlvConfig, Goes};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::queue::{GroupId, Queue};
-use ssdlab_policy::scheduler::{Dispatch, Planes, QueueView, SchedulerPolicy};
+use ssdlab_policy::scheduler::{Planes, QueueView, SchedulerPolicy};
 use ssdlab_policy::testing::SMALL;
 use ssdlab_policy::{ClassFacts, Policy, PolicyContext};
 
@@ -65,7 +65,6 @@ pub(super) struct Bench {
     /// Who has which group.
     slots: Vec<u32>,
     pub(super) now: SimTime,
-    work: std::cell::Cell<u64>,
 }
 
 impl Bench {
@@ -84,7 +83,6 @@ impl Bench {
             planes: FourPlanes { busy, collecting: [false; 4] },
             slots: Vec::new(),
             now: SimTime::START,
-            work: std::cell::Cell::new(0),
         }
     }
 
@@ -115,8 +113,8 @@ impl Bench {
     }
 
     pub(super) fn parts(&mut self) -> (&mut Dlv, QueueView<'_, FourPlanes>) {
-        let Bench { order, queue, planes, now, work, .. } = self;
-        (order, QueueView { now: *now, queue, planes, programming: &UNITS, work })
+        let Bench { order, queue, planes, now, .. } = self;
+        (order, QueueView { now: *now, queue, planes, programming: &UNITS })
     }
 
     /// Leaves so many strong pages on each plane.
@@ -137,17 +135,12 @@ impl Bench {
         let (order, view) = self.parts();
         let group_ref = view.queue.group(group);
         let plane_shares = &group_ref.plane_shares;
-        let dispatch =
-            Dispatch { group: group_ref, plane_shares, at_once: false, overtakes: false };
-        order.on_dispatch(&view, &dispatch, &mut classes);
+        let goes = Goes { group: group_ref, plane_shares, at_once: false, overtakes: false };
+        order.goes(&view, &goes, &mut classes);
         let ends =
             plane_shares.iter().map(|plane_share| order.planes[plane_share.plane.index()].idle_at);
         let end = ends.max().unwrap().as_ns();
-        while !self.queue.group(group).plane_shares.is_empty() {
-            if self.queue.remove_plane_share(group, 0) {
-                break;
-            }
-        }
+        self.gone(group);
         (
             end,
             classes
@@ -155,6 +148,11 @@ impl Bench {
                 .map(|class: Option<BlockClass>| class.map(|class| class.0))
                 .collect(),
         )
+    }
+
+    /// All of a request has gone.
+    pub(super) fn gone(&mut self, group: GroupId) {
+        while !self.queue.remove_plane_share(group, 0) {}
     }
 
     /// Lets all that waits go, the one that ends first next; who went, and when each ends.

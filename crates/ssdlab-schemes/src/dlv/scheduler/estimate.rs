@@ -47,7 +47,7 @@ impl Dlv {
                 (best, least) = (Some(id), end);
             }
         }
-        view.work.set(view.work.get() + looked_at);
+        self.steps += looked_at;
         best
     }
 

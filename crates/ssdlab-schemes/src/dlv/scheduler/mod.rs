@@ -20,9 +20,10 @@ use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
-use ssdlab_policy::queue::PlaneShare;
+use ssdlab_policy::queue::{Group, PlaneShare};
 use ssdlab_policy::scheduler::{
-    Decision, Dispatch, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy, SchedulerView,
+    Decision, DecisionDetails, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy,
+    SchedulerView,
 };
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -38,6 +39,8 @@ pub struct Dlv {
     /// that search: many requests ask for the same planes.
     known: Box<[(SimTime, u64)]>,
     searches: u64,
+    /// Expected ends that the search that is under way has looked at.
+    steps: u64,
 }
 
 /// What the order keeps of a plane.
@@ -86,6 +89,7 @@ impl Policy for Dlv {
             late: false,
             known: vec![(SimTime::START, 0); setup.geometry.plane_count() as usize].into(),
             searches: 0,
+            steps: 0,
         }
     }
 
@@ -141,41 +145,35 @@ impl SchedulerPolicy for Dlv {
         plane_share.reading + self.fastest(view, plane_share.plane, plane_share.programs, None)
     }
 
-    fn next(&mut self, view: &QueueView<impl Planes>, occasion: Occasion) -> Option<Decision> {
-        match occasion {
+    fn next(
+        &mut self,
+        view: &QueueView<impl Planes>,
+        occasion: Occasion,
+        details: &mut DecisionDetails,
+    ) -> Option<Decision> {
+        let next = match occasion {
             Occasion::Arrival(group) => self
                 .goes_at_once(view, group)
                 .then_some(Decision { group, mode: DispatchMode::Behind }),
             Occasion::Plane(plane) => self.next_of_plane(view, plane),
-        }
-    }
-
-    fn on_dispatch(
-        &mut self,
-        view: &QueueView<impl Planes>,
-        dispatch: &Dispatch,
-        classes: &mut Vec<Option<BlockClass>>,
-    ) {
-        self.late = self.is_late(view);
-        if dispatch.group.kind == OpKind::Read {
-            for plane_share in dispatch.plane_shares {
-                let idle_at = self.idle_at(view, plane_share.plane) + plane_share.estimate;
-                self.planes[plane_share.plane.index()].idle_at = idle_at;
-            }
-            return;
-        }
-        let end = match self.config.strong {
-            Strong::Needed => Some(self.finish(view, dispatch.group)),
-            // As early as can be: the fastest there is.
-            Strong::Prioritized => dispatch.overtakes.then_some(SimTime::START),
         };
-        let end = end.filter(|_| !dispatch.at_once);
-        let due = self.due(OpKind::Program, dispatch.group.arrival);
-        for plane_share in dispatch.plane_shares {
-            let plane = &mut self.planes[plane_share.plane.index()];
-            (0..plane_share.programs).for_each(|_| plane.expect(due));
-            self.promise(view, plane_share, end, classes);
-        }
+        details.steps += std::mem::take(&mut self.steps);
+        let decision = next?;
+        let group = view.queue.group(decision.group);
+        let plane_shares = match (decision.mode, occasion) {
+            (DispatchMode::InPlace, Occasion::Plane(plane)) => {
+                let own = group.plane_shares.iter().position(|share| share.plane == plane);
+                std::slice::from_ref(
+                    &group.plane_shares[own.expect("a group that needs this plane")],
+                )
+            }
+            _ => &group.plane_shares,
+        };
+        let overtakes = view.queue.arrived(group.kind).next() != Some(decision.group);
+        let at_once = matches!(occasion, Occasion::Arrival(_));
+        let goes = Goes { group, plane_shares, at_once, overtakes };
+        self.goes(view, &goes, &mut details.classes);
+        next
     }
 
     #[inline]
@@ -183,6 +181,48 @@ impl SchedulerPolicy for Dlv {
         // Where reads keep their places, no write waits longer for having been let go.
         let is_late = self.planes[plane.index()].first_due < view.now;
         is_late && self.config.reads == Pick::Shortest
+    }
+}
+
+/// What goes.
+struct Goes<'a> {
+    group: &'a Group,
+    /// Those of its parts that go, one for each plane.
+    plane_shares: &'a [PlaneShare],
+    /// Whether it has just arrived and goes at once.
+    at_once: bool,
+    /// Whether one of its kind that arrived before it stays behind.
+    overtakes: bool,
+}
+
+impl Dlv {
+    /// Notes when the planes are idle after what goes now, and promises its pages their classes.
+    fn goes(
+        &mut self,
+        view: &QueueView<impl Planes>,
+        goes: &Goes,
+        classes: &mut Vec<Option<BlockClass>>,
+    ) {
+        self.late = self.is_late(view);
+        if goes.group.kind == OpKind::Read {
+            for plane_share in goes.plane_shares {
+                let idle_at = self.idle_at(view, plane_share.plane) + plane_share.estimate;
+                self.planes[plane_share.plane.index()].idle_at = idle_at;
+            }
+            return;
+        }
+        let end = match self.config.strong {
+            Strong::Needed => Some(self.finish(view, goes.group)),
+            // As early as can be: the fastest there is.
+            Strong::Prioritized => goes.overtakes.then_some(SimTime::START),
+        };
+        let end = end.filter(|_| !goes.at_once);
+        let due = self.due(OpKind::Program, goes.group.arrival);
+        for plane_share in goes.plane_shares {
+            let plane = &mut self.planes[plane_share.plane.index()];
+            (0..plane_share.programs).for_each(|_| plane.expect(due));
+            self.promise(view, plane_share, end, classes);
+        }
     }
 }
 
@@ -216,17 +256,18 @@ mod tests {
         let mut bench = Bench::new([IDLE, 6, IDLE, IDLE], DlvConfig::default());
         let (small, large) = (bench.write(0, &[1]), bench.write(1, &[0, 1, 2]));
         // Both end when plane 2 does; the small one came first, and it is in nobody's way.
-        let (order, view) = bench.parts();
-        let next = [0, 1, 3].map(|plane| order.next(&view, Occasion::Plane(PlaneId(plane))));
-        assert_eq!(next, [Some(Decision { group: small, mode: DispatchMode::Behind }), None, None]);
-        assert_eq!(view.work.take(), 1 + 2, "the large one was given up at its second page");
-        assert_eq!(view.work.take(), 0);
-        bench.goes(small);
-        let (order, view) = bench.parts();
-        assert_eq!(
-            order.next(&view, Occasion::Plane(PlaneId(0))),
-            Some(Decision { group: large, mode: DispatchMode::Behind })
-        );
+        let mut details = DecisionDetails::default();
+        let mut next = |bench: &mut Bench, plane| {
+            let (order, view) = bench.parts();
+            order.next(&view, Occasion::Plane(PlaneId(plane)), &mut details)
+        };
+        assert_eq!([1, 3].map(|plane| next(&mut bench, plane)), [None, None]);
+        let goes = |group| Some(Decision { group, mode: DispatchMode::Behind });
+        assert_eq!(next(&mut bench, 0), goes(small));
+        bench.gone(small);
+        assert_eq!(next(&mut bench, 0), goes(large));
+        // The large one was given up at its second page.
+        assert_eq!(details.steps, 1 + 2 + 3);
     }
 
     /// Pages on planes 1 to 4 of each of the six writes. The figure is not part of the paper's text:
