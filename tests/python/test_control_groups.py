@@ -7,6 +7,7 @@ import lzma
 import os
 import resource
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -108,6 +109,79 @@ def test_a_drive_fits_or_is_refused(in_group: InGroup, mega: int, tmp_path: Path
     fits = mega == 290
     assert done.returncode == (0 if fits else 2), done
     assert fits or "(a control group)" in done.stderr
+
+
+WIDE = ("--workload", "random", "--set", "workload.footprint=400GiB")
+PV_READ = ("--device", "pv-read-mlc-128g", "--scheme", "pv-read/pv-read")
+
+
+@pytest.mark.parametrize(
+    ("mega", "command"),
+    [
+        (105, ("run", *WIDE, "--limit", "300000")),
+        # Its footprint is laid down before the run.
+        (115, ("run", *PV_READ, *WIDE[:3], "workload.footprint=100GiB", "--limit", "200000")),
+    ],
+)
+def test_tables_that_grow_as_pages_are_reached_end_in_a_line(
+    in_group: InGroup, mega: int, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = in_group(mega, tmp_path, *command, "--json", "out.json")
+    assert done.returncode == 2, done
+    [line] = done.stderr.splitlines()
+    assert line.startswith("workload: reaches more pages than fit into memory: "), line
+    assert not any(tmp_path.iterdir())
+
+
+def test_runs_that_ended_before_one_that_lacks_memory_are_kept(
+    in_group: InGroup, tmp_path: Path
+) -> None:
+    vary = ("--vary", "workload.footprint=1GiB,400GiB", "--jobs", "1")
+    command = ("compare", *WIDE[:2], "--limit", "200000", *vary, "--json", "out.json")
+    done = in_group(150, tmp_path, *command)
+    assert done.returncode == 2, done
+    assert len(json.loads((tmp_path / "out.json").read_text())["results"]) == 1
+
+
+def test_requests_that_a_comparison_shares_leave_room_for_its_runs(
+    in_group: InGroup, tmp_path: Path
+) -> None:
+    random, first = Random(1), 128166372003061629
+    lines = (
+        f"{first + 2000 * n},h,0,Read,{random.randrange(1 << 14) << 12},4096,9\n"
+        for n in range(1_000_000)
+    )
+    (tmp_path / "t.msr").write_text("".join(lines))
+    vary = ("--vary", "host.queue_depth=4,8", "--jobs", "1")
+    done = in_group(62, tmp_path, "compare", "--trace", "t.msr", "--closed", "16", *vary)
+    assert done.returncode == 0, done
+
+
+@pytest.mark.parametrize("mega", [1180, 1280, 1500])
+def test_a_run_of_the_library_within_few_addresses_ends_in_an_error(
+    mega: int, tmp_path: Path
+) -> None:
+    program = (
+        "import ssdlab\n"
+        "try:\n"
+        "    ssdlab.run(workload='random', limit=9)\n"
+        "except ssdlab.InputError as error:\n"
+        "    print(error)\n"
+    )
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (mega * MEGA, mega * MEGA))
+
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        cwd=tmp_path,
+        preexec_fn=limit,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done
+    assert not done.stdout or done.stdout.endswith("are left (ulimit -v)\n"), done.stdout
 
 
 def left(monkeypatch: pytest.MonkeyPatch, mega: int) -> None:
@@ -217,7 +291,7 @@ def test_a_wide_window_fits_or_is_refused(
         assert (done.returncode, done.stderr) == (0, "")
         return
     assert done.returncode == 2, done
-    lack = "a stream that cannot be decompressed: expected what fits into memory: at least"
+    lack = "a stream that takes more memory to decompress than is left: expected what fits into memory: at least"
     assert f"{trace}: {lack}" in done.stderr
     assert "(a control group)" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == [trace]
@@ -235,7 +309,10 @@ def test_a_window_that_a_later_frame_announces_is_no_kill(
     assert in_group(400, tmp_path, "trace", "convert", "two.csv.zst", "out.csv").returncode == 0
     done = in_group(110, tmp_path, "trace", "convert", "two.csv.zst", "none.csv")
     assert done.returncode == 2, done
-    assert "a stream that cannot be decompressed: expected what fits into memory" in done.stderr
+    assert (
+        "a stream that takes more memory to decompress than is left: expected what fits into memory"
+        in done.stderr
+    )
     assert not (tmp_path / "none.csv").exists()
 
 

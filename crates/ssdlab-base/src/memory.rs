@@ -6,25 +6,25 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where the control groups of a version are, and what in each says how much it may take, how much it has, and
-/// how much of that is pages of files that can be dropped.
+/// how much of that is pages of files: those that were used once, and those that were used again.
 struct Groups {
     mount: &'static str,
     most: &'static str,
     taken: &'static str,
-    dropped: &'static str,
+    dropped: [&'static str; 2],
 }
 
 const SECOND: Groups = Groups {
     mount: "/sys/fs/cgroup",
     most: "memory.max",
     taken: "memory.current",
-    dropped: "inactive_file",
+    dropped: ["inactive_file", "active_file"],
 };
 const FIRST: Groups = Groups {
     mount: "/sys/fs/cgroup/memory",
     most: "memory.limit_in_bytes",
     taken: "memory.usage_in_bytes",
-    dropped: "total_inactive_file",
+    dropped: ["total_inactive_file", "total_active_file"],
 };
 
 /// A bound on memory, and what sets it.
@@ -232,11 +232,14 @@ fn of_group(groups: &Groups, path: &Path, read: impl Fn(&str) -> Option<String>)
     let about = |name: &str| read(&format!("{}/{name}", folder.trim_end_matches('/')));
     let bytes = |name: &str| about(name)?.trim().parse::<u64>().ok();
     let (most, taken) = (bytes(groups.most)?, bytes(groups.taken)?);
-    let dropped = about("memory.stat").and_then(|about| {
+    let about = about("memory.stat").unwrap_or_default();
+    let [once, again] = groups.dropped.map(|wanted| {
         let mut lines = about.lines().filter_map(|line| line.split_once(' '));
-        lines.find(|(name, _)| *name == groups.dropped)?.1.parse::<u64>().ok()
+        lines.find(|(name, _)| *name == wanted)?.1.parse::<u64>().ok()
     });
-    Some(most.saturating_sub(taken.saturating_sub(dropped.unwrap_or(0))))
+    // Half of what was used again is in use: programs and libraries.
+    let dropped = once.unwrap_or(0) + again.unwrap_or(0) / 2;
+    Some(most.saturating_sub(taken.saturating_sub(dropped)))
 }
 
 /// Bytes as they are told: to two digits or more.
@@ -269,7 +272,7 @@ mod tests {
                 ("/proc/self/cgroup", "0::/a/b\n"),
                 ("/sys/fs/cgroup/a/b/memory.max", max),
                 ("/sys/fs/cgroup/a/b/memory.current", "1000\n"),
-                ("/sys/fs/cgroup/a/b/memory.stat", "anon 7\ninactive_file 600\n"),
+                ("/sys/fs/cgroup/a/b/memory.stat", "anon 7\ninactive_file 500\nactive_file 200\n"),
                 ("/sys/fs/cgroup/a/memory.max", above),
                 ("/sys/fs/cgroup/a/memory.current", "1000\n"),
             ])
@@ -289,7 +292,7 @@ mod tests {
                 ("/proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/job/7\n0::/x\n"),
                 (&file("limit_in_bytes"), "3000\n"),
                 (&file("usage_in_bytes"), "1000\n"),
-                (&file("stat"), "inactive_file 9\ntotal_inactive_file 100\n"),
+                (&file("stat"), "inactive_file 9\ntotal_inactive_file 80\ntotal_active_file 40\n"),
             ])
         };
         assert_eq!(at("/job/7"), Some(2100));

@@ -106,13 +106,28 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
 /// operations in it, and spans of a timeline. It asks the system once for many of them. And for the tables by
 /// page, of which the system gives a part as soon as it is used.
 pub(crate) struct Room {
-    tables: Growing,
+    tables: Tables,
     /// How many of each may come before it asks again.
     step: usize,
     /// Up to how many of each there is memory for.
     waiting: usize,
     operations: usize,
     spans: usize,
+}
+
+/// Checks that there is memory for the parts of tables by page that requests are the first to use.
+#[derive(Debug, Default)]
+pub(crate) struct Tables(Growing);
+
+impl Tables {
+    /// Counts a request for so many pages.
+    ///
+    /// # Errors
+    /// When there is no memory for what is kept of them.
+    #[inline]
+    pub(crate) fn touch(&mut self, pages: u64) -> Result<(), Fault> {
+        self.0.by(pages * TOUCHED).map_err(outgrown)
+    }
 }
 
 /// How many of each there may be before it asks for the first time.
@@ -134,16 +149,16 @@ impl Room {
     pub(crate) fn new(between_looks: usize) -> Room {
         let step = STEP.max(2 * between_looks);
         let first = FIRST + step / 2;
-        Room { step, waiting: first, operations: first, spans: first, tables: Growing::new() }
+        Room { step, waiting: first, operations: first, spans: first, tables: Tables::default() }
     }
 
-    /// Counts a request for so many pages, which may use parts of tables that were not used before.
+    /// Counts a request for so many pages.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// When there is no memory for what is kept of them.
     #[inline]
     pub(crate) fn touch(&mut self, pages: u64) -> Result<(), Fault> {
-        self.tables.by(pages * TOUCHED).map_err(outgrown)
+        self.tables.touch(pages)
     }
 
     /// Checks that there is memory for all that may come before the next look, and for `more` operations. The run's
@@ -279,8 +294,13 @@ mod tests {
 
     #[test]
     fn what_may_come_takes_its_requests_and_operations_and_lists_that_double() {
-        let room =
-            Room { step: 100, waiting: 1100, operations: 600, spans: 250, tables: Growing::new() };
+        let room = Room {
+            step: 100,
+            waiting: 1100,
+            operations: 600,
+            spans: 250,
+            tables: Tables::default(),
+        };
         let (request, operation) = (size_of::<Request>() as u64, OPERATION);
         let need = |lists: &[(usize, usize)], operations| {
             let need = room.need(lists.iter().copied(), operations, (0, 0));

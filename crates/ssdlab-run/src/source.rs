@@ -6,6 +6,7 @@ use ssdlab_base::{Fault, Nanos};
 use ssdlab_workload::{Generator, Op, Record, Source};
 
 use crate::control::Control;
+use crate::need::Tables;
 use crate::open::open_trace;
 use crate::prepare::Prepared;
 use crate::shared::BATCH;
@@ -22,6 +23,7 @@ pub struct Requests {
     /// What times are multiplied by; `None` where they do not count.
     scale: Option<f64>,
     sectors: u64,
+    sectors_per_page: u32,
     queues: u8,
     wrap: bool,
     /// What is wrong with the request after the last one that was read.
@@ -53,6 +55,7 @@ impl Requests {
             left: prepared.plan.limit.unwrap_or(u64::MAX),
             scale: prepared.plan.closed.is_none().then_some(prepared.time_scale),
             sectors: prepared.resolved.sectors(),
+            sectors_per_page: prepared.resolved.geometry().sectors_per_page(),
             queues: prepared.resolved.config.host.queues,
             wrap: prepared.plan.wrap,
             wrong: None,
@@ -99,12 +102,14 @@ impl Requests {
         mut act: impl FnMut(&Record) -> Result<(), &'static str>,
     ) -> Result<bool, Fault> {
         let mut batch = Vec::with_capacity(BATCH);
+        let mut tables = Tables::default();
         while !control.stop.load(Ordering::Relaxed) {
             self.read(&mut batch)?;
             if batch.is_empty() {
                 return Ok(!control.stop.load(Ordering::Relaxed));
             }
             for (index, record) in batch.iter().enumerate() {
+                tables.touch(1 + u64::from(record.sectors / self.sectors_per_page))?;
                 act(record).map_err(|what| self.source.fault(index, what))?;
             }
         }

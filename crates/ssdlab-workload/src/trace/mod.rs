@@ -429,7 +429,8 @@ fn no_table(name: &str, start: &[u8], compression: Option<&str>) -> Fault {
 pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Error) -> Fault {
     if let Some(lacking) = error.get_ref().and_then(|inner| inner.downcast_ref::<Lacking>()) {
         let expected = format!("what fits into memory: {lacking}");
-        return Fault::new(name, "a stream that cannot be decompressed").expected(expected);
+        return Fault::new(name, "a stream that takes more memory to decompress than is left")
+            .expected(expected);
     }
     // How zstd and xz say that a stream asks for more memory than it may have.
     let message = reason(error);
