@@ -22,7 +22,7 @@ mod streams {
 }
 
 use crate::catalog::Entry;
-use ssdlab_base::{Nanos, choice};
+use ssdlab_base::{Nanos, SimTime, choice};
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Level, PlaneId};
 use ssdlab_policy::account::OpKind;
@@ -183,7 +183,7 @@ asks! { each_scheduler, AnyScheduler {
     /// [`SchedulerPolicy::next`].
     fn next(self: &mut Self, view: &QueueView<impl Planes>, occasion: Occasion, details: &mut DecisionDetails) -> Option<Decision>;
     /// [`SchedulerPolicy::is_overdue`].
-    fn is_overdue(self: &mut Self, view: &QueueView<impl Planes>, plane: PlaneId) -> bool;
+    #[inline] fn is_overdue(self: &Self, now: SimTime, plane: PlaneId) -> bool;
 } }
 
 asks! { each_placement, AnyPlacement {

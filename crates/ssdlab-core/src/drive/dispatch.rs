@@ -16,9 +16,6 @@ use crate::policy::scheduler::{
 };
 use crate::queue::{GroupId, Queue};
 
-/// What is asked only where requests wait.
-const HOLDS: &str = "requests that wait";
-
 /// Page operations of a group that waits.
 #[derive(Clone, Debug)]
 struct Held {
@@ -84,20 +81,10 @@ impl Planes for PlanesNow<'_> {
     }
 }
 
-/// The view of a scheduler that lets requests wait; a macro, so that what it shows stays apart from the
-/// scheduler itself.
-macro_rules! view {
-    ($dispatcher:ident, $machine:ident) => {
-        QueueView {
-            now: SimTime::from_ns($machine.now),
-            queue: &$dispatcher.hold.as_ref().expect(HOLDS).queue,
-            planes: &PlanesNow {
-                flash: &$machine.flash,
-                ftl: &$machine.ftl,
-                collecting: &$machine.collecting,
-            },
-            programming: &$dispatcher.hold.as_ref().expect(HOLDS).programming,
-        }
+/// What the planes of a machine do; a macro, so that the scheduler may change meanwhile.
+macro_rules! planes_of {
+    ($machine:ident) => {
+        PlanesNow { flash: &$machine.flash, ftl: &$machine.ftl, collecting: &$machine.collecting }
     };
 }
 
@@ -194,13 +181,45 @@ impl Dispatcher {
     pub(super) fn send(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
         // Nobody chooses among those who bring entries of the map.
         let chosen = !matches!(machine.flash.txns[id].owner, Owner::Map { .. });
-        if self.hold.is_some() && chosen {
-            self.keep(machine, id, plane);
-        } else {
-            machine.enqueue_host(id, plane);
+        match &mut self.hold {
+            Some(hold) if chosen => hold.keep(machine, id, plane),
+            _ => machine.enqueue_host(id, plane),
         }
     }
 
+    /// Whether something has come that has not been offered to the order.
+    #[inline]
+    pub(super) fn has_to_offer(&self) -> bool {
+        let hold = self.hold.as_deref();
+        hold.is_some_and(|hold| !hold.entered.is_empty() || !hold.ended.is_empty())
+    }
+
+    /// Offers the groups that have come to the scheduler.
+    pub(super) fn offer_entered(&mut self, machine: &mut Machine) {
+        if let Some(hold) = &mut self.hold {
+            hold.offer_entered(machine);
+        }
+    }
+
+    /// Offers what waits for a plane on which a job has ended since the scheduler was last offered something;
+    /// that plane.
+    pub(super) fn offer_ended(&mut self, machine: &mut Machine) -> Option<PlaneId> {
+        let hold = self.hold.as_mut()?;
+        let plane = hold.ended.pop()?;
+        hold.ask_order(machine, plane);
+        Some(plane)
+    }
+
+    /// Asks the order who goes to the planes of a free unit.
+    #[inline]
+    pub(super) fn ask_order_for(&mut self, machine: &mut Machine, unit: UnitId) {
+        if let Some(hold) = &mut self.hold {
+            hold.ask_for_all_of(machine, unit);
+        }
+    }
+}
+
+impl Hold {
     #[inline(never)]
     fn keep(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
         machine.flash.txns[id].plane = plane;
@@ -222,69 +241,43 @@ impl Dispatcher {
             }
             _ => (OpKind::Program, machine.flash.txns[id].began(), machine.flash.txns[id].seq()),
         };
-        let hold = self.hold.as_mut().expect(HOLDS);
         // What comes together goes together.
-        let last = hold.entered.last().copied();
-        let joined = last.filter(|&last| hold.owner(last) == owner);
+        let last = self.entered.last().copied();
+        let joined = last.filter(|&last| self.owner(last) == owner);
         let group = joined.unwrap_or_else(|| {
-            let group = hold.insert(owner, kind, (arrival, seq));
-            hold.entered.push(group);
+            let group = self.insert(owner, kind, (arrival, seq));
+            self.entered.push(group);
             group
         });
         if machine.flash.txns[id].was_held_up {
-            hold.queue.waited(group);
+            self.queue.waited(group);
         }
-        let at = hold.add(&mut machine.flash.txns, group, id, reading);
-        let view = view!(self, machine);
-        let plane_share = &view.queue.group(group).plane_shares[at];
+        let at = self.add(&mut machine.flash.txns, group, id, reading);
+        let Hold { queue, programming, .. } = &*self;
+        let planes = &planes_of!(machine);
+        let view = QueueView { now: SimTime::from_ns(machine.now), queue, planes, programming };
+        let plane_share = &queue.group(group).plane_shares[at];
         let estimate = machine.policies.scheduler.estimate(&view, kind, plane_share);
-        self.hold_mut().queue.plane_share_mut(group, at).estimate = estimate;
-    }
-
-    /// Whether something has come that has not been offered to the order.
-    #[inline]
-    pub(super) fn has_to_offer(&self) -> bool {
-        let hold = self.hold.as_deref();
-        hold.is_some_and(|hold| !hold.entered.is_empty() || !hold.ended.is_empty())
+        self.queue.plane_share_mut(group, at).estimate = estimate;
     }
 
     /// Offers the groups that have come to the scheduler.
     pub(super) fn offer_entered(&mut self, machine: &mut Machine) {
-        let mut entered = std::mem::take(&mut self.hold_mut().entered);
+        let mut entered = std::mem::take(&mut self.entered);
         for group in entered.drain(..) {
-            if !view!(self, machine).queue.waits(group) {
+            if !self.queue.waits(group) {
                 continue;
             }
             if self.dispatch_next(machine, Occasion::Arrival(group)) {
                 continue;
             }
-            let mut planes = std::mem::take(&mut self.hold_mut().planes);
-            planes.extend(
-                view!(self, machine)
-                    .queue
-                    .group(group)
-                    .plane_shares
-                    .iter()
-                    .map(|plane_share| plane_share.plane),
-            );
+            let mut planes = std::mem::take(&mut self.planes);
+            planes.extend(self.queue.group(group).plane_shares.iter().map(|share| share.plane));
             planes.drain(..).for_each(|plane| self.ask_order(machine, plane));
-            self.hold_mut().planes = planes;
+            self.planes = planes;
         }
-        entered.append(&mut self.hold_mut().entered);
-        self.hold_mut().entered = entered;
-    }
-
-    /// A plane on which a job has ended since the scheduler was last offered something.
-    pub(super) fn take_ended(&mut self) -> Option<PlaneId> {
-        self.hold_mut().ended.pop()
-    }
-
-    /// Asks the order who goes to the planes of a free unit.
-    #[inline]
-    pub(super) fn ask_order_for(&mut self, machine: &mut Machine, unit: UnitId) {
-        if self.hold.is_some() {
-            self.ask_for_all_of(machine, unit);
-        }
+        entered.append(&mut self.entered);
+        self.entered = entered;
     }
 
     #[inline(never)]
@@ -295,12 +288,10 @@ impl Dispatcher {
     /// Asks the order who goes, now that something has changed on a plane.
     #[inline(always)]
     pub(super) fn ask_order(&mut self, machine: &mut Machine, plane: PlaneId) {
-        let Some(hold) = &self.hold else { return };
-        let none_waits = hold.queue.is_empty();
-        if machine.policies.scheduler.is_overdue(&view!(self, machine), plane) {
+        if machine.policies.scheduler.is_overdue(SimTime::from_ns(machine.now), plane) {
             machine.flash.raise(plane);
         }
-        if !none_waits {
+        if !self.queue.is_empty() {
             self.dispatch_to(machine, plane);
         }
     }
@@ -313,19 +304,15 @@ impl Dispatcher {
 
     /// Lets the group go that the scheduler wants to go now; false if there is none.
     fn dispatch_next(&mut self, machine: &mut Machine, occasion: Occasion) -> bool {
-        let Hold { queue, programming, details, .. } = self.hold_mut();
-        let planes = &PlanesNow {
-            flash: &machine.flash,
-            ftl: &machine.ftl,
-            collecting: &machine.collecting,
-        };
+        let Hold { queue, programming, details, .. } = &mut *self;
+        let planes = &planes_of!(machine);
         let view = QueueView { now: SimTime::from_ns(machine.now), queue, planes, programming };
         let next = machine.policies.scheduler.next(&view, occasion, details);
         machine.stats.scheduling_steps += std::mem::take(&mut details.steps);
         let Some(next) = next else { return false };
         let mut classes = std::mem::take(&mut details.classes);
         self.dispatch(machine, next, occasion, &mut classes);
-        self.hold_mut().details.classes = classes;
+        self.details.classes = classes;
         true
     }
 
@@ -337,8 +324,7 @@ impl Dispatcher {
         occasion: Occasion,
         classes: &mut Vec<Option<BlockClass>>,
     ) {
-        let view = view!(self, machine);
-        let group = view.queue.group(next.group);
+        let group = self.queue.group(next.group);
         let of_plane =
             |plane| group.plane_shares.iter().position(|plane_share| plane_share.plane == plane);
         let whole = next.mode != DispatchMode::InPlace;
@@ -350,15 +336,15 @@ impl Dispatcher {
         };
         let count = if whole { group.plane_shares.len() } else { 1 };
         let kind = group.kind;
-        let overtakes = view.queue.arrived(kind).next() != Some(next.group);
+        let overtakes = self.queue.arrived(kind).next() != Some(next.group);
         let at_once = matches!(occasion, Occasion::Arrival(_));
-        let owner = self.hold_mut().owner(next.group);
+        let owner = self.owner(next.group);
         let first_place = (next.mode == DispatchMode::InFirstPlace)
-            .then(|| self.hold_mut().queue.take_first_place(next.group));
+            .then(|| self.queue.take_first_place(next.group));
         let mut of_page = classes.drain(..);
         for _ in 0..count {
-            let plane = view!(self, machine).queue.group(next.group).plane_shares[from].plane;
-            while let Some(id) = self.take_held(machine, next.group, from) {
+            let plane = self.queue.group(next.group).plane_shares[from].plane;
+            while let Some(id) = self.take(&machine.flash.txns, next.group, from) {
                 if machine.flash.txns[id].kind == OpKind::Program {
                     let class = of_page.next().flatten();
                     let hint = &mut machine.flash.txns[id].hint;
@@ -373,7 +359,7 @@ impl Dispatcher {
                 }
                 machine.enqueue_host(id, plane);
             }
-            if self.hold_mut().remove_plane_share(next.group, from) {
+            if self.remove_plane_share(next.group, from) {
                 self.offer_last(machine, kind);
                 // What goes plane by plane keeps its place.
                 machine.count_dispatch(owner, kind, overtakes && whole);
@@ -385,36 +371,15 @@ impl Dispatcher {
 
     /// Offers what is left of a group again if one of its planes is idle: nobody else would.
     fn offer_rest(&mut self, machine: &mut Machine, group: GroupId) {
-        let view = view!(self, machine);
-        if view
-            .queue
-            .group(group)
-            .plane_shares
-            .iter()
-            .any(|plane_share| view.planes.is_idle(plane_share.plane))
-        {
-            self.hold_mut().entered.push(group);
+        let planes = planes_of!(machine);
+        if self.queue.group(group).plane_shares.iter().any(|share| planes.is_idle(share.plane)) {
+            self.entered.push(group);
         }
     }
 
     /// Offers the group that has become the last of those among which the order chooses.
     fn offer_last(&mut self, machine: &mut Machine, kind: OpKind) {
         let window = machine.policies.scheduler.window().unwrap_or(usize::MAX);
-        let hold = self.hold_mut();
-        hold.entered.extend(hold.queue.at(kind, window - 1));
-    }
-
-    fn take_held(
-        &mut self,
-        machine: &mut Machine,
-        group: GroupId,
-        plane_share: usize,
-    ) -> Option<TxnId> {
-        let hold = self.hold.as_mut().expect(HOLDS);
-        hold.take(&machine.flash.txns, group, plane_share)
-    }
-
-    fn hold_mut(&mut self) -> &mut Hold {
-        self.hold.as_mut().expect(HOLDS)
+        self.entered.extend(self.queue.at(kind, window - 1));
     }
 }

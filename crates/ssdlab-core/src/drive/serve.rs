@@ -204,8 +204,7 @@ impl Drive {
     fn offer_all(&mut self) {
         self.translation.dispatch.offer_entered(&mut self.machine);
         // Who waited for the end of a job goes before the next one begins.
-        while let Some(plane) = self.translation.dispatch.take_ended() {
-            self.translation.dispatch.ask_order(&mut self.machine, plane);
+        while let Some(plane) = self.translation.dispatch.offer_ended(&mut self.machine) {
             self.background.next_job(&mut self.machine, plane);
         }
     }

@@ -136,7 +136,7 @@ pub trait SchedulerPolicy {
 
     /// Whether a program that was let go has waited on this plane for too long: the first there then
     /// joins those that go before it by their rank.
-    fn is_overdue(&mut self, _: &QueueView<impl Planes>, _: PlaneId) -> bool {
+    fn is_overdue(&self, _now: SimTime, _: PlaneId) -> bool {
         false
     }
 }

@@ -88,7 +88,7 @@ impl Dlv {
             }
             return if keeps_its_place { Some(part(first)) } else { self.next_write(view, plane) };
         }
-        if reads || self.is_overdue(view, plane) {
+        if reads || self.is_overdue(view.now, plane) {
             return None;
         }
         let read = self.shortest_for(view, plane, OpKind::Read);
