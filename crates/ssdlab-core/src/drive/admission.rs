@@ -89,7 +89,7 @@ impl Drive {
             let step = if self.buffer.pages.is_some() {
                 self.buffer.enter_buffer(&mut self.machine, &mut self.translation, id)
             } else {
-                self.buffer.acquire(&mut self.machine, &mut self.translation, id)
+                self.translation.acquire(&mut self.machine, id)
             };
             self.finish(id, step);
             left -= count;
@@ -113,7 +113,7 @@ impl Drive {
             txn.charge(Part::HostQueue, self.machine.now);
             watch!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
             self.buffer.drop_buffered(&mut self.machine, Lpn(lpn));
-            let step = self.buffer.acquire(&mut self.machine, &mut self.translation, id);
+            let step = self.translation.acquire(&mut self.machine, id);
             self.finish(id, step);
         }
         self.machine.host[slot].remaining -= skipped;

@@ -82,7 +82,7 @@ impl BufferStage {
             watch!(machine, overlaid(id, &machine.flash.txns[id], present));
         }
         machine.stats.buffer.read_misses += 1;
-        self.acquire(machine, translation, id)
+        translation.acquire(machine, id)
     }
 
     fn write_to_buffer(&mut self, machine: &mut Machine, translation: &mut Translation, id: TxnId) {
@@ -200,8 +200,11 @@ impl BufferStage {
         let used = machine.hotness_of(page.lpn);
         machine.flash.txns[id].hint = machine.hint_of(attrs, cause, full, used);
         watch!(machine, leaves(id, &machine.flash.txns[id]));
-        let step = self.acquire(machine, translation, id);
-        debug_assert_eq!(step, Step::UnderWay, "a program goes to the flash");
+        let changes = machine.flash.txns[id].changes_page();
+        if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
+            let step = self.translate(machine, translation, id);
+            debug_assert_eq!(step, Step::UnderWay, "a program goes to the flash");
+        }
         number
     }
 
@@ -281,24 +284,8 @@ impl BufferStage {
         machine.host[slot].remaining += u32::from(waits);
     }
 
-    /// Sends a page operation on to the flash unless an earlier one to the same page is under way.
-    #[inline(always)]
-    pub(super) fn acquire(
-        &mut self,
-        machine: &mut Machine,
-        translation: &mut Translation,
-        id: TxnId,
-    ) -> Step {
-        let changes = machine.flash.txns[id].changes_page();
-        if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
-            self.translate(machine, translation, id)
-        } else {
-            Step::UnderWay
-        }
-    }
-
-    /// Finds the plane of a page operation and enqueues it there, as soon as its page is in the buffer,
-    /// if it leaves that, and the entry of its page is held.
+    /// Sends an operation on whose turn on its page has come, as soon as its page is in the buffer, if it leaves
+    /// that.
     #[inline]
     pub(super) fn translate(
         &mut self,
@@ -306,8 +293,8 @@ impl BufferStage {
         translation: &mut Translation,
         id: TxnId,
     ) -> Step {
-        if self.is_in_buffer(machine, id) && translation.ensure_mapping_cached(machine, id) {
-            translation.continue_with_entry(machine, id)
+        if self.is_in_buffer(machine, id) {
+            translation.translate(machine, id)
         } else {
             Step::UnderWay
         }

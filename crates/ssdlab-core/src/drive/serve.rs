@@ -90,7 +90,11 @@ impl Drive {
     fn prepare_read(&mut self, id: TxnId) -> bool {
         let Txn { plane, owner, .. } = self.machine.flash.txns[id];
         match owner {
-            Owner::Job(_) if !self.background.job_may_read(&mut self.machine, id) => return false,
+            // A page that was overwritten meanwhile need not move.
+            Owner::Job(_) if !self.machine.is_valid(id) => {
+                self.background.skip_page(&mut self.machine, id);
+                return false;
+            }
             Owner::Job(_) | Owner::Move { .. } => {}
             _ => {
                 let lies_on = self.machine.locate(id);
@@ -183,9 +187,7 @@ impl Drive {
     fn can_join(&mut self, id: TxnId, plane: PlaneId) -> bool {
         let txn = &self.machine.flash.txns[id];
         match (txn.kind, txn.owner) {
-            (OpKind::Read, Owner::Job(_) | Owner::Move { .. }) => {
-                self.machine.ftl.map.valid(txn.ppn) == Some(txn.lpn)
-            }
+            (OpKind::Read, Owner::Job(_) | Owner::Move { .. }) => self.machine.is_valid(id),
             (OpKind::Read, _) => self.machine.locate(id) == Some(plane),
             (OpKind::Erase, _) => self.machine.flash.may_start(id),
             _ => true,

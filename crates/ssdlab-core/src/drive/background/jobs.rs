@@ -170,20 +170,16 @@ impl Background {
     }
 
     /// Whether a job makes room for pages that are read often.
-    pub(super) fn is_cold_out(&self, job: &Job) -> bool {
-        job.cause == Cause::Migration && self.moves.is_some()
+    pub(super) fn is_cold_out(&self, cause: Cause) -> bool {
+        cause == Cause::Migration && self.moves.is_some()
     }
 
-    /// Whether a job may read its page; if that was overwritten meanwhile, the job goes on with the next one.
-    #[inline(never)]
-    pub(in crate::drive) fn job_may_read(&mut self, machine: &mut Machine, id: TxnId) -> bool {
-        let Txn { plane, lane, lpn, ppn, .. } = machine.flash.txns[id];
-        let valid = machine.ftl.map.valid(ppn) == Some(lpn);
-        if !valid {
-            machine.flash.pop(plane, lane);
-            self.next_of_job(machine, id, plane);
-        }
-        valid
+    /// A page that a job was to read is not valid any more: the job goes on with the next one.
+    #[cold]
+    pub(in crate::drive) fn skip_page(&mut self, machine: &mut Machine, id: TxnId) {
+        let Txn { plane, lane, .. } = machine.flash.txns[id];
+        machine.flash.pop(plane, lane);
+        self.next_of_job(machine, id, plane);
     }
 
     /// Who writes for this owner.

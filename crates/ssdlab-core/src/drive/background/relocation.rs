@@ -9,6 +9,7 @@ use crate::audit::watch;
 use crate::drive::machine::Machine;
 use crate::drive::translation::Translation;
 use crate::flash::TxnId;
+use crate::policy::background::Job;
 
 impl Background {
     /// An operation of a plane's job ended.
@@ -22,43 +23,44 @@ impl Background {
     ) {
         match machine.flash.txns[id].kind {
             OpKind::Read => {
-                machine.flash.txns[id].kind = OpKind::Program;
-                machine.flash.txns[id].failed = 0;
                 machine.make_hint(id);
-                let job = self.jobs.of(plane).job;
-                if job.stream.is_some() {
-                    machine.flash.txns[id].hint.stream = job.stream;
-                }
+                let job = &self.jobs.of(plane).job;
+                let txn = &mut machine.flash.txns[id];
+                (txn.kind, txn.failed) = (OpKind::Program, 0);
+                txn.hint.stream = job.stream.or(txn.hint.stream);
                 if let Some(class) = job.class {
-                    machine.flash.txns[id].hint.quality = Some(class);
+                    txn.hint.quality = Some(class);
                 } else if machine.resolved.config.metadata.block_class.by_priority() {
                     // Whose it was, its page stays.
                     let class = machine.ftl.blocks.class(job.block);
-                    machine.flash.txns[id].hint.priority = Some(Priority::of_class(class));
+                    txn.hint.priority = Some(Priority::of_class(class));
                 }
                 self.enqueue_job(machine, id, plane);
             }
             OpKind::Program => {
+                watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl));
                 let running = self.jobs.of(plane);
                 let (lpn, to) = (machine.flash.txns[id].lpn, machine.flash.txns[id].ppn);
+                let took = machine.geometry.block_of(to);
                 running.moved += 1;
-                running.took = Some(machine.geometry.block_of(to));
-                let Running { job, from, .. } = *running;
-                watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl));
+                running.took = Some(took);
+                let Running { job: Job { block, cause, .. }, from, .. } = *running;
                 if machine.ftl.commit_copy(lpn, from, to) {
                     translation.entry_moved(lpn, plane);
-                    let moved = [job.block, machine.geometry.block_of(to)];
-                    machine.publish_migrated(lpn, moved, job.cause, false);
+                    machine.publish_migrated(lpn, [block, took], cause, false);
                 }
                 machine.publish_if_closed(to);
-                machine.stats.gc.1 += u64::from(job.cause == Cause::Gc);
-                machine.stats.migration.cold += u64::from(self.is_cold_out(&job));
+                match cause {
+                    Cause::Gc => machine.stats.gc.1 += 1,
+                    cause => machine.stats.migration.cold += u64::from(self.is_cold_out(cause)),
+                }
                 self.next_of_job(machine, id, plane);
             }
             OpKind::Erase => self.end_of_job(machine, translation, id, plane),
         }
     }
 
+    #[inline(never)]
     fn end_of_job(
         &mut self,
         machine: &mut Machine,
@@ -83,7 +85,7 @@ impl Background {
                 machine.stats.gc_for_subpools += u64::from(ended.job.gains.is_some());
             }
             Cause::Wl => machine.stats.wear_leveled += 1,
-            _ => machine.stats.migration.emptied += u64::from(self.is_cold_out(&ended.job)),
+            _ => machine.stats.migration.emptied += u64::from(self.is_cold_out(ended.job.cause)),
         }
         self.publish_ended_job(machine, &ended);
         if machine.planes.is_dynamic() {

@@ -1,9 +1,10 @@
 //! A page operation enters the queue of its plane, and may suspend what the plane does.
 
+use ssdlab_base::Nanos;
 use ssdlab_nand::PlaneId;
 
 use super::Machine;
-use crate::account::{OpKind, Priority, RequestAttrs};
+use crate::account::{Cause, OpKind, Priority, RequestAttrs};
 use crate::flash::{Owner, Rank, TxnId, UnitId};
 use crate::policy::event::Event;
 use crate::policy::scheduler::SchedulerView;
@@ -74,8 +75,14 @@ impl Machine {
         let Some(reads_aside) = self.flash.overtaken(unit) else { return false };
         let (_, read) = self.flash.waiting_read(unit).expect("a read of a higher priority");
         let priority = self.attrs(self.flash.txns[read].owner).priority;
-        let kind = Some(OpKind::Read);
-        let running = InService { kind, ..self.flash.in_service(unit, self.now) };
+        let running = InService {
+            kind: Some(OpKind::Read),
+            cause: Cause::Host,
+            remaining: Nanos::ZERO,
+            suspended: 0,
+            aside: reads_aside > 0,
+            aborts: 0,
+        };
         let view = SuspendView { running, priority, works_for_higher: false, reads_aside };
         self.policies.suspend.verdict(&view) != Verdict::Wait
     }

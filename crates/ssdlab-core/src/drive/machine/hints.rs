@@ -53,6 +53,10 @@ impl Machine {
         buffer_full: bool,
         used: Option<Hotness>,
     ) -> PlacementHint {
+        let mut filled = PlacementHint { hotness: used, ..PlacementHint::default() };
+        if self.policies.placement.is_empty() {
+            return filled;
+        }
         let RequestAttrs { priority, hint, pages, bytes } = attrs;
         let view = PlacementView {
             cause,
@@ -65,11 +69,10 @@ impl Machine {
             hotness: used,
             free: self.ftl.alloc.free_by_type().unwrap_or_default(),
         };
-        let mut hint = PlacementHint { hotness: used, ..PlacementHint::default() };
         for link in &mut self.policies.placement {
-            link.fill(&view, &mut hint);
+            link.fill(&view, &mut filled);
         }
-        hint
+        filled
     }
 
     /// The request that a transaction works for. For a page that leaves the buffer it is the write that

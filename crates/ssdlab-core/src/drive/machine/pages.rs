@@ -42,6 +42,13 @@ impl Machine {
         Some(plane)
     }
 
+    /// Whether the physical page of a transaction still holds its logical page.
+    #[inline]
+    pub(in crate::drive) fn is_valid(&self, id: TxnId) -> bool {
+        let txn = &self.flash.txns[id];
+        self.ftl.map.valid(txn.ppn) == Some(txn.lpn)
+    }
+
     /// The sectors that a write in part must read before it programs its page.
     #[inline(always)]
     pub(in crate::drive) fn rest_to_read(&self, id: TxnId) -> u64 {

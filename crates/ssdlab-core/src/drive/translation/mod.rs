@@ -42,6 +42,27 @@ impl Translation {
         }
     }
 
+    /// Sends a page operation on to the flash unless an earlier one to the same page is under way.
+    #[inline(always)]
+    pub(super) fn acquire(&mut self, machine: &mut Machine, id: TxnId) -> Step {
+        let changes = machine.flash.txns[id].changes_page();
+        if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
+            self.translate(machine, id)
+        } else {
+            Step::UnderWay
+        }
+    }
+
+    /// Finds the plane of a page operation and enqueues it there, as soon as the entry of its page is held.
+    #[inline]
+    pub(super) fn translate(&mut self, machine: &mut Machine, id: TxnId) -> Step {
+        if self.ensure_mapping_cached(machine, id) {
+            self.continue_with_entry(machine, id)
+        } else {
+            Step::UnderWay
+        }
+    }
+
     /// The entry of an operation's page is held.
     #[inline(always)]
     pub(super) fn continue_with_entry(&mut self, machine: &mut Machine, id: TxnId) -> Step {
