@@ -122,6 +122,15 @@ pub struct PageUses {
     pub writes: Vec<u32>,
 }
 
+/// What a policy may look at when its timer comes due.
+#[derive(Clone, Copy, Debug)]
+pub struct TimerDue<'a> {
+    /// The full blocks that no job empties or is to empty; empty for who is no background policy.
+    pub full: &'a [BlockEstimate],
+    /// Whether wear is leveled across priorities now: relocations wait until that is over.
+    pub levels_across: bool,
+}
+
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
@@ -252,11 +261,8 @@ pub enum Event<'a> {
     },
     /// A job has ended.
     JobEnded(EndedJob),
-    /// The policy's timer has come due. A background policy is given the full blocks that no job empties or is to
-    /// empty, other policies and components none.
-    Timer(&'a [BlockEstimate]),
-    /// The policy's timer has come due while wear is leveled across priorities: nothing is to be done.
-    TimerSkipped,
+    /// The policy's timer has come due. What it asked for before and has not begun is dropped.
+    Timer(TimerDue<'a>),
     /// Statistics begin anew.
     CountsReset,
 }
@@ -292,7 +298,7 @@ impl EventMask {
     pub const NO_SPACE: EventMask = EventMask(1 << 10);
     /// [`Event::JobEnded`].
     pub const JOB_ENDED: EventMask = EventMask(1 << 11);
-    /// [`Event::Timer`] and [`Event::TimerSkipped`].
+    /// [`Event::Timer`].
     pub const TIMER: EventMask = EventMask(1 << 12);
     /// [`Event::CountsReset`].
     pub const COUNTS_RESET: EventMask = EventMask(1 << 13);
@@ -401,7 +407,7 @@ impl Event<'_> {
             Event::BufferFlushed => EventMask::BUFFER_FLUSHED,
             Event::UsesKnown(_) => EventMask::USES_KNOWN,
             Event::JobEnded(_) => EventMask::JOB_ENDED,
-            Event::Timer(_) | Event::TimerSkipped => EventMask::TIMER,
+            Event::Timer(_) => EventMask::TIMER,
             Event::CountsReset => EventMask::COUNTS_RESET,
         }
     }

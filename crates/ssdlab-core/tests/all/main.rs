@@ -26,6 +26,7 @@ mod metamorphic;
 mod model;
 mod multi_plane;
 mod pa_ssd;
+mod parts;
 mod pv_read;
 mod pv_read_scope;
 mod readguard;

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::imports::imported;
-
 pub(crate) fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the crates' folder")
 }
@@ -259,8 +257,8 @@ fn functions(text: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let code = line.trim_start();
-        let indent = line.len() - code.len();
+        let indent = line.len() - line.trim_start().len();
+        let code = line.trim_start().replace("pub(in ", "pub(");
         let words: Vec<&str> = code.split(' ').take(5).collect();
         let Some(word) = words.iter().position(|word| *word == "fn") else { continue };
         let qualifiers = ["pub", "const", "unsafe", "async", "extern", "\"C\""];
@@ -288,8 +286,10 @@ fn functions_are_short() {
             assert!(short, "{}: {name} has {lines} lines", path.display());
         }
     }
-    let sample = "    pub(super) const fn a(\n        b: u8,\n    ) {\n        c();\n    }\n";
-    assert_eq!(functions(sample), [("a(".to_string(), 5)]);
+    for seen in ["pub(super) const", "pub(in crate::drive)"] {
+        let sample = format!("    {seen} fn a(\n        b: u8,\n    ) {{\n        c();\n    }}\n");
+        assert_eq!(functions(&sample), [("a(".to_string(), 5)]);
+    }
 }
 
 #[test]
@@ -350,79 +350,8 @@ fn a_system_needs_no_more_than_a_file_and_a_line() {
     assert_eq!(found, expected.map(|file| format!("{SCHEMES}/{file}")));
 }
 
-/// The parts of the drive, lowest first: a file or folder, and its type.
-const PARTS: [(&str, &str); 6] = [
-    ("machine", "Machine"),
-    ("dispatch", "Dispatcher"),
-    ("translation", "Translation"),
-    ("buffer_stage", "BufferStage"),
-    ("background", "Background"),
-    ("", "Drive"),
-];
-
-/// The code of a part of the drive; of the drive itself what no other part has.
-fn code_of(part: &str) -> String {
-    let folder = crates().join("ssdlab-core/src/drive");
-    let mut code = String::new();
-    for (path, text) in sources(&folder) {
-        let path = path.strip_prefix(&folder).expect("a file of the drive").with_extension("");
-        let first = path.iter().next().and_then(|part| part.to_str()).expect("a name").to_owned();
-        let is_part = PARTS.iter().any(|(part, _)| *part == first);
-        if first == part || part.is_empty() && !is_part {
-            let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-            lines.for_each(|line| code.extend([line, "\n"]));
-        }
-    }
-    assert!(!code.is_empty(), "no part {part}");
-    code
-}
-
-/// Whether code imports a part of the drive, or the drive itself.
-fn knows(code: &str, part: &str, own: &str) -> bool {
-    imported(code).iter().any(|path| {
-        let inside = path.rsplit_once("drive::").or(path.rsplit_once("super::"));
-        let names = inside.map(|(_, names)| names.split("::").next().unwrap_or(names));
-        names.is_some_and(|name| name == own || !part.is_empty() && name == part)
-    })
-}
-
-#[test]
-fn no_part_of_the_drive_knows_one_above_it() {
-    for (at, (part, own)) in PARTS.iter().enumerate() {
-        let code = code_of(part);
-        assert!(has_word(&code, &format!("impl {own}")), "{part} has no type {own}");
-        assert!(part.is_empty() || at == 0 || knows(&code, "machine", "Machine"), "{part}");
-        for (above, name) in &PARTS[at + 1..] {
-            assert!(!knows(&code, above, name), "{part} knows the {name}");
-        }
-    }
-}
-
-#[test]
-fn each_part_of_the_drive_has_its_methods() {
-    // A type to which all methods went again would be the drive of old: it had 226.
-    for (part, own) in PARTS {
-        let code = code_of(part);
-        let own = format!("\nimpl {own} {{\n");
-        let blocks =
-            code.split(&own).skip(1).map(|rest| &rest[..rest.find("\n}\n").expect("its end")]);
-        let lines = blocks.flat_map(str::lines).filter(|line| !line.starts_with("     "));
-        let methods = lines.filter(|line| line.contains("fn ")).count();
-        assert!((5..=95).contains(&methods), "{part}: {methods} methods");
-    }
-}
-
-#[test]
-fn the_drive_has_few_fields() {
-    let text = fs::read_to_string(crates().join("ssdlab-core/src/drive/mod.rs")).expect("a file");
-    let fields = text.split("pub struct Drive {\n").nth(1).expect("the drive");
-    let fields = fields[..fields.find("\n}").expect("its end")].lines();
-    let fields = fields.filter(|line| !line.trim_start().starts_with("//")).count();
-    assert!((4..=15).contains(&fields), "{fields} fields");
-}
-
 /// Whether a text has this word by itself.
-fn has_word(text: &str, word: &str) -> bool {
+pub fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     text.match_indices(word).any(|(at, _)| {
         !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next())

@@ -102,8 +102,8 @@ impl Policy for InversionRepair {
 
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
         match event {
-            Event::Timer(full) => self.round(full, actions),
-            Event::TimerSkipped => self.counts.left_out += 1,
+            Event::Timer(due) if due.levels_across => self.counts.left_out += 1,
+            Event::Timer(due) => self.round(due.full, actions),
             Event::JobEnded(ended) => self.ended(ended),
             Event::CountsReset => self.counts = RepairCounts::default(),
             _ => {}

@@ -17,27 +17,27 @@ use crate::ftl::{BlockState, BlockTable};
 use crate::policy::background::{
     BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Trigger,
 };
-use crate::policy::event::{Action, Event};
+use crate::policy::event::Event;
 use ssdlab_schemes::AnyBackground;
 
 /// A job that waits until its plane is free.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
-    job: Job,
-    policy: BackgroundAt,
+pub(super) struct Waiting {
+    pub(super) job: Job,
+    pub(super) policy: BackgroundAt,
     /// P/E cycles of its block when it was wanted: a block that has been erased since is another one.
-    erases: u32,
+    pub(super) erases: u32,
     /// Pages that it was to move then.
-    pages: u32,
+    pub(super) pages: u32,
 }
 
 /// A timer.
 #[derive(Clone, Copy, Debug)]
-struct Due {
-    owner: Listener,
-    at: SimTime,
+pub(super) struct Due {
+    pub(super) owner: Listener,
+    pub(super) at: SimTime,
     /// In the run's time, if it comes due again and again.
-    interval: Option<Nanos>,
+    pub(super) interval: Option<Nanos>,
 }
 
 /// The jobs that wait, and the timers of policies and components.
@@ -52,11 +52,11 @@ pub struct DriveWide {
     pages_waiting: u64,
     /// Jobs under way from which each priority gains a block.
     coming: Vec<u32>,
-    due: Vec<Due>,
+    pub(super) due: Vec<Due>,
     /// The cells' time that passes in a unit of the run's time.
     time_scale: u32,
     /// Whether the host has sent a request since the timers fired last.
-    host_active: bool,
+    pub(super) host_active: bool,
 }
 
 impl DriveWide {
@@ -90,7 +90,7 @@ impl DriveWide {
     }
 
     /// Sets the timer of a policy, or a component, to come due after so much of the cells' time.
-    fn set_timer(&mut self, owner: Listener, now: SimTime, after: Nanos) {
+    pub(super) fn set_timer(&mut self, owner: Listener, now: SimTime, after: Nanos) {
         let at = now + in_run(after, self.time_scale);
         match self.due.iter_mut().find(|due| due.owner == owner) {
             Some(due) => due.at = at,
@@ -125,14 +125,14 @@ impl DriveWide {
     }
 
     /// A job waits for a plane.
-    fn push(&mut self, plane: PlaneId, waiting: Waiting) {
+    pub(super) fn push(&mut self, plane: PlaneId, waiting: Waiting) {
         self.pages_waiting += u64::from(waiting.pages);
         self.waiting.resize_with(self.planes, VecDeque::new);
         self.waiting[plane.index()].push_back(waiting);
     }
 
     /// Drops what waits of a background policy.
-    fn drop_all_of(&mut self, policy: u8) {
+    pub(super) fn drop_all_of(&mut self, policy: u8) {
         let others = |waiting: &Waiting| waiting.policy != Some(policy);
         self.waiting.iter_mut().for_each(|jobs| jobs.retain(others));
         self.pages_waiting =
@@ -176,74 +176,8 @@ impl Background {
         }
     }
 
-    /// Fires the timers that are due now.
-    #[cold]
-    pub(in crate::drive) fn fire_timers(&mut self, machine: &mut Machine) {
-        self.drive_wide.host_active = false;
-        let across = machine.policies.levels_across();
-        let now = SimTime::from_ns(machine.now);
-        for at in 0..self.drive_wide.due.len() {
-            let due = &mut self.drive_wide.due[at];
-            if due.at > now {
-                continue;
-            }
-            // One that was held late does not bring the next ones nearer, and those that it outlasted are left out.
-            match due.interval {
-                Some(interval) => {
-                    while due.at <= now {
-                        due.at += interval;
-                    }
-                }
-                None => due.at = SimTime::NEVER,
-            }
-            let owner = due.owner;
-            let Some(policy) = owner.background() else {
-                machine.policies.publish_to(owner, &Event::Timer(&[]));
-                self.carry_out_actions(machine);
-                continue;
-            };
-            self.drive_wide.drop_all_of(policy);
-            if across {
-                machine.policies.publish_to(owner, &Event::TimerSkipped);
-                continue;
-            }
-            machine.policies.publish_to(owner, &Event::Timer(&self.estimates(machine)));
-            self.carry_out_actions(machine);
-        }
-    }
-
-    /// Carries out what policies have asked for: blocks wait for their planes, and the first of each that may be
-    /// emptied is.
-    #[cold]
-    pub(in crate::drive) fn carry_out_actions(&mut self, machine: &mut Machine) {
-        let now = SimTime::from_ns(machine.now);
-        for (owner, action) in machine.policies.take_pending() {
-            let job = match action {
-                Action::Relocate(job) => job,
-                Action::SetTimer { after } => {
-                    self.drive_wide.set_timer(owner, now, after);
-                    continue;
-                }
-                Action::MigratePage { lpn, class } => {
-                    self.migrate(machine, lpn, class);
-                    continue;
-                }
-                Action::SetClass { .. } | Action::SetTurn { .. } => {
-                    machine.policies.reassess_later(action);
-                    continue;
-                }
-            };
-            let policy = owner.background();
-            let erases = machine.ftl.blocks.erases(job.block);
-            let pages = u32::from(machine.ftl.blocks.valid(job.block));
-            let plane = machine.geometry.plane_of(job.block);
-            self.drive_wide.push(plane, Waiting { job, policy, erases, pages });
-        }
-        self.begin_all_waiting(machine);
-    }
-
     /// The full blocks that no job empties or is to empty, and how they are expected to read.
-    fn estimates(&self, machine: &Machine) -> Vec<BlockEstimate> {
+    pub(super) fn estimates(&self, machine: &Machine) -> Vec<BlockEstimate> {
         let blocks = &machine.ftl.blocks;
         let waiting = self.drive_wide.waiting.iter().flatten();
         let mut taken: Vec<BlockId> = waiting.map(|waiting| waiting.job.block).collect();
@@ -283,7 +217,7 @@ impl Background {
     }
 
     /// Begins the first job that waits for each plane on which none runs, if it may.
-    fn begin_all_waiting(&mut self, machine: &mut Machine) {
+    pub(super) fn begin_all_waiting(&mut self, machine: &mut Machine) {
         if self.drive_wide.waiting.iter().all(VecDeque::is_empty) {
             return;
         }

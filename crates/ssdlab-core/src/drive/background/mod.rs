@@ -1,5 +1,6 @@
 //! Background operations: a block's pages move elsewhere and the block is erased, or single pages move.
 
+mod actions;
 mod drive_wide;
 mod jobs;
 mod moves;

@@ -1,6 +1,5 @@
 //! What a page that is written should be like: what is known of its request, and what placement makes of it.
 
-use crate::buffer::Slot;
 use crate::config::StartProgramMode;
 use crate::policy::allocation::BlockClass;
 use crate::policy::event::{Event, EventMask};
@@ -160,28 +159,5 @@ impl Machine {
             let program_mode = self.program_mode_for(self.hotness_of(lpn), ppn, Cause::Host);
             self.flash.cells.set_program_mode(ppn, program_mode);
         }
-    }
-
-    /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read, and was
-    /// not programmed as such pages are.
-    pub(in crate::drive) fn is_rewritten(&mut self, page: &Slot) -> bool {
-        let whole = page.present.count_ones() == self.geometry.sectors_per_page();
-        let Some(hot) =
-            self.policies.metadata.page_hotness.as_ref().filter(|hot| hot.rewrites() && whole)
-        else {
-            return false;
-        };
-        if hot.of(page.lpn) != Hotness::Read || page.flushing.is_some() {
-            return false;
-        }
-        let (ppn, was) = match self.ftl.map.get(page.lpn) {
-            Some(ppn) => (ppn, self.flash.cells.program_mode(ppn)),
-            None if self.counts_as_preloaded(page.lpn) => {
-                let (ppn, ..) = self.preloaded_at(page.lpn);
-                (ppn, self.program_mode_of_unwritten(page.lpn, ppn))
-            }
-            None => return false,
-        };
-        self.program_mode_for(Some(Hotness::Read), ppn, Cause::Migration) != was
     }
 }

@@ -1,9 +1,11 @@
 //! Where a page lies, and on which plane it is written.
 
 use crate::account::Cause;
+use crate::buffer::Slot;
 use crate::config::{PartialWrites, StartProgramMode, UnwrittenReads};
 use crate::flash::{Owner, TxnId};
 use crate::media;
+use crate::metadata::page_hotness::Hotness;
 use ssdlab_base::Nanos;
 use ssdlab_nand::{Lpn, PlaneId, Ppn, ProgramMode};
 
@@ -123,5 +125,28 @@ impl Machine {
                 self.program_mode_for(then, ppn, Cause::Host)
             }
         }
+    }
+
+    /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read, and was
+    /// not programmed as such pages are.
+    pub(in crate::drive) fn is_rewritten(&mut self, page: &Slot) -> bool {
+        let whole = page.present.count_ones() == self.geometry.sectors_per_page();
+        let Some(hot) =
+            self.policies.metadata.page_hotness.as_ref().filter(|hot| hot.rewrites() && whole)
+        else {
+            return false;
+        };
+        if hot.of(page.lpn) != Hotness::Read || page.flushing.is_some() {
+            return false;
+        }
+        let (ppn, was) = match self.ftl.map.get(page.lpn) {
+            Some(ppn) => (ppn, self.flash.cells.program_mode(ppn)),
+            None if self.counts_as_preloaded(page.lpn) => {
+                let (ppn, ..) = self.preloaded_at(page.lpn);
+                (ppn, self.program_mode_of_unwritten(page.lpn, ppn))
+            }
+            None => return false,
+        };
+        self.program_mode_for(Some(Hotness::Read), ppn, Cause::Migration) != was
     }
 }

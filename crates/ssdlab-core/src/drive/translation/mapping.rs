@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ssdlab_nand::{Lpn, PlaneId};
+use ssdlab_nand::{Level, Lpn, PlaneId};
 
 use super::Step;
 use super::Translation;
@@ -39,6 +39,92 @@ impl Mapping {
 }
 
 impl Translation {
+    /// Sends a page operation on to the flash unless an earlier one to the same page is under way.
+    #[inline(always)]
+    pub(in crate::drive) fn acquire(&mut self, machine: &mut Machine, id: TxnId) -> Step {
+        let changes = machine.flash.txns[id].changes_page();
+        if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
+            self.translate(machine, id)
+        } else {
+            Step::UnderWay
+        }
+    }
+
+    /// Finds the plane of a page operation and enqueues it there, as soon as the entry of its page is held.
+    #[inline]
+    pub(in crate::drive) fn translate(&mut self, machine: &mut Machine, id: TxnId) -> Step {
+        if self.ensure_mapping_cached(machine, id) {
+            self.continue_with_entry(machine, id)
+        } else {
+            Step::UnderWay
+        }
+    }
+
+    /// The entry of an operation's page is held.
+    #[inline(always)]
+    pub(in crate::drive) fn continue_with_entry(
+        &mut self,
+        machine: &mut Machine,
+        id: TxnId,
+    ) -> Step {
+        match machine.flash.txns[id].kind {
+            OpKind::Read => self.translate_read(machine, id),
+            OpKind::Program => {
+                self.translate_write(machine, id);
+                Step::UnderWay
+            }
+            OpKind::Erase => Step::Trims,
+        }
+    }
+
+    #[inline(always)]
+    fn translate_read(&mut self, machine: &mut Machine, id: TxnId) -> Step {
+        let Some(plane) = machine.locate(id) else { return Step::Unmapped };
+        self.dispatch.send(machine, id, plane);
+        Step::UnderWay
+    }
+
+    #[inline(always)]
+    fn translate_write(&mut self, machine: &mut Machine, id: TxnId) {
+        machine.make_hint(id);
+        let rest = machine.rest_to_read(id);
+        if rest != 0 {
+            let txn = &mut machine.flash.txns[id];
+            txn.sectors = rest.count_ones() as u16;
+            txn.read_first = true;
+            txn.kind = OpKind::Read;
+            if txn.cause == Cause::Host {
+                txn.cause = Cause::Rmw;
+            }
+            if let Some(plane) = machine.locate(id) {
+                return self.dispatch.send(machine, id, plane);
+            }
+            unreachable!("a page that must be read first lies somewhere");
+        }
+        let plane = machine.plane_for_write(id);
+        self.dispatch.send(machine, id, plane);
+    }
+
+    /// A write's page was read: now it is programmed with what it already held.
+    #[inline(never)]
+    pub(in crate::drive) fn write_after_read(&mut self, machine: &mut Machine, id: TxnId) {
+        let txn = &mut machine.flash.txns[id];
+        watch!(machine, merges(id, txn.mask));
+        txn.read_first = false;
+        txn.kind = OpKind::Program;
+        if txn.cause == Cause::Rmw {
+            txn.cause = Cause::Host;
+        }
+        txn.mask |= machine.ftl.map.sectors(txn.lpn).unwrap_or(machine.geometry.page_mask());
+        txn.sectors = txn.mask.count_ones() as u16;
+        // What failed while reading no longer explains what comes.
+        txn.failed = 0;
+        txn.level = Level::FIRST;
+        txn.age = None;
+        let plane = machine.plane_for_write(id);
+        self.dispatch.send(machine, id, plane);
+    }
+
     /// Operations that wait for entries of the map.
     pub(in crate::drive) fn waiting_for_entries(&self, machine: &Machine) -> Vec<TxnId> {
         let lists = self.mapping.iter().flat_map(|all| all.waiting.iter().chain([&all.starved]));

@@ -1,0 +1,71 @@
+//! What policies asked for is carried out, and their timers come due.
+
+use ssdlab_base::SimTime;
+
+use super::Background;
+use super::drive_wide::Waiting;
+use crate::drive::machine::Machine;
+use crate::policy::event::{Action, Event, TimerDue};
+
+impl Background {
+    /// Fires the timers that are due now.
+    #[cold]
+    pub(in crate::drive) fn fire_timers(&mut self, machine: &mut Machine) {
+        self.drive_wide.host_active = false;
+        let now = SimTime::from_ns(machine.now);
+        for at in 0..self.drive_wide.due.len() {
+            let due = &mut self.drive_wide.due[at];
+            if due.at > now {
+                continue;
+            }
+            // One that was held late does not bring the next ones nearer, and those that it outlasted are left out.
+            match due.interval {
+                Some(interval) => {
+                    while due.at <= now {
+                        due.at += interval;
+                    }
+                }
+                None => due.at = SimTime::NEVER,
+            }
+            let owner = due.owner;
+            let mut full = Vec::new();
+            if let Some(policy) = owner.background() {
+                self.drive_wide.drop_all_of(policy);
+                full = self.estimates(machine);
+            }
+            let due = TimerDue { full: &full, levels_across: machine.policies.levels_across() };
+            machine.policies.publish_to(owner, &Event::Timer(due));
+            self.carry_out_actions(machine);
+        }
+    }
+
+    /// Carries out what policies have asked for: blocks wait for their planes, and the first of each that may be
+    /// emptied is.
+    #[cold]
+    pub(in crate::drive) fn carry_out_actions(&mut self, machine: &mut Machine) {
+        let now = SimTime::from_ns(machine.now);
+        for (owner, action) in machine.policies.take_pending() {
+            let job = match action {
+                Action::Relocate(job) => job,
+                Action::SetTimer { after } => {
+                    self.drive_wide.set_timer(owner, now, after);
+                    continue;
+                }
+                Action::MigratePage { lpn, class } => {
+                    self.migrate(machine, lpn, class);
+                    continue;
+                }
+                Action::SetClass { .. } | Action::SetTurn { .. } => {
+                    machine.policies.reassess_later(action);
+                    continue;
+                }
+            };
+            let policy = owner.background();
+            let erases = machine.ftl.blocks.erases(job.block);
+            let pages = u32::from(machine.ftl.blocks.valid(job.block));
+            let plane = machine.geometry.plane_of(job.block);
+            self.drive_wide.push(plane, Waiting { job, policy, erases, pages });
+        }
+        self.begin_all_waiting(machine);
+    }
+}

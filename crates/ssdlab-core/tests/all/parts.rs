@@ -1,0 +1,125 @@
+//! The parts of the drive: types of their own, each of which knows those below it alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use crate::imports::imported;
+use crate::tidy::{crates, has_word, sources};
+
+/// The parts of the drive, lowest first: a file or folder, and its type.
+const PARTS: [(&str, &str); 6] = [
+    ("machine", "Machine"),
+    ("dispatch", "Dispatcher"),
+    ("translation", "Translation"),
+    ("buffer_stage", "BufferStage"),
+    ("background", "Background"),
+    ("", "Drive"),
+];
+
+/// The code of a part of the drive; of the drive itself what no other part has.
+fn code_of(part: &str) -> String {
+    let folder = crates().join("ssdlab-core/src/drive");
+    let mut code = String::new();
+    for (path, text) in sources(&folder) {
+        let path = path.strip_prefix(&folder).expect("a file of the drive").with_extension("");
+        let first = path.iter().next().and_then(|part| part.to_str()).expect("a name").to_owned();
+        let is_part = PARTS.iter().any(|(part, _)| *part == first);
+        if first == part || part.is_empty() && !is_part {
+            let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            lines.for_each(|line| code.extend([line, "\n"]));
+        }
+    }
+    assert!(!code.is_empty(), "no part {part}");
+    code
+}
+
+/// Whether code imports a part of the drive, or the drive itself.
+fn knows(code: &str, part: &str, own: &str) -> bool {
+    imported(code).iter().any(|path| {
+        let inside = path.rsplit_once("drive::").or(path.rsplit_once("super::"));
+        let names = inside.map(|(_, names)| names.split("::").next().unwrap_or(names));
+        names.is_some_and(|name| name == own || !part.is_empty() && name == part)
+    })
+}
+
+#[test]
+fn no_part_of_the_drive_knows_one_above_it() {
+    for (at, (part, own)) in PARTS.iter().enumerate() {
+        let code = code_of(part);
+        assert!(has_word(&code, &format!("impl {own}")), "{part} has no type {own}");
+        assert!(part.is_empty() || at == 0 || knows(&code, "machine", "Machine"), "{part}");
+        for (above, name) in &PARTS[at + 1..] {
+            assert!(!knows(&code, above, name), "{part} knows the {name}");
+        }
+    }
+}
+
+/// The methods of a type of the drive by the file that has them: its name, and its text.
+fn methods_of(own: &str) -> Vec<(String, String, String)> {
+    let folder = crates().join("ssdlab-core/src/drive");
+    let mut methods = Vec::new();
+    let opens = format!("\nimpl {own} {{\n");
+    for (path, text) in sources(&folder) {
+        let file = path.strip_prefix(&folder).expect("a file of the drive").display().to_string();
+        let blocks = text.split(&opens).skip(1);
+        for block in blocks.map(|rest| &rest[..rest.find("\n}\n").expect("its end")]) {
+            let starts = block.match_indices("fn ").filter(|(at, _)| {
+                let line = block[..*at].rsplit('\n').next().unwrap_or("");
+                line.starts_with("    ") && !line.starts_with("     ") && !line.contains("//")
+            });
+            let mut starts: Vec<usize> = starts.map(|(at, _)| at).collect();
+            starts.push(block.len());
+            for span in starts.windows(2) {
+                let body = &block[span[0]..span[1]];
+                let name = body[3..].split(['(', '<']).next().expect("a name");
+                methods.push((file.clone(), name.to_string(), body.to_string()));
+            }
+        }
+    }
+    methods
+}
+
+/// Whether a method calls another of its own type.
+fn calls(text: &str, own: &str, name: &str) -> bool {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let joined: String = code.flat_map(|line| [line.trim(), "\u{1}"]).collect();
+    let joined = joined.replace("\u{1}.", ".");
+    [format!("self.{name}("), format!("{own}::{name}")].iter().any(|call| joined.contains(call))
+}
+
+#[test]
+fn the_files_of_each_part_call_downwards() {
+    let mut edges = 0;
+    for (_, own) in PARTS {
+        let methods = methods_of(own);
+        // A type to which all methods went again would be the drive of old: it had 226.
+        assert!((5..=120).contains(&methods.len()), "{own}: {} methods", methods.len());
+        let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (file, _, body) in &methods {
+            let others =
+                methods.iter().filter(|(other, name, _)| other != file && calls(body, own, name));
+            below.entry(file).or_default().extend(others.map(|(other, ..)| other.as_str()));
+        }
+        edges += below.values().map(BTreeSet::len).sum::<usize>();
+        // Who calls nobody that is left goes first.
+        while let Some(lowest) =
+            below.iter().find_map(|(file, calls)| calls.is_empty().then_some(*file))
+        {
+            below.remove(lowest);
+            below.values_mut().for_each(|calls| {
+                calls.remove(lowest);
+            });
+        }
+        assert!(below.is_empty(), "files of {own} call one another: {below:?}");
+    }
+    assert!(edges > 15, "{edges} calls from file to file were found");
+}
+
+#[test]
+fn the_drive_has_few_fields() {
+    let text = fs::read_to_string(crates().join("ssdlab-core/src/drive/mod.rs")).expect("a file");
+    let fields = text.split("pub struct Drive {\n").nth(1).expect("the drive");
+    let fields = fields[..fields.find("\n}").expect("its end")].lines();
+    let fields = fields.filter(|line| !line.trim_start().starts_with("//")).count();
+    assert!((4..=15).contains(&fields), "{fields} fields");
+}
