@@ -16,6 +16,7 @@ from ssdlab._native import __version__
 from ssdlab.cli import (
     catalog,
     config,
+    doctor,
     exit_codes,
     fit,
     ldpc,
@@ -54,6 +55,7 @@ ssdlab.add_command(fit.fit_command)
 ssdlab.add_command(trace.trace)
 ssdlab.add_command(workload.workload)
 ssdlab.add_command(reproduce.command())
+ssdlab.add_command(doctor.doctor_command)
 
 
 def main() -> None:

@@ -1,0 +1,69 @@
+"""``ssdlab doctor``: what this installation has, and what each part is for."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from ssdlab import _native
+from ssdlab.cpu import available_cores
+from ssdlab.errors import one_line
+
+_PARTS = (
+    ("altair", "reports and figures", None),
+    ("vl-convert-python", "figures as PDF, SVG and PNG", None),
+    ("numpy", "fit, reproduce, and arrays in place of lists", None),
+    ("scipy", "fit", None),
+    ("pyarrow", "Comparison.to_arrow()", 'pip install "ssdlab[arrow]"'),
+)
+"""Packages, what each is for, and how an optional one is installed."""
+_LEDGER = "ssdlab_reproduction"
+
+
+@click.command(name="doctor")
+def doctor_command() -> None:
+    """Print versions, cores, memory and optional parts, for a report of a bug."""
+    rows = [*_machine(), *_packages()]
+    width = max(len(name) for name, _ in rows)
+    for name, what in rows:
+        click.echo(f"{name:<{width}}  {one_line(what)}")
+
+
+def _machine() -> Iterator[tuple[str, str]]:
+    yield "ssdlab", f"{_native.__version__}, in {Path(_native.__file__).parent}"
+    yield "Python", f"{platform.python_version()}, {sys.executable}"
+    yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
+    cores = available_cores()
+    yield "cores", f"{cores} for this process: a sweep has that many runs at a time"
+    left = _native.memory_left()
+    yield "memory", f"{_giga(left[0])} are left ({left[1]})" if left else "the system does not tell"
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    limited = "no limit" if most == resource.RLIM_INFINITY else f"{_giga(most)} (ulimit -v)"
+    yield "addresses", limited
+    folder = tempfile.gettempdir()
+    yield "temporary", f"{folder}, {_giga(shutil.disk_usage(folder).free)} are free"
+
+
+def _packages() -> Iterator[tuple[str, str]]:
+    for name, use, install in _PARTS:
+        try:
+            found = version(name)
+        except PackageNotFoundError:
+            found = f"not installed: {install or f'pip install {name}'}"
+        yield name, f"{found} ({use})"
+    ledger = find_spec(_LEDGER)
+    found = "found" if ledger else "not installed: pip install ./reproduction in a checkout"
+    yield "reproduction", f"{found} (the papers' claims: ssdlab reproduce)"
+
+
+def _giga(count: int) -> str:
+    return f"{count / 1e9:.1f} GB"

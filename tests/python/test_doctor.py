@@ -1,0 +1,48 @@
+"""``ssdlab doctor`` says what is there and what it is for."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+
+import pytest
+from command import Ssdlab
+
+from ssdlab import __version__, _native
+from ssdlab.cli import doctor
+
+
+def test_versions_cores_memory_and_parts_are_printed(ssdlab: Ssdlab) -> None:
+    done = ssdlab("doctor")
+    assert (done.code, done.err) == (0, "")
+    found = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in done.out.splitlines())
+    assert found["ssdlab"].startswith(f"{__version__}, in /")
+    assert re.match(r"[1-9]\d* for this process", found["cores"])
+    assert re.match(r"\d+\.\d GB are left \(.+\)$", found["memory"])
+    for name in ("numpy", "scipy", "altair", "pyarrow"):
+        assert found[name].startswith(importlib.metadata.version(name)), name
+        assert found[name].endswith(")"), name
+    assert found["reproduction"].startswith("found ")
+
+
+def test_a_part_that_is_missing_is_named_with_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def version(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor, "version", version)
+    monkeypatch.setattr(doctor, "find_spec", lambda _: None)
+    found = dict(doctor._packages())
+    line = 'not installed: pip install "ssdlab[arrow]" (Comparison.to_arrow())'
+    assert found["pyarrow"] == line
+    assert found["scipy"] == "not installed: pip install scipy (fit)"
+    assert found["reproduction"].startswith("not installed: pip install ./reproduction")
+
+
+def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_native, "memory_left", lambda: None)
+    monkeypatch.setattr(doctor.resource, "getrlimit", lambda _: (5_000_000_000, 0))
+    found = dict(doctor._machine())
+    assert found["memory"] == "the system does not tell"
+    assert found["addresses"] == "5.0 GB (ulimit -v)"
