@@ -42,7 +42,7 @@ def test_a_part_that_is_missing_is_named_with_how_to_install_it(
 
 def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_native, "memory_left", lambda: None)
-    monkeypatch.setattr(doctor.resource, "getrlimit", lambda _: (5_000_000_000, 0))
+    monkeypatch.setattr("resource.getrlimit", lambda _: (5_000_000_000, 0))
     found = dict(doctor._machine())
     assert found["memory"] == "the system does not tell"
     assert found["addresses"] == "5.0 GB (ulimit -v)"
