@@ -161,9 +161,9 @@ fn in_run(span: Nanos, time_scale: u32) -> Nanos {
 }
 
 impl Background {
-    /// When the next timer comes due, on a drive that is idle or not. [`Drive::next_event`] does not announce it: an
-    /// idle drive stays idle, and timers that have come due fire when time goes on. Without requests of the host a
-    /// timer waits until the jobs of the last one have ended. Otherwise timers whose jobs take longer than their
+    /// When the next timer comes due, on a drive that is idle or not.
+    /// [`Drive::next_event`](crate::Drive::next_event) does not announce it: an idle drive stays idle, and timers
+    /// that have come due fire when time goes on. Without requests of the host a timer waits until the jobs of the last one have ended. Otherwise timers whose jobs take longer than their
     /// interval would keep a drive busy for ever.
     #[inline]
     pub(in crate::drive) fn next_timer(&self, machine: &Machine, is_idle: bool) -> SimTime {

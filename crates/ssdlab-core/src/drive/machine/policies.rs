@@ -239,7 +239,7 @@ impl Policies {
         }
     }
 
-    /// Keeps an action for which [`Drive::ask`](super::Drive::ask) asks.
+    /// Keeps an action for which [`Drive::ask`](crate::Drive::ask) asks.
     pub(in crate::drive) fn ask(&mut self, action: Action) {
         self.pending.push((Listener::Record, action));
     }
