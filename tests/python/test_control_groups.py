@@ -149,11 +149,11 @@ def test_requests_that_a_comparison_shares_leave_room_for_its_runs(
     random, first = Random(1), 128166372003061629
     lines = (
         f"{first + 2000 * n},h,0,Read,{random.randrange(1 << 14) << 12},4096,9\n"
-        for n in range(1_000_000)
+        for n in range(2_500_000)
     )
     (tmp_path / "t.msr").write_text("".join(lines))
     vary = ("--vary", "host.queue_depth=4,8", "--jobs", "1")
-    done = in_group(62, tmp_path, "compare", "--trace", "t.msr", "--closed", "16", *vary)
+    done = in_group(80, tmp_path, "compare", "--trace", "t.msr", "--closed", "16", *vary)
     assert done.returncode == 0, done
 
 

@@ -127,7 +127,7 @@ pub struct PageUses {
 pub struct TimerDue<'a> {
     /// The full blocks that no job empties or is to empty; empty for who is no background policy.
     pub full: &'a [BlockEstimate],
-    /// Whether wear is leveled across priorities now: relocations wait until that is over.
+    /// Whether a policy levels wear across priorities now. Relocations wait until it has ended.
     pub levels_across: bool,
 }
 
@@ -230,7 +230,7 @@ pub enum Event<'a> {
     PageAllocated {
         /// The plane on which it lies.
         plane: PlaneId,
-        /// The class of block that was asked for, which a scheduler with a window may have promised.
+        /// The class of block that the hint asks for; a scheduler with a window may have promised it.
         class: BlockClass,
         /// When its request arrived.
         arrival: SimTime,
@@ -261,7 +261,7 @@ pub enum Event<'a> {
     },
     /// A job has ended.
     JobEnded(EndedJob),
-    /// The policy's timer has come due. What it asked for before and has not begun is dropped.
+    /// The policy's timer has come due. The drive drops relocations that it asked for and that have not begun.
     Timer(TimerDue<'a>),
     /// Statistics begin anew.
     CountsReset,
@@ -419,9 +419,9 @@ pub enum Action {
     /// A block is emptied and erased, once its plane has no other job and free blocks to spare. Dropped if the
     /// block is erased before, or when the timer of the policy comes due again.
     Relocate(Job),
-    /// A page moves to blocks of this class, if a background policy moves pages. In answer to
-    /// [`Event::HostRead`] the data is at hand, and the first policy that answers decides; else the page is
-    /// read first. Dropped if no table knows where the page lies.
+    /// Moves a page to blocks of this class, if a background policy moves pages. After [`Event::HostRead`] the
+    /// data is at hand, and the first policy that answers decides. At other times the drive reads the page
+    /// first. Dropped if the page is not mapped.
     MigratePage {
         /// The logical page.
         lpn: Lpn,
@@ -435,16 +435,16 @@ pub enum Action {
         /// The span; at least one nanosecond of the run's time.
         after: Nanos,
     },
-    /// A block has this class as soon as it is free: in answer to [`Event::BlockFreed`] from now on, else once it
-    /// has been erased. State files do not carry what waits for that.
+    /// Gives a block this class: at once in answer to [`Event::BlockFreed`], at other times after its next
+    /// erase. State files do not carry classes that wait for that.
     SetClass {
         /// The block.
         block: BlockId,
         /// The class.
         class: BlockClass,
     },
-    /// A block's turn to be opened among the free ones of its class comes by this number, the least first; from
-    /// when on is as for [`Action::SetClass`]. Without effect where blocks are opened in another order.
+    /// Sets a block's turn among the free blocks of its class: the least number is opened first. It takes effect
+    /// when [`Action::SetClass`] does, and only where blocks are opened by turn.
     SetTurn {
         /// The block.
         block: BlockId,

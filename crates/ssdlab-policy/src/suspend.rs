@@ -33,8 +33,8 @@ pub struct SuspendView {
     pub priority: Priority,
     /// Whether what the unit does is for a request of a higher priority.
     pub works_for_higher: bool,
-    /// Reads of the host that the unit has set aside already, if it holds reads; those that its planes do
-    /// together are one.
+    /// Reads of the host that the unit has set aside already; reads that its planes do together count as one.
+    /// 0 if the unit programs or erases.
     pub reads_aside: u8,
 }
 
@@ -59,7 +59,7 @@ pub struct SuspendNeeds {
     pub suspends: bool,
     /// Whether programs and erases have loops, for [`Verdict::DropLoop`] and [`Verdict::AfterLoop`].
     pub loops: bool,
-    /// The most reads whose attempt failed that it lets a unit set aside; it is asked about them if that is not 0.
+    /// The most failed reads that a unit may set aside. 0: it is not asked about failed reads.
     pub max_suspended_reads: u8,
 }
 
@@ -89,8 +89,8 @@ pub trait SuspendPolicy: Policy {
         Vec::new()
     }
 
-    /// Asked when a host read comes to a unit that programs or erases and, if it suspends reads, when a host read
-    /// of a higher priority waits for a unit whose reads failed to decode.
+    /// Asked when a host read comes to a unit that programs or erases. If the policy suspends reads, also asked
+    /// when a host read of a higher priority waits for a unit whose reads failed to decode.
     fn verdict(&mut self, view: &SuspendView) -> Verdict;
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 use ssdlab_base::memory::{Lacking, Left, left};
 use ssdlab_core::drive::memory::Memory;
 
-/// Bytes that must be left to be reserved for what nobody counts: stacks, buffers, lists. And for each of a run's
-/// threads the space from which the C library gives it memory.
+/// Bytes that must be left to be reserved besides a drive: for stacks, buffers and lists, and for the
+/// addresses that the C library reserves for each of a run's threads.
 const SPARE: u64 = (32 << 20) + 3 * (64 << 20);
 
 /// A part of what is needed.

@@ -17,8 +17,8 @@ pub(crate) const BESIDES: u64 = 64 << 20;
 const RUN: u64 = 28 << 20;
 /// Bytes of a page that is written, in both directions of the map.
 pub(crate) const PAGE: u64 = 8;
-/// Bytes of tables by page that a page takes at most when it is used: three pages of the machine's memory, in both
-/// directions of the map and in what is kept of each page.
+/// The most bytes of tables by page that the first use of a page takes: three pages of the machine's
+/// memory, for both directions of the map and for the columns of policies.
 const TOUCHED: u64 = 3 << 12;
 /// The option that keeps requests outstanding.
 const CLOSED: &str = "--closed";
@@ -103,8 +103,8 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
 }
 
 /// Checks that there is memory for what piles up in a run: requests that wait outside of the drive, page
-/// operations in it, and spans of a timeline. It asks the system once for many of them. And for the tables by
-/// page, of which the system gives a part as soon as it is used.
+/// operations in it, and spans of a timeline. It asks the system once for many of them. It also watches
+/// the tables by page, whose memory the system provides as it is used.
 pub(crate) struct Room {
     tables: Tables,
     /// How many of each may come before it asks again.
@@ -115,7 +115,7 @@ pub(crate) struct Room {
     spans: usize,
 }
 
-/// Checks that there is memory for the parts of tables by page that requests are the first to use.
+/// Checks that there is memory for tables by page as requests reach more pages.
 #[derive(Debug, Default)]
 pub(crate) struct Tables(Growing);
 
@@ -249,7 +249,7 @@ impl Room {
     }
 }
 
-/// What is wrong with requests that reach more pages than there is memory to keep.
+/// The fault of a workload that reaches more pages than memory has room for.
 #[cold]
 fn outgrown(lacking: Lacking) -> Fault {
     Fault::new("workload", "reaches more pages than fit into memory")

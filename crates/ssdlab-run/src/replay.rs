@@ -223,7 +223,8 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Sees to it that there is memory for the pages of a request, and for one that is as large as many others.
+    /// Checks that there is memory for the pages that a request reaches, and for its operations if it is as
+    /// large as many others.
     fn make_room(&mut self, record: &Record) -> Result<(), Fault> {
         self.room.touch(1 + u64::from(record.sectors / self.sectors_per_page))?;
         let sectors = u64::from(record.sectors);

@@ -284,8 +284,8 @@ impl BufferStage {
         machine.host[slot].remaining += u32::from(waits);
     }
 
-    /// Sends an operation on whose turn on its page has come, as soon as its page is in the buffer, if it leaves
-    /// that.
+    /// Sends an operation on to translation. One that programs a page of the buffer waits until the page has
+    /// moved in.
     #[inline]
     pub(super) fn translate(
         &mut self,

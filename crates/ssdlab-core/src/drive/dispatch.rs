@@ -81,7 +81,7 @@ impl Planes for PlanesNow<'_> {
     }
 }
 
-/// What the planes of a machine do; a macro, so that the scheduler may change meanwhile.
+/// Borrows what the planes do. A macro leaves the scheduler free to be borrowed as well.
 macro_rules! planes_of {
     ($machine:ident) => {
         PlanesNow { flash: &$machine.flash, ftl: &$machine.ftl, collecting: &$machine.collecting }
@@ -163,7 +163,7 @@ impl Hold {
     }
 }
 
-/// The way past the scheduler.
+/// Leads page operations past the scheduler to the queues of the flash.
 #[derive(Clone, Debug)]
 pub(super) struct Dispatcher {
     /// Requests that wait until the scheduler lets them go, if they wait for it.
@@ -201,8 +201,8 @@ impl Dispatcher {
         }
     }
 
-    /// Offers what waits for a plane on which a job has ended since the scheduler was last offered something;
-    /// that plane.
+    /// Offers the requests that wait for a plane whose job has ended, and returns that plane; `None` if no job
+    /// has ended since the last offer.
     pub(super) fn offer_ended(&mut self, machine: &mut Machine) -> Option<PlaneId> {
         let hold = self.hold.as_mut()?;
         let plane = hold.ended.pop()?;

@@ -8,7 +8,7 @@
 //! 2. `background` chooses, begins and ends relocations; `buffer_stage` leads pages through the page buffer;
 //! 3. `translation` looks pages up, and loads the part of the map that is not held;
 //! 4. `dispatch` lets operations wait for a scheduler with a window;
-//! 5. `machine` is what all of them work on. It asks the policies, and puts operations into the queues of the flash.
+//! 5. `machine` is the state that all of them share. It asks the policies and enqueues operations at the flash.
 
 mod admission;
 mod ahead;
@@ -50,7 +50,7 @@ use translation::Translation;
 /// A drive.
 #[derive(Clone, Debug)]
 pub struct Drive {
-    /// What all parts work on.
+    /// The state that all parts share.
     machine: Machine,
     /// The page buffer, which a page operation meets first.
     buffer: BufferStage,

@@ -13,8 +13,8 @@ use crate::policy::Learner;
 use crate::policy::event::{Actions, Event};
 use ssdlab_schemes::AnyEviction;
 
-/// A first pass of a workload through a drive's buffer, in which no time passes. The metadata components learn of
-/// it by events; what they, or the eviction policy, want done has no place where no time passes.
+/// A first pass of a workload through a drive's buffer, in which no time passes. The metadata components and
+/// the eviction policy learn by events; their actions are dropped.
 #[derive(Debug)]
 pub struct Rehearsal {
     buffer: Buffer,

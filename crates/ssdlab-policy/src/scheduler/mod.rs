@@ -94,11 +94,10 @@ pub enum DispatchMode {
 /// What a scheduler returns beside its decision.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionDetails {
-    /// For each page that is to be programmed, plane by plane, the class of block that it shall have. What is
-    /// missing is left open.
+    /// The class of block for each page to be programmed, plane by plane. Missing entries leave it open.
     pub classes: Vec<Option<BlockClass>>,
-    /// The work of choosing: expected ends of a waiting request on a plane that the scheduler looked at.
-    /// Results hold the sum.
+    /// The work of the choice: how many expected ends of waiting requests the scheduler compared. Results hold
+    /// the sum.
     pub steps: u64,
 }
 

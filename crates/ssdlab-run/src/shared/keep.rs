@@ -14,7 +14,7 @@ use ssdlab_workload::{Op, Record};
 
 /// Requests that are kept in memory at most, of all traces of a comparison together: 100 MB.
 const IN_MEMORY: usize = 1 << 22;
-/// The part of the memory that is left which they may take: what runs need goes first.
+/// They take at most this part of the memory that is left; the rest is for the runs.
 const PART: u64 = 8;
 /// Bytes of a request in the file.
 const SIZE: usize = 24;
@@ -95,7 +95,7 @@ impl OnDisk {
     }
 }
 
-/// How many requests are kept in memory, of which so much is left.
+/// Returns how many requests are kept in memory, with so much memory left.
 fn fits(left: &Left) -> usize {
     let limits = [left.resident, left.reserved].into_iter().flatten();
     let least = limits.map(|limit| limit.bytes / PART / size_of::<Record>() as u64).min();

@@ -1,4 +1,4 @@
-//! What policies asked for is carried out, and their timers come due.
+//! Carries out the actions of policies, and fires their timers.
 
 use ssdlab_base::SimTime;
 
@@ -18,7 +18,7 @@ impl Background {
             if due.at > now {
                 continue;
             }
-            // One that was held late does not bring the next ones nearer, and those that it outlasted are left out.
+            // A late timer does not bring the next ones nearer; those that it outlasted are left out.
             match due.interval {
                 Some(interval) => {
                     while due.at <= now {
@@ -39,8 +39,8 @@ impl Background {
         }
     }
 
-    /// Carries out what policies have asked for: blocks wait for their planes, and the first of each that may be
-    /// emptied is.
+    /// Carries out the actions of policies. Blocks to relocate wait for their planes, and the first of each
+    /// plane begins if it may.
     #[cold]
     pub(in crate::drive) fn carry_out_actions(&mut self, machine: &mut Machine) {
         let now = SimTime::from_ns(machine.now);

@@ -1,8 +1,5 @@
 //! Background work for the drive as a whole: jobs that wait for their planes, and timers.
 
-use crate::flash::TxnId;
-use crate::ftl::Writer;
-use crate::policy::event::{BlockOpened, EventMask};
 use std::collections::VecDeque;
 
 use ssdlab_base::{Nanos, SimTime};
@@ -13,11 +10,12 @@ use super::jobs::Running;
 use crate::account::Priority;
 use crate::drive::machine::Machine;
 use crate::drive::machine::policies::{BackgroundAt, Listener};
-use crate::ftl::{BlockState, BlockTable};
+use crate::flash::TxnId;
+use crate::ftl::{BlockState, BlockTable, Writer};
 use crate::policy::background::{
     BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Trigger,
 };
-use crate::policy::event::Event;
+use crate::policy::event::{BlockOpened, Event, EventMask};
 use ssdlab_schemes::AnyBackground;
 
 /// A job that waits until its plane is free.

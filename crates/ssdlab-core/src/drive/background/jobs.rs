@@ -1,14 +1,13 @@
 //! What the background policies want done: a block's valid pages move elsewhere on its plane, then it is
 //! erased. One job at a time on a plane, one operation of it at a time.
 
-use crate::flash::Txn;
 use ssdlab_nand::{BlockId, Level, PageInBlock, PlaneId, Ppn};
 
 use super::Background;
 use crate::account::{Cause, OpKind};
 use crate::drive::machine::Machine;
 use crate::drive::machine::policies::BackgroundAt;
-use crate::flash::{Owner, Rank, TxnId};
+use crate::flash::{Owner, Rank, Txn, TxnId};
 use crate::ftl::Writer;
 use crate::policy::background::Job;
 use crate::policy::event::Event;

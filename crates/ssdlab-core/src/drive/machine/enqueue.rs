@@ -1,4 +1,4 @@
-//! A page operation enters the queue of its plane, and may suspend what the plane does.
+//! Enqueues page operations at their planes, and asks whether they suspend what the planes do.
 
 use ssdlab_base::Nanos;
 use ssdlab_nand::PlaneId;

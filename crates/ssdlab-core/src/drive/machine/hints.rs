@@ -1,18 +1,18 @@
 //! What a page that is written should be like: what is known of its request, and what placement makes of it.
 
-use crate::config::StartProgramMode;
-use crate::policy::allocation::BlockClass;
-use crate::policy::event::{Event, EventMask};
 use ssdlab_base::SimTime;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::{Lpn, Ppn, ProgramMode};
 
 use super::Machine;
 use crate::account::{Cause, Priority, RequestAttrs};
+use crate::config::StartProgramMode;
 use crate::flash::{Owner, Room, TxnId};
 use crate::host::Active;
 use crate::metadata::page_hotness::Hotness;
 use crate::policy::PlacementHint;
+use crate::policy::allocation::BlockClass;
+use crate::policy::event::{Event, EventMask};
 use crate::policy::placement::{PageView, PlacementView};
 use crate::policy::program_mode::ProgramModeView;
 

@@ -1,12 +1,11 @@
 //! At which level a read starts, and how it goes on.
 
-use crate::policy::background::Expected;
 use ssdlab_base::Nanos;
-use ssdlab_nand::BlockId;
-use ssdlab_nand::Level;
+use ssdlab_nand::{BlockId, Level};
 
 use super::Machine;
 use crate::flash::{TxnId, UnitId};
+use crate::policy::background::Expected;
 use crate::policy::read_start::ReadStartView;
 
 impl Machine {

@@ -1,6 +1,6 @@
-//! What every part of the drive works on: the host's requests, the map, the flash, the policies and the books.
+//! The state that all parts of a drive share: requests, map, flash, policies, statistics.
 //!
-//! The parts above take the machine by reference and keep only what is theirs. It knows none of them.
+//! A part gets the machine as an argument of each call. The machine knows no part.
 
 mod enqueue;
 mod hints;
@@ -51,7 +51,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Returns the machine as configured, which begins with this.
+    /// Returns the machine of a drive in this start state.
     pub(super) fn new(resolved: Arc<Resolved>, mut start: Start) -> Machine {
         start.cells.are_of(&resolved.chip);
         let metadata = start::metadata(&resolved, &mut start);

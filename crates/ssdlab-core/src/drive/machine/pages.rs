@@ -1,15 +1,15 @@
 //! Where a page lies, and on which plane it is written.
 
+use ssdlab_base::Nanos;
+use ssdlab_nand::{Lpn, PlaneId, Ppn, ProgramMode};
+
+use super::Machine;
 use crate::account::Cause;
 use crate::buffer::Slot;
 use crate::config::{PartialWrites, StartProgramMode, UnwrittenReads};
 use crate::flash::{Owner, TxnId};
 use crate::media;
 use crate::metadata::page_hotness::Hotness;
-use ssdlab_base::Nanos;
-use ssdlab_nand::{Lpn, PlaneId, Ppn, ProgramMode};
-
-use super::Machine;
 
 impl Machine {
     /// Sets where a read's page lies now, and its plane; `None` if it lies nowhere.

@@ -1,5 +1,7 @@
 //! The policies of a drive, their events and their actions.
 
+use ssdlab_nand::{BlockId, Lpn};
+
 use crate::account::BlockProbe;
 use crate::config::Resolved;
 use crate::metadata::{self, ComponentId, Metadata};
@@ -10,7 +12,6 @@ use crate::policy::columns::{self, Column, SavedColumns};
 use crate::policy::counters::Counters;
 use crate::policy::event::{Action, Actions, Event, EventMask, FreedBlock, Probe};
 use crate::policy::read_start::ReadStartNeeds;
-use ssdlab_nand::{BlockId, Lpn};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend,
@@ -273,8 +274,8 @@ impl Policies {
         self.reassessments.push(action);
     }
 
-    /// Takes the new class and turn of a block that is about to join the free ones: first what was asked for
-    /// before, then what answers.
+    /// Takes the new class and turn of a block that is about to join the free ones. What was asked for before
+    /// comes first, so that an answer to the event overrides it.
     pub(super) fn take_reassessments(&mut self, freed: BlockId) -> Vec<Action> {
         let is_of = |action: &Action| match *action {
             Action::SetClass { block, .. } | Action::SetTurn { block, .. } => block == freed,

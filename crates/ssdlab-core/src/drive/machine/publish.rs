@@ -1,16 +1,17 @@
 //! Builds the events that the drive publishes to components and policies.
 
-use crate::config::RESERVE_BLOCKS;
-use crate::policy::event::{Action, FreedBlock, Probe};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn, PlaneId, Ppn};
 
 use super::Machine;
 use crate::account::{Cause, OpKind};
 use crate::buffer::Slot;
+use crate::config::RESERVE_BLOCKS;
 use crate::flash::TxnId;
 use crate::ftl::BlockState;
-use crate::policy::event::{BlockOpened, Event, EventMask, Migrated, Programmed, ReadOutcome};
+use crate::policy::event::{
+    Action, BlockOpened, Event, EventMask, FreedBlock, Migrated, Probe, Programmed, ReadOutcome,
+};
 
 impl Machine {
     /// Publishes that a flash operation has read, programmed or erased.

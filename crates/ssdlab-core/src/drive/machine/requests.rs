@@ -1,4 +1,4 @@
-//! A request is counted as it goes to the flash, and ends.
+//! Counts requests as they go to the flash, and ends them.
 
 use ssdlab_base::SimTime;
 
@@ -21,6 +21,7 @@ impl Machine {
         }
     }
 
+    /// Charges an operation's wait for its entry of the map.
     pub(in crate::drive) fn waited_for_entry(&mut self, id: TxnId) {
         let txn = &mut self.flash.txns[id];
         txn.charge(Part::Map, self.now);
