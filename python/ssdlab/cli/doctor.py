@@ -31,7 +31,7 @@ _LEDGER = "ssdlab_reproduction"
 
 @click.command(name="doctor")
 def doctor_command() -> None:
-    """Print versions, cores, memory and optional parts, for a report of a bug."""
+    """Print versions, memory and optional parts."""
     rows = [*_machine(), *_packages()]
     width = max(len(name) for name, _ in rows)
     for name, what in rows:

@@ -173,10 +173,20 @@ impl Flash {
     }
 
     /// Whether a unit whose reads have all been decoded or failed may set those that failed aside: a
-    /// host read of a higher rank waits for it. How many of the host's are set aside there already.
-    pub fn overtaken(&self, id: UnitId) -> Option<u8> {
+    /// host read of a higher rank waits for it. Returns that read, and how many of the host's are set aside
+    /// there already.
+    pub fn overtaken(&self, id: UnitId) -> Option<(TxnId, u8)> {
         let unit = &self.units[id.0 as usize];
-        self.is_overtaken(unit).then(|| self.hosts_aside(unit))
+        if !self.is_overtaken(unit) {
+            return None;
+        }
+        let higher = Rank::HOST_READS & Rank::of(&self.txns[unit.head]).higher();
+        let planes = unit.first_plane.0..unit.first_plane.0 + unit.planes;
+        let read = planes.into_iter().find_map(|plane| {
+            let lanes = &self.lanes[plane as usize];
+            Some(lanes.head(lanes.first(&self.txns, higher)?))
+        });
+        Some((read?, self.hosts_aside(unit)))
     }
 
     /// Whether it may.

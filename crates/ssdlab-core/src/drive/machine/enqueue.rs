@@ -72,8 +72,7 @@ impl Machine {
 
     /// Whether reads that failed are set aside for a host read of a higher priority.
     pub(in crate::drive) fn may_preempt_read(&mut self, unit: UnitId) -> bool {
-        let Some(reads_aside) = self.flash.overtaken(unit) else { return false };
-        let (_, read) = self.flash.waiting_read(unit).expect("a read of a higher priority");
+        let Some((read, reads_aside)) = self.flash.overtaken(unit) else { return false };
         let priority = self.attrs(self.flash.txns[read].owner).priority;
         let running = InService {
             kind: Some(OpKind::Read),
