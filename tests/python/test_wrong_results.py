@@ -86,9 +86,10 @@ RESULTS: Mapping[str, Callable[[], Result]] = {
 def test_every_value_of_another_type_is_refused_by_its_place(name: str) -> None:
     data = RESULTS[name]().to_dict()
     refused = tried = 0
-    for keys, known in leaves(data):
+    for at, (keys, known) in enumerate(leaves(data)):
         place = ".".join(map(str, keys))
-        for value in WRONG:
+        # A few at each place, all of them over five places that follow one another.
+        for value in WRONG[at % 5 :: 5]:
             tried += 1
             message = refusal(changed(data, keys, value))
             if message is not None:

@@ -47,6 +47,8 @@ pub struct BlockClass(pub u8);
 impl BlockClass {
     /// The best class; the only one where blocks are alike.
     pub const BEST: BlockClass = BlockClass(0);
+    /// The most classes. Source: DLV, section III-D (four) and PV-read, Table I (seven).
+    pub const MOST: usize = 8;
 
     /// Its place in a list by class.
     #[inline]
@@ -141,6 +143,31 @@ impl FreeBlockPolicy {
     /// Whether it goes by what blocks were measured to be when they were read.
     pub fn measures(self) -> bool {
         matches!(self, FreeBlockPolicy::FewestErrors | FreeBlockPolicy::Healthiest)
+    }
+
+    /// The metadata component that it uses, by name, and what that is.
+    pub fn uses(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            FreeBlockPolicy::LongestFree | FreeBlockPolicy::LeastErased => None,
+            FreeBlockPolicy::FewestErrors | FreeBlockPolicy::Healthiest => Some((
+                "block_class",
+                "blocks that are measured (metadata.block_class = \"measured\")",
+            )),
+            FreeBlockPolicy::FewestRetries => {
+                Some(("retry_estimate", "an estimate of retries (metadata.retry_estimate)"))
+            }
+        }
+    }
+
+    /// Its name in a config.
+    pub fn name(self) -> &'static str {
+        match self {
+            FreeBlockPolicy::LongestFree => "longest_free",
+            FreeBlockPolicy::LeastErased => "least_erased",
+            FreeBlockPolicy::FewestErrors => "fewest_errors",
+            FreeBlockPolicy::Healthiest => "healthiest",
+            FreeBlockPolicy::FewestRetries => "fewest_retries",
+        }
     }
 }
 

@@ -30,8 +30,8 @@ pub struct PolicyContext {
     pub classes: ClassFacts,
     /// The page map.
     pub map: MapFacts,
-    /// What the controller keeps besides.
-    pub metadata: MetadataFacts,
+    /// The metadata components that are kept, by name.
+    pub components: Vec<&'static str>,
     /// Names of the voltages with which pages can be programmed, the normal ones first.
     pub program_modes: Vec<String>,
 }
@@ -65,15 +65,6 @@ pub struct MapFacts {
     pub held_entries: u32,
 }
 
-/// The metadata components that are there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct MetadataFacts {
-    /// Whether there is an estimate of the retries that a block needs.
-    pub retry_estimate: bool,
-    /// Whether it is known what pages are mostly used for.
-    pub page_hotness: bool,
-}
-
 impl PolicyContext {
     /// That of a drive without a buffer whose blocks are alike.
     #[cfg(any(test, feature = "testing"))]
@@ -87,24 +78,15 @@ impl PolicyContext {
             typed_pages: false,
             classes: ClassFacts::default(),
             map: MapFacts { in_part: false, held_entries: geometry.page_count() },
-            metadata: MetadataFacts::default(),
+            components: Vec::new(),
             program_modes: vec!["normal".into()],
             geometry,
         }
     }
 
-    /// Whether it is known what pages are mostly used for, of an answer in this slot that asks.
-    ///
-    /// # Errors
-    /// That it is not.
-    pub fn needs_hotness(&self, slot: &str, name: &str) -> Result<(), Refusal> {
-        if self.metadata.page_hotness {
-            Ok(())
-        } else {
-            let expected =
-                "a buffer that tells what pages are used for (metadata.page_hotness = \"buffer\")";
-            Err(Refusal::new(slot, name, expected))
-        }
+    /// Whether a metadata component of this name is kept.
+    pub fn has(&self, component: &str) -> bool {
+        self.components.contains(&component)
     }
 
     /// The voltages of this name.

@@ -13,6 +13,7 @@ pub mod background;
 pub mod blocks;
 mod blocks_check;
 pub mod columns;
+pub mod component;
 mod context;
 pub mod counters;
 pub mod event;
@@ -29,7 +30,7 @@ pub mod suspend;
 pub mod testing;
 mod toggle;
 
-pub use context::{ClassFacts, Learner, MapFacts, MetadataFacts, Policy, PolicyContext};
+pub use context::{ClassFacts, Learner, MapFacts, Policy, PolicyContext};
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::{PageType, ProgramMode};
 pub use toggle::Toggle;

@@ -2,19 +2,20 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::SimTime;
+use ssdlab_base::{Bytes, SimTime};
 use ssdlab_nand::{BlockId, Lpn, PageType};
 
 use crate::Hotness;
 use crate::account::{Cause, Priority};
 use crate::allocation::Streams;
+use crate::component::Components;
 use crate::{PlacementHint, Policy, PolicyContext};
 
 /// What a placement may look at. It is asked once for a request, whose pages all have its hint;
 /// and once for each page that leaves the buffer or is moved. For a page that leaves the buffer the
 /// request is the write that waits for its place or, if none does, the one that wrote it last.
 #[derive(Clone, Copy, Debug)]
-pub struct PlacementView {
+pub struct PlacementView<'a> {
     /// What the page is written for.
     pub cause: Cause,
     /// The submission queue's priority.
@@ -33,6 +34,8 @@ pub struct PlacementView {
     pub hotness: Option<Hotness>,
     /// Free pages of each type on the drive; counted in the relaxed order alone.
     pub free: [u64; PageType::MOST],
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
 }
 
 /// For which writes a link chooses a page type.
@@ -69,7 +72,7 @@ pub struct PlacementNeeds {
 
 /// A page that is about to be written, as a link of the placement chain sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct PageView {
+pub struct PageView<'a> {
     /// The logical page.
     pub lpn: Lpn,
     /// What it is written for.
@@ -78,6 +81,8 @@ pub struct PageView {
     pub now: SimTime,
     /// The block that holds it now: the version that is overwritten, or that from which it is moved.
     pub from: Option<BlockId>,
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
 }
 
 /// A link of the placement chain.
@@ -99,21 +104,28 @@ pub trait PlacementPolicy: Policy {
     fn fill_page(&mut self, _: &PageView, _: &mut PlacementHint) {}
 }
 
-impl PlacementView {
-    /// A write of one page by the host, alone on a drive with free pages of every type.
-    #[cfg(any(test, feature = "testing"))]
-    pub fn plain() -> PlacementView {
+impl PlacementView<'_> {
+    /// A write of one page of this size, alone on a drive of which nothing else is known.
+    pub fn of_a_page(cause: Cause, page_size: Bytes) -> PlacementView<'static> {
         PlacementView {
-            cause: Cause::Host,
+            cause,
             priority: Priority::HIGHEST,
             hint: 0,
             pages: 1,
-            bytes: 4096,
+            bytes: page_size.get(),
             unfinished: 1,
-            buffer_full: false,
+            buffer_full: true,
             hotness: None,
-            free: [100; PageType::MOST],
+            free: [0; PageType::MOST],
+            components: Components::NONE,
         }
+    }
+
+    /// A write of one page by the host, alone on a drive with free pages of every type.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn plain() -> PlacementView<'static> {
+        let of_a_page = PlacementView::of_a_page(Cause::Host, Bytes::from_kib(4));
+        PlacementView { buffer_full: false, free: [100; PageType::MOST], ..of_a_page }
     }
 }
 

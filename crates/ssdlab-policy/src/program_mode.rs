@@ -6,17 +6,28 @@ use serde::{Deserialize, Serialize};
 use crate::Hotness;
 use crate::account::Cause;
 use crate::allocation::BlockClass;
+use crate::component::Components;
 use crate::{PlacementHint, Policy, PolicyContext};
 
 /// What is known of a page that is about to be programmed.
 #[derive(Clone, Copy, Debug)]
-pub struct ProgramModeView {
+pub struct ProgramModeView<'a> {
     /// What the page is written for.
     pub cause: Cause,
     /// The class of the block that it was given, 0 the best.
     pub class: BlockClass,
     /// What the page is mostly used for, where that is known.
     pub hotness: Option<Hotness>,
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
+}
+
+impl ProgramModeView<'_> {
+    /// A write of the host to a block of this class, of which nothing else is known.
+    pub fn of_a_class(class: BlockClass) -> ProgramModeView<'static> {
+        let (cause, hotness) = (Cause::Host, None);
+        ProgramModeView { cause, class, hotness, components: Components::NONE }
+    }
 }
 
 /// What a link of the programming chain needs of the drive.

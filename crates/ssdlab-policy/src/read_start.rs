@@ -6,11 +6,12 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock};
 
 use crate::allocation::BlockClass;
+use crate::component::Components;
 use crate::{Policy, PolicyContext};
 
 /// What a reading policy may look at.
 #[derive(Clone, Copy, Debug)]
-pub struct ReadStartView {
+pub struct ReadStartView<'a> {
     /// The block that is read.
     pub block: BlockId,
     /// The page's place in it.
@@ -21,27 +22,27 @@ pub struct ReadStartView {
     pub levels: u8,
     /// The class of the block, 0 the best.
     pub class: BlockClass,
-    /// The level at which the block was measured; 0 where blocks are not.
-    pub measured: Level,
     /// P/E cycles of the block, for a policy that [needs](ReadStartNeeds) them; else zero.
     pub pe_cycles: u32,
     /// Time since the first page of the block was written after its last erase, as a controller that
     /// stamps its blocks knows it, for a policy that needs it; else zero.
     pub age: Nanos,
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
 }
 
-impl ReadStartView {
+impl ReadStartView<'_> {
     /// A read of a fresh block of one class, by a ladder of `levels`.
-    pub fn of_a_block(levels: u8) -> ReadStartView {
+    pub fn of_a_block(levels: u8) -> ReadStartView<'static> {
         ReadStartView {
             block: BlockId(0),
             page: PageInBlock(0),
             lpn: Lpn(0),
             levels,
             class: BlockClass::BEST,
-            measured: Level::FIRST,
             pe_cycles: 0,
             age: Nanos::ZERO,
+            components: Components::NONE,
         }
     }
 
@@ -173,7 +174,7 @@ impl ReadStartPolicy for HighestLevel {
 mod tests {
     use super::*;
 
-    fn view(levels: u8) -> ReadStartView {
+    fn view(levels: u8) -> ReadStartView<'static> {
         ReadStartView::of_a_block(levels)
     }
 

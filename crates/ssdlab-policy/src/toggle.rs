@@ -30,6 +30,12 @@ impl<T> Toggle<T> {
     }
 }
 
+impl<T> Default for Toggle<T> {
+    fn default() -> Toggle<T> {
+        Toggle::off()
+    }
+}
+
 impl<T: Default> Toggle<T> {
     /// Switched on with the default settings.
     pub fn on() -> Toggle<T> {

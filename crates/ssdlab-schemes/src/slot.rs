@@ -132,13 +132,11 @@ macro_rules! background {
                 policies
             }
 
-            /// What the background policies that are on use of a drive.
-            pub fn uses(choice: &BackgroundChoice) -> BackgroundUses {
-                let mut all = BackgroundUses::default();
-                $(if let Some(config) = choice.$name.get() {
-                    all = all.and(<$Policy as BackgroundPolicy>::uses(config));
-                })+
-                all
+            /// Whether a background policy that is on uses this of a drive.
+            pub fn any_uses(choice: &BackgroundChoice, what: impl Fn(&BackgroundUses) -> bool) -> bool {
+                $(choice.$name.get().is_some_and(|config| {
+                    what(&<$Policy as BackgroundPolicy>::uses(config))
+                }))||+
             }
 
             /// Whether the background policies that are on can be set up for this drive.

@@ -6,12 +6,9 @@ use ssdlab_nand::chip::{Chip, PhysicsConfig};
 use ssdlab_nand::refusal::Refusal;
 
 use super::{ArrayUnit, DriveConfig, RetriesChoice, StartProgramMode};
-use crate::ftl::{FreeBlockPolicy, PageSequence};
-use crate::metadata::block_class::BlockClassChoice;
-use crate::metadata::block_groups::Scope;
-use crate::metadata::page_hotness::InitialHotness;
-use crate::metadata::retry_estimate::RetryEstimateChoice;
+use crate::ftl::PageSequence;
 use crate::policy::background::Victim;
+use crate::policy::component::ComponentFacts;
 use crate::policy::suspend::{IdleKey, SuspendFacts};
 use ssdlab_schemes::{
     AnyBackground, AnyProgramMode, AnySuspend, EvictionChoice, ReadStartChoice, SchedulerChoice,
@@ -23,10 +20,8 @@ const WHOLE: &str = "without a suspend policy that drops loops, such as \"esra\"
 const NOT_HELD: &str = "where no read is held until it has decoded (flash.hold_until_decoded)";
 const NORMAL: &str =
     "as long as no link of `program_mode` chooses another mode than the normal one";
-const ALIKE: &str = "without a link of program_mode that goes by hotness, such as \"per_hotness\"";
 const UNASKED: &str = "behind a link that answers for every page";
 const NO_BUFFER: &str = "without a buffer";
-const UNLEARNED: &str = "without a buffer to learn from: buffer.size is 0B";
 
 /// Refuses keys that are set where they have no effect, if they were `typed`.
 pub(super) fn check_effects(
@@ -91,10 +86,6 @@ fn programs_normally(config: &DriveConfig) -> bool {
     !config.program_mode.iter().any(|link| AnyProgramMode::needs(link).chooses)
 }
 
-fn by_hotness(config: &DriveConfig) -> bool {
-    config.program_mode.iter().any(|link| AnyProgramMode::needs(link).hotness)
-}
-
 /// Links of `program` that are never asked, behind one that answers for every page.
 fn of_program(config: &DriveConfig) -> Vec<IdleKey> {
     let links = &config.program_mode;
@@ -142,65 +133,21 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
 }
 
 fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
-    let block_class = &config.metadata.block_class;
-    let estimates = (block_class.classes() > 1).then(|| block_class.name().to_owned());
-    let opens = config.ftl.free_block_policy;
-    let growth = match block_class {
-        BlockClassChoice::Measured(groups) => shown(groups.growth),
-        _ => None,
+    let facts = ComponentFacts {
+        is_flat: chip.is_flat(),
+        has_buffer: config.buffer.size.get() > 0,
+        opens: config.ftl.free_block_policy,
+        migrates: AnyBackground::any_uses(&config.background, |uses| uses.migration),
+        by_hotness: config.program_mode.iter().any(|link| AnyProgramMode::needs(link).hotness),
+        is_used: false,
     };
-    let predicts = opens == FreeBlockPolicy::Healthiest;
-    let scope = match block_class {
-        BlockClassChoice::Measured(groups) if groups.scope != Scope::default() => {
-            Some(format!("{:?}", groups.scope).to_lowercase())
-        }
-        _ => None,
-    };
-    let estimate = class_of_retries(config).map(str::to_owned);
-    // Of what a fit found, who does not ask makes no use: it goes to every scheme that is compared.
-    let fitted = matches!(config.metadata.retry_estimate, RetryEstimateChoice::Predicted(_));
-    let unasked = !fitted && !asks_for_retries(config);
-    let hotness = config.metadata.page_hotness.get().map(|_| "buffer".to_owned());
-    let uses = config.metadata.page_hotness.get();
-    let rewrites = uses.is_some_and(|uses| uses.initial == InitialHotness::Rewrite);
-    let rewrite = rewrites.then(|| "rewrite".to_owned());
-    let stays = !AnyBackground::uses(&config.background).migration;
-    vec![
-        ("metadata.block_class", estimates, chip.is_flat(), FLAT),
-        ("metadata.retry_estimate", estimate.clone(), chip.is_flat(), FLAT),
-        (
-            "metadata.retry_estimate",
-            estimate,
-            unasked,
-            "that nothing uses: without ftl.free_block_policy = \"fewest_retries\" or a background policy such as \
-             inversion_repair",
-        ),
-        ("metadata.page_hotness", hotness, config.buffer.size.get() == 0, UNLEARNED),
-        ("metadata.page_hotness.buffer.initial", rewrite, !by_hotness(config), ALIKE),
-        (
-            "metadata.block_class.measured.scope",
-            scope,
-            stays,
-            "without a background policy that moves what is read, such as read_hot_migration",
-        ),
-        (
-            "metadata.block_class.measured.growth",
-            growth,
-            !predicts,
-            "without ftl.free_block_policy = \"healthiest\"",
-        ),
-    ]
+    config.metadata.idle_keys(facts, |component| is_used(config, component))
 }
 
-/// Whether anything uses estimates of retries.
-pub(super) fn asks_for_retries(config: &DriveConfig) -> bool {
-    config.ftl.free_block_policy == FreeBlockPolicy::FewestRetries
-        || AnyBackground::uses(&config.background).retry_estimates
-}
-
-fn class_of_retries(config: &DriveConfig) -> Option<&'static str> {
-    let retries = &config.metadata.retry_estimate;
-    retries.has_estimate().then(|| retries.name())
+/// Whether a policy uses a metadata component.
+pub(super) fn is_used(config: &DriveConfig, component: &str) -> bool {
+    config.ftl.free_block_policy.uses().is_some_and(|(used, _)| used == component)
+        || AnyBackground::any_uses(&config.background, |uses| uses.component == Some(component))
 }
 
 fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {

@@ -5,23 +5,19 @@ use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Nanos};
 use ssdlab_nand::chip::Chip;
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::refusal::{Refusal, positive};
+use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Geometry, ProgramMode};
 
-use super::effects::{asks_for_retries, check_effects, reads_may_pass};
+use super::effects::{check_effects, is_used, reads_may_pass};
 use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
-use crate::account::Cause;
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
 use crate::ftl::{BlockClass, FreeBlockPolicy, MapShape, PageSequence};
-use crate::metadata::block_class::{BlockClassChoice, CLASSES_MAX};
-use crate::metadata::block_groups::{Boundaries, GroupsConfig};
-use crate::metadata::page_hotness::HotnessConfig;
 use crate::policy::placement::Typed;
 use crate::policy::program_mode::ProgramModeView;
-use crate::policy::{MapFacts, MetadataFacts, PlacementHint, PolicyContext};
+use crate::policy::{MapFacts, PlacementHint, PolicyContext};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend, PlacementChoice, ReadStartChoice, SchedulerChoice,
@@ -131,8 +127,6 @@ impl Resolved {
         config.placement.iter().try_for_each(|link| AnyPlacement::check(link, &setup))?;
         check_links(&config.placement, &setup)?;
         config.program_mode.iter().try_for_each(|link| AnyProgramMode::check(link, &setup))?;
-        config.metadata.retry_estimate.check()?;
-        config.metadata.page_hotness.get().map_or(Ok(()), HotnessConfig::check)?;
         check_opens(config.ftl.free_block_policy, &setup)?;
         AnyReadStart::check(&config.read_start, &setup)?;
         AnySuspend::check(&config.suspend, &setup)?;
@@ -158,25 +152,21 @@ impl Resolved {
                     entries.min(self.logical_pages.into()) as u32
                 }),
             },
-            metadata: MetadataFacts {
-                retry_estimate: self.has_estimate(),
-                page_hotness: self.buffer_pages > 0
-                    && self.config.metadata.page_hotness.get().is_some(),
-            },
+            components: self.components(),
             program_modes: self.chip.program_mode_names().map(str::to_owned).collect(),
         }
     }
 
-    /// Whether there is an estimate of the retries that a block needs, and something uses it.
-    pub fn has_estimate(&self) -> bool {
-        self.config.metadata.retry_estimate.has_estimate() && asks_for_retries(&self.config)
+    /// The metadata components that the drive keeps, by name.
+    pub fn components(&self) -> Vec<&'static str> {
+        self.config.metadata.kept(|component| is_used(&self.config, component))
     }
 
     /// The program mode of the host's writes to blocks of this class of which nothing else is known.
     pub fn program_mode_of(&self, class: BlockClass) -> ProgramMode {
         let (context, mut hint) = (self.policy_context(), PlacementHint::default());
         for link in &self.config.program_mode {
-            let view = ProgramModeView { cause: Cause::Host, class, hotness: None };
+            let view = ProgramModeView::of_a_class(class);
             AnyProgramMode::build(link, &context).fill(&view, &mut hint);
         }
         hint.program_mode.unwrap_or_default()
@@ -337,7 +327,7 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
             return Err(Refusal::new(key, format!("{name} twice"), "each link once"));
         }
     }
-    check_block_class(&config.metadata.block_class, chip.levels())?;
+    config.metadata.check(chip.levels())?;
     if let ReadStartChoice::FixedLevel(fixed) = &config.read_start
         && !(1..=chip.levels()).contains(&fixed.level)
     {
@@ -367,72 +357,13 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses classes of blocks that cannot be.
-fn check_block_class(block_class: &BlockClassChoice, levels: u8) -> Result<(), Refusal> {
-    if let BlockClassChoice::Measured(config) = block_class {
-        return check_groups(config, levels);
-    }
-    if let BlockClassChoice::Predicted(config) = block_class
-        && !(2..=CLASSES_MAX as u8).contains(&config.priorities)
-    {
-        let key = "metadata.block_class.predicted.priorities";
-        return Err(Refusal::new(key, config.priorities, format!("2 to {CLASSES_MAX}")));
-    }
-    let BlockClassChoice::Factory(config) = block_class else { return Ok(()) };
-    const KEY: &str = "metadata.block_class.factory.shares";
-    if !(2..=CLASSES_MAX).contains(&block_class.classes()) {
-        let expected = format!("1 to {} shares: the last class has the rest", CLASSES_MAX - 1);
-        return Err(Refusal::new(KEY, format!("a list of {}", config.shares.len()), expected));
-    }
-    shares_fit(KEY, &config.shares)
-}
-
-fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
-    let sum: f64 = shares.iter().map(|share| share.get()).sum();
-    if sum > 1.0 {
-        Err(Refusal::new(key, format!("a sum of {sum}"), "shares that add up to 1 at most"))
-    } else {
-        Ok(())
-    }
-}
-
-/// Refuses to open blocks by what they were measured to be where none is measured, and by estimates
-/// where there are none.
+/// Refuses to open blocks by what no component knows.
 fn check_opens(opens: FreeBlockPolicy, setup: &PolicyContext) -> Result<(), Refusal> {
-    if opens == FreeBlockPolicy::FewestRetries && !setup.metadata.retry_estimate {
-        let expected = "an estimate of retries (metadata.retry_estimate) for that";
-        return Err(Refusal::new("ftl.free_block_policy", "fewest_retries", expected));
-    }
-    if !opens.measures() || setup.classes.groups.is_some() {
-        return Ok(());
-    }
-    let name = if opens == FreeBlockPolicy::Healthiest { "healthiest" } else { "fewest_errors" };
-    let expected = "blocks that are measured (metadata.block_class = \"measured\") for that";
-    Err(Refusal::new("ftl.free_block_policy", name, expected))
-}
-
-/// Refuses groups that are none.
-fn check_groups(config: &GroupsConfig, levels: u8) -> Result<(), Refusal> {
-    const KEY: &str = "metadata.block_class.measured.boundaries";
-    let growth = config.growth.unwrap_or(1.0);
-    positive("metadata.block_class.measured.growth", growth)?;
-    if config.groups() > CLASSES_MAX {
-        let expected = format!("at most {}: the last group has the rest", CLASSES_MAX - 1);
-        return Err(Refusal::new(KEY, format!("a list of {}", config.groups() - 1), expected));
-    }
-    match &config.boundaries {
-        Boundaries::Levels(upto) => {
-            let rising = upto.windows(2).all(|pair| pair[0] < pair[1]);
-            if rising && upto.iter().all(|level| (1..levels.max(2)).contains(level)) {
-                return Ok(());
-            }
-            let expected = match levels {
-                1 => "no levels: this drive's reads have but one (physics.levels.code)".into(),
-                _ => format!("rising levels, 1 to {} of this drive's {levels}", levels - 1),
-            };
-            Err(Refusal::new(format!("{KEY}.levels"), format!("{upto:?}"), expected))
+    match opens.uses() {
+        Some((component, what)) if !setup.has(component) => {
+            Err(Refusal::new("ftl.free_block_policy", opens.name(), format!("{what} for that")))
         }
-        Boundaries::Shares(shares) => shares_fit(&format!("{KEY}.shares"), shares),
+        _ => Ok(()),
     }
 }
 

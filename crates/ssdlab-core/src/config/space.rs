@@ -95,11 +95,11 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     // A start state is drawn on a plane with the expected number of bad blocks.
     let worst = worst.max(geometry.blocks - usable_blocks(config));
     // Static wear leveling has blocks open of its own; who moves pages has one open of each class.
-    let wearing = u32::from(AnyBackground::uses(&config.background).cold_blocks);
+    let wearing = u32::from(AnyBackground::any_uses(&config.background, |uses| uses.cold_blocks));
     let classes = config.metadata.block_class.classes() as u32;
     // A block is open for each stream; where it is known what pages are used for, there may be one for each use.
     let streams = u32::from(config.streams().count);
-    let kinds = classes * streams.max(config.metadata.page_hotness.kinds() as u32);
+    let kinds = classes * streams.max(config.metadata.page_kinds().into());
     if config.metadata.block_class.by_priority() {
         // The host has a block open for each, too.
         let unusable = RESERVE_BLOCKS as u32 + classes + kinds * (1 + wearing);

@@ -4,7 +4,7 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
 use super::machine::Machine;
-use crate::account::{Cause, OpKind};
+use crate::account::OpKind;
 use crate::flash::{Fifo, Flash, Owner, TxnId, Txns, UnitId};
 use crate::ftl::Ftl;
 use crate::host::{Active, Op};
@@ -97,7 +97,7 @@ impl Hold {
         let programming = BlockClass::numbered(0..classes).map(|class| {
             let mut hint = PlacementHint::default();
             for link in &mut policies.program_mode {
-                link.fill(&ProgramModeView { cause: Cause::Host, class, hotness: None }, &mut hint);
+                link.fill(&ProgramModeView::of_a_class(class), &mut hint);
             }
             machine.flash.nominal_program(hint.program_mode.unwrap_or_default())
         });
@@ -226,7 +226,7 @@ impl Hold {
         machine.flash.note_wait(id, machine.now);
         let reading = match machine.flash.txns[id].kind {
             OpKind::Read => {
-                let level = machine.policies.read_start.start(&machine.read_view(id));
+                let level = machine.policies.start_level(machine.read_view(id));
                 machine.flash.nominal_read(id, level)
             }
             _ => Nanos::ZERO,

@@ -14,7 +14,9 @@ use crate::config::Resolved;
 use crate::flash::Flash;
 use crate::ftl::{BlockState, Ftl};
 use crate::metadata::Metadata;
-use crate::metadata::page_hotness::Hotness;
+use crate::policy::Hotness;
+use crate::policy::allocation::BlockClass;
+use crate::policy::component::Components;
 use crate::policy::counters::Counters;
 use crate::policy::event::{Event, EventMask, PageUses};
 use crate::stats::{Ended, Stats, StreamCounts};
@@ -135,7 +137,14 @@ impl Drive {
 
     /// Blocks that are set apart for what is read often.
     pub fn blocks_apart(&self) -> u64 {
-        self.machine.policies.metadata.block_groups.as_ref().map_or(0, |groups| groups.all_apart())
+        let (metadata, config) = (&self.machine.policies.metadata, &self.machine.resolved.config);
+        let planes = (0..self.machine.geometry.plane_count()).map(PlaneId);
+        let classes = config.metadata.block_class.classes();
+        let each = planes.flat_map(|plane| {
+            let classes = BlockClass::numbered(0..classes);
+            classes.map(move |class| metadata.blocks_apart(plane, class).unwrap_or(0))
+        });
+        each.map(u64::from).sum()
     }
 
     /// Whether its order holds requests back.
@@ -146,6 +155,11 @@ impl Drive {
     /// Whether anything in the drive heeds the host's latency hints.
     pub fn heeds_hints(resolved: &Resolved) -> bool {
         Policies::new(resolved, Metadata::default()).placement.iter().any(|link| link.needs().hints)
+    }
+
+    /// The metadata components that it keeps.
+    pub fn components(&self) -> Components<'_> {
+        Components::new(&self.machine.policies.metadata)
     }
 
     /// What a page is mostly used for, where that is learned.
@@ -177,7 +191,7 @@ impl Drive {
     pub fn metadata_bytes(&mut self) -> Vec<(&'static str, u64)> {
         let blocks = u64::from(self.machine.geometry.block_count());
         let mut bits = Vec::new();
-        if self.machine.policies.metadata.block_groups.is_none() {
+        if !self.machine.policies.metadata.classifies() {
             let classes = self.machine.resolved.config.metadata.block_class.classes() as u64;
             let of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
             bits.push(("block_classes", blocks * of_a_block));

@@ -79,7 +79,7 @@ impl Resolved {
         let cells = if self.chip.is_flat() { 0 } else { blocks * CELLS };
         // Each page with the voltages that it was programmed with, where there are several.
         let program_modes = if self.chip.program_modes().len() > 1 { pages } else { 0 };
-        let known = if self.config.metadata.page_hotness.get().is_some() { mapped } else { 0 };
+        let known = mapped * self.config.metadata.page_bytes();
         let books =
             Memory::touched(planes * PLANE + blocks * BLOCK + cells + program_modes + known);
         let masks = if self.kept_sectors() == 0 { 0 } else { mapped * MASK };

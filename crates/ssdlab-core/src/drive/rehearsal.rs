@@ -8,8 +8,8 @@ use crate::account::Uses;
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::config::{StartConfig, StartProgramMode, UnwrittenReads};
 use crate::host::Op;
-use crate::metadata::page_hotness::{Hotness, InitialHotness};
 use crate::policy::Learner;
+use crate::policy::component::FirstPass;
 use crate::policy::event::{Actions, Event};
 use ssdlab_schemes::AnyEviction;
 
@@ -66,26 +66,19 @@ impl Drive {
     pub fn rehearsal(&self) -> Option<Rehearsal> {
         let resolved = &self.machine.resolved;
         let buffer = Buffer::new(resolved)?;
-        (self.wants_rehearsal() && !self.knows_pages()).then(|| Rehearsal {
+        (self.first_pass() == FirstPass::Wanted).then(|| Rehearsal {
             buffer,
             eviction: AnyEviction::build(&resolved.config.eviction, &resolved.policy_context()),
         })
     }
 
-    /// Whether what pages are used for is to be known from the start.
-    fn wants_rehearsal(&self) -> bool {
-        let hotness = self.machine.resolved.config.metadata.page_hotness.get();
-        hotness.is_some_and(|hotness| hotness.initial == InitialHotness::Classified)
-    }
-
-    /// Whether it has learned of its pages already, from what was done with them.
-    fn knows_pages(&self) -> bool {
-        self.machine.policies.metadata.page_hotness.as_ref().is_some_and(|hot| !hot.is_blank())
+    fn first_pass(&self) -> FirstPass {
+        self.machine.policies.metadata.first_pass()
     }
 
     /// Whether there is no first pass although it is asked for: the drive was written before.
     pub fn goes_unrehearsed(&self) -> bool {
-        self.wants_rehearsal() && self.knows_pages()
+        self.first_pass() == FirstPass::Learned
     }
 
     /// The next request of the first pass: an operation on these sectors.
@@ -120,20 +113,12 @@ impl Drive {
         if program_mode == StartProgramMode::Policy {
             // Of pages that hold nothing any more nobody knows what they were used for.
             machine.flash.cells.forget_voltages();
-            if unwritten_reads == UnwrittenReads::Lazy
-                && let Some(hot) = &mut machine.policies.metadata.page_hotness
-            {
-                hot.begin();
+            if unwritten_reads == UnwrittenReads::Lazy {
+                machine.policies.metadata.start_programmed();
             }
             for page in (0..machine.resolved.mapped_pages()).map(Lpn) {
                 machine.program_laid(page);
             }
         }
-    }
-
-    /// Pages that left the buffer, by what they were mostly used for, and all logical pages by that.
-    pub fn hotness(&self) -> Option<([u64; Hotness::COUNT], [u64; Hotness::COUNT])> {
-        let hotness = self.machine.policies.metadata.page_hotness.as_ref();
-        hotness.map(|hot| (hot.found(), hot.pages()))
     }
 }

@@ -8,6 +8,7 @@ use serde::ser::SerializeTuple;
 use serde::{Serialize, Serializer};
 use ssdlab_nand::Geometry;
 
+use super::machine::Machine;
 use super::start::{restore_apart, save_classes};
 use super::{Drive, Start};
 use crate::config::{RESERVE_BLOCKS, Resolved};
@@ -161,9 +162,8 @@ impl Drive {
         let start = Start::of(&resolved, media, &policies)?;
         let mut drive = Drive::begin(resolved, start);
         drive.restore_columns(&policies).map_err(Misfit::Inconsistent)?;
-        if let Some(groups) = &mut drive.machine.policies.metadata.block_groups {
-            restore_apart(&drive.machine.resolved, groups, &mut drive.machine.ftl, &policies)?;
-        }
+        let Machine { resolved, ftl, policies: own, .. } = &mut drive.machine;
+        restore_apart(resolved, &mut own.metadata, ftl, &policies)?;
         if let Some(moves) = &mut drive.background.moves {
             moves.recount(
                 &drive.machine.ftl.map,

@@ -28,6 +28,7 @@ pub use ssdlab_policy::allocation::{
 };
 use ssdlab_policy::background::PlaneView;
 pub use ssdlab_policy::blocks::{BlockState, BlockTable};
+use ssdlab_policy::component::Components;
 
 /// Map, block table and allocator, kept in step.
 #[derive(Clone, Debug)]
@@ -139,13 +140,14 @@ impl Ftl {
     }
 
     /// What a background policy sees of a plane.
-    pub fn plane_view(&self, plane: PlaneId) -> PlaneView<'_> {
+    pub fn plane_view<'a>(&'a self, plane: PlaneId, components: Components<'a>) -> PlaneView<'a> {
         PlaneView {
             plane,
             pool: self.blocks.pool(plane),
             free_blocks: self.alloc.free_blocks(plane) as u32,
             open_pages: self.alloc.open_pages(plane, Writer::Gc),
             free_pages: self.alloc.usable_pages(plane),
+            components,
         }
     }
 

@@ -13,7 +13,6 @@ use crate::ftl::BlockClass;
 use ssdlab_nand::{Level, PageType};
 
 use crate::host::{Op, Request};
-use crate::metadata::block_class::CLASSES_MAX;
 
 /// Latencies of one kind of request.
 #[derive(Clone, Debug)]
@@ -174,7 +173,7 @@ pub struct Stats {
     /// Jobs of static wear leveling that ended.
     pub wear_leveled: u64,
     /// Pages written for the host in blocks of each class.
-    pub per_class: [u64; CLASSES_MAX],
+    pub per_class: [u64; BlockClass::MOST],
     /// Pages written for the host that were given another class than was asked for.
     pub missed: u64,
     /// Reads, and writes, that an order let go which holds them back, and those of them that
@@ -214,7 +213,7 @@ impl Stats {
             page_types: PageTypes::default(),
             unprogrammed: 0,
             wear_leveled: 0,
-            per_class: [0; CLASSES_MAX],
+            per_class: [0; BlockClass::MOST],
             missed: 0,
             dispatched: [(0, 0); 2],
             buffer: BufferCounts::default(),

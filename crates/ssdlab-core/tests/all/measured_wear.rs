@@ -51,8 +51,9 @@ fn worn(sets: &[&str]) -> Worn {
     let by_erase = used.iter().map(|(rate, erased)| rate * erased).sum::<f64>()
         / used.iter().map(|(_, erased)| erased).sum::<f64>();
     let by_block = used.iter().map(|(rate, _)| rate).sum::<f64>() / used.len() as f64;
-    let readings = cells.first_readings(geometry);
-    let errors: Vec<f64> = readings.iter().map(|reading| reading.errors.into()).collect();
+    let blocks = (0..geometry.block_count()).map(BlockId);
+    let errors = blocks.map(|block| cells.first_reading(block, geometry).errors.into());
+    let errors: Vec<f64> = errors.collect();
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
     Worn {
         worn_by: by_erase / by_block,

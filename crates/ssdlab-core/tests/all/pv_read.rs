@@ -31,7 +31,7 @@ fn class(drive: &Drive, page: u64) -> u8 {
 fn level(drive: &Drive, page: u64) -> u8 {
     let (ppn, geometry) = (drive.ftl().map.get(Lpn(page as u32)), drive.resolved().geometry());
     let block = geometry.block_of(ppn.expect("a page that was written"));
-    drive.flash().cells.first_readings(geometry)[block.index()].level.0 + 1
+    drive.flash().cells.first_reading(block, geometry).level.0 + 1
 }
 
 fn read(rig: &mut Rig, page: u64, times: u64) {

@@ -196,6 +196,36 @@ fn the_core_names_no_policy_of_a_scheme() {
     }
 }
 
+/// The metadata components, by type and by the module that has them.
+fn components() -> Vec<String> {
+    let list = fs::read_to_string(crates().join("ssdlab-schemes/src/metadata/mod.rs"));
+    let list = list.expect("the list's file");
+    let (_, list) = list.split_once("components! { $").expect("the list of components");
+    let (list, _) = list.split_once("\n}").expect("the end of the list");
+    let lines = list.lines().filter(|line| !is_comment(line));
+    let pairs = lines.filter_map(|line| line.trim().trim_end_matches(',').split_once(": "));
+    // Classes of blocks are a word of the drive, too; so is the key that names them.
+    let words = pairs.flat_map(|(name, component)| [name, component]);
+    words.filter(|&word| word != "block_class").map(str::to_owned).collect()
+}
+
+#[test]
+fn the_core_names_no_metadata_component() {
+    let components = components();
+    assert!(components.len() > 4 && components.contains(&"HotPages".to_owned()), "{components:?}");
+    for folder in ["ssdlab-core/src", "ssdlab-policy/src"] {
+        for (path, text) in sources(&crates().join(folder)) {
+            for line in without_tests(&text).lines().filter(|line| !is_comment(line)) {
+                let decides = line.split('"').step_by(2).collect::<Vec<_>>().join(" ");
+                let mut words = decides.split(|c: char| !c.is_alphanumeric() && c != '_');
+                let named = words.find(|&word| components.iter().any(|known| known == word));
+                let chooses = decides.contains("BlockClassChoice");
+                assert!(named.is_none() && !chooses, "{}: {line}", path.display());
+            }
+        }
+    }
+}
+
 fn is_comment(line: &str) -> bool {
     line.trim_start().starts_with("//")
 }

@@ -221,6 +221,7 @@ mod tests {
 
     use super::*;
     use crate::blocks::{BlockState, BlockTable};
+    use crate::component::Components;
     use crate::testing::SMALL;
 
     const BLOCKS: u32 = 8;
@@ -265,6 +266,7 @@ mod tests {
                 free_blocks: 1,
                 open_pages: 0,
                 free_pages,
+                components: Components::NONE,
             };
             let job = Gc::build(&config, &policy_context()).job(Trigger::Changed, &view);
             assert_eq!(job.is_some(), starts, "{free_pages}");
@@ -299,6 +301,7 @@ mod tests {
             free_blocks,
             open_pages,
             free_pages: 0,
+            components: Components::NONE,
         };
         gc.job(trigger, &view).map(|job| job.block.0)
     }

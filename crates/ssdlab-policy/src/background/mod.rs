@@ -20,6 +20,7 @@ use crate::Policy;
 use crate::account::{Cause, Priority};
 use crate::allocation::{BlockClass, StreamId, Writer};
 use crate::blocks::{BlockTable, Pool};
+use crate::component::{Components, Expected};
 
 /// What a background policy may look at.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,8 @@ pub struct PlaneView<'a> {
     pub open_pages: u32,
     /// Free pages of the plane, those of blocks in use among them; none if the host can write none.
     pub free_pages: u32,
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
 }
 
 /// Why a background policy is asked.
@@ -88,16 +91,8 @@ pub struct DriveView<'a> {
     pub coming: &'a [u32],
     /// By plane, whether a job runs there: what is done now must be done elsewhere.
     pub busy: &'a [bool],
-}
-
-/// How a block is expected to read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Expected {
-    /// Retries of its worst page.
-    pub retries: u8,
-    /// Wear, which no refresh mends: the model's age; of the oracle the error rate right after a page is
-    /// programmed; else P/E cycles.
-    pub age: f32,
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
 }
 
 /// A full block, and how it is expected to read.
@@ -138,7 +133,7 @@ pub struct HostRead {
     pub block: BlockId,
     /// Whether the block is set apart for what is read often.
     pub is_apart: bool,
-    /// The group of the block, 0 the best.
+    /// The group of the block, 0 the best: the class into which it falls by what is known of it now.
     pub group: BlockClass,
 }
 
@@ -164,24 +159,12 @@ pub struct BackgroundNeeds {
 /// What a background policy uses of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BackgroundUses {
-    /// The estimates of the retries of blocks.
-    pub retry_estimates: bool,
+    /// The metadata component that it uses, by name.
+    pub component: Option<&'static str>,
     /// Blocks of their own, for [`Writer::Cold`].
     pub cold_blocks: bool,
     /// Pages that move as the host reads them.
     pub migration: bool,
-}
-
-impl BackgroundUses {
-    /// Returns what either uses.
-    #[must_use]
-    pub const fn and(self, other: BackgroundUses) -> BackgroundUses {
-        BackgroundUses {
-            retry_estimates: self.retry_estimates || other.retry_estimates,
-            cold_blocks: self.cold_blocks || other.cold_blocks,
-            migration: self.migration || other.migration,
-        }
-    }
 }
 
 /// A background policy.

@@ -91,7 +91,9 @@ mod tests {
 
     fn ask(threshold: u32, table: &BlockTable, trigger: Trigger, free_blocks: u32) -> Option<u32> {
         let pool = table.pool(PlaneId(1));
-        let view = PlaneView { plane: PlaneId(1), pool, free_blocks, open_pages: 0, free_pages: 0 };
+        let components = crate::component::Components::NONE;
+        let (plane, open_pages, free_pages) = (PlaneId(1), 0, 0);
+        let view = PlaneView { plane, pool, free_blocks, open_pages, free_pages, components };
         let job = StaticWearLeveling { threshold }.job(trigger, &view)?;
         assert_eq!((job.cause, job.to), (Cause::Wl, Writer::Cold));
         Some(job.block.0)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_core::Drive;
-use ssdlab_core::metadata::page_hotness::Hotness;
+use ssdlab_core::metadata::page_hotness::{HotPages, Hotness};
 
 /// How hard pages were programmed; nothing where there is but one way.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -77,10 +77,10 @@ pub struct HotnessResult {
 impl HotnessResult {
     /// Absent where nobody learns it.
     pub(super) fn of(drive: &Drive) -> Option<HotnessResult> {
-        let (left, pages) = drive.hotness()?;
+        let hot = drive.components().get::<HotPages>()?;
         let named =
             |counts: [u64; Hotness::COUNT]| Hotness::NAMES.into_iter().zip(counts).collect();
         let rewritten = drive.stats().rewritten;
-        Some(HotnessResult { left: named(left), pages: named(pages), rewritten })
+        Some(HotnessResult { left: named(hot.found()), pages: named(hot.pages()), rewritten })
     }
 }

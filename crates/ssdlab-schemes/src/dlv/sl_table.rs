@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    fn view(class: u8, days: u64) -> ReadStartView {
+    fn view(class: u8, days: u64) -> ReadStartView<'static> {
         let age = Nanos::from_ns(days * 86_400_000_000_000 + 5);
         ReadStartView { class: BlockClass(class), age, ..ReadStartView::of_a_block(7) }
     }

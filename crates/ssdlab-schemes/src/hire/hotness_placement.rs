@@ -28,7 +28,7 @@ impl Policy for HotnessPlacement {
                             shares the blocks of a plane";
             return Err(Refusal::new("placement", "hotness", expected));
         }
-        setup.needs_hotness("placement", "hotness")
+        super::needs_hotness(setup, "placement", "hotness")
     }
 
     fn build(_: &HotnessPlacementConfig, _: &PolicyContext) -> HotnessPlacement {

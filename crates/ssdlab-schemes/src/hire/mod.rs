@@ -4,3 +4,17 @@
 pub mod fixed_mode;
 pub mod hotness_placement;
 pub mod per_hotness;
+
+use ssdlab_nand::refusal::Refusal;
+use ssdlab_policy::PolicyContext;
+
+/// Refuses a policy in a slot that goes by what pages are mostly used for, where that is not known.
+fn needs_hotness(context: &PolicyContext, slot: &str, name: &str) -> Result<(), Refusal> {
+    if context.has("page_hotness") && context.buffer_pages > 0 {
+        Ok(())
+    } else {
+        let expected =
+            "a buffer that tells what pages are used for (metadata.page_hotness = \"buffer\")";
+        Err(Refusal::new(slot, name, expected))
+    }
+}

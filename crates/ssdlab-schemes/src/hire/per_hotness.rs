@@ -58,7 +58,7 @@ impl Policy for PerHotness {
     type Config = PerHotnessConfig;
 
     fn check(config: &PerHotnessConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        setup.needs_hotness("program_mode", "per_hotness")?;
+        super::needs_hotness(setup, "program_mode", "per_hotness")?;
         config.resolved(setup).map(|_| ())
     }
 
@@ -81,22 +81,24 @@ impl ProgramModePolicy for PerHotness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ssdlab_policy::MetadataFacts;
     use ssdlab_policy::account::Cause;
     use ssdlab_policy::allocation::BlockClass;
+    use ssdlab_policy::component::Components;
     use ssdlab_policy::testing::SMALL;
 
     #[test]
     fn what_is_read_is_boosted_and_what_is_written_reduced() {
         let program_modes = ["normal", "boosted", "reduced"].map(String::from).to_vec();
-        let metadata = MetadataFacts { page_hotness: true, ..MetadataFacts::default() };
-        let setup = PolicyContext { program_modes, metadata, ..PolicyContext::plain(SMALL, 1) };
+        let plain = PolicyContext::plain(SMALL, 1);
+        let components = vec!["page_hotness"];
+        let setup = PolicyContext { program_modes, components, buffer_pages: 1, ..plain };
         let mut policy = PerHotness::build(&PerHotnessConfig::default(), &setup);
         let hot = [None, Some(Hotness::Read), Some(Hotness::Mixed), Some(Hotness::Write)];
         let requested = hot.map(|hotness| {
             let mut hint = PlacementHint::default();
             let class = BlockClass::BEST;
-            policy.fill(&ProgramModeView { cause: Cause::Host, class, hotness }, &mut hint);
+            let (cause, components) = (Cause::Host, Components::NONE);
+            policy.fill(&ProgramModeView { cause, class, hotness, components }, &mut hint);
             hint.program_mode
         });
         assert_eq!(requested, [0, 1, 0, 2].map(|mode| Some(ProgramMode(mode))));

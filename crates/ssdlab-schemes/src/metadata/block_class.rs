@@ -4,15 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::choice;
 use ssdlab_base::quantity::Share;
+use ssdlab_nand::Geometry;
+use ssdlab_nand::refusal::{Refusal, positive};
 
-use super::block_groups::GroupsConfig;
+use super::group_config::{Boundaries, GroupsConfig, Scope};
 use ssdlab_policy::ClassFacts;
-use ssdlab_policy::allocation::BlockClass;
+use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
 use ssdlab_policy::blocks::BlockClasses;
-
-/// The most classes that blocks can be sorted into. Source: DLV, section III-D (four) and
-/// PV-read, Table I (seven).
-pub const CLASSES_MAX: usize = 8;
+use ssdlab_policy::component::{ComponentConfig, ComponentFacts};
+use ssdlab_policy::suspend::IdleKey;
 
 choice! {
     /// How blocks are sorted into classes.
@@ -82,6 +82,22 @@ impl BlockClassChoice {
         }
     }
 
+    /// Whether the drive learns the class of a block as it runs, so that the config alone does not tell it.
+    pub fn is_learned(&self) -> bool {
+        matches!(self, BlockClassChoice::Predicted(_) | BlockClassChoice::Measured(_))
+    }
+
+    /// The number of planes that follow one another among which a page may move to a better class; `None` if pages do
+    /// not move for that.
+    pub fn move_span(&self, geometry: &Geometry) -> Option<u32> {
+        match self {
+            BlockClassChoice::Measured(groups) => Some(groups.scope.planes(geometry)),
+            // A priority has blocks on every plane.
+            BlockClassChoice::Predicted(_) => Some(1),
+            BlockClassChoice::None(_) | BlockClassChoice::Factory(_) => None,
+        }
+    }
+
     /// How many of them, from the best up, are set apart: a page of one is for who asks for it.
     pub fn apart(&self) -> usize {
         match self {
@@ -142,6 +158,96 @@ impl BlockClassChoice {
             rest = others;
         }
         BlockClasses { classes, apart: 0 }
+    }
+}
+
+impl ComponentConfig for BlockClassChoice {
+    /// Of classes that do not follow from readings nothing is kept but the class of each block.
+    fn is_kept(&self, _: bool) -> bool {
+        matches!(self, BlockClassChoice::Measured(_))
+    }
+
+    fn check(&self, levels: u8) -> Result<(), Refusal> {
+        match self {
+            BlockClassChoice::None(_) => Ok(()),
+            BlockClassChoice::Measured(config) => check_groups(config, levels),
+            BlockClassChoice::Predicted(config) => {
+                if (2..=BlockClass::MOST as u8).contains(&config.priorities) {
+                    return Ok(());
+                }
+                let key = "metadata.block_class.predicted.priorities";
+                let expected = format!("2 to {}", BlockClass::MOST);
+                Err(Refusal::new(key, config.priorities, expected))
+            }
+            BlockClassChoice::Factory(config) => {
+                const KEY: &str = "metadata.block_class.factory.shares";
+                if !(2..=BlockClass::MOST).contains(&self.classes()) {
+                    let most = BlockClass::MOST - 1;
+                    let expected = format!("1 to {most} shares: the last class has the rest");
+                    let got = format!("a list of {}", config.shares.len());
+                    return Err(Refusal::new(KEY, got, expected));
+                }
+                shares_fit(KEY, &config.shares)
+            }
+        }
+    }
+
+    fn idle_keys(&self, facts: &ComponentFacts) -> Vec<IdleKey> {
+        let sorted = (self.classes() > 1).then(|| self.name().to_owned());
+        let mut keys = vec![("metadata.block_class", sorted, facts.is_flat, "under flat physics")];
+        if let BlockClassChoice::Measured(groups) = self {
+            let scope = (groups.scope != Scope::default())
+                .then(|| format!("{:?}", groups.scope).to_lowercase());
+            keys.extend([
+                (
+                    "metadata.block_class.measured.scope",
+                    scope,
+                    !facts.migrates,
+                    "without a background policy that moves what is read, such as read_hot_migration",
+                ),
+                (
+                    "metadata.block_class.measured.growth",
+                    groups.growth.map(|growth| growth.to_string()),
+                    facts.opens != FreeBlockPolicy::Healthiest,
+                    "without ftl.free_block_policy = \"healthiest\"",
+                ),
+            ]);
+        }
+        keys
+    }
+}
+
+fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
+    let sum: f64 = shares.iter().map(|share| share.get()).sum();
+    if sum > 1.0 {
+        Err(Refusal::new(key, format!("a sum of {sum}"), "shares that add up to 1 at most"))
+    } else {
+        Ok(())
+    }
+}
+
+/// Refuses groups that are none.
+fn check_groups(config: &GroupsConfig, levels: u8) -> Result<(), Refusal> {
+    const KEY: &str = "metadata.block_class.measured.boundaries";
+    let growth = config.growth.unwrap_or(1.0);
+    positive("metadata.block_class.measured.growth", growth)?;
+    if config.groups() > BlockClass::MOST {
+        let expected = format!("at most {}: the last group has the rest", BlockClass::MOST - 1);
+        return Err(Refusal::new(KEY, format!("a list of {}", config.groups() - 1), expected));
+    }
+    match &config.boundaries {
+        Boundaries::Levels(upto) => {
+            let rising = upto.windows(2).all(|pair| pair[0] < pair[1]);
+            if rising && upto.iter().all(|level| (1..levels.max(2)).contains(level)) {
+                return Ok(());
+            }
+            let expected = match levels {
+                1 => "no levels: this drive's reads have but one (physics.levels.code)".into(),
+                _ => format!("rising levels, 1 to {} of this drive's {levels}", levels - 1),
+            };
+            Err(Refusal::new(format!("{KEY}.levels"), format!("{upto:?}"), expected))
+        }
+        Boundaries::Shares(shares) => shares_fit(&format!("{KEY}.shares"), shares),
     }
 }
 

@@ -8,6 +8,7 @@
 use ssdlab_base::math;
 use ssdlab_nand::{BlockId, Level, PlaneId};
 
+use super::block_class::BlockClassChoice;
 use super::group_config::GROWTH;
 pub use super::group_config::{Boundaries, GroupsConfig, Scope};
 use super::readings::Readings;
@@ -15,6 +16,7 @@ use ssdlab_policy::Learner;
 use ssdlab_policy::account::Reading;
 use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
 use ssdlab_policy::columns::Column;
+use ssdlab_policy::component::{BlockMetadata, Component, PageMetadata, StartView};
 use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
 
 /// A group's blocks of a plane.
@@ -71,6 +73,19 @@ pub struct First {
 }
 
 impl Groups {
+    /// The drive of this view, with these readings and P/E cycles of its blocks.
+    fn first(view: &StartView, known: Vec<Reading>, erases: Vec<u32>) -> First {
+        First {
+            blocks_per_plane: view.context.geometry.blocks,
+            most_apart: view.most_apart,
+            levels: view.context.levels,
+            most_errors: view.most_errors,
+            known,
+            erases,
+            opens: view.opens,
+        }
+    }
+
     /// None of the blocks is set apart.
     pub fn new(config: &GroupsConfig, first: First) -> Groups {
         let First { blocks_per_plane, most_apart, levels, most_errors, known, erases, opens } =
@@ -105,7 +120,7 @@ impl Groups {
         self.room.fill(self.most_apart);
         (0..self.room.len() as u32).for_each(|plane| self.cut(PlaneId(plane)));
         for block in (0..self.measured.len() as u32).map(BlockId) {
-            let group = self.group(block);
+            let group = self.group_of(block);
             self.share(block, group).blocks += 1;
             if let Some(class) = class(block) {
                 self.share(block, class).apart += 1;
@@ -145,7 +160,7 @@ impl Groups {
 
     /// The group of a block, 0 the best.
     #[inline]
-    pub fn group(&self, block: BlockId) -> BlockClass {
+    fn group_of(&self, block: BlockId) -> BlockClass {
         let better = match &self.config.boundaries {
             Boundaries::Levels(upto) => {
                 let level = self.level(block).0 + 1;
@@ -189,13 +204,8 @@ impl Groups {
         &mut self.room[self.plane(block)]
     }
 
-    /// Blocks that are set apart.
-    pub fn all_apart(&self) -> u64 {
-        self.shares.iter().map(|share| u64::from(share.apart)).sum()
-    }
-
     /// Blocks of a group on a plane that are set apart.
-    pub fn apart(&self, plane: PlaneId, group: BlockClass) -> u32 {
+    fn apart(&self, plane: PlaneId, group: BlockClass) -> u32 {
         self.shares[plane.index() * self.config.groups() + group.index()].apart
     }
 
@@ -217,8 +227,8 @@ impl Groups {
 
     /// The class of a block that is free: its group if it `may` join what is set apart of it and that
     /// wants it, else the last.
-    pub fn class_of_free(&mut self, block: BlockId, may: bool) -> BlockClass {
-        let group = self.group(block);
+    fn group_of_free(&mut self, block: BlockId, may: bool) -> BlockClass {
+        let group = self.group_of(block);
         if may && self.is_wanted(block, group) {
             self.share(block, group).apart += 1;
             *self.room(block) -= 1;
@@ -248,32 +258,20 @@ impl Groups {
         }
         // A state file may hold what never was.
         if erases.saturating_sub(self.measured[block.index()]) >= self.config.interval {
-            let before = self.group(block);
+            let before = self.group_of(block);
             self.measured[block.index()] = erases;
             self.known.take(block, &mut self.seen);
             // Ranks leave each group as many blocks as it had.
             match &self.config.boundaries {
                 Boundaries::Levels(_) => {
-                    let after = self.group(block);
+                    let after = self.group_of(block);
                     self.share(block, before).blocks -= 1;
                     self.share(block, after).blocks += 1;
                 }
                 Boundaries::Shares(_) => self.cut(PlaneId(self.plane(block) as u32)),
             }
         }
-        self.class_of_free(block, may_join)
-    }
-
-    /// When a free block's turn to be opened comes, the least first, if that goes by what blocks were
-    /// measured to be.
-    pub fn turn(&self, block: BlockId, erases: u32) -> Option<u32> {
-        match self.opens {
-            FreeBlockPolicy::LongestFree
-            | FreeBlockPolicy::LeastErased
-            | FreeBlockPolicy::FewestRetries => None,
-            FreeBlockPolicy::FewestErrors => Some(self.errors(block)),
-            FreeBlockPolicy::Healthiest => Some(u32::MAX - self.intervals_left(block, erases)),
-        }
+        self.group_of_free(block, may_join)
     }
 
     /// Whether blocks are ranked or opened by the errors of their worst page.
@@ -281,6 +279,59 @@ impl Groups {
         self.opens.measures() || matches!(self.config.boundaries, Boundaries::Shares(_))
     }
 }
+
+impl Component for Groups {
+    type Config = BlockClassChoice;
+
+    const CLASSIFIES: bool = true;
+
+    fn build(config: &BlockClassChoice, view: &StartView) -> Groups {
+        let BlockClassChoice::Measured(config) = config else {
+            unreachable!("only measured blocks have groups")
+        };
+        Groups::new(config, Groups::first(view, Vec::new(), Vec::new()))
+    }
+
+    fn begin(&mut self, view: &StartView) {
+        let all = (0..view.context.geometry.block_count()).map(BlockId);
+        let known = all.clone().map(|block| view.blocks.worst_reading(block)).collect();
+        let erases = all.map(|block| view.blocks.pe_cycles(block)).collect();
+        *self = Groups::new(&self.config, Groups::first(view, known, erases));
+    }
+
+    fn class_of_free(&mut self, block: BlockId, may_join: bool) -> Option<BlockClass> {
+        Some(self.group_of_free(block, may_join))
+    }
+
+    fn classes_restored(&mut self, class_apart: &dyn Fn(BlockId) -> Option<BlockClass>) {
+        self.count_anew(class_apart);
+    }
+}
+
+impl BlockMetadata for Groups {
+    fn turn(&self, block: BlockId, pe_cycles: u32) -> Option<u32> {
+        if self.measured.is_empty() {
+            return None;
+        }
+        match self.opens {
+            FreeBlockPolicy::LongestFree
+            | FreeBlockPolicy::LeastErased
+            | FreeBlockPolicy::FewestRetries => None,
+            FreeBlockPolicy::FewestErrors => Some(self.errors(block)),
+            FreeBlockPolicy::Healthiest => Some(u32::MAX - self.intervals_left(block, pe_cycles)),
+        }
+    }
+
+    fn group(&self, block: BlockId) -> Option<BlockClass> {
+        Some(self.group_of(block))
+    }
+
+    fn blocks_apart(&self, plane: PlaneId, class: BlockClass) -> Option<u32> {
+        Some(self.apart(plane, class))
+    }
+}
+
+impl PageMetadata for Groups {}
 
 impl Learner for Groups {
     fn name(&self) -> &'static str {
@@ -327,149 +378,4 @@ impl Learner for Groups {
 }
 
 #[cfg(test)]
-mod tests {
-    use ssdlab_base::quantity::Share;
-    use ssdlab_nand::Geometry;
-
-    use super::*;
-    use ssdlab_policy::testing::SMALL;
-
-    /// Two planes of ten blocks: on the first they need these levels, on the second all the last.
-    fn groups(levels: [u8; 10], apart: f64) -> Groups {
-        of(&GroupsConfig { read_hot_share: Share::new(apart), ..GroupsConfig::default() }, levels)
-    }
-
-    fn of(config: &GroupsConfig, levels: [u8; 10]) -> Groups {
-        let known = levels.into_iter().chain([6; 10]).map(reading).collect();
-        let erases = vec![500; 20];
-        Groups::new(
-            config,
-            First {
-                blocks_per_plane: 10,
-                most_apart: 4,
-                levels: 7,
-                most_errors: 490,
-                known,
-                erases,
-                opens: FreeBlockPolicy::default(),
-            },
-        )
-    }
-
-    /// Errors between those of this level and the next.
-    fn reading(level: u8) -> Reading {
-        Reading { level: Level(level), errors: 70 * u32::from(level) + 30 }
-    }
-
-    /// A block of this class was erased, for the so-many-th time: its class from now on.
-    fn erased(groups: &mut Groups, block: u32, class: u8, erases: u32, may_join: bool) -> u8 {
-        groups.erased(BlockId(block), BlockClass(class), erases, may_join).0
-    }
-
-    const LEVELS: [u8; 10] = [0, 0, 1, 2, 3, 3, 1, 4, 5, 6];
-
-    #[test]
-    fn a_scope_is_a_plane_all_of_a_chip_or_all_there_are() {
-        let geometry = Geometry {
-            channels: 2,
-            chips: 3,
-            dies: 2,
-            planes: 4,
-            blocks: 5,
-            cell: ssdlab_nand::Cell::Mlc,
-            ..SMALL
-        };
-        let planes = [Scope::Plane, Scope::Chip, Scope::Drive].map(|scope| scope.planes(&geometry));
-        assert_eq!(planes, [1, 8, 48]);
-    }
-
-    #[test]
-    fn levels_map_to_the_groups_of_table_1() {
-        let of = |upto: &[u8]| {
-            let boundaries = Boundaries::Levels(upto.to_vec());
-            let config = GroupsConfig { boundaries, ..GroupsConfig::default() };
-            let groups = of(&config, [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]);
-            [0, 1, 2, 3, 4, 5, 6].map(|block| groups.group(BlockId(block)).0)
-        };
-        assert_eq!(of(&[]), [0; 7]);
-        assert_eq!(of(&[1]), [0, 1, 1, 1, 1, 1, 1]);
-        assert_eq!(of(&[1, 4]), [0, 1, 1, 1, 2, 2, 2]);
-        assert_eq!(of(&[1, 3, 5]), [0, 1, 1, 2, 2, 3, 3]);
-        assert_eq!(of(&[1, 2, 3, 4, 5, 6]), [0, 1, 2, 3, 4, 5, 6]);
-    }
-
-    #[test]
-    fn a_share_of_each_group_but_the_last_is_set_apart() {
-        let mut groups = groups(LEVELS, 0.5);
-        let classes = (0..20).map(|block| groups.class_of_free(BlockId(block), true));
-        let classes: Vec<u8> = classes.map(|class| class.0).collect();
-        // One of the two, then two and a half, rounded, of the five.
-        assert_eq!(classes[..10], [0, 2, 1, 1, 1, 2, 2, 2, 2, 2]);
-        assert_eq!(classes[10..], [2; 10]);
-    }
-
-    #[test]
-    fn no_more_are_set_apart_than_leave_room_for_the_data() {
-        let mut groups = groups(LEVELS, 1.0);
-        let apart =
-            (0..10).filter(|&block| groups.class_of_free(BlockId(block), true).0 < 2).count();
-        assert_eq!((apart, groups.all_apart()), (4, 4));
-        erased(&mut groups, 0, 0, 501, true);
-        assert_eq!(groups.all_apart(), 4);
-    }
-
-    #[test]
-    fn a_block_leaves_when_it_is_erased_and_another_may_take_its_place() {
-        let mut groups = groups(LEVELS, 0.5);
-        assert_eq!([0, 1].map(|block| groups.class_of_free(BlockId(block), true).0), [0, 2]);
-        // Its place is free again: whoever of its group is erased first takes it.
-        assert_eq!(erased(&mut groups, 1, 2, 501, true), 2);
-        assert_eq!(erased(&mut groups, 0, 0, 501, true), 0);
-        groups.read(BlockId(0), reading(3));
-        assert_eq!(erased(&mut groups, 0, 0, 599, true), 0, "not yet measured anew");
-        assert_eq!((groups.level(BlockId(0)).0, groups.group(BlockId(0)).0), (0, 0));
-        assert_eq!(erased(&mut groups, 0, 0, 600, true), 1, "in another group");
-        assert_eq!((groups.level(BlockId(0)).0, groups.group(BlockId(0)).0), (3, 1));
-        // What the others need stays with them.
-        assert_eq!(erased(&mut groups, 1, 2, 501, false), 2);
-        // Of one block half a block, rounded.
-        assert_eq!(erased(&mut groups, 1, 2, 502, true), 0);
-    }
-
-    #[test]
-    fn a_block_is_measured_by_the_worst_read_and_keeps_its_level_if_there_was_none() {
-        let mut groups = groups(LEVELS, 0.0);
-        for level in [2, 4, 1] {
-            groups.read(BlockId(8), reading(level));
-        }
-        erased(&mut groups, 8, 2, 600, true);
-        assert_eq!(groups.level(BlockId(8)), Level(4));
-        erased(&mut groups, 8, 2, 700, true);
-        assert_eq!(groups.level(BlockId(8)), Level(4));
-    }
-
-    #[test]
-    fn by_rank_each_group_has_its_share_of_blocks_however_they_are_worn() {
-        let boundaries = Boundaries::Shares(vec![Share::new(0.2), Share::new(0.3)]);
-        let config = GroupsConfig { boundaries, ..GroupsConfig::default() };
-        let all = |groups: &Groups| (0..10).map(|block| groups.group(BlockId(block)).0).collect();
-        let mut groups = of(&config, LEVELS);
-        let before: Vec<u8> = all(&groups);
-        // Of equal ones the first; two, then three, then the rest.
-        assert_eq!(before, [0, 0, 1, 1, 2, 2, 1, 2, 2, 2]);
-        groups.read(BlockId(0), reading(6));
-        erased(&mut groups, 0, 2, 600, true);
-        let after: Vec<u8> = all(&groups);
-        assert_eq!(after, [2, 0, 0, 1, 1, 2, 1, 2, 2, 2]);
-        let second: Vec<u8> = (10..20).map(|block| groups.group(BlockId(block)).0).collect();
-        assert_eq!(second, [0, 0, 1, 1, 1, 2, 2, 2, 2, 2], "of a plane its own");
-    }
-
-    #[test]
-    fn a_block_is_predicted_to_last_until_its_errors_are_too_many() {
-        let groups = groups([0, 6, 0, 0, 0, 0, 0, 0, 0, 0], 0.1);
-        // 30 errors grow to 490 in 68.8 times the 500 cycles, and 450 in 1.138 times.
-        let left = |block, erases| groups.intervals_left(BlockId(block), erases);
-        assert_eq!([left(0, 500), left(1, 500), left(0, 1000)], [339, 0, 678]);
-    }
-}
+mod tests;

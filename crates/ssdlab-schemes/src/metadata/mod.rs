@@ -1,5 +1,7 @@
-//! What the controller knows or has learned of its blocks: it answers questions and decides
-//! nothing. A drive that needs none of it pays nothing.
+//! What the controller knows or has learned of blocks and pages: components, each named by a key of the config's
+//! section `metadata`. A component answers questions and decides nothing. A drive that keeps none pays nothing.
+//!
+//! The list at the end names every component: a new one is its file and its line.
 
 pub mod block_class;
 pub mod block_groups;
@@ -9,33 +11,26 @@ pub mod predictor;
 mod readings;
 pub mod retry_estimate;
 
+use std::any::{Any, TypeId};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_policy::Learner;
+use ssdlab_base::CellTime;
+use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
+use ssdlab_policy::allocation::BlockClass;
+use ssdlab_policy::component::Expected;
+use ssdlab_policy::component::{
+    BlockMetadata, Component, ComponentConfig, ComponentFacts, FirstPass, Lookup, PageMetadata,
+    StartView,
+};
 use ssdlab_policy::event::{Actions, Event};
+use ssdlab_policy::suspend::IdleKey;
+use ssdlab_policy::{Hotness, Learner};
 
-use block_class::BlockClassChoice;
 use block_groups::Groups;
-use page_hotness::{HotPages, HotnessChoice};
-use retry_estimate::{RetryEstimateChoice, RetryEstimates};
-
-/// What the controller knows of its blocks from elsewhere.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct MetadataConfig {
-    /// The classes into which blocks are sorted: `none` (one class), `factory`, `measured` or
-    /// `predicted`. Default: `none`.
-    pub block_class: BlockClassChoice,
-    /// The estimate of how many retries a read of each block takes: `none`, `predicted`,
-    /// `last_seen` or `oracle`. Default: `none`.
-    pub retry_estimate: RetryEstimateChoice,
-    /// How it is known whether pages are mostly read or mostly written: `none`, or `buffer` (by their
-    /// uses in it). Default: `none`.
-    pub page_hotness: HotnessChoice,
-}
-
-/// The name of the component of [`RetryEstimates`].
-pub const RETRY_ESTIMATE: &str = "retry_estimate";
+use page_hotness::HotPages;
+use retry_estimate::RetryEstimates;
 
 /// The section of the config that names the components.
 pub const PLACE: &str = "metadata";
@@ -45,13 +40,28 @@ pub fn place_of(component: &str) -> String {
     format!("{PLACE}/{component}")
 }
 
-/// Declares the metadata that a drive keeps.
+/// Declares the components: a config key for each, and what holds those that a drive keeps.
 macro_rules! components {
-    ($($(#[doc = $doc:literal])+ $component:ident: $Component:ident),+ $(,)?) => {
-        /// The metadata that a drive keeps, each component of it only where the config names it.
+    ($d:tt $each:ident $each_mut:ident $($(#[doc = $doc:literal])+ $name:ident: $Component:ident),+ $(,)?) => {
+        /// What the controller knows of its blocks and pages.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct MetadataConfig {
+            $($(#[doc = $doc])+ pub $name: <$Component as Component>::Config),+
+        }
+
+        impl MetadataConfig {
+            /// The settings of each component with its name.
+            fn each(&self) -> impl Iterator<Item = (&'static str, &dyn ComponentConfig)> {
+                let all = [$((stringify!($name), &self.$name as &dyn ComponentConfig)),+];
+                all.into_iter()
+            }
+        }
+
+        /// The components that a drive keeps.
         #[derive(Clone, Debug, Default)]
         pub struct Metadata {
-            $($(#[doc = $doc])+ pub $component: Option<Box<$Component>>),+
+            $($name: Option<Box<$Component>>),+
         }
 
         /// One of the components.
@@ -61,10 +71,19 @@ macro_rules! components {
         }
 
         impl Metadata {
+            /// Builds the components that are kept, before any data lies on the drive.
+            pub fn build(config: &MetadataConfig, view: &StartView) -> Metadata {
+                Metadata {
+                    $($name: view.context.has(stringify!($name)).then(|| {
+                        Box::new(<$Component as Component>::build(&config.$name, view))
+                    })),+
+                }
+            }
+
             /// The components that are there, in the order in which they learn.
             pub fn components(&mut self) -> impl Iterator<Item = (ComponentId, &mut dyn Learner)> {
                 let all = [$(
-                    self.$component.as_deref_mut().map(|component| {
+                    self.$name.as_deref_mut().map(|component| {
                         (ComponentId::$Component, component as &mut dyn Learner)
                     })
                 ),+];
@@ -76,21 +95,211 @@ macro_rules! components {
             pub fn on_event(&mut self, id: ComponentId, event: &Event, actions: &mut Actions) {
                 match id {
                     $(ComponentId::$Component => {
-                        if let Some(component) = self.$component.as_deref_mut() {
+                        if let Some(component) = self.$name.as_deref_mut() {
                             component.on_event(event, actions);
                         }
                     })+
                 }
             }
+
+            /// Whether a component sorts free blocks into classes.
+            pub fn classifies(&self) -> bool {
+                $(self.$name.is_some() && <$Component as Component>::CLASSIFIES)||+
+            }
+        }
+
+        impl Lookup for Metadata {
+            #[inline]
+            fn find(&self, component: TypeId) -> Option<&dyn Any> {
+                $(if component == TypeId::of::<$Component>() {
+                    return self.$name.as_deref().map(|component| component as &dyn Any);
+                })+
+                None
+            }
+        }
+
+        /// Does something with each component.
+        macro_rules! $each {
+            ($d metadata:ident, $d component:ident => $d call:expr) => {
+                $(if let Some($d component) = $d metadata.$name.as_deref() { $d call })+
+            };
+        }
+
+        /// Does something with each component that changes it.
+        macro_rules! $each_mut {
+            ($d metadata:ident, $d component:ident => $d call:expr) => {
+                $(if let Some($d component) = $d metadata.$name.as_deref_mut() { $d call })+
+            };
         }
     };
 }
 
-components! {
-    /// What is known of the blocks, if they are measured.
-    block_groups: Groups,
-    /// How well blocks are expected to read.
-    retry_estimates: RetryEstimates,
-    /// What pages are mostly used for.
+components! { $ each_component each_component_mut
+    /// The classes into which blocks are sorted: `none` (one class), `factory`, `measured` or
+    /// `predicted`. Default: `none`.
+    block_class: Groups,
+    /// The estimate of how many retries a read of each block takes: `none`, `predicted`,
+    /// `last_seen` or `oracle`. Default: `none`.
+    retry_estimate: RetryEstimates,
+    /// How it is known whether pages are mostly read or mostly written: `none`, or `buffer` (by their
+    /// uses in it). Default: `none`.
     page_hotness: HotPages,
+}
+
+impl MetadataConfig {
+    /// The names of the components that a drive keeps, of which a policy uses some.
+    pub fn kept(&self, is_used: impl Fn(&str) -> bool) -> Vec<&'static str> {
+        let kept = self.each().filter(|(name, config)| config.is_kept(is_used(name)));
+        kept.map(|(name, _)| name).collect()
+    }
+
+    /// Refuses settings that cannot be on a drive whose reads have so many levels.
+    ///
+    /// # Errors
+    /// The first of them, by its key.
+    pub fn check(&self, levels: u8) -> Result<(), Refusal> {
+        self.each().try_for_each(|(_, config)| config.check(levels))
+    }
+
+    /// Settings that may have no effect on a drive. `facts` tells of the drive, for a component of which a
+    /// policy uses some.
+    pub fn idle_keys(&self, facts: ComponentFacts, is_used: impl Fn(&str) -> bool) -> Vec<IdleKey> {
+        let of = |(name, config): (&str, &dyn ComponentConfig)| {
+            config.idle_keys(&ComponentFacts { is_used: is_used(name), ..facts })
+        };
+        self.each().flat_map(of).collect()
+    }
+
+    /// Bytes of memory that the components take for each logical page.
+    pub fn page_bytes(&self) -> u64 {
+        self.each().map(|(_, config)| config.page_bytes()).sum()
+    }
+
+    /// Kinds of pages that the components tell apart and that lie in blocks of their own.
+    pub fn page_kinds(&self) -> u8 {
+        self.each().map(|(_, config)| config.page_kinds()).product()
+    }
+}
+
+/// Each question goes to the first component that has an answer.
+impl Metadata {
+    /// See [`Component::begin`].
+    pub fn begin(&mut self, view: &StartView) {
+        each_component_mut!(self, component => component.begin(view));
+    }
+
+    /// See [`Component::class_of_free`].
+    pub fn class_of_free(&mut self, block: BlockId, may_join: bool) -> Option<BlockClass> {
+        each_component_mut!(self, component => {
+            if let Some(class) = component.class_of_free(block, may_join) {
+                return Some(class);
+            }
+        });
+        None
+    }
+
+    /// See [`Component::classes_restored`].
+    pub fn classes_restored(&mut self, class_apart: &dyn Fn(BlockId) -> Option<BlockClass>) {
+        each_component_mut!(self, component => component.classes_restored(class_apart));
+    }
+
+    /// See [`BlockMetadata::turn`].
+    pub fn turn(&self, block: BlockId, pe_cycles: u32) -> Option<u32> {
+        each_component!(self, component => {
+            if let Some(turn) = component.turn(block, pe_cycles) {
+                return Some(turn);
+            }
+        });
+        None
+    }
+
+    /// See [`BlockMetadata::expected`].
+    #[inline]
+    pub fn expected(
+        &self,
+        block: BlockId,
+        pe_cycles: u32,
+        now: CellTime,
+        true_retries: &dyn Fn() -> u8,
+    ) -> Option<Expected> {
+        each_component!(self, component => {
+            if let Some(expected) = component.expected(block, pe_cycles, now, true_retries) {
+                return Some(expected);
+            }
+        });
+        None
+    }
+
+    /// See [`BlockMetadata::group`].
+    pub fn group(&self, block: BlockId) -> Option<BlockClass> {
+        each_component!(self, component => {
+            if let Some(group) = component.group(block) {
+                return Some(group);
+            }
+        });
+        None
+    }
+
+    /// See [`BlockMetadata::blocks_apart`].
+    pub fn blocks_apart(&self, plane: PlaneId, class: BlockClass) -> Option<u32> {
+        each_component!(self, component => {
+            if let Some(blocks) = component.blocks_apart(plane, class) {
+                return Some(blocks);
+            }
+        });
+        None
+    }
+
+    /// See [`BlockMetadata::prefetch`].
+    #[inline(always)]
+    pub fn prefetch(&self, block: BlockId) {
+        each_component!(self, component => component.prefetch(block));
+    }
+
+    /// See [`PageMetadata::hotness`].
+    #[inline(always)]
+    pub fn hotness(&self, lpn: Lpn) -> Option<Hotness> {
+        each_component!(self, component => {
+            if let Some(hotness) = component.hotness(lpn) {
+                return Some(hotness);
+            }
+        });
+        None
+    }
+
+    /// See [`PageMetadata::hotness_at_start`].
+    pub fn hotness_at_start(&self, lpn: Lpn) -> Option<Hotness> {
+        each_component!(self, component => {
+            if let Some(hotness) = component.hotness_at_start(lpn) {
+                return Some(hotness);
+            }
+        });
+        None
+    }
+
+    /// See [`PageMetadata::reprograms_read_hot`].
+    pub fn reprograms_read_hot(&self) -> bool {
+        each_component!(self, component => {
+            if component.reprograms_read_hot() {
+                return true;
+            }
+        });
+        false
+    }
+
+    /// See [`PageMetadata::first_pass`].
+    pub fn first_pass(&self) -> FirstPass {
+        each_component!(self, component => {
+            let first_pass = component.first_pass();
+            if first_pass != FirstPass::Unwanted {
+                return first_pass;
+            }
+        });
+        FirstPass::Unwanted
+    }
+
+    /// See [`PageMetadata::start_programmed`].
+    pub fn start_programmed(&mut self) {
+        each_component_mut!(self, component => component.start_programmed());
+    }
 }

@@ -13,7 +13,11 @@ pub use ssdlab_policy::Hotness;
 use ssdlab_policy::Learner;
 use ssdlab_policy::account::Uses;
 use ssdlab_policy::columns::Column;
+use ssdlab_policy::component::{
+    BlockMetadata, Component, ComponentConfig, ComponentFacts, FirstPass, PageMetadata, StartView,
+};
 use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::suspend::IdleKey;
 
 choice! {
     /// How the controller knows what pages are mostly used for.
@@ -26,20 +30,49 @@ choice! {
 }
 
 impl HotnessChoice {
-    /// Kinds of pages that it tells apart.
-    pub fn kinds(&self) -> usize {
-        match self {
-            HotnessChoice::None(_) => 1,
-            HotnessChoice::Buffer(_) => Hotness::COUNT,
-        }
-    }
-
     /// The settings, if it knows.
-    pub fn get(&self) -> Option<&HotnessConfig> {
+    fn get(&self) -> Option<&HotnessConfig> {
         match self {
             HotnessChoice::None(_) => None,
             HotnessChoice::Buffer(config) => Some(config),
         }
+    }
+}
+
+impl ComponentConfig for HotnessChoice {
+    fn is_kept(&self, _: bool) -> bool {
+        self.get().is_some()
+    }
+
+    fn check(&self, _: u8) -> Result<(), Refusal> {
+        self.get().map_or(Ok(()), HotnessConfig::check)
+    }
+
+    fn idle_keys(&self, facts: &ComponentFacts) -> Vec<IdleKey> {
+        let Some(config) = self.get() else { return Vec::new() };
+        let rewrite = (config.initial == InitialHotness::Rewrite).then(|| "rewrite".to_owned());
+        vec![
+            (
+                "metadata.page_hotness",
+                Some("buffer".to_owned()),
+                !facts.has_buffer,
+                "without a buffer to learn from: buffer.size is 0B",
+            ),
+            (
+                "metadata.page_hotness.buffer.initial",
+                rewrite,
+                !facts.by_hotness,
+                "without a link of program_mode that goes by hotness, such as \"per_hotness\"",
+            ),
+        ]
+    }
+
+    fn page_bytes(&self) -> u64 {
+        self.get().map_or(0, |_| size_of::<Hotness>() as u64)
+    }
+
+    fn page_kinds(&self) -> u8 {
+        self.get().map_or(1, |_| Hotness::COUNT as u8)
     }
 }
 
@@ -109,7 +142,7 @@ impl HotnessConfig {
 pub struct HotPages {
     threshold: f64,
     max_uses: u16,
-    rewrites: bool,
+    initial: InitialHotness,
     /// Pages that the buffer holds.
     buffer_pages: u32,
     of: Vec<u8>,
@@ -126,7 +159,7 @@ impl HotPages {
             buffer_pages,
             threshold: config.threshold.get(),
             max_uses: config.max_uses,
-            rewrites: config.initial == InitialHotness::Rewrite,
+            initial: config.initial,
             of: vec![Hotness::Mixed as u8; pages as usize],
             start: Vec::new(),
             found: [0; Hotness::COUNT],
@@ -158,30 +191,14 @@ impl HotPages {
         hotness(&self.of, lpn)
     }
 
-    /// The run begins: what pages are taken for now is what they were programmed as.
-    pub fn begin(&mut self) {
-        self.start.clone_from(&self.of);
-    }
-
-    /// What a page was taken for when the run began; nobody knew anything before.
-    #[inline]
-    pub fn at_start(&self, lpn: Lpn) -> Hotness {
-        hotness(&self.start, lpn)
-    }
-
     /// Whether nothing is known of any page.
-    pub fn is_blank(&self) -> bool {
+    fn is_blank(&self) -> bool {
         self.of.iter().all(|&of| of == Hotness::Mixed as u8)
     }
 
     /// A page holds nothing any more.
     pub fn forget(&mut self, lpn: Lpn) {
         self.of[lpn.index()] = Hotness::Mixed as u8;
-    }
-
-    /// Whether pages that were only read are programmed once more.
-    pub fn rewrites(&self) -> bool {
-        self.rewrites
     }
 
     /// Pages that left the buffer, by what they were found to be.
@@ -204,6 +221,48 @@ impl HotPages {
 #[inline]
 fn hotness(table: &[u8], lpn: Lpn) -> Hotness {
     table.get(lpn.index()).map_or_else(Hotness::default, |&of| Hotness::ALL[usize::from(of)])
+}
+
+impl Component for HotPages {
+    type Config = HotnessChoice;
+
+    fn build(config: &HotnessChoice, view: &StartView) -> HotPages {
+        let config = config.get().expect("a component that is kept");
+        HotPages::new(config, 0, view.context.buffer_pages)
+    }
+
+    fn begin(&mut self, view: &StartView) {
+        self.of = vec![Hotness::Mixed as u8; view.host_pages as usize];
+    }
+}
+
+impl BlockMetadata for HotPages {}
+
+impl PageMetadata for HotPages {
+    #[inline]
+    fn hotness(&self, lpn: Lpn) -> Option<Hotness> {
+        Some(self.of(lpn))
+    }
+
+    fn hotness_at_start(&self, lpn: Lpn) -> Option<Hotness> {
+        Some(hotness(&self.start, lpn))
+    }
+
+    fn reprograms_read_hot(&self) -> bool {
+        self.initial == InitialHotness::Rewrite
+    }
+
+    fn first_pass(&self) -> FirstPass {
+        match self.initial {
+            InitialHotness::Classified if self.is_blank() => FirstPass::Wanted,
+            InitialHotness::Classified => FirstPass::Learned,
+            InitialHotness::Rewrite | InitialHotness::None => FirstPass::Unwanted,
+        }
+    }
+
+    fn start_programmed(&mut self) {
+        self.start.clone_from(&self.of);
+    }
 }
 
 impl Learner for HotPages {

@@ -10,9 +10,13 @@ use ssdlab_nand::refusal::Refusal;
 use super::predictor::{Predictor, PredictorConfig};
 use ssdlab_policy::Learner;
 use ssdlab_policy::account::{BlockProbe, WorstPage};
-pub use ssdlab_policy::background::Expected;
 use ssdlab_policy::columns::Column;
+use ssdlab_policy::component::Expected;
+use ssdlab_policy::component::{
+    BlockMetadata, Component, ComponentConfig, ComponentFacts, PageMetadata, StartView,
+};
 use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
+use ssdlab_policy::suspend::IdleKey;
 
 /// Where the settings stand.
 const KEY: &str = "metadata.retry_estimate";
@@ -46,17 +50,31 @@ pub struct LastSeenConfig {}
 #[serde(deny_unknown_fields)]
 pub struct OracleConfig {}
 
-impl RetryEstimateChoice {
-    /// Whether there is an estimate.
-    pub fn has_estimate(&self) -> bool {
-        !matches!(self, RetryEstimateChoice::None(_))
+impl ComponentConfig for RetryEstimateChoice {
+    fn is_kept(&self, is_used: bool) -> bool {
+        is_used && !matches!(self, RetryEstimateChoice::None(_))
     }
 
-    /// Refuses settings that cannot be.
-    ///
-    /// # Errors
-    /// The first of them, by its key.
-    pub fn check(&self) -> Result<(), Refusal> {
+    fn idle_keys(&self, facts: &ComponentFacts) -> Vec<IdleKey> {
+        let estimate = match self {
+            RetryEstimateChoice::None(_) => return Vec::new(),
+            _ => Some(self.name().to_owned()),
+        };
+        // Of what a fit found, who does not ask makes no use: it goes to every scheme that is compared.
+        let is_fitted = matches!(self, RetryEstimateChoice::Predicted(_));
+        vec![
+            (KEY, estimate.clone(), facts.is_flat, "under flat physics"),
+            (
+                KEY,
+                estimate,
+                !is_fitted && !facts.is_used,
+                "that nothing uses: without ftl.free_block_policy = \"fewest_retries\" or a background policy such as \
+                 inversion_repair",
+            ),
+        ]
+    }
+
+    fn check(&self, _: u8) -> Result<(), Refusal> {
         match self {
             RetryEstimateChoice::Predicted(config) => {
                 Predictor::resolve(config, &format!("{KEY}.predicted")).map(|_| ())
@@ -84,7 +102,7 @@ enum Source {
     Known,
 }
 
-/// The grader, and the table that it keeps: a column for each fact.
+/// What estimates, and the table that it keeps: a column for each fact.
 #[derive(Clone, Debug)]
 pub struct RetryEstimates {
     source: Source,
@@ -168,15 +186,10 @@ impl RetryEstimates {
         }
     }
 
-    /// Whether the truth is told it, of the blocks as they are now: [`RetryEstimates::expected`] then knows only
-    /// how they were.
-    pub fn is_oracle(&self) -> bool {
-        matches!(self.source, Source::Known)
-    }
-
-    /// How a block of so many P/E cycles is expected to read at `now` on the cells' clock.
+    /// How a block of so many P/E cycles is expected to read at `now` on the cells' clock. The oracle knows how
+    /// it was.
     #[inline]
-    pub fn expected(&self, block: BlockId, erases: u32, now: CellTime) -> Expected {
+    fn estimate(&self, block: BlockId, erases: u32, now: CellTime) -> Expected {
         let at = block.index();
         match &self.source {
             Source::Model(model) => {
@@ -198,7 +211,7 @@ impl RetryEstimates {
 
     /// The place of a free block in the order of blocks, the least first: by its retries and errors as
     /// they will be right after it is programmed.
-    pub fn turn(&self, block: BlockId) -> u32 {
+    fn turn_of(&self, block: BlockId) -> u32 {
         let at = block.index();
         match &self.source {
             Source::Model(model) => {
@@ -232,12 +245,6 @@ impl RetryEstimates {
         }
     }
 
-    /// Asks for what will be noted of a block that is read soon.
-    #[inline]
-    pub fn expect(&self, block: BlockId) {
-        ahead::fetch(&self.reads, block.index());
-    }
-
     /// A block was erased and has so many P/E cycles now, `counts_for` of them of this erase.
     pub fn erased(
         &mut self,
@@ -266,9 +273,64 @@ impl RetryEstimates {
     }
 }
 
+impl Component for RetryEstimates {
+    type Config = RetryEstimateChoice;
+
+    fn build(config: &RetryEstimateChoice, view: &StartView) -> RetryEstimates {
+        let all = (0..view.context.geometry.block_count()).map(BlockId);
+        let before: Vec<Before> = all
+            .map(|block| Before {
+                erases: view.blocks.pe_cycles(block),
+                dwell: view.blocks.dwell(block),
+                reads: view.blocks.reads(block),
+            })
+            .collect();
+        let look = |block, pe_cycles| view.blocks.probe(block, pe_cycles);
+        let estimates = RetryEstimates::new(config, view.days_in_a_nano, &before, look);
+        estimates.expect("a component that is kept")
+    }
+
+    fn begin(&mut self, view: &StartView) {
+        // The data that lies on the drive at the start was programmed then.
+        for block in (0..view.context.geometry.block_count()).map(BlockId) {
+            if let Some(programmed) = view.blocks.programmed(block) {
+                self.programmed(block, programmed);
+            }
+        }
+    }
+}
+
+impl BlockMetadata for RetryEstimates {
+    fn turn(&self, block: BlockId, _: u32) -> Option<u32> {
+        Some(self.turn_of(block))
+    }
+
+    #[inline]
+    fn expected(
+        &self,
+        block: BlockId,
+        pe_cycles: u32,
+        now: CellTime,
+        true_retries: &dyn Fn() -> u8,
+    ) -> Option<Expected> {
+        let estimate = self.estimate(block, pe_cycles, now);
+        Some(match self.source {
+            Source::Known => Expected { retries: true_retries(), ..estimate },
+            Source::Model(_) | Source::LastSeen => estimate,
+        })
+    }
+
+    #[inline]
+    fn prefetch(&self, block: BlockId) {
+        ahead::fetch(&self.reads, block.index());
+    }
+}
+
+impl PageMetadata for RetryEstimates {}
+
 impl Learner for RetryEstimates {
     fn name(&self) -> &'static str {
-        super::RETRY_ESTIMATE
+        "retry_estimate"
     }
 
     fn events(&self) -> EventMask {
@@ -284,7 +346,7 @@ impl Learner for RetryEstimates {
                 let FreedBlock { block, pe_cycles, cycles_per_erase, cell_time, probe, .. } =
                     *freed;
                 self.erased(block, cell_time, (pe_cycles, cycles_per_erase), probe.0);
-                actions.push(Action::SetTurn { block, turn: self.turn(block) });
+                actions.push(Action::SetTurn { block, turn: self.turn_of(block) });
             }
             _ => {}
         }
@@ -345,14 +407,14 @@ mod tests {
     #[test]
     fn a_block_is_estimated_to_read_as_it_was_read_last() {
         let mut grader = grader(&RetryEstimateChoice::LastSeen(LastSeenConfig {}), 40, 0);
-        let retries = |grader: &RetryEstimates| grader.expected(BLOCK, 40, at(0)).retries;
+        let retries = |grader: &RetryEstimates| grader.estimate(BLOCK, 40, at(0)).retries;
         // By a first reading everybody knows how it reads when it is new.
-        assert_eq!((retries(&grader), grader.turn(BLOCK)), (7, 7));
+        assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (7, 7));
         grader.read(BLOCK, 3);
-        assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
+        assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (3, 3));
         // An erase says nothing.
         grader.erased(BLOCK, at(5), (41, 1), |_| probe(9));
-        assert_eq!((retries(&grader), grader.turn(BLOCK)), (3, 3));
+        assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (3, 3));
     }
 
     #[test]
@@ -368,7 +430,7 @@ mod tests {
         }
         let mean = (365.0 * 2999.0 + 100.0) / 3100.0;
         assert!((days(&grader) - mean).abs() < 1e-6, "{} and {mean}", days(&grader));
-        let age = f64::from(grader.expected(BLOCK, 3100, at(0)).age);
+        let age = f64::from(grader.estimate(BLOCK, 3100, at(0)).age);
         assert!((age - 0.1 * ssdlab_base::math::ln(mean)).abs() < 1e-6, "{age}");
     }
 
@@ -376,7 +438,7 @@ mod tests {
     fn moments_that_a_state_file_invents_end_no_run() {
         let mut grader = grader(&predicted(), 0, 5 * DAY);
         (grader.erased[0], grader.programmed[0]) = (i64::MIN, i64::MIN + 1);
-        assert!(!grader.expected(BLOCK, 1, at(i64::MAX)).age.is_nan());
+        assert!(!grader.estimate(BLOCK, 1, at(i64::MAX)).age.is_nan());
         grader.erased(BLOCK, at(i64::MAX), (1, 1), |_| probe(7));
         assert_eq!(grader.erased[0], i64::MAX);
     }

@@ -81,8 +81,8 @@ mod tests {
         hint.page_type.map(|page_type| page_type.0)
     }
 
-    const VIEW: fn() -> PlacementView = PlacementView::plain;
-    fn moved() -> PlacementView {
+    const VIEW: fn() -> PlacementView<'static> = PlacementView::plain;
+    fn moved() -> PlacementView<'static> {
         PlacementView { cause: Cause::Gc, ..VIEW() }
     }
 

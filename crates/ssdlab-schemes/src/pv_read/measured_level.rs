@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::Level;
 use ssdlab_nand::refusal::Refusal;
 
+use crate::metadata::block_groups::Groups;
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -44,7 +45,11 @@ impl Policy for MeasuredLevel {
 impl ReadStartPolicy for MeasuredLevel {
     #[inline]
     fn start(&mut self, view: &ReadStartView) -> Level {
-        if self.per_class { Level(view.class.0) } else { view.measured }
+        if self.per_class {
+            return Level(view.class.0);
+        }
+        let groups = view.components.get::<Groups>();
+        groups.map_or(Level::FIRST, |groups| groups.level(view.block))
     }
 
     fn needs(&self) -> ReadStartNeeds {

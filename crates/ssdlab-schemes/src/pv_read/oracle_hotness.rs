@@ -151,10 +151,12 @@ mod tests {
     use super::*;
     use ssdlab_policy::ClassFacts;
     use ssdlab_policy::account::Cause;
+    use ssdlab_policy::component::Components;
     use ssdlab_policy::testing::SMALL;
 
-    fn page(lpn: Lpn) -> PageView {
-        PageView { lpn, cause: Cause::Host, now: SimTime::START, from: None }
+    fn page(lpn: Lpn) -> PageView<'static> {
+        let (cause, now, components) = (Cause::Host, SimTime::START, Components::NONE);
+        PageView { lpn, cause, now, from: None, components }
     }
 
     /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a half.

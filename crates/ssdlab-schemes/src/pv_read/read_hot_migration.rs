@@ -208,6 +208,7 @@ mod tests {
     use ssdlab_policy::ClassFacts;
     use ssdlab_policy::blocks::BlockClasses;
     use ssdlab_policy::blocks::BlockTable;
+    use ssdlab_policy::component::Components;
     use ssdlab_policy::event::Migrated;
     use ssdlab_policy::testing::SMALL;
     use ssdlab_policy::testing::publish;
@@ -291,6 +292,7 @@ mod tests {
             free_blocks: 0,
             open_pages: 0,
             free_pages: 0,
+            components: Components::NONE,
         };
         let job = |hot: &mut ReadHotMigration| hot.job(Trigger::Changed, &view);
         assert_eq!(job(&mut hot), None, "nobody wants room");

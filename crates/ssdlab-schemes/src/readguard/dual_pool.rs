@@ -213,6 +213,7 @@ mod tests {
 
     use super::*;
     use ssdlab_policy::allocation::BlockClass;
+    use ssdlab_policy::component::Components;
     use ssdlab_policy::testing::SMALL;
     use ssdlab_policy::testing::publish;
 
@@ -240,7 +241,13 @@ mod tests {
 
     /// The block that is to be emptied, where a job runs on the planes or not.
     fn ask(leveler: &mut DualPool, table: &BlockTable, busy: bool) -> Option<u32> {
-        let view = DriveView { blocks: table, free: &[1, 1], coming: &[], busy: &[busy; 2] };
+        let view = DriveView {
+            blocks: table,
+            free: &[1, 1],
+            coming: &[],
+            busy: &[busy; 2],
+            components: Components::NONE,
+        };
         let job = leveler.drive_job(&view)?;
         assert_eq!((job.cause, job.to), (Cause::Wl, Writer::Cold));
         assert_eq!(job.class, Some(table.class(job.block)));

@@ -70,7 +70,7 @@ impl Policy for InversionRepair {
                 "blocks that are kept apart by priority (metadata.block_class = \"predicted\")";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
-        if !setup.metadata.retry_estimate {
+        if !setup.has("retry_estimate") {
             let expected = "an estimate of retries (metadata.retry_estimate) for that";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
@@ -220,7 +220,7 @@ impl InversionRepair {
 
 impl BackgroundPolicy for InversionRepair {
     fn uses(_: &InversionRepairConfig) -> BackgroundUses {
-        BackgroundUses { retry_estimates: true, ..BackgroundUses::default() }
+        BackgroundUses { component: Some("retry_estimate"), ..BackgroundUses::default() }
     }
 
     fn needs(&self) -> BackgroundNeeds {

@@ -121,6 +121,7 @@ mod tests {
     use super::*;
     use ssdlab_policy::ClassFacts;
     use ssdlab_policy::blocks::BlockTable;
+    use ssdlab_policy::component::Components;
     use ssdlab_policy::testing::SMALL;
 
     fn three_priorities() -> ClassFacts {
@@ -130,6 +131,15 @@ mod tests {
     fn policy_context() -> PolicyContext {
         let geometry = Geometry { channels: 2, ..SMALL };
         PolicyContext { classes: three_priorities(), ..PolicyContext::plain(geometry, 6) }
+    }
+
+    fn view<'a>(
+        blocks: &'a BlockTable,
+        free: &'a [u32],
+        coming: &'a [u32],
+        busy: &'a [bool],
+    ) -> DriveView<'a> {
+        DriveView { blocks, free, coming, busy, components: Components::NONE }
     }
 
     fn ask(
@@ -142,7 +152,7 @@ mod tests {
         for (block, valid) in (0..).map(BlockId).zip(valid) {
             blocks.lay(block, 4, valid);
         }
-        let view = DriveView { blocks: &blocks, free: &free, coming: &coming, busy: &busy };
+        let view = view(&blocks, &free, &coming, &busy);
         let mut gc = SubpoolGc::build(&SubpoolGcConfig { threshold: Some(2) }, &policy_context());
         let job = gc.drive_job(&view)?;
         assert_eq!((job.cause, job.class), (Cause::Gc, None));
@@ -171,8 +181,7 @@ mod tests {
         let pool = |valid: [u16; 8], map_in_part| {
             let mut blocks = BlockTable::new(&policy_context().geometry);
             (0..).map(BlockId).zip(valid).for_each(|(block, valid)| blocks.lay(block, 4, valid));
-            let view =
-                DriveView { blocks: &blocks, free: &[1; 3], coming: &[0; 3], busy: &[false; 2] };
+            let view = view(&blocks, &[1; 3], &[0; 3], &[false; 2]);
             let config = SubpoolGcConfig { threshold: Some(2) };
             let mut context = policy_context();
             context.map.in_part = map_in_part;

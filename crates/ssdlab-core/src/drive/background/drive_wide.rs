@@ -15,6 +15,7 @@ use crate::ftl::{BlockState, BlockTable, Writer};
 use crate::policy::background::{
     BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Trigger,
 };
+use crate::policy::component::Components;
 use crate::policy::event::{BlockOpened, Event, EventMask};
 use ssdlab_schemes::AnyBackground;
 
@@ -242,6 +243,7 @@ impl Background {
                     free: &free,
                     coming: &self.drive_wide.coming,
                     busy: &machine.collecting,
+                    components: Components::new(&machine.policies.metadata),
                 };
                 let job = machine.policies.background[at].drive_job(&view);
                 let Some(job) = job.filter(|job| machine.ftl.may_empty(job.block)) else { break };
@@ -287,7 +289,8 @@ impl Background {
         plane: PlaneId,
         trigger: Trigger,
     ) {
-        let (ftl, view) = (&machine.ftl, machine.ftl.plane_view(plane));
+        let components = Components::new(&machine.policies.metadata);
+        let (ftl, view) = (&machine.ftl, machine.ftl.plane_view(plane, components));
         let mut policies = (0..).zip(&mut machine.policies.background);
         let job = policies.find_map(|(at, policy)| {
             let job = policy.job(trigger, &view).filter(|job| ftl.may_empty(job.block));

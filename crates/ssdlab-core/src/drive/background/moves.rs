@@ -14,7 +14,6 @@ use crate::drive::machine::Machine;
 use crate::drive::translation::Translation;
 use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{Map, PlaneOrder};
-use crate::metadata::block_class::BlockClassChoice;
 use crate::policy::PlacementHint;
 use crate::policy::allocation::BlockClass;
 use crate::policy::background::{HostRead, Trigger};
@@ -40,12 +39,7 @@ impl Moves {
     pub fn new(resolved: &Resolved) -> Option<Moves> {
         let config = &resolved.config;
         let block_class = &config.metadata.block_class;
-        let span = match block_class {
-            BlockClassChoice::Measured(groups) => groups.scope.planes(resolved.geometry()),
-            // A priority has blocks on every plane.
-            BlockClassChoice::Predicted(_) => 1,
-            BlockClassChoice::None(_) | BlockClassChoice::Factory(_) => return None,
-        };
+        let span = block_class.move_span(resolved.geometry())?;
         let planes = resolved.geometry().plane_count();
         let parts = (planes / span) as usize;
         let leave_home = config.ftl.allocation == Allocation::Static && span > 1;
@@ -125,9 +119,8 @@ impl Background {
             return;
         }
         let block = machine.geometry.block_of(ppn);
-        let class = || machine.ftl.blocks.class(block);
-        let groups = machine.policies.metadata.block_groups.as_ref();
-        let group = groups.map_or_else(class, |groups| groups.group(block));
+        let group = machine.policies.metadata.group(block);
+        let group = group.unwrap_or_else(|| machine.ftl.blocks.class(block));
         let is_apart = machine.ftl.blocks.is_apart(block);
         let read = HostRead { lpn, block, is_apart, group };
         machine.policies.publish(&Event::HostRead(&read));
@@ -233,9 +226,8 @@ impl Background {
         }
         let mut busy = None;
         for plane in planes {
-            let groups = machine.policies.metadata.block_groups.as_ref();
-            let none_apart = groups.is_none_or(|groups| groups.apart(plane, class) == 0);
-            if none_apart || !self.may_take(machine, plane, lpn, lies_on) {
+            let apart = machine.policies.metadata.blocks_apart(plane, class);
+            if apart.unwrap_or(0) == 0 || !self.may_take(machine, plane, lpn, lies_on) {
                 continue;
             }
             if self.jobs.block(plane).is_some() {

@@ -9,12 +9,12 @@ use crate::account::{Cause, Priority, RequestAttrs};
 use crate::config::StartProgramMode;
 use crate::flash::{Owner, Room, TxnId};
 use crate::host::Active;
-use crate::metadata::page_hotness::Hotness;
-use crate::policy::PlacementHint;
 use crate::policy::allocation::BlockClass;
+use crate::policy::component::Components;
 use crate::policy::event::{Event, EventMask};
 use crate::policy::placement::{PageView, PlacementView};
 use crate::policy::program_mode::ProgramModeView;
+use crate::policy::{Hotness, PlacementHint};
 
 impl Machine {
     /// What the page of a transaction should be like: as all of its request, if it is part of one; as
@@ -40,7 +40,9 @@ impl Machine {
     /// Asks what depends on the page itself that is to be written.
     pub(in crate::drive) fn fill_page(&mut self, lpn: Lpn, cause: Cause, hint: &mut PlacementHint) {
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
-        let view = PageView { lpn, cause, now: SimTime::from_ns(self.now), from };
+        let now = SimTime::from_ns(self.now);
+        let components = Components::new(&self.policies.metadata);
+        let view = PageView { lpn, cause, now, from, components };
         self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
     }
 
@@ -67,6 +69,7 @@ impl Machine {
             buffer_full,
             hotness: used,
             free: self.ftl.alloc.free_by_type().unwrap_or_default(),
+            components: Components::new(&self.policies.metadata),
         };
         for link in &mut self.policies.placement {
             link.fill(&view, &mut filled);
@@ -103,7 +106,7 @@ impl Machine {
     /// What a page is mostly used for, where that is learned.
     #[inline]
     pub fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
-        self.policies.metadata.page_hotness.as_ref().map(|hot| hot.of(lpn))
+        self.policies.metadata.hotness(lpn)
     }
 
     /// The voltages with which a page that is used so would be programmed where it lies.
@@ -114,7 +117,8 @@ impl Machine {
         cause: Cause,
     ) -> ProgramMode {
         let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
-        let view = ProgramModeView { cause, class, hotness };
+        let components = Components::new(&self.policies.metadata);
+        let view = ProgramModeView { cause, class, hotness, components };
         let mut hint = PlacementHint::default();
         self.policies.program_mode.iter_mut().for_each(|link| link.fill(&view, &mut hint));
         hint.program_mode.unwrap_or_default()
@@ -129,7 +133,9 @@ impl Machine {
         if let Some(streams) = &mut self.history.streams {
             streams.programmed(txn.ppn, &self.geometry, txn.hint.stream, txn.cause);
         }
-        let view = ProgramModeView { cause: txn.cause, class, hotness: txn.hint.hotness };
+        let (cause, hotness) = (txn.cause, txn.hint.hotness);
+        let components = Components::new(&self.policies.metadata);
+        let view = ProgramModeView { cause, class, hotness, components };
         let mut hint = txn.hint;
         for link in &mut self.policies.program_mode {
             link.fill(&view, &mut hint);

@@ -5,7 +5,7 @@ use ssdlab_nand::{BlockId, Level};
 
 use super::Machine;
 use crate::flash::{TxnId, UnitId};
-use crate::policy::background::Expected;
+use crate::policy::component::{Components, Expected};
 use crate::policy::read_start::ReadStartView;
 
 impl Machine {
@@ -13,7 +13,7 @@ impl Machine {
     #[inline(always)]
     pub(in crate::drive) fn set_level(&mut self, id: TxnId) {
         self.flash.txns[id].level = match self.flash.txns[id].failed {
-            0 => self.policies.read_start.start(&self.read_view(id)),
+            0 => self.policies.start_level(self.read_view(id)),
             _ => self.next_level(id),
         };
     }
@@ -23,12 +23,12 @@ impl Machine {
     pub(in crate::drive) fn next_level(&mut self, id: TxnId) -> Level {
         let view = self.read_view(id);
         let level = self.flash.txns[id].level;
-        self.policies.read_start.climb(&view, level).min(view.last_level())
+        self.policies.level_after(view, level).min(view.last_level())
     }
 
-    /// What a reading policy may know of a read.
+    /// What a reading policy may know of a read, but for the components.
     #[inline(always)]
-    pub(in crate::drive) fn read_view(&self, id: TxnId) -> ReadStartView {
+    pub(in crate::drive) fn read_view(&self, id: TxnId) -> ReadStartView<'static> {
         let txn = &self.flash.txns[id];
         let block = self.geometry.block_of(txn.ppn);
         let (mut age, mut pe_cycles) = (Nanos::ZERO, 0);
@@ -38,11 +38,10 @@ impl Machine {
             pe_cycles = self.ftl.blocks.erases(block);
         }
         let class = self.ftl.blocks.class(block);
-        let groups = self.policies.metadata.block_groups.as_ref();
-        let measured = groups.map_or(Level::FIRST, |groups| groups.level(block));
         let levels = self.flash.cells.levels();
         let page = self.geometry.page_in_block(txn.ppn);
-        ReadStartView { block, page, lpn: txn.lpn, levels, class, measured, pe_cycles, age }
+        let components = Components::NONE;
+        ReadStartView { block, page, lpn: txn.lpn, levels, class, pe_cycles, age, components }
     }
 
     /// The reads that a unit holds go on, each at its next level.
@@ -66,15 +65,9 @@ impl Machine {
 
     /// How a block is expected to read now.
     pub(in crate::drive) fn expected(&self, block: BlockId) -> Expected {
-        let Some(estimates) = &self.policies.metadata.retry_estimates else {
-            return Expected::default();
-        };
-        let now = self.flash.cells.time(self.now);
-        let expected = estimates.expected(block, self.ftl.blocks.erases(block), now);
-        if estimates.is_oracle() {
-            Expected { retries: self.flash.cells.retries_of(block, self.now), ..expected }
-        } else {
-            expected
-        }
+        let (now, pe_cycles) = (self.flash.cells.time(self.now), self.ftl.blocks.erases(block));
+        let true_retries = || self.flash.cells.retries_of(block, self.now);
+        let expected = self.policies.metadata.expected(block, pe_cycles, now, &true_retries);
+        expected.unwrap_or_default()
     }
 }

@@ -54,8 +54,8 @@ impl Machine {
     /// Returns the machine of a drive in this start state.
     pub(super) fn new(resolved: Arc<Resolved>, mut start: Start) -> Machine {
         start.cells.are_of(&resolved.chip);
-        let metadata = start::metadata(&resolved, &mut start);
-        let Start { ftl, cells, .. } = start;
+        let Start { mut ftl, cells, mut metadata } = start;
+        start::begin(&resolved, &mut metadata, &mut ftl, &cells);
         let config = &resolved.config;
         let geometry = resolved.geometry().clone();
         let order = PlaneOrder::new(&config.ftl.allocation_order, &geometry);

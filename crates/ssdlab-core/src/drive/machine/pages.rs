@@ -9,7 +9,7 @@ use crate::buffer::Slot;
 use crate::config::{PartialWrites, StartProgramMode, UnwrittenReads};
 use crate::flash::{Owner, TxnId};
 use crate::media;
-use crate::metadata::page_hotness::Hotness;
+use crate::policy::Hotness;
 
 impl Machine {
     /// Sets where a read's page lies now, and its plane; `None` if it lies nowhere.
@@ -19,9 +19,7 @@ impl Machine {
         if let Some(ppn) = self.ftl.map.get(lpn) {
             let block = self.geometry.block_of(ppn);
             self.flash.cells.expect(ppn, block);
-            if let Some(estimates) = &self.policies.metadata.retry_estimates {
-                estimates.expect(block);
-            }
+            self.policies.metadata.prefetch(block);
             let txn = &mut self.flash.txns[id];
             (txn.ppn, txn.age) = (ppn, None);
             return Some(self.geometry.plane_of_page(ppn));
@@ -120,8 +118,7 @@ impl Machine {
         match self.resolved.config.start.program_mode {
             StartProgramMode::Normal => ProgramMode::NORMAL,
             StartProgramMode::Policy => {
-                let then =
-                    self.policies.metadata.page_hotness.as_ref().map(|hot| hot.at_start(lpn));
+                let then = self.policies.metadata.hotness_at_start(lpn);
                 self.program_mode_for(then, ppn, Cause::Host)
             }
         }
@@ -131,12 +128,11 @@ impl Machine {
     /// not programmed as such pages are.
     pub(in crate::drive) fn is_rewritten(&mut self, page: &Slot) -> bool {
         let whole = page.present.count_ones() == self.geometry.sectors_per_page();
-        let Some(hot) =
-            self.policies.metadata.page_hotness.as_ref().filter(|hot| hot.rewrites() && whole)
-        else {
+        let metadata = &self.policies.metadata;
+        if !(metadata.reprograms_read_hot() && whole && page.flushing.is_none()) {
             return false;
-        };
-        if hot.of(page.lpn) != Hotness::Read || page.flushing.is_some() {
+        }
+        if metadata.hotness(page.lpn) != Some(Hotness::Read) {
             return false;
         }
         let (ppn, was) = match self.ftl.map.get(page.lpn) {

@@ -1,62 +1,92 @@
-//! The metadata of a drive at its start.
+//! The metadata components of a drive at its start.
 
+use ssdlab_base::CellTime;
 use ssdlab_nand::{BlockId, Geometry};
 
-use super::{Misfit, Start, allocator_config, restore_classes};
+use super::{Misfit, allocator_config, restore_classes};
+use crate::account::{BlockProbe, Reading};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Cells;
-use crate::ftl::{Allocator, BlockState, Ftl};
+use crate::ftl::{Allocator, BlockState, BlockTable, Ftl};
 use crate::media;
 use crate::metadata::Metadata;
-use crate::metadata::block_class::BlockClassChoice;
-use crate::metadata::block_groups::{First, Groups, GroupsConfig};
-use crate::metadata::page_hotness::HotPages;
+use crate::policy::PolicyContext;
 use crate::policy::columns::SavedColumns;
+use crate::policy::component::{StartBlocks, StartView};
 
-/// Builds the metadata components for a start.
-pub fn metadata(resolved: &Resolved, start: &mut Start) -> Metadata {
-    let Start { ftl, cells, quality } = start;
-    let mut retry_estimates = quality.take().map(Box::new);
-    if let Some(estimates) = &mut retry_estimates {
-        // The data that lies on the drive at the start was programmed then.
-        for block in (0..resolved.geometry().block_count()).map(BlockId) {
-            if let Some(stamp) = cells.stamp(block) {
-                estimates.programmed(block, stamp);
-            }
+/// The blocks of a drive at its start.
+struct Blocks<'a> {
+    resolved: &'a Resolved,
+    cells: &'a Cells,
+    /// Their books, if these are made already.
+    table: Option<&'a BlockTable>,
+}
+
+impl StartBlocks for Blocks<'_> {
+    fn pe_cycles(&self, block: BlockId) -> u32 {
+        match self.table {
+            Some(table) => table.erases(block),
+            None => media::start_wear(self.resolved, block),
         }
     }
-    let hotness = resolved.config.metadata.page_hotness.get();
-    Metadata {
-        block_groups: match &resolved.config.metadata.block_class {
-            BlockClassChoice::Measured(config) => {
-                Some(Box::new(set_apart(resolved, config, ftl, cells)))
-            }
-            _ => None,
-        },
-        retry_estimates,
-        page_hotness: hotness.map(|hotness| {
-            let (pages, buffered) = (resolved.logical_pages, resolved.buffer_pages);
-            Box::new(HotPages::new(hotness, pages, buffered))
-        }),
+
+    fn dwell(&self, block: BlockId) -> u64 {
+        self.cells.dwell(block)
+    }
+
+    fn reads(&self, block: BlockId) -> u32 {
+        self.cells.reads(block)
+    }
+
+    fn programmed(&self, block: BlockId) -> Option<CellTime> {
+        self.cells.stamp(block)
+    }
+
+    fn probe(&self, block: BlockId, pe_cycles: u32) -> BlockProbe {
+        self.cells.look(block, pe_cycles)
+    }
+
+    fn worst_reading(&self, block: BlockId) -> Reading {
+        self.cells.first_reading(block, self.resolved.geometry())
     }
 }
 
-/// Measures the blocks, and sets a part of the free ones apart.
-fn set_apart(resolved: &Resolved, config: &GroupsConfig, ftl: &mut Ftl, cells: &Cells) -> Groups {
+impl Blocks<'_> {
+    fn view<'a>(&'a self, context: &'a PolicyContext) -> StartView<'a> {
+        StartView {
+            context,
+            host_pages: self.resolved.logical_pages,
+            opens: self.resolved.config.ftl.free_block_policy,
+            most_apart: self.resolved.most_apart,
+            most_errors: self.cells.most_errors(),
+            days_in_a_nano: self.cells.days_in_a_nano(),
+            blocks: self,
+        }
+    }
+}
+
+/// Builds the components of a drive on which no data lies; `table` has the books of its blocks, if there are any.
+pub(super) fn build(resolved: &Resolved, table: Option<&BlockTable>, cells: &Cells) -> Metadata {
+    let context = resolved.policy_context();
+    let blocks = Blocks { resolved, cells, table };
+    Metadata::build(&resolved.config.metadata, &blocks.view(&context))
+}
+
+/// Lets the components see the data of the start, and sorts free blocks into classes if a component does that.
+pub fn begin(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl, cells: &Cells) {
+    let context = resolved.policy_context();
+    let blocks = Blocks { resolved, cells, table: Some(&ftl.blocks) };
+    metadata.begin(&blocks.view(&context));
+    if metadata.classifies() {
+        classify(resolved, metadata, ftl);
+    }
+}
+
+/// Sets a part of the free blocks apart.
+fn classify(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl) {
     let geometry: &Geometry = resolved.geometry();
+    set_turns(metadata, &mut ftl.blocks);
     let all = (0..geometry.block_count()).map(BlockId);
-    let erases: Vec<u32> = all.clone().map(|block| ftl.blocks.erases(block)).collect();
-    let first = First {
-        blocks_per_plane: geometry.blocks,
-        most_apart: resolved.most_apart,
-        levels: cells.levels(),
-        most_errors: cells.most_errors(),
-        known: cells.first_readings(geometry),
-        erases,
-        opens: resolved.config.ftl.free_block_policy,
-    };
-    let mut groups = Groups::new(config, first);
-    set_turns(&groups, ftl);
     let is_free = |&block: &BlockId| ftl.blocks.state(block) == BlockState::Free;
     let mut free: Vec<BlockId> = all.filter(is_free).collect();
     // By chance: the first in order would be the first that the host is given, too.
@@ -66,20 +96,20 @@ fn set_apart(resolved: &Resolved, config: &GroupsConfig, ftl: &mut Ftl, cells: &
     free.iter().for_each(|&block| left[geometry.plane_of(block).index()] += 1);
     for block in free {
         let left = &mut left[geometry.plane_of(block).index()];
-        let class = groups.class_of_free(block, *left > RESERVE_BLOCKS + 1);
-        *left -= usize::from(groups.is_apart(class));
+        let may_join = *left > RESERVE_BLOCKS + 1;
+        let Some(class) = metadata.class_of_free(block, may_join) else { continue };
         ftl.blocks.set_class(block, class);
+        *left -= usize::from(ftl.blocks.is_apart(block));
     }
     sort_free_blocks(resolved, ftl);
-    groups
 }
 
-/// Sets the turns of blocks by what they were measured to be, if free blocks are opened by that.
-fn set_turns(groups: &Groups, ftl: &mut Ftl) {
-    let all = (0..ftl.blocks.len() as u32).map(BlockId);
-    let turns = all.map(|block| groups.turn(block, ftl.blocks.erases(block)));
+/// Sets when each block's turn to be opened comes, if a component ranks blocks.
+pub(super) fn set_turns(metadata: &Metadata, blocks: &mut BlockTable) {
+    let all = (0..blocks.len() as u32).map(BlockId);
+    let turns = all.map(|block| metadata.turn(block, blocks.erases(block)));
     if let Some(turns) = turns.collect() {
-        ftl.blocks.set_turns(turns);
+        blocks.set_turns(turns);
     }
 }
 
@@ -90,20 +120,21 @@ fn sort_free_blocks(resolved: &Resolved, ftl: &mut Ftl) {
     ftl.alloc = alloc.expect("pages of the same order");
 }
 
-/// Sets the blocks apart that were set apart when a state file was written, if the file says which. `groups` have
-/// been restored from it.
+/// Sets the blocks apart that were set apart when a state file was written, if the file says which. The components
+/// have been restored from it.
 pub fn restore_apart(
     resolved: &Resolved,
-    groups: &mut Groups,
+    metadata: &mut Metadata,
     ftl: &mut Ftl,
     kept: &SavedColumns,
 ) -> Result<(), Misfit> {
-    if !restore_classes(resolved, &mut ftl.blocks, kept)? {
+    if !(metadata.classifies() && restore_classes(resolved, &mut ftl.blocks, kept)?) {
         return Ok(());
     }
     let blocks = &ftl.blocks;
-    groups.count_anew(|block| Some(blocks.class(block)).filter(|_| blocks.is_apart(block)));
-    set_turns(groups, ftl);
+    let class_apart = |block| Some(blocks.class(block)).filter(|_| blocks.is_apart(block));
+    metadata.classes_restored(&class_apart);
+    set_turns(metadata, &mut ftl.blocks);
     sort_free_blocks(resolved, ftl);
     Ok(())
 }

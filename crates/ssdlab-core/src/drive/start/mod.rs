@@ -10,7 +10,7 @@ mod owners;
 mod pool;
 
 pub use draw::Outline;
-pub use metadata::{metadata, restore_apart};
+pub use metadata::{begin, restore_apart};
 pub use owners::{Owners, Tenant};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PlaneId};
@@ -20,11 +20,8 @@ use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved, is_bad};
 use crate::flash::Cells;
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
-use crate::metadata::block_class::BlockClassChoice;
-use crate::metadata::retry_estimate::{Before, RetryEstimates};
-use crate::metadata::{RETRY_ESTIMATE, place_of};
+use crate::metadata::{Metadata, place_of};
 use crate::policy::columns::{Column, SavedColumns};
-use ssdlab_policy::Learner;
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::blocks::BlockClasses;
 
@@ -37,8 +34,8 @@ const DRAWN_ALONE: u32 = 1 << 20;
 pub struct Start {
     pub(super) ftl: Ftl,
     pub(super) cells: Cells,
-    /// What is known of the blocks.
-    pub(super) quality: Option<RetryEstimates>,
+    /// What is known of the blocks before data lies on them.
+    pub(super) metadata: Metadata,
 }
 
 impl Start {
@@ -46,10 +43,10 @@ impl Start {
     pub fn draw(resolved: &Resolved, tenants: &[Tenant]) -> Start {
         let mut cells = unused(resolved);
         worn(resolved, &mut cells);
-        let quality = quality(resolved, None, &cells);
-        let ftl = ftl(resolved, (&block_classes(resolved, &cells), quality.as_ref()), tenants);
+        let metadata = metadata::build(resolved, None, &cells);
+        let ftl = ftl(resolved, (&block_classes(resolved, &cells), &metadata), tenants);
         aged(resolved, &ftl, &mut cells);
-        Start { ftl, cells, quality }
+        Start { ftl, cells, metadata }
     }
 
     /// What a drive held that was written, and what its components kept.
@@ -71,16 +68,16 @@ impl Start {
         }
         blocks.count_full();
         blocks.set_classes(&block_classes(resolved, &cells));
-        let mut quality = quality(resolved, Some(&blocks), &cells);
-        if let Some(estimates) = &mut quality {
-            let place = place_of(RETRY_ESTIMATE);
-            kept.restore(&place, &mut estimates.columns()).map_err(Misfit::Inconsistent)?;
+        let mut metadata = metadata::build(resolved, Some(&blocks), &cells);
+        for (_, component) in metadata.components() {
+            let place = place_of(component.name());
+            kept.restore(&place, &mut component.columns()).map_err(Misfit::Inconsistent)?;
         }
-        set_turns(&mut blocks, quality.as_ref());
+        metadata::set_turns(&metadata, &mut blocks);
         set_owners(resolved, &mut blocks, kept)?;
         let alloc = Allocator::restore(&open, geometry, &mut blocks, allocator_config(resolved));
         let alloc = alloc.ok_or(Misfit::OtherShape)?;
-        Ok(Start { ftl: Ftl::new(geometry, map, blocks, alloc), cells, quality })
+        Ok(Start { ftl: Ftl::new(geometry, map, blocks, alloc), cells, metadata })
     }
 }
 
@@ -89,16 +86,35 @@ impl Resolved {
     /// [`Start::draw`] makes of them differs. `outlined_alike` is asked where their background policies differ.
     pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
         fn relevant(resolved: &Resolved) -> impl PartialEq {
-            let DriveConfig { geometry, timing, physics, flash, ftl, metadata, start, .. } =
-                &resolved.config;
-            let has_estimate = resolved.has_estimate();
-            // Who estimates anything of blocks looks at them first, and sees how long they take to erase.
-            let timing = (&timing.program_modes, has_estimate.then_some(timing));
+            // By name, so that whoever adds a section decides whether a start depends on it.
+            let DriveConfig {
+                geometry,
+                timing,
+                physics,
+                flash,
+                host: _,
+                buffer: _,
+                ftl,
+                metadata,
+                scheduler: _,
+                placement,
+                program_mode: _,
+                read_start: _,
+                suspend: _,
+                eviction: _,
+                // See below.
+                background: _,
+                start,
+                workload: _,
+            } = &resolved.config;
+            let components = resolved.components();
+            // A component may look at blocks, and sees how long they take to erase.
+            let timing = (&timing.program_modes, (!components.is_empty()).then_some(timing));
             let sections = (geometry, timing, physics, flash.time_scale, ftl, metadata, start);
             // Who chooses among streams decides which blocks are open.
             let streams = resolved.config.streams().count > 1;
-            let placement = streams.then_some(&resolved.config.placement);
-            (sections, resolved.seed, has_estimate, placement)
+            let placement = streams.then_some(placement);
+            (sections, resolved.seed, components, placement)
         }
         // A steady plane takes as long to find as a drive to draw, and other background policies seldom leave the same.
         let outlined = || !self.config.start.steady_state && outlined_alike();
@@ -131,14 +147,14 @@ fn block_classes(resolved: &Resolved, cells: &Cells) -> BlockClasses {
 /// The translation layer's books at the start.
 fn ftl(
     resolved: &Resolved,
-    (block_classes, quality): (&BlockClasses, Option<&RetryEstimates>),
+    (block_classes, metadata): (&BlockClasses, &Metadata),
     tenants: &[Tenant],
 ) -> Ftl {
     let geometry = resolved.geometry();
     let config = &resolved.config.ftl;
     let mut blocks = BlockTable::new(geometry);
     blocks.set_classes(block_classes);
-    set_turns(&mut blocks, quality);
+    metadata::set_turns(metadata, &mut blocks);
     let bad = config.bad_blocks.get();
     let worn = resolved.config.start.pe_cycles > 0;
     if bad > 0.0 || worn {
@@ -174,22 +190,12 @@ fn ftl(
     draw::filled(resolved, &order, (filled, &owners), (map, blocks), threads)
 }
 
-/// Sets when each block's turn to be opened comes, by the retries that are expected.
-fn set_turns(blocks: &mut BlockTable, quality: Option<&RetryEstimates>) {
-    if let Some(quality) = quality {
-        let all = (0..blocks.len() as u32).map(BlockId);
-        blocks.set_turns(all.map(|block| quality.turn(block)).collect());
-    }
-}
-
 /// Where a state file has the class of each block; `None` if the config alone decides it. A drive that sorts its
 /// blocks in another way, or into another number of classes, has another place.
 fn place_of_classes(resolved: &Resolved) -> Option<String> {
     let block_class = &resolved.config.metadata.block_class;
-    let is_learned =
-        matches!(block_class, BlockClassChoice::Predicted(_) | BlockClassChoice::Measured(_));
     let place = format!("block_class/{}/{}", block_class.name(), block_class.classes());
-    is_learned.then(|| place_of(&place))
+    block_class.is_learned().then(|| place_of(&place))
 }
 
 const CLASSES: &str = "block_classes";
@@ -243,31 +249,6 @@ fn set_owners(
         run.iter().for_each(|&block| blocks.set_class(block, class));
     }
     Ok(())
-}
-
-/// What the controller knows of blocks that are as their cells are.
-fn quality(
-    resolved: &Resolved,
-    blocks: Option<&BlockTable>,
-    cells: &Cells,
-) -> Option<RetryEstimates> {
-    if !resolved.has_estimate() {
-        return None;
-    }
-    let choice = &resolved.config.metadata.retry_estimate;
-    let all = (0..resolved.geometry().block_count()).map(BlockId);
-    let before: Vec<Before> = all
-        .map(|block| Before {
-            erases: match blocks {
-                Some(blocks) => blocks.erases(block),
-                None => media::start_wear(resolved, block),
-            },
-            dwell: cells.dwell(block),
-            reads: cells.reads(block),
-        })
-        .collect();
-    let look = |block, pe_cycles| cells.look(block, pe_cycles);
-    RetryEstimates::new(choice, cells.days_in_a_nano(), &before, look)
 }
 
 /// How a drive keeps its blocks and gives them out.

@@ -16,8 +16,9 @@ use crate::ftl::{
 };
 use crate::policy::Learner;
 use crate::policy::background::{Job, Trigger};
+use crate::policy::component::Components;
 use crate::policy::event::{Actions, BlockOpened, Event};
-use crate::policy::placement::PageView;
+use crate::policy::placement::{PageView, PlacementView};
 use crate::policy::{PlacementHint, PolicyContext};
 use ssdlab_schemes::{AnyBackground, AnyPlacement};
 
@@ -211,9 +212,12 @@ impl Pool {
     /// What the placement asks for of a page, as far as a plane without time can grant it.
     fn request_for(&mut self, lpn: Lpn, cause: Cause) -> AllocRequest {
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
-        let view = PageView { lpn, cause, now: SimTime::START, from };
+        let (now, components) = (SimTime::START, Components::NONE);
+        let page = PageView { lpn, cause, now, from, components };
         let mut hint = PlacementHint::default();
-        self.placement.iter_mut().for_each(|link| link.fill_page(&view, &mut hint));
+        let write = PlacementView::of_a_page(cause, self.geometry.page_size);
+        self.placement.iter_mut().for_each(|link| link.fill(&write, &mut hint));
+        self.placement.iter_mut().for_each(|link| link.fill_page(&page, &mut hint));
         AllocRequest { stream: hint.stream, ..AllocRequest::default() }
     }
 
@@ -264,7 +268,7 @@ impl Pool {
         if !self.policies.iter().any(asks) {
             return false;
         }
-        let view = self.ftl.plane_view(PLANE);
+        let view = self.ftl.plane_view(PLANE, Components::NONE);
         let mut eligible = self.policies.iter_mut().filter(|policy| asks(policy));
         let Some(job) = eligible.find_map(|policy| policy.job(trigger, &view)) else {
             return false;

@@ -51,16 +51,10 @@ impl Cells {
         self.chip.level_needed(block, &conditions).map_or(self.levels(), Level::retries)
     }
 
-    /// What a first reading of all blocks tells: the worst page of each, as it is worn now, right after
-    /// it was programmed.
-    pub fn first_readings(&self, geometry: &Geometry) -> Vec<Reading> {
-        let last = self.last_level();
-        let blocks = (0..geometry.block_count()).map(BlockId);
-        let readings = blocks.map(|block| {
-            let (level, errors) = self.fresh(block, geometry);
-            Reading { level: level.min(last), errors }
-        });
-        readings.collect()
+    /// What a first reading of a block tells: its worst page, as it is worn now, right after it was programmed.
+    pub fn first_reading(&self, block: BlockId, geometry: &Geometry) -> Reading {
+        let (level, errors) = self.fresh(block, geometry);
+        Reading { level: level.min(self.last_level()), errors }
     }
 
     /// Whether not even the last level reads a block's worst page as it is worn now, right after it was

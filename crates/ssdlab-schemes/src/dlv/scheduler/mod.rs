@@ -15,7 +15,6 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 use ssdlab_nand::refusal::Refusal;
 
-use crate::metadata::block_class::CLASSES_MAX;
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::columns::Column;
@@ -53,7 +52,7 @@ struct Plane {
     due: Vec<SimTime>,
     first_due: SimTime,
     /// Pages of each class that were promised and not yet given out.
-    promised: [u32; CLASSES_MAX],
+    promised: [u32; BlockClass::MOST],
 }
 
 impl Plane {
@@ -61,7 +60,7 @@ impl Plane {
         idle_at: SimTime::START,
         due: Vec::new(),
         first_due: SimTime::NEVER,
-        promised: [0; CLASSES_MAX],
+        promised: [0; BlockClass::MOST],
     };
 
     /// A page with this deadline waits to be programmed.
