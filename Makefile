@@ -106,6 +106,9 @@ $(TOOLS)/bin/uv:
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/python -m pip install --quiet uv pip-audit
 
+# A process of tests for each core; who is done takes tests from others.
+PARALLEL := --numprocesses logical --dist worksteal
+
 # The newest versions that pyproject.toml allows and, for the minimal ones, the lowest; UPGRADE= keeps what the files
 # have as far as that is allowed.
 UPGRADE ?= --upgrade
@@ -133,7 +136,7 @@ test-minimal: $(STAMPS)/venv
 	target/minimal/bin/python $(LOCKED) $(MINIMAL)
 	$(call alone,target/minimal/bin)
 	$(call beside,target/minimal/bin)
-	target/minimal/bin/pytest tests/python reproduction/tests
+	target/minimal/bin/pytest $(PARALLEL) tests/python reproduction/tests
 
 demo: install
 	$(BIN)/ssdlab run --trace $(OFFICE)
@@ -153,7 +156,7 @@ theory:
 test-python: dev
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest ssdlab._native --mypy-config-file pyproject.toml
-	$(BIN)/pytest
+	$(BIN)/pytest $(PARALLEL)
 
 # The tables of docs/pa-ssd.md: seven schemes on eight workloads in full, twice, and what varies.
 pa-ssd: dev
