@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde::ser::SerializeTuple;
 use serde::{Serialize, Serializer};
+use ssdlab_base::SimTime;
 use ssdlab_nand::Geometry;
 
 use super::machine::Machine;
@@ -175,7 +176,10 @@ impl Drive {
     }
 
     fn saved_columns(&mut self) -> SavedColumns {
-        let mut saved = self.machine.policies.saved();
+        let mut saved = self.machine.policies.saved(self.machine.shape());
+        let now = SimTime::from_ns(self.machine.now);
+        let places = self.machine.policies.places();
+        self.background.drive_wide.save_timers(now, &places, &mut saved);
         save_classes(&self.machine.resolved, &self.machine.ftl.blocks, &mut saved);
         if let Some((place, columns)) = self.machine.history.columns(&self.machine.resolved.config)
         {
@@ -185,7 +189,9 @@ impl Drive {
     }
 
     fn restore_columns(&mut self, saved: &SavedColumns) -> Result<(), String> {
-        self.machine.policies.restore(saved)?;
+        self.machine.policies.restore(self.machine.shape(), saved)?;
+        let places = self.machine.policies.places();
+        self.background.drive_wide.restore_timers(&places, saved)?;
         if let Some((place, mut columns)) =
             self.machine.history.columns(&self.machine.resolved.config)
         {

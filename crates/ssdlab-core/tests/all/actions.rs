@@ -1,12 +1,12 @@
 //! What policies may ask for, and what the drive makes of it.
 
 use ssdlab_base::{Nanos, SimTime};
-use ssdlab_core::Op;
 use ssdlab_core::account::Cause;
 use ssdlab_core::policy::allocation::BlockClass;
 use ssdlab_core::policy::background::Job;
 use ssdlab_core::policy::event::Action;
 use ssdlab_core::{BlockState, StreamId, Writer};
+use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 
 use crate::support::Rig;
@@ -104,6 +104,35 @@ fn a_block_gets_its_new_class_and_turn_once_it_has_been_erased() {
     assert_eq!(class(&rig), other);
     // Blocks are not opened by turn here.
     assert_eq!(rig.drive.ftl().blocks.turn(block), 0);
+    rig.drive.audit().expect("books that agree");
+}
+
+#[test]
+fn a_state_carries_timers_and_classes_that_wait_for_their_blocks() {
+    let sets = [
+        "physics = { levels = {} }",
+        "metadata.block_class = { factory = { shares = [0.5] } }",
+        "start.fill = 0.7",
+        "flash.time_scale = 10",
+    ];
+    let mut rig = Rig::new(&sets);
+    let (block, _) = full(&mut rig);
+    let was = rig.drive.ftl().blocks.class(block);
+    let other = BlockClass(1 - was.0);
+    rig.drive.ask(Action::SetClass { block, class: other });
+    rig.drive.ask(Action::SetTimer { after: Nanos::from_ms(50) });
+    assert_eq!(until(&mut rig, 2), 0, "of five milliseconds three are left");
+    let media = rig.drive.clone().media().expect("a drive at rest");
+    let resolved = rig.drive.resolved().clone();
+    rig.drive = Drive::with_media(resolved.into(), media).expect("the same drive");
+    assert_eq!(rig.drive.ftl().blocks.class(block), was, "it holds data");
+    rig.drive.ask(Action::Relocate(Job::new(block, Cause::Wl, Writer::Gc)));
+    rig.drive.advance(SimTime::from_ns(3 * MS - 1), &mut Vec::new());
+    assert_eq!(rig.drive.take_events().len(), 0);
+    assert_eq!(until(&mut rig, 3), 1);
+    rig.drive.advance(SimTime::from_ns(100 * MS), &mut Vec::new());
+    assert_eq!(rig.drive.ftl().blocks.state(block), BlockState::Free);
+    assert_eq!(rig.drive.ftl().blocks.class(block), other);
     rig.drive.audit().expect("books that agree");
 }
 

@@ -15,6 +15,7 @@ use crate::ftl::{BlockState, BlockTable, Writer};
 use crate::policy::background::{
     BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Trigger,
 };
+use crate::policy::columns::{Column, SavedColumns};
 use crate::policy::component::Components;
 use crate::policy::event::{BlockOpened, Event, EventMask};
 use ssdlab_schemes::AnyBackground;
@@ -97,6 +98,43 @@ impl DriveWide {
         }
     }
 
+    /// Adds the timers that were set once to what a state file carries: the cells' time that is left.
+    pub(in crate::drive) fn save_timers(
+        &self,
+        now: SimTime,
+        places: &[(Listener, String)],
+        to: &mut SavedColumns,
+    ) {
+        let once = self.due.iter().filter(|due| due.interval.is_none());
+        for due in once.filter(|due| due.at < SimTime::NEVER) {
+            let place = places.iter().find(|(listener, _)| *listener == due.owner);
+            let left = due.at.saturating_since(now).as_ns();
+            let mut left = left.saturating_mul(self.time_scale.into()).min(TIMER_MOST);
+            if let Some((_, place)) = place {
+                to.add(&timer_of(place), &[Column::new(TIMER, &mut left)]);
+            }
+        }
+    }
+
+    /// Sets the timers that [`DriveWide::save_timers`] has added.
+    ///
+    /// # Errors
+    /// When a timer is set for later than a run can last.
+    pub(in crate::drive) fn restore_timers(
+        &mut self,
+        places: &[(Listener, String)],
+        from: &SavedColumns,
+    ) -> Result<(), String> {
+        for (owner, place) in places {
+            let mut left = 0;
+            let mut column = [Column::new(TIMER, &mut left).up_to(TIMER_MOST)];
+            if from.restore(&timer_of(place), &mut column)? {
+                self.set_timer(*owner, SimTime::START, Nanos::from_ns(left));
+            }
+        }
+        Ok(())
+    }
+
     fn gains(&mut self, priority: Priority) -> &mut u32 {
         let at = priority.index();
         if self.coming.len() <= at {
@@ -151,6 +189,15 @@ impl DriveWide {
             *self.gains(priority) -= 1;
         }
     }
+}
+
+/// What a state file has of a timer, and the most of it.
+const TIMER: &str = "left";
+const TIMER_MOST: u64 = 1 << 62;
+
+/// Where a state file has the timer of the policy at a place.
+fn timer_of(place: &str) -> String {
+    format!("{place}/timer")
 }
 
 /// A span of the cells' time in the run's time, at least 1 ns, so that time goes on between two

@@ -10,6 +10,7 @@ mod life;
 mod pages;
 pub(super) mod policies;
 mod publish;
+mod reassessments;
 mod requests;
 
 use std::sync::Arc;
@@ -52,6 +53,11 @@ pub(super) struct Machine {
 }
 
 impl Machine {
+    /// How many blocks there are, and classes.
+    pub(super) fn shape(&self) -> (usize, usize) {
+        (self.ftl.blocks.len(), self.resolved.config.metadata.block_class.classes())
+    }
+
     /// Returns the machine of a drive in this start state.
     pub(super) fn new(resolved: Arc<Resolved>, mut start: Start) -> Machine {
         start.cells.are_of(&resolved.chip);

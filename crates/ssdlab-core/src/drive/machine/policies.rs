@@ -2,6 +2,7 @@
 
 use ssdlab_nand::{BlockId, Lpn};
 
+use super::reassessments::Reassessments;
 use crate::account::BlockProbe;
 use crate::config::Resolved;
 use crate::metadata::{self, ComponentId, Metadata};
@@ -43,7 +44,7 @@ pub(in crate::drive) struct Policies {
     /// What was asked for and has not been carried out, each with who asked.
     pending: Vec<(Listener, Action)>,
     /// New classes and turns of blocks that are not free yet.
-    reassessments: Vec<Action>,
+    reassessments: Reassessments,
     /// A list that is empty between two events; kept for its memory.
     actions: Actions,
     /// The kinds of event that are recorded, and the record.
@@ -101,7 +102,7 @@ impl Policies {
             wants: EventMask::NONE,
             listeners: Default::default(),
             pending: Vec::new(),
-            reassessments: Vec::new(),
+            reassessments: Reassessments::default(),
             actions: Actions::default(),
             recorded: (EventMask::NONE, Vec::new()),
         };
@@ -281,8 +282,7 @@ impl Policies {
             Action::SetClass { block, .. } | Action::SetTurn { block, .. } => block == freed,
             _ => false,
         };
-        let mut all: Vec<Action> =
-            self.reassessments.extract_if(.., |action| is_of(action)).collect();
+        let mut all = self.reassessments.take(is_of);
         let answers = self.pending.extract_if(.., |(_, action)| is_of(action));
         all.extend(answers.map(|(_, action)| action));
         all
@@ -294,46 +294,61 @@ impl Policies {
     }
 
     /// Returns each component and policy with its place in the config.
-    fn learners(&mut self) -> Vec<(String, &mut dyn Learner)> {
-        fn of<'a>(slot: &str, policy: &'a mut dyn Learner) -> (String, &'a mut dyn Learner) {
-            (format!("{slot}/{}", policy.name()), policy)
+    fn learners(&mut self) -> Vec<(Listener, String, &mut dyn Learner)> {
+        fn of<'a>(
+            id: Listener,
+            slot: &str,
+            policy: &'a mut dyn Learner,
+        ) -> (Listener, String, &'a mut dyn Learner) {
+            (id, format!("{slot}/{}", policy.name()), policy)
         }
         fn each<'a, P: Learner>(
+            id: impl Fn(u8) -> Listener,
             slot: &'static str,
             chain: &'a mut [P],
-        ) -> impl Iterator<Item = (String, &'a mut dyn Learner)> {
-            chain.iter_mut().enumerate().map(move |(at, link)| {
-                (format!("{slot}/{}/{at}", link.name()), link as &mut dyn Learner)
+        ) -> impl Iterator<Item = (Listener, String, &'a mut dyn Learner)> {
+            (0..).zip(chain).map(move |(at, link)| {
+                (id(at), format!("{slot}/{}/{at}", link.name()), link as &mut dyn Learner)
             })
         }
         let components = self.metadata.components();
-        let mut all: Vec<_> =
-            components.map(|(_, component)| of(metadata::PLACE, component)).collect();
-        all.extend(self.background.iter_mut().map(|policy| of("background", policy)));
-        all.push(of("scheduler", &mut self.scheduler));
-        all.push(of("read_start", &mut self.read_start));
-        all.extend(each("placement", &mut self.placement));
-        all.extend(each("program_mode", &mut self.program_mode));
-        all.push(of("suspend", &mut self.suspend));
-        all.push(of("eviction", &mut self.eviction));
+        let components = components
+            .map(|(id, component)| of(Listener::Metadata(id), metadata::PLACE, component));
+        let mut all: Vec<_> = components.collect();
+        let background = (0..).zip(&mut self.background);
+        all.extend(
+            background.map(|(at, policy)| of(Listener::Background(at), "background", policy)),
+        );
+        all.push(of(Listener::Scheduler, "scheduler", &mut self.scheduler));
+        all.push(of(Listener::ReadStart, "read_start", &mut self.read_start));
+        all.extend(each(Listener::Placement, "placement", &mut self.placement));
+        all.extend(each(Listener::ProgramMode, "program_mode", &mut self.program_mode));
+        all.push(of(Listener::Suspend, "suspend", &mut self.suspend));
+        all.push(of(Listener::Eviction, "eviction", &mut self.eviction));
         all
+    }
+
+    /// Returns each component and policy by its place in the config, and who records events by a name.
+    pub(in crate::drive) fn places(&mut self) -> Vec<(Listener, String)> {
+        let all = self.learners().into_iter().map(|(listener, place, _)| (listener, place));
+        all.chain([(Listener::Record, "record".to_owned())]).collect()
     }
 
     /// Returns the columns of each component and policy with its place in the config.
     pub(in crate::drive) fn columns(&mut self) -> impl Iterator<Item = (String, Vec<Column<'_>>)> {
-        self.learners().into_iter().map(|(place, learner)| (place, learner.columns()))
+        self.learners().into_iter().map(|(_, place, learner)| (place, learner.columns()))
     }
 
     /// Returns the state of each component and policy as text, with its place in the config.
     pub(in crate::drive) fn states(&mut self) -> Vec<(String, String)> {
         let all = self.learners().into_iter();
-        all.map(|(place, learner)| (place, format!("{learner:?}"))).collect()
+        all.map(|(_, place, learner)| (place, format!("{learner:?}"))).collect()
     }
 
     /// Returns what each component and policy counts for results, with its place in the config.
     pub(in crate::drive) fn counters(&mut self) -> impl Iterator<Item = (String, Counters)> {
         let all = self.learners().into_iter();
-        all.map(|(place, learner)| (place, learner.counters().into_iter().collect()))
+        all.map(|(_, place, learner)| (place, learner.counters().into_iter().collect()))
     }
 
     /// Returns the bits that a controller needs for all columns, by name, with so many blocks set apart.
@@ -345,10 +360,11 @@ impl Policies {
         columns::metadata_bits(columns, blocks_apart)
     }
 
-    /// Returns the columns that a state file carries.
-    pub(in crate::drive) fn saved(&mut self) -> SavedColumns {
+    /// Returns the columns that a state file carries of a drive with so many blocks and classes.
+    pub(in crate::drive) fn saved(&mut self, shape: (usize, usize)) -> SavedColumns {
         let mut saved = SavedColumns::default();
         self.columns().for_each(|(place, columns)| saved.add(&place, &columns));
+        self.reassessments.save(shape, &mut saved);
         saved
     }
 
@@ -356,10 +372,14 @@ impl Policies {
     ///
     /// # Errors
     /// When a value is outside the range of its column.
-    pub(in crate::drive) fn restore(&mut self, saved: &SavedColumns) -> Result<(), String> {
+    pub(in crate::drive) fn restore(
+        &mut self,
+        shape: (usize, usize),
+        saved: &SavedColumns,
+    ) -> Result<(), String> {
         for (place, mut columns) in self.columns() {
             saved.restore(&place, &mut columns)?;
         }
-        Ok(())
+        self.reassessments.restore(shape, saved)
     }
 }

@@ -1,0 +1,97 @@
+//! New classes and turns of blocks that wait until their blocks are free.
+
+use ssdlab_nand::BlockId;
+
+use crate::policy::allocation::BlockClass;
+use crate::policy::columns::{Column, SavedColumns};
+use crate::policy::event::Action;
+
+/// Where a state file has them.
+const PLACE: &str = "reassessments";
+
+/// What was asked for of blocks that are not free yet, in the order of asking.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reassessments(Vec<Action>);
+
+/// The same by block, for a state file.
+struct Table {
+    /// The new class of a block, counted from 1; 0 without one.
+    classes: Vec<u8>,
+    /// Whether a block has a new turn, and the turn.
+    has_turn: Vec<u8>,
+    turns: Vec<u32>,
+}
+
+impl Table {
+    fn blank(blocks: usize) -> Table {
+        Table { classes: vec![0; blocks], has_turn: vec![0; blocks], turns: vec![0; blocks] }
+    }
+
+    /// Its columns, where there are so many classes.
+    fn columns(&mut self, classes: usize) -> [Column<'_>; 3] {
+        [
+            Column::new("classes", &mut self.classes).up_to(classes as u64),
+            Column::new("has_turn", &mut self.has_turn).up_to(1),
+            Column::new("turns", &mut self.turns),
+        ]
+    }
+}
+
+impl Reassessments {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Keeps one until its block is free.
+    pub(super) fn push(&mut self, action: Action) {
+        self.0.push(action);
+    }
+
+    /// Takes those of a block.
+    pub(super) fn take(&mut self, of_block: impl Fn(&Action) -> bool) -> Vec<Action> {
+        self.0.extract_if(.., |action| of_block(action)).collect()
+    }
+
+    /// Adds them to what a state file carries of a drive with so many blocks and classes.
+    pub(super) fn save(&self, (blocks, classes): (usize, usize), to: &mut SavedColumns) {
+        if self.is_empty() {
+            return;
+        }
+        let mut table = Table::blank(blocks);
+        // The last that was asked for of a block counts.
+        for action in &self.0 {
+            match *action {
+                Action::SetClass { block, class } => table.classes[block.index()] = class.0 + 1,
+                Action::SetTurn { block, turn } => {
+                    (table.has_turn[block.index()], table.turns[block.index()]) = (1, turn);
+                }
+                _ => unreachable!("only classes and turns wait for their blocks"),
+            }
+        }
+        to.add(PLACE, &table.columns(classes));
+    }
+
+    /// Restores what [`Reassessments::save`] has added.
+    ///
+    /// # Errors
+    /// When a value is outside the range of its column.
+    pub(super) fn restore(
+        &mut self,
+        (blocks, classes): (usize, usize),
+        from: &SavedColumns,
+    ) -> Result<(), String> {
+        let mut table = Table::blank(blocks);
+        if !from.restore(PLACE, &mut table.columns(classes))? {
+            return Ok(());
+        }
+        for block in (0..blocks as u32).map(BlockId) {
+            if let Some(class) = table.classes[block.index()].checked_sub(1) {
+                self.push(Action::SetClass { block, class: BlockClass(class) });
+            }
+            if table.has_turn[block.index()] == 1 {
+                self.push(Action::SetTurn { block, turn: table.turns[block.index()] });
+            }
+        }
+        Ok(())
+    }
+}
