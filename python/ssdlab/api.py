@@ -32,7 +32,7 @@ from ssdlab.plan import (
 )
 from ssdlab.progress import Progress
 from ssdlab.result import Comparison, Missing, Result, aggregate
-from ssdlab.room import DRAWING, NOTHING, check_room, for_reading, for_results
+from ssdlab.room import DRAWING, NOTHING, RUNS, check_room, for_reading, for_results
 from ssdlab.signals import deferred
 from ssdlab.sweeps import MAX_RUNS, check_run_count, seed_groups
 
@@ -129,10 +129,12 @@ def check_results(plans: Sequence[Plan], drawn: str | None = None) -> None:
     detailed = len(plans) if drawn else sum(plan.detail is True for plan in plans)
     option = _option_of(plans)
     results = f"the results of {len(plans)} runs"
-    check_room(f"{option}: {results}", for_results(len(plans), 0) + drawing)
+    # The results of a few runs lie within what the runs take.
+    others = drawing + (RUNS if len(plans) > _CHECKED else NOTHING)
+    check_room(f"{option}: {results}", for_results(len(plans), 0) + others)
     if detailed:
         what = f"{drawn or 'detail'}: {results} with what a report draws"
-        check_room(what, for_results(len(plans), detailed) + drawing)
+        check_room(what, for_results(len(plans), detailed) + others)
 
 
 def _option_of(plans: Sequence[Plan]) -> str:
@@ -153,15 +155,17 @@ _CHECKED = 32
 """Results after which there is a look at the memory for the others."""
 
 
-def _taken(texts: list[str]) -> Iterator[str]:
+def _taken(texts: list[str], option: str) -> Iterator[str]:
     """Take JSON texts one by one: many results take memory once.
 
-    Raises :class:`InputError` where no memory is left for the others.
+    Raises :class:`InputError`, which names the option that makes them too many, where no memory is
+    left for the others.
     """
+    what = f"{option}: the results of {len(texts)} runs"
     texts.reverse()
     while texts:
         if not len(texts) % _CHECKED:
-            check_room(f"the results of {len(texts)} runs", for_reading(texts))
+            check_room(what, for_reading(texts))
         yield texts.pop()
 
 
@@ -171,7 +175,14 @@ def _comparison(plans: list[Plan], texts: list[str], read: Sequence[File] = ()) 
     missing: list[Missing] = []
     begun: list[Plan] = []
     typed: list[Result] = []
-    for plan, text in zip(plans, _taken(texts), strict=True):
+    wrong: InputError | None = None
+    of_runs = _taken(texts, _option_of(plans))
+    for plan in plans:
+        try:
+            text = next(of_runs, _NO_RESULT)
+        except InputError as error:
+            # The results that were read are shown and written; the others are missing.
+            wrong, text = error, _NO_RESULT
         if text == _NO_RESULT:
             missing.append(Missing(_label(plan), plan.seed))
         else:
@@ -183,7 +194,14 @@ def _comparison(plans: list[Plan], texts: list[str], read: Sequence[File] = ()) 
             if config == made.config:
                 made = replace(made, config=config)
             typed.append(replace(result, provenance=made, input_files=read))
-    plans = begun
+    comparison = _summed(begun, typed, missing)
+    if wrong is not None:
+        wrong.partial = comparison or None
+        raise wrong
+    return comparison
+
+
+def _summed(plans: list[Plan], typed: list[Result], missing: list[Missing]) -> Comparison:
     groups = seed_groups(plans)
     if len(groups) == len(plans):
         return Comparison(typed, missing=missing)

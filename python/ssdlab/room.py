@@ -39,10 +39,13 @@ LOADING = Need(300 * MEGA, 185 * MEGA, 35 * MEGA)
 LOADED = Need(120 * MEGA, 120 * MEGA, 10 * MEGA)
 """The same where they are loaded."""
 
-_RESULT, _DETAIL = 18_000, 180_000
-"""What the result of a run takes at least, and what a report draws of it. Measured."""
+_RESULT, _DETAIL = 48_000, 400_000
+"""What the result of a short run takes, and what a report draws of it: the growth of the peak. Measured."""
 _READ = 2
 """The least bytes that a result takes for each byte of its JSON, once that is read. Measured."""
+
+RUNS = Need(0, 0, 28 << 20)
+"""What runs take besides their drives and their results."""
 
 _PROCESSES = Need(10 * MEGA, 5 * MEGA, 5 * MEGA)
 """What it takes to begin processes."""

@@ -204,32 +204,52 @@ def test_more_chips_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_more_results_than_fit_are_refused_before_the_first_run(
     monkeypatch: pytest.MonkeyPatch, option: str, seeds: int, cycles: int
 ) -> None:
-    left(monkeypatch, 50)
+    left(monkeypatch, 150)
     vary = {"start.pe_cycles": range(cycles)}
     plans = ssdlab.sweep(ssdlab.Plan(limit=1), vary=vary, seeds=seeds)
-    line = rf"^{option}: the results of 3000 runs: .*at least 54 MB .*\(a control group\)$"
+    line = rf"^{option}: the results of 3000 runs: .*at least 173 MB .*\(a control group\)$"
     with pytest.raises(InputError, match=line):
         ssdlab.compare(plans)
 
 
 def test_a_report_of_more_results_than_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    left(monkeypatch, 180)
+    left(monkeypatch, 230)
     plans = ssdlab.sweep(ssdlab.Plan(limit=1), seeds=200)
     api.check_results(plans)
-    with pytest.raises(InputError, match=r"^--report: the results of 200 runs .*at least 189 MB"):
+    with pytest.raises(InputError, match=r"^--report: the results of 200 runs .*at least 268 MB"):
         api.check_results(plans, "--report")
 
 
 def test_results_that_turn_out_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     left(monkeypatch, 1)
     texts = [" " * 100_000] * api._CHECKED
-    with pytest.raises(InputError, match=r"^the results of 32 runs: .*at least 6 MB are needed"):
-        next(api._taken(texts))
+    line = r"^--seeds: the results of 32 runs: .*at least 6 MB are needed"
+    with pytest.raises(InputError, match=line):
+        next(api._taken(texts, "--seeds"))
+
+
+def test_results_that_were_read_are_kept_where_the_others_find_no_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checked: list[str] = []
+
+    def check(what: str, _: object) -> None:
+        checked.append(what)
+        if len(checked) == 2:
+            raise InputError(what)
+
+    monkeypatch.setattr(api, "check_room", check)
+    with pytest.raises(InputError, match=r"^--seeds: the results of 40 runs$") as raised:
+        ssdlab.compare(ssdlab.sweep(ssdlab.Plan(workload="random", limit=1), seeds=40))
+    partial = raised.value.partial
+    assert partial is not None
+    assert [result.provenance.seed for result in partial] == list(range(1, 9))
+    assert [missing.seed for missing in partial.missing] == list(range(9, 41))
 
 
 def test_results_of_many_runs_take_little(in_group: InGroup, tmp_path: Path) -> None:
     command = ("compare", "--workload", "random", "--limit", "1", "--seeds", "900")
-    done = in_group(100, tmp_path, *command, "--json", "c.json")
+    done = in_group(130, tmp_path, *command, "--json", "c.json")
     assert done.returncode == 0, done
     assert len(json.loads((tmp_path / "c.json").read_text())["results"]) == 900
 

@@ -19,8 +19,8 @@ use crate::report::{Renamed, Reporter};
 use crate::schema::Schema;
 use crate::tree::{Node, Origin, Sources, Table, Value, steps};
 
-/// The longest config file: far beyond any, far below what memory holds.
-const FILE_BYTES_MAX: u64 = 1 << 20;
+/// The longest config file: far beyond any, and read within a second and 45 MB.
+const FILE_BYTES_MAX: u64 = 128 << 10;
 
 /// The layers of a config, each winning over those before it, key by key.
 #[derive(Clone, Debug, Default)]
@@ -176,7 +176,7 @@ pub fn read_file(path: &Path) -> Result<String, Fault> {
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         let fault = Fault::new(name, "too long");
-        return Err(fault.got("more than 1 MiB").expected("a config file"));
+        return Err(fault.got("more than 128 KiB").expected("a config file"));
     }
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();

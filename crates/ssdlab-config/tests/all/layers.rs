@@ -250,7 +250,7 @@ fn files_are_read_and_named() {
     assert_eq!(resolved(b"\xef\xbb\xbf[geometry]\r\nblocks = 4\r\n").unwrap().geometry.blocks, 4);
     assert_eq!(line(b"a = 1\n\"\xff\" = 2"), format!("{name}:2:2: not UTF-8: got byte 0xff"));
     let long = vec![b'#'; (1 << 20) + 1];
-    let too_long = format!("{name}: too long: got more than 1 MiB, expected a config file");
+    let too_long = format!("{name}: too long: got more than 128 KiB, expected a config file");
     assert_eq!(line(&long), too_long);
     std::fs::remove_dir_all(&directory).unwrap();
     let gone = Layers::new().file(&file).unwrap_err().to_string();
