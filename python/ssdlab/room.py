@@ -40,7 +40,7 @@ LOADED = Need(120 * MEGA, 120 * MEGA, 10 * MEGA)
 """The same where they are loaded."""
 
 _RESULT, _DETAIL = 48_000, 400_000
-"""What the result of a short run takes, and what a report draws of it: the growth of the peak. Measured."""
+"""What a short run's result takes at the peak, and what a report draws of it. Measured."""
 _READ = 2
 """The least bytes that a result takes for each byte of its JSON, once that is read. Measured."""
 
