@@ -42,14 +42,18 @@ impl Policy for MeasuredLevel {
     }
 }
 
+/// The level at which a block was measured on the drive. Apart, so that other policies of the slot need not save the
+/// registers that the search takes.
+#[inline(never)]
+fn measured(view: &ReadStartView) -> Level {
+    let groups = view.components.get::<Groups>();
+    groups.map_or(Level::FIRST, |groups| groups.level(view.block))
+}
+
 impl ReadStartPolicy for MeasuredLevel {
     #[inline]
     fn start(&mut self, view: &ReadStartView) -> Level {
-        if self.per_class {
-            return Level(view.class.0);
-        }
-        let groups = view.components.get::<Groups>();
-        groups.map_or(Level::FIRST, |groups| groups.level(view.block))
+        if self.per_class { Level(view.class.0) } else { measured(view) }
     }
 
     fn needs(&self) -> ReadStartNeeds {
