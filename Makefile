@@ -268,9 +268,11 @@ fuzz:
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# What commands leave behind when the system fails: the end of docs/robustness.md.
+# What commands leave behind when the system fails: the end of docs/robustness.md. Then every wrong value at every
+# place of a result.
 faults: dev
 	PYTHONPATH=tests/python:docs $(BIN)/python docs/faults_table.py
+	SSDLAB_EVERY_VALUE=1 $(BIN)/pytest $(PARALLEL) tests/python/test_wrong_results.py
 
 # cargo install --locked cargo-mutants. Some hours; what is stopped goes on where it was. MUTANTS="--only ftl/" tries
 # those of one folder, MUTANTS=--again what was missed, MUTANTS=--help says the rest.

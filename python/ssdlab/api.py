@@ -88,7 +88,8 @@ def compare(
     try:
         with deferred() as signals:
             texts, interrupted, wrong = _native.run(wire, jobs, signals.stopping(progress))
-            comparison = _comparison(plans, texts, read)
+            comparison, lacking = _comparison(plans, texts, read)
+            wrong = wrong or lacking
             signals.check()
     except KeyboardInterrupt:
         if comparison is None:
@@ -169,36 +170,37 @@ def _taken(texts: list[str], option: str) -> Iterator[str]:
         yield texts.pop()
 
 
-def _comparison(plans: list[Plan], texts: list[str], read: Sequence[File] = ()) -> Comparison:
-    """Return what was measured: a plan that was stopped before its run began has no result."""
+def _comparison(
+    plans: list[Plan], texts: list[str], read: Sequence[File] = ()
+) -> tuple[Comparison, InputError | None]:
+    """Return the results, and the error if memory was left for some of them alone.
+
+    A plan that was stopped before its run began has no result.
+    """
     configs: dict[str, Mapping[str, Any]] = {}
     missing: list[Missing] = []
     begun: list[Plan] = []
     typed: list[Result] = []
-    wrong: InputError | None = None
-    of_runs = _taken(texts, _option_of(plans))
-    for plan in plans:
-        try:
-            text = next(of_runs, _NO_RESULT)
-        except InputError as error:
-            # The results that were read are shown and written; the others are missing.
-            wrong, text = error, _NO_RESULT
-        if text == _NO_RESULT:
-            missing.append(Missing(_label(plan), plan.seed))
-        else:
-            begun.append(plan)
+    lacking: InputError | None = None
+    try:
+        for plan, text in zip(plans, _taken(texts, _option_of(plans)), strict=True):
+            if text == _NO_RESULT:
+                missing.append(Missing(_label(plan), plan.seed))
+                continue
             result = Result.from_json(text, varied_settings(plan))
             made = result.provenance
             # Runs of one config have it once.
             config = configs.setdefault(made.config_hash, made.config)
             if config == made.config:
                 made = replace(made, config=config)
+            begun.append(plan)
             typed.append(replace(result, provenance=made, input_files=read))
-    comparison = _summed(begun, typed, missing)
-    if wrong is not None:
-        wrong.partial = comparison or None
-        raise wrong
-    return comparison
+    except InputError as error:
+        # The results that were read are shown and written.
+        lacking = error
+        others = plans[len(begun) + len(missing) :]
+        missing.extend(Missing(_label(plan), plan.seed) for plan in others)
+    return _summed(begun, typed, missing), lacking
 
 
 def _summed(plans: list[Plan], typed: list[Result], missing: list[Missing]) -> Comparison:

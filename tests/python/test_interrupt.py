@@ -194,7 +194,9 @@ def three_seeds(*partial: int) -> ssdlab.Comparison:
     results = [result.to_dict() for result in ssdlab.compare(plans[:4])]
     for index in partial:
         results[index]["partial"] = True
-    return api._comparison(plans, [json.dumps(one) for one in [*results, None, None]])
+    texts = [json.dumps(one) for one in [*results, None, None]]
+    comparison, _ = api._comparison(plans, texts)
+    return comparison
 
 
 def test_what_was_stopped_is_left_out_of_a_mean() -> None:

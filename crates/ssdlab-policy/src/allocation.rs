@@ -145,30 +145,29 @@ impl FreeBlockPolicy {
         matches!(self, FreeBlockPolicy::FewestErrors | FreeBlockPolicy::Healthiest)
     }
 
-    /// The metadata component that it uses, by name, and what that is.
-    pub fn uses(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            FreeBlockPolicy::LongestFree | FreeBlockPolicy::LeastErased => None,
-            FreeBlockPolicy::FewestErrors | FreeBlockPolicy::Healthiest => Some((
-                "block_class",
-                "blocks that are measured (metadata.block_class = \"measured\")",
-            )),
-            FreeBlockPolicy::FewestRetries => {
-                Some(("retry_estimate", "an estimate of retries (metadata.retry_estimate)"))
-            }
-        }
+    /// The metadata component that the policy uses.
+    pub fn uses(self) -> Option<ComponentUse> {
+        const MEASURED: &str = "blocks that are measured (metadata.block_class = \"measured\")";
+        const ESTIMATE: &str = "an estimate of retries (metadata.retry_estimate)";
+        let (policy, component, expected) = match self {
+            FreeBlockPolicy::LongestFree | FreeBlockPolicy::LeastErased => return None,
+            FreeBlockPolicy::FewestErrors => ("fewest_errors", "block_class", MEASURED),
+            FreeBlockPolicy::Healthiest => ("healthiest", "block_class", MEASURED),
+            FreeBlockPolicy::FewestRetries => ("fewest_retries", "retry_estimate", ESTIMATE),
+        };
+        Some(ComponentUse { policy, component, expected })
     }
+}
 
-    /// Its name in a config.
-    pub fn name(self) -> &'static str {
-        match self {
-            FreeBlockPolicy::LongestFree => "longest_free",
-            FreeBlockPolicy::LeastErased => "least_erased",
-            FreeBlockPolicy::FewestErrors => "fewest_errors",
-            FreeBlockPolicy::Healthiest => "healthiest",
-            FreeBlockPolicy::FewestRetries => "fewest_retries",
-        }
-    }
+/// A free-block policy that uses a metadata component.
+#[derive(Clone, Copy, Debug)]
+pub struct ComponentUse {
+    /// The policy's name in a config.
+    pub policy: &'static str,
+    /// The component's name.
+    pub component: &'static str,
+    /// The setting that a config needs, for a message.
+    pub expected: &'static str,
 }
 
 /// How blocks are kept and given out.

@@ -146,7 +146,7 @@ fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
 
 /// Whether a policy uses a metadata component.
 pub(super) fn is_used(config: &DriveConfig, component: &str) -> bool {
-    config.ftl.free_block_policy.uses().is_some_and(|(used, _)| used == component)
+    config.ftl.free_block_policy.uses().is_some_and(|used| used.component == component)
         || AnyBackground::any_uses(&config.background, |uses| uses.component == Some(component))
 }
 

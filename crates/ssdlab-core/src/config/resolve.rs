@@ -360,8 +360,9 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
 /// Refuses to open blocks by what no component knows.
 fn check_opens(opens: FreeBlockPolicy, setup: &PolicyContext) -> Result<(), Refusal> {
     match opens.uses() {
-        Some((component, what)) if !setup.has(component) => {
-            Err(Refusal::new("ftl.free_block_policy", opens.name(), format!("{what} for that")))
+        Some(used) if !setup.has(used.component) => {
+            let expected = format!("{} for that", used.expected);
+            Err(Refusal::new("ftl.free_block_policy", used.policy, expected))
         }
         _ => Ok(()),
     }

@@ -3,7 +3,7 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
-use super::machine::{Machine, read_view};
+use super::machine::Machine;
 use crate::account::OpKind;
 use crate::flash::{Fifo, Flash, Owner, TxnId, Txns, UnitId};
 use crate::ftl::Ftl;
@@ -226,7 +226,7 @@ impl Hold {
         machine.flash.note_wait(id, machine.now);
         let reading = match machine.flash.txns[id].kind {
             OpKind::Read => {
-                let level = machine.policies.read_start.start(&read_view!(machine, id));
+                let level = machine.policies.start_level(machine.read_view(id));
                 machine.flash.nominal_read(id, level)
             }
             _ => Nanos::ZERO,

@@ -19,10 +19,9 @@ use ssdlab_base::CellTime;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 use ssdlab_policy::allocation::BlockClass;
-use ssdlab_policy::component::Expected;
 use ssdlab_policy::component::{
-    BlockMetadata, Component, ComponentConfig, ComponentFacts, FirstPass, Lookup, PageMetadata,
-    StartView,
+    BlockMetadata, Component, ComponentConfig, ComponentFacts, Expected, FirstPass, Lookup,
+    PageMetadata, StartView,
 };
 use ssdlab_policy::event::{Actions, Event};
 use ssdlab_policy::suspend::IdleKey;
@@ -181,7 +180,39 @@ impl MetadataConfig {
     }
 }
 
-/// Each question goes to the first component that has an answer.
+/// Asks the components one after the other, until one knows the answer.
+macro_rules! first_answers {
+    ($(
+        $(#[$hint:meta])+ fn $name:ident($($argument:ident: $Argument:ty),+) -> Option<$Answer:ty>;
+    )+) => {
+        impl Metadata {
+            $($(#[$hint])+ pub fn $name(&self, $($argument: $Argument),+) -> Option<$Answer> {
+                each_component!(self, component => {
+                    if let Some(answer) = component.$name($($argument),+) {
+                        return Some(answer);
+                    }
+                });
+                None
+            })+
+        }
+    };
+}
+
+first_answers! {
+    /// See [`BlockMetadata::turn`].
+    fn turn(block: BlockId, pe_cycles: u32) -> Option<u32>;
+    /// See [`BlockMetadata::expected`].
+    #[inline] fn expected(block: BlockId, pe_cycles: u32, now: CellTime, true_retries: &dyn Fn() -> u8) -> Option<Expected>;
+    /// See [`BlockMetadata::group`].
+    fn group(block: BlockId) -> Option<BlockClass>;
+    /// See [`BlockMetadata::blocks_apart`].
+    fn blocks_apart(plane: PlaneId, class: BlockClass) -> Option<u32>;
+    /// See [`PageMetadata::hotness`].
+    #[inline(always)] fn hotness(lpn: Lpn) -> Option<Hotness>;
+    /// See [`PageMetadata::hotness_at_start`].
+    fn hotness_at_start(lpn: Lpn) -> Option<Hotness>;
+}
+
 impl Metadata {
     /// See [`Component::begin`].
     pub fn begin(&mut self, view: &StartView) {
@@ -203,78 +234,10 @@ impl Metadata {
         each_component_mut!(self, component => component.classes_restored(class_apart));
     }
 
-    /// See [`BlockMetadata::turn`].
-    pub fn turn(&self, block: BlockId, pe_cycles: u32) -> Option<u32> {
-        each_component!(self, component => {
-            if let Some(turn) = component.turn(block, pe_cycles) {
-                return Some(turn);
-            }
-        });
-        None
-    }
-
-    /// See [`BlockMetadata::expected`].
-    #[inline]
-    pub fn expected(
-        &self,
-        block: BlockId,
-        pe_cycles: u32,
-        now: CellTime,
-        true_retries: &dyn Fn() -> u8,
-    ) -> Option<Expected> {
-        each_component!(self, component => {
-            if let Some(expected) = component.expected(block, pe_cycles, now, true_retries) {
-                return Some(expected);
-            }
-        });
-        None
-    }
-
-    /// See [`BlockMetadata::group`].
-    pub fn group(&self, block: BlockId) -> Option<BlockClass> {
-        each_component!(self, component => {
-            if let Some(group) = component.group(block) {
-                return Some(group);
-            }
-        });
-        None
-    }
-
-    /// See [`BlockMetadata::blocks_apart`].
-    pub fn blocks_apart(&self, plane: PlaneId, class: BlockClass) -> Option<u32> {
-        each_component!(self, component => {
-            if let Some(blocks) = component.blocks_apart(plane, class) {
-                return Some(blocks);
-            }
-        });
-        None
-    }
-
     /// See [`BlockMetadata::prefetch`].
     #[inline(always)]
     pub fn prefetch(&self, block: BlockId) {
         each_component!(self, component => component.prefetch(block));
-    }
-
-    /// See [`PageMetadata::hotness`].
-    #[inline(always)]
-    pub fn hotness(&self, lpn: Lpn) -> Option<Hotness> {
-        each_component!(self, component => {
-            if let Some(hotness) = component.hotness(lpn) {
-                return Some(hotness);
-            }
-        });
-        None
-    }
-
-    /// See [`PageMetadata::hotness_at_start`].
-    pub fn hotness_at_start(&self, lpn: Lpn) -> Option<Hotness> {
-        each_component!(self, component => {
-            if let Some(hotness) = component.hotness_at_start(lpn) {
-                return Some(hotness);
-            }
-        });
-        None
     }
 
     /// See [`PageMetadata::reprograms_read_hot`].

@@ -1,43 +1,19 @@
 //! At which level a read starts, and how it goes on.
 
+use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Level};
 
 use super::Machine;
 use crate::flash::{TxnId, UnitId};
-use crate::policy::component::Expected;
-
-/// What a policy of read starts may know of a read. A macro, since the view borrows the components while the policy
-/// beside them is asked.
-macro_rules! read_view {
-    ($machine:ident, $id:expr) => {{
-        let txn = &$machine.flash.txns[$id];
-        let block = $machine.geometry.block_of(txn.ppn);
-        let (mut age, mut pe_cycles) = (ssdlab_base::Nanos::ZERO, 0);
-        // Columns that no one else asks for are not fetched.
-        if $machine.policies.reads.age {
-            age = $machine.flash.cells.age(txn, block, $machine.now);
-            pe_cycles = $machine.ftl.blocks.erases(block);
-        }
-        $crate::policy::read_start::ReadStartView {
-            block,
-            page: $machine.geometry.page_in_block(txn.ppn),
-            lpn: txn.lpn,
-            levels: $machine.flash.cells.levels(),
-            class: $machine.ftl.blocks.class(block),
-            pe_cycles,
-            age,
-            components: $crate::policy::component::Components::new(&$machine.policies.metadata),
-        }
-    }};
-}
-pub(in crate::drive) use read_view;
+use crate::policy::component::{Components, Expected};
+use crate::policy::read_start::ReadStartView;
 
 impl Machine {
     /// Asks at which level a read starts, or goes on.
     #[inline(always)]
     pub(in crate::drive) fn set_level(&mut self, id: TxnId) {
         self.flash.txns[id].level = match self.flash.txns[id].failed {
-            0 => self.policies.read_start.start(&read_view!(self, id)),
+            0 => self.policies.start_level(self.read_view(id)),
             _ => self.next_level(id),
         };
     }
@@ -45,9 +21,32 @@ impl Machine {
     /// Asks at which level a read goes on whose attempt fails, or will perhaps.
     #[inline(never)]
     pub(in crate::drive) fn next_level(&mut self, id: TxnId) -> Level {
+        let view = self.read_view(id);
         let level = self.flash.txns[id].level;
-        let view = read_view!(self, id);
-        self.policies.read_start.climb(&view, level).min(view.last_level())
+        self.policies.level_after(view, level).min(view.last_level())
+    }
+
+    /// Returns what a policy of read starts may know of a read, without the components.
+    #[inline(always)]
+    pub(in crate::drive) fn read_view(&self, id: TxnId) -> ReadStartView<'static> {
+        let txn = &self.flash.txns[id];
+        let block = self.geometry.block_of(txn.ppn);
+        let (mut age, mut pe_cycles) = (Nanos::ZERO, 0);
+        // Columns that no one else asks for are not fetched.
+        if self.policies.reads.age {
+            age = self.flash.cells.age(txn, block, self.now);
+            pe_cycles = self.ftl.blocks.erases(block);
+        }
+        ReadStartView {
+            block,
+            page: self.geometry.page_in_block(txn.ppn),
+            lpn: txn.lpn,
+            levels: self.flash.cells.levels(),
+            class: self.ftl.blocks.class(block),
+            pe_cycles,
+            age,
+            components: Components::NONE,
+        }
     }
 
     /// The reads that a unit holds go on, each at its next level.

@@ -15,7 +15,6 @@ mod requests;
 
 use std::sync::Arc;
 
-pub(super) use levels::read_view;
 pub(super) use life::Lives;
 pub use life::{Life, LifeMark};
 use ssdlab_nand::Geometry;

@@ -1,6 +1,6 @@
 //! The policies of a drive, their events and their actions.
 
-use ssdlab_nand::{BlockId, Lpn};
+use ssdlab_nand::{BlockId, Level, Lpn};
 
 use super::reassessments::Reassessments;
 use crate::account::BlockProbe;
@@ -10,9 +10,10 @@ use crate::policy::Learner;
 use crate::policy::allocation::BlockClass;
 use crate::policy::background::EndedJob;
 use crate::policy::columns::{self, Column, SavedColumns};
+use crate::policy::component::Components;
 use crate::policy::counters::Counters;
 use crate::policy::event::{Action, Actions, Event, EventMask, FreedBlock, Probe};
-use crate::policy::read_start::ReadStartNeeds;
+use crate::policy::read_start::{ReadStartNeeds, ReadStartView};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend,
@@ -195,6 +196,20 @@ impl Policies {
         if !self.actions.as_slice().is_empty() {
             self.pending.extend(self.actions.drain().map(|action| (listener, action)));
         }
+    }
+
+    /// Asks at which level a read starts.
+    #[inline(always)]
+    pub(in crate::drive) fn start_level(&mut self, view: ReadStartView) -> Level {
+        let components = Components::new(&self.metadata);
+        self.read_start.start(&ReadStartView { components, ..view })
+    }
+
+    /// Asks at which level a read goes on that failed at this one.
+    #[inline(always)]
+    pub(in crate::drive) fn level_after(&mut self, view: ReadStartView, failed: Level) -> Level {
+        let components = Components::new(&self.metadata);
+        self.read_start.climb(&ReadStartView { components, ..view }, failed)
     }
 
     /// Whether wear is leveled across priorities now.

@@ -211,6 +211,9 @@ impl Pool {
 
     /// What the placement asks for of a page, as far as a plane without time can grant it.
     fn request_for(&mut self, lpn: Lpn, cause: Cause) -> AllocRequest {
+        if self.placement.is_empty() {
+            return AllocRequest::default();
+        }
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
         let (now, components) = (SimTime::START, Components::NONE);
         let page = PageView { lpn, cause, now, from, components };
