@@ -106,7 +106,7 @@ $(TOOLS)/bin/uv:
 	$(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/python -m pip install --quiet uv pip-audit
 
-# A process of tests for each core; who is done takes tests from others.
+# One process for each core; an idle process takes tests from a busy one.
 PARALLEL := --numprocesses logical --dist worksteal
 
 # The newest versions that pyproject.toml allows and, for the minimal ones, the lowest; UPGRADE= keeps what the files

@@ -130,7 +130,7 @@ def check_results(plans: Sequence[Plan], drawn: str | None = None) -> None:
     detailed = len(plans) if drawn else sum(plan.detail is True for plan in plans)
     option = _option_of(plans)
     results = f"the results of {len(plans)} runs"
-    # The results of a few runs lie within what the runs take.
+    # A few results need no memory beyond that of a run.
     others = drawing + (RUNS if len(plans) > _CHECKED else NOTHING)
     check_room(f"{option}: {results}", for_results(len(plans), 0) + others)
     if detailed:

@@ -40,12 +40,12 @@ LOADED = Need(120 * MEGA, 120 * MEGA, 10 * MEGA)
 """The same where they are loaded."""
 
 _RESULT, _DETAIL = 48_000, 400_000
-"""What a short run's result takes at the peak, and what a report draws of it. Measured."""
+"""Bytes of a short run's result at the peak, and of its details in a report. Measured."""
 _READ = 2
 """The least bytes that a result takes for each byte of its JSON, once that is read. Measured."""
 
 RUNS = Need(0, 0, 28 << 20)
-"""What runs take besides their drives and their results."""
+"""Memory of runs besides their drives and their results."""
 
 _PROCESSES = Need(10 * MEGA, 5 * MEGA, 5 * MEGA)
 """What it takes to begin processes."""

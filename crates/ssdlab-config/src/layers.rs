@@ -19,7 +19,8 @@ use crate::report::{Renamed, Reporter};
 use crate::schema::Schema;
 use crate::tree::{Node, Origin, Sources, Table, Value, steps};
 
-/// The longest config file: far beyond any, and read within a second and 45 MB.
+/// The longest config file. A drive's config is far shorter; much longer files take seconds to
+/// refuse.
 const FILE_BYTES_MAX: u64 = 128 << 10;
 
 /// The layers of a config, each winning over those before it, key by key.

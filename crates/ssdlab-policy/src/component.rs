@@ -1,8 +1,8 @@
 //! Metadata components: state of the controller that several policies read.
 //!
-//! A component learns by events, as policies do, and decides nothing. What it knows of blocks and pages reaches
-//! the drive by [`BlockMetadata`] and [`PageMetadata`]. A policy that needs more of a component finds it by its type in
-//! its view ([`Components`]).
+//! A component learns by events, as policies do, and decides nothing. The drive asks it about
+//! blocks and pages ([`BlockMetadata`], [`PageMetadata`]). A policy that needs more of a component
+//! finds the component by its type in the view ([`Components`]).
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -16,55 +16,56 @@ use crate::allocation::{BlockClass, FreeBlockPolicy};
 use crate::suspend::IdleKey;
 use crate::{Hotness, Learner, PolicyContext, Toggle};
 
-/// What of a drive decides which settings of a component have an effect.
+/// Facts about a drive that decide which settings of a component have an effect.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentFacts {
-    /// No read ever fails.
+    /// Whether no read ever fails.
     pub is_flat: bool,
-    /// There is a buffer.
+    /// Whether the drive has a buffer.
     pub has_buffer: bool,
     /// The order in which free blocks are opened.
     pub opens: FreeBlockPolicy,
-    /// Pages move as the host reads them.
+    /// Whether pages move as the host reads them.
     pub migrates: bool,
-    /// Program modes go by what pages are used for.
+    /// Whether a page's hotness decides its program mode.
     pub by_hotness: bool,
-    /// A policy uses the component.
+    /// Whether a policy uses the component.
     pub is_used: bool,
 }
 
 /// The settings of a component.
 pub trait ComponentConfig {
-    /// Whether a drive with these settings keeps the component. `is_used`: a policy uses it.
+    /// Returns whether a drive with these settings keeps the component. `is_used`: a policy uses
+    /// it.
     fn is_kept(&self, _is_used: bool) -> bool {
         true
     }
 
-    /// Refuses settings that cannot be on a drive whose reads have so many levels.
+    /// Refuses settings that are out of range on a drive whose reads have so many levels.
     ///
     /// # Errors
-    /// The first of them, by its key.
+    /// The first wrong setting, by its key.
     fn check(&self, _levels: u8) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// Settings that may have no effect on a drive, which refuses them then.
+    /// Returns the settings that have no effect on some drives. Such a drive refuses them.
     fn idle_keys(&self, _: &ComponentFacts) -> Vec<IdleKey> {
         Vec::new()
     }
 
-    /// Bytes of memory that the component takes for each logical page.
+    /// Returns the bytes of memory that the component takes for each logical page.
     fn page_bytes(&self) -> u64 {
         0
     }
 
-    /// Kinds of pages that it tells apart and that lie in blocks of their own.
+    /// Returns the number of kinds into which the component sorts pages, each in blocks of its own.
     fn page_kinds(&self) -> u8 {
         1
     }
 }
 
-/// A component that is switched on or off.
+/// The settings of a component that a config switches on or off.
 impl<Config: ComponentConfig> ComponentConfig for Toggle<Config> {
     fn is_kept(&self, is_used: bool) -> bool {
         self.get().is_some_and(|config| config.is_kept(is_used))
@@ -90,7 +91,7 @@ impl<Config: ComponentConfig> ComponentConfig for Toggle<Config> {
 /// A drive at its start, as a component sees it.
 #[derive(Clone, Copy)]
 pub struct StartView<'a> {
-    /// What policies know of the drive, too.
+    /// The facts that policies get as well.
     pub context: &'a PolicyContext,
     /// Logical pages that the host can address.
     pub host_pages: u32,
@@ -106,43 +107,48 @@ pub struct StartView<'a> {
     pub blocks: &'a dyn StartBlocks,
 }
 
-/// What a controller knows or can find out of the blocks of a drive at its start.
+/// The blocks of a drive at its start, as far as a controller knows or can measure them.
 pub trait StartBlocks {
-    /// P/E cycles of a block.
+    /// Returns the P/E cycles of a block.
     fn pe_cycles(&self, block: BlockId) -> u32;
-    /// Mean time between the erases of a block, in nanoseconds of the cells' clock.
+    /// Returns the mean time between the erases of a block, in nanoseconds of the cells' clock.
     fn dwell(&self, block: BlockId) -> u64;
-    /// Page reads of a block since its last erase.
+    /// Returns the page reads of a block since its last erase.
     fn reads(&self, block: BlockId) -> u32;
-    /// When the first page of a block was programmed since its last erase, if it holds data.
+    /// Returns when the first page of a block was programmed since its last erase, if it holds
+    /// data.
     fn programmed(&self, block: BlockId) -> Option<CellTime>;
-    /// What a controller finds when it erases, programs and reads a block at so many P/E cycles.
+    /// Measures a block at so many P/E cycles: erases, programs and reads it.
     fn probe(&self, block: BlockId, pe_cycles: u32) -> BlockProbe;
-    /// How the worst page of a block reads right after it is programmed.
+    /// Returns the level and errors at which the worst page of a block reads right after its
+    /// program.
     fn worst_reading(&self, block: BlockId) -> Reading;
 }
 
 /// A metadata component, one for each key of the config's section `metadata`.
 pub trait Component: Learner + BlockMetadata + PageMetadata + Sized {
-    /// Its settings.
+    /// The settings of the component.
     type Config: ComponentConfig;
 
-    /// Whether it sorts free blocks into classes ([`class_of_free`](Component::class_of_free)).
+    /// Whether the component sorts free blocks into classes
+    /// ([`class_of_free`](Component::class_of_free)).
     const CLASSIFIES: bool = false;
 
-    /// The component with these settings, before any data lies on the drive.
+    /// Returns the component with these settings. No data lies on the drive yet.
     fn build(config: &Self::Config, view: &StartView) -> Self;
 
-    /// The data of the start lies on the drive, and the run is about to begin.
+    /// Takes note of the data that lies on the drive at the start. The run begins next.
     fn begin(&mut self, _: &StartView) {}
 
-    /// The class of a block that is free at the start. `may_join`: its plane keeps enough free blocks without it.
+    /// Returns the class of a block that is free at the start. `may_join`: the plane has enough
+    /// other free blocks, so that this one may be set apart.
     fn class_of_free(&mut self, _: BlockId, _may_join: bool) -> Option<BlockClass> {
         None
     }
 
-    /// The classes of blocks were restored from a state file, and the columns of the component as well. `class_apart`
-    /// returns the class of a block that is set apart, and `None` for any other block.
+    /// Counts the blocks that are set apart, after a state file has restored the classes of blocks
+    /// and the columns of the component. `class_apart` returns the class of a block that is set
+    /// apart, and `None` for any other block.
     fn classes_restored(&mut self, _class_apart: &dyn Fn(BlockId) -> Option<BlockClass>) {}
 }
 
@@ -151,20 +157,21 @@ pub trait Component: Learner + BlockMetadata + PageMetadata + Sized {
 pub struct Expected {
     /// Retries of its worst page.
     pub retries: u8,
-    /// Wear, which no refresh mends: the model's age; of the oracle the error rate right after a page is
-    /// programmed; else P/E cycles.
+    /// Wear, which no refresh mends: the model's age; of the oracle the error rate right after a
+    /// page is programmed; else P/E cycles.
     pub age: f32,
 }
 
-/// What a component knows of blocks.
+/// The answers of a component about blocks.
 pub trait BlockMetadata {
-    /// The place of a free block with so many P/E cycles in the order in which free blocks are opened, the least
-    /// first.
+    /// Returns the rank of a free block with so many P/E cycles. The free block of the lowest rank
+    /// is opened first.
     fn turn(&self, _: BlockId, _pe_cycles: u32) -> Option<u32> {
         None
     }
 
-    /// How a block with so many P/E cycles is expected to read at `now`. An oracle asks for the true retries.
+    /// Returns how a block with so many P/E cycles is expected to read at `now`. An oracle calls
+    /// `true_retries`.
     fn expected(
         &self,
         _: BlockId,
@@ -175,54 +182,56 @@ pub trait BlockMetadata {
         None
     }
 
-    /// The class into which a block falls by what is known of it now, set apart or not.
+    /// Returns the class of a block by its last measurement, whether the block is set apart or not.
     fn group(&self, _: BlockId) -> Option<BlockClass> {
         None
     }
 
-    /// Blocks of a class on a plane that are set apart.
+    /// Returns the number of blocks of a class that are set apart on a plane.
     fn blocks_apart(&self, _: PlaneId, _: BlockClass) -> Option<u32> {
         None
     }
 
-    /// Fetches into the processor's cache what will be noted of a block that is read soon.
+    /// Prefetches the entry of a block that is read soon into the processor's cache.
     fn prefetch(&self, _: BlockId) {}
 }
 
 /// Whether a component learns from a first pass of the workload through the buffer, before the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstPass {
-    /// It does not.
+    /// The component does not.
     Unwanted,
-    /// It does.
+    /// The component does.
     Wanted,
-    /// It would, but knows its pages already, from what was done with them.
+    /// The component would, but knows the pages already from earlier requests.
     Learned,
 }
 
-/// What a component knows of pages.
+/// The answers of a component about pages.
 pub trait PageMetadata {
-    /// What a page is mostly used for.
+    /// Returns whether a page is mostly read, mostly written, or both.
     fn hotness(&self, _: Lpn) -> Option<Hotness> {
         None
     }
 
-    /// What a page was taken for when the data of the start was programmed.
+    /// Returns the hotness of a page when the data of the start was programmed.
     fn hotness_at_start(&self, _: Lpn) -> Option<Hotness> {
         None
     }
 
-    /// Whether pages that leave the buffer as mostly read, and were not programmed as such, are programmed once more.
+    /// Returns whether a page is programmed once more that leaves the buffer as mostly read and was
+    /// not programmed for that.
     fn reprograms_read_hot(&self) -> bool {
         false
     }
 
-    /// Whether it learns from a first pass of the workload.
+    /// Returns whether the component learns from a first pass of the workload.
     fn first_pass(&self) -> FirstPass {
         FirstPass::Unwanted
     }
 
-    /// The data of the start was programmed, by what is known of its pages now.
+    /// Keeps the hotness of all pages as that of the start: the data of the start was programmed by
+    /// it.
     fn start_programmed(&mut self) {}
 }
 
@@ -230,9 +239,9 @@ pub trait PageMetadata {
 #[derive(Clone, Copy)]
 pub struct Components<'a>(&'a dyn Lookup);
 
-/// Finds a component by its type.
+/// A list of components, searched by type.
 pub trait Lookup {
-    /// The component of this type, if the drive keeps it.
+    /// Returns the component of this type, if the drive keeps it.
     fn find(&self, component: TypeId) -> Option<&dyn Any>;
 }
 
@@ -251,16 +260,16 @@ impl fmt::Debug for Components<'_> {
 }
 
 impl<'a> Components<'a> {
-    /// No components.
+    /// The components of a drive that keeps none.
     pub const NONE: Components<'static> = Components(&Nothing);
 
-    /// Those that are found here.
+    /// Returns the components of a list.
     #[inline]
     pub fn new(all: &'a dyn Lookup) -> Components<'a> {
         Components(all)
     }
 
-    /// The component of this type, if the drive keeps it.
+    /// Returns the component of this type, if the drive keeps it.
     #[inline]
     pub fn get<C: Any>(self) -> Option<&'a C> {
         self.0.find(TypeId::of::<C>())?.downcast_ref()

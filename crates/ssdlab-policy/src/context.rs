@@ -30,7 +30,7 @@ pub struct PolicyContext {
     pub classes: ClassFacts,
     /// The page map.
     pub map: MapFacts,
-    /// The metadata components that are kept, by name.
+    /// The names of the metadata components that the drive keeps.
     pub components: Vec<&'static str>,
     /// Names of the voltages with which pages can be programmed, the normal ones first.
     pub program_modes: Vec<String>,
@@ -84,7 +84,7 @@ impl PolicyContext {
         }
     }
 
-    /// Whether a metadata component of this name is kept.
+    /// Returns whether the drive keeps the metadata component of this name.
     pub fn has(&self, component: &str) -> bool {
         self.components.contains(&component)
     }

@@ -105,7 +105,7 @@ pub trait PlacementPolicy: Policy {
 }
 
 impl PlacementView<'_> {
-    /// A write of one page of this size, alone on a drive of which nothing else is known.
+    /// Returns a write of one page of this size, alone on a drive of which nothing else is known.
     pub fn of_a_page(cause: Cause, page_size: Bytes) -> PlacementView<'static> {
         PlacementView {
             cause,

@@ -23,7 +23,7 @@ pub struct ProgramModeView<'a> {
 }
 
 impl ProgramModeView<'_> {
-    /// A write of the host to a block of this class, of which nothing else is known.
+    /// Returns a write of the host to a block of this class, of which nothing else is known.
     pub fn of_a_class(class: BlockClass) -> ProgramModeView<'static> {
         let (cause, hotness) = (Cause::Host, None);
         ProgramModeView { cause, class, hotness, components: Components::NONE }

@@ -132,10 +132,13 @@ macro_rules! background {
                 policies
             }
 
-            /// Whether a background policy that is on uses this of a drive.
-            pub fn any_uses(choice: &BackgroundChoice, what: impl Fn(&BackgroundUses) -> bool) -> bool {
+            /// Returns whether a background policy that is on uses such a thing of a drive.
+            pub fn any_uses(
+                choice: &BackgroundChoice,
+                is_it: impl Fn(&BackgroundUses) -> bool,
+            ) -> bool {
                 $(choice.$name.get().is_some_and(|config| {
-                    what(&<$Policy as BackgroundPolicy>::uses(config))
+                    is_it(&<$Policy as BackgroundPolicy>::uses(config))
                 }))||+
             }
 

@@ -144,7 +144,7 @@ fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     config.metadata.idle_keys(facts, |component| is_used(config, component))
 }
 
-/// Whether a policy uses a metadata component.
+/// Returns whether a policy uses the metadata component of this name.
 pub(super) fn is_used(config: &DriveConfig, component: &str) -> bool {
     config.ftl.free_block_policy.uses().is_some_and(|used| used.component == component)
         || AnyBackground::any_uses(&config.background, |uses| uses.component == Some(component))

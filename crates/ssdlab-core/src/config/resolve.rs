@@ -157,7 +157,7 @@ impl Resolved {
         }
     }
 
-    /// The metadata components that the drive keeps, by name.
+    /// Returns the names of the metadata components that the drive keeps.
     pub fn components(&self) -> Vec<&'static str> {
         self.config.metadata.kept(|component| is_used(&self.config, component))
     }
@@ -357,7 +357,7 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses to open blocks by what no component knows.
+/// Refuses a free-block policy that uses a metadata component which the drive does not keep.
 fn check_opens(opens: FreeBlockPolicy, setup: &PolicyContext) -> Result<(), Refusal> {
     match opens.uses() {
         Some(used) if !setup.has(used.component) => {

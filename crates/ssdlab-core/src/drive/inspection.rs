@@ -157,7 +157,7 @@ impl Drive {
         Policies::new(resolved, Metadata::default()).placement.iter().any(|link| link.needs().hints)
     }
 
-    /// The metadata components that it keeps.
+    /// Returns the metadata components that the drive keeps.
     pub fn components(&self) -> Components<'_> {
         Components::new(&self.machine.policies.metadata)
     }

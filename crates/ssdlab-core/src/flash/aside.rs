@@ -172,9 +172,9 @@ impl Flash {
         Err(format!("{:?}: worked {worked} ns with {left} ns left", unit.work))
     }
 
-    /// Whether a unit whose reads have all been decoded or failed may set those that failed aside: a
-    /// host read of a higher rank waits for it. Returns that read, and how many of the host's are set aside
-    /// there already.
+    /// Returns the host read of a higher rank that waits for a unit whose reads have all decoded or
+    /// failed, and the number of host reads that the unit has set aside. The unit may set the
+    /// failed reads aside for it.
     pub fn overtaken(&self, id: UnitId) -> Option<(TxnId, u8)> {
         let unit = &self.units[id.0 as usize];
         if !self.is_overtaken(unit) {

@@ -31,7 +31,7 @@ const VOLTAGES: &str = r#"
     transfer = "100us"
 "#;
 
-/// Pages that left the buffer by what they were mostly used for, and all logical pages by that.
+/// Pages that left the buffer, and all logical pages, each by hotness.
 fn hotness(drive: &Drive) -> ([u64; Hotness::COUNT], [u64; Hotness::COUNT]) {
     let hot = drive.components().get::<HotPages>().expect("it is learned");
     (hot.found(), hot.pages())

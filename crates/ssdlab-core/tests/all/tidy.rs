@@ -196,7 +196,7 @@ fn the_core_names_no_policy_of_a_scheme() {
     }
 }
 
-/// The metadata components, by type and by the module that has them.
+/// The names of the metadata components: keys and types.
 fn components() -> Vec<String> {
     let list = fs::read_to_string(crates().join("ssdlab-schemes/src/metadata/mod.rs"));
     let list = list.expect("the list's file");
@@ -204,7 +204,7 @@ fn components() -> Vec<String> {
     let (list, _) = list.split_once("\n}").expect("the end of the list");
     let lines = list.lines().filter(|line| !is_comment(line));
     let pairs = lines.filter_map(|line| line.trim().trim_end_matches(',').split_once(": "));
-    // Classes of blocks are a word of the drive, too; so is the key that names them.
+    // The drive itself has classes of blocks.
     let words = pairs.flat_map(|(name, component)| [name, component]);
     words.filter(|&word| word != "block_class").map(str::to_owned).collect()
 }

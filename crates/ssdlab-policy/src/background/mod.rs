@@ -133,7 +133,7 @@ pub struct HostRead {
     pub block: BlockId,
     /// Whether the block is set apart for what is read often.
     pub is_apart: bool,
-    /// The group of the block, 0 the best: the class into which it falls by what is known of it now.
+    /// The group of the block, 0 the best: its class by the last measurement.
     pub group: BlockClass,
 }
 
@@ -159,7 +159,7 @@ pub struct BackgroundNeeds {
 /// What a background policy uses of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BackgroundUses {
-    /// The metadata component that it uses, by name.
+    /// The name of the metadata component that the policy uses.
     pub component: Option<&'static str>,
     /// Blocks of their own, for [`Writer::Cold`].
     pub cold_blocks: bool,

@@ -8,7 +8,7 @@ pub mod per_hotness;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_policy::PolicyContext;
 
-/// Refuses a policy in a slot that goes by what pages are mostly used for, where that is not known.
+/// Refuses a policy that needs the hotness of pages on a drive that does not learn it.
 fn needs_hotness(context: &PolicyContext, slot: &str, name: &str) -> Result<(), Refusal> {
     if context.has("page_hotness") && context.buffer_pages > 0 {
         Ok(())

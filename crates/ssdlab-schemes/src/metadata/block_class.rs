@@ -82,13 +82,14 @@ impl BlockClassChoice {
         }
     }
 
-    /// Whether the drive learns the class of a block as it runs, so that the config alone does not tell it.
+    /// Returns whether the drive learns the classes of blocks as it runs, so that a state file must
+    /// carry them.
     pub fn is_learned(&self) -> bool {
         matches!(self, BlockClassChoice::Predicted(_) | BlockClassChoice::Measured(_))
     }
 
-    /// The number of planes that follow one another among which a page may move to a better class; `None` if pages do
-    /// not move for that.
+    /// Returns the number of consecutive planes among which a page may move to a better class;
+    /// `None` if pages do not move.
     pub fn move_span(&self, geometry: &Geometry) -> Option<u32> {
         match self {
             BlockClassChoice::Measured(groups) => Some(groups.scope.planes(geometry)),
@@ -162,7 +163,7 @@ impl BlockClassChoice {
 }
 
 impl ComponentConfig for BlockClassChoice {
-    /// Of classes that do not follow from readings nothing is kept but the class of each block.
+    /// Other classes need no state besides the class of each block.
     fn is_kept(&self, _: bool) -> bool {
         matches!(self, BlockClassChoice::Measured(_))
     }
@@ -226,7 +227,7 @@ fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses groups that are none.
+/// Refuses boundaries of groups that are out of range or out of order.
 fn check_groups(config: &GroupsConfig, levels: u8) -> Result<(), Refusal> {
     const KEY: &str = "metadata.block_class.measured.boundaries";
     let growth = config.growth.unwrap_or(1.0);

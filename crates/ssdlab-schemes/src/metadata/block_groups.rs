@@ -73,7 +73,8 @@ pub struct First {
 }
 
 impl Groups {
-    /// The drive of this view, with these readings and P/E cycles of its blocks.
+    /// Returns the first state of this view's drive, with these readings and P/E cycles of its
+    /// blocks.
     fn first(view: &StartView, known: Vec<Reading>, erases: Vec<u32>) -> First {
         First {
             blocks_per_plane: view.context.geometry.blocks,

@@ -1,7 +1,8 @@
-//! What the controller knows or has learned of blocks and pages: components, each named by a key of the config's
-//! section `metadata`. A component answers questions and decides nothing. A drive that keeps none pays nothing.
+//! Metadata components: what the controller knows of blocks and pages.
 //!
-//! The list at the end names every component: a new one is its file and its line.
+//! A key of the config's section `metadata` names each. A component answers questions and decides
+//! nothing. A drive without components spends nothing on them. The list `components!` names every
+//! component: a new one is a file and a line.
 
 pub mod block_class;
 pub mod block_groups;
@@ -42,7 +43,7 @@ pub fn place_of(component: &str) -> String {
 /// Declares the components: a config key for each, and what holds those that a drive keeps.
 macro_rules! components {
     ($d:tt $each:ident $each_mut:ident $($(#[doc = $doc:literal])+ $name:ident: $Component:ident),+ $(,)?) => {
-        /// What the controller knows of its blocks and pages.
+        /// The settings of the metadata components.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct MetadataConfig {
@@ -50,7 +51,7 @@ macro_rules! components {
         }
 
         impl MetadataConfig {
-            /// The settings of each component with its name.
+            /// Returns the settings of each component with its name.
             fn each(&self) -> impl Iterator<Item = (&'static str, &dyn ComponentConfig)> {
                 let all = [$((stringify!($name), &self.$name as &dyn ComponentConfig)),+];
                 all.into_iter()
@@ -79,7 +80,7 @@ macro_rules! components {
                 }
             }
 
-            /// The components that are there, in the order in which they learn.
+            /// Returns the components that the drive keeps, in the order in which they learn.
             pub fn components(&mut self) -> impl Iterator<Item = (ComponentId, &mut dyn Learner)> {
                 let all = [$(
                     self.$name.as_deref_mut().map(|component| {
@@ -89,7 +90,7 @@ macro_rules! components {
                 all.into_iter().flatten()
             }
 
-            /// Tells one component of an event.
+            /// Passes an event to one component.
             #[inline]
             pub fn on_event(&mut self, id: ComponentId, event: &Event, actions: &mut Actions) {
                 match id {
@@ -101,7 +102,7 @@ macro_rules! components {
                 }
             }
 
-            /// Whether a component sorts free blocks into classes.
+            /// Returns whether a component sorts free blocks into classes.
             pub fn classifies(&self) -> bool {
                 $(self.$name.is_some() && <$Component as Component>::CLASSIFIES)||+
             }
@@ -117,14 +118,14 @@ macro_rules! components {
             }
         }
 
-        /// Does something with each component.
+        /// Evaluates an expression for each component that the drive keeps.
         macro_rules! $each {
             ($d metadata:ident, $d component:ident => $d call:expr) => {
                 $(if let Some($d component) = $d metadata.$name.as_deref() { $d call })+
             };
         }
 
-        /// Does something with each component that changes it.
+        /// As the macro above, for an expression that changes the component.
         macro_rules! $each_mut {
             ($d metadata:ident, $d component:ident => $d call:expr) => {
                 $(if let Some($d component) = $d metadata.$name.as_deref_mut() { $d call })+
@@ -140,28 +141,29 @@ components! { $ each_component each_component_mut
     /// The estimate of how many retries a read of each block takes: `none`, `predicted`,
     /// `last_seen` or `oracle`. Default: `none`.
     retry_estimate: RetryEstimates,
-    /// How it is known whether pages are mostly read or mostly written: `none`, or `buffer` (by their
-    /// uses in it). Default: `none`.
+    /// How it is known whether pages are mostly read or mostly written: `none`, or `buffer` (by
+    /// their uses in it). Default: `none`.
     page_hotness: HotPages,
 }
 
 impl MetadataConfig {
-    /// The names of the components that a drive keeps, of which a policy uses some.
+    /// Returns the names of the components that a drive keeps. `is_used` tells whether a policy
+    /// uses one.
     pub fn kept(&self, is_used: impl Fn(&str) -> bool) -> Vec<&'static str> {
         let kept = self.each().filter(|(name, config)| config.is_kept(is_used(name)));
         kept.map(|(name, _)| name).collect()
     }
 
-    /// Refuses settings that cannot be on a drive whose reads have so many levels.
+    /// Refuses settings that are out of range on a drive whose reads have so many levels.
     ///
     /// # Errors
-    /// The first of them, by its key.
+    /// The first wrong setting, by its key.
     pub fn check(&self, levels: u8) -> Result<(), Refusal> {
         self.each().try_for_each(|(_, config)| config.check(levels))
     }
 
-    /// Settings that may have no effect on a drive. `facts` tells of the drive, for a component of which a
-    /// policy uses some.
+    /// Returns the settings that have no effect on some drives. `is_used` replaces the field of
+    /// `facts`.
     pub fn idle_keys(&self, facts: ComponentFacts, is_used: impl Fn(&str) -> bool) -> Vec<IdleKey> {
         let of = |(name, config): (&str, &dyn ComponentConfig)| {
             config.idle_keys(&ComponentFacts { is_used: is_used(name), ..facts })
@@ -169,18 +171,18 @@ impl MetadataConfig {
         self.each().flat_map(of).collect()
     }
 
-    /// Bytes of memory that the components take for each logical page.
+    /// Returns the bytes of memory that the components take for each logical page.
     pub fn page_bytes(&self) -> u64 {
         self.each().map(|(_, config)| config.page_bytes()).sum()
     }
 
-    /// Kinds of pages that the components tell apart and that lie in blocks of their own.
+    /// Returns the number of kinds into which the components sort pages, each in blocks of its own.
     pub fn page_kinds(&self) -> u8 {
         self.each().map(|(_, config)| config.page_kinds()).product()
     }
 }
 
-/// Asks the components one after the other, until one knows the answer.
+/// Declares the questions that go to one component after the other until one has the answer.
 macro_rules! first_answers {
     ($(
         $(#[$hint:meta])+ fn $name:ident($($argument:ident: $Argument:ty),+) -> Option<$Answer:ty>;

@@ -60,7 +60,7 @@ impl ComponentConfig for RetryEstimateChoice {
             RetryEstimateChoice::None(_) => return Vec::new(),
             _ => Some(self.name().to_owned()),
         };
-        // Of what a fit found, who does not ask makes no use: it goes to every scheme that is compared.
+        // A fit's settings go to every scheme of a comparison, also to those without the estimate.
         let is_fitted = matches!(self, RetryEstimateChoice::Predicted(_));
         vec![
             (KEY, estimate.clone(), facts.is_flat, "under flat physics"),
@@ -102,7 +102,7 @@ enum Source {
     Known,
 }
 
-/// What estimates, and the table that it keeps: a column for each fact.
+/// The estimates of retries: the source, and a table with a column for each fact.
 #[derive(Clone, Debug)]
 pub struct RetryEstimates {
     source: Source,
@@ -186,8 +186,8 @@ impl RetryEstimates {
         }
     }
 
-    /// How a block of so many P/E cycles is expected to read at `now` on the cells' clock. The oracle knows how
-    /// it was.
+    /// Returns how a block of so many P/E cycles is expected to read at `now` on the cells' clock.
+    /// For the oracle: how it read right after its last program.
     #[inline]
     fn estimate(&self, block: BlockId, erases: u32, now: CellTime) -> Expected {
         let at = block.index();
@@ -209,8 +209,8 @@ impl RetryEstimates {
         }
     }
 
-    /// The place of a free block in the order of blocks, the least first: by its retries and errors as
-    /// they will be right after it is programmed.
+    /// Returns the rank of a free block, the lowest first: by the retries and errors that it will
+    /// have right after a program.
     fn turn_of(&self, block: BlockId) -> u32 {
         let at = block.index();
         match &self.source {

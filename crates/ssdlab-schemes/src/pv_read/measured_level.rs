@@ -42,8 +42,8 @@ impl Policy for MeasuredLevel {
     }
 }
 
-/// The level at which a block was measured on the drive. Apart, so that other policies of the slot need not save the
-/// registers that the search takes.
+/// Returns the level at which the block was measured on the drive. Not inlined: every other policy
+/// of the slot would save the registers that this search needs.
 #[inline(never)]
 fn measured(view: &ReadStartView) -> Level {
     let groups = view.components.get::<Groups>();

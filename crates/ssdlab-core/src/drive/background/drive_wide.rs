@@ -98,7 +98,7 @@ impl DriveWide {
         }
     }
 
-    /// Adds the timers that were set once to what a state file carries: the cells' time that is left.
+    /// Saves the one-shot timers: for each the cells' time that is left.
     pub(in crate::drive) fn save_timers(
         &self,
         now: SimTime,
@@ -116,7 +116,7 @@ impl DriveWide {
         }
     }
 
-    /// Sets the timers that [`DriveWide::save_timers`] has added.
+    /// Sets the timers that [`DriveWide::save_timers`] has saved.
     ///
     /// # Errors
     /// When a timer is set for later than a run can last.
@@ -191,11 +191,11 @@ impl DriveWide {
     }
 }
 
-/// What a state file has of a timer, and the most of it.
+/// The name of a timer's column in a state file, and its largest value.
 const TIMER: &str = "left";
 const TIMER_MOST: u64 = 1 << 62;
 
-/// Where a state file has the timer of the policy at a place.
+/// Returns the place in a state file of the timer of the policy at a place in the config.
 fn timer_of(place: &str) -> String {
     format!("{place}/timer")
 }

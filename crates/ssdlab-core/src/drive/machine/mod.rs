@@ -52,7 +52,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// How many blocks there are, and classes.
+    /// Returns the number of blocks and the number of classes.
     pub(super) fn shape(&self) -> (usize, usize) {
         (self.ftl.blocks.len(), self.resolved.config.metadata.block_class.classes())
     }

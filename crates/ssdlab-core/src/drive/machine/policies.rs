@@ -343,7 +343,8 @@ impl Policies {
         all
     }
 
-    /// Returns each component and policy by its place in the config, and who records events by a name.
+    /// Returns the place in the config of each component and policy; the record of events has a
+    /// name.
     pub(in crate::drive) fn places(&mut self) -> Vec<(Listener, String)> {
         let all = self.learners().into_iter().map(|(listener, place, _)| (listener, place));
         all.chain([(Listener::Record, "record".to_owned())]).collect()

@@ -6,14 +6,14 @@ use crate::policy::allocation::BlockClass;
 use crate::policy::columns::{Column, SavedColumns};
 use crate::policy::event::Action;
 
-/// Where a state file has them.
+/// The place of these actions in a state file.
 const PLACE: &str = "reassessments";
 
-/// What was asked for of blocks that are not free yet, in the order of asking.
+/// The actions that set a class or turn of a block that is not free yet, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reassessments(Vec<Action>);
 
-/// The same by block, for a state file.
+/// The same actions by block, for a state file.
 struct Table {
     /// The new class of a block, counted from 1; 0 without one.
     classes: Vec<u8>,
@@ -27,7 +27,7 @@ impl Table {
         Table { classes: vec![0; blocks], has_turn: vec![0; blocks], turns: vec![0; blocks] }
     }
 
-    /// Its columns, where there are so many classes.
+    /// Returns the columns of the table, on a drive with so many classes.
     fn columns(&mut self, classes: usize) -> [Column<'_>; 3] {
         [
             Column::new("classes", &mut self.classes).up_to(classes as u64),
@@ -42,23 +42,23 @@ impl Reassessments {
         self.0.is_empty()
     }
 
-    /// Keeps one until its block is free.
+    /// Keeps an action until its block is free.
     pub(super) fn push(&mut self, action: Action) {
         self.0.push(action);
     }
 
-    /// Takes those of a block.
+    /// Takes the actions of a block.
     pub(super) fn take(&mut self, of_block: impl Fn(&Action) -> bool) -> Vec<Action> {
         self.0.extract_if(.., |action| of_block(action)).collect()
     }
 
-    /// Adds them to what a state file carries of a drive with so many blocks and classes.
+    /// Saves the actions of a drive with so many blocks and classes.
     pub(super) fn save(&self, (blocks, classes): (usize, usize), to: &mut SavedColumns) {
         if self.is_empty() {
             return;
         }
         let mut table = Table::blank(blocks);
-        // The last that was asked for of a block counts.
+        // The last action of a block counts.
         for action in &self.0 {
             match *action {
                 Action::SetClass { block, class } => table.classes[block.index()] = class.0 + 1,
@@ -71,7 +71,7 @@ impl Reassessments {
         to.add(PLACE, &table.columns(classes));
     }
 
-    /// Restores what [`Reassessments::save`] has added.
+    /// Restores the actions that [`Reassessments::save`] has saved.
     ///
     /// # Errors
     /// When a value is outside the range of its column.

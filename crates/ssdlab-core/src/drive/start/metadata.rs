@@ -18,7 +18,7 @@ use crate::policy::component::{StartBlocks, StartView};
 struct Blocks<'a> {
     resolved: &'a Resolved,
     cells: &'a Cells,
-    /// Their books, if these are made already.
+    /// The block table, if it has been built.
     table: Option<&'a BlockTable>,
 }
 
@@ -65,14 +65,16 @@ impl Blocks<'_> {
     }
 }
 
-/// Builds the components of a drive on which no data lies; `table` has the books of its blocks, if there are any.
+/// Builds the components of a drive on which no data lies. `table`: the block table, if it has been
+/// built.
 pub(super) fn build(resolved: &Resolved, table: Option<&BlockTable>, cells: &Cells) -> Metadata {
     let context = resolved.policy_context();
     let blocks = Blocks { resolved, cells, table };
     Metadata::build(&resolved.config.metadata, &blocks.view(&context))
 }
 
-/// Lets the components see the data of the start, and sorts free blocks into classes if a component does that.
+/// Shows the components the data of the start, and sorts the free blocks if a component classifies
+/// them.
 pub fn begin(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl, cells: &Cells) {
     let context = resolved.policy_context();
     let blocks = Blocks { resolved, cells, table: Some(&ftl.blocks) };
@@ -82,7 +84,7 @@ pub fn begin(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl, cells:
     }
 }
 
-/// Sets a part of the free blocks apart.
+/// Gives each free block the class that a component has for it, and has the allocator sort them.
 fn classify(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl) {
     let geometry: &Geometry = resolved.geometry();
     set_turns(metadata, &mut ftl.blocks);
@@ -120,8 +122,8 @@ fn sort_free_blocks(resolved: &Resolved, ftl: &mut Ftl) {
     ftl.alloc = alloc.expect("pages of the same order");
 }
 
-/// Sets the blocks apart that were set apart when a state file was written, if the file says which. The components
-/// have been restored from it.
+/// Restores the blocks that are set apart from a state file, if the file has them. The components
+/// have been restored before.
 pub fn restore_apart(
     resolved: &Resolved,
     metadata: &mut Metadata,

@@ -34,7 +34,7 @@ const DRAWN_ALONE: u32 = 1 << 20;
 pub struct Start {
     pub(super) ftl: Ftl,
     pub(super) cells: Cells,
-    /// What is known of the blocks before data lies on them.
+    /// The components, which have not seen the data yet.
     pub(super) metadata: Metadata,
 }
 
@@ -86,7 +86,8 @@ impl Resolved {
     /// [`Start::draw`] makes of them differs. `outlined_alike` is asked where their background policies differ.
     pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
         fn relevant(resolved: &Resolved) -> impl PartialEq {
-            // By name, so that whoever adds a section decides whether a start depends on it.
+            // Every section by name: the author of a new section must decide whether a start
+            // depends on it.
             let DriveConfig {
                 geometry,
                 timing,
@@ -108,7 +109,7 @@ impl Resolved {
                 workload: _,
             } = &resolved.config;
             let components = resolved.components();
-            // A component may look at blocks, and sees how long they take to erase.
+            // A component may measure blocks, and so depends on the times of erases.
             let timing = (&timing.program_modes, (!components.is_empty()).then_some(timing));
             let sections = (geometry, timing, physics, flash.time_scale, ftl, metadata, start);
             // Who chooses among streams decides which blocks are open.

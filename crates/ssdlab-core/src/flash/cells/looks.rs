@@ -51,7 +51,7 @@ impl Cells {
         self.chip.level_needed(block, &conditions).map_or(self.levels(), Level::retries)
     }
 
-    /// What a first reading of a block tells: its worst page, as it is worn now, right after it was programmed.
+    /// Returns the reading of a block's worst page at the present wear, right after a program.
     pub fn first_reading(&self, block: BlockId, geometry: &Geometry) -> Reading {
         let (level, errors) = self.fresh(block, geometry);
         Reading { level: level.min(self.last_level()), errors }
