@@ -121,7 +121,7 @@ def test_in_a_program_the_result_is_whole(monkeypatch: pytest.MonkeyPatch) -> No
     before = signal.getsignal(signal.SIGINT)
     comparison = api._comparison
 
-    def press(*arguments: object) -> ssdlab.Comparison:
+    def press(*arguments: object) -> tuple[ssdlab.Comparison, InputError | None]:
         os.kill(os.getpid(), signal.SIGINT)
         return comparison(*arguments)  # type: ignore[arg-type]
 

@@ -135,7 +135,7 @@ def test_a_part_that_some_seeds_have_is_reported_for_all() -> None:
     for stopped, backlog in zip(results[1:], (128, 90), strict=False):
         stopped |= {"saturated": True, "backlog": backlog}
     results[3] |= {"uncorrectable": 7, "remarks": [*results[3]["remarks"], "an odd one"]}
-    whole = api._comparison(plans, [json.dumps(result) for result in results])
+    whole, _ = api._comparison(plans, [json.dumps(result) for result in results])
     expected = [
         (
             "SATURATED: 2 of 4 seeds saturated, the drive cannot keep up;"
