@@ -61,6 +61,15 @@ ARGUMENTS = [
     ("run --fit", "ssdlab run: --fit is now called --wrap"),
     ("compare --fit=1", "ssdlab compare: --fit is now called --wrap"),
     ("physics --fit", 'ssdlab physics: no such option --fit (did you mean "--set"?)'),
+    ("run --limit 3 --limit 4", "--limit: given 2 times, expected once"),
+    *(
+        (
+            f"compare {option} a {option} b {option} c",
+            f"{option}: given 3 times, expected once, with commas between several names",
+        )
+        for option in ("--device", "--stage", "--scheme")
+    ),
+    ("trace info x --json a --json b", "--json: given 2 times, expected once"),
     ("run --limit", "option '--limit' requires an argument"),
     ("run trace.csv", "ssdlab run: got unexpected extra argument (trace.csv)"),
     ("run --seeds 0", "--seeds: got '0', expected a whole number from 1"),

@@ -216,7 +216,7 @@ impl AnyProgramMode {
 
 asks! { each_read_start, AnyReadStart {
     /// [`ReadStartPolicy::start`].
-    #[inline] fn start(self: &mut Self, view: &ReadStartView) -> Level;
+    #[inline(always)] fn start(self: &mut Self, view: &ReadStartView) -> Level;
     /// [`ReadStartPolicy::climb`].
     fn climb(self: &mut Self, view: &ReadStartView, failed: Level) -> Level;
     /// [`ReadStartPolicy::needs`].

@@ -10,6 +10,9 @@ from ssdlab.arguments import MAX_INTEGER, expected_range
 from ssdlab.errors import quoted
 from ssdlab.suggestions import did_you_mean
 
+COMPARED = ("device", "stage", "scheme")
+"""The options by which ``compare`` takes several names."""
+
 
 class CommandGroup(click.Group):
     """A group of commands that answers a wrong name with the nearest right one."""
@@ -24,7 +27,10 @@ class CommandGroup(click.Group):
             raise click.UsageError(
                 f"no such command {quoted(name)}{did_you_mean(name, known)}", ctx=ctx
             )
-        return super().resolve_command(ctx, args)
+        found, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            _check_given_once(click.Context(command, info_name=found, parent=ctx), rest)
+        return found, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; on Ctrl-C click would put an empty line before the word."""
@@ -32,6 +38,22 @@ class CommandGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise click.Abort from None
+
+
+def _check_given_once(ctx: click.Context, args: list[str]) -> None:
+    """Refuse an option of one value that is given twice: click would take the last."""
+    command = ctx.command
+    try:
+        _, _, given = command.make_parser(ctx).parse_args(list(args))
+    except click.UsageError:
+        # Click tells of it when it reads the arguments.
+        return
+    for param in command.params:
+        is_single = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
+        if is_single and (times := given.count(param)) > 1:
+            is_list = command.name == "compare" and param.name in COMPARED
+            several = ", with commas between several names" if is_list else ""
+            raise click.BadParameter(f"given {times} times, expected once{several}", ctx, param)
 
 
 class WholeNumber(click.ParamType[int]):
