@@ -17,7 +17,7 @@ PLANT := tests/mutants/plant
 
 OFFICE := examples/office.csv.xz
 
-# What tests and lints install: these versions, these bytes (docs/supply-chain.md).
+# What tests and lints install: these versions, these bytes (docs/project/supply-chain.md).
 LOCK := requirements/dev.lock
 # The lowest versions that pyproject.toml allows of what ssdlab needs, and the tests' own as above.
 MINIMAL := requirements/minimal.lock
@@ -44,24 +44,24 @@ help:
 	@echo "make bench     the speed of the simulator, kept under benches/runs"
 	@echo "make digests   what results are, for the test that they do not change unnoticed"
 	@echo "make figures   whether the figures of all schemes on all devices are what they were (ten minutes)"
-	@echo "make scale     what a request costs as drives, runs and footprints grow, into docs/performance.md (five minutes)"
+	@echo "make scale     what a request costs as drives, runs and footprints grow, into docs/project/performance.md (five minutes)"
 	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
-	@echo "make dlv       the tables of docs/dlv.md (half an hour)"
-	@echo "make pa-ssd    the tables of docs/pa-ssd.md (an hour, a few minutes after make reproduce)"
-	@echo "make pv-read   the tables of docs/pv-read.md (three quarters of an hour)"
-	@echo "make readguard the tables of docs/readguard.md (hours)"
+	@echo "make dlv       the tables of docs/systems/dlv.md (half an hour)"
+	@echo "make pa-ssd    the tables of docs/systems/pa-ssd.md (an hour, a few minutes after make reproduce)"
+	@echo "make pv-read   the tables of docs/systems/pv-read.md (three quarters of an hour)"
+	@echo "make readguard the tables of docs/systems/readguard.md (hours)"
 	@echo "make readguard-full  the same mixes to their ends, into build/ (a working day)"
-	@echo "make hire      the tables of docs/hire.md (three quarters of an hour)"
-	@echo "make all-five  the tables of docs/all-five.md (twenty minutes)"
-	@echo "make streams   the tables of docs/streams.md (some minutes); those of real traces with SSDLAB_TRACES"
-	@echo "make reproduce what the papers claim, recomputed, into docs/reproduction.md (hours)"
-	@echo "make ldpc      the figures of docs/ldpc.md (ten minutes)"
-	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/fit.md"
-	@echo "make twins     every twin against its targets, into docs/twins.md (ten minutes)"
+	@echo "make hire      the tables of docs/systems/hire.md (three quarters of an hour)"
+	@echo "make all-five  the tables of docs/systems/all-five.md (twenty minutes)"
+	@echo "make streams   the tables of docs/systems/sepbit.md (some minutes); those of real traces with SSDLAB_TRACES"
+	@echo "make reproduce what the papers claim, recomputed, into docs/ledger.md (hours)"
+	@echo "make ldpc      the figures of docs/concepts/ldpc.md (ten minutes)"
+	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/guides/calibrate.md"
+	@echo "make twins     every twin against its targets, into docs/concepts/twins.md (ten minutes)"
 	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES, their shapes and tables"
-	@echo "make docs      generate docs/config.md and docs/results.md again"
+	@echo "make docs      generate docs/reference/config.md and docs/reference/results.md again"
 	@echo "make fuzz      fuzz the readers, the config and state files, a minute each"
-	@echo "make faults    make every write, link and thread of the commands fail, into docs/robustness.md (two hours)"
+	@echo "make faults    make every write, link and thread of the commands fail, into docs/project/robustness.md (two hours)"
 	@echo "make mutants   mutation tests of the drive's core (hours)"
 
 # The environment itself, made anew only if it is gone.
@@ -129,7 +129,7 @@ audit: $(TOOLS)/bin/uv
 	done
 	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(LOCK)
 
-# That the lower bounds in pyproject.toml are true: docs/supply-chain.md holds the last result.
+# That the lower bounds in pyproject.toml are true: docs/project/supply-chain.md holds the last result.
 test-minimal: $(STAMPS)/venv
 	@mkdir -p target
 	$(PYTHON) -m venv --clear target/minimal
@@ -149,7 +149,7 @@ test: test-rust test-python
 test-rust: $(STAMPS)/venv
 	cargo test --quiet --workspace --locked
 
-# The whole range of write amplification: docs/validation.md holds the last result.
+# The whole range of write amplification: docs/project/validation.md holds the last result.
 theory:
 	cargo test --release -p ssdlab-run --test theory --locked -- --include-ignored --nocapture
 
@@ -158,15 +158,15 @@ test-python: dev
 	$(BIN)/python -m mypy.stubtest ssdlab._native --mypy-config-file pyproject.toml
 	$(BIN)/pytest $(PARALLEL)
 
-# The tables of docs/pa-ssd.md: seven schemes on eight workloads in full, twice, and what varies.
+# The tables of docs/systems/pa-ssd.md: seven schemes on eight workloads in full, twice, and what varies.
 pa-ssd: dev
 	$(BIN)/python -m ssdlab_reproduction.tables.pa_ssd
 
-# The tables of docs/pv-read.md: what the paper claims, on eight workloads in full. What was stopped goes on.
+# The tables of docs/systems/pv-read.md: what the paper claims, on eight workloads in full. What was stopped goes on.
 pv-read: dev
 	$(BIN)/python -m ssdlab_reproduction.tables.pv_read
 
-# The tables of docs/readguard.md: what the paper claims, on five mixes; hours. What was stopped goes on.
+# The tables of docs/systems/readguard.md: what the paper claims, on five mixes; hours. What was stopped goes on.
 readguard: dev
 	$(BIN)/python -m ssdlab_reproduction.tables.readguard
 
@@ -175,34 +175,34 @@ readguard: dev
 readguard-full: dev
 	$(BIN)/python -m ssdlab_reproduction.tables.readguard full
 
-# docs/reproduction.md: what the five papers claim, recomputed; hours. What was stopped goes on.
+# docs/ledger.md: what the five papers claim, recomputed; hours. What was stopped goes on.
 reproduce: dev
 	@mkdir -p build
 	$(BIN)/ssdlab reproduce --out build/reproduction
-	PYTHONPATH=benches $(BIN)/python docs/reproduction.py build/reproduction/ledger.md
+	PYTHONPATH=benches $(BIN)/python docs/generators/reproduction.py build/reproduction/ledger.md
 
-# The tables of docs/hire.md: what the paper claims, on seventeen workloads. What was stopped goes on.
+# The tables of docs/systems/hire.md: what the paper claims, on seventeen workloads. What was stopped goes on.
 hire: dev
 	$(BIN)/python -m ssdlab_reproduction.tables.hire
 
-# The tables of docs/all-five.md: systems by themselves, and each part alone and taken out of all. What was stopped goes on.
+# The tables of docs/systems/all-five.md: systems by themselves, and each part alone and taken out of all. What was stopped goes on.
 all-five: dev
 	$(BIN)/python -m ssdlab_reproduction.tables.all_five
 
-# The tables of docs/streams.md: write amplification with SepBIT and without, real traces with SSDLAB_TRACES=DIR. What was
+# The tables of docs/systems/sepbit.md: write amplification with SepBIT and without, real traces with SSDLAB_TRACES=DIR. What was
 # stopped goes on.
 streams: dev
 	$(BIN)/python -m ssdlab_reproduction.tables.streams
 
-# The figures of docs/ldpc.md: what is derived, and frames of the real code at four numbers of levels.
+# The figures of docs/concepts/ldpc.md: what is derived, and frames of the real code at four numbers of levels.
 ldpc: dev
-	$(BIN)/python docs/ldpc_table.py
+	$(BIN)/python docs/generators/ldpc_table.py
 
-# The coefficients that are shipped, and what they are worth in docs/fit.md.
+# The coefficients that are shipped, and what they are worth in docs/guides/calibrate.md.
 fit: dev
-	$(BIN)/python docs/fit_table.py
+	$(BIN)/python docs/generators/fit_table.py
 
-# The tables of docs/dlv.md: eight schemes on twenty workloads, twice, and the sweeps.
+# The tables of docs/systems/dlv.md: eight schemes on twenty workloads, twice, and the sweeps.
 dlv: dev
 	$(BIN)/python -m ssdlab_reproduction.tables.dlv 200000
 	$(BIN)/python -m ssdlab_reproduction.tables.dlv_sweeps 50000
@@ -244,22 +244,22 @@ digests:
 figures: $(STAMPS)/venv
 	cargo test --quiet --locked --package ssdlab-run --test figures -- --ignored
 
-# The end of docs/performance.md: what a request costs as drives, runs and footprints grow.
+# The end of docs/project/performance.md: what a request costs as drives, runs and footprints grow.
 scale: dev
-	PYTHONPATH=benches $(BIN)/python docs/scale_table.py
+	PYTHONPATH=benches $(BIN)/python docs/generators/scale_table.py
 
-# Every twin in full: docs/twins.md holds the last result.
+# Every twin in full: docs/concepts/twins.md holds the last result.
 twins:
-	cargo run --release --quiet --locked --package ssdlab-workload --example twins_table -- docs/twins.md
+	cargo run --release --quiet --locked --package ssdlab-workload --example twins_table -- docs/concepts/twins.md
 
 # make twins-fit SSDLAB_TRACES=DIR: what excerpts give of shapes, then the tables of these shapes.
 FIT = cargo run --release --quiet --locked --package ssdlab-run --example twins_fit --
 twins-fit:
 	$(FIT) shapes crates/ssdlab-workload/src/twins/fitted
-	$(FIT) tables docs/twins.md
+	$(FIT) tables docs/concepts/twins.md
 
 docs: dev
-	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/generators/generate.py
 
 # cargo install cargo-fuzz, and a nightly toolchain.
 FUZZ_SECONDS ?= 60
@@ -268,10 +268,10 @@ fuzz:
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# What commands leave behind when the system fails: the end of docs/robustness.md. Then every wrong value at every
+# What commands leave behind when the system fails: the end of docs/project/robustness.md. Then every wrong value at every
 # place of a result.
 faults: dev
-	PYTHONPATH=tests/python:docs $(BIN)/python docs/faults_table.py
+	PYTHONPATH=tests/python:docs $(BIN)/python docs/generators/faults_table.py
 	SSDLAB_EVERY_VALUE=1 $(BIN)/pytest $(PARALLEL) tests/python/test_wrong_results.py
 
 # cargo install --locked cargo-mutants. Some hours; what is stopped goes on where it was. MUTANTS="--only ftl/" tries

@@ -4,8 +4,8 @@
 
 MQSIM is a binary that you have built (https://github.com/CMU-SAFARI/MQSim). Both simulators read
 one trace file, take turns, and are timed as whole commands; of each the run with the least
-processor time counts. MQSim's configuration is written from that of our run. docs/performance.md
-has a result.
+processor time counts. MQSim's configuration is written from that of our run.
+docs/project/performance.md has a result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ssdlab import Plan
 DEVICE = "generic-mlc-512g"
 VALIDATION = Path(__file__).parents[1] / "tests/validation"
 AS_MQSIM = VALIDATION / "as-mqsim.toml"
-"""What makes the device work as MQSim does (docs/validation.md)."""
+"""What makes the device work as MQSim does (docs/project/validation.md)."""
 SECTOR = 512
 SPARE_BYTES = 448
 """Of a page, beside its data; MQSim asks for it and does not move it."""

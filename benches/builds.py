@@ -4,7 +4,7 @@
 
 Each PYTHON is the interpreter of an environment that has ssdlab. Rates are of the event loop; of
 each build the best of its runs counts. The results must be the same to the bit.
-docs/performance.md has what ``make fast`` is worth.
+docs/project/performance.md has what ``make fast`` is worth.
 """
 
 from __future__ import annotations

@@ -220,8 +220,8 @@ def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]
     """Write a report to ``path``: one HTML file with figures and tables, which needs no network.
 
     ``results`` is a comparison, a result, or several; they were made with ``detail=True``. Several
-    are drawn side by side. docs/report.md says what there is to see. Raises :class:`InputError` if
-    the file cannot be written or a result has no detail.
+    are drawn side by side. docs/guides/report.md says what there is to see. Raises
+    :class:`InputError` if the file cannot be written or a result has no detail.
     """
     results = _as_comparison(results)
     path = arguments.path("report", path)

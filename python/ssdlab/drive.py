@@ -19,7 +19,7 @@ class Completion:
     """A request that has ended. Times are nanoseconds of the drive, sectors have 512 bytes.
 
     ``number`` is what :meth:`Drive.submit` returned; the parts of ``blame_ns`` say where the time
-    went (docs/results.md) and sum to the latency; those of zero are left out.
+    went (docs/reference/results.md) and sum to the latency; those of zero are left out.
     """
 
     number: int

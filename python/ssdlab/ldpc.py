@@ -1,6 +1,7 @@
 """What LDPC and BCH codes decode, derived, with typed attributes, and as text.
 
-The Rust side declares these figures (``ssdlab_ldpc::ledger``); docs/ldpc.md says what they mean.
+The Rust side declares these figures (``ssdlab_ldpc::ledger``); docs/concepts/ldpc.md says what they
+mean.
 """
 
 from __future__ import annotations
@@ -190,8 +191,8 @@ def ldpc(
     frames of a real code fail is measured, by ``jobs`` threads (as many as cores if not given).
     ``progress`` is called as by :func:`ssdlab.run`, with frames in place of requests.
 
-    docs/ldpc.md says what everything means. Raises :class:`InputError` if an input is wrong, and on
-    Ctrl-C KeyboardInterrupt: one that holds what was measured, once the table stands.
+    docs/concepts/ldpc.md says what everything means. Raises :class:`InputError` if an input is
+    wrong, and on Ctrl-C KeyboardInterrupt: one that holds what was measured, once the table stands.
     """
     name = arguments.text("--cell", cell)
     if name not in CELLS:

@@ -1,6 +1,7 @@
 """What the blocks of a device really are, with typed attributes, and as text.
 
-The Rust side declares these figures (``ssdlab_run::physics``); docs/physics.md says what they mean.
+The Rust side declares these figures (``ssdlab_run::physics``); docs/concepts/physics.md says what
+they mean.
 """
 
 from __future__ import annotations
@@ -146,8 +147,8 @@ def physics(plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> Phy
     >>> [group.name for group in blocks.groups]
     ['strong', 'normal']
 
-    No drive is run. docs/physics.md says what everything means. Raises :class:`InputError` if an
-    input is wrong, flat physics among it, under which there is nothing to tell.
+    No drive is run. docs/concepts/physics.md says what everything means. Raises :class:`InputError`
+    if an input is wrong, flat physics among it, under which there is nothing to tell.
     """
     plan = check_plan(Plan() if plan is None else plan)
     (plan,) = with_pipes_read([replace(plan, **options)])

@@ -164,7 +164,7 @@ def reproduce(
     seeds: int | None = None,
     max_runs: int = MAX_RUNS,
 ) -> Ledger:
-    """Recompute what the papers claim of these systems, or single claims; see docs/reproduction.md.
+    """Recompute what the papers claim of these systems, or single claims; see docs/ledger.md.
 
     Finished runs are kept in the folder ``out``, and a call that was stopped goes on there.
     ``traces`` is a folder of real traces, which take the place of the twins of their names.

@@ -1,4 +1,4 @@
-"""All five on one drive: the parts, and how docs/all-five.md says that each is taken out."""
+"""All five on one drive: the parts, and how docs/systems/all-five.md takes each out."""
 
 import re
 from functools import cache
@@ -10,7 +10,7 @@ import ssdlab
 from ssdlab.traces import App
 from ssdlab_reproduction.tables.all_five import GONE
 
-PAGE = ROOT / "docs" / "all-five.md"
+PAGE = ROOT / "docs" / "systems" / "all-five.md"
 MIX = [
     App("dlv/fin2", "high", queue=0, scale=0.01),
     App("hire/prn0", "mid", queue=1, scale=0.001),

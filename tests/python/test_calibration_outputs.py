@@ -73,7 +73,7 @@ def test_what_is_typed_is_what_json_holds() -> None:
 
 
 def test_the_docs_tell_every_field_and_column() -> None:
-    text = (ROOT / "docs" / "fit.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guides" / "calibrate.md").read_text(encoding="utf-8")
     section = text.partition("## The JSON")[2]
     kinds = (Fit, Coefficients, Part, Error, At, Spread)
     more = (Ablation, Condition, Chance, Variation, Step)
@@ -87,7 +87,7 @@ def test_the_docs_tell_every_field_and_column() -> None:
 
 
 def test_the_docs_hold_the_shipped_coefficients() -> None:
-    text = (ROOT / "docs" / "fit.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guides" / "calibrate.md").read_text(encoding="utf-8")
     found = predicted(BUNDLE.read_text())
     for value in (*found["age"], *found["initial"], *found["growth"]):
         assert f"{value:.6g}" in text, "run `make fit`"

@@ -210,7 +210,7 @@ def test_what_was_stopped_is_left_out_of_a_mean() -> None:
     assert "fifo: PARTIAL: seed 2 stopped after 300 requests and is left out" in lines
     assert "read_first: PARTIAL: stopped after 300 requests" in lines
     assert "PARTIAL: not run: scheduler=read_first (seeds 2, 3)" in lines
-    schema = json.loads((ROOT / "docs" / "results.schema.json").read_text())
+    schema = json.loads((ROOT / "docs" / "reference" / "results.schema.json").read_text())
     jsonschema.validate(whole.to_dict(), schema)
 
 

@@ -142,7 +142,8 @@ def test_what_is_typed_is_what_json_holds() -> None:
 
 
 def test_the_docs_tell_every_field() -> None:
-    text = (ROOT / "docs" / "ldpc.md").read_text(encoding="utf-8").partition("## The JSON")[2]
+    page = (ROOT / "docs" / "concepts" / "ldpc.md").read_text(encoding="utf-8")
+    text = page.partition("## The JSON")[2]
     kinds = (Ldpc, Level, Decoded, Page, Hard, Hurried, Bch)
     for kind in (*kinds, Voltages, Measured, Curve):
         for one in fields(kind):
@@ -152,7 +153,7 @@ def test_the_docs_tell_every_field() -> None:
 
 
 def test_the_docs_hold_the_table_of_today() -> None:
-    text = (ROOT / "docs" / "ldpc.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "concepts" / "ldpc.md").read_text(encoding="utf-8")
     for made in (corrected_table, hard_decision_table, early_stop_table):
         assert str(made(derived())) in text, "run `make ldpc`"
 

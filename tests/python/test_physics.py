@@ -176,7 +176,7 @@ def test_a_drawing_leaves_its_legend_to_the_page() -> None:
 
 def test_the_docs_hold_the_table_of_papers() -> None:
     table = anchor_table(dlv())
-    assert str(table) in (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
+    assert str(table) in (ROOT / "docs" / "concepts" / "physics.md").read_text(encoding="utf-8")
 
 
 def test_classes_that_read_alike_are_noted() -> None:
@@ -222,7 +222,7 @@ def test_what_is_typed_is_what_json_holds() -> None:
 
 
 def test_the_docs_tell_every_field() -> None:
-    text = (ROOT / "docs" / "physics.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "concepts" / "physics.md").read_text(encoding="utf-8")
     section = text.partition("## The JSON")[2]
     kinds = (Physics, Level, Program, Group, Point, OverCycles)
     for kind in (*kinds, Base, Bin, Anchor):

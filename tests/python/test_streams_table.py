@@ -1,4 +1,4 @@
-"""What the tables of docs/streams.md are made of: drives, real traces as writes, and rules."""
+"""The tables of docs/systems/sepbit.md: their drives, real traces as writes, and rules."""
 
 from __future__ import annotations
 

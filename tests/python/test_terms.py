@@ -1,4 +1,4 @@
-"""Names are the field's: docs/glossary.md has them, and what they used to be is used no more."""
+"""Names are the field's, as docs/concepts/glossary.md lists them; former names are gone."""
 
 import ast
 import json
@@ -54,7 +54,7 @@ VAGUE = frozenset(
 OLD_KEYS = frozenset(["order", "place", "program", "read", "preempt", "evict", "tend", "belief"])
 """What the tables of a config used to be called."""
 CRATES = sorted(path.name for path in (ROOT / "crates").iterdir())
-PYTHON = ("python/**/*.py", "reproduction/**/*.py", "tests/**/*.py", "docs/*.py", "benches/*.py")
+PYTHON = ("python/**/*.py", "reproduction/**/*.py", "tests/**/*.py", "docs/**/*.py", "benches/*.py")
 OLD_OPTION = re.compile(r"(?<![\w-])--fit(?![\w-])")
 
 
@@ -244,6 +244,6 @@ def test_no_text_that_is_shown_is_private_vocabulary() -> None:
 
 
 def test_the_glossary_has_every_table_of_a_config() -> None:
-    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "concepts" / "glossary.md").read_text(encoding="utf-8")
     for table in json.loads(_native.schema())["properties"]:
         assert f"`{table}`" in page, table

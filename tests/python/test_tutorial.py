@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from command import ROOT
 
-NOTEBOOK = json.loads((ROOT / "docs" / "tutorial.ipynb").read_text(encoding="utf-8"))
+NOTEBOOK = json.loads((ROOT / "docs" / "start" / "tutorial.ipynb").read_text(encoding="utf-8"))
 
 
 def value_of(code: str, names: dict[str, Any]) -> Any:

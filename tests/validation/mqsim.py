@@ -2,7 +2,7 @@
 
     python tests/validation/mqsim.py [FOLDER]
 
-prints the table of docs/validation.md. With a FOLDER that holds ``tpcc-small.trace`` and
+prints the table of docs/project/validation.md. With a FOLDER that holds ``tpcc-small.trace`` and
 ``wsrch-small.trace``, which come with MQSim, it compares those, too.
 """
 

@@ -1,4 +1,4 @@
-"""ssdlab's figures against those that MQSim printed for the same traces (docs/validation.md)."""
+"""ssdlab's figures and MQSim's for the same traces (docs/project/validation.md)."""
 
 from pathlib import Path
 

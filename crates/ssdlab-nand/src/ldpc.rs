@@ -17,7 +17,7 @@ use crate::refusal::{Refusal, positive};
 pub const LDPC_CAPABILITY: [f64; 7] = [0.0044, 0.00644, 0.00809, 0.00953, 0.01082, 0.01209, 0.0132];
 
 /// The same, derived from threshold voltages: normalised min-sum of the regular (4, 36) code, of the
-/// page with the most boundaries, at 36,864 bits. Source: docs/ldpc.md (`ssdlab ldpc` prints them;
+/// page with the most boundaries, at 36,864 bits. Source: docs/concepts/ldpc.md (`ssdlab ldpc` prints them;
 /// a test of ssdlab-ldpc derives them anew).
 pub const LDPC_DERIVED: [f64; 7] = [0.00603, 0.01174, 0.01418, 0.01522, 0.01584, 0.01619, 0.01641];
 

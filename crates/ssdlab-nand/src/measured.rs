@@ -23,7 +23,7 @@ pub(crate) const KEY: &str = "physics.measured";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredConfig {
-    /// The measurements, in CSV (docs/fit.md has the columns). A relative path in a config file counts
+    /// The measurements, in CSV (docs/guides/calibrate.md has the columns). A relative path in a config file counts
     /// from that file's folder. No default. Source: ReadGuard, section 6.1 (chips that were characterised).
     pub file: String,
     /// SHA-256 of the file in hexadecimal; another file is refused. Default: that of the file, which the

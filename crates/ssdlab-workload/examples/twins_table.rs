@@ -1,6 +1,6 @@
-//! Runs every twin to its end and writes targets and achieved figures into `docs/twins.md`.
+//! Runs every twin to its end and writes targets and achieved figures into `docs/concepts/twins.md`.
 //!
-//! `cargo run --release -p ssdlab-workload --example twins_table docs/twins.md [NAME ...]`, in
+//! `cargo run --release -p ssdlab-workload --example twins_table docs/concepts/twins.md [NAME ...]`, in
 //! place of what stands between the marks; with names, prints their rows only.
 
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ const END: &str = "<!-- end of achieved -->";
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().expect("docs/twins.md");
+    let path = arguments.next().expect("docs/concepts/twins.md");
     let names: Vec<String> = arguments.collect();
     let is_wanted = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());

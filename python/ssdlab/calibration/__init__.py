@@ -1,8 +1,9 @@
 """ReadGuard's retry predictor, fitted to characterised chips.
 
-docs/fit.md says what everything means. A reading order: ``result`` is what a fit returns,
-``chip_spec`` what is measured, ``measurements`` how it is read, ``model`` how the predictor is
-fitted, ``evaluation`` how it is validated; ``pipeline`` puts them together, ``fitting`` starts it.
+docs/guides/calibrate.md says what everything means. A reading order: ``result`` is what a fit
+returns, ``chip_spec`` what is measured, ``measurements`` how it is read, ``model`` how the
+predictor is fitted, ``evaluation`` how it is validated; ``pipeline`` puts them together,
+``fitting`` starts it.
 """
 
 from ssdlab.calibration.chip_spec import ChipSpec

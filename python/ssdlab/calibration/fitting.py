@@ -37,7 +37,8 @@ def fit(
     >>> len(found.coefficients.thresholds) > 20
     True
 
-    docs/fit.md says what everything means. Raises :class:`InputError` if an input is wrong.
+    docs/guides/calibrate.md says what everything means. Raises :class:`InputError` if an input is
+    wrong.
     """
     found, failure = fit_with_samples(
         csv, chips=chips, correctable=correctable, samples=samples, **options
@@ -64,7 +65,7 @@ def fit_with_samples(
     (plan,) = with_pipes_read([replace(Plan(device=DEFAULT_DEVICE), **options)])
     target = arguments.optional_path("--samples", samples)
     with blas.one_thread("a fit"):
-        from ssdlab.calibration import pipeline  # noqa: PLC0415  numpy and scipy are loaded when they are needed
+        from ssdlab.calibration import pipeline  # noqa: PLC0415  loaded when needed
 
         raw, written, failure = pipeline.run_fit(
             file, plan, chips or ChipSpec(), correctable, target

@@ -166,7 +166,7 @@ def config_layer(fit: dict[str, Any]) -> str:
     source = one_line(fit["source"])
     head = f"{source}, seed {fit['seed']}, version {fit['version']}."
     lines = [
-        f"# ReadGuard's retry predictor as `ssdlab fit` found it (docs/fit.md): {head}",
+        f"# ReadGuard's retry predictor, by `ssdlab fit` (docs/guides/calibrate.md): {head}",
         "metadata.retry_estimate.predicted.age = " + _list(coefficients["age"]),
         "metadata.retry_estimate.predicted.initial = " + _list(coefficients["initial"]),
         "metadata.retry_estimate.predicted.growth = " + _list(coefficients["growth"]),

@@ -1,6 +1,6 @@
 """ReadGuard's retry predictor, fitted to characterised chips: what comes of it, typed.
 
-docs/fit.md says what everything means.
+docs/guides/calibrate.md says what everything means.
 """
 
 from __future__ import annotations

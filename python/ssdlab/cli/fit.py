@@ -77,8 +77,8 @@ def fit_command(**parameters: Any) -> int:
 
     The chips are those of CSV, or made for it. What --out writes is a config: `ssdlab run --scheme
     readguard/rgftl --config DIR/fit.toml` predicts with it and, where CSV holds all it takes,
-    simulates the chips that were kept for that. docs/fit.md says what there is to see, and what
-    a CSV has to hold.
+    simulates the chips that were kept for that. docs/guides/calibrate.md says what there is to see,
+    and what a CSV has to hold.
     """
     named_alone = (*_AXES, "blocks", "bake", "device", "stage")
     made = [name for name in named_alone if parameters[name] is not None]

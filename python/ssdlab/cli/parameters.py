@@ -29,7 +29,7 @@ class CommandGroup(click.Group):
             )
         found, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            _check_given_once(click.Context(command, info_name=found, parent=ctx), rest)
+            _refuse_repeated(click.Context(command, info_name=found, parent=ctx), rest)
         return found, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -40,17 +40,17 @@ class CommandGroup(click.Group):
             raise click.Abort from None
 
 
-def _check_given_once(ctx: click.Context, args: list[str]) -> None:
+def _refuse_repeated(ctx: click.Context, args: list[str]) -> None:
     """Refuse an option of one value that is given twice: click would take the last."""
     command = ctx.command
     try:
-        _, _, given = command.make_parser(ctx).parse_args(list(args))
+        _, _, occurrences = command.make_parser(ctx).parse_args(list(args))
     except click.UsageError:
         # Click tells of it when it reads the arguments.
         return
     for param in command.params:
         is_single = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
-        if is_single and (times := given.count(param)) > 1:
+        if is_single and (times := occurrences.count(param)) > 1:
             is_list = command.name == "compare" and param.name in COMPARED
             several = ", with commas between several names" if is_list else ""
             raise click.BadParameter(f"given {times} times, expected once{several}", ctx, param)

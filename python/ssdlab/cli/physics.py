@@ -21,7 +21,7 @@ def physics_command(**parameters: Any) -> None:
     """Tell what the blocks of DEVICE really are; no workload is run.
 
     Raw bit errors and times of reads by the age of the data and by P/E cycles, for each class of
-    blocks, beside what papers say of the same. docs/physics.md says what there is to see.
+    blocks, beside what papers say of the same. docs/concepts/physics.md says what there is to see.
     """
     plan = options.plan_from(parameters)
     outputs = AnalysisOutputs(parameters, api.input_files([plan]))

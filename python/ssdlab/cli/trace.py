@@ -237,7 +237,7 @@ def check(folder: str, **parameters: Any) -> int:
 
     The exit code is 1 if something differs. The manifest, DIR/MANIFEST.tsv, has a header, tabs
     between columns, and a line for each trace: its name, and any of the columns that
-    docs/traces.md lists. Others are not looked at.
+    docs/reference/traces.md lists. Others are not looked at.
     """
     if not parameters["files"] or "/" in parameters["files"] or parameters["files"] in {".", ".."}:
         found = f"got {quoted(parameters['files'])}, expected a file's name, which may hold *"
@@ -301,7 +301,7 @@ def _print_formats(found: Sequence[dict[str, Any]]) -> None:
     for entry in found:
         mark = entry["name"] + "*" * entry["is_written"]
         click.echo(f"{mark:<{name}}  {entry['time_unit']:<{unit}}  {entry['columns']}")
-    click.echo("* is written by trace convert and trace mix, too; docs/traces.md says more")
+    click.echo("* is written by trace convert and trace mix, too (docs/reference/traces.md)")
 
 
 def _reading(parameters: dict[str, Any]) -> traces.Reading:

@@ -33,7 +33,8 @@ def list_workloads(*, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"closed": _native.workloads(), "twins": twins}, indent=2))
         return
-    click.echo(f"closed forms: {', '.join(_native.workloads())} (docs/config.md, workload.kind)\n")
+    forms = ", ".join(_native.workloads())
+    click.echo(f"closed forms: {forms} (docs/reference/config.md, workload.kind)\n")
     columns = [
         Column("requests", [amount(twin["requests"]) for twin in twins]),
         Column("reads", [share(twin["read_ratio"]) for twin in twins]),

@@ -92,8 +92,8 @@ class Comparison(Sequence[Result]):
 
         Columns are the names of what ran, its seed, a column ``vary.KEY`` for each setting that was
         varied, and every figure by its dotted name in the JSON, such as ``read.latency_us.p99`` or
-        ``queues.0.read.latency_us.p99``, in the unit of docs/results.md. What a result does not
-        have is null.
+        ``queues.0.read.latency_us.p99``, in the unit of docs/reference/results.md. What a result
+        does not have is null.
         """
         return arrow.table([_row(result) for result in self.results])
 

@@ -44,7 +44,7 @@ def info(
     reuse: bool = True,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
-    """Read traces and say what each is like; docs/traces.md says what every figure means.
+    """Read traces and say what each is like; docs/reference/traces.md says what every figure means.
 
     A trace is ``FILE`` or ``FILE:format``. ``reuse`` asks for reuse distances, which take most of
     the time. Raises :class:`InputError` if a trace is wrong, KeyboardInterrupt on Ctrl-C.

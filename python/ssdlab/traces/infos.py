@@ -9,7 +9,7 @@ from typing import Any
 from ssdlab.files import File
 
 Info = Mapping[str, Any]
-"""What a trace is like: docs/traces.md says what every figure means."""
+"""What a trace is like: docs/reference/traces.md says what every figure means."""
 
 
 class TraceInfo(dict[str, Any]):

@@ -62,7 +62,7 @@ _REPLAYS, _LAST = 50, 10
 ACROSS = 70
 """Spread of P/E cycles beyond which wear is leveled across priorities (section 6.5)."""
 DRAWN = ("ablations", "conditions", "errors", "spreads", "steps")
-"""What figures draw of a fit, as its JSON has it (docs/fit.md)."""
+"""What figures draw of a fit, as its JSON has it (docs/guides/calibrate.md)."""
 
 Figure = Callable[[Result], list[float]]
 

@@ -1,8 +1,8 @@
-"""Write the tables of docs/all-five.md: what each of the five adds, alone and beside the others.
+"""Write the tables of docs/systems/all-five.md: what each of the five adds, alone and together.
 
-Run by ``make all-five``; docs/all-five.md says how long it takes. The mixes are of twins
-(docs/twins.md). ``python -m ssdlab_reproduction.tables.all_five REQUESTS`` stops each run after so
-many requests.
+Run by ``make all-five``; docs/systems/all-five.md says how long it takes. The mixes are of twins
+(docs/concepts/twins.md). ``python -m ssdlab_reproduction.tables.all_five REQUESTS`` stops each run
+after so many requests.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ START, SPANS = 125_000, 3
 # After which nobody waits any longer for PV-read's own groups.
 GROUPS = 20_000
 SEEDS = (1, 2, 3)
-PAGE = DOCS / "all-five.md"
+PAGE = DOCS / "systems" / "all-five.md"
 MARK = "<!-- measured: written by `make all-five` -->\n"
 
 Chosen = frozenset[str]
@@ -149,7 +149,7 @@ READGUARDS = Kind(ALL - {ORDER}, PASSING)
 UNTAUGHT = Kind(ALL, ["metadata.page_hotness.buffer.initial=none"])
 WRITERS = Kind(ALL - {ORDER, HOT})
 # The systems as they are by themselves, each on this drive, but for PV-read, which collects its
-# groups out of it for hours (docs/all-five.md).
+# groups out of it for hours (docs/systems/all-five.md).
 SYSTEMS = ("dlv/dlv", "pa-ssd/qds+ubs", "readguard/rgftl", "hire/hire")
 BY_ITSELF: Mapping[str, Kind] = {name: Kind(frozenset(), (), name) for name in SYSTEMS}
 # All of ReadGuard, and voltages by what is learned of pages.
@@ -426,7 +426,7 @@ def main() -> None:
         f"{SEEDS[-1]} (± half a 95 % interval over seeds), ssdlab {ssdlab.__version__} (build "
         f"{library_hash()[:8]}). Changes are in percent, "
         f"and each of {', '.join(MIXES)} counts alike; wear is the weight of all programs "
-        "(docs/hire.md)."
+        "(docs/systems/hire.md)."
     )
     write(PAGE, MARK, about, [(title, list(lines(study))) for title, lines in sections])
 

@@ -1,8 +1,8 @@
-"""Write the tables of docs/dlv.md: every scheme of DLV on its twenty workloads.
+"""Write the tables of docs/systems/dlv.md: every scheme of DLV on its twenty workloads.
 
-Run by ``make dlv``; a quarter of an hour on two cores. The workloads are twins (docs/twins.md), of
-which the first requests run: ``python -m ssdlab_reproduction.tables.dlv [REQUESTS]``. Under DLV all
-run in full.
+Run by ``make dlv``; a quarter of an hour on two cores. The workloads are twins
+(docs/concepts/twins.md), of which the first requests run: ``python -m
+ssdlab_reproduction.tables.dlv [REQUESTS]``. Under DLV all run in full.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORKLOADS = [
     *("fin2", "hm1", "mds1", "proj3", "src21", "web2"),
     *("hm0", "rsrch2", "stg1", "usr0", "web0"),
 ]
-PAGE = DOCS / "dlv.md"
+PAGE = DOCS / "systems" / "dlv.md"
 MARK = "<!-- measured: written by `make dlv` -->\n"
 # What follows on the page is written by dlv_sweeps.py.
 SWEPT = "## Swept\n"

@@ -1,4 +1,4 @@
-"""Write the sweeps of docs/dlv.md: the depth of the queue, the chips, the buffers, the overhead.
+"""Write the sweeps of docs/systems/dlv.md: queue depth, chips, buffers, overhead.
 
 Run by ``make dlv``, after ``tables.dlv``: ``python -m ssdlab_reproduction.tables.dlv_sweeps
 [REQUESTS]``.

@@ -1,8 +1,9 @@
-"""Write the tables of docs/hire.md: what HIRE claims, measured on its seventeen workloads.
+"""Write the tables of docs/systems/hire.md: what HIRE claims, measured on its seventeen workloads.
 
-Run by ``make hire``; docs/hire.md says how long it takes. The workloads are twins (docs/twins.md).
-Finished runs are kept in ``build/reproduction``: what was stopped goes on there. ``python -m
-ssdlab_reproduction.tables.hire REQUESTS`` stops each run after so many requests, for a first look.
+Run by ``make hire``; docs/systems/hire.md says how long it takes. The workloads are twins
+(docs/concepts/twins.md). Finished runs are kept in ``build/reproduction``: what was stopped goes on
+there. ``python -m ssdlab_reproduction.tables.hire REQUESTS`` stops each run after so many requests,
+for a first look.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ READS, WEAR = (
     if one.id in ("H1", "H2")
 )
 """What the paper reports of HIRE, in percent of the baseline: over all workloads, and of two."""
-PAGE = DOCS / "hire.md"
+PAGE = DOCS / "systems" / "hire.md"
 MARK = "<!-- measured: written by `make hire` -->\n"
 
 Results = Sequence[ssdlab.Result]

@@ -1,8 +1,8 @@
-"""Write the tables of docs/pa-ssd.md: the schemes of PA-SSD on its eight workloads, in full.
+"""Write the tables of docs/systems/pa-ssd.md: its schemes on its eight workloads, in full.
 
 Run by ``make pa-ssd``. Most runs are the ledger's (``make reproduce``) and not run again if they
-are there; without them it takes an hour. The workloads are twins (docs/twins.md). What was stopped
-goes on.
+are there; without them it takes an hour. The workloads are twins (docs/concepts/twins.md). What was
+stopped goes on.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LONG = [LFS, QDS_US, QDS_UBS]
 SCALES = [1.0, 0.5, 0.2, 0.1, 0.05]
 INTENSE = 3_000_000
 """Requests of MSFS at each scale of its times."""
-PAGE = DOCS / "pa-ssd.md"
+PAGE = DOCS / "systems" / "pa-ssd.md"
 MARK = "<!-- measured: written by `make pa-ssd` -->\n"
 
 

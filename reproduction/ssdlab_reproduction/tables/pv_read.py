@@ -1,9 +1,9 @@
-"""Write the tables of docs/pv-read.md: what PV-read claims, measured on its eight workloads.
+"""Write the tables of docs/systems/pv-read.md: its claims, measured on its eight workloads.
 
 Run by ``make pv-read``; three quarters of an hour on two cores. The workloads are twins
-(docs/twins.md). Finished runs are kept in ``build/reproduction``: what was stopped goes on there.
-``python -m ssdlab_reproduction.tables.pv_read REQUESTS`` stops each run after so many requests, for
-a first look.
+(docs/concepts/twins.md). Finished runs are kept in ``build/reproduction``: what was stopped goes on
+there. ``python -m ssdlab_reproduction.tables.pv_read REQUESTS`` stops each run after so many
+requests, for a first look.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ THRESHOLD = 3
 """Reads after which a page is hot, by default."""
 KIB = 1024
 SECTOR = 512
-PAGE = DOCS / "pv-read.md"
+PAGE = DOCS / "systems" / "pv-read.md"
 MARK = "<!-- measured: written by `make pv-read` -->\n"
 
 Eight = list[ssdlab.Result]

@@ -1,8 +1,8 @@
-"""Write the tables of docs/readguard.md: what ReadGuard claims, measured on its mixes.
+"""Write the tables of docs/systems/readguard.md: what ReadGuard claims, measured on its mixes.
 
-Run by ``make readguard``; docs/readguard.md says how long it takes. The workloads are twins
-(docs/twins.md). Runs are those of the ledger where it has them (``make reproduce``), and kept with
-them in ``build/reproduction``: what was stopped goes on there. ``python -m
+Run by ``make readguard``; docs/systems/readguard.md says how long it takes. The workloads are twins
+(docs/concepts/twins.md). Runs are those of the ledger where it has them (``make reproduce``), and
+kept with them in ``build/reproduction``: what was stopped goes on there. ``python -m
 ssdlab_reproduction.tables.readguard REQUESTS`` stops each run after so many requests, for a first
 look. ``python -m ssdlab_reproduction.tables.readguard full`` (``make readguard-full``) runs every
 mix to its end at each stage and writes the first and the third table of that to
@@ -54,7 +54,7 @@ UNPACED = [*OFTEN, "background.inversion_repair.monitor.paced=false"]
 OFTEN_REQUESTS = 5_000_000
 LIFE_REQUESTS = 8_000_000
 LIFE_REPLAYS = 70
-PAGE = DOCS / "readguard.md"
+PAGE = DOCS / "systems" / "readguard.md"
 FULL = ROOT / "build" / "readguard-full.md"
 MARK = "<!-- measured: written by `make readguard` -->\n"
 

@@ -1,7 +1,7 @@
-"""Write the tables of docs/streams.md: write amplification with SepBIT's streams, and without.
+"""Write the tables of docs/systems/sepbit.md: write amplification with SepBIT and without.
 
-Run by ``make streams``; docs/streams.md says how long it takes. With ``SSDLAB_TRACES=DIR``, a
-folder of folders each with a ``trace.csv`` (or ``.gz``, ``.xz``, ``.zst``), the writes of those
+Run by ``make streams``; docs/systems/sepbit.md says how long it takes. With ``SSDLAB_TRACES=DIR``,
+a folder of folders each with a ``trace.csv`` (or ``.gz``, ``.xz``, ``.zst``), the writes of those
 that overwrite much of what they write are run, too. Finished runs are kept in
 ``build/reproduction``: what was stopped goes on there.
 """
@@ -64,7 +64,7 @@ DEVICE_BITS = 48
 """A device has fewer pages than so many bits tell apart."""
 LEAST_BLOCKS, BLOCK_SIZES = 512, (64, 32, 16, 8)
 Numbers = npt.NDArray[np.int64]
-PAGE_FILE = DOCS / "streams.md"
+PAGE_FILE = DOCS / "systems" / "sepbit.md"
 MARK = "<!-- measured: written by `make streams` -->\n"
 
 

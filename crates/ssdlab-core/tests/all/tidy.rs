@@ -391,7 +391,7 @@ pub fn has_word(text: &str, word: &str) -> bool {
 #[test]
 fn the_walk_names_what_is_there() {
     let root = crates().join("..");
-    let walk = fs::read_to_string(root.join("docs/architecture.md")).expect("the walk");
+    let walk = fs::read_to_string(root.join("docs/project/architecture.md")).expect("the walk");
     let sources = sources(&crates());
     let all: String = sources.iter().map(|(_, text)| text.as_str()).collect();
     let is_there = |file: &str| {

@@ -61,7 +61,7 @@ fn cells_of_three_bits_decode_the_same_where_every_state_has_a_boundary() {
 
 #[test]
 fn seven_references_evenly_spaced_decode_little_less_unless_they_crowd() {
-    // What docs/ldpc.md says of placement.
+    // What docs/concepts/ldpc.md says of placement.
     let read = Read::new(Cell::Mlc, 1, 0.0);
     let decoded = |spacing: f64| {
         let offsets: Vec<f64> = (-3..=3).map(|k| f64::from(k) * spacing).collect();

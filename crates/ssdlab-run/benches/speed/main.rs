@@ -2,7 +2,7 @@
 //!
 //! Each case runs several times, each time in a process of its own, with the bare loop ([`bare`])
 //! before and after it. Printed are the least, the median and the greatest of each figure.
-//! docs/performance.md explains them.
+//! docs/project/performance.md explains them.
 
 mod bare;
 mod cases;

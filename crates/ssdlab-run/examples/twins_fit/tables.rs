@@ -1,4 +1,4 @@
-//! What the shapes of the catalogue come to beside the excerpts, as tables of `docs/twins.md`.
+//! What the shapes of the catalogue come to beside the excerpts, as tables of `docs/concepts/twins.md`.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -6,7 +6,7 @@
 //! - retries = how many thresholds the errors pass.
 //!
 //! The ten coefficients and the thresholds are fitted to characterised chips (`ssdlab fit`,
-//! docs/fit.md).
+//! docs/guides/calibrate.md).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

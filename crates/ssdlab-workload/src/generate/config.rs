@@ -40,11 +40,11 @@ pub struct WorkloadConfig {
     #[schemars(inner(range(max = 3)))]
     pub hints: Vec<u8>,
     /// Share of the pages that a twin reads which it writes, too, as far as its footprint and what it
-    /// moves allow; beside a twin alone. Default: as its shape says (docs/twins.md). Assumed.
+    /// moves allow; beside a twin alone. Default: as its shape says (docs/concepts/twins.md). Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Share>,
     /// The exponent of Zipf's law by which a twin's reads choose among its hot places, from 0, each as
-    /// likely, to 10; beside a twin alone. Default: as its shape says (docs/twins.md). Assumed.
+    /// likely, to 10; beside a twin alone. Default: as its shape says (docs/concepts/twins.md). Assumed.
     #[schemars(range(min = 0, max = 10))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_theta: Option<f64>,

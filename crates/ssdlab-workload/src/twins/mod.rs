@@ -9,7 +9,7 @@
 //! A new twin is an entry in a `.toml` beside this file. A reading order: `dlv.toml` (what is
 //! written), `catalogue.rs` (how it is read), `figures.rs` (what follows from it), `layout.rs` (how
 //! a footprint is shared out), `direction.rs` (where requests go), `clock.rs` (when they come),
-//! `generator.rs` (all together). `docs/twins.md` holds targets, achieved figures and fits.
+//! `generator.rs` (all together). `docs/concepts/twins.md` holds targets, achieved figures and fits.
 
 mod catalogue;
 mod clock;

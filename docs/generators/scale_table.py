@@ -1,6 +1,6 @@
 """Measure how the cost of a request grows: with the drive, with the run, with what is touched.
 
-Run by ``make scale``; writes the end of docs/performance.md, its figures, and
+Run by ``make scale``; writes the end of docs/project/performance.md, its figures, and
 ``benches/runs/scale/raw.json``. Each run is a process of its own, and the runs of a figure take
 turns, so that a busy minute meets all of them; of each the fastest counts.
 """
@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any, TypeVar
 
 import altair as alt
@@ -24,12 +23,11 @@ from machine import commit, processor
 import ssdlab
 from ssdlab.render.figures import drawing
 from ssdlab.render.figures.base import Figure, inline_data
-from ssdlab_reproduction.tables.common import grid, write
+from ssdlab_reproduction.tables.common import DOCS, ROOT, grid, write
 
-DOCS = Path(__file__).parent
-PAGE = DOCS / "performance.md"
-FIGURES = DOCS / "performance"
-RAW = DOCS.parent / "benches/runs/scale/raw.json"
+PAGE = DOCS / "project" / "performance.md"
+FIGURES = DOCS / "project" / "performance"
+RAW = ROOT / "benches/runs/scale/raw.json"
 MARK = "<!-- measured: written by `make scale` -->\n"
 DEVICE = "generic-mlc-512g"
 T = TypeVar("T")
@@ -220,7 +218,7 @@ def main() -> None:
         f"The length is that of one run of {LONG:,} requests on the device as it is, in pages of "
         "8 KiB. "
         f"{raw['processor']}, ssdlab {ssdlab.__version__} "
-        "([raw](../benches/runs/scale/raw.json)).",
+        "([raw](../../benches/runs/scale/raw.json)).",
         [
             (
                 f"Size of the drive: a request costs within {spreads}",

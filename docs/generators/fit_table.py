@@ -1,18 +1,16 @@
-"""Fit the shipped coefficients; write them, docs/fit.md and its figures. Run by ``make fit``."""
+"""Fit the shipped coefficients; write them and docs/guides/calibrate.md (``make fit``)."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import ssdlab
 from ssdlab.render.figures import drawing
 from ssdlab.render.figures.calibration import calibration_figures
 from ssdlab.render.text.calibration import VERDICTS
+from ssdlab_reproduction.tables.common import DOCS, ROOT
 
-DOCS = Path(__file__).parent
-PAGE = DOCS / "fit.md"
-FIGURES = DOCS / "fit"
-BUNDLE = DOCS.parent / "crates/ssdlab-schemes/src/readguard/bundles/predictor.toml"
+PAGE = DOCS / "guides" / "calibrate.md"
+FIGURES = DOCS / "guides" / "calibrate"
+BUNDLE = ROOT / "crates/ssdlab-schemes/src/readguard/bundles/predictor.toml"
 MARK = "<!-- measured: written by `make fit` -->\n"
 DRAWN = (
     *("fit-retries", "fit-steps", "fit-retention-0-2", "fit-retention-0-5", "fit-retention-0-8"),
@@ -32,7 +30,7 @@ def main() -> None:
             file = FIGURES / f"{figure.name}.svg"
             file.write_bytes(drawing.draw(figure)["svg"])
             drawn += [f"**{figure.title}.** {figure.what}", ""]
-            drawn += [f"![{figure.title}](fit/{file.name})", ""]
+            drawn += [f"![{figure.title}](calibrate/{file.name})", ""]
     claims = [
         f"| {claim.what} | {claim.paper} | {claim.found} | {VERDICTS[claim.holds]} |"
         for claim in fit.claims

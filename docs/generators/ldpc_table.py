@@ -1,7 +1,7 @@
-"""Write the figures of docs/ldpc.md: what codes decode, and how often frames of a real one fail.
+"""Write the figures of docs/concepts/ldpc.md: what codes decode, how often real frames fail.
 
-Run by ``make ldpc``; ten minutes on two cores. ``python docs/ldpc_table.py FRAMES`` measures at
-most so many frames at each point, for a first look.
+Run by ``make ldpc``; ten minutes on two cores. ``python docs/generators/ldpc_table.py FRAMES``
+measures at most so many frames at each point, for a first look.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ssdlab.render.text.ldpc import difference_text, page_table, rber_text
 
 FRAMES = 100_000
 SHIFTS = [0.1, 0.2, 0.4]
-PAGE = Path(__file__).with_name("ldpc.md")
+PAGE = Path(__file__).parents[1] / "concepts" / "ldpc.md"
 MARK = "<!-- measured: written by `make ldpc` -->\n"
 
 

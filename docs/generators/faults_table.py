@@ -1,4 +1,4 @@
-"""Faults of the system, tried on each command: the table of docs/robustness.md (`make faults`).
+"""Try faults of the system on each command; write docs/project/robustness.md (`make faults`).
 
 What was tried is kept under build/faults/, as long as the program stays the same: what was stopped
 goes on where it was.
@@ -20,9 +20,9 @@ from pathlib import Path
 from fault_injection import CASES, build, chosen, counts, tried
 
 import ssdlab
-from ssdlab_reproduction.tables.common import ROOT, grid, write
+from ssdlab_reproduction.tables.common import DOCS, ROOT, grid, write
 
-PAGE = Path(__file__).with_name("robustness.md")
+PAGE = DOCS / "project" / "robustness.md"
 MARK = "<!-- Below: written by `make faults`. -->"
 MOST = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 """Allocations of either kind that are tried of a command: there are a million."""

@@ -1,4 +1,4 @@
-"""Put ledgers that ``ssdlab reproduce`` wrote below what docs/reproduction.md says of them.
+"""Put ledgers that ``ssdlab reproduce`` wrote below what docs/ledger.md says of them.
 
 Run by ``make reproduce``. A ledger of all papers takes the place of all that is there, that of one
 paper the place of its part, and one of single claims the place of these: the part says which they
@@ -19,7 +19,7 @@ from ssdlab_reproduction import ledger_text
 from ssdlab_reproduction.claim import SYSTEMS, claims
 from ssdlab_reproduction.runs import SHORT_HASH, library_hash
 
-PAGE = Path(__file__).with_name("reproduction.md")
+PAGE = Path(__file__).parents[1] / "ledger.md"
 MARK = "<!-- measured: written by `make reproduce` -->\n"
 PART = re.compile(r"^### ", re.MULTILINE)
 OF = re.compile(r"\*{0,2}([A-Z]\d+)\b")
