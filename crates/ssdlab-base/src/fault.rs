@@ -135,6 +135,15 @@ fn shorten(found: &str) -> String {
     }
 }
 
+/// Checks an invariant.
+///
+/// # Errors
+/// What is wrong, if the invariant is broken.
+#[inline]
+pub fn ensure(is_true: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if is_true { Ok(()) } else { Err(what()) }
+}
+
 /// A text on one line: no control characters, which may come from a file.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()

@@ -13,6 +13,6 @@ mod stop;
 pub mod threads;
 pub mod units;
 
-pub use fault::{Fault, nearest, reason};
+pub use fault::{Fault, ensure, nearest, reason};
 pub use stop::Stop;
 pub use units::{Bytes, CellTime, Nanos, SimTime};

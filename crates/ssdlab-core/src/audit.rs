@@ -8,7 +8,7 @@ mod data;
 
 use std::collections::BTreeMap;
 
-use ssdlab_base::SimTime;
+use ssdlab_base::{SimTime, ensure};
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
 
 use crate::account::{Blame, OpKind, Part};
@@ -112,10 +112,6 @@ impl Since {
         }
         due
     }
-}
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
 }
 
 // What it is told is told by a few of all drives: `#[cold]` keeps that out of the others' way.
@@ -239,7 +235,7 @@ impl Auditor {
 
     /// A transaction will program what is dirty of a buffered page.
     #[cold]
-    pub fn leaves(&mut self, id: TxnId, txn: &Txn) {
+    pub fn writes_back(&mut self, id: TxnId, txn: &Txn) {
         self.data.on_dispatch(id, txn);
     }
 

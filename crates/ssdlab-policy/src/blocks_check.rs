@@ -1,15 +1,12 @@
 //! Whether a block table that was kept of an idle drive can be true. It is of unknown origin.
 
+use ssdlab_base::ensure;
 use ssdlab_nand::{BlockId, Geometry};
 
 use crate::blocks::{BlockState, BlockTable};
 
 /// The most erases of a block, and closed blocks of a plane, that are counted: counts go on from here.
 const COUNT_MOST: u32 = u32::MAX / 2;
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
-}
 
 impl BlockTable {
     /// Checks that every column has as many rows as a drive of this shape has blocks, or planes.

@@ -14,10 +14,10 @@ use ssdlab_run::control::Progress;
 
 use crate::errors::{Wrong, guarded};
 
-/// Time between two looks at signals and progress.
-const LOOK: Duration = Duration::from_millis(100);
+/// Time between two polls at signals and progress.
+const POLL: Duration = Duration::from_millis(100);
 
-/// How many looks work is waited for that was told to stop and would lose nothing if it was left: a second.
+/// How many polls work is waited for that was told to stop and would lose nothing if it was left: a second.
 const GRACE: u32 = 10;
 
 /// Does `work` in a thread of its own, and returns what came of it and whether Ctrl-C stopped it.
@@ -45,7 +45,7 @@ pub fn work<T: Send + 'static>(
     loop {
         let next = py.detach(|| {
             let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
-            receiver.recv_timeout(LOOK)
+            receiver.recv_timeout(POLL)
         });
         match next {
             Ok(outcome) => {
@@ -58,15 +58,15 @@ pub fn work<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {
                 // What has raised is not called again: its error is the one to be told.
                 let report = progress.as_ref().filter(|_| stopped.is_none());
-                if let Err(error) = look(py, &control, report) {
+                if let Err(error) = poll(py, &control, report) {
                     control.stop.store(true, Ordering::Relaxed);
                     if stopped.replace((error, 0)).is_some() {
                         return Err(PyKeyboardInterrupt::new_err(()));
                     }
                 }
-                let is_over = |(_, looks): &mut (PyErr, u32)| {
-                    *looks += 1;
-                    *looks > GRACE && !control.keeps()
+                let is_over = |(_, polls): &mut (PyErr, u32)| {
+                    *polls += 1;
+                    *polls > GRACE && !control.keeps()
                 };
                 if let Some((error, _)) = stopped.take_if(is_over) {
                     return Err(error);
@@ -92,7 +92,7 @@ pub fn work_alone<T: Send + 'static>(
 }
 
 /// Answers signals and reports progress.
-fn look(py: Python<'_>, control: &Control, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+fn poll(py: Python<'_>, control: &Control, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     py.check_signals()?;
     match progress {
         Some(report) => {

@@ -5,7 +5,7 @@ use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::{Completion, Drive};
 
 /// Events between two looks.
-const LOOK: u64 = 1 << 12;
+const CHECK_EVERY: u64 = 1 << 12;
 /// How often all blocks may be erased over while nothing is done for the host: to collect
 /// whatever can be collected takes one erase of each.
 const TIMES: u64 = 4;
@@ -22,7 +22,7 @@ impl Watch {
     /// Counts an event; whether it is time for a look.
     pub fn event(&mut self) -> bool {
         self.events += 1;
-        self.events.is_multiple_of(LOOK)
+        self.events.is_multiple_of(CHECK_EVERY)
     }
 
     /// Looks whether the drive still gets somewhere.
@@ -30,7 +30,7 @@ impl Watch {
     /// # Errors
     /// When it gains no space.
     #[cold]
-    pub fn look(&mut self, drive: &Drive) -> Result<(), Fault> {
+    pub fn check(&mut self, drive: &Drive) -> Result<(), Fault> {
         let ops = drive.flash().ops();
         let for_host = |kind: OpKind| ops[kind as usize][Cause::Host as usize];
         let erased = ops[OpKind::Erase as usize].iter().sum();
@@ -73,7 +73,7 @@ pub fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault
         drive.advance(next, done);
         done.clear();
         if watch.event() {
-            watch.look(drive)?;
+            watch.check(drive)?;
         }
     }
     Ok(())

@@ -205,7 +205,7 @@ impl InteractiveDrive {
         }
         let pages = sectors / self.drive.resolved().geometry().sectors_per_page() + 2;
         self.room.touch(pages.into())?;
-        self.room.look(&[], &self.drive, pages as usize, || 0)
+        self.room.check(&[], &self.drive, pages as usize, || 0)
     }
 
     /// Lets everything happen up to and including a moment, or all there is; what has ended since

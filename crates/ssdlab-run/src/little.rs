@@ -36,7 +36,7 @@ fn course(mut plan: Plan, settings: &[&str]) -> Course {
     replay.run(&prepared, &mut feed).expect("a run that ends").0
 }
 
-fn holds(what: &str, plan: Plan, settings: &[&str]) {
+fn check(what: &str, plan: Plan, settings: &[&str]) {
     let course = course(plan, settings);
     assert_eq!(course.completed, 4000, "{what}");
     assert!(course.latency_sum > 0, "{what}");
@@ -73,11 +73,11 @@ const SETTINGS: &[(&str, &[&str])] = &[
 #[test]
 fn littles_law_holds_in_open_loop() {
     for (what, settings) in SETTINGS {
-        holds(what, Plan::default(), settings);
+        check(what, Plan::default(), settings);
         let late = Plan { warmup: Some("1000".into()), seed: 2, ..Plan::default() };
-        holds(what, late, settings);
+        check(what, late, settings);
         let slow = Plan { time_scale: Some(3.7), seed: 3, ..Plan::default() };
-        holds(what, slow, settings);
+        check(what, slow, settings);
     }
 }
 
@@ -88,7 +88,7 @@ fn littles_law_holds_in_closed_loop() {
             let plan = Plan { closed: Some(outstanding), ..Plan::default() };
             let timeless =
                 settings.iter().filter(|line| !line.starts_with("workload.interarrival"));
-            holds(what, plan, &timeless.copied().collect::<Vec<_>>());
+            check(what, plan, &timeless.copied().collect::<Vec<_>>());
         }
     }
 }
@@ -96,5 +96,5 @@ fn littles_law_holds_in_closed_loop() {
 #[test]
 fn a_preconditioned_drive_begins_at_its_own_time() {
     let plan = Plan { precondition: Some("steady".into()), ..Plan::default() };
-    holds("preconditioned", plan, &["start.fill=0"]);
+    check("preconditioned", plan, &["start.fill=0"]);
 }

@@ -166,7 +166,7 @@ impl Room {
     ///
     /// # Errors
     /// When there is no memory for them.
-    pub(crate) fn look(
+    pub(crate) fn check(
         &mut self,
         queues: &[VecDeque<Request>],
         drive: &Drive,

@@ -16,7 +16,7 @@ const SETTLED: f64 = 0.02;
 /// Writes kept outstanding for each plane.
 const OUTSTANDING_A_PLANE: u32 = 2;
 /// Writes between two looks at whether to stop.
-const LOOK: u64 = 1 << 14;
+const CHECK_EVERY: u64 = 1 << 14;
 
 /// How the drive was brought into a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -96,7 +96,7 @@ fn write(
             let next = drive.next_event().ok_or_else(|| stalled(drive.unfinished().into()))?;
             drive.advance_once(next, &mut done);
             if watch.event() {
-                watch.look(drive)?;
+                watch.check(drive)?;
             }
         }
         done.clear();
@@ -105,7 +105,7 @@ fn write(
         let request =
             Request { tag: n, arrival: now, op: Op::Write, lba, sectors, queue: 0, hint: 0 };
         drive.submit(now, request).expect("a queue with room");
-        if n.is_multiple_of(LOOK) {
+        if n.is_multiple_of(CHECK_EVERY) {
             progress.preparing(n as f64 / count as f64);
             if control.stop.load(std::sync::atomic::Ordering::Relaxed) {
                 // The drive is dropped: what is under way need not end.

@@ -48,9 +48,9 @@ pub struct Replay<'a> {
 }
 
 /// Requests between two looks at whether the run is to stop.
-const LOOK: u64 = 1 << 12;
+const CHECK_EVERY: u64 = 1 << 12;
 /// Sectors after which it looks however few requests they were.
-const LOOK_SECTORS: u64 = LOOK << 8;
+const CHECK_SECTORS: u64 = CHECK_EVERY << 8;
 
 impl<'a> Replay<'a> {
     /// A replay on this drive, from its present time on.
@@ -68,7 +68,7 @@ impl<'a> Replay<'a> {
         }
         let queues = drive.resolved().config.host.queues as usize;
         let sectors_per_page = drive.resolved().geometry().sectors_per_page();
-        let room = Room::new(LOOK as usize * 2 + pages_of(drive, LOOK_SECTORS));
+        let room = Room::new(CHECK_EVERY as usize * 2 + pages_of(drive, CHECK_SECTORS));
         Replay {
             drive,
             progress,
@@ -228,17 +228,17 @@ impl<'a> Replay<'a> {
     fn make_room(&mut self, record: &Record) -> Result<(), Fault> {
         self.room.touch(1 + u64::from(record.sectors / self.sectors_per_page))?;
         let sectors = u64::from(record.sectors);
-        if sectors < LOOK_SECTORS {
+        if sectors < CHECK_SECTORS {
             return Ok(());
         }
         let (observer, pages) = (&self.observer, pages_of(self.drive, sectors));
-        self.room.look(&self.waiting, self.drive, pages, || observer.growth())
+        self.room.check(&self.waiting, self.drive, pages, || observer.growth())
     }
 
     /// Sees to it that there is memory for what comes before the next look.
-    fn look_after_room(&mut self) -> Result<(), Fault> {
+    fn check_room(&mut self) -> Result<(), Fault> {
         let observer = &self.observer;
-        self.room.look(&self.waiting, self.drive, 0, || observer.growth())
+        self.room.check(&self.waiting, self.drive, 0, || observer.growth())
     }
 
     /// Whether the requests ended because they were told to.
@@ -290,11 +290,11 @@ impl<'a> Replay<'a> {
 
     fn must_stop(&mut self, feed: &Feed) -> Result<bool, Fault> {
         let sectors = self.course.sectors - self.probed_at;
-        if !feed.handed_out().is_multiple_of(LOOK) && sectors < LOOK_SECTORS {
+        if !feed.handed_out().is_multiple_of(CHECK_EVERY) && sectors < CHECK_SECTORS {
             return Ok(false);
         }
         self.probed_at = self.course.sectors;
-        self.look_after_room()?;
+        self.check_room()?;
         self.observer.handle_flash_events(self.drive);
         let done = match self.until_worn {
             Some(share) => Some((self.drive.worn_out() / share).min(1.0)),
@@ -382,10 +382,10 @@ impl<'a> Replay<'a> {
                 return Err(stalled(self.in_system));
             }
             if watch.event() {
-                watch.look(self.drive)?;
+                watch.check(self.drive)?;
                 // A timeline grows on while a backlog is worked off.
-                self.look_after_room()?;
-                self.look();
+                self.check_room()?;
+                self.poll();
                 if self.course.partial {
                     return Ok(());
                 }
@@ -396,7 +396,7 @@ impl<'a> Replay<'a> {
 
     /// Takes over what the drive's log has, and looks whether it is to stop.
     #[cold]
-    fn look(&mut self) {
+    fn poll(&mut self) {
         // A long backlog must not pile up in the drive's log.
         self.observer.handle_flash_events(self.drive);
         self.course.partial = self.is_stopped();

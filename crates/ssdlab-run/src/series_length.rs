@@ -10,7 +10,7 @@ use crate::prepare::{Prepared, Warmup};
 use crate::source::Requests;
 
 /// Requests whose arrivals are looked at before a run: some tenths of a second.
-const LOOKED_AT: usize = 1 << 20;
+const SAMPLED: usize = 1 << 20;
 
 /// Refuses a file of intervals that the first million arrivals already make too long, before the run begins.
 ///
@@ -24,7 +24,7 @@ pub(crate) fn check(prepared: &Prepared, control: &Control) -> Result<(), Fault>
     };
     let Ok(mut requests) = Requests::open(prepared, &mut Vec::new()) else { return Ok(()) };
     let (mut batch, mut before, mut began) = (Vec::new(), 0, None);
-    while before < LOOKED_AT && !control.stop.load(Ordering::Relaxed) {
+    while before < SAMPLED && !control.stop.load(Ordering::Relaxed) {
         if requests.read(&mut batch).is_err() || batch.is_empty() {
             break;
         }

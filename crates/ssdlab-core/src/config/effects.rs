@@ -73,7 +73,7 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
             measured,
             "with physics.measured, whose file has the times of erases",
         ),
-        ("flash.retries", pipelined, !holds(config, chip), NOT_HELD),
+        ("flash.retries", pipelined, !holds_until_decoded(config, chip), NOT_HELD),
         ("flash.suspend_time", shown(flash.suspend_time), !suspend.suspends, NO_SUSPEND),
         ("flash.resume_time", shown(flash.resume_time), !suspend.suspends, NO_SUSPEND),
         ("flash.program_loops", shown(flash.program_loops), !suspend.loops, WHOLE),
@@ -186,7 +186,7 @@ fn set<T: PartialEq + ToString>(value: T, unset: T) -> Option<String> {
 }
 
 /// Whether array units hold reads, which may fail, until they have decoded.
-fn holds(config: &DriveConfig, chip: &Chip) -> bool {
+fn holds_until_decoded(config: &DriveConfig, chip: &Chip) -> bool {
     let flash = &config.flash;
     !chip.is_flat() && flash.hold_until_decoded.unwrap_or(true) && !flash.cache_read
 }
@@ -194,5 +194,6 @@ fn holds(config: &DriveConfig, chip: &Chip) -> bool {
 /// Whether a read that fails can be set aside for one of a higher priority: its unit holds it, and
 /// priorities are what orders reads.
 pub(super) fn reads_may_pass(config: &DriveConfig, chip: &Chip) -> bool {
-    holds(config, chip) && matches!(config.scheduler, SchedulerChoice::StrictPriority(_))
+    holds_until_decoded(config, chip)
+        && matches!(config.scheduler, SchedulerChoice::StrictPriority(_))
 }

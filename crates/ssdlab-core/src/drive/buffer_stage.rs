@@ -199,7 +199,7 @@ impl BufferStage {
         };
         let used = machine.hotness_of(page.lpn);
         machine.flash.txns[id].hint = machine.hint_of(attrs, cause, full, used);
-        watch!(machine, leaves(id, &machine.flash.txns[id]));
+        watch!(machine, writes_back(id, &machine.flash.txns[id]));
         let changes = machine.flash.txns[id].changes_page();
         if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
             let step = self.translate(machine, translation, id);

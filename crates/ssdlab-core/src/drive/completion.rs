@@ -122,7 +122,7 @@ impl Drive {
         if let Some(old) = old {
             self.machine.policies.publish(&Event::PageInvalidated { lpn, block: old });
             let was = self.machine.geometry.plane_of(old);
-            self.background.leaves(&mut self.machine, lpn, was, plane);
+            self.background.on_page_invalidated(&mut self.machine, lpn, was, plane);
         }
     }
 
@@ -139,7 +139,7 @@ impl Drive {
         if let Some(block) = old {
             self.machine.policies.publish(&Event::PageInvalidated { lpn, block });
             let plane = self.machine.geometry.plane_of(block);
-            self.background.no_longer_holds(&mut self.machine, plane, lpn);
+            self.background.on_page_unmapped(&mut self.machine, plane, lpn);
             self.background.plane_changed(&mut self.machine, plane);
         }
     }

@@ -40,7 +40,10 @@ impl Flash {
         let head = self.units[id.0 as usize].head;
         let may = ahead.first || self.txns[head].failed > 0;
         let last = self.cells.last_level();
-        if self.holds() && may && self.held(id).any(|member| self.txns[member].level < last) {
+        if self.holds_until_decoded()
+            && may
+            && self.held(id).any(|member| self.txns[member].level < last)
+        {
             self.events.push(Event::Sensed(id));
         }
     }

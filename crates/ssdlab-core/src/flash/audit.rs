@@ -1,7 +1,7 @@
 //! Whether the back end's books agree with one another: every transaction in one place, every
 //! unit, bus and engine at one thing.
 
-use ssdlab_base::SimTime;
+use ssdlab_base::{SimTime, ensure};
 use ssdlab_nand::PlaneId;
 
 use super::link::Link;
@@ -98,10 +98,6 @@ impl Census {
 
 /// The places of this room.
 const FLASH: [&str; 5] = [UNIT, "a queue", "what is set aside", "a bus", "an ECC engine"];
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
-}
 
 impl Flash {
     /// Checks every book of the back end, between two events.

@@ -4,7 +4,7 @@
 
 mod apart;
 mod kept;
-mod looks;
+mod probes;
 
 use std::ops::Range;
 

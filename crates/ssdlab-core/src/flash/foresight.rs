@@ -60,9 +60,9 @@ impl Flash {
         if setup.ahead.is_some() || !in_turn || self.timeline.is_some() {
             return;
         }
-        let fails = self.holds() && by_one && self.cells.attempts_take_time();
+        let fails = self.holds_until_decoded() && by_one && self.cells.attempts_take_time();
         let programs = !setup.may_suspend && !probed_at;
-        if fails || programs && !self.holds() {
+        if fails || programs && !self.holds_until_decoded() {
             // What the buses have carried before counts on.
             let begin = |bus: &Link| Line { carried: bus.busy(now), ..Line::default() };
             self.lines = self.buses.iter().map(begin).collect();

@@ -334,7 +334,7 @@ impl Flash {
     /// A page that was read has reached the controller.
     #[inline(always)]
     fn transferred(&mut self, id: TxnId, now: u64) {
-        if !self.holds() {
+        if !self.holds_until_decoded() {
             self.dispatched(id, now);
         }
         let span = self.cells.decode_time(&self.txns[id]);
@@ -350,7 +350,7 @@ impl Flash {
 
     /// Whether a unit keeps its page until it has decoded.
     #[inline]
-    pub(super) fn holds(&self) -> bool {
+    pub(super) fn holds_until_decoded(&self) -> bool {
         self.setup.hold_until_decoded && !self.setup.cache_read
     }
 
@@ -432,7 +432,7 @@ impl Flash {
             self.uncorrectable += u64::from(!decoded);
             self.ops[OpKind::Read as usize][txn.cause as usize] += 1;
             self.events.push(Event::Done(id));
-            if self.holds() {
+            if self.holds_until_decoded() {
                 let unit = self.unit_of(self.txns[id].plane);
                 self.leave(unit, id);
                 self.settle_held(unit, now);
@@ -442,7 +442,7 @@ impl Flash {
         txn.failed += 1;
         let plane = txn.plane;
         self.retries += 1;
-        if !self.holds() {
+        if !self.holds_until_decoded() {
             return self.events.push(Event::Again(id));
         }
         let unit = self.unit_of(plane);

@@ -1,12 +1,9 @@
 //! Whether the books agree with one another: recounted from the map.
 
+use ssdlab_base::ensure;
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use super::{BlockState, Ftl};
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
-}
 
 impl Ftl {
     /// Recounts map, block table and allocator; the pages of each block that were given out and

@@ -1,6 +1,7 @@
 //! Whether the tables that were kept of an idle drive agree with one another. They are of unknown
 //! origin: every number is bounded before anything is looked up by it.
 
+use ssdlab_base::ensure;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Ppn};
 
@@ -27,10 +28,6 @@ pub fn check(
         blocks.check_block(block, valid[block.index()], allocated.map(Allocated::total))?;
     }
     blocks.check_planes(reserve)
-}
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
 }
 
 impl SavedMap {
@@ -81,7 +78,7 @@ impl SavedMap {
             taken[word] |= bit;
             let block = geometry.block_of(ppn);
             let page = geometry.page_in_block(ppn);
-            let is_allocated = |allocated: Allocated| allocated.holds(&order, page);
+            let is_allocated = |allocated: Allocated| allocated.contains(&order, page);
             let written = blocks.state(block) == BlockState::Closed
                 || allocated[block.index()].is_some_and(is_allocated);
             ensure(written, || format!("{}, which is not written", here()))?;

@@ -233,11 +233,11 @@ impl Map {
         }
     }
 
-    /// What so many physical pages hold each, to be written side by side by [`Holds::hold`].
-    pub fn holds(&mut self, pages: u32) -> impl Iterator<Item = Holds<'_>> {
+    /// What so many physical pages hold each, to be written side by side by [`ReversePart::set`].
+    pub fn reverse_parts(&mut self, pages: u32) -> impl Iterator<Item = ReversePart<'_>> {
         let firsts = (0..).step_by(pages as usize);
         let parts = firsts.zip(self.reverse.chunks_mut(pages as usize));
-        parts.map(|(first, entries)| Holds { first, entries })
+        parts.map(|(first, entries)| ReversePart { first, entries })
     }
 
     /// Where so many of the first `filled` logical pages lie each, to be written side by side by
@@ -296,15 +296,15 @@ impl Map {
 }
 
 /// What physical pages hold that follow one another.
-pub struct Holds<'a> {
+pub struct ReversePart<'a> {
     first: u32,
     entries: &'a mut [u32],
 }
 
-impl Holds<'_> {
+impl ReversePart<'_> {
     /// A half of [`Map::set`] for a logical page that is nowhere: this physical page was written for it.
     #[inline]
-    pub fn hold(&mut self, ppn: Ppn, lpn: Lpn) {
+    pub fn set(&mut self, ppn: Ppn, lpn: Lpn) {
         self.entries[(ppn.0 - self.first) as usize] = lpn.0 + 1;
     }
 }

@@ -15,7 +15,7 @@ mod subpools;
 
 pub use allocate::Allocator;
 pub use check::check;
-pub use map::{Holds, Map, Pointers, SavedMap};
+pub use map::{Map, Pointers, ReversePart, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::{PlaneOrder, WritePlanes};
 pub use saved::SavedOpen;

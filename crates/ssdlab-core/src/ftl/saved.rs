@@ -73,7 +73,7 @@ impl Allocated {
     }
 
     /// Whether a page is written.
-    pub fn holds(self, order: &PageOrder, page: PageInBlock) -> bool {
+    pub fn contains(self, order: &PageOrder, page: PageInBlock) -> bool {
         match self {
             Allocated::First(next) => page.0 < next,
             Allocated::Types(progress) => {

@@ -79,16 +79,16 @@ pub fn info(
 const MOST_SECTORS: u32 = 1 << 27;
 
 /// Sectors of the requests that are followed at a time, if they are several: 1 GiB.
-const LOOK_SECTORS: u64 = 1 << 21;
+const CHECK_SECTORS: u64 = 1 << 21;
 /// Runs of pages for which it looks at a time whether there is memory, at least: of 2 MiB.
-const LOOK_RUNS: u64 = 1 << 13;
+const CHECK_RUNS: u64 = 1 << 13;
 
 /// The first of these requests, as many as have no more sectors in all than are followed at a time; one at least.
 fn at_a_time(records: &[Record]) -> usize {
     let mut sectors = 0;
     let fits = |record: &&Record| {
         sectors += u64::from(record.sectors);
-        sectors <= LOOK_SECTORS
+        sectors <= CHECK_SECTORS
     };
     records.iter().take_while(fits).count().max(1)
 }
@@ -105,7 +105,7 @@ fn one(
     let mut profiler = Profiler::new(reuse);
     let mut batch = Vec::with_capacity(BATCH);
     // Runs of pages, and pages that are followed, up to which there is memory.
-    let [mut upto, mut followed_upto] = [LOOK_RUNS; 2];
+    let [mut upto, mut followed_upto] = [CHECK_RUNS; 2];
     while source.fill(&mut batch, BATCH)? > 0 {
         if let Some(index) = batch.iter().position(|record| record.sectors > MOST_SECTORS) {
             let got = Bytes::new(u64::from(batch[index].sectors) * SECTOR_BYTES);
@@ -120,7 +120,7 @@ fn one(
             let [more, pages] = Profiler::touched(some);
             if profiler.runs() + more > upto || profiler.followed() + pages > followed_upto {
                 // As many requests like these as touch so many runs.
-                let times = LOOK_RUNS.div_ceil(more.max(1));
+                let times = CHECK_RUNS.div_ceil(more.max(1));
                 memory::check_pages(profiler.growth([more, pages].map(|each| each * times)))
                     .map_err(|expected| {
                         let what = "more pages are touched than fit into memory";

@@ -167,7 +167,7 @@ impl HotPages {
     }
 
     /// A page leaves the buffer that was used so often in it.
-    pub fn leaves(&mut self, lpn: Lpn, uses: Uses) -> Hotness {
+    pub fn classify(&mut self, lpn: Lpn, uses: Uses) -> Hotness {
         let found = self.class_of(uses);
         self.of[lpn.index()] = found as u8;
         self.found[found as usize] += 1;
@@ -277,7 +277,7 @@ impl Learner for HotPages {
     fn on_event(&mut self, event: &Event, _: &mut Actions) {
         match *event {
             Event::PageEvicted { lpn, uses } => {
-                self.leaves(lpn, uses);
+                self.classify(lpn, uses);
             }
             Event::PageTrimmed(lpn) => self.forget(lpn),
             Event::CountsReset => self.reset_counts(),
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn a_page_is_hot_if_more_than_the_share_of_its_uses_is_of_a_kind() {
         let mut pages = HotPages::new(&HotnessConfig::default(), 4, 0);
-        let mut found = |reads, writes| pages.leaves(Lpn(2), Uses { reads, writes });
+        let mut found = |reads, writes| pages.classify(Lpn(2), Uses { reads, writes });
         assert_eq!(
             [found(1, 0), found(0, 1), found(1, 1)],
             [Hotness::Read, Hotness::Write, Hotness::Mixed]
@@ -326,7 +326,7 @@ mod tests {
     fn counters_stop_where_they_have_no_more_bits() {
         let config = HotnessConfig { max_uses: 15, ..HotnessConfig::default() };
         let mut pages = HotPages::new(&config, 1000, 100);
-        assert_eq!(pages.leaves(Lpn(0), Uses { reads: 1000, writes: 1 }), Hotness::Mixed);
+        assert_eq!(pages.classify(Lpn(0), Uses { reads: 1000, writes: 1 }), Hotness::Mixed);
         let mut uses = Uses { reads: u16::MAX, writes: 0 };
         uses.count(false);
         assert_eq!(uses.reads, u16::MAX);

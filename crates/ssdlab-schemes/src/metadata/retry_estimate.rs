@@ -132,7 +132,7 @@ impl RetryEstimates {
         choice: &RetryEstimateChoice,
         days: f64,
         before: &[Before],
-        look: impl Fn(BlockId, u32) -> BlockProbe,
+        probe: impl Fn(BlockId, u32) -> BlockProbe,
     ) -> Option<RetryEstimates> {
         let source = match choice {
             RetryEstimateChoice::None(_) => return None,
@@ -161,13 +161,13 @@ impl RetryEstimates {
                 Source::Model(model) => model.probed_at(before.erases),
                 _ => before.erases,
             };
-            quality.look(block, probed_at, look(block, probed_at));
+            quality.learn_probe(block, probed_at, probe(block, probed_at));
         }
         Some(quality)
     }
 
     /// What a look at a block of so many P/E cycles changes.
-    fn look(&mut self, block: BlockId, erases: u32, probe: BlockProbe) {
+    fn learn_probe(&mut self, block: BlockId, erases: u32, probe: BlockProbe) {
         let at = block.index();
         let worst = probe.worst.unwrap_or(WorstPage { retries: 0, rber: 0.0 });
         match &self.source {
@@ -251,7 +251,7 @@ impl RetryEstimates {
         block: BlockId,
         now: CellTime,
         (erases, counts_for): (u32, u32),
-        look: impl FnOnce(u32) -> BlockProbe,
+        probe: impl FnOnce(u32) -> BlockProbe,
     ) {
         let at = block.index();
         match &self.source {
@@ -264,11 +264,11 @@ impl RetryEstimates {
                 (self.erased[at], self.programmed[at], self.reads[at]) =
                     (now.as_ns(), UNPROGRAMMED, 0);
                 if model.probed_at(erases) > model.probed_at(cycles) {
-                    self.look(block, erases, look(erases));
+                    self.learn_probe(block, erases, probe(erases));
                 }
             }
             Source::LastSeen => {}
-            Source::Known => self.look(block, erases, look(erases)),
+            Source::Known => self.learn_probe(block, erases, probe(erases)),
         }
     }
 }
@@ -285,8 +285,8 @@ impl Component for RetryEstimates {
                 reads: view.blocks.reads(block),
             })
             .collect();
-        let look = |block, pe_cycles| view.blocks.probe(block, pe_cycles);
-        let estimates = RetryEstimates::new(config, view.days_in_a_nano, &before, look);
+        let probe = |block, pe_cycles| view.blocks.probe(block, pe_cycles);
+        let estimates = RetryEstimates::new(config, view.days_in_a_nano, &before, probe);
         estimates.expect("a component that is kept")
     }
 
@@ -446,13 +446,13 @@ mod tests {
     #[test]
     fn the_controller_looks_at_a_block_again_after_so_many_cycles() {
         let mut grader = grader(&predicted(), 0, 5 * DAY);
-        let mut looks = Vec::new();
+        let mut probes = Vec::new();
         for erases in 1..=250 {
             grader.erased(BLOCK, at(0), (erases, 1), |cycles| {
-                looks.push(cycles);
+                probes.push(cycles);
                 probe(7)
             });
         }
-        assert_eq!(looks, [100, 200]);
+        assert_eq!(probes, [100, 200]);
     }
 }

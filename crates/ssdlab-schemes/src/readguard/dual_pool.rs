@@ -98,7 +98,7 @@ impl Policy for DualPool {
 
 /// Whether a block of a plane holds data. One that is written in part does once nobody writes on: it would
 /// keep its wear for ever.
-fn holds(pool: &Pool, at: usize) -> bool {
+fn has_data(pool: &Pool, at: usize) -> bool {
     pool.state[at] == BlockState::Closed || pool.is_settled(at)
 }
 
@@ -109,7 +109,7 @@ fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
     for at in 0..pool.len() {
         if pool.state[at] != BlockState::Bad && !pool.is_apart(at) {
             most = most.max(pool.erases[at]);
-            if holds(&pool, at) {
+            if has_data(&pool, at) {
                 least = least.min(pool.erases[at]);
             }
         }
@@ -119,7 +119,7 @@ fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
 
 impl DualPool {
     /// Looks at the plane of a freed block again, and how far wear has spread over all.
-    fn look(&mut self, blocks: &BlockTable, ended: &EndedJob, planes: usize) {
+    fn update(&mut self, blocks: &BlockTable, ended: &EndedJob, planes: usize) {
         let freed = ended.job.block;
         if self.wear.is_empty() {
             let planes = (0..planes as u32).map(PlaneId);
@@ -155,7 +155,7 @@ impl DualPool {
             }
             if is_free {
                 worn = worn.max(Some(wear));
-            } else if holds(&pool, at) {
+            } else if has_data(&pool, at) {
                 held.push(self.pools.held(block, wear));
             }
         }
@@ -186,7 +186,7 @@ impl BackgroundPolicy for DualPool {
 
     fn drive_job(&mut self, view: &DriveView) -> Option<Job> {
         if let Some(new) = self.new.take() {
-            self.look(view.blocks, &new, view.busy.len());
+            self.update(view.blocks, &new, view.busy.len());
             let of = |block| (view.blocks.plane_of(block), view.blocks.class(block));
             self.freed.retain(|&block| of(block) != of(new.job.block));
             self.freed.push(new.job.block);

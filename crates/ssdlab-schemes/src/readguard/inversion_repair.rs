@@ -103,7 +103,7 @@ impl Policy for InversionRepair {
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
         match event {
             Event::Timer(due) if due.levels_across => self.counts.left_out += 1,
-            Event::Timer(due) => self.round(due.full, actions),
+            Event::Timer(due) => self.request_repairs(due.full, actions),
             Event::JobEnded(ended) => self.ended(ended),
             Event::CountsReset => self.counts = RepairCounts::default(),
             _ => {}
@@ -165,7 +165,7 @@ impl InversionRepair {
     }
 
     /// The timer has come due: what these full blocks need is asked for.
-    fn round(&mut self, full: &[BlockEstimate], actions: &mut Actions) {
+    fn request_repairs(&mut self, full: &[BlockEstimate], actions: &mut Actions) {
         self.counts.rounds += 1;
         let of =
             |priority| full.iter().filter(move |estimates| estimates.priority == priority).copied();

@@ -103,7 +103,7 @@ pub struct Trace {
 }
 
 /// Requests of other devices between two looks at whether to stop.
-const LOOK: u64 = 4096;
+const CHECK_EVERY: u64 = 4096;
 
 /// Where requests come from.
 enum Input {
@@ -255,7 +255,7 @@ impl Trace {
             match next {
                 Next::OtherDevice => {
                     self.counts.other_devices += 1;
-                    if self.counts.other_devices.is_multiple_of(LOOK) && self.stop.is_set() {
+                    if self.counts.other_devices.is_multiple_of(CHECK_EVERY) && self.stop.is_set() {
                         self.end = End::Reached;
                         return Ok(());
                     }

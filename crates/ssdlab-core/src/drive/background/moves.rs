@@ -313,9 +313,9 @@ impl Background {
             machine.publish_migrated(lpn, moved, Cause::Migration, true);
             translation.entry_changed(machine, lpn);
             if plane != lies_on {
-                self.holds(machine, plane, lpn);
+                self.on_page_mapped(machine, plane, lpn);
             }
-            self.leaves(machine, lpn, lies_on, plane);
+            self.on_page_invalidated(machine, lpn, lies_on, plane);
         } else {
             machine.stats.migration.outdated += 1;
         }
@@ -324,14 +324,14 @@ impl Background {
     }
 
     /// A page has come to a plane on which it did not lie.
-    fn holds(&mut self, machine: &mut Machine, plane: PlaneId, lpn: Lpn) {
+    fn on_page_mapped(&mut self, machine: &mut Machine, plane: PlaneId, lpn: Lpn) {
         if let Some(count) = self.foreign_on(machine, plane, lpn) {
             *count += 1;
         }
     }
 
     /// A plane holds a page no longer.
-    pub(in crate::drive) fn no_longer_holds(
+    pub(in crate::drive) fn on_page_unmapped(
         &mut self,
         machine: &mut Machine,
         plane: PlaneId,
@@ -351,7 +351,7 @@ impl Background {
 
     /// A page became invalid on a plane and lies on another, perhaps, where it was written.
     #[inline]
-    pub(in crate::drive) fn leaves(
+    pub(in crate::drive) fn on_page_invalidated(
         &mut self,
         machine: &mut Machine,
         lpn: Lpn,
@@ -359,7 +359,7 @@ impl Background {
         written: PlaneId,
     ) {
         if plane != written {
-            self.no_longer_holds(machine, plane, lpn);
+            self.on_page_unmapped(machine, plane, lpn);
             self.plane_changed(machine, plane);
         }
     }

@@ -148,7 +148,7 @@ impl Machine {
             cycles_per_erase,
             cell_time: cells.time(self.now),
             has_spare: self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS,
-            probe: Probe(&|cycles| cells.look(block, cycles)),
+            probe: Probe(&|cycles| cells.probe(block, cycles)),
         };
         self.policies.publish_freed(&freed);
     }

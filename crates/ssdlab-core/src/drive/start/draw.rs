@@ -15,7 +15,7 @@ use super::pool::{
     Filling, Open, OpenedBy, Pool, Snapshot, blocks_of, content, kept_of_drive, least_blocks,
 };
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
-use crate::ftl::{Allocator, BlockTable, Ftl, Holds, Map, PlaneOrder, Pointers};
+use crate::ftl::{Allocator, BlockTable, Ftl, Map, PlaneOrder, Pointers, ReversePart};
 use ssdlab_schemes::AnyBackground;
 
 /// Snapshots of a steady plane after which the planes are drawn in turn.
@@ -54,12 +54,13 @@ pub fn filled(
             open.extend(plan.open());
             plans.push(plan);
         }
-        let mut holds: Vec<_> = map.holds(geometry.pages * geometry.blocks).map(Some).collect();
+        let mut reverse: Vec<_> =
+            map.reverse_parts(geometry.pages * geometry.blocks).map(Some).collect();
         let work = plans.iter().zip(&mut places).map(|(plan, own)| {
-            let holds = holds[plan.plane.index()].take().expect("each plane once");
-            (plan, own, holds)
+            let reverse = reverse[plan.plane.index()].take().expect("each plane once");
+            (plan, own, reverse)
         });
-        share(work.collect(), threads, |(plan, own, holds)| plan.draw(geometry, own, holds));
+        share(work.collect(), threads, |(plan, own, reverse)| plan.draw(geometry, own, reverse));
         let places = &places[..together.len()];
         let parts = map.pointers(filled, ROWS * planes).collect();
         share(parts, threads, |part| point(part, first, planes, places));
@@ -173,7 +174,7 @@ impl Plan {
     }
 
     /// Draws which pages hold which data; `own` is where each lies of the plane's pages.
-    fn draw(&self, geometry: &Geometry, own: &mut Vec<Ppn>, mut holds: Holds) {
+    fn draw(&self, geometry: &Geometry, own: &mut Vec<Ppn>, mut reverse: ReversePart) {
         own.resize(self.pages as usize, Ppn(0));
         let mut picks = Picks::new(geometry.pages);
         for Part { numbers, layout, key, random } in &self.parts {
@@ -184,7 +185,7 @@ impl Plan {
                     let number = numbers.at(place);
                     let ppn = geometry.page(block, page);
                     own[number as usize] = ppn;
-                    holds.hold(ppn, Lpn(number * self.planes + self.position));
+                    reverse.set(ppn, Lpn(number * self.planes + self.position));
                 }
             }
         }

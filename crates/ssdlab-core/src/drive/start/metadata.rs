@@ -43,7 +43,7 @@ impl StartBlocks for Blocks<'_> {
     }
 
     fn probe(&self, block: BlockId, pe_cycles: u32) -> BlockProbe {
-        self.cells.look(block, pe_cycles)
+        self.cells.probe(block, pe_cycles)
     }
 
     fn worst_reading(&self, block: BlockId) -> Reading {

@@ -17,7 +17,7 @@ impl Cells {
     /// What a controller sees of a block that has so many P/E cycles: how long its erase takes, and the
     /// errors of its first page right after it was programmed. What it cannot see, how its worst page
     /// reads then, is for oracles.
-    pub fn look(&self, block: BlockId, pe_cycles: u32) -> BlockProbe {
+    pub fn probe(&self, block: BlockId, pe_cycles: u32) -> BlockProbe {
         let dwell = Nanos::from_ns(self.past(block).dwell);
         let at = |page| Conditions {
             dwell,
