@@ -21,6 +21,8 @@ OFFICE := examples/office.csv.xz
 LOCK := requirements/dev.lock
 # The lowest versions that pyproject.toml allows of what ssdlab needs, and the tests' own as above.
 MINIMAL := requirements/minimal.lock
+# What the documentation site is built with, beside those of the tests.
+SITE := requirements/docs.lock
 LOCKED := -m pip install --quiet --require-hashes --only-binary :all: --requirement
 # The package alone, by the build backend that is installed in $(1): nothing else is fetched.
 alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-deps --no-build-isolation .
@@ -29,7 +31,7 @@ alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-de
 beside = echo $(abspath reproduction) > \
 	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
 
-.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs clean
+.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs docs-site clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -59,7 +61,8 @@ help:
 	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/guides/calibrate.md"
 	@echo "make twins     every twin against its targets, into docs/concepts/twins.md (ten minutes)"
 	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES, their shapes and tables"
-	@echo "make docs      generate docs/reference/config.md and docs/reference/results.md again"
+	@echo "make docs      generate what pages take from the code: keys, results, what commands print"
+	@echo "make docs-site the documentation as a site, into build/site"
 	@echo "make fuzz      fuzz the readers, the config and state files, a minute each"
 	@echo "make faults    make every write, link and thread of the commands fail, into docs/project/robustness.md (two hours)"
 	@echo "make mutants   mutation tests of the drive's core (hours)"
@@ -119,6 +122,7 @@ LOWEST := target/lowest.in
 lock: $(TOOLS)/bin/uv
 	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > $(BUILD)
 	$(COMPILE) pyproject.toml $(BUILD) --extra arrow --group dev $(HASHED) $(LOCK)
+	$(COMPILE) pyproject.toml $(BUILD) --extra arrow --group dev --group docs --constraint $(LOCK) $(HASHED) $(SITE)
 	$(COMPILE) pyproject.toml $(BUILD) --extra arrow --resolution lowest-direct --output-file $(LOWEST)
 	$(COMPILE) $(LOWEST) pyproject.toml --group dev $(HASHED) $(MINIMAL)
 
@@ -127,7 +131,9 @@ audit: $(TOOLS)/bin/uv
 	for lock in . fuzz $(PLANT); do \
 		cargo deny --locked --manifest-path $$lock/Cargo.toml --config deny.toml check || exit 1; \
 	done
-	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement $(LOCK)
+	for lock in $(LOCK) $(SITE); do \
+		$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement $$lock || exit 1; \
+	done
 
 # That the lower bounds in pyproject.toml are true: docs/project/supply-chain.md holds the last result.
 test-minimal: $(STAMPS)/venv
@@ -260,6 +266,13 @@ twins-fit:
 
 docs: dev
 	$(BIN)/python docs/generators/generate.py
+	$(BIN)/python docs/generators/commands.py
+
+# A warning, such as a link that leads nowhere, fails the build.
+docs-site: dev
+	$(BIN)/python $(LOCKED) $(SITE)
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/site
+	@echo "open build/site/index.html"
 
 # cargo install cargo-fuzz, and a nightly toolchain.
 FUZZ_SECONDS ?= 60

@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -107,19 +107,22 @@ def locked(name: str) -> Iterator[tuple[Requirement, list[str]]]:
             yield Requirement(requirement.strip()), [one.strip() for one in hashes]
 
 
-def requirements() -> Iterator[Requirement]:
-    """Return what pyproject.toml asks for: to build, to run, for the extras and for the tests."""
+def requirements(groups: Sequence[str]) -> Iterator[Requirement]:
+    """Return what pyproject.toml asks for: to build, to run, for the extras and these groups."""
     lists = [
         PROJECT["build-system"]["requires"],
         PROJECT["project"]["dependencies"],
         *PROJECT["project"]["optional-dependencies"].values(),
-        *PROJECT["dependency-groups"].values(),
+        *(PROJECT["dependency-groups"][group] for group in groups),
     ]
     return (Requirement(line) for one in lists for line in one)
 
 
-@pytest.mark.parametrize("name", ["dev.lock", "minimal.lock"])
-def test_a_lock_covers_what_pyproject_asks_for(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [("dev.lock", ["dev"]), ("minimal.lock", ["dev"]), ("docs.lock", ["dev", "docs"])],
+)
+def test_a_lock_covers_what_pyproject_asks_for(name: str, groups: list[str]) -> None:
     found: dict[str, list[str]] = {}
     for requirement, hashes in locked(name):
         [pinned] = requirement.specifier
@@ -127,7 +130,7 @@ def test_a_lock_covers_what_pyproject_asks_for(name: str) -> None:
         assert hashes, requirement
         assert all(re.fullmatch("sha256:[0-9a-f]{64}", one) for one in hashes), requirement
         found.setdefault(canonicalize_name(requirement.name), []).append(pinned.version)
-    for requirement in requirements():
+    for requirement in requirements(groups):
         versions = found.get(canonicalize_name(requirement.name))
         assert versions, f"{requirement}: make lock"
         assert all(map(requirement.specifier.contains, versions)), f"{requirement}: make lock"

@@ -20,7 +20,7 @@ def value_of(code: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "tutorial", "eval"), names)
 
 
-@pytest.mark.parametrize("folder", [".", "docs"])
+@pytest.mark.parametrize("folder", [".", "docs/start"])
 def test_every_cell_runs_and_shows_what_it_shows(
     folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,67 @@
+"""The documentation site: ``make docs-site`` builds it from the pages of this folder."""
+
+import importlib.metadata
+import os
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+
+project = "ssdlab"
+author = "The ssdlab developers"
+project_copyright = author
+release = importlib.metadata.version("ssdlab")
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["generators"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+autodoc_typehints = "description"
+smartquotes = False
+copybutton_prompt_text = "$ "
+
+html_theme = "furo"
+html_title = f"ssdlab {release}"
+
+OF_ROOT = {
+    "project/contributing": "CONTRIBUTING.md",
+    "project/changelog": "CHANGELOG.md",
+    "project/house": "ARCHITECTURE.md",
+}
+"""Pages of the site that stand in the project's root."""
+LINK = re.compile(r"\[([^]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def _read_page(_: Sphinx, name: str, source: list[str]) -> None:
+    """Make links lead somewhere on the site; sources that are no pages are named."""
+    page = ROOT / OF_ROOT[name] if name in OF_ROOT else DOCS / f"{name}.md"
+    text = page.read_text(encoding="utf-8") if name in OF_ROOT else source[0]
+    pages = {ROOT / file: DOCS / f"{place}.md" for place, file in OF_ROOT.items()}
+
+    def link(found: re.Match[str]) -> str:
+        target = Path(os.path.normpath(page.parent / found[2]))
+        target = pages.get(target, target)
+        if target.is_relative_to(DOCS):
+            path = os.path.relpath(target, (DOCS / name).parent)
+            return f"[{found[1]}]({path}{found[3] or ''})"
+        path = str(target.relative_to(ROOT))
+        return found[1] if path in found[1] else f"{found[1]} (`{path}`)"
+
+    source[0] = LINK.sub(link, text)
+
+
+def setup(app: Sphinx) -> None:
+    """Register what this file does beyond its settings."""
+    app.connect("source-read", _read_page)

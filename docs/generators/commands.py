@@ -1,0 +1,108 @@
+"""Run the commands of a page; fill in what they print.
+
+A ``console`` block holds commands after ``$`` and what each prints. A ``sh`` block holds commands
+alone. ``make docs`` fills in the output; ``tests/python/test_pages.py`` compares it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WALL_CLOCK = re.compile(r"in [\d.,]+ (?:m|µ)?s \([\d.,]+ [kM]? ?requests/s\)")
+"""How long the simulator took: another figure in each run."""
+
+
+class CommandError(Exception):
+    """A command of a page fails."""
+
+
+def commands(body: str) -> Iterator[str]:
+    """Return the commands of a ``console`` block as they are typed, without what they print."""
+    lines = iter(body.splitlines())
+    for line in lines:
+        if not line.startswith("$ "):
+            continue
+        typed = [line]
+        while typed[-1].endswith("\\"):
+            typed.append(next(lines))
+        yield "\n".join(typed)
+
+
+def output_of(script: str, folder: Path) -> str:
+    """Run a script in a folder; return what it prints.
+
+    Raises :class:`CommandError` if a command of it fails.
+    """
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(  # noqa: S603  a page of this project
+        ["bash", "-e", "-c", script],  # noqa: S607
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        message = f"{script}: exit code {done.returncode}: {done.stderr}"
+        raise CommandError(message)
+    return done.stdout
+
+
+def filled(page: str, folder: Path) -> str:
+    """Return a page whose ``console`` blocks show what their commands print in a folder."""
+
+    def run(block: re.Match[str]) -> str:
+        kind, body = block[1], block[2]
+        if kind == "sh":
+            output_of(body, folder)
+            return block[0]
+        shown: list[str] = []
+        is_behind_output = False
+        for command in commands(body):
+            printed = output_of(command.removeprefix("$ "), folder)
+            shown += [""] * is_behind_output + [command, *printed.splitlines()]
+            is_behind_output = bool(printed)
+        return "\n".join(["```console", *shown, "```"])
+
+    return BLOCK.sub(run, page)
+
+
+def without_wall_clock(text: str) -> str:
+    """Return a text without the time that the simulator took."""
+    return WALL_CLOCK.sub("in …", text)
+
+
+def prepare(folder: Path) -> None:
+    """Put what pages use into a folder: the examples."""
+    (folder / "examples").symlink_to(ROOT / "examples")
+
+
+def pages() -> list[Path]:
+    """Return the pages that have commands to run."""
+    found = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    return [page for page in found if BLOCK.search(page.read_text(encoding="utf-8"))]
+
+
+def main() -> None:
+    """Fill in all pages."""
+    for page in pages():
+        with tempfile.TemporaryDirectory() as folder:
+            prepare(Path(folder))
+            text = page.read_text(encoding="utf-8")
+            now = filled(text, Path(folder))
+        if without_wall_clock(now) != without_wall_clock(text):
+            page.write_text(now, encoding="utf-8")
+            print(f"{page.relative_to(ROOT)}: what its commands print has changed")
+
+
+if __name__ == "__main__":
+    main()

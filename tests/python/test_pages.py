@@ -1,0 +1,45 @@
+"""The commands of README and of the docs run, and print what the pages show."""
+
+import re
+from pathlib import Path
+
+import pytest
+from command import ROOT, load_module
+
+COMMANDS = load_module(ROOT / "docs" / "generators" / "commands.py")
+PAGES = COMMANDS.pages()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_commands_of_a_page(page: Path, tmp_path: Path) -> None:
+    COMMANDS.prepare(tmp_path)
+    text = page.read_text(encoding="utf-8")
+    now = COMMANDS.filled(text, tmp_path)
+    expected, found = (COMMANDS.without_wall_clock(one) for one in (now, text))
+    assert found == expected, "run `make docs`"
+
+
+def test_a_command_that_fails_is_noticed(tmp_path: Path) -> None:
+    page = "```sh\nssdlab run --limit 0\n```\n"
+    with pytest.raises(COMMANDS.CommandError, match="exit code 2: --limit: got '0'"):
+        COMMANDS.filled(page, tmp_path)
+
+
+def test_what_a_command_prints_takes_the_place_of_what_it_printed(tmp_path: Path) -> None:
+    page = "```console\n$ echo a \\\n    b\nold\n$ true\n$ echo c\n```\n"
+    expected = "```console\n$ echo a \\\n    b\na b\n\n$ true\n$ echo c\nc\n```\n"
+    assert COMMANDS.filled(page, tmp_path) == expected
+
+
+def test_a_command_that_sets_up_is_one_of_the_projects() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    found = 0
+    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"^```bash\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            for line in block.splitlines():
+                words = line.partition("#")[0].split()
+                assert words[0] in {"make", "pip", "source", "python3"}, line
+                assert words[0] != "make" or words[1] in targets, line
+                found += 1
+    assert found
