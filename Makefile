@@ -267,6 +267,8 @@ twins-fit:
 docs: dev
 	$(BIN)/python docs/generators/generate.py
 	$(BIN)/python docs/generators/commands.py
+	$(BIN)/python docs/generators/figures.py
+	$(BIN)/python docs/generators/picture.py
 
 # A warning, such as a link that leads nowhere, fails the build.
 docs-site: dev

@@ -1,13 +1,15 @@
 """Run the commands of a page; fill in what they print.
 
-A ``console`` block holds commands after ``$`` and what each prints. A ``sh`` block holds commands
-alone. ``make docs`` fills in the output; ``tests/python/test_pages.py`` compares it.
+A ``console`` block holds commands after ``$`` and what each prints. An ``sh`` block holds commands
+alone, a ``python`` block a program. ``make docs`` fills in the output, and
+``tests/python/test_pages.py`` compares it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```(console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(console|sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WALL_CLOCK = re.compile(r"in [\d.,]+ (?:m|µ)?s \([\d.,]+ [kM]? ?requests/s\)")
 """How long the simulator took: another figure in each run."""
 
@@ -62,8 +64,8 @@ def filled(page: str, folder: Path) -> str:
 
     def run(block: re.Match[str]) -> str:
         kind, body = block[1], block[2]
-        if kind == "sh":
-            output_of(body, folder)
+        if kind != "console":
+            output_of(body if kind == "sh" else f"python -c {shlex.quote(body)}", folder)
             return block[0]
         shown: list[str] = []
         is_behind_output = False

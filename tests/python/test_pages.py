@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from command import ROOT, load_module
 
+from ssdlab import _native
+
 COMMANDS = load_module(ROOT / "docs" / "generators" / "commands.py")
+FIGURES = load_module(ROOT / "docs" / "generators" / "figures.py")
 PAGES = COMMANDS.pages()
 
 
@@ -17,6 +20,23 @@ def test_the_commands_of_a_page(page: Path, tmp_path: Path) -> None:
     now = COMMANDS.filled(text, tmp_path)
     expected, found = (COMMANDS.without_wall_clock(one) for one in (now, text))
     assert found == expected, "run `make docs`"
+
+
+@pytest.mark.parametrize("page", FIGURES.pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_figures_that_a_page_cites(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert FIGURES.filled(text) == text, "run `make docs`"
+
+
+def test_a_figure_that_nobody_makes_is_refused() -> None:
+    with pytest.raises(FIGURES.UnknownFigureError, match="page_operation: got a figure that"):
+        FIGURES.filled("<!-- figure: page_operation -->5<!-- / -->")
+
+
+def test_an_older_figure_is_replaced() -> None:
+    page = "It reads <!-- figure: formats -->3<!-- / --> formats."
+    count = len(_native.formats())
+    assert FIGURES.filled(page) == f"It reads <!-- figure: formats -->{count}<!-- / --> formats."
 
 
 def test_a_command_that_fails_is_noticed(tmp_path: Path) -> None:

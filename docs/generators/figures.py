@@ -1,0 +1,109 @@
+"""Fill in the figures that prose cites: ``<!-- figure: NAME -->…<!-- / -->`` in README and docs.
+
+A figure comes from the program or from what a make target kept. ``make docs`` fills it in;
+``tests/python/test_pages.py`` fails while a page is out of date.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ssdlab import _native
+
+ROOT = Path(__file__).parents[2]
+FIGURE = re.compile(r"<!-- figure: ([\w.]+) -->.*?<!-- / -->", re.DOTALL)
+VERDICT = re.compile(r"^\| \*\*[A-Z]\d+\*\* \|.*\*\*([^*|]*)\*\* \|[^|]*\|$", re.MULTILINE)
+"""What came of a claim in the ledger, in the claim's first row."""
+MILLION = 1e6
+
+
+class UnknownFigureError(Exception):
+    """A page cites a figure that nobody makes."""
+
+
+def _newest(name: str) -> Any:
+    """Return a file of the newest day that ``make bench`` kept."""
+    path = max(ROOT.glob(f"benches/runs/20*/{name}"))
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _of_case(case: str, what: str) -> float:
+    """Return the median over the runs of a benchmark."""
+    return median(run[what] for run in _newest("raw.json")["cases"][case]["runs"])
+
+
+def _less_time_than_mqsim() -> str:
+    """Return the range of how many times less processor time ssdlab takes."""
+    cases = [one for one in _newest("against_mqsim.json").values() if isinstance(one, dict)]
+    times = [
+        sum(run["processor_s"] for run in case["mqsim"])
+        / sum(run["processor_s"] for run in case["ssdlab"])
+        for case in cases
+    ]
+    return f"{min(times):.1f} to {max(times):.1f}"
+
+
+def _claims(verdict: str = "") -> str:
+    """Return how many claims of the ledger have a verdict, however they came to it."""
+    ledger = (ROOT / "docs" / "ledger.md").read_text(encoding="utf-8")
+    return str(sum(found.startswith(verdict) for found in VERDICT.findall(ledger)))
+
+
+def _newcomer_files() -> str:
+    """Return how many files the patch of a new policy touches."""
+    patch = (ROOT / "tests" / "newcomer" / "retry_refresh.patch").read_text(encoding="utf-8")
+    return str(patch.count("\ndiff --git") + patch.startswith("diff --git"))
+
+
+FIGURES: dict[str, Callable[[], str]] = {
+    "page_operations": lambda: f"{_of_case('random', 'page_ops_per_processor_s') / MILLION:.1f}",
+    "memory_2t": lambda: f"{_of_case('command-2t', 'command_peak_mb'):.0f}",
+    "against_mqsim": _less_time_than_mqsim,
+    "claims": _claims,
+    "claims.reproduced": lambda: _claims("reproduced"),
+    "claims.construction": lambda: _claims("reproduced, by construction"),
+    "claims.direction": lambda: _claims("direction only"),
+    "claims.not": lambda: _claims("not reproduced"),
+    "newcomer_files": _newcomer_files,
+    "formats": lambda: str(len(_native.formats())),
+    "twins": lambda: str(len(json.loads(_native.twins()))),
+}
+
+
+def filled(page: str) -> str:
+    """Return a page with the figures of today.
+
+    Raises :class:`UnknownFigureError` if the page cites another.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in FIGURES:
+            message = f"{found[1]}: got a figure that nobody makes, expected {', '.join(FIGURES)}"
+            raise UnknownFigureError(message)
+        return f"<!-- figure: {found[1]} -->{FIGURES[found[1]]()}<!-- / -->"
+
+    return FIGURE.sub(value, page)
+
+
+def pages() -> list[Path]:
+    """Return the pages that cite figures."""
+    found = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    return [page for page in found if FIGURE.search(page.read_text(encoding="utf-8"))]
+
+
+def main() -> None:
+    """Fill in all pages."""
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if (now := filled(text)) != text:
+            page.write_text(now, encoding="utf-8")
+            print(f"{page.relative_to(ROOT)}: figures that it cites have changed")
+
+
+if __name__ == "__main__":
+    main()

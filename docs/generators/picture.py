@@ -1,0 +1,26 @@
+"""Draw the picture of README: docs/images/blame-read.svg, from the runs that README shows."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import ssdlab
+
+ROOT = Path(__file__).parents[2]
+PICTURE = ROOT / "docs" / "images" / "blame-read.svg"
+
+
+def main() -> None:
+    """Run and draw."""
+    plan = ssdlab.Plan(trace=ROOT / "examples" / "office.csv.xz", detail=True)
+    vary = {"scheduler": ["fifo", "read_first"], "suspend": ["none", "program_erase"]}
+    with tempfile.TemporaryDirectory() as folder:
+        ssdlab.save_figures(ssdlab.compare(ssdlab.sweep(plan, vary=vary)), folder)
+        PICTURE.parent.mkdir(exist_ok=True)
+        shutil.copy(Path(folder) / PICTURE.name, PICTURE)
+
+
+if __name__ == "__main__":
+    main()
