@@ -8,6 +8,7 @@
 //! The conventional answer to each decision stands beside its interface.
 
 pub mod account;
+mod actions;
 pub mod allocation;
 pub mod background;
 pub mod blocks;

@@ -12,7 +12,7 @@ use crate::control::Control;
 use crate::files::NewFile;
 use crate::precondition::Settled;
 use crate::prepare::Prepared;
-use crate::state::{self, Header, StateFile};
+use crate::state::{self, Header, START_KEY_OF_RUN, StateFile};
 
 /// Sections of the config that decide what the contents mean.
 const BINDING: [&str; 2] = ["geometry", "physics"];
@@ -116,7 +116,7 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
     }
     for leaf in prepared.effective.leaves() {
         let Some(key) = leaf.path.strip_prefix("start.") else { continue };
-        if key != "preload" && header.config["start"][key] != config["start"][key] {
+        if key != START_KEY_OF_RUN && header.config["start"][key] != config["start"][key] {
             return Err(prepared.effective.fault_at(&leaf.path).expected(format!(
                 "{} as in {name}, or nothing: the state decides it",
                 header.config["start"][key]

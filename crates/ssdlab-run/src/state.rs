@@ -394,14 +394,16 @@ impl Body<'_> {
     }
 }
 
-/// How the drive of a state file began: its keys of `start`, but for what becomes of reads of pages
-/// that were never written.
+/// The key of `start` that is a run's own: what becomes of reads of pages that were never written.
+pub(crate) const START_KEY_OF_RUN: &str = "unwritten_reads";
+
+/// Returns how the drive of a state file began: its keys of `start`, without [`START_KEY_OF_RUN`].
 ///
 /// # Errors
 /// When it cannot be read or is no state file.
 pub(crate) fn start_of(path: &Path) -> Result<Value, Fault> {
     let mut start = header(path)?.config["start"].take();
-    start.as_object_mut().map(|keys| keys.remove("preload"));
+    start.as_object_mut().map(|keys| keys.remove(START_KEY_OF_RUN));
     Ok(serde_json::json!({ "start": start }))
 }
 

@@ -5,6 +5,7 @@ use ssdlab_core::Drive;
 
 use crate::catalog::{self, RunConfig};
 use crate::prepare::Prepared;
+use crate::state::START_KEY_OF_RUN;
 
 /// Where a state file has the drive begin otherwise than its device or scheme would.
 ///
@@ -19,7 +20,8 @@ pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
     let other = named.leaves().into_iter().filter_map(|leaf| {
         let path = leaf.path.strip_prefix("start.")?;
         let now = is.iter().find(|now| now.path == leaf.path)?;
-        let differs = path != "preload" && !named.is_default(&leaf.path) && now.value != leaf.value;
+        let differs =
+            path != START_KEY_OF_RUN && !named.is_default(&leaf.path) && now.value != leaf.value;
         differs
             .then(|| format!("{} = {}, not {} ({})", leaf.path, now.value, leaf.value, leaf.origin))
     });

@@ -197,6 +197,29 @@ fn a_footprint_is_of_the_run_and_not_of_the_state() {
 }
 
 #[test]
+fn what_becomes_of_unwritten_reads_is_of_the_run_and_not_of_the_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |choice: &str| {
+        let mut plan = typed("us");
+        plan.set.push(format!("start.unwritten_reads={choice}"));
+        plan
+    };
+    let fresh = ["lazy", "footprint"].map(|choice| run(of(choice)).unwrap());
+    assert_ne!(fresh[0].results_digest, fresh[1].results_digest);
+    for (at, saved) in ["footprint", "lazy"].into_iter().enumerate() {
+        let path = folder.path().join(saved);
+        save_state(&of(saved), &path, &Control::new(1)).unwrap().unwrap();
+        let other = ["lazy", "footprint"][at];
+        let loaded = run(Plan { state: Some(path.clone()), ..of(other) }).unwrap();
+        assert_eq!(loaded.results_digest, fresh[at].results_digest, "{saved}, then {other}");
+        // The device's own choice holds where the run sets none.
+        let own = run(Plan { state: Some(path), ..typed("us") }).unwrap();
+        assert_eq!(own.results_digest, run(typed("us")).unwrap().results_digest, "{saved}");
+        assert!(!own.remarks.iter().any(|line| line.contains("unwritten_reads")), "{own:?}");
+    }
+}
+
+#[test]
 fn a_state_in_the_conventional_order_goes_on_in_the_relaxed_one_and_not_the_other_way() {
     let folder = tempfile::tempdir().unwrap();
     let saved = |scheme: &str| {

@@ -239,5 +239,5 @@ const BUNDLED: &[Entry] = schemes![
         from "pv_read" { "moves" }
         from "readguard" { "i_es", "leveled", "subpools", "repairs", "predictor" }
         from "hire" { "per_hotness" }
-        from "all_five" { "order", "place", "start" },
+        from "all_five" { "scheduler", "placement", "start" },
 ];

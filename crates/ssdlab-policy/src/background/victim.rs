@@ -17,7 +17,7 @@ pub enum Victim {
     Greedy,
     /// Any block with equal chance.
     Random,
-    /// Of `choices` blocks drawn with equal chance, the one with the most invalid pages.
+    /// Of `d` blocks drawn with equal chance, the one with the most invalid pages.
     DChoices,
     /// The block with the best (1 − u) · age / 2u, where u is its share of valid pages.
     CostBenefit,
