@@ -286,7 +286,7 @@ fuzz:
 # What commands leave behind when the system fails: the end of docs/project/robustness.md. Then every wrong value at every
 # place of a result.
 faults: dev
-	PYTHONPATH=tests/python:docs $(BIN)/python docs/generators/faults_table.py
+	PYTHONPATH=tests/python $(BIN)/python docs/generators/faults_table.py
 	SSDLAB_EVERY_VALUE=1 $(BIN)/pytest $(PARALLEL) tests/python/test_wrong_results.py
 
 # cargo install --locked cargo-mutants. Some hours; what is stopped goes on where it was. MUTANTS="--only ftl/" tries

@@ -45,7 +45,7 @@ LINK = re.compile(r"\[([^]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def _read_page(_: Sphinx, name: str, source: list[str]) -> None:
-    """Make links lead somewhere on the site; sources that are no pages are named."""
+    """Point links at pages of the site; a link to any other file becomes its path."""
     page = ROOT / OF_ROOT[name] if name in OF_ROOT else DOCS / f"{name}.md"
     text = page.read_text(encoding="utf-8") if name in OF_ROOT else source[0]
     pages = {ROOT / file: DOCS / f"{place}.md" for place, file in OF_ROOT.items()}

@@ -16,10 +16,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from ssdlab_reproduction.tables.common import ROOT, pages_with
+
 BLOCK = re.compile(r"^```(console|sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WALL_CLOCK = re.compile(r"in [\d.,]+ (?:m|µ)?s \([\d.,]+ [kM]? ?requests/s\)")
-"""How long the simulator took: another figure in each run."""
+"""The time that the simulator took, which differs from run to run."""
 
 
 class CommandError(Exception):
@@ -84,19 +85,13 @@ def without_wall_clock(text: str) -> str:
 
 
 def prepare(folder: Path) -> None:
-    """Put what pages use into a folder: the examples."""
+    """Link the examples, which pages use, into a folder."""
     (folder / "examples").symlink_to(ROOT / "examples")
-
-
-def pages() -> list[Path]:
-    """Return the pages that have commands to run."""
-    found = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
-    return [page for page in found if BLOCK.search(page.read_text(encoding="utf-8"))]
 
 
 def main() -> None:
     """Fill in all pages."""
-    for page in pages():
+    for page in pages_with(BLOCK):
         with tempfile.TemporaryDirectory() as folder:
             prepare(Path(folder))
             text = page.read_text(encoding="utf-8")

@@ -9,25 +9,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from ssdlab import _native
+from ssdlab_reproduction.tables.common import DOCS, ROOT, pages_with
 
-ROOT = Path(__file__).parents[2]
 FIGURE = re.compile(r"<!-- figure: ([\w.]+) -->.*?<!-- / -->", re.DOTALL)
 VERDICT = re.compile(r"^\| \*\*[A-Z]\d+\*\* \|.*\*\*([^*|]*)\*\* \|[^|]*\|$", re.MULTILINE)
-"""What came of a claim in the ledger, in the claim's first row."""
+"""The verdict in the first row of a claim in the ledger."""
 MILLION = 1e6
 
 
 class UnknownFigureError(Exception):
-    """A page cites a figure that nobody makes."""
+    """A page cites a figure that this file does not know."""
 
 
 def _newest(name: str) -> Any:
-    """Return a file of the newest day that ``make bench`` kept."""
+    """Return a measurement of the newest day under ``benches/runs`` that has it."""
     path = max(ROOT.glob(f"benches/runs/20*/{name}"))
     return json.loads(path.read_text(encoding="utf-8"))
 
@@ -38,19 +37,22 @@ def _of_case(case: str, what: str) -> float:
 
 
 def _less_time_than_mqsim() -> str:
-    """Return the range of how many times less processor time ssdlab takes."""
+    """Return MQSim's processor time in units of ssdlab's: the least and the most over traces.
+
+    Of several runs of a trace the fastest counts.
+    """
     cases = [one for one in _newest("against_mqsim.json").values() if isinstance(one, dict)]
     times = [
-        sum(run["processor_s"] for run in case["mqsim"])
-        / sum(run["processor_s"] for run in case["ssdlab"])
+        min(run["processor_s"] for run in case["mqsim"])
+        / min(run["processor_s"] for run in case["ssdlab"])
         for case in cases
     ]
     return f"{min(times):.1f} to {max(times):.1f}"
 
 
 def _claims(verdict: str = "") -> str:
-    """Return how many claims of the ledger have a verdict, however they came to it."""
-    ledger = (ROOT / "docs" / "ledger.md").read_text(encoding="utf-8")
+    """Return how many claims of the ledger have a verdict that begins so."""
+    ledger = (DOCS / "ledger.md").read_text(encoding="utf-8")
     return str(sum(found.startswith(verdict) for found in VERDICT.findall(ledger)))
 
 
@@ -83,22 +85,16 @@ def filled(page: str) -> str:
 
     def value(found: re.Match[str]) -> str:
         if found[1] not in FIGURES:
-            message = f"{found[1]}: got a figure that nobody makes, expected {', '.join(FIGURES)}"
+            message = f"{found[1]}: unknown figure, expected {', '.join(FIGURES)}"
             raise UnknownFigureError(message)
         return f"<!-- figure: {found[1]} -->{FIGURES[found[1]]()}<!-- / -->"
 
     return FIGURE.sub(value, page)
 
 
-def pages() -> list[Path]:
-    """Return the pages that cite figures."""
-    found = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
-    return [page for page in found if FIGURE.search(page.read_text(encoding="utf-8"))]
-
-
 def main() -> None:
     """Fill in all pages."""
-    for page in pages():
+    for page in pages_with(FIGURE):
         text = page.read_text(encoding="utf-8")
         if (now := filled(text)) != text:
             page.write_text(now, encoding="utf-8")

@@ -7,24 +7,17 @@ measures at most so many frames at each point, for a first look.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import ssdlab
 from ssdlab.ldpc import Ldpc
 from ssdlab.progress import ProgressLine
 from ssdlab.render.text.ldpc import difference_text, page_table, rber_text
+from ssdlab_reproduction.tables.common import DOCS, grid
 
 FRAMES = 100_000
 SHIFTS = [0.1, 0.2, 0.4]
-PAGE = Path(__file__).parents[1] / "concepts" / "ldpc.md"
+PAGE = DOCS / "concepts" / "ldpc.md"
 MARK = "<!-- measured: written by `make ldpc` -->\n"
-
-
-def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a table in Markdown."""
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
 
 
 def points(ldpc: Ldpc) -> list[str]:

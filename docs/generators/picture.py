@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 import ssdlab
+from ssdlab_reproduction.tables.common import DOCS, ROOT
 
-ROOT = Path(__file__).parents[2]
-PICTURE = ROOT / "docs" / "images" / "blame-read.svg"
+PICTURE = DOCS / "images" / "blame-read.svg"
 
 
 def main() -> None:

@@ -18,8 +18,9 @@ from machine import commit
 from ssdlab_reproduction import ledger_text
 from ssdlab_reproduction.claim import SYSTEMS, claims
 from ssdlab_reproduction.runs import SHORT_HASH, library_hash
+from ssdlab_reproduction.tables.common import DOCS
 
-PAGE = Path(__file__).parents[1] / "ledger.md"
+PAGE = DOCS / "ledger.md"
 MARK = "<!-- measured: written by `make reproduce` -->\n"
 PART = re.compile(r"^### ", re.MULTILINE)
 OF = re.compile(r"\*{0,2}([A-Z]\d+)\b")

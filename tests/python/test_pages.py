@@ -7,13 +7,17 @@ import pytest
 from command import ROOT, load_module
 
 from ssdlab import _native
+from ssdlab_reproduction.tables.common import pages_with
 
 COMMANDS = load_module(ROOT / "docs" / "generators" / "commands.py")
 FIGURES = load_module(ROOT / "docs" / "generators" / "figures.py")
-PAGES = COMMANDS.pages()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", pages_with(COMMANDS.BLOCK), ids=name)
 def test_the_commands_of_a_page(page: Path, tmp_path: Path) -> None:
     COMMANDS.prepare(tmp_path)
     text = page.read_text(encoding="utf-8")
@@ -22,14 +26,14 @@ def test_the_commands_of_a_page(page: Path, tmp_path: Path) -> None:
     assert found == expected, "run `make docs`"
 
 
-@pytest.mark.parametrize("page", FIGURES.pages(), ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", pages_with(FIGURES.FIGURE), ids=name)
 def test_the_figures_that_a_page_cites(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert FIGURES.filled(text) == text, "run `make docs`"
 
 
-def test_a_figure_that_nobody_makes_is_refused() -> None:
-    with pytest.raises(FIGURES.UnknownFigureError, match="page_operation: got a figure that"):
+def test_an_unknown_figure_is_refused() -> None:
+    with pytest.raises(FIGURES.UnknownFigureError, match="page_operation: unknown figure"):
         FIGURES.filled("<!-- figure: page_operation -->5<!-- / -->")
 
 

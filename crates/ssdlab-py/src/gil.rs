@@ -14,10 +14,10 @@ use ssdlab_run::control::Progress;
 
 use crate::errors::{Wrong, guarded};
 
-/// Time between two polls at signals and progress.
+/// Time between two polls of signals and progress.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How many polls work is waited for that was told to stop and would lose nothing if it was left: a second.
+/// The polls that stopped work may still take where leaving it loses nothing: a second.
 const GRACE: u32 = 10;
 
 /// Does `work` in a thread of its own, and returns what came of it and whether Ctrl-C stopped it.

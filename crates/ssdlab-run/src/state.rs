@@ -394,7 +394,7 @@ impl Body<'_> {
     }
 }
 
-/// The key of `start` that is a run's own: what becomes of reads of pages that were never written.
+/// The key of `start` that belongs to the run: how reads of unwritten pages are answered.
 pub(crate) const START_KEY_OF_RUN: &str = "unwritten_reads";
 
 /// Returns how the drive of a state file began: its keys of `start`, without [`START_KEY_OF_RUN`].

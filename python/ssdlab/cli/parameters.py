@@ -10,7 +10,7 @@ from ssdlab.arguments import MAX_INTEGER, expected_range
 from ssdlab.errors import quoted
 from ssdlab.suggestions import did_you_mean
 
-COMPARED = ("device", "stage", "scheme")
+_COMPARED = ("device", "stage", "scheme")
 """The options by which ``compare`` takes several names."""
 
 
@@ -46,12 +46,12 @@ def _refuse_repeated(ctx: click.Context, args: list[str]) -> None:
     try:
         _, _, occurrences = command.make_parser(ctx).parse_args(list(args))
     except click.UsageError:
-        # Click tells of it when it reads the arguments.
+        # Click reports it when it reads the arguments.
         return
     for param in command.params:
         is_single = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
         if is_single and (times := occurrences.count(param)) > 1:
-            is_list = command.name == "compare" and param.name in COMPARED
+            is_list = command.name == "compare" and param.name in _COMPARED
             several = ", with commas between several names" if is_list else ""
             raise click.BadParameter(f"given {times} times, expected once{several}", ctx, param)
 

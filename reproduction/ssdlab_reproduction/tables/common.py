@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,12 @@ from ssdlab_reproduction.statistics import percent
 ROOT = Path(__file__).parents[3]
 """The checkout, whose pages are written."""
 DOCS = ROOT / "docs"
+
+
+def pages_with(pattern: re.Pattern[str]) -> list[Path]:
+    """Return README and the pages of the docs in which a pattern occurs."""
+    pages = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
+    return [page for page in pages if pattern.search(page.read_text(encoding="utf-8"))]
 
 
 def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
