@@ -126,16 +126,15 @@ def check_results(plans: Sequence[Plan], drawn: str | None = None) -> None:
     ``drawn`` is the option of the drawings that are made of the results, if any are. Raises
     :class:`InputError`, which names the option that makes them too many.
     """
-    drawing = DRAWING if drawn else NOTHING
     detailed = len(plans) if drawn else sum(plan.detail is True for plan in plans)
-    option = _option_of(plans)
     results = f"the results of {len(plans)} runs"
-    # A few results need no memory beyond that of a run.
-    others = drawing + (RUNS if len(plans) > _CHECKED else NOTHING)
-    check_room(f"{option}: {results}", for_results(len(plans), 0) + others)
+    # A few results need no memory beyond that of a run, but what is drawn of them does.
+    runs = RUNS if len(plans) > _CHECKED else NOTHING
+    check_room(f"{_option_of(plans)}: {results}", for_results(len(plans), 0) + runs)
     if detailed:
         what = f"{drawn or 'detail'}: {results} with what a report draws"
-        check_room(what, for_results(len(plans), detailed) + others)
+        drawing = DRAWING + RUNS if drawn else runs
+        check_room(what, for_results(len(plans), detailed) + drawing)
 
 
 def _option_of(plans: Sequence[Plan]) -> str:

@@ -6,6 +6,7 @@ import json
 import lzma
 import os
 import resource
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from command import COMMAND, ROOT
+from command import COMMAND, ROOT, Ssdlab
 
 import ssdlab
 from ssdlab import _native, api
@@ -103,6 +104,14 @@ def test_a_command_says_what_it_lacks(
     assert lacks or line.endswith("memory may be short"), line
 
 
+@pytest.mark.parametrize("mega", [165, 175, 185, 195, 205])
+def test_a_report_is_refused_before_its_run(in_group: InGroup, mega: int, tmp_path: Path) -> None:
+    done = in_group(mega, tmp_path, *RUN, "--report", "r.html")
+    assert done.returncode in {0, 2}, done
+    # What was run is printed.
+    assert bool(done.stdout) == (done.returncode == 0), done
+
+
 @pytest.mark.parametrize("mega", [100, 150, 200, 225, 290])
 def test_a_drive_fits_or_is_refused(in_group: InGroup, mega: int, tmp_path: Path) -> None:
     done = in_group(mega, tmp_path, *DLV, "--limit", "2000")
@@ -182,6 +191,27 @@ def test_a_run_of_the_library_within_few_addresses_ends_in_an_error(
     )
     assert done.returncode == 0, done
     assert not done.stdout or done.stdout.endswith("are left (ulimit -v)\n"), done.stdout
+
+
+def test_a_command_within_few_addresses_names_need_and_limit(
+    ssdlab: Ssdlab, tmp_path: Path
+) -> None:
+    saved = ("state", "save", "s", "--device", "dlv-mlc-128g", "--set", "start.fill=0.01")
+    assert ssdlab(*saved).code == 0
+    office = str(ROOT / "examples/office.csv.xz")
+    for command in (("state", "load", "s"), ("trace", "convert", office, "o.csv.xz")):
+        codes = set()
+        for mega in (145, 185, 215, 250, 400):
+            done = subprocess.run(
+                ["sh", "-c", f"ulimit -v {mega}000; exec {shlex.join([*COMMAND, *command])}"],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            codes.add(done.returncode)
+            assert not done.returncode or done.stderr.endswith(" left (ulimit -v)\n"), done
+        assert codes == {0, 2}
 
 
 def left(monkeypatch: pytest.MonkeyPatch, mega: int) -> None:

@@ -54,8 +54,8 @@ def test_its_schemes_side_by_side(ssdlab: Ssdlab, tmp_path: Path) -> None:
 
 
 def test_a_bare_name_is_of_the_devices_own_family(ssdlab: Ssdlab) -> None:
-    own = ssdlab("run", *SMALL, "--scheme", "woo", "--limit", 100)
-    full = ssdlab("run", *SMALL, "--scheme", "dlv/woo", "--limit", 100)
+    own = ssdlab("run", *SMALL, "--scheme", "woo")
+    full = ssdlab("run", *SMALL, "--scheme", "dlv/woo")
     assert own.code == full.code == 0
     other = ssdlab("run", "--scheme", "woo")
     assert other.code == 2

@@ -144,12 +144,10 @@ def test_standard_error_does_not_go_into_an_input(inputs: Path, command: str) ->
     "command",
     [
         "run --trace t.csv --limit 50 > out",
-        "run --trace t.csv --limit 50 --json /dev/stdout > out",
         "run --trace t.csv --limit 50 --json - > out",
         "fit chips.csv --samples s.csv > out",
         "trace info t.csv > out",
         "run --trace t.csv --limit 50 > out 2>&1",
-        "run --trace t.csv --limit 50 --json /dev/stdout > out 2>&1",
         "run --trace t.csv --limit 50 > out 2> err",
         "config validate c.toml > out 2>&1",
     ],
@@ -158,3 +156,57 @@ def test_what_is_printed_may_go_to_a_file_of_its_own(inputs: Path, command: str)
     done = in_shell(command, inputs)
     assert (done.returncode, done.stderr) == (0, "")
     assert (inputs / "out").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "run --trace t.csv --limit 50 --json /dev/stdout > out",
+        "run --trace t.csv --limit 50 --json /dev/stdout >> out",
+        "run --trace t.csv --limit 50 --json - --report /dev/stdout > out",
+        "run --trace t.csv --limit 50 --log /dev/stderr 2>> out",
+        "run --trace t.csv --limit 50 --timeline /dev/fd/3 3>> out",
+        "compare --trace t.csv --limit 50 --seeds 2 --json /proc/self/fd/4 4<> out",
+        "trace convert t.csv /dev/fd/3:ssdlab 3>> out",
+        "trace mix a=t.csv -o /dev/stdout:ssdlab >> out",
+        "trace info t.csv --json /dev/stderr 2>> out",
+        "state save /dev/fd/3 3>> out",
+    ],
+)
+def test_a_file_that_is_open_already_is_not_replaced(inputs: Path, command: str) -> None:
+    """Neither what it holds is lost, nor what others print to it."""
+    before = "" if " > " in command else "precious\n"
+    (inputs / "out").write_text(before)
+    number = (inputs / "out").stat().st_ino
+    done = in_shell(command, inputs)
+    assert done.returncode == 2
+    assert (inputs / "out").stat().st_ino == number
+    text = (inputs / "out").read_text()
+    line = done.stderr or text.removeprefix(before)
+    assert text in {before, before + line}
+    assert line.count("\n") == 1, line
+    assert "is open already, expected a file by its own name" in line, line
+
+
+def test_results_gather_in_a_file_that_is_appended_to(inputs: Path) -> None:
+    run = f"{COMMAND[0]} run --trace t.csv --limit 50 --json -"
+    done = subprocess.run(f"{run} >> all; {run} >> all", shell=True, cwd=inputs, check=False)
+    assert done.returncode == 0
+    assert (inputs / "all").read_text().count('"results"') == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(f"run --trace t.csv --limit 50 --{one} -" for one in ("report", "log", "timeline")),
+        "trace convert t.csv -- -:ssdlab",
+        "trace mix a=t.csv -o -",
+        "state save -",
+        "fit chips.csv --samples -",
+    ],
+)
+def test_standard_output_is_a_name_for_json_alone(inputs: Path, command: str) -> None:
+    before = contents(inputs)
+    done = in_shell(command, inputs)
+    assert (done.returncode, done.stdout, contents(inputs)) == (2, "", before)
+    assert re.fullmatch(r"\S+: got -, expected a file, .*\n", done.stderr), done.stderr

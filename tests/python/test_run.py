@@ -82,7 +82,6 @@ def test_every_device(ssdlab: Ssdlab, name: str) -> None:
         ("--closed", 4),
         ("--device", "dlv-mlc-128g"),
         ("--workload", "zipf"),
-        ("--limit", 1500),
         ("--vary", "scheduler=fifo", "--time-scale", 0.01),
     ],
     ids=str,
@@ -90,6 +89,11 @@ def test_every_device(ssdlab: Ssdlab, name: str) -> None:
 def test_an_option_changes_the_result(ssdlab: Ssdlab, option: tuple[object, ...]) -> None:
     plain = figures(ssdlab, *QUICK)
     assert figures(ssdlab, *QUICK, *option)["results_digest"] != plain["results_digest"]
+
+
+def test_a_limit_changes_the_result(ssdlab: Ssdlab) -> None:
+    plain = figures(ssdlab, *QUICK)["results_digest"]
+    assert figures(ssdlab, "--limit", 1500)["results_digest"] != plain
 
 
 def test_the_options_that_must_not_change_the_result(ssdlab: Ssdlab) -> None:

@@ -48,6 +48,13 @@ pub struct Left {
     pub table: Option<Limit>,
 }
 
+impl Left {
+    /// The bound on memory that is reserved and will all be touched.
+    pub fn least(&self) -> Option<Limit> {
+        self.resident.into_iter().chain(self.reserved).min_by_key(|limit| limit.bytes)
+    }
+}
+
 /// What this process may still take: what the system leaves, less what was reserved and is not in use.
 pub fn left() -> Left {
     let mut left = of(|path| read_to_string(path).ok());
@@ -71,7 +78,7 @@ impl Reserved {
     /// # Errors
     /// When there is less left.
     pub fn new(bytes: u64) -> Result<Reserved, Lacking> {
-        if let Some(left) = left().resident
+        if let Some(left) = left().least()
             && left.bytes < bytes
         {
             return Err(Lacking { need: bytes, left });

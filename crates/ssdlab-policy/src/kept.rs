@@ -33,19 +33,21 @@ pub trait Kept: Sized {
 pub struct Limits<'a> {
     /// The shape of the drive.
     pub geometry: &'a Geometry,
-    /// Bytes of memory that the columns may still take.
-    bytes: Cell<u64>,
-    /// Bytes that a column needed when there were too few.
+    /// Bytes of memory that the columns may take.
+    most: u64,
+    /// Bytes of memory that those that were read take.
+    taken: Cell<u64>,
+    /// Bytes that they took with one for which there were too few.
     lacked: Cell<Option<u64>>,
 }
 
 impl<'a> Limits<'a> {
     /// The limits of a drive of this shape that may take so many bytes of memory.
     pub fn new(geometry: &'a Geometry, bytes: u64) -> Limits<'a> {
-        Limits { geometry, bytes: Cell::new(bytes), lacked: Cell::new(None) }
+        Limits { geometry, most: bytes, taken: Cell::new(0), lacked: Cell::new(None) }
     }
 
-    /// Returns the bytes that a column needed, if that was more than is left.
+    /// Returns the bytes that the columns need, at least, if that is more than they may take.
     pub fn lacked(&self) -> Option<u64> {
         self.lacked.get()
     }
@@ -76,18 +78,14 @@ impl<'a> Limits<'a> {
     /// Makes an empty column with room for so many entries.
     fn room<T, E: Error>(&self, entries: usize) -> Result<Vec<T>, E> {
         let need = (entries as u64).saturating_mul(size_of::<T>() as u64);
-        let left = self.bytes.get().checked_sub(need);
+        let taken = self.taken.get().saturating_add(need);
         let mut column = Vec::new();
-        match left.filter(|_| column.try_reserve_exact(entries).is_ok()) {
-            Some(left) => {
-                self.bytes.set(left);
-                Ok(column)
-            }
-            None => {
-                self.lacked.set(Some(need));
-                Err(E::custom("memory does not suffice"))
-            }
+        if taken > self.most || column.try_reserve_exact(entries).is_err() {
+            self.lacked.set(Some(taken));
+            return Err(E::custom("memory does not suffice"));
         }
+        self.taken.set(taken);
+        Ok(column)
     }
 }
 

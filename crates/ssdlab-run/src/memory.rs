@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ssdlab_base::memory::{Lacking, Left, left};
+use ssdlab_base::memory::{Lacking, Left, Limit, left};
 use ssdlab_core::drive::memory::Memory;
 
 /// Bytes that must be left to be reserved besides a drive: for stacks, buffers and lists, and for the
@@ -52,10 +52,10 @@ pub(crate) fn check_pages((resident, reserved): (u64, u64)) -> Result<(), String
     lacks(&left(), &need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
 }
 
-/// Bytes that this process may still take, as far as the system tells: what is free of the machine's memory or
-/// can be freed, and of each control group that it is in.
-pub(crate) fn available() -> Option<u64> {
-    memory_left().map(|(bytes, _)| bytes)
+/// What this process may still take, as far as the system tells: of the machine's memory, of each control group
+/// that it is in, and of what `ulimit` lets it reserve.
+pub(crate) fn available() -> Option<Limit> {
+    left().least()
 }
 
 /// Bytes that may become resident in this process, and what sets the bound; `None` if the system does not tell.
@@ -65,8 +65,6 @@ pub fn memory_left() -> Option<(u64, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::memory::Limit;
-
     use super::*;
 
     #[test]

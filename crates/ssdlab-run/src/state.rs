@@ -17,6 +17,7 @@ use serde::de::DeserializeSeed;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use ssdlab_base::memory::Lacking;
 use ssdlab_base::{Fault, reason};
 use ssdlab_core::Drive;
 use ssdlab_core::drive::{Media, Unchecked};
@@ -314,8 +315,13 @@ impl<'a> StateFile<'a> {
     /// When it is damaged, or holds what no drive of its config can.
     pub(crate) fn contents(mut self) -> Result<Option<Media>, Fault> {
         let fault = |what: String| Fault::new(&self.name, what);
-        let available = memory::available().unwrap_or(u64::MAX);
-        let limits = Limits::new(&self.geometry, available);
+        let lacks_memory = |lacking: Lacking| {
+            fault("holds more than there is memory for".into())
+                .expected(format!("what fits into memory: {lacking}"))
+        };
+        let available = memory::available();
+        let bytes = available.map_or(u64::MAX, |limit| limit.bytes);
+        let limits = Limits::new(&self.geometry, bytes);
         let read = decode(&mut self.body, &limits);
         // Whether it is as it was written says more than what cannot be made of it.
         let as_written = self.body.rest_is_as_written();
@@ -325,10 +331,8 @@ impl<'a> StateFile<'a> {
         if let Some(error) = &self.body.failed {
             return Err(unreadable(&self.name, error));
         }
-        if let Some(need) = limits.lacked() {
-            return Err(fault("holds more than there is memory for".into())
-                .got(format!("a table of {need} bytes"))
-                .expected(format!("at most {available} in all")));
+        if let (Some(need), Some(left)) = (limits.lacked(), available) {
+            return Err(lacks_memory(Lacking { need, left }));
         }
         if !as_written {
             return Err(fault("is damaged: it is not what was written".into()));
@@ -337,6 +341,10 @@ impl<'a> StateFile<'a> {
         let read = read.map_err(|error| inconsistent(reason(error)))?;
         if read.contents_sha256 != self.header.contents_sha256 {
             return Err(inconsistent("its contents are not those of its header".into()));
+        }
+        let need = Unchecked::check_takes(&self.geometry);
+        if let Some(left) = memory::available().filter(|left| left.bytes < need) {
+            return Err(lacks_memory(Lacking { need, left }));
         }
         let media = read.media.check(&self.geometry).map_err(inconsistent)?;
         let (mapped, logical) = (self.header.mapped_pages, self.header.logical_pages);

@@ -202,9 +202,13 @@ def output_files(parameters: dict[str, Any], names: Sequence[str]) -> list[File]
 def check_outputs(read: Iterable[File], written: Sequence[File]) -> list[File]:
     """Return all files that a command writes: those that are named, and those it prints to.
 
-    Raises an :class:`InputError` if one of them is read, or written twice. Every command that reads
-    or writes files asks here before it begins.
+    Raises an :class:`InputError` if one of them is read, written twice, or named ``-``. Every
+    command that reads or writes files asks here before it begins.
     """
+    for option, path in written:
+        if os.fspath(path) == STDOUT:
+            expected = "expected a file, which may be ./- or /dev/stdout"
+            raise InputError.at(option, f"got {STDOUT}, {expected}")
     read, files = list(read), [*written, *printed_to(path for _, path in written)]
     try:
         check_apart(read, files)

@@ -62,6 +62,11 @@ impl Unchecked {
         Reader(limits)
     }
 
+    /// Returns the bytes that [`Unchecked::check`] takes, at most.
+    pub fn check_takes(geometry: &Geometry) -> u64 {
+        ftl::check_takes(geometry)
+    }
+
     /// Returns the contents, if an idle drive of this shape can have held them.
     ///
     /// # Errors

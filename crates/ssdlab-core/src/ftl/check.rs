@@ -8,6 +8,12 @@ use ssdlab_nand::{BlockId, Geometry, Ppn};
 use super::saved::Allocated;
 use super::{BlockState, BlockTable, SavedMap, SavedOpen};
 
+/// Returns the bytes that [`check`] takes, at most: tables of blocks, and a bit of each page.
+pub fn check_takes(geometry: &Geometry) -> u64 {
+    let block = size_of::<Option<Allocated>>() + size_of::<u16>();
+    u64::from(geometry.block_count()) * block as u64 + u64::from(geometry.page_count()).div_ceil(8)
+}
+
 /// Checks what was kept of the translation layer of an idle drive of this shape, which keeps so many
 /// blocks of a plane free.
 ///

@@ -14,7 +14,7 @@ mod strict;
 mod subpools;
 
 pub use allocate::Allocator;
-pub use check::check;
+pub use check::{check, check_takes};
 pub use map::{Map, Pointers, ReversePart, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::{PlaneOrder, WritePlanes};

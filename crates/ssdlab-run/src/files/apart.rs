@@ -1,7 +1,7 @@
 //! That no file is written which is read, or written twice.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use ssdlab_base::Fault;
@@ -43,8 +43,8 @@ pub fn check_apart<'a>(
 ) -> Result<(), Fault> {
     let mut known: BTreeMap<Identity, (&str, &str)> = BTreeMap::new();
     for file in read {
-        // What comes through a pipe is not overwritten.
-        if file.path.metadata().is_ok_and(|about| about.is_file()) {
+        // A command that reads from a pipe what it writes to it would wait for itself; a device may be both.
+        if file.path.metadata().is_ok_and(|about| about.is_file() || about.file_type().is_fifo()) {
             known.insert(identity(&file.path), (&file.option, "reads"));
         }
     }
@@ -133,7 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn pipes_and_devices_may_be_read_and_written() {
+    fn a_pipe_is_not_both_read_and_written_but_a_device_may_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let both = refused(&[("--trace", &pipe)], &[("--json", &pipe)]);
+        assert_eq!(both.unwrap(), "--json: the file that --trace reads");
         let null = Path::new("/dev/null");
         assert_eq!(refused(&[("--config", null)], &[("--json", null)]), None);
     }

@@ -187,14 +187,27 @@ fn named(folder: &Path) -> io::Result<NamedTempFile> {
 /// Where a path leads, behind all symbolic links at its end, whether anything is there or not.
 ///
 /// # Errors
-/// When they lead in a circle.
+/// When they lead in a circle, or to a file that a process has open: one put in its place would have neither
+/// what is in that nor what is still written to it.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..=LINKS_MOST {
         let Ok(next) = path.read_link() else { return Ok(path) };
+        #[cfg(target_os = "linux")]
+        if is_of_a_process(&path) && path.metadata().is_ok_and(|about| about.is_file()) {
+            return Err(io::Error::other("is open already, expected a file by its own name"));
+        }
         path = folder_of(&path).join(next);
     }
     Err(rustix::io::Errno::LOOP.into())
+}
+
+/// Whether a link is the kernel's name for something that a process has open, such as what `/dev/stdout`
+/// leads to.
+#[cfg(target_os = "linux")]
+fn is_of_a_process(link: &Path) -> bool {
+    rustix::fs::statfs(folder_of(link))
+        .is_ok_and(|about| about.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 
 /// The folder of a file.
@@ -361,6 +374,25 @@ mod tests {
             format!("cannot write {:?}: No such file or directory", at("no/f"))
         );
         assert_eq!(names(folder.path()), ["file", "loop"]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_open_file_is_not_replaced() {
+        use std::os::fd::AsRawFd;
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::create_new(folder.path().join("all")).unwrap();
+        let number = file.as_raw_fd();
+        symlink(format!("/dev/fd/{number}"), folder.path().join("soft")).unwrap();
+        let names =
+            ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"].map(|at| format!("{at}/{number}"));
+        let soft = folder.path().join("soft");
+        for path in names.iter().map(Path::new).chain([soft.as_path()]) {
+            let line = NewFile::new("--log", path).unwrap_err().to_string();
+            let expected = "is open already, expected a file by its own name";
+            assert_eq!(line, format!("--log: cannot write {path:?}: {expected}"));
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ const SPARSE: f64 = 16.0;
 /// who makes what they begin with, not what that is.
 pub fn share(prepared: &mut [Prepared], jobs: usize) -> Vec<usize> {
     let drives = jobs.clamp(1, prepared.len().max(1)) + 1;
-    share_up_to(kept_most(memory::available(), drives), prepared)
+    share_up_to(kept_most(memory::available().map(|limit| limit.bytes), drives), prepared)
 }
 
 /// Pages of a drive of which something is kept: of as many as fit, with what is kept, into memory.
