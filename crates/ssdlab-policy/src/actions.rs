@@ -11,8 +11,8 @@ use crate::background::Job;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Empties and erases a block, once its plane has no other job and free blocks to spare. The
-    /// drive drops the action if the block is erased before, or when the policy's timer comes due
-    /// again.
+    /// drive drops the action if the block is erased or written before, when the policy's next round is
+    /// due, and when the drive is saved; the policy learns of it (`Event::JobDropped`).
     Relocate(Job),
     /// Moves a page to blocks of this class, if a background policy moves pages. After
     /// `Event::HostRead` the data is at hand, and the first policy that answers decides. At other
@@ -24,7 +24,7 @@ pub enum Action {
         class: BlockClass,
     },
     /// Sends the policy `Event::Timer` once this much of the cells' time has passed. A policy has
-    /// one timer: setting it again moves it. A policy with an interval gets its next round then.
+    /// one timer: setting it again moves it. A policy with an interval gets `Event::RoundDue` instead.
     SetTimer {
         /// The span; at least one nanosecond of the run's time.
         after: Nanos,

@@ -176,7 +176,7 @@ pub struct AllocatorConfig {
     /// Free blocks of a plane that only a job may open.
     pub reserve: u32,
     /// Which free block is opened next.
-    pub opens: FreeBlockPolicy,
+    pub free_block_policy: FreeBlockPolicy,
     /// Classes of blocks.
     pub classes: usize,
     /// The order of the pages.

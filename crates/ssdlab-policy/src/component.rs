@@ -24,7 +24,7 @@ pub struct ComponentFacts {
     /// Whether the drive has a buffer.
     pub has_buffer: bool,
     /// The order in which free blocks are opened.
-    pub opens: FreeBlockPolicy,
+    pub free_block_policy: FreeBlockPolicy,
     /// Whether pages move as the host reads them.
     pub migrates: bool,
     /// Whether a page's hotness decides its program mode.
@@ -96,7 +96,7 @@ pub struct StartView<'a> {
     /// Logical pages that the host can address.
     pub host_pages: u32,
     /// The order in which free blocks are opened.
-    pub opens: FreeBlockPolicy,
+    pub free_block_policy: FreeBlockPolicy,
     /// Blocks of a plane that can be set apart and leave room for all data.
     pub most_apart: u32,
     /// Raw bit errors of a codeword with which a block can still be read.

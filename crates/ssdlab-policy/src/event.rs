@@ -9,7 +9,7 @@ use std::fmt;
 use ssdlab_base::{CellTime, Nanos, SimTime};
 use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock, PlaneId};
 
-use super::background::{BlockEstimate, EndedJob, HostRead};
+use super::background::{BlockEstimate, EndedJob, HostRead, Job};
 use crate::account::{BlockProbe, Cause, Op, OpKind, Priority, RequestAttrs, Uses};
 pub use crate::actions::{Action, Actions};
 use crate::allocation::{BlockClass, StreamId, Writer};
@@ -123,10 +123,10 @@ pub struct PageUses {
     pub writes: Vec<u32>,
 }
 
-/// What a policy may look at when its timer comes due.
+/// What a policy that works in rounds may look at when the next one is due.
 #[derive(Clone, Copy, Debug)]
-pub struct TimerDue<'a> {
-    /// The full blocks that no job empties or is to empty; empty for who is no background policy.
+pub struct Round<'a> {
+    /// The full blocks that no job empties or is to empty.
     pub full: &'a [BlockEstimate],
     /// Whether a policy levels wear across priorities now. Relocations wait until it has ended.
     pub levels_across: bool,
@@ -262,8 +262,13 @@ pub enum Event<'a> {
     },
     /// A job has ended.
     JobEnded(EndedJob),
-    /// The policy's timer has come due. The drive drops relocations that it asked for and that have not begun.
-    Timer(TimerDue<'a>),
+    /// A relocation that the policy asked for has not begun and will not: its block was erased or is being
+    /// written, the policy's next round is due, or the drive is saved. The policy may ask again.
+    JobDropped(Job),
+    /// The policy's timer, which it has set by [`Action::SetTimer`], has come due.
+    Timer,
+    /// The policy's next round is due. The drive drops relocations that it asked for and that have not begun.
+    RoundDue(Round<'a>),
     /// Statistics begin anew.
     CountsReset,
 }
@@ -331,6 +336,10 @@ impl EventMask {
     pub const BUFFER_FLUSHED: EventMask = EventMask(1 << 26);
     /// [`Event::UsesKnown`].
     pub const USES_KNOWN: EventMask = EventMask(1 << 27);
+    /// [`Event::JobDropped`].
+    pub const JOB_DROPPED: EventMask = EventMask(1 << 28);
+    /// [`Event::RoundDue`].
+    pub const ROUND_DUE: EventMask = EventMask(1 << 29);
 
     /// What an eviction policy learns of the slots of the buffer: all four kinds.
     pub const BUFFER_SLOTS: EventMask = EventMask::PAGE_BUFFERED
@@ -345,7 +354,7 @@ impl EventMask {
     pub const READ_AGES: EventMask = EventMask(1 << 30);
 
     /// How many kinds there are.
-    pub const KINDS: usize = 28;
+    pub const KINDS: usize = 30;
 
     /// Each kind by itself.
     pub fn all() -> impl Iterator<Item = EventMask> {
@@ -408,7 +417,9 @@ impl Event<'_> {
             Event::BufferFlushed => EventMask::BUFFER_FLUSHED,
             Event::UsesKnown(_) => EventMask::USES_KNOWN,
             Event::JobEnded(_) => EventMask::JOB_ENDED,
-            Event::Timer(_) => EventMask::TIMER,
+            Event::JobDropped(_) => EventMask::JOB_DROPPED,
+            Event::Timer => EventMask::TIMER,
+            Event::RoundDue(_) => EventMask::ROUND_DUE,
             Event::CountsReset => EventMask::COUNTS_RESET,
         }
     }

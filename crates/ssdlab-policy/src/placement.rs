@@ -18,6 +18,10 @@ use crate::{PlacementHint, Policy, PolicyContext};
 pub struct PlacementView<'a> {
     /// What the page is written for.
     pub cause: Cause,
+    /// The present moment.
+    pub now: SimTime,
+    /// The first logical page of the request, or the page that leaves the buffer or is moved.
+    pub lpn: Lpn,
     /// The submission queue's priority.
     pub priority: Priority,
     /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
@@ -79,6 +83,10 @@ pub struct PageView<'a> {
     pub cause: Cause,
     /// The present moment.
     pub now: SimTime,
+    /// The priority of its request's submission queue.
+    pub priority: Priority,
+    /// Bytes of its request; a page's of what is moved.
+    pub bytes: u64,
     /// The block that holds it now: the version that is overwritten, or that from which it is moved.
     pub from: Option<BlockId>,
     /// The metadata components that the drive keeps.
@@ -109,6 +117,8 @@ impl PlacementView<'_> {
     pub fn of_a_page(cause: Cause, page_size: Bytes) -> PlacementView<'static> {
         PlacementView {
             cause,
+            now: SimTime::START,
+            lpn: Lpn(0),
             priority: Priority::HIGHEST,
             hint: 0,
             pages: 1,
@@ -126,6 +136,15 @@ impl PlacementView<'_> {
     pub fn plain() -> PlacementView<'static> {
         let of_a_page = PlacementView::of_a_page(Cause::Host, Bytes::from_kib(4));
         PlacementView { buffer_full: false, free: [100; PageType::MOST], ..of_a_page }
+    }
+}
+
+impl PageView<'_> {
+    /// Returns the view of one page of a write, of which nothing but that is known.
+    pub fn of_write(lpn: Lpn, write: &PlacementView) -> PageView<'static> {
+        let PlacementView { cause, now, priority, bytes, .. } = *write;
+        let components = Components::NONE;
+        PageView { lpn, cause, now, priority, bytes, from: None, components }
     }
 }
 

@@ -30,7 +30,7 @@ OTHERS = ["hvc", "lvc", "hire"]
 CUT = 1_000_000
 """Requests of each run where reads are moved apart."""
 SIZES = ["8MB", "16MB", "32MB", "50MB", "128MB", "256MB", "512MB"]
-PRELOADS = ["classified", "rewrite", "none"]
+UNWRITTEN_READS = ["classified", "rewrite", "none"]
 EVICTIONS = ["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]
 ABOVE = ["60%", "80%", "95%", "99%"]
 APART = 1 << 36
@@ -217,11 +217,11 @@ def of_sizes(study: Study) -> Iterator[str]:
     yield from swept(study, "buffer.size", SIZES, of_base=True)
 
 
-def of_preloads(study: Study) -> Iterator[str]:
+def of_unwritten_reads(study: Study) -> Iterator[str]:
     """Show what depends on the voltages of data that was there before."""
     key = "metadata.page_hotness.buffer.initial"
-    yield from swept(study, key, PRELOADS, of_base=False)
-    far = {value: far_from_paper(*study.found[f"{key}={value}"]) for value in PRELOADS}
+    yield from swept(study, key, UNWRITTEN_READS, of_base=False)
+    far = {value: far_from_paper(*study.found[f"{key}={value}"]) for value in UNWRITTEN_READS}
     points_text = ", ".join(f"`{value}` {points:.1f}" for value, points in far.items())
     yield from [f"Mean distance from the paper's six figures, in points: {points_text}.", ""]
 
@@ -365,7 +365,7 @@ def main() -> None:
         ("Each workload", by_workload),
         ("What is hot", what_is_hot),
         ("The size of the buffer", of_sizes),
-        ("Data that was there before", of_preloads),
+        ("Data that was there before", of_unwritten_reads),
         ("Policies of the buffer", of_policies),
         ("The share above which a page is hot", of_thresholds),
         ("Pages that are read and written", pages_apart),

@@ -16,7 +16,7 @@ use ssdlab_schemes::{
 
 const FLAT: &str = "under flat physics";
 const NO_SUSPEND: &str = "with suspend = \"none\"";
-const WHOLE: &str = "without a suspend policy that drops loops, such as \"esra\"";
+const WHOLE: &str = "without a suspend policy that drops loops";
 const NOT_HELD: &str = "where no read is held until it has decoded (flash.hold_until_decoded)";
 const NORMAL: &str =
     "as long as no link of `program_mode` chooses another mode than the normal one";
@@ -136,7 +136,7 @@ fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     let facts = ComponentFacts {
         is_flat: chip.is_flat(),
         has_buffer: config.buffer.size.get() > 0,
-        opens: config.ftl.free_block_policy,
+        free_block_policy: config.ftl.free_block_policy,
         migrates: AnyBackground::any_uses(&config.background, |uses| uses.migration),
         by_hotness: config.program_mode.iter().any(|link| AnyProgramMode::needs(link).hotness),
         is_used: false,

@@ -208,12 +208,12 @@ pub struct FlashConfig {
     /// hold reads until they have decoded. Default: `serial`. Source: Park et al., ASPLOS 2021 (PR2), for
     /// `pipelined`.
     pub retries: RetriesChoice,
-    /// Loops of which a program consists, each as long as the others: what `suspend = "esra"` drops of it
-    /// is at most one; only with that. Default: 5. Source: ReadGuard, section 6.1 (ruled: of 80 us).
+    /// Loops of which a program consists, each as long as the others: a suspend policy that drops loops
+    /// drops at most one; only with such a policy. Default: 5. Source: ReadGuard, section 6.1 (ruled: of 80 us).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub program_loops: Option<u8>,
-    /// Loops of which an erase consists; only with `suspend = "esra"`. Default: 5. Source: ReadGuard,
+    /// Loops of which an erase consists; only with a suspend policy that drops loops. Default: 5. Source: ReadGuard,
     /// section 6.1 (ruled: of 700 us).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]

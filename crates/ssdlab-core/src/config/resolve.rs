@@ -116,18 +116,18 @@ impl Resolved {
             seed,
             config: config.clone(),
         };
-        resolved.check_answers()?;
+        resolved.check_policies()?;
         Ok(resolved)
     }
 
     /// Refuses answers of the slots that cannot work on this drive.
-    fn check_answers(&self) -> Result<(), Refusal> {
+    fn check_policies(&self) -> Result<(), Refusal> {
         let (config, setup) = (&self.config, self.policy_context());
         AnyScheduler::check(&config.scheduler, &setup)?;
         config.placement.iter().try_for_each(|link| AnyPlacement::check(link, &setup))?;
         check_links(&config.placement, &setup)?;
         config.program_mode.iter().try_for_each(|link| AnyProgramMode::check(link, &setup))?;
-        check_opens(config.ftl.free_block_policy, &setup)?;
+        check_free_block_policy(config.ftl.free_block_policy, &setup)?;
         AnyReadStart::check(&config.read_start, &setup)?;
         AnySuspend::check(&config.suspend, &setup)?;
         AnyEviction::check(&config.eviction, &setup)?;
@@ -358,8 +358,11 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
 }
 
 /// Refuses a free-block policy that uses a metadata component which the drive does not keep.
-fn check_opens(opens: FreeBlockPolicy, setup: &PolicyContext) -> Result<(), Refusal> {
-    match opens.uses() {
+fn check_free_block_policy(
+    free_block_policy: FreeBlockPolicy,
+    setup: &PolicyContext,
+) -> Result<(), Refusal> {
+    match free_block_policy.uses() {
         Some(used) if !setup.has(used.component) => {
             let expected = format!("{} for that", used.expected);
             Err(Refusal::new("ftl.free_block_policy", used.policy, expected))

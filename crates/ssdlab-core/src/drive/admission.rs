@@ -54,7 +54,8 @@ impl Drive {
         }
         if request.op == Op::Write && self.buffer.pages.is_none() {
             let attrs = self.machine.attrs(Owner::Request(slot));
-            self.machine.host[slot].hint = self.machine.hint_of(attrs, Cause::Host, true, None);
+            self.machine.host[slot].hint =
+                self.machine.hint_of(Lpn(first), attrs, Cause::Host, true, None);
         }
         watch!(self.machine, accepted(slot, &request, self.machine.now));
         match request.op {

@@ -27,7 +27,7 @@ impl Drive {
 
     fn expect_page(&self, lpn: Lpn) {
         let unwritten_reads =
-            || self.machine.counts_as_preloaded(lpn).then(|| self.machine.preloaded_at(lpn).0);
+            || self.machine.is_lazy(lpn).then(|| self.machine.lazy_page_at(lpn).0);
         if let Some(ppn) = self.machine.ftl.map.get(lpn).or_else(unwritten_reads) {
             self.machine.flash.cells.expect(ppn, self.machine.geometry.block_of(ppn));
         }

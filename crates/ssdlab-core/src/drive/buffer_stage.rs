@@ -198,7 +198,7 @@ impl BufferStage {
             (_, Some(written)) => RequestAttrs { priority: waits.priority, ..written },
         };
         let used = machine.hotness_of(page.lpn);
-        machine.flash.txns[id].hint = machine.hint_of(attrs, cause, full, used);
+        machine.flash.txns[id].hint = machine.hint_of(page.lpn, attrs, cause, full, used);
         watch!(machine, writes_back(id, &machine.flash.txns[id]));
         let changes = machine.flash.txns[id].changes_page();
         if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {

@@ -206,7 +206,7 @@ impl Dispatcher {
     pub(super) fn offer_ended(&mut self, machine: &mut Machine) -> Option<PlaneId> {
         let hold = self.hold.as_mut()?;
         let plane = hold.ended.pop()?;
-        hold.ask_order(machine, plane);
+        hold.schedule_plane(machine, plane);
         Some(plane)
     }
 
@@ -273,7 +273,7 @@ impl Hold {
             }
             let mut planes = std::mem::take(&mut self.planes);
             planes.extend(self.queue.group(group).plane_shares.iter().map(|share| share.plane));
-            planes.drain(..).for_each(|plane| self.ask_order(machine, plane));
+            planes.drain(..).for_each(|plane| self.schedule_plane(machine, plane));
             self.planes = planes;
         }
         entered.append(&mut self.entered);
@@ -282,12 +282,12 @@ impl Hold {
 
     #[inline(never)]
     fn ask_for_all_of(&mut self, machine: &mut Machine, unit: UnitId) {
-        machine.flash.planes_of(unit).for_each(|plane| self.ask_order(machine, plane));
+        machine.flash.planes_of(unit).for_each(|plane| self.schedule_plane(machine, plane));
     }
 
     /// Asks the order who goes, now that something has changed on a plane.
     #[inline(always)]
-    pub(super) fn ask_order(&mut self, machine: &mut Machine, plane: PlaneId) {
+    pub(super) fn schedule_plane(&mut self, machine: &mut Machine, plane: PlaneId) {
         if machine.policies.scheduler.is_overdue(SimTime::from_ns(machine.now), plane) {
             machine.flash.raise(plane);
         }

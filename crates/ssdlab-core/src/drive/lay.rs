@@ -5,7 +5,7 @@ use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId, Ppn};
 use super::Drive;
 use super::machine::Machine;
 use super::start::age;
-use crate::account::Cause;
+use crate::account::{Cause, Priority};
 use crate::audit::watch;
 use crate::ftl::{BlockState, Ftl, Writer};
 use crate::policy::PlacementHint;
@@ -99,7 +99,8 @@ impl Drive {
 fn lay(machine: &mut Machine, laying: &mut Laying, lpn: Lpn) -> Option<Ppn> {
     let plane = machine.planes.home(lpn);
     let mut hint = PlacementHint::default();
-    machine.fill_page(lpn, Cause::Host, &mut hint);
+    let attrs = machine.of_a_page(Priority::HIGHEST);
+    machine.fill_page(lpn, attrs, Cause::Host, &mut hint);
     if let Some((block, page)) = laying.next(plane, hint.quality, machine.geometry.pages) {
         let ppn = machine.geometry.page(block, page);
         machine.ftl.revive(lpn, ppn);

@@ -149,7 +149,12 @@ impl Drive {
             let mut pages = buffer.pages();
             pages.any(|(_, page)| page.dirty != 0)
         });
-        (self.is_idle() && !unwritten).then(|| Media {
+        if !self.is_idle() || unwritten {
+            return None;
+        }
+        // Policies that wait for what they asked for would wait for ever.
+        self.background.drop_waiting(&mut self.machine, None);
+        Some(Media {
             policies: self.saved_columns(),
             map: self.machine.ftl.map.save(),
             blocks: self.machine.ftl.blocks,

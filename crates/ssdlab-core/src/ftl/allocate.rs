@@ -332,7 +332,7 @@ mod tests {
     use crate::ftl::{BlockState, FreeBlockPolicy, GcStream, Streams};
 
     /// A plane of six blocks of two pages, with this wear; the fourth is bad.
-    fn plane(opens: FreeBlockPolicy) -> (Geometry, BlockTable, Allocator) {
+    fn plane(free_block_policy: FreeBlockPolicy) -> (Geometry, BlockTable, Allocator) {
         let geometry = Geometry { blocks: 6, pages: 2, ..SMALL };
         let mut blocks = BlockTable::new(&geometry);
         for (block, wear) in (0..).map(BlockId).zip([5, 2, 9, 0, 7, 2]) {
@@ -342,7 +342,7 @@ mod tests {
         blocks.set_state(BlockId(3), BlockState::Bad);
         let allocator_config = AllocatorConfig {
             reserve: 1,
-            opens,
+            free_block_policy,
             classes: 1,
             order: PageSequence::Strict,
             gc_stream: GcStream::Separate,
@@ -370,8 +370,8 @@ mod tests {
     }
 
     /// The blocks that a writer gets until it gets no more.
-    fn drain(opens: FreeBlockPolicy, writer: Writer) -> Vec<u32> {
-        let (geometry, mut blocks, mut allocator) = plane(opens);
+    fn drain(free_block_policy: FreeBlockPolicy, writer: Writer) -> Vec<u32> {
+        let (geometry, mut blocks, mut allocator) = plane(free_block_policy);
         let pages = std::iter::from_fn(|| take(&geometry, &mut blocks, &mut allocator, writer));
         let pages: Vec<u32> = pages.collect();
         assert!(pages.chunks(2).all(|pair| pair[0] % 2 == 0 && pair[1] == pair[0] + 1));
@@ -388,10 +388,10 @@ mod tests {
 
     #[test]
     fn by_errors_the_best_block_is_the_hosts_and_what_is_moved_gets_the_worst() {
-        for opens in [FreeBlockPolicy::FewestErrors, FreeBlockPolicy::Healthiest] {
-            assert_eq!(drain(opens, Writer::Host), [2, 5, 0, 1]);
-            assert_eq!(drain(opens, Writer::Gc), [4, 1, 0, 5, 2]);
-            assert_eq!(drain(opens, Writer::Cold), [4, 1, 0, 5, 2]);
+        for free_block_policy in [FreeBlockPolicy::FewestErrors, FreeBlockPolicy::Healthiest] {
+            assert_eq!(drain(free_block_policy, Writer::Host), [2, 5, 0, 1]);
+            assert_eq!(drain(free_block_policy, Writer::Gc), [4, 1, 0, 5, 2]);
+            assert_eq!(drain(free_block_policy, Writer::Cold), [4, 1, 0, 5, 2]);
         }
     }
 

@@ -204,7 +204,7 @@ mod tests {
         let mut blocks = BlockTable::new(&SMALL);
         let allocator_config = AllocatorConfig {
             reserve: 1,
-            opens: FreeBlockPolicy::default(),
+            free_block_policy: FreeBlockPolicy::default(),
             classes: 1,
             order: PageSequence::Strict,
             gc_stream: GcStream::Separate,

@@ -27,7 +27,7 @@ pub struct Pools {
     pub apart: usize,
     /// Free blocks of a plane that only a job may open: it gives one back when it ends.
     pub reserve: u32,
-    opens: FreeBlockPolicy,
+    free_block_policy: FreeBlockPolicy,
     /// Whether what is moved, which is colder than what the host writes, goes to the blocks that come
     /// last.
     moves_last: bool,
@@ -46,7 +46,7 @@ impl Pools {
         allocator_config: AllocatorConfig,
     ) -> Pools {
         let planes = geometry.plane_count() as usize;
-        let AllocatorConfig { reserve, opens, classes, apart, .. } = allocator_config;
+        let AllocatorConfig { reserve, free_block_policy, classes, apart, .. } = allocator_config;
         let own_blocks = allocator_config.order == PageSequence::Strict
             && allocator_config.gc_stream == GcStream::Separate;
         let mut pools = Pools {
@@ -55,8 +55,8 @@ impl Pools {
             classes,
             apart,
             reserve,
-            opens,
-            moves_last: opens.measures() && own_blocks,
+            free_block_policy,
+            moves_last: free_block_policy.measures() && own_blocks,
             freed: 0,
             subpools: None,
             across: false,
@@ -81,7 +81,7 @@ impl Pools {
     }
 
     fn key(&self, blocks: &BlockTable, block: BlockId) -> u32 {
-        match self.opens {
+        match self.free_block_policy {
             FreeBlockPolicy::LongestFree => self.freed,
             FreeBlockPolicy::LeastErased => blocks.erases(block),
             FreeBlockPolicy::FewestErrors
@@ -215,7 +215,8 @@ impl Pools {
             return free.pop_first().expect("a class with a free block");
         }
         let worn = free.iter().max_by_key(|&&(key, block)| {
-            let wear = if self.opens.measures() { key } else { blocks.erases(BlockId(block)) };
+            let wear =
+                if self.free_block_policy.measures() { key } else { blocks.erases(BlockId(block)) };
             (wear, Reverse(block))
         });
         let taken = *worn.expect("a class with a free block");

@@ -4,7 +4,7 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_core::account::Cause;
 use ssdlab_core::policy::allocation::BlockClass;
 use ssdlab_core::policy::background::Job;
-use ssdlab_core::policy::event::Action;
+use ssdlab_core::policy::event::{Action, EventMask};
 use ssdlab_core::{BlockState, StreamId, Writer};
 use ssdlab_core::{Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
@@ -26,6 +26,7 @@ const PAGES_MOVE: [&str; 5] = [
 ];
 const MS: u64 = 1_000_000;
 
+/// Lets time pass; returns how many events were recorded, such as those of timers.
 fn until(rig: &mut Rig, ms: u64) -> usize {
     let mut done = Vec::new();
     rig.drive.advance(SimTime::from_ns(ms * MS), &mut done);
@@ -134,6 +135,26 @@ fn a_state_carries_timers_and_classes_that_wait_for_their_blocks() {
     assert_eq!(rig.drive.ftl().blocks.state(block), BlockState::Free);
     assert_eq!(rig.drive.ftl().blocks.class(block), other);
     rig.drive.audit().expect("books that agree");
+}
+
+#[test]
+fn who_asked_for_a_relocation_learns_that_it_was_dropped() {
+    let mut rig = Rig::new(&["start.fill = 0.7"]);
+    rig.drive.record_events(EventMask::NONE);
+    let job = |block| Action::Relocate(Job::new(block, Cause::Wl, Writer::Gc));
+    let blocks = (0..rig.drive.resolved().geometry().block_count()).map(BlockId);
+    let is_free = |&block: &BlockId| rig.drive.ftl().blocks.state(block) == BlockState::Free;
+    let free = blocks.clone().find(is_free).expect("a free block");
+    let (full, _) = full(&mut rig);
+    // The second one finds the block erased.
+    for block in [full, free, full] {
+        rig.drive.ask(job(block));
+    }
+    rig.finish();
+    until(&mut rig, 100);
+    let dropped = rig.drive.take_events();
+    assert_eq!(dropped.len(), 2, "{dropped:?}");
+    assert!(dropped.iter().all(|event| event.starts_with("JobDropped")), "{dropped:?}");
 }
 
 #[test]

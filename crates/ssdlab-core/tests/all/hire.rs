@@ -322,8 +322,8 @@ fn what_a_first_pass_lays_down_or_nobody_laid_was_programmed_so_too() {
 #[test]
 fn what_nobody_has_programmed_keeps_the_voltages_that_it_had_at_the_start() {
     let start = "start = { unwritten_reads = \"lazy\", program_mode = \"policy\" }";
-    let read_twice = |preload: &str, before: &[(u64, Op)]| {
-        let known = format!("metadata.page_hotness.buffer = {{ initial = \"{preload}\" }}");
+    let read_twice = |initial: &str, before: &[(u64, Op)]| {
+        let known = format!("metadata.page_hotness.buffer = {{ initial = \"{initial}\" }}");
         let mut rig = Rig::new(&[&HIRE[..], &[start, &known]].concat());
         if let Some(mut rehearsal) = rig.drive.rehearsal() {
             for &(page, op) in before {

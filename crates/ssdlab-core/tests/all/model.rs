@@ -93,10 +93,10 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
         "{ dlv = { strong = \"prioritized\", avoid_gc = false } }",
     ]);
     let buffer = one_of(&["0B", "32KiB", "128KiB"]);
-    let preload = one_of(&["none", "lazy"]);
+    let unwritten = one_of(&["none", "lazy"]);
     let ahead = one_of(&["0.0", "0.3", "1.0"]);
     let evict = one_of(&["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]);
-    (partial, (allocation, pages), planes, order, (buffer, any::<bool>(), ahead, evict), preload)
+    (partial, (allocation, pages), planes, order, (buffer, any::<bool>(), ahead, evict), unwritten)
         .prop_map(
             |(
                 partial,
@@ -104,14 +104,14 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
                 planes,
                 order,
                 (buffer, keeps, ahead, evict),
-                preload,
+                unwritten,
             )| {
                 let mut sets = vec![
                     format!(
                         "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
                     ),
                     format!("ftl = {{ allocation_order = \"{planes}\", page_order = {pages} }}"),
-                    format!("start.unwritten_reads = \"{preload}\""),
+                    format!("start.unwritten_reads = \"{unwritten}\""),
                     format!("scheduler = {order}"),
                     "host = { queues = 2, queue_depth = 8 }".into(),
                 ];
@@ -264,14 +264,14 @@ fn prioritized() -> impl Strategy<Value = Vec<String>> {
 
 /// Pages programmed, and kept apart, by what the buffer learns of them.
 fn by_hotness() -> impl Strategy<Value = Vec<String>> {
-    let preload = one_of(&["none", "rewrite", "classified"]);
+    let initial = one_of(&["none", "rewrite", "classified"]);
     let start = one_of(&["normal", "policy"]);
     let size = one_of(&["16KiB", "64KiB"]);
     let place = one_of(&["hotness", "next_page"]);
     let fill = one_of(&["0.0", "0.6"]);
     let room = (12..24u32, 0..4u32);
-    (preload, start, (size, any::<bool>()), place, (fill, room), 0..40u32).prop_map(
-        |(preload, start, (size, keeps), place, (fill, (blocks, slack)), above)| {
+    (initial, start, (size, any::<bool>()), place, (fill, room), 0..40u32).prop_map(
+        |(initial, start, (size, keeps), place, (fill, (blocks, slack)), above)| {
             let above = 0.5 + f64::from(above) / 100.0;
             // Open blocks of the host, and of the collector and the leveler for each kind, and one free.
             let free = f64::from(8 + slack) / f64::from(blocks) + 1e-6;
@@ -284,7 +284,7 @@ fn by_hotness() -> impl Strategy<Value = Vec<String>> {
                  { name = \"reduced\", volts = [0.5, 1, 2, 3], sense = \"99us\" }]"
                     .into(),
                 format!(
-                    "metadata.page_hotness.buffer = {{ initial = \"{preload}\", threshold = {above} }}"
+                    "metadata.page_hotness.buffer = {{ initial = \"{initial}\", threshold = {above} }}"
                 ),
                 format!("buffer = {{ size = \"{size}\", reads = {keeps} }}"),
                 format!("placement = [\"{place}\"]\nprogram_mode = [\"per_hotness\"]"),

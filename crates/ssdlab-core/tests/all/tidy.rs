@@ -145,6 +145,8 @@ fn only_the_flash_asks_the_physics() {
 fn the_core_names_no_paper() {
     const PAPERS: [&str; 9] =
         ["dlv", "pa_ssd", "pa-ssd", "pv_read", "pv-read", "readguard", "hire", "sepbit", "laldpc"];
+    const CITED: [&str; 3] = ["Source:", "section", "Table"];
+    let schemes = policies_of_schemes();
     let mut papers = 0;
     for folder in ["ssdlab-core/src", "ssdlab-policy/src"] {
         for (path, text) in sources(&crates().join(folder)) {
@@ -152,17 +154,44 @@ fn the_core_names_no_paper() {
             if path.ends_with("renamed.rs") {
                 continue;
             }
-            for line in without_tests(&text).lines() {
-                let words = line.to_lowercase();
-                let named = PAPERS.iter().any(|paper| words.contains(paper));
-                // Where a default or a constant comes from is said in a comment.
-                let cited = line.trim_start().starts_with("//");
-                papers += usize::from(named && cited);
-                assert!(!named || cited, "{}: {line}", path.display());
+            let text = without_tests(&text);
+            let (comments, code): (Vec<_>, Vec<_>) =
+                blocks(&text).into_iter().partition(|block| block.starts_with("//"));
+            let is_named =
+                |block: &String| PAPERS.iter().any(|paper| block.to_lowercase().contains(paper));
+            // Where a default or a constant comes from is said in a comment.
+            for block in comments.iter().filter(|block| is_named(block)) {
+                papers += 1;
+                let is_cited = CITED.iter().any(|word| block.contains(word));
+                assert!(is_cited, "{}: {block}", path.display());
+            }
+            if let Some(line) = code.iter().find(|line| is_named(line)) {
+                panic!("{}: {line}", path.display());
+            }
+            for (policy, _) in &schemes {
+                let quoted =
+                    [format!("\"{policy}\""), format!("\"{policy}\\\""), format!("`{policy}`")];
+                let named = quoted.iter().find(|name| text.contains(*name));
+                assert_eq!(named, None, "{}", path.display());
             }
         }
     }
     assert!(papers > 0, "sources are cited");
+}
+
+/// The lines of a source; comment lines that follow one another are one block.
+fn blocks(text: &str) -> Vec<String> {
+    let mut blocks: Vec<String> = Vec::new();
+    for line in text.lines().map(str::trim_start) {
+        match blocks.last_mut() {
+            Some(last) if last.starts_with("//") && line.starts_with("//") => {
+                last.push(' ');
+                last.push_str(line);
+            }
+            _ => blocks.push(line.into()),
+        }
+    }
+    blocks
 }
 
 /// The policies that belong to schemes: the name of each in a config, and its type.

@@ -47,7 +47,7 @@ pub enum Trigger {
     /// A job of this plane ended.
     JobEnded,
     /// A page that was to move here found no room.
-    LacksRoom,
+    NoSpace,
 }
 
 /// Free blocks of a plane without which wear leveling and repairs begin nothing: one for what they move and one

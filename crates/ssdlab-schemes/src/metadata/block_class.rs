@@ -209,7 +209,7 @@ impl ComponentConfig for BlockClassChoice {
                 (
                     "metadata.block_class.measured.growth",
                     groups.growth.map(|growth| growth.to_string()),
-                    facts.opens != FreeBlockPolicy::Healthiest,
+                    facts.free_block_policy != FreeBlockPolicy::Healthiest,
                     "without ftl.free_block_policy = \"healthiest\"",
                 ),
             ]);

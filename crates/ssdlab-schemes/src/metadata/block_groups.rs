@@ -50,7 +50,7 @@ pub struct Groups {
     /// Errors of a codeword with which a block can still be read.
     most_errors: u32,
     /// The order in which free blocks are opened.
-    opens: FreeBlockPolicy,
+    free_block_policy: FreeBlockPolicy,
 }
 
 /// A drive's blocks as they are measured first.
@@ -69,7 +69,7 @@ pub struct First {
     /// See `known`.
     pub erases: Vec<u32>,
     /// The order in which free blocks are opened.
-    pub opens: FreeBlockPolicy,
+    pub free_block_policy: FreeBlockPolicy,
 }
 
 impl Groups {
@@ -83,14 +83,21 @@ impl Groups {
             most_errors: view.most_errors,
             known,
             erases,
-            opens: view.opens,
+            free_block_policy: view.free_block_policy,
         }
     }
 
     /// None of the blocks is set apart.
     pub fn new(config: &GroupsConfig, first: First) -> Groups {
-        let First { blocks_per_plane, most_apart, levels, most_errors, known, erases, opens } =
-            first;
+        let First {
+            blocks_per_plane,
+            most_apart,
+            levels,
+            most_errors,
+            known,
+            erases,
+            free_block_policy,
+        } = first;
         let planes = known.len() / blocks_per_plane as usize;
         let bounds = match &config.boundaries {
             Boundaries::Levels(_) => 0,
@@ -108,7 +115,7 @@ impl Groups {
             blocks_per_plane,
             levels,
             most_errors,
-            opens,
+            free_block_policy,
         };
         groups.count_anew(|_| None);
         groups
@@ -277,7 +284,7 @@ impl Groups {
 
     /// Whether blocks are ranked or opened by the errors of their worst page.
     fn counts_errors(&self) -> bool {
-        self.opens.measures() || matches!(self.config.boundaries, Boundaries::Shares(_))
+        self.free_block_policy.measures() || matches!(self.config.boundaries, Boundaries::Shares(_))
     }
 }
 
@@ -314,7 +321,7 @@ impl BlockMetadata for Groups {
         if self.measured.is_empty() {
             return None;
         }
-        match self.opens {
+        match self.free_block_policy {
             FreeBlockPolicy::LongestFree
             | FreeBlockPolicy::LeastErased
             | FreeBlockPolicy::FewestRetries => None,

@@ -145,18 +145,14 @@ impl PlacementPolicy for OracleHotness {
 #[cfg(test)]
 mod tests {
 
-    use ssdlab_base::SimTime;
     use ssdlab_nand::{Cell, Geometry, Lpn};
 
     use super::*;
     use ssdlab_policy::ClassFacts;
-    use ssdlab_policy::account::Cause;
-    use ssdlab_policy::component::Components;
     use ssdlab_policy::testing::SMALL;
 
     fn page(lpn: Lpn) -> PageView<'static> {
-        let (cause, now, components) = (Cause::Host, SimTime::START, Components::NONE);
-        PageView { lpn, cause, now, from: None, components }
+        PageView::of_write(lpn, &PlacementView::plain())
     }
 
     /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a half.

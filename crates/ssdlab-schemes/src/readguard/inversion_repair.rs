@@ -97,13 +97,13 @@ impl Policy for InversionRepair {
     }
 
     fn events(&self) -> EventMask {
-        EventMask::TIMER.and(EventMask::JOB_ENDED).and(EventMask::COUNTS_RESET)
+        EventMask::ROUND_DUE.and(EventMask::JOB_ENDED).and(EventMask::COUNTS_RESET)
     }
 
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
         match event {
-            Event::Timer(due) if due.levels_across => self.counts.left_out += 1,
-            Event::Timer(due) => self.request_repairs(due.full, actions),
+            Event::RoundDue(round) if round.levels_across => self.counts.left_out += 1,
+            Event::RoundDue(round) => self.request_repairs(round.full, actions),
             Event::JobEnded(ended) => self.ended(ended),
             Event::CountsReset => self.counts = RepairCounts::default(),
             _ => {}

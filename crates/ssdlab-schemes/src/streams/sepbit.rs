@@ -219,11 +219,9 @@ impl PlacementPolicy for SepBit {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::SimTime;
     use ssdlab_nand::Lpn;
 
     use super::*;
-    use ssdlab_policy::component::Components;
     use ssdlab_policy::event::BlockOpened;
     use ssdlab_policy::testing::SMALL;
     use ssdlab_policy::testing::publish;
@@ -236,9 +234,8 @@ mod tests {
 
     /// The stream of a page that is written for this, and lies in this block now.
     fn of(policy: &mut SepBit, lpn: u32, cause: Cause, from: Option<u32>) -> u8 {
-        let (lpn, from) = (Lpn(lpn), from.map(BlockId));
-        let (now, components) = (SimTime::START, Components::NONE);
-        let page = PageView { lpn, cause, now, from, components };
+        let write = PlacementView { cause, ..PlacementView::plain() };
+        let page = PageView { from: from.map(BlockId), ..PageView::of_write(Lpn(lpn), &write) };
         let mut hint = PlacementHint::default();
         policy.fill_page(&page, &mut hint);
         hint.stream.expect("a stream for each page").0

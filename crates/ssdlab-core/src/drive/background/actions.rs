@@ -5,7 +5,7 @@ use ssdlab_base::SimTime;
 use super::Background;
 use super::drive_wide::Waiting;
 use crate::drive::machine::Machine;
-use crate::policy::event::{Action, Event, TimerDue};
+use crate::policy::event::{Action, Event, Round};
 
 impl Background {
     /// Fires the timers that are due now.
@@ -27,14 +27,16 @@ impl Background {
                 }
                 None => due.at = SimTime::NEVER,
             }
-            let owner = due.owner;
-            let mut full = Vec::new();
-            if let Some(policy) = owner.background() {
-                self.drive_wide.drop_all_of(policy);
-                full = self.estimates(machine);
+            let (owner, is_round) = (due.owner, due.interval.is_some());
+            if is_round {
+                self.drop_waiting(machine, Some(owner));
+                let full = self.estimates(machine);
+                let levels_across = machine.policies.levels_across();
+                let round = Round { full: &full, levels_across };
+                machine.policies.publish_to(owner, &Event::RoundDue(round));
+            } else {
+                machine.policies.publish_to(owner, &Event::Timer);
             }
-            let due = TimerDue { full: &full, levels_across: machine.policies.levels_across() };
-            machine.policies.publish_to(owner, &Event::Timer(due));
             self.carry_out_actions(machine);
         }
     }
@@ -60,11 +62,10 @@ impl Background {
                     continue;
                 }
             };
-            let policy = owner.background();
             let erases = machine.ftl.blocks.erases(job.block);
             let pages = u32::from(machine.ftl.blocks.valid(job.block));
             let plane = machine.geometry.plane_of(job.block);
-            self.drive_wide.push(plane, Waiting { job, policy, erases, pages });
+            self.drive_wide.push(plane, Waiting { job, owner, erases, pages });
         }
         self.begin_all_waiting(machine);
     }

@@ -11,7 +11,7 @@ use crate::account::Priority;
 use crate::drive::machine::Machine;
 use crate::drive::machine::policies::{BackgroundAt, Listener};
 use crate::flash::TxnId;
-use crate::ftl::{BlockState, BlockTable, Writer};
+use crate::ftl::{BlockState, Writer};
 use crate::policy::background::{
     BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Trigger,
 };
@@ -24,7 +24,8 @@ use ssdlab_schemes::AnyBackground;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) job: Job,
-    pub(super) policy: BackgroundAt,
+    /// Who asked for it.
+    pub(super) owner: Listener,
     /// P/E cycles of its block when it was wanted: a block that has been erased since is another one.
     pub(super) erases: u32,
     /// Pages that it was to move then.
@@ -143,19 +144,12 @@ impl DriveWide {
         &mut self.coming[at]
     }
 
-    /// The first job that waits for a plane; those whose block is no longer what it was are dropped.
-    fn first(&mut self, plane: PlaneId, blocks: &BlockTable) -> Option<(BackgroundAt, Job)> {
-        loop {
-            let Waiting { job, policy, erases, .. } = *self.waiting.get(plane.index())?.front()?;
-            let same = blocks.erases(job.block) == erases;
-            if same && blocks.state(job.block) == BlockState::Closed {
-                return Some((policy, job));
-            }
-            self.pop(plane);
-        }
+    /// Returns the first job that waits for a plane.
+    fn first(&self, plane: PlaneId) -> Option<Waiting> {
+        self.waiting.get(plane.index())?.front().copied()
     }
 
-    /// The first job that waits for a plane waits no longer.
+    /// Removes the first job that waits for a plane.
     fn pop(&mut self, plane: PlaneId) {
         let gone = self.waiting[plane.index()].pop_front();
         self.pages_waiting -= gone.map_or(0, |waiting| u64::from(waiting.pages));
@@ -168,12 +162,16 @@ impl DriveWide {
         self.waiting[plane.index()].push_back(waiting);
     }
 
-    /// Drops what waits of a background policy.
-    pub(super) fn drop_all_of(&mut self, policy: u8) {
-        let others = |waiting: &Waiting| waiting.policy != Some(policy);
-        self.waiting.iter_mut().for_each(|jobs| jobs.retain(others));
-        self.pages_waiting =
-            self.waiting.iter().flatten().map(|waiting| u64::from(waiting.pages)).sum();
+    /// Removes the jobs that wait of one who asked, or of all, and returns them.
+    fn remove(&mut self, owner: Option<Listener>) -> Vec<Waiting> {
+        let is_removed = |waiting: &Waiting| owner.is_none_or(|owner| waiting.owner == owner);
+        let mut removed = Vec::new();
+        for jobs in &mut self.waiting {
+            removed.extend(jobs.iter().copied().filter(is_removed));
+            jobs.retain(|waiting| !is_removed(waiting));
+        }
+        self.pages_waiting -= removed.iter().map(|waiting| u64::from(waiting.pages)).sum::<u64>();
+        removed
     }
 
     /// A job begins.
@@ -240,14 +238,34 @@ impl Background {
             .collect()
     }
 
+    /// Drops the jobs that wait of one who asked, or of all; who asked learns of it.
+    #[cold]
+    pub(in crate::drive) fn drop_waiting(&mut self, machine: &mut Machine, of: Option<Listener>) {
+        for Waiting { job, owner, .. } in self.drive_wide.remove(of) {
+            machine.policies.publish_to(owner, &Event::JobDropped(job));
+        }
+    }
+
     /// The next job that waits for a plane on which none runs, if it may begin: not while wear is leveled
-    /// across priorities, whose blocks a repair would give back.
+    /// across priorities, whose blocks a repair would give back. Drops those before it whose block is no
+    /// longer what it was.
     fn next_waiting(
         &mut self,
         machine: &mut Machine,
         plane: PlaneId,
     ) -> Option<(BackgroundAt, Job)> {
-        let (policy, job) = self.drive_wide.first(plane, &machine.ftl.blocks)?;
+        let blocks = &machine.ftl.blocks;
+        let is_as_it_was = |waiting: &Waiting| {
+            let block = waiting.job.block;
+            blocks.erases(block) == waiting.erases && blocks.state(block) == BlockState::Closed
+        };
+        let first = self.drive_wide.first(plane)?;
+        if !is_as_it_was(&first) {
+            self.drive_wide.pop(plane);
+            machine.policies.publish_to(first.owner, &Event::JobDropped(first.job));
+            return self.next_waiting(machine, plane);
+        }
+        let (policy, job) = (first.owner.background(), first.job);
         if machine.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize
             || machine.policies.levels_across()
         {
@@ -314,7 +332,7 @@ impl Background {
     #[inline]
     pub(in crate::drive) fn plane_changed(&mut self, machine: &mut Machine, plane: PlaneId) {
         let free = self.free(machine, plane);
-        if free < self.jobs.contents() && self.jobs.is_free(plane) {
+        if free < self.jobs.free_page_target() && self.jobs.is_free(plane) {
             self.choose_job(machine, plane, Trigger::Changed);
         }
     }
@@ -383,7 +401,7 @@ impl Background {
     /// Publishes that a plane, on which a block was opened, is low on space, if it is.
     #[cold]
     fn publish_low_space(&mut self, machine: &mut Machine, plane: PlaneId) {
-        if self.free(machine, plane) < self.jobs.contents() {
+        if self.free(machine, plane) < self.jobs.free_page_target() {
             let free_blocks = machine.ftl.alloc.free_blocks(plane) as u32;
             machine.policies.publish(&Event::LowSpace { plane, free_blocks });
         }

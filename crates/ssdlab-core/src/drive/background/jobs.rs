@@ -37,7 +37,7 @@ pub(in crate::drive) struct Running {
 pub struct Jobs {
     running: Box<[Option<Running>]>,
     /// Free pages of a plane with which no background policy has anything to do.
-    contents: u32,
+    free_page_target: u32,
     /// Free pages of a plane below which jobs go before the host.
     urgent: u32,
     /// Whether all free pages count for both, not those of free blocks alone.
@@ -47,11 +47,11 @@ pub struct Jobs {
 impl Jobs {
     pub fn new(planes: u32, policies: &[AnyBackground]) -> Jobs {
         let needs = || policies.iter().map(AnyBackground::needs);
-        let contents = needs().map(|needs| needs.free_page_target).max();
+        let free_page_target = needs().map(|needs| needs.free_page_target).max();
         let urgent = needs().map(|needs| needs.urgent_below).max();
         Jobs {
             running: vec![None; planes as usize].into_boxed_slice(),
-            contents: contents.unwrap_or(0),
+            free_page_target: free_page_target.unwrap_or(0),
             urgent: urgent.unwrap_or(0),
             counts_pages: needs().any(|needs| needs.counts_pages),
         }
@@ -76,8 +76,8 @@ impl Jobs {
 
     /// Free pages of a plane from which on no policy has anything to do.
     #[inline]
-    pub(super) fn contents(&self) -> u32 {
-        self.contents
+    pub(super) fn free_page_target(&self) -> u32 {
+        self.free_page_target
     }
 
     /// A job has ended.

@@ -235,7 +235,7 @@ impl Background {
                 continue;
             }
             machine.policies.publish(&Event::NoSpace { plane, class });
-            self.choose_job(machine, plane, Trigger::LacksRoom);
+            self.choose_job(machine, plane, Trigger::NoSpace);
             if self.jobs.block(plane).is_some() {
                 let moves = self.moves.as_mut().expect(HAS_MOVES);
                 *moves.hand(plane, class) = moves.behind(plane);

@@ -28,27 +28,35 @@ impl Machine {
             Owner::Buffer { .. } => txn.hint,
             _ => {
                 let used = self.hotness_of(txn.lpn);
-                self.hint_of(self.attrs(owner), cause, false, used)
+                self.hint_of(txn.lpn, self.attrs(owner), cause, false, used)
             }
         };
         if self.policies.asks_pages {
-            self.fill_page(self.flash.txns[id].lpn, cause, &mut hint);
+            self.fill_page(self.flash.txns[id].lpn, self.attrs(owner), cause, &mut hint);
         }
         self.flash.txns[id].hint = hint;
     }
 
     /// Asks what depends on the page itself that is to be written.
-    pub(in crate::drive) fn fill_page(&mut self, lpn: Lpn, cause: Cause, hint: &mut PlacementHint) {
+    pub(in crate::drive) fn fill_page(
+        &mut self,
+        lpn: Lpn,
+        attrs: RequestAttrs,
+        cause: Cause,
+        hint: &mut PlacementHint,
+    ) {
+        let RequestAttrs { priority, bytes, .. } = attrs;
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
         let now = SimTime::from_ns(self.now);
         let components = Components::new(&self.policies.metadata);
-        let view = PageView { lpn, cause, now, from, components };
+        let view = PageView { lpn, cause, now, priority, bytes, from, components };
         self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
     }
 
     /// What a page should be like that is written for such a request.
     pub(in crate::drive) fn hint_of(
         &mut self,
+        lpn: Lpn,
         attrs: RequestAttrs,
         cause: Cause,
         buffer_full: bool,
@@ -61,6 +69,8 @@ impl Machine {
         let RequestAttrs { priority, hint, pages, bytes } = attrs;
         let view = PlacementView {
             cause,
+            now: SimTime::from_ns(self.now),
+            lpn,
             priority,
             hint,
             pages,
@@ -99,7 +109,7 @@ impl Machine {
 
     /// A page for which no request is known.
     #[inline]
-    fn of_a_page(&self, priority: Priority) -> RequestAttrs {
+    pub(in crate::drive) fn of_a_page(&self, priority: Priority) -> RequestAttrs {
         RequestAttrs { priority, hint: 0, pages: 1, bytes: self.geometry.page_size.get() }
     }
 

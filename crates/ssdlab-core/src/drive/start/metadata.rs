@@ -56,7 +56,7 @@ impl Blocks<'_> {
         StartView {
             context,
             host_pages: self.resolved.logical_pages,
-            opens: self.resolved.config.ftl.free_block_policy,
+            free_block_policy: self.resolved.config.ftl.free_block_policy,
             most_apart: self.resolved.most_apart,
             most_errors: self.cells.most_errors(),
             days_in_a_nano: self.cells.days_in_a_nano(),

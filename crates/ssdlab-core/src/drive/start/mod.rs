@@ -256,7 +256,7 @@ fn set_owners(
 pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
     AllocatorConfig {
         reserve: RESERVE_BLOCKS as u32,
-        opens: resolved.config.ftl.free_block_policy,
+        free_block_policy: resolved.config.ftl.free_block_policy,
         classes: resolved.config.metadata.block_class.classes(),
         apart: resolved.config.metadata.block_class.apart(),
         order: resolved.config.ftl.page_order,

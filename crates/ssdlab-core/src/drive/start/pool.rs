@@ -5,7 +5,7 @@
 //! matter, only how many: that is what is handed on.
 
 use rand::RngExt;
-use ssdlab_base::{SimTime, rng};
+use ssdlab_base::rng;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use crate::account::Cause;
@@ -129,7 +129,7 @@ impl Pool {
         };
         let mut table = BlockTable::new(&geometry);
         let allocator_config = AllocatorConfig {
-            opens: FreeBlockPolicy::LongestFree,
+            free_block_policy: FreeBlockPolicy::LongestFree,
             classes: 1,
             apart: 0,
             by_priority: false,
@@ -215,10 +215,10 @@ impl Pool {
             return AllocRequest::default();
         }
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
-        let (now, components) = (SimTime::START, Components::NONE);
-        let page = PageView { lpn, cause, now, from, components };
         let mut hint = PlacementHint::default();
-        let write = PlacementView::of_a_page(cause, self.geometry.page_size);
+        let of_a_page = PlacementView::of_a_page(cause, self.geometry.page_size);
+        let write = PlacementView { lpn, ..of_a_page };
+        let page = PageView { from, ..PageView::of_write(lpn, &write) };
         self.placement.iter_mut().for_each(|link| link.fill(&write, &mut hint));
         self.placement.iter_mut().for_each(|link| link.fill_page(&page, &mut hint));
         AllocRequest { stream: hint.stream, ..AllocRequest::default() }

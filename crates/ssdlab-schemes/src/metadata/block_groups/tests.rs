@@ -21,7 +21,7 @@ fn of(config: &GroupsConfig, levels: [u8; 10]) -> Groups {
             most_errors: 490,
             known,
             erases,
-            opens: FreeBlockPolicy::default(),
+            free_block_policy: FreeBlockPolicy::default(),
         },
     )
 }
