@@ -157,7 +157,7 @@ test-rust: $(STAMPS)/venv
 
 # The whole range of write amplification: docs/project/validation.md holds the last result.
 theory:
-	cargo test --release -p ssdlab-run --test theory --locked -- --include-ignored --nocapture
+	cargo test --release -p ssdlab-run --test all --locked theory:: -- --include-ignored --nocapture
 
 test-python: dev
 	$(BIN)/mypy
@@ -244,11 +244,11 @@ bench:
 
 # What the results of some small runs are: changed only together with a line under Changed in CHANGELOG.md.
 digests:
-	SSDLAB_WRITE_DIGESTS=1 cargo test --quiet --locked --package ssdlab-run --test digests
+	SSDLAB_WRITE_DIGESTS=1 cargo test --quiet --locked --package ssdlab-run --test all digests::
 
 # That no figure of any scheme on any device has changed, names aside (ten minutes).
 figures: $(STAMPS)/venv
-	cargo test --quiet --locked --package ssdlab-run --test figures -- --ignored
+	cargo test --quiet --locked --package ssdlab-run --test all figures:: -- --ignored
 
 # The end of docs/project/performance.md: what a request costs as drives, runs and footprints grow.
 scale: dev

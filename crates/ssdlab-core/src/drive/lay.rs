@@ -23,15 +23,15 @@ pub struct Laying {
 }
 
 impl Laying {
-    /// Where `per_class` does not hold, all blocks of a plane count as of one class.
-    fn new(ftl: &Ftl, planes: u32, classes: usize, per_class: bool) -> Laying {
-        let classes = if per_class { classes } else { 1 };
+    /// Where `by_class` does not hold, all blocks of a plane count as of one class.
+    fn new(ftl: &Ftl, planes: u32, classes: usize, by_class: bool) -> Laying {
+        let classes = if by_class { classes } else { 1 };
         let used = |at: usize| {
             let pool = ftl.blocks.pool(PlaneId((at / classes) as u32));
             let closed = (0..pool.len()).filter(|&at| pool.state[at] == BlockState::Closed);
             let blocks = closed.map(|at| pool.block(at));
             let class = |block: &BlockId| ftl.blocks.class(*block).index() == at % classes;
-            blocks.filter(|block| !per_class || class(block)).collect()
+            blocks.filter(|block| !by_class || class(block)).collect()
         };
         let parts = planes as usize * classes;
         Laying { blocks: (0..parts).map(used).collect(), laid: vec![0; parts], classes }

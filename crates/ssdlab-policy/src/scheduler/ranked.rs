@@ -56,7 +56,7 @@ impl SchedulerPolicy for WriteFirst {
     }
 }
 
-/// Settings of `priority`.
+/// Settings of `strict_priority`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StrictPriorityConfig {

@@ -2,7 +2,7 @@
 
 use ssdlab_run::RunResult;
 
-use crate::rig::{ONE_PLANE, SENSE, TRANSFER, assert_near, plan, run};
+use super::rig::{ONE_PLANE, SENSE, TRANSFER, assert_near, plan, run};
 
 const REQUESTS: f64 = 200_000.0;
 

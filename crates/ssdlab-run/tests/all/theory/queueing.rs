@@ -3,8 +3,8 @@
 //! Without cache read a plane is held until its page has been transferred, so that the service of
 //! a read is sensing and transfer; of a write, transfer and programming.
 
-use crate::formulas::{mean_wait, requests_for};
-use crate::rig::{ONE_PLANE, PROGRAM, SENSE, TRANSFER, assert_near, plan, run, seeded};
+use super::formulas::{mean_wait, requests_for};
+use super::rig::{ONE_PLANE, PROGRAM, SENSE, TRANSFER, assert_near, plan, run, seeded};
 
 /// Runs with different seeds, whose results are averaged.
 const SEEDS: u64 = 4;

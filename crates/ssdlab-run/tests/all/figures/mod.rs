@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use ssdlab_run::{PRESETS, Plan, RunResult, SCHEMES, run_uninterrupted};
 
 /// Where the hashes are.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/figures/figures.txt");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/figures/figures.txt");
 
 /// The plain test runs one pair of device and scheme in so many.
 const PART: usize = 31;

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use ssdlab_run::{Plan, RunConfig, run_uninterrupted};
 
-use crate::small_drives::*;
-use crate::tables::*;
+use small_drives::*;
+use tables::*;
 
 fn run(settings: &[String]) -> Result<serde_json::Value, String> {
     // Measured blocks have their own times of erases, beside which none may be typed.

@@ -13,8 +13,8 @@
 
 use ssdlab_run::Plan;
 
-use crate::formulas::{choices, fifo, greedy, random};
-use crate::rig::{assert_near, plan, run, seeded};
+use super::formulas::{choices, fifo, greedy, random};
+use super::rig::{assert_near, plan, run, seeded};
 
 const BLOCKS: u32 = 4096;
 /// Free blocks when collection starts, and blocks being written.

@@ -8,7 +8,7 @@
 use ssdlab_base::{SimTime, rng};
 use ssdlab_core::{Drive, Op, Request};
 
-use crate::rig::{ONE_PLANE, plan};
+use super::rig::{ONE_PLANE, plan};
 
 const REQUESTS: u64 = 40_000;
 /// Programs in microseconds by page type: far enough apart to tell a request's slowest page.

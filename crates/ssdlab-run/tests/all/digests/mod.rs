@@ -6,7 +6,7 @@ use std::path::Path;
 use ssdlab_run::{Plan, run_uninterrupted};
 
 /// Where the digests are.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/digests/digests.txt");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/digests/digests.txt");
 /// Settings of a drive that is small enough to be full of data at once.
 const SMALL: &str = "geometry.blocks=256 workload.footprint=1GiB";
 /// Settings of one that is overwritten in no time.

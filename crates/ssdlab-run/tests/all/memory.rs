@@ -20,7 +20,7 @@ fn peak(drive: [&str; 2], set: &[&str]) -> Option<f64> {
 /// The same of one with a state.
 fn peak_with(state: &Path, drive: [&str; 2], set: &[&str]) -> Option<f64> {
     let mut command = Command::new(env::current_exe().expect("this program"));
-    command.args(["--exact", "--ignored", "--nocapture", "a_process_of_its_own"]);
+    command.args(["--exact", "--ignored", "--nocapture", "memory::a_process_of_its_own"]);
     command.env(SET, [&drive, set].concat().join(" ")).env(STATE, state);
     let output = command.output().expect("this program runs");
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,6 +1,6 @@
 //! Requests that meet an idle drive: the sum of their parts, to the nanosecond.
 
-use crate::rig::{ONE_PLANE, PROGRAM, SENSE, TRANSFER, plan, run};
+use super::rig::{ONE_PLANE, PROGRAM, SENSE, TRANSFER, plan, run};
 
 const FAR_APART: &[&str] =
     &["workload.arrivals=fixed", "workload.interarrival=10ms", "workload.requests=500"];

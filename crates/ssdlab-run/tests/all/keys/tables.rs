@@ -1,6 +1,6 @@
 //! The keys, each with what it needs beside it and a value that is not its default.
 
-use crate::small_drives::*;
+use super::small_drives::*;
 
 /// A key, settings that it needs beside the base, a value that is not its default, and whether the
 /// value changes results or is refused.

@@ -1,6 +1,6 @@
 //! The most that a drive can do: what the bus allows or what the dies allow, whichever is less.
 
-use crate::rig::{assert_near, plan, run};
+use super::rig::{assert_near, plan, run};
 
 /// A set-up: how many of each a channel has, and times in nanoseconds.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,7 @@ fn line_of(plan: &Plan, kibibytes: u64) -> String {
     let limited = format!("ulimit -v {kibibytes} && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.args(["-c", &limited]).arg(program);
-    command.args(["--exact", "--ignored", "--nocapture", "a_process_of_its_own"]);
+    command.args(["--exact", "--ignored", "--nocapture", "bounds::a_process_of_its_own"]);
     command.env(PLAN, serde_json::to_string(plan).expect("a plan in JSON"));
     let output = command.output().expect("a shell runs");
     let all = String::from_utf8_lossy(&output.stdout);

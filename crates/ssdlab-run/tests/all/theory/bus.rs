@@ -1,6 +1,6 @@
 //! Who goes over a channel first.
 
-use crate::rig::{ONE_PLANE, plan, run};
+use super::rig::{ONE_PLANE, plan, run};
 
 /// Two chips on one channel, loaded with reads.
 fn mean_us(settings: &[&str]) -> f64 {
