@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""The signals that end a program."""
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)
+"""The signals that end a program; the last one comes at the soft limit of processor time."""
 
 INTERRUPTING: set[Any] = {signal.default_int_handler}
 """Handlers that raise :class:`KeyboardInterrupt`, which may come later than the signal."""

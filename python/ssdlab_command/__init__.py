@@ -34,13 +34,14 @@ def _main() -> None:
 def _open_standard_streams() -> None:
     """Lead streams nowhere that the shell has closed (``>&-``).
 
-    Otherwise the next file to be opened would take their place, and get what is printed.
+    Otherwise the next file to be opened would take their place, and get what is printed. Standard
+    output stays one that cannot be written: what is printed there alone would be lost unnoticed.
     """
-    for descriptor in range(3):
+    for descriptor, mode in enumerate((os.O_RDWR, os.O_RDONLY, os.O_RDWR)):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)
+            os.open(os.devnull, mode)
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         if getattr(sys, name) is None:
             stream = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  kept

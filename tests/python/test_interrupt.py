@@ -87,7 +87,9 @@ def test_a_report(tmp_path: Path) -> None:
     assert (tmp_path / "l").read_bytes()[-4:] == b"PAR1"
 
 
-@pytest.mark.parametrize(("by", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("by", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143), (signal.SIGXCPU, 152)]
+)
 def test_a_signal_ends_a_run_as_ctrl_c_does(tmp_path: Path, by: signal.Signals, code: int) -> None:
     files = ("--log", "l", "--series", "s", "--json", "j", "--timeline", "t", "--report", "r")
     ended, out, err = interrupted(tmp_path, "run", *FOREVER, *files, by=by)

@@ -44,7 +44,7 @@ pub struct Header {
     pub config: Value,
     /// SHA-256 of the config's values.
     pub config_hash: String,
-    /// Pages that hold data.
+    /// Pages that hold data, of those that the host can address.
     pub mapped_pages: u64,
     /// Pages that the host can address.
     pub logical_pages: u64,
@@ -56,7 +56,7 @@ pub struct Header {
 
 /// The first line, but for the version of the layout.
 const MAGIC: &str = "ssdlab state ";
-const LAYOUT: u32 = 11;
+const LAYOUT: u32 = 12;
 /// The first line is shorter than this.
 const MAGIC_MOST: u64 = 64;
 /// A header is shorter than this.
@@ -81,7 +81,7 @@ fn hex(hash: &Sha256) -> String {
 /// When the file cannot be written.
 pub(crate) fn save(drive: Drive, known: Header, to: NewFile) -> Result<Header, Fault> {
     let media = drive.media().ok_or_else(|| Fault::new("state", "the drive is not idle"))?;
-    let known = Header { mapped_pages: media.mapped_pages().into(), ..known };
+    let known = Header { mapped_pages: media.mapped_pages(known.logical_pages), ..known };
     let header = write_state(to.writer(), known, &media).map_err(|error| to.unwritable(error))?;
     to.persist()?;
     Ok(header)
@@ -348,13 +348,13 @@ impl<'a> StateFile<'a> {
         }
         let media = read.media.check(&self.geometry).map_err(inconsistent)?;
         let (mapped, logical) = (self.header.mapped_pages, self.header.logical_pages);
-        if mapped != u64::from(media.mapped_pages()) {
-            let of = media.mapped_pages();
-            return Err(inconsistent(format!("{of} pages hold data, and {mapped} are counted")));
-        }
         if !(mapped.max(1)..=u64::from(media.logical_pages())).contains(&logical) {
             let of = media.logical_pages();
             return Err(inconsistent(format!("{logical} of {of} pages can be addressed")));
+        }
+        let of = media.mapped_pages(logical);
+        if mapped != of {
+            return Err(inconsistent(format!("{of} pages hold data, and {mapped} are counted")));
         }
         Ok(Some(media))
     }

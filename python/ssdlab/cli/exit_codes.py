@@ -11,5 +11,10 @@ INTERNAL = 70
 INTERRUPTED = 130
 """Ctrl-C; commands end so on other signals too, which the process then tells apart."""
 
-OF_SIGNALS = {signal.SIGINT: INTERRUPTED, signal.SIGHUP: 129, signal.SIGTERM: 143}
+OF_SIGNALS = {
+    signal.SIGINT: INTERRUPTED,
+    signal.SIGHUP: 129,
+    signal.SIGTERM: 143,
+    signal.SIGXCPU: 152,
+}
 """What the process ends with, by the first signal that ended it."""

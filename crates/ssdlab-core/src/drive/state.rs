@@ -120,9 +120,9 @@ impl Media {
         self.map.logical_pages() as u32
     }
 
-    /// Logical pages that hold data.
-    pub fn mapped_pages(&self) -> u32 {
-        self.map.mapped()
+    /// Logical pages that hold data, of so many first ones: those that the host can address.
+    pub fn mapped_pages(&self, logical_pages: u64) -> u64 {
+        self.map.mapped(usize::try_from(logical_pages).unwrap_or(usize::MAX)).into()
     }
 
     /// What the metadata components and the policies kept.

@@ -64,9 +64,9 @@ impl SavedMap {
         self.forward.len()
     }
 
-    /// Logical pages that are mapped.
-    pub fn mapped(&self) -> u32 {
-        self.forward.iter().filter(|&&entry| entry != 0).count() as u32
+    /// Logical pages that are mapped, of so many first ones.
+    pub fn mapped(&self, first: usize) -> u32 {
+        self.forward.iter().take(first).filter(|&&entry| entry != 0).count() as u32
     }
 
     /// The same with `pages` logical pages, of which the first `data` are those of the host; `None` if

@@ -156,7 +156,7 @@ fn the_core_names_no_paper() {
             }
             let text = without_tests(&text);
             let (comments, code): (Vec<_>, Vec<_>) =
-                blocks(&text).into_iter().partition(|block| block.starts_with("//"));
+                blocks(text).into_iter().partition(|block| block.starts_with("//"));
             let is_named =
                 |block: &String| PAPERS.iter().any(|paper| block.to_lowercase().contains(paper));
             // Where a default or a constant comes from is said in a comment.

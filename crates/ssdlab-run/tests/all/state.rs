@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ssdlab_run::{Control, Plan, RunResult, run_uninterrupted, save_state};
+use ssdlab_run::{Control, PRESETS, Plan, RunResult, load_state, run_uninterrupted, save_state};
 
 const SMALL: [&str; 6] = [
     "geometry.channels=2",
@@ -45,6 +45,34 @@ fn a_run_from_a_state_equals_one_that_ages_afresh() {
     assert!(fresh.gc.count + fresh.write.requests > 0);
     assert_eq!(fresh.results_digest, loaded.results_digest);
     assert!(loaded.provenance.state_sha256.is_some());
+}
+
+#[test]
+fn a_steady_drive_of_each_device_is_saved_and_taken_up() {
+    let folder = tempfile::tempdir().unwrap();
+    for device in PRESETS.iter().map(|preset| preset.name) {
+        let (path, plan) = (folder.path().join(device), steady(device));
+        let header = save_state(&plan, &path, &Control::new(1)).unwrap().unwrap();
+        assert!(header.mapped_pages <= header.logical_pages, "{device}: {header:?}");
+        let (loaded, _) = load_state(&path, &Control::new(1)).unwrap().unwrap();
+        assert_eq!(loaded.contents_sha256, header.contents_sha256);
+        let state = Plan { state: Some(path), precondition: None, paranoid: true, ..plan };
+        let result = run(state).unwrap();
+        assert_eq!(result.requests, 300, "{device}");
+    }
+}
+
+/// A few requests to a steady drive of this device, with few blocks.
+fn steady(device: &str) -> Plan {
+    let few = ["channels=1", "chips=1", "dies=1", "planes=1", "blocks=128"];
+    let few = few.map(|size| format!("geometry.{size}"));
+    let load = ["workload.footprint=16MiB", "workload.requests=300"].map(String::from);
+    Plan {
+        device: device.into(),
+        set: [few.to_vec(), load.to_vec()].concat(),
+        precondition: Some("steady".into()),
+        ..Plan::default()
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn sealed(mut file: Vec<u8>) -> Vec<u8> {
 
 /// The file of this header, whatever it says, and this frame, with hashes that fit.
 fn crafted(header: &Value, frame: &[u8]) -> Vec<u8> {
-    let file = [b"ssdlab state 11\n", &serde_json::to_vec(header).unwrap()[..], b"\n"].concat();
+    let file = [b"ssdlab state 12\n", &serde_json::to_vec(header).unwrap()[..], b"\n"].concat();
     sealed([sealed(file), frame.to_vec()].concat())
 }
 
@@ -127,7 +127,7 @@ fn a_file_of_another_layout_is_refused() {
     let mut later = file();
     later[13] = b'8';
     let line = refused(&later, "a later one");
-    assert!(line.contains("another layout: got 81, expected 11"), "{line}");
+    assert!(line.contains("another layout: got 82, expected 12"), "{line}");
     let folder = tempfile::tempdir().unwrap();
     let of = |path: &Path| load_state(path, &Control::new(0)).unwrap_err().to_string();
     assert!(of(folder.path()).contains("is a folder: expected a state in a file"));
