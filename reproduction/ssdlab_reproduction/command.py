@@ -62,7 +62,7 @@ def reproduce_command(names: tuple[str, ...], **options: Any) -> int:
     """Recompute what the papers claim, beside what they print.
 
     Of all systems, of those that are named, or single claims (R14 P1).
-    docs/reproduction.md has the last result, and says what there is to see.
+    docs/ledger.md has the last result, and says what there is to see.
     """
     found = [] if options["traces"] is None else Path(options["traces"]).glob("*")
     real: list[File] = [("--traces", file) for file in found]

@@ -48,8 +48,21 @@ BANNED = frozenset(
 )
 """Parts of names that stood for a scheduler, a policy, metadata, a placement hint and so on."""
 VAGUE = frozenset(
-    ["told", "given", "asked", "said", "heard", "hears", "doubt", "doubts", "reins", "reined"]
-    + ["preload", "preloads", "preloaded"]
+    [
+        "told",
+        "given",
+        "asked",
+        "said",
+        "heard",
+        "hears",
+        "doubt",
+        "doubts",
+        "reins",
+        "reined",
+        "preload",
+        "preloads",
+        "preloaded",
+    ]
 )
 """Parts of names that say how a thing came, not what it is. Texts may use them."""
 OLD_KEYS = frozenset(["order", "place", "program", "read", "preempt", "evict", "tend", "belief"])
