@@ -138,7 +138,7 @@ fn a_state_carries_timers_and_classes_that_wait_for_their_blocks() {
 }
 
 #[test]
-fn who_asked_for_a_relocation_learns_that_it_was_dropped() {
+fn the_owner_of_a_relocation_learns_that_it_was_dropped() {
     let mut rig = Rig::new(&[
         "geometry = { blocks = 96, pages = 16 }",
         "ftl.overprovisioning = 0.3",
