@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from command import COMMAND, OFFICE, Ssdlab
 
+from ssdlab.cli.run import compare as compare_command
+from ssdlab.cli.run import run as run_command
+
 QUICK = ("--limit", 2000)
 
 
@@ -26,6 +29,19 @@ def test_the_version(ssdlab: Ssdlab) -> None:
     assert done.code == 0
     assert done.out.startswith("ssdlab ")
     assert done.out.count("\n") == 1
+
+
+def test_help_groups_the_options_and_leaves_none_out(ssdlab: Ssdlab) -> None:
+    for command in (run_command, compare_command):
+        groups = ssdlab(command.name, "--help").out.split("\n\n")
+        headed = {group.partition(":\n")[0]: group for group in groups}
+        for heading in ("The drive", "The load", "The start", "Several runs", "What comes out"):
+            assert heading in headed, heading
+        assert headed["The drive"].index("--device") < headed["The drive"].index("--seed")
+        rest = headed["Other options"]
+        assert [word for word in rest.split() if word.startswith("--")] == ["--help"]
+        listed = "".join(headed.values())
+        assert all(param.opts[0] in listed for param in command.params)
 
 
 def test_help_names_every_option_at_80_columns(ssdlab: Ssdlab) -> None:

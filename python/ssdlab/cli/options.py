@@ -27,17 +27,17 @@ DEVICE = click.option(
     default=DEFAULT_DEVICE,
     metavar="NAME",
     show_default=True,
-    help="The drive (ssdlab preset list).",
+    help="Simulate this drive (ssdlab preset list).",
 )
 STAGE = click.option(
-    "--stage", metavar="|".join(STAGES), help="Its stage of life; its preset's if not given."
+    "--stage", metavar="|".join(STAGES), help="Age the drive to this stage; the preset has its own."
 )
 SCHEME = click.option(
     "--scheme",
     default=DEFAULT_SCHEME,
     metavar="NAME",
     show_default=True,
-    help="Its policies (ssdlab scheme list).",
+    help="Use the policies of this scheme (ssdlab scheme list).",
 )
 
 SETTINGS = [
@@ -45,17 +45,20 @@ SETTINGS = [
         "--config",
         multiple=True,
         metavar="FILE",
-        help="Settings in TOML, over those of the drive; repeatable.",
+        help="Read settings in TOML, over those of the drive; repeatable.",
     ),
     click.option(
-        "--set", multiple=True, metavar="KEY=VALUE", help="A setting, over all files; repeatable."
+        "--set",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Change a setting, over all files; repeatable.",
     ),
     click.option(
         "--seed",
         type=WholeNumber(0),
         default=DEFAULT_SEED,
         show_default=True,
-        help="The seed of all chance.",
+        help="Seed the random numbers.",
     ),
 ]
 
@@ -68,19 +71,19 @@ APPS = [
         "--mix",
         multiple=True,
         metavar="APP",
-        help="A trace or twin beside others, [NAME=]FILE[@queue=N,scale=X,...], as for trace mix.",
+        help="Add an application, [NAME=]FILE[@queue=N,scale=X,...], as for trace mix; repeatable.",
     ),
     click.option(
         "--app",
         multiple=True,
         metavar="APPS",
-        help="Applications by priority, high=FILE[@scale=X],mid=FILE,low=FILE: a --mix by queue.",
+        help="Run applications by priority: high=FILE[@scale=X],mid=FILE,low=FILE.",
     ),
     click.option(
         "--workload",
         metavar="NAME",
-        help=f"A workload in closed form ({_WORKLOADS}), or a twin of a published trace, such as"
-        " dlv/hm0: `ssdlab workload list` names them.",
+        help=f"Generate a workload ({_WORKLOADS}) or a twin of a published trace, such as dlv/hm0:"
+        " `ssdlab workload list` names them.",
     ),
 ]
 
@@ -89,35 +92,37 @@ LOAD = [
         "--trace",
         multiple=True,
         metavar="FILE[:FORMAT]",
-        help=f"A trace, plain or gz, zst, xz; its format, if not recognised: {_FORMATS}.",
+        help=f"Replay a trace, plain or gz, zst, xz; FORMAT, if not recognised: {_FORMATS}.",
     ),
     *APPS,
-    click.option("--limit", type=WholeNumber(1), help="End after so many requests."),
+    click.option("--limit", type=WholeNumber(1), help="Stop after N requests."),
     click.option(
-        "--warmup", metavar="N|TIME", help="Requests, or a time, left out of the figures."
+        "--warmup", metavar="N|TIME", help="Leave N requests, or a time, out of the figures."
     ),
     click.option(
         "--replays",
         type=WholeNumber(1, MAX_COUNT),
-        help="Run the load so often, each time on the drive as it is left; the last counts.",
+        help="Run the load N times on the same drive; the figures are those of the last time.",
     ),
     click.option(
         "--until-worn",
         metavar="SHARE",
-        help="Replay until so many blocks are worn out, such as 5%; with flash.cycles_per_erase.",
+        help="Replay until this share of blocks is worn out, such as 5%.",
     ),
-    click.option("--time-scale", type=PositiveNumber(), help="Stretch the times between arrivals."),
+    click.option(
+        "--time-scale", type=PositiveNumber(), help="Multiply the times between arrivals by X."
+    ),
     click.option(
         "--closed",
         type=WholeNumber(1, MAX_COUNT),
-        help="Keep N requests outstanding; arrivals are moot.",
+        help="Keep N requests outstanding and ignore arrival times.",
     ),
     click.option("--wrap", is_flag=True, help="Fold addresses beyond the drive into it."),
 ]
 
 START = [
     click.option(
-        "--precondition", metavar="steady", help="First overwrite the drive until its WAF settles."
+        "--precondition", metavar="steady", help="Overwrite the drive first, until its WAF settles."
     ),
 ]
 
@@ -130,17 +135,20 @@ SWEEP = [
         "--vary",
         multiple=True,
         metavar="KEY=A,B,C",
-        help="Values that a setting takes in turn; repeatable, all combinations.",
+        help="Run with each of these values; repeatable, in all combinations.",
     ),
     click.option(
-        "--seeds", type=WholeNumber(1), default=1, help="Run with N seeds; means, 95% intervals."
+        "--seeds",
+        type=WholeNumber(1),
+        default=1,
+        help="Run with N seeds; show means and 95% intervals.",
     ),
     click.option(
         "--max-runs",
         type=WholeNumber(1, MAX_COUNT),
         default=MAX_RUNS,
         show_default=True,
-        help="Refuse a sweep of more runs.",
+        help="Refuse more than N runs.",
     ),
 ]
 
@@ -148,9 +156,11 @@ OUTPUT = [
     click.option(
         "--jobs",
         type=WholeNumber(1),
-        help="Runs at a time; as cores and memory allow if not given.",
+        help="Run N at a time; by default as many as cores and memory allow.",
     ),
-    click.option("--paranoid", is_flag=True, help="Check the drive's invariants at every event."),
+    click.option(
+        "--paranoid", is_flag=True, help="Check the drive's invariants after every event."
+    ),
     click.option("--json", metavar="FILE", help="Write the results as JSON, - for stdout."),
 ]
 
@@ -160,18 +170,49 @@ DRAWING = [
 ]
 
 RECORDING = [
-    click.option("--log", metavar="FILE", help="Write a row a request, in Parquet."),
-    click.option("--series", metavar="FILE", help="Write a row an interval, in Parquet."),
+    click.option("--log", metavar="FILE", help="Write a row per request, in Parquet."),
+    click.option("--series", metavar="FILE", help="Write a row per interval, in Parquet."),
     click.option(
-        "--interval", metavar="TIME", help="Its length; as suits the run if it is not given."
+        "--interval",
+        metavar="TIME",
+        help="Set the interval's length; by default as the run's length suits.",
     ),
-    click.option("--timeline", metavar="FILE", help="Write what every part did, for Perfetto."),
     click.option(
-        "--timeline-span", metavar="TIME", help="The timeline's length, 10ms if it is not given."
+        "--timeline", metavar="FILE", help="Write what every die and bus did, for Perfetto."
+    ),
+    click.option(
+        "--timeline-span", metavar="TIME", help="Set the timeline's length; by default 10ms."
     ),
 ]
 
-RUN = [DRIVE, LOAD, START, SAVED_STATE, SWEEP, OUTPUT, DRAWING, RECORDING]
+RUN_GROUPS = {
+    "The drive": DRIVE,
+    "The load": LOAD,
+    "The start": [*START, *SAVED_STATE],
+    "Several runs": SWEEP,
+    "What comes out": [*OUTPUT, *DRAWING, *RECORDING],
+}
+"""The options of a run by the headings of its help."""
+
+
+class RunCommand(click.Command):
+    """A command whose help lists its options by group."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options below the headings, and the rest at the end."""
+        rest = {param.name: param.get_help_record(ctx) for param in self.get_params(ctx)}
+        for heading, group in RUN_GROUPS.items():
+            records = [rest.pop(name) for name in _names(group)]
+            with formatter.section(heading):
+                formatter.write_dl([record for record in records if record])
+        with formatter.section("Other options"):
+            formatter.write_dl([record for record in rest.values() if record])
+
+
+def _names(group: Iterable[Callable[[Command], Command]]) -> list[str]:
+    """Return the names of the parameters that these options make."""
+    params = add(group)(click.Command("")).params
+    return [param.name or "" for param in reversed(params)]
 
 
 def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], Command]:

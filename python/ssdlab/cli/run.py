@@ -22,8 +22,8 @@ from ssdlab.signals import deferred
 from ssdlab.sweeps import sweep
 
 
-@click.command()
-@options.add(*options.RUN)
+@click.command(cls=options.RunCommand)
+@options.add(*options.RUN_GROUPS.values())
 def run(**parameters: Any) -> int:
     """Run one drive on one trace or workload."""
     plans = _plans(parameters)
@@ -34,8 +34,8 @@ def run(**parameters: Any) -> int:
     return _execute(plans, parameters, _report)
 
 
-@click.command()
-@options.add(*options.RUN)
+@click.command(cls=options.RunCommand)
+@options.add(*options.RUN_GROUPS.values())
 def compare(**parameters: Any) -> int:
     """Run several schemes or settings on one trace, side by side.
 
