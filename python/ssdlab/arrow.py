@@ -13,8 +13,15 @@ if TYPE_CHECKING:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Make a table of rows that may differ in their columns; what a row does not have is null."""
-    import pyarrow as pa  # noqa: PLC0415 - an optional dependency
+    """Make a table of rows that may differ in their columns; what a row does not have is null.
+
+    Raises :class:`ImportError`, which names the extra to install, without pyarrow.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an optional dependency
+    except ImportError as error:
+        message = 'Arrow tables need pyarrow: pip install "ssdlab[arrow]"'
+        raise ImportError(message, name="pyarrow") from error
 
     names = list(dict.fromkeys(name for row in rows for name in row))
     return pa.table({name: [row.get(name) for row in rows] for name in names})

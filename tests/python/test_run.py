@@ -31,6 +31,17 @@ def test_the_version(ssdlab: Ssdlab) -> None:
     assert done.out.count("\n") == 1
 
 
+@pytest.mark.parametrize(("limit", "slowest"), [(1000, 1), (5000, 5), (10_000, None)])
+def test_a_short_run_says_that_its_tail_rests_on_few_requests(
+    ssdlab: Ssdlab, limit: int, slowest: int | None
+) -> None:
+    reads = ("--workload", "random", "--set", "workload.read_share=1", "--limit", limit)
+    done = ssdlab("run", *reads)
+    line = f"few reads: p99.9 rests on the slowest {slowest} of {limit:,}"
+    assert (line in done.out) == (slowest is not None), done.out
+    assert "few writes" not in done.out
+
+
 def test_help_groups_the_options_and_leaves_none_out(ssdlab: Ssdlab) -> None:
     for command in (run_command, compare_command):
         groups = ssdlab(command.name, "--help").out.split("\n\n")

@@ -17,6 +17,8 @@ COUNTS = {
     "clamped": "requests over the drive's end, moved to end there",
 }
 """What is counted of a run that casts no doubt on it, and is worth a line."""
+_SLOWEST_LEAST = 10
+"""Requests that must be slower than a percentile, or the next run may show quite another."""
 
 
 def heading(result: Result) -> str:
@@ -61,6 +63,15 @@ def result_notes(result: Result) -> Iterator[str]:
         count = getattr(result, name)
         if count:
             yield f"{name.replace('_', ' ')}: {count:,} {what}"
+    yield from _few_requests(result)
+
+
+def _few_requests(result: Result) -> Iterator[str]:
+    """Say where p99.9 rests on a few slow requests."""
+    for name, kind in (("read", result.read), ("write", result.write)):
+        slower = kind.requests // 1000
+        if kind.requests > 0 and slower < _SLOWEST_LEAST:
+            yield f"few {name}s: p99.9 rests on the slowest {max(slower, 1)} of {kind.requests:,}"
 
 
 def warnings(result: Result) -> Iterator[str]:
