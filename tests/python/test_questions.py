@@ -1,0 +1,48 @@
+"""What a new user asks is answered within two clicks from the front page."""
+
+import re
+
+import pytest
+from command import ROOT
+
+DOCS = ROOT / "docs"
+QUESTIONS = [
+    ("How do I install it?", "start/install", "Install", "make install"),
+    (
+        "My trace has seconds and 512-byte sectors",
+        "start/own-trace",
+        "A table of your own",
+        "workload.trace.columns=time:seconds:s",
+    ),
+    ("How do I age a drive?", "guides/age", "Age a drive", "--precondition steady"),
+    ("What does WAF 1.8 mean here?", "start/first-run", "A first run", "pages programmed"),
+    ("How do I compare two schedulers?", "start/first-run", "Change one thing", "--vary"),
+    ("Why are my reads slow?", "start/first-run", "See why", "where the time went"),
+    ("How do I describe my own drive?", "start/own-drive", "Your own drive", "--config"),
+    ("How do I write a policy?", "start/own-scheme", "Write a policy", "one Rust file"),
+    ("How do I add a victim policy?", "start/own-scheme", "Add a victim rule", "Victim::choose"),
+    ("How sure are the figures?", "guides/compare", "Several seeds", "interval"),
+    ("How do I reproduce a paper?", "guides/reproduce", "Reproduce a paper", "ssdlab reproduce"),
+    ("Are results the same elsewhere?", "concepts/determinism", "Determinism", "digest"),
+    ("What does this word mean?", "concepts/glossary", "Glossary", "WAF"),
+]
+"""The question, the page that answers it, the heading, and a part of the answer."""
+
+
+def below(heading: str, text: str) -> str:
+    """Return what stands below a heading, up to the next one of its rank or above."""
+    found = re.search(rf"^(#+) {re.escape(heading)}$", text, re.MULTILINE)
+    assert found, f"no heading {heading}"
+    rest = text[found.end() :]
+    return re.split(rf"^#{{1,{len(found[1])}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+@pytest.mark.parametrize(("question", "page", "heading", "answer"), QUESTIONS)
+def test_a_question_is_answered_two_clicks_away(
+    question: str, page: str, heading: str, answer: str
+) -> None:
+    # The front page lists every page of the site; a page lists its headings.
+    front = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert re.search(rf"^{page}$", front, re.MULTILINE), question
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert answer in below(heading, text), question
