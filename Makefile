@@ -153,7 +153,8 @@ demo: install
 test: test-rust test-python
 
 test-rust: $(STAMPS)/venv
-	cargo test --quiet --workspace --locked
+	cargo test --quiet --workspace --locked --lib --bins --tests
+	cargo test --quiet --workspace --locked --doc
 
 # The whole range of write amplification: docs/project/validation.md holds the last result.
 theory:
@@ -229,7 +230,7 @@ lint: $(STAMPS)/dev
 	cargo fmt --manifest-path $(PLANT)/Cargo.toml --check
 	cargo clippy --quiet --manifest-path $(PLANT)/Cargo.toml --target-dir target/mutants/plant --locked -- -D warnings
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
-	cargo clippy --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --locked -- -D warnings
+	cargo clippy --quiet --manifest-path fuzz/Cargo.toml --target-dir target --locked -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
