@@ -238,7 +238,7 @@ def test_two_files_for_one_twin_are_refused(tmp_path: Path) -> None:
         find_traces(tmp_path)
 
 
-@pytest.mark.parametrize("system", ["dlv", "hire"])
+@pytest.mark.parametrize("system", ["D7", "hire"])
 def test_traces_without_reads_are_reported(ssdlab: Ssdlab, folder: Path, system: str) -> None:
     writes = "".join(f"{at * 10**7},hm,1,Write,{at * 409600},4096,0\n" for at in range(3000))
     for name in ("hm_0.csv", "Financial1.csv"):

@@ -147,11 +147,13 @@ def test_what_was_stopped_goes_on_with_what_is_lacking(
     assert (result.rows, result.digest) == (whole.rows, whole.digest)
 
 
-@pytest.mark.parametrize("system", ["pa-ssd", "readguard"])
-def test_a_first_look_runs(ssdlab: Ssdlab, system: str) -> None:
-    done = ssdlab("reproduce", system, "--quick", "--out", "ledger")
+@pytest.mark.parametrize(
+    ("what", "claims"), [(("pa-ssd",), COUNTS["pa-ssd"][1]), (("R14", "R17"), 2)]
+)
+def test_a_first_look_runs(ssdlab: Ssdlab, what: tuple[str, ...], claims: int) -> None:
+    done = ssdlab("reproduce", *what, "--quick", "--out", "ledger")
     assert done.code == 0, done.err
-    assert f"{COUNTS[system][1]} claims: " in done.out
+    assert f"{claims} claims: " in done.out
 
 
 def test_a_first_look_at_pv_read_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
