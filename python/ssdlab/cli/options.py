@@ -209,10 +209,12 @@ class RunCommand(click.Command):
             formatter.write_dl([record for record in rest.values() if record])
 
 
-def _names(group: Iterable[Callable[[Command], Command]]) -> list[str]:
+def _names(group: Iterable[Callable[..., Any]]) -> list[str]:
     """Return the names of the parameters that these options make."""
-    params = add(group)(click.Command("")).params
-    return [param.name or "" for param in reversed(params)]
+    command = click.Command("")
+    for option in group:
+        option(command)
+    return [param.name or "" for param in command.params]
 
 
 def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], Command]:
