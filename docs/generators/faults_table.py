@@ -119,7 +119,7 @@ def write_table(found: list[tuple[str, Found]]) -> int:
         f"Of each command at most {MOST:,} allocations of ssdlab's library (alloc) and of all"
         f" others (memory) are tried, of {', '.join(f'`{title(name)}`' for name in LESS)}"
         f" {MOST // 4}, of `reproduce` {FEW} of each kind, of all else every one, by itself and"
-        f" with all that comes after it. Commands that did what they may not: {wrong}."
+        f" with all that comes after it. Faults after which a command did what it may not: {wrong}."
     )
     rows = [
         [f"`{title(name)}`", *(str(tried[kind]) for kind in KINDS)]
