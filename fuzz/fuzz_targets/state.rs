@@ -1,5 +1,5 @@
-//! A state file whose hashes are right and whose tables may be anything: refused in one line, or good for
-//! a run that the auditor finds nothing wrong with.
+//! A state file whose hashes are right and whose tables may be anything: refused in one line, or
+//! good for a run that the auditor finds nothing wrong with.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Which of the mutants is on. Becomes a module of the lowest of the crates whose mutants are tried.
+//! Which of the mutants is on. Becomes a module of the lowest of the crates whose mutants are
+//! tried.
 
 use std::fs::File;
 use std::io::Write as _;

@@ -185,7 +185,7 @@ def test_a_file_that_is_open_already_is_not_replaced(inputs: Path, command: str)
     line = done.stderr or text.removeprefix(before)
     assert text in {before, before + line}
     assert line.count("\n") == 1, line
-    assert "is open already, expected a file by its own name" in line, line
+    assert "names an open file, expected a path to the file" in line, line
 
 
 def test_results_gather_in_a_file_that_is_appended_to(inputs: Path) -> None:

@@ -1,8 +1,8 @@
 //! Memory that will be needed soon, asked for before it is.
 
-/// Asks the processor for the line of memory in which an entry of a table lies, without waiting for it:
-/// who looks it up a little later finds it near. Nothing is read, so nothing can come to depend on
-/// it; of an entry beyond the table, and on a processor that cannot be asked, nothing happens.
+/// Asks the processor for the line of memory in which an entry of a table lies, without waiting for
+/// it: who looks it up a little later finds it near. Nothing is read, so nothing can come to depend
+/// on it; of an entry beyond the table, and on a processor that cannot be asked, nothing happens.
 #[inline(always)]
 pub fn fetch<T>(table: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -15,9 +15,10 @@ pub fn fetch<T>(table: &[T], at: usize) {
     let _ = (table, at);
 }
 
-/// Tells the system that a table of zeros will be touched all over, so that it may give larger pages for it:
-/// of a table of gigabytes that is looked up at random the system's own tables are looked up, too, with
-/// pages of 4 KiB. Nothing changes but how memory is given; elsewhere than on Linux nothing happens.
+/// Tells the system that a table of zeros will be touched all over, so that it may give larger
+/// pages for it: of a table of gigabytes that is looked up at random the system's own tables are
+/// looked up, too, with pages of 4 KiB. Nothing changes but how memory is given; elsewhere than on
+/// Linux nothing happens.
 pub fn expect_all<T>(table: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
@@ -25,7 +26,8 @@ pub fn expect_all<T>(table: &mut [T]) {
         let bytes = std::ptr::from_mut(table).cast::<u8>();
         let inside = bytes.align_offset(PAGE);
         let Some(left) = size_of_val(table).checked_sub(inside) else { return };
-        // SAFETY: the whole pages of a table that is borrowed alone; the advice leaves what is in them as it is.
+        // SAFETY: the whole pages of a table that is borrowed alone; the advice leaves what is in
+        // them as it is.
         unsafe { libc::madvise(bytes.add(inside).cast(), left & !(PAGE - 1), libc::MADV_HUGEPAGE) };
     }
     #[cfg(not(target_os = "linux"))]

@@ -1,5 +1,6 @@
-//! Named choices: an enum of which each variant has a name and a config of its own, written as
-//! the bare name (`scheduler = "fifo"`) or as a table with that one name (`scheduler = { dlv = { .. } }`).
+//! Named choices: an enum of which each variant has a name and a config of its own, written as the
+//! bare name (`scheduler = "fifo"`) or as a table with that one name (`scheduler = { dlv = { .. }
+//! }`).
 //!
 //! Serde's derive refuses the bare name for a variant that has settings, and its untagged and
 //! internally tagged enums lose the position of what is wrong. [`choice!`](crate::choice!) accepts

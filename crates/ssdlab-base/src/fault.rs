@@ -108,8 +108,8 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, name)| name)
 }
 
-/// Returns what an error of the system says, without the number that Rust adds: it says nothing that the words
-/// do not.
+/// Returns what an error of the system says, without the number that Rust adds: it says nothing
+/// that the words do not.
 pub fn reason(error: impl fmt::Display) -> String {
     const NUMBER: &str = " (os error ";
     let text = error.to_string();

@@ -5,8 +5,9 @@ use std::fs::read_to_string;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the control groups of a version are, and what in each says how much it may take, how much it has, and
-/// how much of that is pages of files: those that were used once, and those that were used again.
+/// Where the control groups of a version are, and what in each says how much it may take, how much
+/// it has, and how much of that is pages of files: those that were used once, and those that were
+/// used again.
 struct Groups {
     mount: &'static str,
     most: &'static str,
@@ -41,8 +42,8 @@ pub struct Limit {
 pub struct Left {
     /// What may become resident: of the machine's memory and of each control group that it is in.
     pub resident: Option<Limit>,
-    /// What may be reserved, touched or not: `ulimit -v` and `ulimit -d`, and a machine that promises no more than
-    /// it has.
+    /// What may be reserved, touched or not: `ulimit -v` and `ulimit -d`, and a machine that
+    /// promises no more than it has.
     pub reserved: Option<Limit>,
     /// What one table may reserve: a machine that refuses what is larger than all of its memory.
     pub table: Option<Limit>,
@@ -55,7 +56,8 @@ impl Left {
     }
 }
 
-/// What this process may still take: what the system leaves, less what was reserved and is not in use.
+/// What this process may still take: what the system leaves, less what was reserved and is not in
+/// use.
 pub fn left() -> Left {
     let mut left = of(|path| read_to_string(path).ok());
     if let Some(limit) = &mut left.resident {
@@ -67,8 +69,8 @@ pub fn left() -> Left {
 /// Bytes that were reserved and are not in use yet.
 static RESERVED: AtomicU64 = AtomicU64::new(0);
 
-/// Memory that a library is going to use. It counts as taken from the start; the part that is in use already is
-/// counted by the system alone.
+/// Memory that a library is going to use. It counts as taken from the start; the part that is in
+/// use already is counted by the system alone.
 #[derive(Debug)]
 pub struct Reserved(u64);
 

@@ -8,8 +8,8 @@ use crate::{Fault, reason};
 /// Threads that are being started.
 static STARTING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a thread is being started: Rust aborts if there is no memory for its handle, which no allocator of
-/// ours is asked for.
+/// Whether a thread is being started: Rust aborts if there is no memory for its handle, which no
+/// allocator of ours is asked for.
 pub fn is_starting() -> bool {
     STARTING.load(Ordering::SeqCst) > 0
 }
@@ -22,8 +22,8 @@ fn start<T>(spawn: impl FnOnce() -> T) -> T {
     started
 }
 
-/// Does `work` in up to `count` threads at once, of which this is one. Where the system gives fewer, fewer do it:
-/// `work` takes the next piece of something until none is left.
+/// Does `work` in up to `count` threads at once, of which this is one. Where the system gives
+/// fewer, fewer do it: `work` takes the next piece of something until none is left.
 pub fn in_up_to(count: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for _ in 1..count {

@@ -56,8 +56,8 @@ impl Sub for SimTime {
     }
 }
 
-/// A moment on the cells' clock, which may run faster than the run's: in nanoseconds since the run began, negative
-/// before; kept as that number.
+/// A moment on the cells' clock, which may run faster than the run's: in nanoseconds since the run
+/// began, negative before; kept as that number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CellTime(i64);

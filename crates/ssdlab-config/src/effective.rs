@@ -108,8 +108,8 @@ impl Effective {
         self.origin(&steps(path)).layer == number
     }
 
-    /// A fault at the origin of `path`, such as `geometry.blocks` or `background[0].clock`, which says
-    /// what was found there: for checks that need more than one value.
+    /// A fault at the origin of `path`, such as `geometry.blocks` or `background[0].clock`, which
+    /// says what was found there: for checks that need more than one value.
     pub fn fault_at(&self, path: &str) -> Fault {
         let path = steps(path);
         let fault = self.sources.fault(self.origin(&path), dotted(&path));

@@ -11,8 +11,8 @@ use crate::schema::{Schema, View};
 /// One key of a config.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// As it is written: `gc.threshold`. An element of a list is `background[]`, a value of a map with
-    /// free keys `tenants.<name>`, a choice's setting `scheduler.dlv.window`.
+    /// As it is written: `gc.threshold`. An element of a list is `background[]`, a value of a map
+    /// with free keys `tenants.<name>`, a choice's setting `scheduler.dlv.window`.
     pub path: String,
     /// The doc comment on one line, without the sentence that names the source.
     pub doc: String,

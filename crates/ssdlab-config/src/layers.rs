@@ -27,7 +27,7 @@ const FILE_BYTES_MAX: u64 = 128 << 10;
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     layers: Vec<Layer>,
-    renamed: Renamed,
+    renamed: Vec<Renamed>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,8 +44,9 @@ impl Layers {
     }
 
     /// Adds old names: each is refused with its new one.
-    pub fn renamed(self, renamed: Renamed) -> Layers {
-        Layers { renamed, ..self }
+    pub fn renamed(mut self, renamed: Renamed) -> Layers {
+        self.renamed.push(renamed);
+        self
     }
 
     /// Adds TOML text under the name that error messages call it by. A fault in it is found by
@@ -74,8 +75,8 @@ impl Layers {
     /// bare word.
     ///
     /// # Errors
-    /// A missing `=` or an empty key. That it takes back what another assignment set within a choice
-    /// is found by [`resolve`](Layers::resolve).
+    /// A missing `=` or an empty key. That it takes back what another assignment set within a
+    /// choice is found by [`resolve`](Layers::resolve).
     pub fn set(mut self, argument: &str) -> Result<Layers, Fault> {
         self.layers.push(Layer::Set(Assignment::new(argument)?));
         Ok(self)
@@ -114,7 +115,7 @@ impl Layers {
         let mut sources = Sources::new();
         let mut tree = self.merged(&mut sources, &schema)?;
         complete(&mut tree, schema.view());
-        let report = Reporter { sources: &sources, schema: &schema, renamed: self.renamed };
+        let report = Reporter { sources: &sources, schema: &schema, renamed: &self.renamed };
         check(&tree, schema.view()).map_err(|refused| report.refused(refused))?;
         let config = T::deserialize(&tree).map_err(|error| report.fault(error))?;
         let effective = Effective::new(&config, tree, sources, schema)?;

@@ -8,7 +8,8 @@ use crate::keys;
 use crate::schema::{Schema, one_of};
 use crate::tree::{Origin, Sources, Step, dotted, one_line};
 
-/// What keys (by their paths, `background.gc.hard`) and choices (`suspend=nobody`) used to be called, and their names now.
+/// What keys (by their paths, `background.gc.hard`) and choices (`suspend=nobody`) used to be
+/// called, and their names now.
 pub type Renamed = &'static [(&'static str, &'static str)];
 
 /// Siblings are listed if there are no more than fit a line.
@@ -22,7 +23,7 @@ pub(crate) struct Reporter<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) schema: &'a Schema,
     /// What names used to be, and what they are now.
-    pub(crate) renamed: Renamed,
+    pub(crate) renamed: &'a [Renamed],
 }
 
 impl Reporter<'_> {
@@ -122,7 +123,7 @@ impl Reporter<'_> {
 
     /// What a key (by its path) or a choice (`path=name`) of an old name is called now.
     fn new_name(&self, old: &str) -> Option<&'static str> {
-        self.renamed.iter().find(|(name, _)| *name == old).map(|(_, new)| *new)
+        self.renamed.iter().copied().flatten().find(|(name, _)| *name == old).map(|(_, new)| *new)
     }
 
     /// Where the schema has a key of this name: below `here` rather than elsewhere, and nothing

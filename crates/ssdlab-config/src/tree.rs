@@ -181,7 +181,8 @@ fn written(key: &str) -> String {
     if !key.is_empty() && key.chars().all(bare) { short } else { format!("{short:?}") }
 }
 
-/// The path that [`dotted`] wrote, quoted keys aside: `background[0].clock`, also `background.0.clock`.
+/// The path that [`dotted`] wrote, quoted keys aside: `background[0].clock`, also
+/// `background.0.clock`.
 pub(crate) fn steps(path: &str) -> Vec<Step> {
     let parts = path.split(['.', '[', ']']).filter(|part| !part.is_empty());
     let step = |part: &str| match part.parse() {

@@ -1,8 +1,9 @@
 //! The drive: a deterministic state machine of three verbs.
 //!
 //! A request's way through the house: [`host`] → [`buffer`] → ⟨scheduler⟩ → [`ftl`] → ⟨placement⟩
-//! ⟨program_mode⟩ → [`flash`] → ⟨suspend⟩ ⟨read_start⟩ → the truth in `ssdlab-nand`; and back as values.
-//! ⟨background⟩ enters by the same door. The words in brackets are the slots that a [`policy`] fills.
+//! ⟨program_mode⟩ → [`flash`] → ⟨suspend⟩ ⟨read_start⟩ → the truth in `ssdlab-nand`; and back as
+//! values. ⟨background⟩ enters by the same door. The words in brackets are the slots that a
+//! [`policy`] fills.
 
 mod audit;
 mod buffer;

@@ -1,9 +1,9 @@
 //! A table of timers: each slot has at most one next moment, so setting it replaces the old one
 //! and nothing is ever cancelled.
 //!
-//! A list of those that are set, in their order, the earliest at its end: few of a drive's parts are at work at a time, most of
-//! which have just begun or end soon, so that hardly any has to make room. At equal moments the lower slot
-//! goes first, which fixes the order of events.
+//! A list of those that are set, in their order, the earliest at its end: few of a drive's parts
+//! are at work at a time, most of which have just begun or end soon, so that hardly any has to make
+//! room. At equal moments the lower slot goes first, which fixes the order of events.
 
 use ssdlab_base::SimTime;
 
@@ -23,7 +23,8 @@ pub struct Timers {
     slots: Box<[Entry]>,
     /// Those that are set, the latest first.
     waiting: Vec<Entry>,
-    /// From when moments are counted, in nanoseconds: so that a moment and a slot fit into one word.
+    /// From when moments are counted, in nanoseconds: so that a moment and a slot fit into one
+    /// word.
     zero: u64,
     /// Bits for the slot.
     bits: u32,
@@ -143,8 +144,9 @@ impl Timers {
         since << self.bits | slot as Entry
     }
 
-    /// Counts moments from one that is long before the earliest that is set, and before this one; how long
-    /// that is before this one. Both are later than the present by the time of an operation at most.
+    /// Counts moments from one that is long before the earliest that is set, and before this one;
+    /// how long that is before this one. Both are later than the present by the time of an
+    /// operation at most.
     #[cold]
     fn count_anew(&mut self, at: u64) -> u64 {
         let first = self.waiting.last().map_or(u64::MAX, |first| first >> self.bits);

@@ -1,4 +1,5 @@
-//! The decoder: layered normalised min-sum, a circulant's checks side by side in lanes of eight bits.
+//! The decoder: layered normalised min-sum, a circulant's checks side by side in lanes of eight
+//! bits.
 
 use crate::code::{CIRCULANT, COLUMNS, Code, ROWS};
 use crate::min_sum::normalised;
@@ -89,7 +90,8 @@ fn turned(lanes: &Lanes, shift: usize, to: &mut Lanes) {
     to[rest.len()..].copy_from_slice(start);
 }
 
-/// Takes the last messages back out of the bits, and notes the two least magnitudes and the product of signs.
+/// Takes the last messages back out of the bits, and notes the two least magnitudes and the product
+/// of signs.
 fn take_inputs(
     inputs: &mut Lanes,
     messages: &Lanes,

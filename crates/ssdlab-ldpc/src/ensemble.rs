@@ -37,7 +37,8 @@ pub fn threshold(mut least: f64, mut most: f64, decodes: impl Fn(f64) -> bool) -
 
 /// The share of wrong bits at which an iteration has won: from here on it only falls.
 pub const WON: f64 = 1e-9;
-/// So many iterations without a new least go nowhere: in some decoders errors rise before they fall.
+/// So many iterations without a new least go nowhere: in some decoders errors rise before they
+/// fall.
 const PATIENCE: u32 = 20;
 /// A new least is below this part of the last.
 const FALLS: f64 = 1.0 - 1e-4;

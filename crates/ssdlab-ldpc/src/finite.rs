@@ -27,7 +27,8 @@ fn carried(channel: &Symmetric, deviations: f64) -> f64 {
     capacity - (dispersion / n).sqrt() * deviations + math::log2(n) / (2.0 * n)
 }
 
-/// The raw bit error rate at which a decoder of this threshold fails with a probability of `failure`.
+/// The raw bit error rate at which a decoder of this threshold fails with a probability of
+/// `failure`.
 pub fn shifted(threshold: f64, failure: f64, channel: impl Fn(f64) -> Symmetric) -> f64 {
     let (needed, _) = channel(threshold).capacity_and_dispersion();
     let deviations = deviations(failure);

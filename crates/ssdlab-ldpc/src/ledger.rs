@@ -77,8 +77,8 @@ pub struct Hard {
     pub difference: f64,
 }
 
-/// Min-sum that is stopped after some iterations: corrected rates, and by how much they are more than
-/// the published ones, over these.
+/// Min-sum that is stopped after some iterations: corrected rates, and by how much they are more
+/// than the published ones, over these.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Hurried {
     /// Flooding iterations; a layered decoder needs about half as many.
@@ -131,7 +131,8 @@ pub struct Curve {
     pub points: Vec<Measured>,
     /// What the normal approximation says at the same rates, with min-sum's threshold.
     pub predicted: Vec<f64>,
-    /// The rate at which frames fail with 1e-15 if the fall goes on as measured; null if too little was.
+    /// The rate at which frames fail with 1e-15 if the fall goes on as measured; null if too little
+    /// was.
     pub carried_on: Option<f64>,
 }
 

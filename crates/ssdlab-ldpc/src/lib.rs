@@ -3,9 +3,9 @@
 //!
 //! An offline tool: no drive asks it; `ssdlab_nand::ldpc` holds its table. A reading order:
 //! [`channel`] says what a decoder is given, [`placement`] with which references; [`sum_product`],
-//! [`min_sum`] and [`gallager`] find thresholds by density evolution; [`finite`] makes them those of
-//! 36,864 bits; [`code`] and [`decode`] are a real code and its decoder, [`monte_carlo`] measures
-//! them; [`mod@derive`] sets it all side by side in a [`ledger`].
+//! [`min_sum`] and [`gallager`] find thresholds by density evolution; [`finite`] makes them those
+//! of 36,864 bits; [`code`] and [`decode`] are a real code and its decoder, [`monte_carlo`]
+//! measures them; [`mod@derive`] sets it all side by side in a [`ledger`].
 
 pub mod bch;
 pub mod channel;

@@ -22,8 +22,8 @@ pub fn quantised(ratio: f64) -> i8 {
     (ratio * STEPS).round().clamp(-most, most) as i8
 }
 
-/// The message of a check whose least input has this magnitude: three quarters of it, rounded up. (Of
-/// 1/2, 3/4 and 7/8 the one with the best thresholds.)
+/// The message of a check whose least input has this magnitude: three quarters of it, rounded up.
+/// (Of 1/2, 3/4 and 7/8 the one with the best thresholds.)
 #[inline]
 pub const fn normalised(least: u8) -> u8 {
     let least = if least < INPUT_MOST { least } else { INPUT_MOST };

@@ -10,7 +10,8 @@ const ROUNDS: u32 = 40;
 const GAINED: f64 = 1e-9;
 
 /// Offsets of `levels` references from a boundary's middle, ascending, that maximise the mutual
-/// information of bit and output; symmetric, since the states are. With an odd number one is in the middle.
+/// information of bit and output; symmetric, since the states are. With an odd number one is in the
+/// middle.
 pub fn offsets(voltages: &Voltages, levels: usize) -> Vec<f64> {
     // Found on voltages that have not moved: a controller places references as data is written.
     let fresh = Voltages { shift: 0.0, ..voltages.clone() };

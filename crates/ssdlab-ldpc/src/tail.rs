@@ -80,7 +80,8 @@ pub fn root(mut least: f64, mut most: f64, of: impl Fn(f64) -> f64) -> f64 {
     (least + most) / 2.0
 }
 
-/// The raw bit error rate at which more than `corrects` of `bits` are wrong with a probability of `failure`.
+/// The raw bit error rate at which more than `corrects` of `bits` are wrong with a probability of
+/// `failure`.
 pub fn corrected(bits: u64, corrects: u64, failure: f64) -> f64 {
     // The mean is below what is corrected.
     let most = corrects as f64 / bits as f64;

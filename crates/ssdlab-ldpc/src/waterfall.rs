@@ -16,7 +16,8 @@ use crate::tail::root;
 const FAILURES: u64 = 5;
 
 /// The raw bit error rate at which a frame fails with a probability of `failure`, carried on from
-/// measured points; `None` if fewer than three of them have some failures. An error floor it cannot see.
+/// measured points; `None` if fewer than three of them have some failures. An error floor it cannot
+/// see.
 pub fn carried_on(
     points: &[Measured],
     failure: f64,

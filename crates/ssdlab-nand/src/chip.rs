@@ -261,7 +261,8 @@ impl Chip {
         }
     }
 
-    /// Days at the temperature for which coefficients hold that a nanosecond at the drive's counts for.
+    /// Days at the temperature for which coefficients hold that a nanosecond at the drive's counts
+    /// for.
     pub fn days_in_a_nano(&self) -> f64 {
         match &self.model {
             Model::Flat => days_in_a_nano(1.0),

@@ -1,7 +1,7 @@
 //! How many raw bit errors each level of a ladder of read attempts can bear.
 //!
-//! The levels of soft decoding are sensing levels: the more reference voltages between two states, the
-//! better the decoder's information, the higher the raw bit error rate it corrects.
+//! The levels of soft decoding are sensing levels: the more reference voltages between two states,
+//! the better the decoder's information, the higher the raw bit error rate it corrects.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::refusal::{Refusal, positive};
 /// under its retention law.
 pub const LDPC_CAPABILITY: [f64; 7] = [0.0044, 0.00644, 0.00809, 0.00953, 0.01082, 0.01209, 0.0132];
 
-/// The same, derived from threshold voltages: normalised min-sum of the regular (4, 36) code, of the
-/// page with the most boundaries, at 36,864 bits. Source: docs/concepts/ldpc.md (`ssdlab ldpc` prints them;
-/// a test of ssdlab-ldpc derives them anew).
+/// The same, derived from threshold voltages: normalised min-sum of the regular (4, 36) code, of
+/// the page with the most boundaries, at 36,864 bits. Source: docs/concepts/ldpc.md (`ssdlab ldpc`
+/// prints them; a test of ssdlab-ldpc derives them anew).
 pub const LDPC_DERIVED: [f64; 7] = [0.00603, 0.01174, 0.01418, 0.01522, 0.01584, 0.01619, 0.01641];
 
 /// Raw bit error rate that a BCH code of the same rate corrects. Source: PV-read, Table III.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A level of the ladder that reads climb, 0 the first: a sensing level, or a retry, where 0 is the first attempt.
+/// A level of the ladder that reads climb, 0 the first: a sensing level, or a retry, where 0 is the
+/// first attempt.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]

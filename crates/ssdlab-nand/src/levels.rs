@@ -74,10 +74,10 @@ pub enum SensingConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct LevelsConfig {
     /// Raw bit error rate that n sensing levels can decode, from 1 level up; its length is the
-    /// number of levels. Or a table by name: `derived`, those of docs/concepts/ldpc.md (0.00603 0.01174
-    /// 0.01418 0.01522 0.01584 0.01619 0.01641), or `paper`. Default: `paper`, 0.0044 0.00644
-    /// 0.00809 0.00953 0.01082 0.01209 0.0132. Source: first and last PV-read, Table III; those
-    /// between assumed (the start ages of DLV, Fig. 8, under its retention).
+    /// number of levels. Or a table by name: `derived`, those of docs/concepts/ldpc.md (0.00603
+    /// 0.01174 0.01418 0.01522 0.01584 0.01619 0.01641), or `paper`. Default: `paper`, 0.0044
+    /// 0.00644 0.00809 0.00953 0.01082 0.01209 0.0132. Source: first and last PV-read, Table III;
+    /// those between assumed (the start ages of DLV, Fig. 8, under its retention).
     #[serde(deserialize_with = "capability::read")]
     #[schemars(schema_with = "capability::schema")]
     pub capability: Vec<f64>,
@@ -93,7 +93,8 @@ pub struct LevelsConfig {
     /// Growth of the base rate with program/erase cycles. Default: none, cycles add no errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearConfig>,
-    /// Raw bit error rate added by the age of the data. Default: none, data keeps as it was written.
+    /// Raw bit error rate added by the age of the data. Default: none, data keeps as it was
+    /// written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<RetentionConfig>,
     /// Raw bit error rate added by reads of the block. Default: none, reads add no errors.

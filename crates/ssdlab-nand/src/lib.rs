@@ -6,10 +6,10 @@
 //! really are ([`chip`]) is for the drive's `flash` room alone: a policy that could ask would be
 //! cheating.
 //!
-//! A reading order: [`chip`] says what is asked; [`levels`] and `retry` answer, each one formula, and
-//! `measured_blocks`, which looks up what was measured;
-//! what the formulas are made of ([`variation`], [`wear`], [`retention`], [`disturb`],
-//! [`temperature`], [`program_mode`], [`ldpc`]) stands in a module each, with its coefficients.
+//! A reading order: [`chip`] says what is asked; [`levels`] and `retry` answer, each one formula,
+//! and `measured_blocks`, which looks up what was measured; what the formulas are made of
+//! ([`variation`], [`wear`], [`retention`], [`disturb`], [`temperature`], [`program_mode`],
+//! [`ldpc`]) stands in a module each, with its coefficients.
 
 mod capability;
 mod cell;

@@ -1,7 +1,7 @@
 //! Characterised chips: what was measured of their blocks, as simulated blocks take it over.
 //!
-//! Whoever reads the file (this crate does not) hands its rows to [`Table::new`], and the table goes
-//! into the config before it is resolved.
+//! Whoever reads the file (this crate does not) hands its rows to [`Table::new`], and the table
+//! goes into the config before it is resolved.
 
 use std::sync::Arc;
 
@@ -18,20 +18,21 @@ use crate::timing::Climb;
 
 pub(crate) const KEY: &str = "physics.measured";
 
-/// Chips that were measured: each simulated block is one of the file's, drawn at random, and reads and
-/// erases as that one did.
+/// Chips that were measured: each simulated block is one of the file's, drawn at random, and reads
+/// and erases as that one did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredConfig {
-    /// The measurements, in CSV (docs/guides/calibrate.md has the columns). A relative path in a config file counts
-    /// from that file's folder. No default. Source: ReadGuard, section 6.1 (chips that were characterised).
+    /// The measurements, in CSV (docs/guides/calibrate.md has the columns). A relative path in a
+    /// config file counts from that file's folder. No default. Source: ReadGuard, section 6.1
+    /// (chips that were characterised).
     pub file: String,
-    /// SHA-256 of the file in hexadecimal; another file is refused. Default: that of the file, which the
-    /// effective config then holds. Source: what the file is.
+    /// SHA-256 of the file in hexadecimal; another file is refused. Default: that of the file,
+    /// which the effective config then holds. Source: what the file is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// The most retries of a read; one that took as many ends there. Default: 25. Source: ReadGuard,
-    /// section 3 (Fig. 6).
+    /// The most retries of a read; one that took as many ends there. Default: 25. Source:
+    /// ReadGuard, section 3 (Fig. 6).
     #[serde(default = "most_retries")]
     pub retries: u8,
     /// What comes of a read that starts beyond the retry that its page needs. Default: `fails`.

@@ -1,9 +1,9 @@
 //! Blocks that read as characterised ones did.
 //!
 //! Errors and retries of the worst page lie in a table over P/E cycles, ln(1 + days at 30 °C) and
-//! page reads; between its values they are straight in each of the three, beyond its ends they stay as
-//! they are there. A page better than the worst has so many errors less as `pages` says, and a retry
-//! less for as many errors as one more retry masters in the whole table.
+//! page reads; between its values they are straight in each of the three, beyond its ends they stay
+//! as they are there. A page better than the worst has so many errors less as `pages` says, and a
+//! retry less for as many errors as one more retry masters in the whole table.
 
 use std::sync::Arc;
 

@@ -38,7 +38,8 @@ pub struct PageOrder {
 }
 
 impl PageOrder {
-    /// The conventional order of a block with `pages` pages; `pages` is a multiple of `cell`'s bits.
+    /// The conventional order of a block with `pages` pages; `pages` is a multiple of `cell`'s
+    /// bits.
     pub fn conventional(cell: Cell, pages: u32) -> PageOrder {
         let bits = cell.bits();
         let wordlines = pages / bits;

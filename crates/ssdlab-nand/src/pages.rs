@@ -15,8 +15,8 @@ pub struct PagesConfig {
     /// Part of the worst page's errors that the page furthest from it is spared. Default: 9%.
     /// Source: ReadGuard, Fig. 18 (at most 3 of 16 retries within a block).
     pub spread: Share,
-    /// Where in a block its worst pages lie, as a part of it from its first page: the same in all chips
-    /// of a make. Default: 75%. Assumed.
+    /// Where in a block its worst pages lie, as a part of it from its first page: the same in all
+    /// chips of a make. Default: 75%. Assumed.
     pub centre: Share,
     /// Part of a block, to either side of that place, over which the worst pages of blocks are
     /// scattered, up to half. Default: 5%. Assumed.
@@ -62,8 +62,8 @@ impl Pages {
         }
     }
 
-    /// The worst page of a block that has drawn this word: near the place of its make, since the same
-    /// layers are weak in every block.
+    /// The worst page of a block that has drawn this word: near the place of its make, since the
+    /// same layers are weak in every block.
     #[inline]
     pub(crate) fn worst(&self, word: u64) -> PageInBlock {
         let aside = rng::below(word, u64::from(2 * self.scatter + 1)) as u32;

@@ -10,7 +10,8 @@ use ssdlab_base::Nanos;
 use crate::cell::Cell;
 use crate::refusal::{Refusal, positive};
 
-/// A way to program, by its place in [`crate::timing::TimingConfig::program_modes`], 0 the normal one.
+/// A way to program, by its place in [`crate::timing::TimingConfig::program_modes`], 0 the normal
+/// one.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
@@ -38,15 +39,15 @@ pub const PROGRAM_MODES_MAX: usize = 16;
 pub struct ProgramModeConfig {
     /// What the class is called; the first is called `normal`. Source: HIRE, Table 1.
     pub name: String,
-    /// Threshold voltages of the cell's states, one each, in volts, ascending. Their mean ratio to the normal
-    /// ones is the wear that a program counts for. Default: as the normal ones, a wear of 1.
-    /// Source: HIRE, Table 1 (boosted 1.40 2.85 3.55 4.25, normal 1.17 2.37 2.96 3.54, reduced
-    /// 0.93 1.90 2.37 2.83).
+    /// Threshold voltages of the cell's states, one each, in volts, ascending. Their mean ratio to
+    /// the normal ones is the wear that a program counts for. Default: as the normal ones, a wear
+    /// of 1. Source: HIRE, Table 1 (boosted 1.40 2.85 3.55 4.25, normal 1.17 2.37 2.96 3.54,
+    /// reduced 0.93 1.90 2.37 2.83).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volts: Vec<f64>,
     /// Step of the program pulses (ΔVp) in volts; not beside `program`. Programs take a time in
-    /// proportion to 1/ΔVp. Default: none, the time of the normal class. Source: DLV, Table II (0.3 V) and the ratio
-    /// of the write times in its Table I, 1300/867 (0.45 V).
+    /// proportion to 1/ΔVp. Default: none, the time of the normal class. Source: DLV, Table II (0.3
+    /// V) and the ratio of the write times in its Table I, 1300/867 (0.45 V).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_volts: Option<f64>,
     /// Time to program a page; not in the normal class, whose time is `timing.program`. Default:
@@ -54,8 +55,8 @@ pub struct ProgramModeConfig {
     /// Table 1 (600us in each class).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Nanos>,
-    /// Time to sense a page (at the last level, if reads climb); not in the normal class, whose time
-    /// is `timing.read`. Default: `timing.read`. Source: HIRE, Table 1 (boosted 30us, reduced
+    /// Time to sense a page (at the last level, if reads climb); not in the normal class, whose
+    /// time is `timing.read`. Default: `timing.read`. Source: HIRE, Table 1 (boosted 30us, reduced
     /// 210us).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sense: Option<Nanos>,

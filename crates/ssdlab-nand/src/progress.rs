@@ -1,7 +1,7 @@
 //! The relaxed order: how far a block is programmed when each page type goes on by itself.
 //!
-//! PA-SSD (section 4.3.1) replaces the conventional order by three constraints. Pages of one type are
-//! programmed in the order of their wordlines; a page of a higher type only after those of the
+//! PA-SSD (section 4.3.1) replaces the conventional order by three constraints. Pages of one type
+//! are programmed in the order of their wordlines; a page of a higher type only after those of the
 //! next lower type on its own wordline and on both neighbours. What is programmed is therefore a
 //! number for each type, and a [`Progress`] can only be reached by legal programs.
 
@@ -30,8 +30,8 @@ impl Progress {
         progress
     }
 
-    /// Of a block of which so many pages of each type are programmed; `None` if no legal programs lead
-    /// there.
+    /// Of a block of which so many pages of each type are programmed; `None` if no legal programs
+    /// lead there.
     pub fn reached(
         types: u8,
         wordlines: u16,

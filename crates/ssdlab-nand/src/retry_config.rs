@@ -55,12 +55,14 @@ pub struct RetriesConfig {
     pub noise: Share,
 }
 
-/// What comes of a read whose first attempt is at reference voltages beyond those that its page needs.
+/// What comes of a read whose first attempt is at reference voltages beyond those that its page
+/// needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Beyond {
-    /// It fails there as it would as far before them: as many attempts more as it was too far, at most as
-    /// many as from the first. Source: ReadGuard, section 6.3 (retries counted from the last good ones; ruled).
+    /// It fails there as it would as far before them: as many attempts more as it was too far, at
+    /// most as many as from the first. Source: ReadGuard, section 6.3 (retries counted from the
+    /// last good ones; ruled).
     #[default]
     Fails,
     /// It decodes, as a read does that senses more levels than its page needs. Assumed.

@@ -34,9 +34,9 @@ pub struct TimingConfig {
     /// (6us BCH, 8us LDPC), ReadGuard 10us (ruled).
     #[serde(default = "no_time")]
     pub decode: Each<Nanos>,
-    /// Whether the lower pages of a wordline are kept in DRAM until all of it is programmed; if not,
-    /// they are read before the next one is programmed. Default: true. Source: PA-SSD, sections 2.1
-    /// and 4.3.1 (false where pages have the relaxed order).
+    /// Whether the lower pages of a wordline are kept in DRAM until all of it is programmed; if
+    /// not, they are read before the next one is programmed. Default: true. Source: PA-SSD,
+    /// sections 2.1 and 4.3.1 (false where pages have the relaxed order).
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub wordline_buffer: bool,
     /// Ways to program a page, the normal one first. Default: the normal one alone, with the

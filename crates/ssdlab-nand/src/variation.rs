@@ -31,8 +31,8 @@ impl Default for BaseConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GaussianConfig {
-    /// Mean raw bit error rate before the cut. Default: 3.7e-4. Source: DLV, section IV-A; PV-read's
-    /// life stages .004 .006 .008 .010 .012 (ruled).
+    /// Mean raw bit error rate before the cut. Default: 3.7e-4. Source: DLV, section IV-A;
+    /// PV-read's life stages .004 .006 .008 .010 .012 (ruled).
     pub mean: f64,
     /// Standard deviation before the cut. Default: 9e-5. Source: DLV, section IV-A; PV-read's life
     /// stages .005 .004 .003 .002 .001 (ruled).

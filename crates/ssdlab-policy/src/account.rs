@@ -83,8 +83,8 @@ pub enum Part {
     Bus,
     /// The first attempt's sensing.
     Sense,
-    /// Everything of a read after its first attempt failed to decode, but the time that it was set aside
-    /// for a host read of a higher priority, which is a wait for the die.
+    /// Everything of a read after its first attempt failed to decode, but the time that it was set
+    /// aside for a host read of a higher priority, which is a wait for the die.
     Retry,
     /// The first attempt's decoding, the wait for the engine included.
     Decode,
@@ -155,7 +155,8 @@ impl Op {
 /// How a request's latency divides into its parts, in nanoseconds.
 pub type Blame = [u64; Part::COUNT];
 
-/// A priority: that of a submission queue, and of the blocks that are kept apart for it; 0 the highest.
+/// A priority: that of a submission queue, and of the blocks that are kept apart for it; 0 the
+/// highest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Priority(pub u8);

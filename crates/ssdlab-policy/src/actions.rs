@@ -11,20 +11,21 @@ use crate::background::Job;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Empties and erases a block, once its plane has no other job and free blocks to spare. The
-    /// drive drops the action if the block is erased or written before, when the policy's next round is
-    /// due, and when the drive is saved; the policy learns of it (`Event::JobDropped`).
+    /// drive drops the action if the block is erased or written before, when the policy's next
+    /// round is due, and when the drive is saved; the policy learns of it (`Event::JobDropped`).
     Relocate(Job),
-    /// Moves a page to blocks of this class, if a background policy moves pages. After
-    /// `Event::HostRead` the data is at hand, and the first policy that answers decides. At other
-    /// times the drive reads the page first. The drive drops the action if the page is not mapped.
+    /// Moves a page to blocks of this class. After `Event::HostRead` the data is at hand, and the
+    /// first policy that answers decides. At other times the drive reads the page first. The drive
+    /// drops the action if the page is not mapped, or if no block of the class has room.
     MigratePage {
         /// The logical page.
         lpn: Lpn,
-        /// The class, which is set apart or a priority's.
+        /// The class: 0 on a drive that sorts no blocks.
         class: BlockClass,
     },
     /// Sends the policy `Event::Timer` once this much of the cells' time has passed. A policy has
-    /// one timer: setting it again moves it. A policy with an interval gets `Event::RoundDue` instead.
+    /// one timer: setting it again moves it. A policy with an interval gets `Event::RoundDue`
+    /// instead.
     SetTimer {
         /// The span; at least one nanosecond of the run's time.
         after: Nanos,
@@ -38,8 +39,8 @@ pub enum Action {
         class: BlockClass,
     },
     /// Sets a block's turn among the free blocks of its class: the allocator opens the least number
-    /// first. The turn takes effect when [`Action::SetClass`] does, and only where blocks are opened
-    /// by turn.
+    /// first. The turn takes effect when [`Action::SetClass`] does, and only where blocks are
+    /// opened by turn.
     SetTurn {
         /// The block.
         block: BlockId,

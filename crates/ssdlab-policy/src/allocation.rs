@@ -1,4 +1,5 @@
-//! The words in which blocks and pages are asked for, and how an allocator keeps and gives them out.
+//! The words in which blocks and pages are asked for, and how an allocator keeps and gives them
+//! out.
 
 use std::ops::Range;
 
@@ -25,8 +26,8 @@ impl Writer {
     pub const ALL: [Writer; Writer::COUNT] = [Writer::Host, Writer::Gc, Writer::Cold];
 }
 
-/// A stream: data that is expected to be overwritten at about the same time shares blocks. What each number
-/// stands for is the placement's affair.
+/// A stream: data that is expected to be overwritten at about the same time shares blocks. What
+/// each number stands for is the placement's affair.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StreamId(pub u8);
@@ -99,8 +100,8 @@ pub enum PageSequence {
     Relaxed,
 }
 
-/// Which blocks of a plane take what garbage collection moves, in the strict order; in the relaxed one
-/// all that is written shares a plane's blocks.
+/// Which blocks of a plane take what garbage collection moves, in the strict order; in the relaxed
+/// one all that is written shares a plane's blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GcStream {
@@ -185,7 +186,8 @@ pub struct AllocatorConfig {
     pub gc_stream: GcStream,
     /// Classes that are set apart, the best first.
     pub apart: usize,
-    /// Whether classes are priorities, for which the free blocks of the drive are cut into subpools.
+    /// Whether classes are priorities, for which the free blocks of the drive are cut into
+    /// subpools.
     pub by_priority: bool,
     /// The streams for each of which a writer has a block open.
     pub streams: Streams,

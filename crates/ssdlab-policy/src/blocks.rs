@@ -27,21 +27,22 @@ pub struct BlockTable {
     /// Pages that hold the newest copy of a logical page.
     pub(crate) valid: Vec<u16>,
     pub(crate) erases: Vec<u32>,
-    /// When the block was closed, on the clock of its plane; of one that is not full, when it was begun.
+    /// When the block was closed, on the clock of its plane; of one that is not full, when it was
+    /// begun.
     pub(crate) closed: Vec<u32>,
     /// Blocks of each plane that have ever been closed.
     pub(crate) clock: Vec<u32>,
     pub(crate) blocks_per_plane: u32,
     pub(crate) pages_per_block: u16,
-    /// Full blocks by the number of their valid pages, of each number plane after plane. It follows from the
-    /// rest.
+    /// Full blocks by the number of their valid pages, of each number plane after plane. It follows
+    /// from the rest.
     full: Vec<u32>,
     planes: usize,
     /// The class of each block, 0 the best; empty if all are alike. Not part of what is on a
     /// drive: each drive sorts its blocks by what it knows of them.
     class: Vec<BlockClass>,
-    /// In which order free blocks are opened where that goes by what they were measured to be, the least
-    /// first; empty where it does not.
+    /// In which order free blocks are opened where that goes by what they were measured to be, the
+    /// least first; empty where it does not.
     turn: Vec<u32>,
     /// Classes that are set apart, the best first: their blocks are for who asks for them.
     apart: u8,

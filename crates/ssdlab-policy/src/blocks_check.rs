@@ -5,7 +5,8 @@ use ssdlab_nand::{BlockId, Geometry};
 
 use crate::blocks::{BlockState, BlockTable};
 
-/// The most erases of a block, and closed blocks of a plane, that are counted: counts go on from here.
+/// The most erases of a block, and closed blocks of a plane, that are counted: counts go on from
+/// here.
 const COUNT_MOST: u32 = u32::MAX / 2;
 
 impl BlockTable {
@@ -30,7 +31,8 @@ impl BlockTable {
         })
     }
 
-    /// Checks a block of which so many pages are mapped and, if it is in use, so many were given out.
+    /// Checks a block of which so many pages are mapped and, if it is in use, so many were given
+    /// out.
     ///
     /// # Errors
     /// The first thing that is not as it must be.

@@ -1,8 +1,8 @@
 //! Columns: the state of a policy, declared.
 //!
-//! The drive counts the memory of a controller from the declaration, and state files carry the values. A
-//! policy returns its columns in the same order each time. A drive restores a policy from a state file if
-//! the file has all of its columns, each with the same type and length.
+//! The drive counts the memory of a controller from the declaration, and state files carry the
+//! values. A policy returns its columns in the same order each time. A drive restores a policy from
+//! a state file if the file has all of its columns, each with the same type and length.
 
 use std::fmt;
 

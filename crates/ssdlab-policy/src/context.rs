@@ -41,7 +41,8 @@ pub struct PolicyContext {
 pub struct ClassFacts {
     /// How many there are.
     pub count: u8,
-    /// Shares of all blocks in each class but the last, if classes are known from the factory; else none.
+    /// Shares of all blocks in each class but the last, if classes are known from the factory; else
+    /// none.
     pub shares: Vec<f64>,
     /// Groups into which blocks are measured, if they are.
     pub groups: Option<u8>,
@@ -140,8 +141,8 @@ pub trait Policy: Sized {
     }
 }
 
-/// What the drive does alike with every policy and metadata component. A component is state of the controller that
-/// several policies read; it learns from events alone.
+/// What the drive does alike with every policy and metadata component. A component is state of the
+/// controller that several policies read; it learns from events alone.
 pub trait Learner: Debug {
     /// Its name in a config.
     fn name(&self) -> &'static str;

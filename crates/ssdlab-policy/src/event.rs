@@ -1,8 +1,9 @@
 //! What policies learn, and what they ask for: events come in, actions go out.
 //!
-//! A policy names the kinds of event that it wants ([`Policy::events`](super::Policy::events)). The drive tells
-//! it of these alone, so that an event that nobody wants costs nothing. What a policy wants done beyond its
-//! direct choice it adds to the [`Actions`]; the drive decides when, and carries them out for all policies.
+//! A policy names the kinds of event that it wants ([`Policy::events`](super::Policy::events)). The
+//! drive tells it of these alone, so that an event that nobody wants costs nothing. What a policy
+//! wants done beyond its direct choice it adds to the [`Actions`]; the drive decides when, and
+//! carries them out for all policies.
 
 use std::fmt;
 
@@ -32,14 +33,16 @@ pub struct ReadOutcome {
     /// Raw bit errors of a codeword, as the decoder counted them; 0 unless a policy or component
     /// subscribes to [`EventMask::READ_ERRORS`].
     pub errors: u32,
-    /// Whether the page map holds the page. A page that it does not hold counts as written before the start.
+    /// Whether the page map holds the page. A page that it does not hold counts as written before
+    /// the start.
     pub mapped: bool,
     /// What it was read for.
     pub cause: Cause,
-    /// P/E cycles of the block; 0 unless a policy or component subscribes to [`EventMask::READ_AGES`].
+    /// P/E cycles of the block; 0 unless a policy or component subscribes to
+    /// [`EventMask::READ_AGES`].
     pub pe_cycles: u32,
-    /// Time since the first page of the block was written after its last erase; 0 unless a policy or component
-    /// subscribes to [`EventMask::READ_AGES`].
+    /// Time since the first page of the block was written after its last erase; 0 unless a policy
+    /// or component subscribes to [`EventMask::READ_AGES`].
     pub age: Nanos,
 }
 
@@ -103,8 +106,8 @@ pub struct FreedBlock<'a> {
     pub probe: Probe<'a>,
 }
 
-/// Probes a block: what a controller finds when it erases, programs and reads the block at so many P/E cycles.
-/// A component learns of its worst page, too ([`BlockProbe::worst`]).
+/// Probes a block: what a controller finds when it erases, programs and reads the block at so many
+/// P/E cycles. A component learns of its worst page, too ([`BlockProbe::worst`]).
 #[derive(Clone, Copy)]
 pub struct Probe<'a>(pub &'a dyn Fn(u32) -> BlockProbe);
 
@@ -209,9 +212,8 @@ pub enum Event<'a> {
     PageTrimmed(Lpn),
     /// An oracle: how often the run will read and write each page. It comes before the run.
     UsesKnown(&'a PageUses),
-    /// The host has read a page from the flash that may move
-    /// ([`BackgroundNeeds::migrates`](super::background::BackgroundNeeds)). A policy may answer with
-    /// [`Action::MigratePage`].
+    /// The host has read a page from the flash that is mapped and can be decoded. A policy may
+    /// answer with [`Action::MigratePage`].
     HostRead(&'a HostRead),
     /// The drive begins to move a page, as a policy asked by [`Action::MigratePage`].
     MigrationBegan(Lpn),
@@ -225,13 +227,15 @@ pub enum Event<'a> {
     BlockCollected(BlockId),
     /// A block has been erased.
     BlockErased(BlockId),
-    /// A block is about to join the free ones: [`Action::SetClass`] and [`Action::SetTurn`] take effect at once.
+    /// A block is about to join the free ones: [`Action::SetClass`] and [`Action::SetTurn`] take
+    /// effect at once.
     BlockFreed(&'a FreedBlock<'a>),
     /// A page that the host wrote, or that left the buffer, was given a place.
     PageAllocated {
         /// The plane on which it lies.
         plane: PlaneId,
-        /// The class of block that the hint asks for; a scheduler with a window may have promised it.
+        /// The class of block that the hint asks for; a scheduler with a window may have promised
+        /// it.
         class: BlockClass,
         /// When its request arrived.
         arrival: SimTime,
@@ -245,15 +249,16 @@ pub enum Event<'a> {
         /// When its request arrived.
         arrival: SimTime,
     },
-    /// A page should have moved to this class of a plane, which has no page left. Background policies are
-    /// asked for jobs next.
+    /// A page should have moved to this class of a plane, which has no page left. Background
+    /// policies are asked for jobs next.
     NoSpace {
         /// The plane.
         plane: PlaneId,
         /// The class.
         class: BlockClass,
     },
-    /// A block was opened on a plane, which has fewer free blocks left than background policies keep free.
+    /// A block was opened on a plane, which has fewer free blocks left than background policies
+    /// keep free.
     LowSpace {
         /// The plane.
         plane: PlaneId,
@@ -262,12 +267,14 @@ pub enum Event<'a> {
     },
     /// A job has ended.
     JobEnded(EndedJob),
-    /// A relocation that the policy asked for has not begun and will not: its block was erased or is being
-    /// written, the policy's next round is due, or the drive is saved. The policy may ask again.
+    /// A relocation that the policy asked for has not begun and will not: its block was erased or
+    /// is being written, the policy's next round is due, or the drive is saved. The policy may ask
+    /// again.
     JobDropped(Job),
     /// The policy's timer, which it has set by [`Action::SetTimer`], has come due.
     Timer,
-    /// The policy's next round is due. The drive drops relocations that it asked for and that have not begun.
+    /// The policy's next round is due. The drive drops relocations that it asked for and that have
+    /// not begun.
     RoundDue(Round<'a>),
     /// Statistics begin anew.
     CountsReset,
@@ -347,10 +354,12 @@ impl EventMask {
         .and(EventMask::PAGE_UNBUFFERED)
         .and(EventMask::BUFFER_FLUSHED);
 
-    /// No kind of event: asks that [`Event::PageRead`] holds the number of errors, which takes time to compute.
+    /// No kind of event: asks that [`Event::PageRead`] holds the number of errors, which takes time
+    /// to compute.
     pub const READ_ERRORS: EventMask = EventMask(1 << 31);
 
-    /// No kind of event: asks that [`Event::PageRead`] holds the age of the data and the P/E cycles of the block.
+    /// No kind of event: asks that [`Event::PageRead`] holds the age of the data and the P/E cycles
+    /// of the block.
     pub const READ_AGES: EventMask = EventMask(1 << 30);
 
     /// How many kinds there are.

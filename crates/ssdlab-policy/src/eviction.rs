@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::event::{Actions, Event, EventMask};
 use crate::{Policy, PolicyContext};
 
-/// Which page leaves a full buffer. The policy learns by events what the buffer holds, in which slots
-/// ([`EventMask::BUFFER_SLOTS`]).
+/// Which page leaves a full buffer. The policy learns by events what the buffer holds, in which
+/// slots ([`EventMask::BUFFER_SLOTS`]).
 pub trait EvictionPolicy: Policy {
-    /// The slot whose page leaves now; `None` if the policy knows of none. [`Event::PageUnbuffered`] comes next.
+    /// The slot whose page leaves now; `None` if the policy knows of none.
+    /// [`Event::PageUnbuffered`] comes next.
     fn victim(&mut self) -> Option<u32>;
 }
 

@@ -1,5 +1,6 @@
-//! What is kept of a drive, column by column. A column is read only up to the length that the drive of
-//! a geometry can have, and up to a number of bytes, so that no length that a file claims is believed.
+//! What is kept of a drive, column by column. A column is read only up to the length that the drive
+//! of a geometry can have, and up to a number of bytes, so that no length that a file claims is
+//! believed.
 
 use std::cell::Cell;
 use std::fmt;

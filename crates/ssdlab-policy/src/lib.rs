@@ -1,9 +1,10 @@
 //! The interface between the drive and its policies.
 //!
-//! Seven decisions make a drive's character: [`scheduler`], [`placement`], [`program_mode`], [`read_start`],
-//! [`suspend`], [`eviction`], [`background`]. A policy looks at a view, which is plain data, and returns a
-//! choice. It never acts and holds no reference to the machine; the drive carries the choice out, once, for
-//! all policies. What it learns comes as events, what it wants done besides goes out as actions ([`event`]).
+//! Seven decisions make a drive's character: [`scheduler`], [`placement`], [`program_mode`],
+//! [`read_start`], [`suspend`], [`eviction`], [`background`]. A policy looks at a view, which is
+//! plain data, and returns a choice. It never acts and holds no reference to the machine; the drive
+//! carries the choice out, once, for all policies. What it learns comes as events, what it wants
+//! done besides goes out as actions ([`event`]).
 //!
 //! The conventional answer to each decision stands beside its interface.
 
@@ -39,8 +40,8 @@ pub use toggle::Toggle;
 use crate::account::Priority;
 use crate::allocation::{AllocRequest, BlockClass, StreamId};
 
-/// What a page that is to be written should be like. Each link of the `placement` and `program_mode`
-/// chains fills only what is still open; the allocator grants the nearest it has.
+/// What a page that is to be written should be like. Each link of the `placement` and
+/// `program_mode` chains fills only what is still open; the allocator grants the nearest it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PlacementHint {
     /// The page type; heeded where pages have the relaxed order.
@@ -53,7 +54,8 @@ pub struct PlacementHint {
     pub priority: Option<Priority>,
     /// The stream whose blocks it should lie in.
     pub stream: Option<StreamId>,
-    /// What it was mostly used for when this was asked for: no request, but what its voltages are chosen by.
+    /// What it was mostly used for when this was asked for: no request, but what its voltages are
+    /// chosen by.
     pub hotness: Option<Hotness>,
 }
 

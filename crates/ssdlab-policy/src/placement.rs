@@ -34,7 +34,8 @@ pub struct PlacementView<'a> {
     pub unfinished: u32,
     /// Whether nothing more fitted into the buffer when the page left it; true without a buffer.
     pub buffer_full: bool,
-    /// What the page is mostly used for, of one that leaves the buffer or is moved where that is known.
+    /// What the page is mostly used for, of one that leaves the buffer or is moved where that is
+    /// known.
     pub hotness: Option<Hotness>,
     /// Free pages of each type on the drive; counted in the relaxed order alone.
     pub free: [u64; PageType::MOST],
@@ -87,7 +88,8 @@ pub struct PageView<'a> {
     pub priority: Priority,
     /// Bytes of its request; a page's of what is moved.
     pub bytes: u64,
-    /// The block that holds it now: the version that is overwritten, or that from which it is moved.
+    /// The block that holds it now: the version that is overwritten, or that from which it is
+    /// moved.
     pub from: Option<BlockId>,
     /// The metadata components that the drive keeps.
     pub components: Components<'a>,
@@ -95,7 +97,8 @@ pub struct PageView<'a> {
 
 /// A link of the placement chain.
 pub trait PlacementPolicy: Policy {
-    /// The streams among which it chooses: a writer has a block open for each, in every plane and class.
+    /// The streams among which it chooses: a writer has a block open for each, in every plane and
+    /// class.
     fn streams(_: &Self::Config) -> Streams {
         Streams::ONE
     }

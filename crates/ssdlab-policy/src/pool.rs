@@ -19,8 +19,8 @@ pub enum BlockState {
     Victim,
     /// Not to be used: bad when the drive left the factory.
     Bad,
-    /// Programmed in part, and nothing under way: in the relaxed order it may be written further, or
-    /// collected.
+    /// Programmed in part, and nothing under way: in the relaxed order it may be written further,
+    /// or collected.
     Partial,
 }
 
@@ -39,7 +39,8 @@ pub struct Pool<'a> {
     pub valid: &'a [u16],
     /// How often each block was erased.
     pub erases: &'a [u32],
-    /// When each block was closed, on the clock of `clock`; of one that is not full, when it was begun.
+    /// When each block was closed, on the clock of `clock`; of one that is not full, when it was
+    /// begun.
     pub closed: &'a [u32],
     /// The class of each block; empty if all are alike.
     pub class: &'a [BlockClass],
@@ -76,8 +77,8 @@ impl Pool<'_> {
         rests && self.valid[index] < self.written[index]
     }
 
-    /// Whether a block holds what has come to stay: as many blocks of the plane have been closed since this
-    /// one was, or was begun, as it has.
+    /// Whether a block holds what has come to stay: as many blocks of the plane have been closed
+    /// since this one was, or was begun, as it has.
     #[inline]
     pub fn is_settled(&self, index: usize) -> bool {
         let holds = [BlockState::Closed, BlockState::Open, BlockState::Partial];
@@ -90,8 +91,8 @@ impl Pool<'_> {
         self.written[index] - self.valid[index]
     }
 
-    /// Pages that do not hold the newest copy of anything, in blocks that the collector may take and
-    /// in free ones.
+    /// Pages that do not hold the newest copy of anything, in blocks that the collector may take
+    /// and in free ones.
     pub fn without_data(&self) -> u32 {
         let counts = |&at: &usize| self.state[at] != BlockState::Bad && !self.is_apart(at);
         let pages = (0..self.len()).filter(counts);

@@ -1,8 +1,8 @@
 //! Requests that a scheduler lets wait until it lets them go to the flash.
 //!
-//! Only a scheduler with a window has such a queue. What waits is a *group*: the page operations of one
-//! request, or one page that leaves the buffer; each with the planes that it needs. The operations themselves
-//! are kept by whoever keeps the queue.
+//! Only a scheduler with a window has such a queue. What waits is a *group*: the page operations of
+//! one request, or one page that leaves the buffer; each with the planes that it needs. The
+//! operations themselves are kept by whoever keeps the queue.
 
 use std::collections::VecDeque;
 
@@ -39,8 +39,8 @@ pub struct Group {
     pub seq: u64,
     /// One for each plane.
     pub plane_shares: Vec<PlaneShare>,
-    /// Whether it waited before it came here: for an operation on the same page, or with the read of
-    /// a write that reads first.
+    /// Whether it waited before it came here: for an operation on the same page, or with the read
+    /// of a write that reads first.
     pub waited: bool,
     waits: bool,
 }
@@ -201,8 +201,8 @@ impl Queue {
         at
     }
 
-    /// What a group needs of a plane has gone to the flash; true if that was the last plane, so that the
-    /// group is gone, too.
+    /// What a group needs of a plane has gone to the flash; true if that was the last plane, so
+    /// that the group is gone, too.
     pub fn remove_plane_share(&mut self, id: GroupId, plane_share: usize) -> bool {
         let group = &mut self.groups[id.0 as usize];
         let gone = group.plane_shares.remove(plane_share);
@@ -227,7 +227,8 @@ impl Queue {
     }
 
     /// The group, which is about to go, takes the place of the first of its kind, and each that it
-    /// overtakes that of the next: who is of the other kind has as many before it as it had. That first place.
+    /// overtakes that of the next: who is of the other kind has as many before it as it had. That
+    /// first place.
     pub fn take_first_place(&mut self, id: GroupId) -> u64 {
         let Group { kind, seq, .. } = *self.group(id);
         let kind = &mut self.kinds[side(kind)];

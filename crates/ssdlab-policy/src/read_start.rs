@@ -24,8 +24,8 @@ pub struct ReadStartView<'a> {
     pub class: BlockClass,
     /// P/E cycles of the block, for a policy that [needs](ReadStartNeeds) them; else zero.
     pub pe_cycles: u32,
-    /// Time since the first page of the block was written after its last erase, as a controller that
-    /// stamps its blocks knows it, for a policy that needs it; else zero.
+    /// Time since the first page of the block was written after its last erase, as a controller
+    /// that stamps its blocks knows it, for a policy that needs it; else zero.
     pub age: Nanos,
     /// The metadata components that the drive keeps.
     pub components: Components<'a>,
@@ -56,8 +56,8 @@ impl ReadStartView<'_> {
 /// What a policy of reads needs of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadStartNeeds {
-    /// Whether [`climb`](ReadStartPolicy::climb) is always the next level, so that it need not be asked: such
-    /// drives are faster to simulate.
+    /// Whether [`climb`](ReadStartPolicy::climb) is always the next level, so that it need not be
+    /// asked: such drives are faster to simulate.
     pub by_one: bool,
     /// Whether it looks at the age of what is read and at the P/E cycles of its block.
     pub age: bool,

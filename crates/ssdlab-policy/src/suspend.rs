@@ -33,8 +33,8 @@ pub struct SuspendView {
     pub priority: Priority,
     /// Whether what the unit does is for a request of a higher priority.
     pub works_for_higher: bool,
-    /// Reads of the host that the unit has set aside already; reads that its planes do together count as one.
-    /// 0 if the unit programs or erases.
+    /// Reads of the host that the unit has set aside already; reads that its planes do together
+    /// count as one. 0 if the unit programs or erases.
     pub reads_aside: u8,
 }
 
@@ -43,10 +43,11 @@ pub struct SuspendView {
 pub enum Verdict {
     /// It goes on; the newcomer waits.
     Wait,
-    /// It is set aside until no host read waits for its unit; reads, until none of a higher priority does.
+    /// It is set aside until no host read waits for its unit; reads, until none of a higher
+    /// priority does.
     Suspend,
-    /// As `Suspend`, and the loop that it is in is dropped: it goes on at that loop's beginning. Only of a policy
-    /// that needs loops; of others it is `Suspend`.
+    /// As `Suspend`, and the loop that it is in is dropped: it goes on at that loop's beginning.
+    /// Only of a policy that needs loops; of others it is `Suspend`.
     DropLoop,
     /// As `Suspend`, once the loop that it is in has ended. As for `DropLoop`.
     AfterLoop,
@@ -57,7 +58,8 @@ pub enum Verdict {
 pub struct SuspendNeeds {
     /// Whether it ever interrupts anything.
     pub suspends: bool,
-    /// Whether programs and erases have loops, for [`Verdict::DropLoop`] and [`Verdict::AfterLoop`].
+    /// Whether programs and erases have loops, for [`Verdict::DropLoop`] and
+    /// [`Verdict::AfterLoop`].
     pub loops: bool,
     /// The most failed reads that a unit may set aside. 0: it is not asked about failed reads.
     pub max_suspended_reads: u8,
@@ -89,8 +91,9 @@ pub trait SuspendPolicy: Policy {
         Vec::new()
     }
 
-    /// Asked when a host read comes to a unit that programs or erases. If the policy suspends reads, also asked
-    /// when a host read of a higher priority waits for a unit whose reads failed to decode.
+    /// Asked when a host read comes to a unit that programs or erases. If the policy suspends
+    /// reads, also asked when a host read of a higher priority waits for a unit whose reads failed
+    /// to decode.
     fn verdict(&mut self, view: &SuspendView) -> Verdict;
 }
 

@@ -29,8 +29,8 @@ pub fn publish(policy: &mut impl Policy, event: &Event) -> Vec<Action> {
     actions.drain().collect()
 }
 
-/// Tells a policy that a page was read for the host and decoded at this level, counted from 0, at the first try
-/// or not.
+/// Tells a policy that a page was read for the host and decoded at this level, counted from 0, at
+/// the first try or not.
 pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: u8, first_try: bool) {
     let read = outcome(view, level, first_try);
     publish(policy, &Event::PageRead(&read));

@@ -66,7 +66,8 @@ fn panic_text(payload: &(dyn Any + Send)) -> String {
     text.unwrap_or("a panic without a message").to_owned()
 }
 
-/// How the panic of zstd's crate begins that has no memory for a context, where other crates return an error.
+/// How the panic of zstd's crate begins that has no memory for a context, where other crates return
+/// an error.
 const ZSTD_HAS_NO_MEMORY: &str = "zstd returned null pointer";
 
 /// Does `work`; a panic in it becomes [`Wrong::Internal`].

@@ -24,8 +24,8 @@ const GRACE: u32 = 10;
 ///
 /// # Errors
 /// What the work is refused for; what `progress` raised, once the work has stopped; the second
-/// Ctrl-C at once, whatever the work still does, and the first soon, if the work is at something that
-/// nothing stops (a file that blocks) and has nothing to keep.
+/// Ctrl-C at once, whatever the work still does, and the first soon, if the work is at something
+/// that nothing stops (a file that blocks) and has nothing to keep.
 pub fn work<T: Send + 'static>(
     py: Python<'_>,
     control: Control,
@@ -76,8 +76,8 @@ pub fn work<T: Send + 'static>(
     }
 }
 
-/// Does `work` that reads files and keeps nothing, in a thread of its own: Ctrl-C leaves it, even where
-/// a file blocks.
+/// Does `work` that reads files and keeps nothing, in a thread of its own: Ctrl-C leaves it, even
+/// where a file blocks.
 ///
 /// # Errors
 /// What the work is refused for, and Ctrl-C.

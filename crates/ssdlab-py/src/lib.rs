@@ -43,10 +43,10 @@ mod _native {
 
     /// Runs every plan of a JSON list, at most `jobs` at a time.
     ///
-    /// Returns a JSON text for each plan, null for one that has no result, whether Ctrl-C cut them short, and
-    /// the `InputError` of a run that failed, while others had ended. `progress` is called
-    /// about ten times a second with a list of (share done, requests done, whether the drive is
-    /// still being prepared, whether it has finished), one a plan.
+    /// Returns a JSON text for each plan, null for one that has no result, whether Ctrl-C cut them
+    /// short, and the `InputError` of a run that failed, while others had ended. `progress` is
+    /// called about ten times a second with a list of (share done, requests done, whether the drive
+    /// is still being prepared, whether it has finished), one a plan.
     #[pyfunction]
     #[pyo3(signature = (plans, jobs, progress=None))]
     fn run(
@@ -418,7 +418,7 @@ mod _native {
             Ok(Predictor(guarded(resolve)?))
         }
 
-        /// Ages of blocks by their P/E cycles, microseconds of an erase, first errors, days between erases.
+        /// Ages of blocks by their P/E cycles, time of an erase in µs, first errors, days of dwell.
         fn age(&self, cycles: &[u8], erase_us: &[u8], e0: &[u8], dwell_days: &[u8]) -> Vec<u8> {
             let of =
                 numbers(cycles).zip(numbers(erase_us)).zip(numbers(e0).zip(numbers(dwell_days)));
@@ -445,8 +445,8 @@ mod _native {
         values.into_iter().flat_map(f64::to_le_bytes).collect()
     }
 
-    /// What codes decode, as JSON (null if Ctrl-C came before the table stood), and whether Ctrl-C was
-    /// heard. `order` says in JSON of which cell, and what is to be measured.
+    /// What codes decode, as JSON (null if Ctrl-C came before the table stood), and whether Ctrl-C
+    /// was heard. `order` says in JSON of which cell, and what is to be measured.
     #[pyfunction]
     #[pyo3(signature = (order, progress=None))]
     fn ldpc(py: Python<'_>, order: &str, progress: Option<Py<PyAny>>) -> PyResult<(String, bool)> {

@@ -1,7 +1,7 @@
 //! How the command ends when there is no memory left: in a line, with an exit code.
 //!
-//! Rust would abort, which is a signal. Nothing can be undone without memory, and nothing has to be: files that
-//! are not whole have no name.
+//! Rust would abort, which is a signal. Nothing can be undone without memory, and nothing has to
+//! be: files that are not whole have no name.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,7 +81,8 @@ pub fn end_without_memory() {
     unsafe { libc::signal(libc::SIGABRT, aborted as *const () as libc::sighandler_t) };
 }
 
-/// Rust has said that there is no memory for a thread's handle, and aborts. Any other abort stays one.
+/// Rust has said that there is no memory for a thread's handle, and aborts. Any other abort stays
+/// one.
 extern "C" fn aborted(_: c_int) {
     if ssdlab_base::threads::is_starting() {
         // SAFETY: ends the process at once.
@@ -91,7 +92,8 @@ extern "C" fn aborted(_: c_int) {
     unsafe { libc::signal(libc::SIGABRT, libc::SIG_DFL) };
 }
 
-/// The bytes of memory that this process may still take, and what bounds them; None if that is unknown.
+/// The bytes of memory that this process may still take, and what bounds them; None if that is
+/// unknown.
 #[pyfunction]
 pub fn memory_left() -> Option<(u64, &'static str)> {
     ssdlab_run::memory_left()

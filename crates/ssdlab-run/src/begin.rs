@@ -1,5 +1,5 @@
-//! What the drives of several plans begin with: the first that needs it makes it, each goes on with a copy of
-//! its own, and the last takes it.
+//! What the drives of several plans begin with: the first that needs it makes it, each goes on with
+//! a copy of its own, and the last takes it.
 
 use std::sync::{Arc, Mutex};
 
@@ -37,7 +37,8 @@ impl<T: Clone> Common<T> {
         Arc::new(Common(Mutex::new(Inside { left: plans, made: None })))
     }
 
-    /// It, for one plan, and whether another has made it; who asks meanwhile waits. `None` if it was stopped.
+    /// It, for one plan, and whether another has made it; who asks meanwhile waits. `None` if it
+    /// was stopped.
     pub fn get(
         &self,
         make: impl FnOnce() -> Result<Option<T>, Fault>,

@@ -16,7 +16,8 @@ pub type RunConfig = DriveConfig<WorkloadConfig>;
 /// When there is none of this name.
 pub(crate) fn device(name: &str) -> Result<Layers, Fault> {
     let preset = find(PRESETS, "--device", "a device", name)?;
-    Ok(laid(Layers::new().renamed(RENAMED), "preset", preset))
+    let layers = RENAMED.into_iter().fold(Layers::new(), Layers::renamed);
+    Ok(laid(layers, "preset", preset))
 }
 
 /// The layers of a device and of a scheme on it.

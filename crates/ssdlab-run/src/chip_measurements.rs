@@ -35,12 +35,12 @@ pub struct Order {
 /// The most rows: what memory holds.
 pub const ROWS_MOST: u64 = 20_000_000;
 
-/// Measures chips of a plan's device; the samples, and the hash of the config that made them; `None` if it
-/// was stopped.
+/// Measures chips of a plan's device; the samples, and the hash of the config that made them;
+/// `None` if it was stopped.
 ///
 /// # Errors
-/// The first thing that is wrong with the plan; physics other than `retries`; more chips or blocks than
-/// can be told apart, or more rows than are kept.
+/// The first thing that is wrong with the plan; physics other than `retries`; more chips or blocks
+/// than can be told apart, or more rows than are kept.
 pub fn measure(
     plan: &Plan,
     order: &Order,

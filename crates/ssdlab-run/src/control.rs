@@ -62,8 +62,8 @@ impl Control {
         self.keeps.store(true, Ordering::Relaxed);
     }
 
-    /// Whether something would be lost if the work was left where it is; if not, it need not end before
-    /// the user goes on.
+    /// Whether something would be lost if the work was left where it is; if not, it need not end
+    /// before the user goes on.
     pub fn keeps(&self) -> bool {
         self.keeps.load(Ordering::Relaxed)
     }

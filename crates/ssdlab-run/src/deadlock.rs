@@ -1,4 +1,5 @@
-//! Drives that do not go on: requests wait for one, and nothing happens, or nothing but moves of what is there.
+//! Drives that do not go on: requests wait for one, and nothing happens, or nothing but moves of
+//! what is there.
 
 use ssdlab_base::Fault;
 use ssdlab_core::account::{Cause, OpKind};
@@ -14,7 +15,8 @@ const TIMES: u64 = 4;
 #[derive(Default)]
 pub struct Watch {
     events: u64,
-    /// Pages read and programmed for the host when more of them were last seen, and blocks erased by then.
+    /// Pages read and programmed for the host when more of them were last seen, and blocks erased
+    /// by then.
     last: Option<(u64, u64)>,
 }
 

@@ -167,8 +167,8 @@ impl Feed {
         Some((f64::from(self.replay) + of_replay) / f64::from(self.replays))
     }
 
-    /// What the requests of the last replay were read from. If it was stopped early, a little more has been
-    /// read than was given; what was seen is that of the batches that were begun.
+    /// What the requests of the last replay were read from. If it was stopped early, a little more
+    /// has been read than was given; what was seen is that of the batches that were begun.
     pub fn end(self) -> Requests {
         let mut requests = self.reader.end();
         requests.seen = self.batch.seen;

@@ -1,7 +1,8 @@
 //! Replay in virtual time: a plan says what to run, a result says what came of it.
 //!
-//! A reading order: [`plan`] (what is asked), [`prepare`] (a plan, checked), [`setup`] (the drive as the run
-//! begins), [`replay`] (how requests meet it), [`result`] (what is measured), [`run`] (several plans at once).
+//! A reading order: [`plan`] (what is asked), [`prepare`] (a plan, checked), [`setup`] (the drive
+//! as the run begins), [`replay`] (how requests meet it), [`result`] (what is measured), [`run`]
+//! (several plans at once).
 
 mod begin;
 mod catalog;

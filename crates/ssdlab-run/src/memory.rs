@@ -5,8 +5,8 @@ use std::fmt;
 use ssdlab_base::memory::{Lacking, Left, Limit, left};
 use ssdlab_core::drive::memory::Memory;
 
-/// Bytes that must be left to be reserved besides a drive: for stacks, buffers and lists, and for the
-/// addresses that the C library reserves for each of a run's threads.
+/// Bytes that must be left to be reserved besides a drive: for stacks, buffers and lists, and for
+/// the addresses that the C library reserves for each of a run's threads.
 const SPARE: u64 = (32 << 20) + 3 * (64 << 20);
 
 /// A part of what is needed.
@@ -42,8 +42,8 @@ impl fmt::Display for Shortage {
 /// Bytes that measuring a trace takes apart from its pages. Measured.
 const MEASURED: u64 = 8 << 20;
 
-/// Checks that there is memory to count more pages of a trace. They take so many resident and so many reserved
-/// bytes.
+/// Checks that there is memory to count more pages of a trace. They take so many resident and so
+/// many reserved bytes.
 ///
 /// # Errors
 /// What is needed and what is left.
@@ -52,13 +52,14 @@ pub(crate) fn check_pages((resident, reserved): (u64, u64)) -> Result<(), String
     lacks(&left(), &need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
 }
 
-/// What this process may still take, as far as the system tells: of the machine's memory, of each control group
-/// that it is in, and of what `ulimit` lets it reserve.
+/// What this process may still take, as far as the system tells: of the machine's memory, of each
+/// control group that it is in, and of what `ulimit` lets it reserve.
 pub(crate) fn available() -> Option<Limit> {
     left().least()
 }
 
-/// Bytes that may become resident in this process, and what sets the bound; `None` if the system does not tell.
+/// Bytes that may become resident in this process, and what sets the bound; `None` if the system
+/// does not tell.
 pub fn memory_left() -> Option<(u64, &'static str)> {
     left().resident.map(|limit| (limit.bytes, limit.of))
 }

@@ -95,8 +95,8 @@ impl Layout {
         Ok(merged(&plan.mix, members, placed))
     }
 
-    /// Lays out its addresses as another of the same mix did, or for the first time, for which traces may
-    /// have to be read to their end: work of plan `index`; false if it was stopped.
+    /// Lays out its addresses as another of the same mix did, or for the first time, for which
+    /// traces may have to be read to their end: work of plan `index`; false if it was stopped.
     ///
     /// # Errors
     /// When a trace cannot be read or is wrong.

@@ -1,4 +1,5 @@
-//! What runs need of memory: known before a drive is built, and looked after while requests pile up.
+//! What runs need of memory: known before a drive is built, and looked after while requests pile
+//! up.
 
 use std::collections::VecDeque;
 
@@ -17,8 +18,8 @@ pub(crate) const BESIDES: u64 = 64 << 20;
 const RUN: u64 = 28 << 20;
 /// Bytes of a page that is written, in both directions of the map.
 pub(crate) const PAGE: u64 = 8;
-/// The most bytes of tables by page that the first use of a page takes: three pages of the machine's
-/// memory, for both directions of the map and for the columns of policies.
+/// The most bytes of tables by page that the first use of a page takes: three pages of the
+/// machine's memory, for both directions of the map and for the columns of policies.
 const TOUCHED: u64 = 3 << 12;
 /// The option that keeps requests outstanding.
 const CLOSED: &str = "--closed";
@@ -102,9 +103,9 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
     fault.expected(format!("what fits into memory: {shortage}"))
 }
 
-/// Checks that there is memory for what piles up in a run: requests that wait outside of the drive, page
-/// operations in it, and spans of a timeline. It asks the system once for many of them. It also watches
-/// the tables by page, whose memory the system provides as it is used.
+/// Checks that there is memory for what piles up in a run: requests that wait outside of the drive,
+/// page operations in it, and spans of a timeline. It asks the system once for many of them. It
+/// also watches the tables by page, whose memory the system provides as it is used.
 pub(crate) struct Room {
     tables: Tables,
     /// How many of each may come before it asks again.
@@ -161,8 +162,8 @@ impl Room {
         self.tables.touch(pages)
     }
 
-    /// Checks that there is memory for all that may come before the next look, and for `more` operations. The run's
-    /// files take up to `kept` bytes more.
+    /// Checks that there is memory for all that may come before the next look, and for `more`
+    /// operations. The run's files take up to `kept` bytes more.
     ///
     /// # Errors
     /// When there is no memory for them.
@@ -219,8 +220,9 @@ impl Room {
         }
     }
 
-    /// What as much takes as it lets come: requests in lists of these lengths and capacities, operations, of which
-    /// so many are under way, in a table of so many slots, and spans of a timeline, likewise.
+    /// What as much takes as it lets come: requests in lists of these lengths and capacities,
+    /// operations, of which so many are under way, in a table of so many slots, and spans of a
+    /// timeline, likewise.
     fn need(
         &self,
         lists: impl Iterator<Item = (usize, usize)>,

@@ -17,8 +17,8 @@ fn with_twins(trace: Trace) -> Trace {
     }
 }
 
-/// Refuses a trace that is no file: a run reads it more than once, first whether it can be read, last
-/// its hash.
+/// Refuses a trace that is no file: a run reads it more than once, first whether it can be read,
+/// last its hash.
 pub(crate) fn check_rereadable(spec: &str) -> Result<(), Fault> {
     let (path, _) = parse_spec(spec)?;
     if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {

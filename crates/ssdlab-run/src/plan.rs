@@ -36,9 +36,11 @@ pub struct Plan {
     pub warmup: Option<String>,
     /// `steady`: random overwriting until write amplification settles.
     pub precondition: Option<String>,
-    /// How often the workload runs, each time from where the last has left the drive; absent for once.
+    /// How often the workload runs, each time from where the last has left the drive; absent for
+    /// once.
     pub replays: Option<u32>,
-    /// The share of the blocks that are worn out after which the workload runs no more, such as `5%`.
+    /// The share of the blocks that are worn out after which the workload runs no more, such as
+    /// `5%`.
     pub until_worn: Option<String>,
     /// Factor on the times between arrivals; absent for 1.
     pub time_scale: Option<f64>,
@@ -69,7 +71,8 @@ pub struct Plan {
     pub piped: BTreeMap<PathBuf, String>,
 }
 
-/// Returns what came through a config file that is a pipe or a device; `None` of a file, which can be read again.
+/// Returns what came through a config file that is a pipe or a device; `None` of a file, which can
+/// be read again.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -78,8 +81,8 @@ pub fn text_of_pipe(file: &Path) -> Result<Option<String>, Fault> {
     is_pipe.then(|| read_file(file)).transpose()
 }
 
-/// Reads the config files of plans that are pipes, once for all of them. A plan that already holds the text of
-/// one keeps it.
+/// Reads the config files of plans that are pipes, once for all of them. A plan that already holds
+/// the text of one keeps it.
 ///
 /// # Errors
 /// When one cannot be read.

@@ -51,8 +51,8 @@ impl Plan {
         Ok(files)
     }
 
-    /// The file that its config names for measurements of chips. A config that is wrong names none: the run is
-    /// refused for it.
+    /// The file that its config names for measurements of chips. A config that is wrong names none:
+    /// the run is refused for it.
     fn chips(&self) -> Option<PathBuf> {
         if self.config.is_empty() && !self.set.iter().any(|set| set.contains("physics")) {
             return None;

@@ -223,8 +223,8 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Checks that there is memory for the pages that a request reaches, and for its operations if it is as
-    /// large as many others.
+    /// Checks that there is memory for the pages that a request reaches, and for its operations if
+    /// it is as large as many others.
     fn make_room(&mut self, record: &Record) -> Result<(), Fault> {
         self.room.touch(1 + u64::from(record.sectors / self.sectors_per_page))?;
         let sectors = u64::from(record.sectors);
@@ -402,7 +402,8 @@ impl<'a> Replay<'a> {
         self.course.partial = self.is_stopped();
     }
 
-    /// Whether the run is to end early. A file that cannot be written would be missed only after hours.
+    /// Whether the run is to end early. A file that cannot be written would be missed only after
+    /// hours.
     fn is_stopped(&self) -> bool {
         self.control.stop.load(Ordering::Relaxed) || self.observer.is_broken()
     }

@@ -40,8 +40,8 @@ pub(crate) fn save(
     state::save(drive, known, to)
 }
 
-/// The drive of a plan, holding what a state file says, and whether that was read for another plan; `None`
-/// if it was stopped meanwhile.
+/// The drive of a plan, holding what a state file says, and whether that was read for another plan;
+/// `None` if it was stopped meanwhile.
 ///
 /// # Errors
 /// When the file is damaged, or belongs to another drive.
@@ -106,7 +106,8 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
             .expected(ways(&config))
             .hint("a state saved under the scheme conventional fits every scheme"));
     }
-    // What was written in the conventional order may go on in the relaxed one, and not the other way.
+    // What was written in the conventional order may go on in the relaxed one, and not the other
+    // way.
     let order = |config: &Value| config["ftl"]["page_order"].clone();
     if order(&header.config) != order(&config) && order(&config) == "strict" {
         return Err(Fault::new(name, "the state of a drive whose pages go in another order")

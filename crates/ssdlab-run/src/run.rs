@@ -23,19 +23,19 @@ use crate::warnings;
 /// What came of several plans.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The results in the order of the plans; `None` for a plan that was stopped before its run began, and for
-    /// one that a fault ended.
+    /// The results in the order of the plans; `None` for a plan that was stopped before its run
+    /// began, and for one that a fault ended.
     pub results: Vec<Option<RunResult>>,
-    /// The first fault of any run. What had been finished by then stands in the results, as does a run of which
-    /// only a file could not be written; runs that were stopped for the fault do not.
+    /// The first fault of any run. What had been finished by then stands in the results, as does a
+    /// run of which only a file could not be written; runs that were stopped for the fault do not.
     pub fault: Option<Fault>,
 }
 
 /// A result, and the fault of a file that could not be written.
 type Ran = (RunResult, Option<Fault>);
 
-/// Runs every plan, `jobs` at a time, or as many as there are cores and memory for. What comes of it
-/// does not depend on the number of jobs. `control` must have been made for as many plans.
+/// Runs every plan, `jobs` at a time, or as many as there are cores and memory for. What comes of
+/// it does not depend on the number of jobs. `control` must have been made for as many plans.
 ///
 /// # Errors
 /// The first fault that is found before the first plan runs: all are checked then.
@@ -149,8 +149,8 @@ fn run_one(
     let requests = feed.end();
     let (course, observer) = run?;
     remarks.extend(requests.source().warnings());
-    let by_priority = prepared.resolved.config.metadata.block_class.by_priority();
-    if drive.migrates() && !by_priority && drive.blocks_apart() == 0 {
+    let sets_apart = prepared.resolved.config.metadata.block_class.apart() > 0;
+    if drive.migrates() && sets_apart && drive.blocks_apart() == 0 {
         let blocks = prepared.resolved.geometry().blocks;
         let what = "no block is set apart, so that no page can move";
         let why = "data and metadata.block_class.measured.read_hot_share leave none";

@@ -12,7 +12,8 @@ use crate::source::Requests;
 /// Requests whose arrivals are looked at before a run: some tenths of a second.
 const SAMPLED: usize = 1 << 20;
 
-/// Refuses a file of intervals that the first million arrivals already make too long, before the run begins.
+/// Refuses a file of intervals that the first million arrivals already make too long, before the
+/// run begins.
 ///
 /// # Errors
 /// When it would have too many rows. What is wrong with a request, the run tells.

@@ -81,8 +81,8 @@ pub(crate) struct Begun {
     pub copied: bool,
 }
 
-/// The drive of a plan, where others of its comparison may begin alike; `None` if it was stopped before
-/// it was there.
+/// The drive of a plan, where others of its comparison may begin alike; `None` if it was stopped
+/// before it was there.
 pub(crate) fn set_up(
     prepared: &Prepared,
     control: &Control,
@@ -128,8 +128,8 @@ pub(crate) fn set_up_for(
 /// How long a stop may go unheard while a drive is drawn.
 const UNHEARD: Duration = Duration::from_millis(20);
 
-/// The drive of a plan in its start state, and whether that was drawn for another plan; `None` if it was
-/// stopped meanwhile.
+/// The drive of a plan in its start state, and whether that was drawn for another plan; `None` if
+/// it was stopped meanwhile.
 fn drawn(
     tenants: impl FnOnce() -> Result<Vec<Tenant>, Fault>,
     prepared: &Prepared,
@@ -144,8 +144,8 @@ fn drawn(
     Ok(start.map(|(start, copied)| (Drive::begin(resolved.clone(), start), copied)))
 }
 
-/// What a drive begins with; `None` if it was stopped meanwhile. To draw a large one takes seconds, and it
-/// knows of no stop: what is no longer wanted is drawn to its end aside.
+/// What a drive begins with; `None` if it was stopped meanwhile. To draw a large one takes seconds,
+/// and it knows of no stop: what is no longer wanted is drawn to its end aside.
 fn drawn_aside(
     resolved: Arc<Resolved>,
     tenants: Vec<Tenant>,
@@ -167,7 +167,8 @@ fn drawn_aside(
     std::panic::resume_unwind(panic)
 }
 
-/// Counts how often the workload reads and writes each page, if a policy of the drive wants to know.
+/// Counts how often the workload reads and writes each page, if a policy of the drive wants to
+/// know.
 ///
 /// # Errors
 /// When the workload cannot be read.
@@ -199,8 +200,9 @@ pub(crate) fn publish_uses(
     Ok(())
 }
 
-/// Lets the workload go through the drive's buffer once, without time, if what pages are used for is to be
-/// known from the start; and programs the data that is on the drive accordingly, if it is to.
+/// Lets the workload go through the drive's buffer once, without time, if what pages are used for
+/// is to be known from the start; and programs the data that is on the drive accordingly, if it is
+/// to.
 ///
 /// # Errors
 /// When the workload cannot be read.
@@ -223,7 +225,8 @@ pub(crate) fn rehearse(
     Ok(())
 }
 
-/// Programs the data that is on the drive at the start as it would be if it were written now, if it is to.
+/// Programs the data that is on the drive at the start as it would be if it were written now, if it
+/// is to.
 pub(crate) fn program_start(prepared: &Prepared, drive: &mut Drive) {
     // A state has been programmed as it was.
     if prepared.plan.state.is_none() && !prepared.steady {

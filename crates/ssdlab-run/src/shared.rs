@@ -1,5 +1,6 @@
-//! A trace that several plans read, by itself or in a mix: it is parsed once, however long it is, and what was
-//! parsed is kept for the others ([`keep`]). Nobody waits for another, and who comes later finds all of it.
+//! A trace that several plans read, by itself or in a mix: it is parsed once, however long it is,
+//! and what was parsed is kept for the others ([`keep`]). Nobody waits for another, and who comes
+//! later finds all of it.
 
 mod keep;
 #[cfg(test)]
@@ -81,8 +82,8 @@ impl Shared {
         self.inside.lock().expect("no thread panics while it parses")
     }
 
-    /// Appends a part to a batch, parsed now if nobody has, and says how many requests it has and how much of the
-    /// trace was read; `None` if there was no room for it.
+    /// Appends a part to a batch, parsed now if nobody has, and says how many requests it has and
+    /// how much of the trace was read; `None` if there was no room for it.
     fn part(
         &self,
         at: usize,
@@ -112,8 +113,8 @@ impl Shared {
         Ok(Some((count, progress)))
     }
 
-    /// The hash of the file, found once: as it was read if it was read to its end; others are not to wait
-    /// while it is read for that alone.
+    /// The hash of the file, found once: as it was read if it was read to its end; others are not
+    /// to wait while it is read for that alone.
     fn sha256(&self) -> Result<Option<String>, Fault> {
         let found = || match self.inside() {
             inside if inside.ended => Source::sha256(&inside.trace),
@@ -137,7 +138,8 @@ impl Shared {
     }
 }
 
-/// What one plan sees of a trace that it shares. All who share one must ask for parts of the same sizes.
+/// What one plan sees of a trace that it shares. All who share one must ask for parts of the same
+/// sizes.
 pub struct View {
     shared: Arc<Shared>,
     next: usize,

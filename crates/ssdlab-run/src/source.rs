@@ -15,7 +15,8 @@ use crate::twin;
 /// The latest arrival: as much time again is left for what it waits for.
 pub(crate) const LATEST: Nanos = Nanos::from_ns(1 << 61);
 
-/// The requests of a plan in batches, each of them on the drive and at the time when it is to arrive.
+/// The requests of a plan in batches, each of them on the drive and at the time when it is to
+/// arrive.
 pub struct Requests {
     source: Box<dyn Source>,
     /// Requests that may still be read.
@@ -66,8 +67,8 @@ impl Requests {
     /// The next requests in place of what `batch` holds; none at the end.
     ///
     /// # Errors
-    /// When the trace is wrong, or a request comes too late, or does not lie on the drive and is not to be
-    /// folded. All requests before it are given first.
+    /// When the trace is wrong, or a request comes too late, or does not lie on the drive and is
+    /// not to be folded. All requests before it are given first.
     pub fn read(&mut self, batch: &mut Vec<Record>) -> Result<(), Fault> {
         batch.clear();
         if let Some(wrong) = self.wrong.take() {

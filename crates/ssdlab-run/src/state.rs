@@ -74,8 +74,8 @@ fn hex(hash: &Sha256) -> String {
     hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes what an idle drive holds to a new file, of which this is known besides; what the file says of
-/// itself.
+/// Writes what an idle drive holds to a new file, of which this is known besides; what the file
+/// says of itself.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -87,8 +87,8 @@ pub(crate) fn save(drive: Drive, known: Header, to: NewFile) -> Result<Header, F
     Ok(header)
 }
 
-/// Writes a state, of which this is known besides its contents, a drive's [`Media`]; returns what it says
-/// of itself.
+/// Writes a state, of which this is known besides its contents, a drive's [`Media`]; returns what
+/// it says of itself.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -97,8 +97,8 @@ pub fn write_state(
     known: Header,
     media: &impl Serialize,
 ) -> std::io::Result<Header> {
-    // The hash of the contents stands before them: they are gone through twice, for they may be half as
-    // large as memory.
+    // The hash of the contents stands before them: they are gone through twice, for they may be
+    // half as large as memory.
     let nowhere = BufWriter::new(Hashed::new(std::io::sink()));
     let contents = postcard::to_io(media, nowhere).map_err(std::io::Error::other)?;
     let contents = contents.into_inner().map_err(std::io::Error::from)?;
@@ -127,8 +127,8 @@ fn write_hash<W: Write>(file: &mut BufWriter<Hashed<W>>) -> std::io::Result<()> 
     file.flush()
 }
 
-/// Reads a state file and checks it: what it says of itself, and what the drive held; `None` if it was
-/// stopped.
+/// Reads a state file and checks it: what it says of itself, and what the drive held; `None` if it
+/// was stopped.
 ///
 /// # Errors
 /// When it cannot be read, is no state file, is damaged, or holds what no drive can.

@@ -8,7 +8,8 @@ use crate::control::Control;
 use crate::prepare::Prepared;
 use crate::source::Requests;
 
-/// The pages that each submission queue asks for, if the drive wants to know; none if it was stopped.
+/// The pages that each submission queue asks for, if the drive wants to know; none if it was
+/// stopped.
 ///
 /// # Errors
 /// When the workload cannot be read.

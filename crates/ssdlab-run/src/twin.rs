@@ -38,8 +38,8 @@ pub(crate) fn of(plan: &Plan) -> Result<Option<&'static Twin>, Fault> {
     })
 }
 
-/// The fault of a trace that cannot be opened; if there is no such file and a workload is called so,
-/// with how that is run.
+/// The fault of a trace that cannot be opened; if there is no such file and a workload is called
+/// so, with how that is run.
 pub(crate) fn missed(spec: &str, plan: &Plan, fault: Fault) -> Fault {
     let is_closed = Kind::NAMES.contains(&spec) && !Path::new(spec).exists();
     match twin_of(spec, family(&plan.device)) {

@@ -30,8 +30,8 @@ pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
     Ok((!other.is_empty()).then_some(line))
 }
 
-/// Where cells age by another clock (`flash.time_scale`) than requests come by: data then grows old faster or
-/// slower than it did when they were recorded.
+/// Where cells age by another clock (`flash.time_scale`) than requests come by: data then grows old
+/// faster or slower than it did when they were recorded.
 pub fn of_clock(prepared: &Prepared) -> Option<String> {
     let cells = f64::from(prepared.resolved.config.flash.time_scale);
     let recorded = prepared.plan.trace.is_some() || prepared.twin.is_some();
@@ -50,7 +50,8 @@ fn rounded(factor: f64) -> f64 {
     (factor * 1e3).round() / 1e3
 }
 
-/// If requests carry hints of which this drive's policies make nothing, or none where these wait for some.
+/// If requests carry hints of which this drive's policies make nothing, or none where these wait
+/// for some.
 pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
     let configured = prepared.workload.hints.iter().any(|hint| *hint != 0);
     match (Drive::heeds_hints(&prepared.resolved), configured, hinted) {

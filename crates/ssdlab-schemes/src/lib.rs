@@ -1,9 +1,10 @@
 //! The policies of published systems, a folder each, and the catalog from which a config chooses.
 //!
-//! A folder holds the policies of a system, what they keep, and the bundles of settings that name its variants.
-//! State that several policies of a drive read is [`metadata`]. The lists below name every policy: a new one is
-//! its file and its line, which gives it its name in configs, help texts, the schema and, with `as`, as a scheme.
-//! [`catalog`] has the schemes of several policies, and the drives that ship.
+//! A folder holds the policies of a system, what they keep, and the bundles of settings that name
+//! its variants. State that several policies of a drive read is [`metadata`]. The lists below name
+//! every policy: a new one is its file and its line, which gives it its name in configs, help
+//! texts, the schema and, with `as`, as a scheme. [`catalog`] has the schemes of several policies,
+//! and the drives that ship.
 
 #[macro_use]
 mod slot;
@@ -16,12 +17,15 @@ pub mod metadata;
 mod pa_ssd;
 mod pv_read;
 mod readguard;
-/// Streams: writes whose data is expected to live as long share blocks, so that these become invalid together.
+mod renamed;
+/// Streams: writes whose data is expected to live as long share blocks, so that these become
+/// invalid together.
 mod streams {
     pub mod sepbit;
 }
 
 use crate::catalog::Entry;
+pub use renamed::RENAMED;
 use ssdlab_base::{Nanos, SimTime, choice};
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Level, PlaneId};
@@ -103,7 +107,8 @@ slot! { $ each_program_mode
         per_class => PerClass in crate::dlv::per_class,
         /// Every page with the same voltages (HIRE's comparisons).
         fixed => FixedMode in crate::hire::fixed_mode,
-        /// Higher voltages for pages that are mostly read, lower ones for what is mostly written (HIRE).
+        /// Higher voltages for pages that are mostly read, lower ones for what is mostly written
+        /// (HIRE).
         per_hotness => PerHotness in crate::hire::per_hotness,
     } default normal, schemes PROGRAM_MODES from "program_mode = [\"", "\"]\n"
 }
@@ -164,7 +169,8 @@ background! { $ each_background
     gc => Gc in ssdlab_policy::background, on,
     /// Pages that are read often move to blocks that are read fast (PV-read). Off by default.
     read_hot_migration => ReadHotMigration in crate::pv_read::read_hot_migration, off,
-    /// Static wear leveling with two pools, within priorities and across them (ReadGuard). Off by default.
+    /// Static wear leveling with two pools, within priorities and across them (ReadGuard). Off by
+    /// default.
     dual_pool => DualPool in crate::readguard::dual_pool, off,
     /// Garbage collection by subpool (ReadGuard). Off by default.
     subpool_gc => SubpoolGc in crate::readguard::subpool_gc, off,

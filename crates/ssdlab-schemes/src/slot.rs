@@ -1,5 +1,5 @@
-//! What a list of policies becomes: the names and settings that a config may choose from, the policies themselves,
-//! and the calls that reach whichever was chosen.
+//! What a list of policies becomes: the names and settings that a config may choose from, the
+//! policies themselves, and the calls that reach whichever was chosen.
 
 /// Passes what every policy is asked on to whichever was chosen.
 macro_rules! learns {

@@ -1,7 +1,8 @@
-//! Runs every twin to its end and writes targets and achieved figures into `docs/concepts/twins.md`.
+//! Runs every twin to its end and writes targets and achieved figures into
+//! `docs/concepts/twins.md`.
 //!
-//! `cargo run --release -p ssdlab-workload --example twins_table docs/concepts/twins.md [NAME ...]`, in
-//! place of what stands between the marks; with names, prints their rows only.
+//! `cargo run --release -p ssdlab-workload --example twins_table docs/concepts/twins.md [NAME
+//! ...]`, in place of what stands between the marks; with names, prints their rows only.
 
 use std::fmt::Write as _;
 use std::time::Instant;

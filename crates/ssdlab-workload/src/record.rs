@@ -15,8 +15,8 @@ pub enum Op {
     Flush,
 }
 
-/// The largest read or write that is taken for one: what an NVMe command can ask for at most, 65,536 blocks
-/// of 4 KiB. A larger one is a broken line, or a mistyped size.
+/// The largest read or write that is taken for one: what an NVMe command can ask for at most,
+/// 65,536 blocks of 4 KiB. A larger one is a broken line, or a mistyped size.
 pub const MOST_REQUEST: Bytes = Bytes::from_kib(256 << 10);
 /// The largest trim, likewise: what Linux's block layer can ask for at most, 2^32 bytes.
 pub const MOST_TRIM: Bytes = Bytes::from_gib(4);

@@ -107,7 +107,7 @@ LOAD = [
     click.option(
         "--until-worn",
         metavar="SHARE",
-        help="Replay until this share of blocks is worn out, such as 5%.",
+        help="Replay until this share of blocks is worn out, such as 5%; needs flash.cycles_per_erase.",
     ),
     click.option(
         "--time-scale", type=PositiveNumber(), help="Multiply the times between arrivals by X."
@@ -152,7 +152,7 @@ SWEEP = [
     ),
 ]
 
-OUTPUT = [
+RUNNING = [
     click.option(
         "--jobs",
         type=WholeNumber(1),
@@ -161,6 +161,9 @@ OUTPUT = [
     click.option(
         "--paranoid", is_flag=True, help="Check the drive's invariants after every event."
     ),
+]
+
+OUTPUT = [
     click.option("--json", metavar="FILE", help="Write the results as JSON, - for stdout."),
 ]
 
@@ -190,7 +193,8 @@ RUN_GROUPS = {
     "The load": LOAD,
     "The start": [*START, *SAVED_STATE],
     "Several runs": SWEEP,
-    "What comes out": [*OUTPUT, *DRAWING, *RECORDING],
+    "How it runs": RUNNING,
+    "Outputs": [*OUTPUT, *DRAWING, *RECORDING],
 }
 """The options of a run by the headings of its help."""
 

@@ -125,7 +125,8 @@ impl Data {
         full_of(self.sectors, what)
     }
 
-    /// What a page holds that is not mapped and was never trimmed: the map was there from the start.
+    /// What a page holds that is not mapped and was never trimmed: the map was there from the
+    /// start.
     fn unmapped(&self, lpn: Lpn) -> u64 {
         if lpn.0 >= self.translations { BEFORE } else { self.unmapped }
     }

@@ -132,7 +132,8 @@ pub enum ArrayUnit {
     /// Each plane on its own.
     #[default]
     Plane,
-    /// A die: its planes work together only with the same operation at equal page offsets, if at all.
+    /// A die: its planes work together only with the same operation at equal page offsets, if at
+    /// all.
     Die,
     /// A chip: one of its dies at a time, as the scheduler of MQSim has it in effect.
     Chip,
@@ -168,19 +169,19 @@ pub struct FlashConfig {
     /// or `chip` (one die at a time). Default: `plane`. Source: DLV, section 2.1; MQSim for `chip`.
     pub array: ArrayUnit,
     /// Whether the planes of a die do the same operation together, at equal page offsets; only with
-    /// `array` other than `plane`. Without it a die, or a chip, does one thing at a time. Default: true.
-    /// Source: MQSim; PA-SSD (ruled) for a chip without it.
+    /// `array` other than `plane`. Without it a die, or a chip, does one thing at a time. Default:
+    /// true. Source: MQSim; PA-SSD (ruled) for a chip without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multi_plane: Option<bool>,
     /// Transfer rate of a channel. Default: `800MB/s`. Assumed.
     pub bus_rate: BytesPerSecond,
-    /// P/E cycles that each erase counts for, in the cells and in the controller's books: with more than
-    /// 1, wear runs forward to the end of a drive's life in a run of minutes. Default: 1. Source: what
-    /// an erase is.
+    /// P/E cycles that each erase counts for, in the cells and in the controller's books: with more
+    /// than 1, wear runs forward to the end of a drive's life in a run of minutes. Default: 1.
+    /// Source: what an erase is.
     #[schemars(range(min = 1, max = 1000))]
     pub cycles_per_erase: u32,
-    /// Time that passes in the cells, and for what the controller does by days, for each unit of the
-    /// run's: data ages and blocks rest as they would if the arrivals of a trace had not been
+    /// Time that passes in the cells, and for what the controller does by days, for each unit of
+    /// the run's: data ages and blocks rest as they would if the arrivals of a trace had not been
     /// compressed. Default: 1. Source: ReadGuard, section 6.1 (ruled: 10).
     #[schemars(range(min = 1, max = 1000))]
     pub time_scale: u32,
@@ -191,8 +192,8 @@ pub struct FlashConfig {
     /// program's command goes before its page. With `0ns` commands need no channel. Default: `0ns`.
     /// Source: ONFI (some 0.3 us, which few models count).
     pub command_time: Nanos,
-    /// Who goes first when several need a channel: `fifo` or `data_out_first` (pages that were read,
-    /// before commands and pages to be programmed). Default: `fifo`. Source: MQSim for
+    /// Who goes first when several need a channel: `fifo` or `data_out_first` (pages that were
+    /// read, before commands and pages to be programmed). Default: `fifo`. Source: MQSim for
     /// `data_out_first`.
     pub bus_order: BusOrder,
     /// Whether a sensed page moves to a cache register, so that the next can be sensed while it is
@@ -203,18 +204,19 @@ pub struct FlashConfig {
     /// parts).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hold_until_decoded: Option<bool>,
-    /// How further attempts of a read that failed to decode follow one another: `serial`, or `pipelined`
-    /// (the next is sensed while one is transferred and decoded); the latter only where array units
-    /// hold reads until they have decoded. Default: `serial`. Source: Park et al., ASPLOS 2021 (PR2), for
-    /// `pipelined`.
+    /// How further attempts of a read that failed to decode follow one another: `serial`, or
+    /// `pipelined` (the next is sensed while one is transferred and decoded); the latter only where
+    /// array units hold reads until they have decoded. Default: `serial`. Source: Park et al.,
+    /// ASPLOS 2021 (PR2), for `pipelined`.
     pub retries: RetriesChoice,
-    /// Loops of which a program consists, each as long as the others: a suspend policy that drops loops
-    /// drops at most one; only with such a policy. Default: 5. Source: ReadGuard, section 6.1 (ruled: of 80 us).
+    /// Loops of which a program consists, each as long as the others: a suspend policy that drops
+    /// loops drops at most one; only with such a policy. Default: 5. Source: ReadGuard, section 6.1
+    /// (ruled: of 80 us).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub program_loops: Option<u8>,
-    /// Loops of which an erase consists; only with a suspend policy that drops loops. Default: 5. Source: ReadGuard,
-    /// section 6.1 (ruled: of 700 us).
+    /// Loops of which an erase consists; only with a suspend policy that drops loops. Default: 5.
+    /// Source: ReadGuard, section 6.1 (ruled: of 700 us).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub erase_loops: Option<u8>,
@@ -280,9 +282,9 @@ pub struct BufferConfig {
     /// Source: HIRE, section 3 (reads and writes both cached).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
-    /// Share of its pages that are kept free: as long as fewer are, the next to leave are programmed
-    /// ahead of need, and writes wait only if they outrun that. With 0 a page leaves when another
-    /// needs its place; only with a buffer. Default: 0. Assumed.
+    /// Share of its pages that are kept free: as long as fewer are, the next to leave are
+    /// programmed ahead of need, and writes wait only if they outrun that. With 0 a page leaves
+    /// when another needs its place; only with a buffer. Default: 0. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_free: Option<Share>,
 }
@@ -319,13 +321,13 @@ pub enum Allocation {
     Dynamic,
 }
 
-/// The part of the page map that the controller holds: translation pages, the least recently used of
-/// which leave first.
+/// The part of the page map that the controller holds: translation pages, the least recently used
+/// of which leave first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MapCacheConfig {
-    /// Share of the entries that it holds; not beside `size`. Default: 0.1. Source: PV-read, section
-    /// IV.D.
+    /// Share of the entries that it holds; not beside `size`. Default: 0.1. Source: PV-read,
+    /// section IV.D.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<Share>,
     /// Its size, in place of a share. Default: as `share` says. Source: PV-read, section IV.D.
@@ -357,25 +359,25 @@ pub struct FtlConfig {
     /// (P), the fastest-changing first: one of the 24. Default: `CWDP`. Source: DLV, Table II.
     pub allocation_order: String,
     /// The order in which a block's pages are programmed: `strict` (the conventional one) or
-    /// `relaxed` (each page type by itself behind the next lower one, and several blocks of a plane at
-    /// a time). Default: `strict`. Source: PA-SSD, section 4.3.1 for `relaxed`.
+    /// `relaxed` (each page type by itself behind the next lower one, and several blocks of a plane
+    /// at a time). Default: `strict`. Source: PA-SSD, section 4.3.1 for `relaxed`.
     pub page_order: PageSequence,
-    /// The blocks that take what garbage collection moves, where `page_order` is `strict`: `separate`
-    /// (their own) or `shared` (those that the host writes: a plane has one open block). Default:
-    /// `separate`. Source: PA-SSD, section 2.2 for `shared`.
+    /// The blocks that take what garbage collection moves, where `page_order` is `strict`:
+    /// `separate` (their own) or `shared` (those that the host writes: a plane has one open block).
+    /// Default: `separate`. Source: PA-SSD, section 2.2 for `shared`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gc_stream: Option<GcStream>,
     /// Writes that cover a page in part: `read_modify_write`, `pad` or `sector_bitmap`. Default:
     /// `read_modify_write`. Source: PA-SSD (ruled).
     pub partial_writes: PartialWrites,
-    /// How much of the page map the controller holds; the rest lies on the flash and is read when it is
-    /// needed: `true`, `false` or a table with its settings. Default: false, all of it.
+    /// How much of the page map the controller holds; the rest lies on the flash and is read when
+    /// it is needed: `true`, `false` or a table with its settings. Default: false, all of it.
     pub map_cache: Toggle<MapCacheConfig>,
     /// Dynamic wear leveling: the free block that is written next. `longest_free` (no leveling),
-    /// `least_erased`, or as blocks were measured (`metadata.block_class.measured`) `fewest_errors` (RBER-based)
-    /// or `healthiest` (health-binning: the longest predicted life); with these two, what collection
-    /// moves, being colder, gets blocks of its own from the other end. Default: `least_erased`. Source:
-    /// DLV, Table II; PV-read, section III for the measured.
+    /// `least_erased`, or as blocks were measured (`metadata.block_class.measured`) `fewest_errors`
+    /// (RBER-based) or `healthiest` (health-binning: the longest predicted life); with these two,
+    /// what collection moves, being colder, gets blocks of its own from the other end. Default:
+    /// `least_erased`. Source: DLV, Table II; PV-read, section III for the measured.
     pub free_block_policy: FreeBlockPolicy,
     /// Share of blocks that are bad when the drive leaves the factory. Default: 0. Assumed.
     pub bad_blocks: Share,
@@ -432,8 +434,8 @@ pub struct StartConfig {
     /// Share of the host's pages that hold data. Default: 0. Assumed.
     pub fill: Share,
     /// Share of each plane's blocks that are full of outdated data; not beside `fill`. What is laid
-    /// down by `unwritten_reads = "footprint"` lies in them. Default: 0. Source: PA-SSD, section 5.1 (aged to
-    /// 70 %; ruled).
+    /// down by `unwritten_reads = "footprint"` lies in them. Default: 0. Source: PA-SSD, section
+    /// 5.1 (aged to 70 %; ruled).
     pub used: Share,
     /// Share of the written pages whose data is outdated, by random overwriting; only with `fill`.
     /// Default: 0. Assumed.
@@ -458,7 +460,8 @@ pub struct StartConfig {
     /// Default: `0ns`. Source: DLV and ReadGuard (ruled: 90d).
     pub age_max: Nanos,
     /// How the data on the drive was programmed: with the `normal` voltages, or as the `policy` of
-    /// `program_mode` would; not beside a state that is taken up. Default: `normal`. Source: HIRE (ruled).
+    /// `program_mode` would; not beside a state that is taken up. Default: `normal`. Source: HIRE
+    /// (ruled).
     pub program_mode: StartProgramMode,
 }
 

@@ -40,7 +40,8 @@ pub struct Resolved {
     pub map_cache: Option<MapShape>,
     /// Blocks of a plane that can be set apart and leave room for all data.
     pub most_apart: u32,
-    /// Pages of other planes that a plane can take under static allocation and leave room for its own.
+    /// Pages of other planes that a plane can take under static allocation and leave room for its
+    /// own.
     pub most_foreign: u32,
     /// Pages that the buffer holds.
     pub buffer_pages: u32,
@@ -162,7 +163,8 @@ impl Resolved {
         self.config.metadata.kept(|component| is_used(&self.config, component))
     }
 
-    /// The program mode of the host's writes to blocks of this class of which nothing else is known.
+    /// The program mode of the host's writes to blocks of this class of which nothing else is
+    /// known.
     pub fn program_mode_of(&self, class: BlockClass) -> ProgramMode {
         let (context, mut hint) = (self.policy_context(), PlacementHint::default());
         for link in &self.config.program_mode {
@@ -178,9 +180,9 @@ impl Resolved {
     }
 }
 
-/// Refuses links of the placement chain that have no effect where they stand: those that are never left anything to
-/// type, a second one that chooses streams, and one that is asked page by page before one that is asked of the whole
-/// request.
+/// Refuses links of the placement chain that have no effect where they stand: those that are never
+/// left anything to type, a second one that chooses streams, and one that is asked page by page
+/// before one that is asked of the whole request.
 fn check_links(links: &[PlacementChoice], setup: &PolicyContext) -> Result<(), Refusal> {
     let needs: Vec<_> = links.iter().map(|link| AnyPlacement::build(link, setup).needs()).collect();
     let types: Vec<Typed> = needs.iter().map(|needs| needs.types).collect();

@@ -17,15 +17,16 @@ pub struct PipelinedConfig {
     /// Whether the first retry, too, is sensed before the first attempt is known to fail. Default:
     /// false. Assumed: a read that decodes at once would sense in vain.
     pub first: bool,
-    /// Share by which the sensing of a retry is shorter, which takes from the margin that the code has
-    /// there; the code still decodes what it would have. Default: 0. Source: J. Park et al., "Reducing
-    /// Solid-State Drive Read Latency by Optimizing Read-Retry", ASPLOS 2021.
+    /// Share by which the sensing of a retry is shorter, which takes from the margin that the code
+    /// has there; the code still decodes what it would have. Default: 0. Source: J. Park et al.,
+    /// "Reducing Solid-State Drive Read Latency by Optimizing Read-Retry", ASPLOS 2021.
     pub shorter: Share,
-    /// Which retries are: `last`, the one that decodes, which has margin to spare, or `every` one, as a chip
-    /// must do that does not know which will be the last. Default: `last`. Source: ReadGuard, section 7.
+    /// Which retries are: `last`, the one that decodes, which has margin to spare, or `every` one,
+    /// as a chip must do that does not know which will be the last. Default: `last`. Source:
+    /// ReadGuard, section 7.
     pub shorter_on: ShorterOn,
-    /// From the end of a read until its array unit has given up a sensing that it began ahead. Default:
-    /// `5us`. Assumed.
+    /// From the end of a read until its array unit has given up a sensing that it began ahead.
+    /// Default: `5us`. Assumed.
     pub reset_time: Nanos,
 }
 

@@ -33,8 +33,8 @@ impl Resolved {
 }
 
 impl DriveConfig {
-    /// The streams for which a writer has blocks open: those of the link of the placement chain that chooses
-    /// among the most.
+    /// The streams for which a writer has blocks open: those of the link of the placement chain
+    /// that chooses among the most.
     pub fn streams(&self) -> Streams {
         let links = self.placement.iter().map(AnyPlacement::streams);
         links.fold(Streams::ONE, |most, own| if own.count > most.count { own } else { most })
@@ -56,7 +56,8 @@ pub(super) fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u3
 /// The purpose of the draw of bad blocks.
 const BAD: u64 = 0xbad;
 
-/// Whether a block was bad when the drive left the factory, by hash so that the order of visits does not matter.
+/// Whether a block was bad when the drive left the factory, by hash so that the order of visits
+/// does not matter.
 pub fn is_bad(seed: u64, block: BlockId, share: f64) -> bool {
     rng::unit(rng::hash(seed, BAD, u64::from(block.0))) < share
 }
@@ -74,8 +75,8 @@ pub fn spare_blocks(config: &DriveConfig, logical_pages: u32) -> u32 {
     usable_blocks(config).saturating_sub(data)
 }
 
-/// Blocks of a plane that are kept for writing and collecting, and those of the worst plane that are
-/// bad.
+/// Blocks of a plane that are kept for writing and collecting, and those of the worst plane that
+/// are bad.
 fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     let geometry = &config.geometry;
     let planes = geometry.plane_count();
@@ -97,7 +98,8 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     // Static wear leveling has blocks open of its own; who moves pages has one open of each class.
     let wearing = u32::from(AnyBackground::any_uses(&config.background, |uses| uses.cold_blocks));
     let classes = config.metadata.block_class.classes() as u32;
-    // A block is open for each stream; where it is known what pages are used for, there may be one for each use.
+    // A block is open for each stream; where it is known what pages are used for, there may be one
+    // for each use.
     let streams = u32::from(config.streams().count);
     let kinds = classes * streams.max(config.metadata.page_kinds().into());
     if config.metadata.block_class.by_priority() {
@@ -113,9 +115,10 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
 /// collection would be all that the drive does. Assumed.
 const APART_MOST: f64 = 0.875;
 
-/// The share of what is left then that pages of other planes may take under static allocation, which
-/// brings every page home when it is written again: the rest stays with the plane's own. Those that lie
-/// where blocks are set apart count, too: they go to the others when theirs is emptied. Assumed.
+/// The share of what is left then that pages of other planes may take under static allocation,
+/// which brings every page home when it is written again: the rest stays with the plane's own.
+/// Those that lie where blocks are set apart count, too: they go to the others when theirs is
+/// emptied. Assumed.
 const FOREIGN_MOST: f64 = 0.5;
 
 /// Blocks of a plane that data leave free.

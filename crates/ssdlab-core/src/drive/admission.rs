@@ -98,8 +98,8 @@ impl Drive {
         }
     }
 
-    /// Unmaps the pages that a trim covers whole, of those that it touches, each after what came before
-    /// it.
+    /// Unmaps the pages that a trim covers whole, of those that it touches, each after what came
+    /// before it.
     #[inline(never)]
     fn trim(&mut self, slot: u32, touched: u32) {
         let request = self.machine.host[slot].request;

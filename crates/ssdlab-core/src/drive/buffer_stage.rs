@@ -169,9 +169,9 @@ impl BufferStage {
         self.the_buffer().leaves_ahead();
     }
 
-    /// Programs what was written of a page, once it is in the buffer, which was full or not before it
-    /// left; its departure's number. It is placed as the write that waits for it would be or, if none
-    /// does, as the one that wrote it last.
+    /// Programs what was written of a page, once it is in the buffer, which was full or not before
+    /// it left; its departure's number. It is placed as the write that waits for it would be or, if
+    /// none does, as the one that wrote it last.
     fn program_page(
         &mut self,
         machine: &mut Machine,
@@ -284,8 +284,8 @@ impl BufferStage {
         machine.host[slot].remaining += u32::from(waits);
     }
 
-    /// Sends an operation on to translation. One that programs a page of the buffer waits until the page has
-    /// moved in.
+    /// Sends an operation on to translation. One that programs a page of the buffer waits until the
+    /// page has moved in.
     #[inline]
     pub(super) fn translate(
         &mut self,

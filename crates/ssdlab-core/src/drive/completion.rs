@@ -1,5 +1,5 @@
-//! An operation ended: the books are brought up to date, whoever asked for it goes on or ends, and those that
-//! waited for its page begin.
+//! An operation ended: the books are brought up to date, whoever asked for it goes on or ends, and
+//! those that waited for its page begin.
 
 use ssdlab_nand::Lpn;
 

@@ -1,4 +1,5 @@
-//! The way through a scheduler that lets requests wait: in, and on to the flash when it lets them go.
+//! The way through a scheduler that lets requests wait: in, and on to the flash when it lets them
+//! go.
 
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
@@ -201,8 +202,8 @@ impl Dispatcher {
         }
     }
 
-    /// Offers the requests that wait for a plane whose job has ended, and returns that plane; `None` if no job
-    /// has ended since the last offer.
+    /// Offers the requests that wait for a plane whose job has ended, and returns that plane;
+    /// `None` if no job has ended since the last offer.
     pub(super) fn offer_ended(&mut self, machine: &mut Machine) -> Option<PlaneId> {
         let hold = self.hold.as_mut()?;
         let plane = hold.ended.pop()?;

@@ -29,8 +29,8 @@ pub struct BlockInfo {
     pub erases: u32,
     /// Pages that hold valid data.
     pub valid: u16,
-    /// True raw bit error rate of its worst page; `None` under flat physics, and of a block that holds
-    /// nothing.
+    /// True raw bit error rate of its worst page; `None` under flat physics, and of a block that
+    /// holds nothing.
     pub rber: Option<f64>,
 }
 
@@ -113,7 +113,8 @@ impl Drive {
         self.machine.policies.states()
     }
 
-    /// What each policy counts for results, by its place in the config; only of those that count something.
+    /// What each policy counts for results, by its place in the config; only of those that count
+    /// something.
     pub fn counters(&mut self) -> BTreeMap<String, Counters> {
         let counters = self.machine.policies.counters();
         counters.filter(|(_, counters)| !counters.is_empty()).collect()
@@ -182,7 +183,8 @@ impl Drive {
         self.machine.history.lives.as_deref().map_or(1.0, Lives::may_wear_out)
     }
 
-    /// The share of the blocks that have worn out since the start; 0 where wear does not run forward.
+    /// The share of the blocks that have worn out since the start; 0 where wear does not run
+    /// forward.
     pub fn worn_out(&self) -> f64 {
         self.machine.history.lives.as_deref().map_or(0.0, Lives::worn_out)
     }
@@ -200,8 +202,8 @@ impl Drive {
         let held = self.machine.resolved.map_cache.map_or(0, |shape| u64::from(shape.slots));
         bits.push(("map_cache", held * self.machine.geometry.page_size.get() * 8));
         if self.machine.resolved.flash.reads_pass {
-            // The voltages with which a read that was set aside failed last, on each plane: of the host's, and
-            // of one of collection.
+            // The voltages with which a read that was set aside failed last, on each plane: of the
+            // host's, and of one of collection.
             let needs = AnySuspend::needs(&self.machine.resolved.config.suspend);
             let most = u64::from(needs.max_suspended_reads) + 1;
             let planes = u64::from(self.machine.geometry.plane_count());
@@ -253,7 +255,8 @@ impl Drive {
         }
     }
 
-    /// Records events of these kinds from now on, as texts: what a policy that subscribes to them learns.
+    /// Records events of these kinds from now on, as texts: what a policy that subscribes to them
+    /// learns.
     pub fn record_events(&mut self, kinds: EventMask) {
         self.machine.policies.record(kinds);
     }
@@ -270,9 +273,9 @@ impl Drive {
         self.machine.flash.record(self.machine.now, until.as_ns());
     }
 
-    /// Works out from now on what follows from a read or a program as soon as that is known, where it can: less
-    /// happens by itself, and all of it as it would. Not of a drive that is watched or recorded or that has
-    /// something under way.
+    /// Works out from now on what follows from a read or a program as soon as that is known, where
+    /// it can: less happens by itself, and all of it as it would. Not of a drive that is watched or
+    /// recorded or that has something under way.
     pub fn foresee(&mut self) {
         if self.is_idle() && self.machine.auditor.is_none() {
             self.machine.flash.foresee(

@@ -11,8 +11,8 @@ use crate::ftl::{BlockState, Ftl, Writer};
 use crate::policy::PlacementHint;
 use crate::policy::allocation::BlockClass;
 
-/// Where pages are laid down among those that are outdated: the used blocks of each plane by turns. By default
-/// there are none.
+/// Where pages are laid down among those that are outdated: the used blocks of each plane by turns.
+/// By default there are none.
 #[derive(Clone, Debug, Default)]
 pub struct Laying {
     /// The used blocks of each plane and class.
@@ -37,8 +37,8 @@ impl Laying {
         Laying { blocks: (0..parts).map(used).collect(), laid: vec![0; parts], classes }
     }
 
-    /// The place of the next page of a plane, if it has one left: of the class that is asked for, else of
-    /// the nearest below it, else of the nearest above.
+    /// The place of the next page of a plane, if it has one left: of the class that is asked for,
+    /// else of the nearest below it, else of the nearest above.
     fn next(
         &mut self,
         plane: PlaneId,

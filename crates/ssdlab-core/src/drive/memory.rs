@@ -1,8 +1,9 @@
 //! How much of the machine's memory a drive takes: known before it is built.
 //!
-//! Most tables of a drive are zero pages of the operating system: they are reserved as a whole, and become
-//! resident where they are touched. What is counted as resident here is touched for certain. The estimate is
-//! never above what the drive really takes, so that no drive is refused that could be built.
+//! Most tables of a drive are zero pages of the operating system: they are reserved as a whole, and
+//! become resident where they are touched. What is counted as resident here is touched for certain.
+//! The estimate is never above what the drive really takes, so that no drive is refused that could
+//! be built.
 
 use ssdlab_base::math;
 
@@ -13,7 +14,8 @@ use crate::host::Active;
 
 /// Resident bytes of a plane: its lanes, its unit, its share of the timers. Measured.
 const PLANE: u64 = 800;
-/// Resident bytes of a block: its row of the block table, and its place among those that are free. Measured.
+/// Resident bytes of a block: its row of the block table, and its place among those that are free.
+/// Measured.
 const BLOCK: u64 = 16;
 /// Resident bytes of a block with bit errors: what happened to its cells.
 const CELLS: u64 = 32;
@@ -25,11 +27,11 @@ const NUMBERS_TOGETHER: f64 = 4096.0 / NUMBER as f64;
 const DRAWN: f64 = 0.97;
 /// Bytes of a mask of a page's sectors.
 const MASK: u64 = 8;
-/// Bytes that a slot of the buffer takes besides itself: its place in the order of eviction, and among those
-/// that are free.
+/// Bytes that a slot of the buffer takes besides itself: its place in the order of eviction, and
+/// among those that are free.
 const IN_ORDER: u64 = 12;
-/// Bytes that a page operation takes besides itself while it is under way: its page among those with
-/// operations under way.
+/// Bytes that a page operation takes besides itself while it is under way: its page among those
+/// with operations under way.
 const HAZARD: u64 = 48;
 
 /// Bytes that something takes of the machine's memory.
@@ -103,8 +105,9 @@ impl Resolved {
         let filled = start.fill.of(u64::from(self.logical_pages));
         let pages = f64::from(geometry.page_count());
         let written = (filled as f64 / (1.0 - start.invalid.get()) / pages).min(1.0);
-        // Logical pages are filled from the first on. Their blocks lie anywhere on a plane, and a page of the
-        // machine's memory is touched if one of the blocks is written whose entries it holds.
+        // Logical pages are filled from the first on. Their blocks lie anywhere on a plane, and a
+        // page of the machine's memory is touched if one of the blocks is written whose entries it
+        // holds.
         let blocks_together = (NUMBERS_TOGETHER / f64::from(geometry.pages)).max(1.0);
         let touched = 1.0 - math::pow(1.0 - written, blocks_together);
         (filled + (pages * touched * DRAWN) as u64) * NUMBER

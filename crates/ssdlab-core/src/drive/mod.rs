@@ -1,14 +1,16 @@
 //! The drive itself: it wires the rooms together and holds no policy.
 //!
-//! It has three verbs: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`]. Its parts are types of their
-//! own, and none knows one above it:
+//! It has three verbs: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`]. Its parts are
+//! types of their own, and none knows one above it:
 //!
-//! 1. the drive: `admission` takes a request in, `serve` gives work to a free array unit, `completion` ends an
-//!    operation and sends on what waited for it;
-//! 2. `background` chooses, begins and ends relocations; `buffer_stage` leads pages through the page buffer;
+//! 1. the drive: `admission` takes a request in, `serve` gives work to a free array unit,
+//!    `completion` ends an operation and sends on what waited for it;
+//! 2. `background` chooses, begins and ends relocations; `buffer_stage` leads pages through the
+//!    page buffer;
 //! 3. `translation` looks pages up, and loads the part of the map that is not held;
 //! 4. `dispatch` lets operations wait for a scheduler with a window;
-//! 5. `machine` is the state that all of them share. It asks the policies and enqueues operations at the flash.
+//! 5. `machine` is the state that all of them share. It asks the policies and enqueues operations
+//!    at the flash.
 
 mod admission;
 mod ahead;
@@ -65,8 +67,8 @@ impl Drive {
         Drive::for_tenants(resolved, &[])
     }
 
-    /// A drive as configured, in its start state; where blocks are kept apart by priority, the data that is
-    /// on it lies in blocks of these tenants.
+    /// A drive as configured, in its start state; where blocks are kept apart by priority, the data
+    /// that is on it lies in blocks of these tenants.
     pub fn for_tenants(resolved: Arc<Resolved>, tenants: &[Tenant]) -> Drive {
         let start = Start::draw(&resolved, tenants);
         Drive::begin(resolved, start)
@@ -166,8 +168,8 @@ impl Drive {
         self.check_invariants();
     }
 
-    /// Carries out an action as if a policy had asked for it; for tests. A timer that is set so shows in
-    /// [`Drive::take_events`].
+    /// Carries out an action as if a policy had asked for it; for tests. A timer that is set so
+    /// shows in [`Drive::take_events`].
     pub fn ask(&mut self, action: Action) {
         self.machine.policies.ask(action);
         self.act_and_serve();

@@ -13,8 +13,8 @@ use crate::policy::component::FirstPass;
 use crate::policy::event::{Actions, Event};
 use ssdlab_schemes::AnyEviction;
 
-/// A first pass of a workload through a drive's buffer, in which no time passes. The metadata components and
-/// the eviction policy learn by events; their actions are dropped.
+/// A first pass of a workload through a drive's buffer, in which no time passes. The metadata
+/// components and the eviction policy learn by events; their actions are dropped.
 #[derive(Debug)]
 pub struct Rehearsal {
     buffer: Buffer,
@@ -106,7 +106,8 @@ impl Drive {
         self.machine.policies.publish_to_components(&Event::CountsReset);
     }
 
-    /// Programs the data that is on the drive as it would be if it were written now; before the run.
+    /// Programs the data that is on the drive as it would be if it were written now; before the
+    /// run.
     pub fn program_start(&mut self) {
         let machine = &mut self.machine;
         let StartConfig { program_mode, unwritten_reads, .. } = machine.resolved.config.start;

@@ -32,7 +32,8 @@ impl Drive {
         }
     }
 
-    /// As [`Drive::handle_flash_events`], which is a part of the event loop: here the flash seldom has an event.
+    /// As [`Drive::handle_flash_events`], which is a part of the event loop: here the flash seldom
+    /// has an event.
     #[inline(never)]
     fn handle_started(&mut self) {
         self.handle_flash_events();

@@ -142,8 +142,8 @@ impl Media {
 }
 
 impl Drive {
-    /// What the flash and the tables of it hold, which takes no memory beside the drive's; `None` while
-    /// something is under way, or the buffer holds what has not been programmed.
+    /// What the flash and the tables of it hold, which takes no memory beside the drive's; `None`
+    /// while something is under way, or the buffer holds what has not been programmed.
     pub fn media(mut self) -> Option<Media> {
         let unwritten = self.buffer.pages.as_ref().is_some_and(|buffer| {
             let mut pages = buffer.pages();
@@ -163,8 +163,8 @@ impl Drive {
         })
     }
 
-    /// A drive as configured that holds this. A component or policy that the drive of the contents had goes on with
-    /// what it kept; others begin.
+    /// A drive as configured that holds this. A component or policy that the drive of the contents
+    /// had goes on with what it kept; others begin.
     ///
     /// # Errors
     /// When the contents are those of a drive of another shape, or what a policy kept cannot be.

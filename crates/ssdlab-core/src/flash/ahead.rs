@@ -1,5 +1,5 @@
-//! Retries that are sensed ahead: while an attempt is transferred and decoded, its unit senses the next
-//! one already, as chips do that read into a cache register.
+//! Retries that are sensed ahead: while an attempt is transferred and decoded, its unit senses the
+//! next one already, as chips do that read into a cache register.
 
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Nanos, SimTime};
@@ -33,8 +33,8 @@ impl SensedAhead {
 }
 
 impl Flash {
-    /// Tells that a unit which gives out an attempt may sense the next one, if there is one that it may
-    /// sense ahead.
+    /// Tells that a unit which gives out an attempt may sense the next one, if there is one that it
+    /// may sense ahead.
     pub(super) fn tell_of_room_ahead(&mut self, id: UnitId) {
         let Some(ahead) = &self.setup.ahead else { return };
         let head = self.units[id.0 as usize].head;
@@ -48,8 +48,8 @@ impl Flash {
         }
     }
 
-    /// Senses the next attempts of the reads that a unit gives out, each at the level that it was given
-    /// for that.
+    /// Senses the next attempts of the reads that a unit gives out, each at the level that it was
+    /// given for that.
     pub fn sense_ahead(&mut self, id: UnitId, now: u64) {
         let Some(ahead) = &self.setup.ahead else { return };
         let spans = self.held(id).map(|member| {
@@ -68,8 +68,8 @@ impl Flash {
         self.units[id.0 as usize].ahead = Ahead::Sensed;
     }
 
-    /// Reads that failed go on with the attempt that their unit has sensed ahead, or still senses; false
-    /// if there is none.
+    /// Reads that failed go on with the attempt that their unit has sensed ahead, or still senses;
+    /// false if there is none.
     pub fn continue_ahead(&mut self, id: UnitId, now: u64) -> bool {
         let unit = &mut self.units[id.0 as usize];
         let ahead = std::mem::replace(&mut unit.ahead, Ahead::Nothing);

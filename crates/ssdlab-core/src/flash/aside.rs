@@ -73,7 +73,8 @@ impl Flash {
         self.interrupt(id, whole, now);
     }
 
-    /// Lets the loop that a unit is in end, and sets the rest aside then; nothing if it is the last.
+    /// Lets the loop that a unit is in end, and sets the rest aside then; nothing if it is the
+    /// last.
     pub fn stop_after_loop(&mut self, id: UnitId, now: u64) {
         let left = self.left(id, now);
         let unit = &self.units[id.0 as usize];
@@ -159,8 +160,8 @@ impl Flash {
         }
     }
 
-    /// Whether the array time that an operation was given and that is left of it are what it takes and
-    /// what was dropped.
+    /// Whether the array time that an operation was given and that is left of it are what it takes
+    /// and what was dropped.
     pub(super) fn adds_up(&self, id: UnitId, left: u64, now: u64) -> Result<(), String> {
         let unit = &self.units[id.0 as usize];
         let works = matches!(unit.state, State::Programming | State::Erasing);
@@ -195,8 +196,8 @@ impl Flash {
         self.setup.reads_pass && self.higher_read_waits(unit, Rank::of(&self.txns[unit.head]))
     }
 
-    /// How many of the host's reads a unit has set aside: those of collection, the lowest of all, leave it
-    /// its places.
+    /// How many of the host's reads a unit has set aside: those of collection, the lowest of all,
+    /// leave it its places.
     fn hosts_aside(&self, unit: &Unit) -> u8 {
         let heads = self.heads_aside(unit).map(|head| Rank::of(&self.txns[head]));
         heads.filter(|rank| *rank != Rank::BACKGROUND).count() as u8

@@ -204,8 +204,8 @@ impl Flash {
         Ok(())
     }
 
-    /// Checks the reads that a unit has set aside: each group of a higher rank than that below it, none
-    /// more urgent than the host's, all failed, and no block of theirs being erased.
+    /// Checks the reads that a unit has set aside: each group of a higher rank than that below it,
+    /// none more urgent than the host's, all failed, and no block of theirs being erased.
     fn audit_reads_aside(&self, unit: &Unit, census: &mut Census) -> Result<(), String> {
         for id in self.reads_aside(unit).take(self.txns.slots()) {
             census.found(id, "what is set aside")?;

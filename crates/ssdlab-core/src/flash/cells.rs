@@ -42,7 +42,8 @@ pub struct Cells {
     /// Pages that were programmed, and those that were read for the host, by their voltages.
     programmed: [u64; PROGRAM_MODES_MAX],
     read: [u64; PROGRAM_MODES_MAX],
-    /// Erases, each counted by the wear of the voltages with which its block's pages were programmed.
+    /// Erases, each counted by the wear of the voltages with which its block's pages were
+    /// programmed.
     worn: f64,
     pages_per_block: usize,
 }
@@ -87,8 +88,8 @@ impl Past {
 }
 
 const UNBORN: CellTime = CellTime::from_ns(i64::MIN);
-/// The longest time on the cells' clock, before the start and after it: a century and more. Sums and
-/// differences of two are no overflow.
+/// The longest time on the cells' clock, before the start and after it: a century and more. Sums
+/// and differences of two are no overflow.
 const LONGEST: i64 = i64::MAX / 2;
 /// Of a page that was not programmed since the erase, or before the start: normally, then.
 const UNKNOWN: u8 = u8::MAX;
@@ -175,8 +176,8 @@ impl Cells {
         Level::last_of(self.levels())
     }
 
-    /// When the first page of a block was programmed since its erase, on the cells' clock; none if it
-    /// holds nothing. What a controller knows too that stamps its blocks.
+    /// When the first page of a block was programmed since its erase, on the cells' clock; none if
+    /// it holds nothing. What a controller knows too that stamps its blocks.
     pub fn stamp(&self, block: BlockId) -> Option<CellTime> {
         self.facts.blocks.get(block.index()).and_then(Past::born)
     }
@@ -222,8 +223,8 @@ impl Cells {
         (self.probe > 0).then(|| (self.errors as f64 / counted, self.rber / counted))
     }
 
-    /// How old the data was of the reads whose errors were counted, in milliseconds of the cells' clock; a
-    /// controller's own reads count as well.
+    /// How old the data was of the reads whose errors were counted, in milliseconds of the cells'
+    /// clock; a controller's own reads count as well.
     pub fn ages(&self) -> &Histogram<u64> {
         &self.ages
     }
@@ -234,9 +235,9 @@ impl Cells {
         block * pages..(block + 1) * pages
     }
 
-    /// Since the counts were last reset: pages that were programmed and pages that were read for the host, by
-    /// their voltages; and erases, each counted by the wear of the voltages with which its block's pages
-    /// had been programmed.
+    /// Since the counts were last reset: pages that were programmed and pages that were read for
+    /// the host, by their voltages; and erases, each counted by the wear of the voltages with which
+    /// its block's pages had been programmed.
     pub fn wearing(&self) -> (&[u64], &[u64], f64) {
         let classes = self.chip.program_modes().len();
         (&self.programmed[..classes], &self.read[..classes], self.worn)
@@ -371,8 +372,8 @@ impl Cells {
         self.chip.level_needed(block, &conditions).unwrap_or(Level::BEYOND)
     }
 
-    /// Where a read starts: as far before the level that it needs as it would have been beyond it, where that
-    /// fails as well.
+    /// Where a read starts: as far before the level that it needs as it would have been beyond it,
+    /// where that fails as well.
     #[inline]
     pub(super) fn as_far(&self, txn: &Txn) -> Level {
         if self.chip.fails_beyond() && txn.level > txn.level_needed {
@@ -448,8 +449,8 @@ impl Cells {
         self.program_mode_of(page)
     }
 
-    /// The wear of an erase of a block as its pages were programmed: the mean over those of them that
-    /// were. Source: HIRE, section 2.1 (wearing is in proportion to the voltages).
+    /// The wear of an erase of a block as its pages were programmed: the mean over those of them
+    /// that were. Source: HIRE, section 2.1 (wearing is in proportion to the voltages).
     fn wear_of_erase(&self, block: usize) -> f64 {
         let known =
             self.facts.program_mode[self.pages_of(block)].iter().filter(|class| **class != UNKNOWN);
@@ -484,8 +485,8 @@ impl Cells {
         let past = &mut self.facts.blocks[at];
         let cycles = u64::from(past.wear as u32);
         let span = u128::from(now.saturating_since(past.erased).as_ns());
-        // The mean over all cycles so far, the new ones included. Thousands of cycles of months each are
-        // more nanoseconds than a word holds.
+        // The mean over all cycles so far, the new ones included. Thousands of cycles of months
+        // each are more nanoseconds than a word holds.
         let sum = u128::from(past.dwell) * u128::from(cycles) + span;
         let dwell = (sum / u128::from(cycles + u64::from(counts_for))) as u64;
         let wear = past.wear + wear as f32;

@@ -1,9 +1,10 @@
-//! What follows once a read is sensed, or a program begins, worked out at once instead of moment by moment.
+//! What follows once a read is sensed, or a program begins, worked out at once instead of moment by
+//! moment.
 //!
-//! A bus and an ECC engine serve in turn, so that it is known from the beginning when each will be done
-//! with a page; of an attempt that will fail, when the next one is sensed, unless a read comes before
-//! that which may pass; and of a program that nothing interrupts, when it ends. Fewer moments are announced; what comes to
-//! pass is the same to the bit.
+//! A bus and an ECC engine serve in turn, so that it is known from the beginning when each will be
+//! done with a page; of an attempt that will fail, when the next one is sensed, unless a read comes
+//! before that which may pass; and of a program that nothing interrupts, when it ends. Fewer
+//! moments are announced; what comes to pass is the same to the bit.
 
 use ssdlab_base::{Nanos, SimTime};
 
@@ -51,9 +52,9 @@ impl Line {
 }
 
 impl Flash {
-    /// Works out from now on what can be foreseen, if this back end is one where it can; nothing may be
-    /// under way. `by_one` tells that reads climb the ladder level by level, `looked_at` that an order looks at
-    /// what units do.
+    /// Works out from now on what can be foreseen, if this back end is one where it can; nothing
+    /// may be under way. `by_one` tells that reads climb the ladder level by level, `looked_at`
+    /// that an order looks at what units do.
     pub fn foresee(&mut self, by_one: bool, probed_at: bool, now: u64) {
         let setup = &self.setup;
         let in_turn = !setup.data_out_first && setup.command_time == Nanos::ZERO;
@@ -126,8 +127,9 @@ impl Flash {
         self.units.len() + self.buses.len() + channel
     }
 
-    /// Lets attempts fail of which nobody learns, as long as they are the next things to happen and come no
-    /// later than `until`, the first whenever it comes. When the last of them was, if what comes next is later.
+    /// Lets attempts fail of which nobody learns, as long as they are the next things to happen and
+    /// come no later than `until`, the first whenever it comes. When the last of them was, if what
+    /// comes next is later.
     #[inline]
     pub(super) fn let_fail(&mut self, until: SimTime) -> Option<SimTime> {
         let (mut time, mut slot) = self.timers.next()?;
@@ -142,8 +144,8 @@ impl Flash {
         None
     }
 
-    /// Whether a unit senses an attempt that will fail, and nothing that is there now comes between that
-    /// and the next.
+    /// Whether a unit senses an attempt that will fail, and nothing that is there now comes between
+    /// that and the next.
     #[inline]
     fn fails_for_sure(&self, unit: usize) -> bool {
         let unit = &self.units[unit];
@@ -155,8 +157,8 @@ impl Flash {
         fails && !txn.sibling.is_some() && !self.is_overtaken(unit)
     }
 
-    /// The unit whose timer comes first has sensed its read and goes on to do so at the next level, once the attempt
-    /// has failed.
+    /// The unit whose timer comes first has sensed its read and goes on to do so at the next level,
+    /// once the attempt has failed.
     #[inline]
     fn fail_ahead(&mut self, slot: usize, now: u64) {
         self.fired = self.fired.max((now, slot));
@@ -172,8 +174,8 @@ impl Flash {
         self.timers.put_off(sensed);
     }
 
-    /// A transaction has joined the queues of a unit: if it may pass what the unit reads, the attempt
-    /// there must be seen to fail.
+    /// A transaction has joined the queues of a unit: if it may pass what the unit reads, the
+    /// attempt there must be seen to fail.
     #[inline]
     pub(super) fn look_again(&mut self, id: UnitId, now: u64) {
         if self.fails_ahead && self.setup.reads_pass {

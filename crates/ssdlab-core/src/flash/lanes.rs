@@ -86,8 +86,8 @@ pub struct Lanes {
     late_count: u64,
 }
 
-/// The order of who came late: by lane, then by the order of coming; of those that share a place there, who
-/// was put into it last goes first.
+/// The order of who came late: by lane, then by the order of coming; of those that share a place
+/// there, who was put into it last goes first.
 type Late = (u8, u64, Reverse<u64>);
 
 impl Lanes {
@@ -199,7 +199,8 @@ impl Lanes {
         Some(id)
     }
 
-    /// Puts who came late in front of its lane, if its turn has come, with all that share its place.
+    /// Puts who came late in front of its lane, if its turn has come, with all that share its
+    /// place.
     #[cold]
     fn fetch_late(&mut self, txns: &mut Txns, lane: u8) {
         let (&(_, seq, _), _) = self.late_of(lane).next().expect("a lane marked as overtaken");
@@ -224,7 +225,8 @@ mod tests {
 
     use super::*;
 
-    /// What waits in each lane, each with its place in the order of coming, as a list would have it.
+    /// What waits in each lane, each with its place in the order of coming, as a list would have
+    /// it.
     type Model = [Vec<(u64, TxnId)>; LANES];
 
     /// The one to go next: the least rank, then the least number; of each lane only its first.

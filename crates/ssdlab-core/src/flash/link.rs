@@ -44,8 +44,8 @@ impl Link {
         true
     }
 
-    /// As [`Link::request`] of one whose service is known to end when its time counts from; those whose
-    /// service ends first go first.
+    /// As [`Link::request`] of one whose service is known to end when its time counts from; those
+    /// whose service ends first go first.
     #[inline(always)]
     pub fn request_until(&mut self, txns: &mut Txns, id: TxnId) -> bool {
         let first = !self.holder.is_some() || txns[id].since < txns[self.holder].since;
@@ -61,7 +61,8 @@ impl Link {
     pub fn release(&mut self, txns: &Txns, now: u64) -> (TxnId, Option<TxnId>) {
         let ended = std::mem::replace(&mut self.holder, TxnId::NONE);
         debug_assert!(ended.is_some(), "a link ends a service that it never began");
-        // Where [`Link::request_until`] is asked, nobody sets `since`, and [`Line`](super::foresight::Line) counts.
+        // Where [`Link::request_until`] is asked, nobody sets `since`, and
+        // [`Line`](super::foresight::Line) counts.
         self.busy = self.busy.wrapping_add(now.wrapping_sub(self.since));
         let next = self.urgent.pop(txns).or_else(|| self.waiting.pop(txns));
         if let Some(next) = next {

@@ -11,8 +11,8 @@
 //!
 //! Where commands are so short that they are not modelled, reads and erases begin at once.
 //!
-//! It is the only room that asks the physics how long an operation takes and whether it decodes; who
-//! looks at blocks from outside does so through its [`Survey`].
+//! It is the only room that asks the physics how long an operation takes and whether it decodes;
+//! who looks at blocks from outside does so through its [`Survey`].
 
 mod ahead;
 mod aside;

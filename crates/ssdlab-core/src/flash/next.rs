@@ -50,8 +50,8 @@ impl Flash {
         }
     }
 
-    /// Of all lanes of a unit's planes from which it may start now, that of the least rank, and of several the
-    /// one whose first came first.
+    /// Of all lanes of a unit's planes from which it may start now, that of the least rank, and of
+    /// several the one whose first came first.
     #[inline(always)]
     fn first_of_planes(&self, unit: &Unit) -> Option<(PlaneId, u8)> {
         let first = unit.first_plane.0;

@@ -145,8 +145,8 @@ impl Flash {
         }
     }
 
-    /// Lets the earliest thing happen, after attempts of which nobody learns and that come no later than
-    /// `until`; when the last of all that was.
+    /// Lets the earliest thing happen, after attempts of which nobody learns and that come no later
+    /// than `until`; when the last of all that was.
     #[inline(always)]
     pub fn fire(&mut self, until: SimTime) -> SimTime {
         if self.fails_ahead

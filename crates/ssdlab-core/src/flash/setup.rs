@@ -24,8 +24,8 @@ pub struct FlashSetup {
     pub loops: Option<[u8; 2]>,
     /// A read that failed may be set aside for one of a higher rank.
     pub reads_pass: bool,
-    /// Operations of the host that may begin on a unit past others of a lower rank before one of those has
-    /// a turn; 0 if there is no end to it.
+    /// Operations of the host that may begin on a unit past others of a lower rank before one of
+    /// those has a turn; 0 if there is no end to it.
     pub max_passes: u16,
     /// From the command to suspend until the unit can sense.
     pub suspend_time: Nanos,

@@ -156,7 +156,8 @@ impl Flash {
         self.timeline.iter().flat_map(move |timeline| timeline.spans(now))
     }
 
-    /// Spans that a timeline holds, and those for which memory is reserved: none if nothing is recorded.
+    /// Spans that a timeline holds, and those for which memory is reserved: none if nothing is
+    /// recorded.
     pub fn spans(&self) -> (usize, usize) {
         let spans = self.timeline.as_ref().map(|timeline| &timeline.spans);
         spans.map_or((0, 0), |spans| (spans.len(), spans.capacity()))

@@ -1,5 +1,5 @@
-//! Turns: what waits behind higher ranks, or was interrupted for them, goes next once so many operations of
-//! the host have passed it.
+//! Turns: what waits behind higher ranks, or was interrupted for them, goes next once so many
+//! operations of the host have passed it.
 
 use ssdlab_nand::PlaneId;
 
@@ -14,8 +14,9 @@ impl Flash {
         most > 0 && unit.passes >= most
     }
 
-    /// What a free unit does that owes a turn, if anybody can have it: what was set aside goes before what
-    /// waits, a read before what was interrupted unless that is of a higher rank; of what waits the earliest.
+    /// What a free unit does that owes a turn, if anybody can have it: what was set aside goes
+    /// before what waits, a read before what was interrupted unless that is of a higher rank; of
+    /// what waits the earliest.
     #[cold]
     pub(super) fn turn(&self, unit: &Unit) -> Option<Next> {
         let rank = |id: TxnId| Rank::of(&self.txns[id]);

@@ -178,8 +178,8 @@ impl Txn {
         self.give(if self.failed > 0 { Part::Retry } else { part }, now);
     }
 
-    /// Gives the time since the last call to the wait for a die that works for the host, also of a read that
-    /// has failed.
+    /// Gives the time since the last call to the wait for a die that works for the host, also of a
+    /// read that has failed.
     pub fn waited_for_host(&mut self, now: u64) {
         self.give(Part::DieHost, now);
     }

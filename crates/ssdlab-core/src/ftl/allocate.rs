@@ -56,8 +56,8 @@ impl Allocator {
         }
     }
 
-    /// The blocks in use that were kept, which were checked, in the classes of `blocks`; `None` if their
-    /// pages have an order in which they cannot go on.
+    /// The blocks in use that were kept, which were checked, in the classes of `blocks`; `None` if
+    /// their pages have an order in which they cannot go on.
     pub fn restore(
         saved: &SavedOpen,
         geometry: &Geometry,
@@ -109,9 +109,9 @@ impl Allocator {
         }
     }
 
-    /// Pages of a plane that the host can still write before blocks are erased, if no job is using the
-    /// block that is kept for it; where each priority writes in blocks of its own, none as soon as one
-    /// could be without.
+    /// Pages of a plane that the host can still write before blocks are erased, if no job is using
+    /// the block that is kept for it; where each priority writes in blocks of its own, none as soon
+    /// as one could be without.
     pub fn pages_for_host(&self, plane: PlaneId) -> u32 {
         let clean = self.pools.count(plane).saturating_sub(self.pools.reserve);
         if clean == 0 && self.pools.subpools().is_some() {
@@ -128,8 +128,8 @@ impl Allocator {
         }
     }
 
-    /// Pages of a plane that hold nothing, in free blocks and in those in use, without those that are
-    /// set apart.
+    /// Pages of a plane that hold nothing, in free blocks and in those in use, without those that
+    /// are set apart.
     pub fn free_pages(&self, plane: PlaneId) -> u32 {
         let own = self.writers().iter();
         let in_use: u32 = own.map(|&writer| self.open_pages(plane, writer)).sum();
@@ -156,7 +156,8 @@ impl Allocator {
     }
 
     /// Pages of a class to which pages can still move one by one. Those of a priority go where the
-    /// plane's jobs write, too: a job must find room when only the block is free that is kept for it.
+    /// plane's jobs write, too: a job must find room when only the block is free that is kept for
+    /// it.
     pub fn pages_to_move_to(&self, plane: PlaneId, class: BlockClass) -> u32 {
         if self.pools.subpools().is_some() && self.pools.count(plane) <= self.pools.reserve {
             return 0;
@@ -197,8 +198,8 @@ impl Allocator {
         })
     }
 
-    /// Takes the page of a writer that comes nearest to the request; `None` if the plane has none for
-    /// it.
+    /// Takes the page of a writer that comes nearest to the request; `None` if the plane has none
+    /// for it.
     #[inline(always)]
     pub fn allocate(
         &mut self,
@@ -245,8 +246,8 @@ impl Allocator {
         }
     }
 
-    /// Whether what wear leveling moves takes the most worn block of all priorities from now on, not of
-    /// its own.
+    /// Whether what wear leveling moves takes the most worn block of all priorities from now on,
+    /// not of its own.
     pub fn level_across(&mut self, across: bool) {
         self.pools.level_across(across);
     }
@@ -287,8 +288,8 @@ impl Allocator {
         }
     }
 
-    /// The blocks that a writer has open, the best first, each with its stream; in the relaxed order none is
-    /// its own.
+    /// The blocks that a writer has open, the best first, each with its stream; in the relaxed
+    /// order none is its own.
     pub fn open_blocks(&self, plane: PlaneId, writer: Writer) -> Vec<(StreamId, BlockId)> {
         match &self.opened {
             OpenBlocks::Strict(opened) => opened.open_blocks(plane, writer),

@@ -14,8 +14,8 @@ pub fn check_takes(geometry: &Geometry) -> u64 {
     u64::from(geometry.block_count()) * block as u64 + u64::from(geometry.page_count()).div_ceil(8)
 }
 
-/// Checks what was kept of the translation layer of an idle drive of this shape, which keeps so many
-/// blocks of a plane free.
+/// Checks what was kept of the translation layer of an idle drive of this shape, which keeps so
+/// many blocks of a plane free.
 ///
 /// # Errors
 /// The first thing that is not as it must be.

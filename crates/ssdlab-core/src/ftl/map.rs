@@ -21,8 +21,8 @@ pub struct Map {
     forward: Vec<u32>,
     /// The logical page for which each physical page was last written, plus one; 0 for none.
     reverse: Vec<u32>,
-    /// The sectors of each mapped page that were never written, a bit each, so that it is zero where pages
-    /// were written whole; empty if not kept.
+    /// The sectors of each mapped page that were never written, a bit each, so that it is zero
+    /// where pages were written whole; empty if not kept.
     missing: Vec<u64>,
     /// All sectors of a page, a bit each; 0 if what is missing is not kept.
     whole: u64,
@@ -69,9 +69,9 @@ impl SavedMap {
         self.forward.iter().take(first).filter(|&&entry| entry != 0).count() as u32
     }
 
-    /// The same with `pages` logical pages, of which the first `data` are those of the host; `None` if
-    /// it is a map of other pages. A map that is held in part has pages of its own, which a drive
-    /// that was aged without it lacks.
+    /// The same with `pages` logical pages, of which the first `data` are those of the host; `None`
+    /// if it is a map of other pages. A map that is held in part has pages of its own, which a
+    /// drive that was aged without it lacks.
     pub fn sized(mut self, data: u32, pages: u32) -> Option<SavedMap> {
         let (data, pages) = (data as usize, pages as usize);
         if ![data, pages].contains(&self.forward.len()) {
@@ -127,8 +127,8 @@ impl Map {
         SavedMap { forward, missing, trimmed }
     }
 
-    /// The map that was saved, over `physical` pages, each of these sectors if it is to remember them; `None`
-    /// if it cannot have been one.
+    /// The map that was saved, over `physical` pages, each of these sectors if it is to remember
+    /// them; `None` if it cannot have been one.
     pub fn restore(saved: SavedMap, physical: u32, whole: u64) -> Option<Map> {
         let mut reverse = vec![0; physical as usize];
         let held = saved.forward.iter().filter(|&&entry| entry != 0).count();
@@ -150,8 +150,8 @@ impl Map {
         fits.then_some(Map { forward, reverse, missing, whole, trimmed, mapped })
     }
 
-    /// An empty map of `logical` pages over `physical` ones, which remembers which sectors of a page were
-    /// written if `whole` says which there are, a bit each.
+    /// An empty map of `logical` pages over `physical` ones, which remembers which sectors of a
+    /// page were written if `whole` says which there are, a bit each.
     pub fn new(logical: u32, physical: u32, whole: u64) -> Map {
         Map {
             forward: vec![0; logical as usize],
@@ -196,7 +196,8 @@ impl Map {
         Some(old)
     }
 
-    /// Asks for the entry of the physical page that a logical page will leave soon; which page it is.
+    /// Asks for the entry of the physical page that a logical page will leave soon; which page it
+    /// is.
     #[inline]
     pub fn expect_overwrite(&self, lpn: Lpn) -> Option<Ppn> {
         let old = self.get(lpn)?;
@@ -211,7 +212,8 @@ impl Map {
         held.for_each(|lpn| ahead::fetch(&self.forward, lpn as usize));
     }
 
-    /// Asks for the entries of logical pages that will be looked up soon, of the first of them if they are many.
+    /// Asks for the entries of logical pages that will be looked up soon, of the first of them if
+    /// they are many.
     #[inline]
     pub fn expect(&self, first: Lpn, pages: u32) {
         /// Entries in a line of memory, and the most lines that are worth asking for.
@@ -282,7 +284,8 @@ impl Map {
         Some(if self.get(lpn).is_some() { self.whole & !missing } else { 0 })
     }
 
-    /// Remembers that these sectors of a mapped page were written, and no others if it was nowhere before.
+    /// Remembers that these sectors of a mapped page were written, and no others if it was nowhere
+    /// before.
     #[inline]
     pub fn add_sectors(&mut self, lpn: Lpn, mask: u64, was_nowhere: bool) {
         if let Some(missing) = self.missing.get_mut(lpn.index()) {
@@ -302,7 +305,8 @@ pub struct ReversePart<'a> {
 }
 
 impl ReversePart<'_> {
-    /// A half of [`Map::set`] for a logical page that is nowhere: this physical page was written for it.
+    /// A half of [`Map::set`] for a logical page that is nowhere: this physical page was written
+    /// for it.
     #[inline]
     pub fn set(&mut self, ppn: Ppn, lpn: Lpn) {
         self.entries[(ppn.0 - self.first) as usize] = lpn.0 + 1;

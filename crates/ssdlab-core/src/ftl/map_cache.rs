@@ -167,7 +167,8 @@ impl MapCache {
         self.link(slot);
     }
 
-    /// An entry has changed: false if its page is not held, so that it must be changed on the flash.
+    /// An entry has changed: false if its page is not held, so that it must be changed on the
+    /// flash.
     #[inline]
     pub fn change(&mut self, lpn: Lpn) -> bool {
         self.change_page(self.page_of(lpn))

@@ -62,7 +62,8 @@ impl Ftl {
         self.alloc.allocate(shape, &mut self.blocks, plane, writer, pick)
     }
 
-    /// Whether the host can write nothing for who asks for this class on a plane until a block is erased.
+    /// Whether the host can write nothing for who asks for this class on a plane until a block is
+    /// erased.
     #[inline]
     pub fn is_full(&self, plane: PlaneId, class: Option<BlockClass>) -> bool {
         self.next_page(plane, Writer::Host, AllocRequest { class, ..AllocRequest::default() })
@@ -113,8 +114,8 @@ impl Ftl {
         free
     }
 
-    /// Bits that say how far each type of a block is programmed, in the relaxed order (PA-SSD, section
-    /// 4.3: three bytes a block).
+    /// Bits that say how far each type of a block is programmed, in the relaxed order (PA-SSD,
+    /// section 4.3: three bytes a block).
     pub fn progress_bits(&self) -> u64 {
         let of_a_type = u64::from(self.order.wordlines().ilog2()) + 1;
         let types = self.order.types().count() as u64;
@@ -185,8 +186,8 @@ impl Ftl {
         Some(old)
     }
 
-    /// A block has been erased; where blocks are dealt out by priority, `gains` is the one whose subpool
-    /// has a block more.
+    /// A block has been erased; where blocks are dealt out by priority, `gains` is the one whose
+    /// subpool has a block more.
     pub fn commit_erase(&mut self, block: BlockId, counts_for: u32, gains: Option<Priority>) {
         self.blocks.erased(block, counts_for);
         let plane = self.geometry.plane_of(block);

@@ -1,4 +1,5 @@
-//! The plane on which a logical page is written: dealt out in a fixed order, or the one with the least to do.
+//! The plane on which a logical page is written: dealt out in a fixed order, or the one with the
+//! least to do.
 
 use ssdlab_nand::{Geometry, Lpn, PlaneId};
 
@@ -81,8 +82,8 @@ impl WritePlanes {
         self.order.plane_of(lpn)
     }
 
-    /// The plane with the least to do. One that is full, and so waits for an erase, takes no more while another
-    /// can. Among equals the next in turn.
+    /// The plane with the least to do. One that is full, and so waits for an erase, takes no more
+    /// while another can. Among equals the next in turn.
     pub fn least_loaded(
         &mut self,
         load: impl Fn(PlaneId) -> u32,

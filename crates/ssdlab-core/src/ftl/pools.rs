@@ -28,13 +28,14 @@ pub struct Pools {
     /// Free blocks of a plane that only a job may open: it gives one back when it ends.
     pub reserve: u32,
     free_block_policy: FreeBlockPolicy,
-    /// Whether what is moved, which is colder than what the host writes, goes to the blocks that come
-    /// last.
+    /// Whether what is moved, which is colder than what the host writes, goes to the blocks that
+    /// come last.
     moves_last: bool,
     freed: u32,
     /// The free blocks of the drive, where classes are cut out of these by priority.
     subpools: Option<Subpools>,
-    /// Whether what wear leveling moves takes the most worn block of all priorities, not of its own.
+    /// Whether what wear leveling moves takes the most worn block of all priorities, not of its
+    /// own.
     across: bool,
 }
 
@@ -102,8 +103,8 @@ impl Pools {
         plane.index() * self.classes + class.index()
     }
 
-    /// Gives an erased block back; where classes are subpools, `gains` says which of them has a block
-    /// more from now on.
+    /// Gives an erased block back; where classes are subpools, `gains` says which of them has a
+    /// block more from now on.
     pub fn give_back(
         &mut self,
         blocks: &mut BlockTable,
@@ -164,8 +165,9 @@ impl Pools {
         self.count(plane) >= self.reserve
     }
 
-    /// Takes a block for a writer that may open one. Where classes are subpools and this one has none on
-    /// the plane, it is the next worse one's, else the next better one's, and becomes one of this class.
+    /// Takes a block for a writer that may open one. Where classes are subpools and this one has
+    /// none on the plane, it is the next worse one's, else the next better one's, and becomes one
+    /// of this class.
     pub fn take(
         &mut self,
         blocks: &mut BlockTable,
@@ -224,9 +226,9 @@ impl Pools {
         taken
     }
 
-    /// Classes from the one that is asked for to the worst, then from it to the best that is not set apart;
-    /// without a request from the worst up, so that the best are left for whoever asks for them. Where classes
-    /// are subpools, that one alone.
+    /// Classes from the one that is asked for to the worst, then from it to the best that is not
+    /// set apart; without a request from the worst up, so that the best are left for whoever asks
+    /// for them. Where classes are subpools, that one alone.
     #[inline]
     pub fn nearest(&self, hint: Option<BlockClass>) -> impl Iterator<Item = BlockClass> + use<> {
         let last = self.classes - 1;

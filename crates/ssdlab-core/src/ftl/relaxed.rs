@@ -57,7 +57,8 @@ impl Relaxed {
         }
     }
 
-    /// What is kept of it: the blocks that are programmed in part, in the order in which they go on.
+    /// What is kept of it: the blocks that are programmed in part, in the order in which they go
+    /// on.
     pub fn save(&self) -> Vec<RelaxedOpen> {
         let planes = (self.left.len() / self.classes) as u32;
         let partial = (0..planes).flat_map(|plane| self.partial(PlaneId(plane)));
@@ -97,7 +98,8 @@ impl Relaxed {
         pool * usize::from(self.types) + page_type.index()
     }
 
-    /// Blocks of a plane that are programmed in part, class by class, the one opened first in front.
+    /// Blocks of a plane that are programmed in part, class by class, the one opened first in
+    /// front.
     fn partial(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         let top = PageType(self.types - 1);
         let pools = BlockClass::numbered(0..self.classes).map(move |class| self.pool(plane, class));
@@ -115,8 +117,8 @@ impl Relaxed {
         self.free
     }
 
-    /// The types to try, the one that is asked for first: then those below it, then those above it. Without
-    /// a request the highest first, which is the conventional order.
+    /// The types to try, the one that is asked for first: then those below it, then those above it.
+    /// Without a request the highest first, which is the conventional order.
     #[inline]
     fn nearest(&self, hint: Option<PageType>) -> impl Iterator<Item = PageType> + use<> {
         let requested = hint.map_or(self.types - 1, |hint| hint.0.min(self.types - 1));

@@ -1,6 +1,5 @@
-//! The strict order: each writer of a plane has a block open for every class and every stream, and fills it
-//! page after page. What garbage collection moves may share
-//! the host's.
+//! The strict order: each writer of a plane has a block open for every class and every stream, and
+//! fills it page after page. What garbage collection moves may share the host's.
 
 use std::ops::Range;
 
@@ -50,7 +49,8 @@ impl Strict {
         }
     }
 
-    /// What is kept of it: the number of streams, and the open blocks in the order in which they go on.
+    /// What is kept of it: the number of streams, and the open blocks in the order in which they go
+    /// on.
     pub fn save(&self) -> (u8, Vec<StrictOpen>) {
         let kept = |open: &Open, writer: usize, stream: StreamId| StrictOpen {
             block: open.block,
@@ -172,8 +172,8 @@ impl Strict {
         self.parked.iter().position(fits)
     }
 
-    /// Takes the next page of a writer in a class. Where there is no block for a stream, that of another
-    /// will do.
+    /// Takes the next page of a writer in a class. Where there is no block for a stream, that of
+    /// another will do.
     #[inline(always)]
     pub fn allocate(
         &mut self,

@@ -1,5 +1,5 @@
-//! The free blocks of the whole drive in order, the best first, cut into one run of neighbours for each
-//! priority. Source: ReadGuard, section 5.2.
+//! The free blocks of the whole drive in order, the best first, cut into one run of neighbours for
+//! each priority. Source: ReadGuard, section 5.2.
 
 use std::collections::BTreeSet;
 
@@ -46,10 +46,10 @@ impl Subpools {
         debug_assert!(was, "a free block lies in the run of its class");
     }
 
-    /// A block has become free: it takes its place in the order, and the boundaries between that place and
-    /// the run that `gains` pass by one block each, so that it is this run that has a block more; without
-    /// `gains` the run of that place. Returns the run where the block itself lies first, then the
-    /// blocks that a boundary has passed, in that order.
+    /// A block has become free: it takes its place in the order, and the boundaries between that
+    /// place and the run that `gains` pass by one block each, so that it is this run that has a
+    /// block more; without `gains` the run of that place. Returns the run where the block itself
+    /// lies first, then the blocks that a boundary has passed, in that order.
     pub fn give(&mut self, block: Ranked, gains: Option<Priority>) -> (BlockClass, Vec<Passed>) {
         let reaches = |run: &BTreeSet<Ranked>| run.last().is_some_and(|&worst| block < worst);
         let own = self.runs.iter().position(reaches);

@@ -88,8 +88,8 @@ impl Hazards {
         true
     }
 
-    /// Ends an operation on a page. Those that may go on now join the ones that are [ready](Hazards::ready); true
-    /// if there were none, so that nobody sends them on as yet.
+    /// Ends an operation on a page. Those that may go on now join the ones that are
+    /// [ready](Hazards::ready); true if there were none, so that nobody sends them on as yet.
     #[inline]
     pub fn release(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) -> bool {
         let were_none = self.ready.is_empty();

@@ -111,7 +111,8 @@ impl BufferCounts {
     }
 }
 
-/// Entries looked up in the part of the page map that is held, and what that cost. Serialised in results.
+/// Entries looked up in the part of the page map that is held, and what that cost. Serialised in
+/// results.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct MapCounts {
     /// Entries that were held.
@@ -120,8 +121,8 @@ pub struct MapCounts {
     pub misses: u64,
     /// Translation pages that were changed and written back when they left.
     pub written_back: u64,
-    /// Translation pages that were changed where they lay, read first: garbage collection moves pages
-    /// whose entries are not held.
+    /// Translation pages that were changed where they lay, read first: garbage collection moves
+    /// pages whose entries are not held.
     pub changed_on_flash: u64,
 }
 

@@ -14,8 +14,8 @@ pub struct StreamCounts {
     pub host_pages: u64,
     /// Pages that the controller programmed there: what it moved, and the map's own.
     pub moved_pages: u64,
-    /// Blocks that garbage collection emptied. A block that was full at the start may have no known stream; it
-    /// is not counted.
+    /// Blocks that garbage collection emptied. A block that was full at the start may have no known
+    /// stream; it is not counted.
     pub blocks_collected: u64,
     /// Pages that these blocks still held when that began.
     pub valid_pages: u64,
@@ -63,7 +63,8 @@ impl StreamStats {
     ) {
         let block = geometry.block_of(page);
         let is_first = geometry.page_in_block(page) == PageInBlock(0);
-        // A block that was open before the start may be of no stream until a writer goes on with it.
+        // A block that was open before the start may be of no stream until a writer goes on with
+        // it.
         if is_first || self.of_block[block.index()] == UNKNOWN {
             self.opened(block, self.streams.of(hint));
         }

@@ -158,8 +158,9 @@ fn the_owner_of_a_relocation_learns_that_it_was_dropped() {
 }
 
 #[test]
-fn a_page_that_the_host_has_not_read_moves_if_pages_move() {
-    for (mut rig, moves) in [(Rig::new(&PAGES_MOVE), 1), (Rig::new(&[]), 0)] {
+fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
+    let factory = "metadata.block_class = { factory = { shares = [0.5, 0.5] } }";
+    for mut rig in [&PAGES_MOVE[..], &[], &[factory], &STREAMS].map(Rig::new) {
         rig.write(0);
         rig.finish();
         let lies = |rig: &Rig| rig.drive.ftl().map.get(Lpn(0)).expect("a page that was written");
@@ -170,12 +171,10 @@ fn a_page_that_the_host_has_not_read_moves_if_pages_move() {
         assert_eq!(rig.drive.ftl().map.get(lpn), None);
         rig.drive.ask(Action::MigratePage { lpn, class: BlockClass(0) });
         rig.finish();
-        assert_eq!(rig.drive.stats().migration.hot, moves);
-        assert_eq!(lies(&rig) != was, moves == 1);
-        if moves == 1 {
-            let block = rig.drive.resolved().geometry().block_of(lies(&rig));
-            assert_eq!(rig.drive.ftl().blocks.class(block), BlockClass(0));
-        }
+        assert_eq!(rig.drive.stats().migration.hot, 1);
+        assert_ne!(lies(&rig), was);
+        let block = rig.drive.resolved().geometry().block_of(lies(&rig));
+        assert_eq!(rig.drive.ftl().blocks.class(block), BlockClass(0));
         // The rig checks what it reads.
         rig.read(0);
         rig.finish();

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use crate::support::{Rig, Step, play, step};
 
-/// Every user of chance: victims and evictions that are drawn, blocks that differ, pages that were there before.
+/// Every user of chance: victims and evictions that are drawn, blocks that differ, pages that were
+/// there before.
 const SETS: [&str; 7] = [
     "geometry = { channels = 2, planes = 2, blocks = 20 }",
     "host.queues = 2",

@@ -161,7 +161,8 @@ fn a_read_goes_before_a_write_that_was_let_go_and_has_not_begun() {
     assert_eq!(rig.end_of(read), Some(zero + BUS + PROGRAM + READ + BUS));
 }
 
-/// Requests of so many pages on the planes from the first on, ten microseconds apart; when each ends.
+/// Requests of so many pages on the planes from the first on, ten microseconds apart; when each
+/// ends.
 fn ends(rig: &mut Rig, requests: &[(Op, u64, u64)]) -> Vec<u64> {
     let tags: Vec<_> = requests
         .iter()

@@ -10,7 +10,8 @@ const PLANES: u64 = 4;
 const MOST_PAGES: u64 = 16;
 const DEPTH: u32 = 16;
 
-/// Requests of these sizes in pages, one of so many of them a write, as fast as the drive takes them.
+/// Requests of these sizes in pages, one of so many of them a write, as fast as the drive takes
+/// them.
 fn flood(sizes: [u64; 2], writes: u64, draws: &[(u64, bool)]) -> Vec<Step> {
     let step = |(at, &(place, small)): (usize, &(u64, bool))| {
         let op = if at as u64 % writes == writes - 1 { Op::Write } else { Op::Read };
@@ -61,7 +62,8 @@ proptest! {
 
 #[test]
 fn writes_behind_reads_of_several_planes_go_after_their_deadline() {
-    // Five pages from plane 0 on: each read needs it twice, and is let go by any plane that is free.
+    // Five pages from plane 0 on: each read needs it twice, and is let go by any plane that is
+    // free.
     let draws: Vec<_> = (0..1500).map(|at| (at % 50 * PLANES * 8, true)).collect();
     let mut steps = flood([5, 5], u64::MAX, &draws);
     for (at, place) in [(70, 60), (71, 61)] {

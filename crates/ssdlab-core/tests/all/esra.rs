@@ -23,7 +23,8 @@ fn dropped(rig: &Rig) -> (u64, u64, u64) {
 fn a_program_goes_on_at_the_beginning_of_the_loop_that_a_read_dropped() {
     for (loops, set) in [(5, ""), (4, "flash.program_loops = 4")] {
         let one = PROGRAM / loops;
-        // Loops begin when the page has come over the bus; a read that is there before drops nothing.
+        // Loops begin when the page has come over the bus; a read that is there before drops
+        // nothing.
         for (done, turn) in
             [(0, 0), (1, 0), (one - 1, 0), (one, 1), (one + 1, 1), (3 * one - 1, 2), (3 * one, 3)]
         {
@@ -217,8 +218,8 @@ fn shorter_loops_lose_less() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The auditor checks after every event that the array time of what is programmed and erased adds
-    /// up, and that the parts of every latency do.
+    /// The auditor checks after every event that the array time of what is programmed and erased
+    /// adds up, and that the parts of every latency do.
     #[test]
     fn no_time_is_lost_or_counted_twice(
         array in prop::sample::select(vec!["plane", "die", "chip"]),

@@ -282,7 +282,8 @@ fn a_low_read_goes_on_between_high_ones() {
     assert!(low <= 4 * period, "{low}");
 }
 
-/// Which of so many high reads ends before the operation does that `low` offers, when all are there at once.
+/// Which of so many high reads ends before the operation does that `low` offers, when all are there
+/// at once.
 fn passed_by(set: &str, high: u64, low: impl Fn(&mut Rig) -> u64) -> usize {
     let (mut rig, _) = rig(&[set], 2);
     let low = low(&mut rig);

@@ -34,7 +34,8 @@ fn a_flushed_page_keeps_its_slot_until_it_is_programmed() {
         let evict = format!("eviction = \"{evict}\"");
         let sets = ["buffer.size = \"4KiB\"", &*evict];
         let ends = ends_of_writes(&sets, 6, flush);
-        // Each write but the first moves in when the one before it has moved in and been programmed.
+        // Each write but the first moves in when the one before it has moved in and been
+        // programmed.
         let expected: Vec<u64> = (0..6).map(|write| IN + write * (ONE + IN)).collect();
         assert_eq!(ends, expected, "{evict}");
     }

@@ -23,8 +23,8 @@ const SUBPOOLS: &str = "
 const READS: &[&str] =
     &["hold_until_decoded = true", "hold_until_decoded = false", "cache_read = true"];
 
-/// Carries a stream of requests out, at most `depth` at a time, and stops so many nanoseconds after the
-/// last with requests under way.
+/// Carries a stream of requests out, at most `depth` at a time, and stops so many nanoseconds after
+/// the last with requests under way.
 fn play(rig: &mut Rig, steps: &[Step], depth: u32, after: u64) -> Result<(), String> {
     for step in steps {
         rig.until(rig.now() + step.gap / 8);

@@ -1,4 +1,5 @@
-//! What an order that holds requests back lets go, and when: in parts, as a whole, beside collection.
+//! What an order that holds requests back lets go, and when: in parts, as a whole, beside
+//! collection.
 
 use ssdlab_base::rng;
 use ssdlab_core::Op;

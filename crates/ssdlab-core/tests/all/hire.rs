@@ -1,4 +1,5 @@
-//! HIRE: what the buffer learns of pages, the blocks that they lie in, and the voltages of their cells.
+//! HIRE: what the buffer learns of pages, the blocks that they lie in, and the voltages of their
+//! cells.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -148,7 +149,8 @@ fn a_page_keeps_its_kind_when_it_is_moved() {
 #[test]
 fn what_is_moved_goes_to_the_open_block_of_its_kind() {
     let mut rig = Rig::new(&HIRE);
-    // Twenty-four pages that are mostly read; all but one are written anew, so that their blocks are collected.
+    // Twenty-four pages that are mostly read; all but one are written anew, so that their blocks
+    // are collected.
     for page in 0..24 {
         uses(&mut rig, Op::Write, page);
         (0..20).for_each(|_| uses(&mut rig, Op::Read, page));
@@ -417,7 +419,8 @@ fn an_erase_wears_by_the_mean_over_the_pages_that_were_programmed() {
 
 #[test]
 fn what_is_read_to_be_written_anew_leaves_the_write_its_own_voltages() {
-    // Nothing is known of page 9, so that it was programmed normally; from now on it is mostly written.
+    // Nothing is known of page 9, so that it was programmed normally; from now on it is mostly
+    // written.
     let start = ["start.program_mode = \"policy\"", "start.unwritten_reads = \"lazy\""];
     let mut rig = Rig::new(&[&HIRE[..], &start].concat());
     for _ in 0..2 {
@@ -429,8 +432,8 @@ fn what_is_read_to_be_written_anew_leaves_the_write_its_own_voltages() {
     assert_eq!(program_mode_of(&rig.drive, 9), REDUCED);
 }
 
-/// Erases all blocks about so often with these voltages; the weights of programs and of erases over their
-/// numbers, and the mean rate of errors that the wear of the blocks leaves.
+/// Erases all blocks about so often with these voltages; the weights of programs and of erases over
+/// their numbers, and the mean rate of errors that the wear of the blocks leaves.
 fn worn_with(program_modes: &str) -> (f64, f64, f64) {
     let program = format!("program_mode = [{{ fixed = {{ mode = \"{program_modes}\" }} }}]");
     let physics =

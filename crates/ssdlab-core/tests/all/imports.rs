@@ -1,4 +1,5 @@
-//! No imports form a circle: neither between the files of a folder nor between folders, in any crate.
+//! No imports form a circle: neither between the files of a folder nor between folders, in any
+//! crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -94,8 +95,8 @@ fn target(path: &str, from: &Module, all: &BTreeMap<Module, String>) -> Option<M
     Some(found)
 }
 
-/// Who imports whom, of modules side by side: a file that imports one of another folder makes its folder import
-/// that. What is between a module and those within it is no import of this kind.
+/// Who imports whom, of modules side by side: a file that imports one of another folder makes its
+/// folder import that. What is between a module and those within it is no import of this kind.
 fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut edges: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
     for (from, text) in all {

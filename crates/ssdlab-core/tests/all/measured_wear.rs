@@ -14,8 +14,8 @@ const WORN: &str = "start = { pe_cycles = 100, pe_spread = 30, fill = 0.9 }";
 /// What becomes of the blocks of a drive of which a tenth is overwritten again and again.
 #[derive(Debug)]
 struct Worn {
-    /// The rate with which a block was made, the mean over all erases over that over the blocks that
-    /// were erased.
+    /// The rate with which a block was made, the mean over all erases over that over the blocks
+    /// that were erased.
     worn_by: f64,
     /// The highest error rate of a block over the mean.
     worst: f64,

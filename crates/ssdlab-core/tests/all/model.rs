@@ -141,8 +141,8 @@ fn collector() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// Classes of blocks, on a drive whose blocks differ and age, or types of pages, and who makes use of
-/// them; of groups such shares are set apart.
+/// Classes of blocks, on a drive whose blocks differ and age, or types of pages, and who makes use
+/// of them; of groups such shares are set apart.
 fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
     let shares = one_of(&["0.33", "0.2, 0.3", "0.1, 0.2, 0.3"]);
     let place = one_of(&["next_page", "small_to_strong"]);
@@ -273,7 +273,8 @@ fn by_hotness() -> impl Strategy<Value = Vec<String>> {
     (initial, start, (size, any::<bool>()), place, (fill, room), 0..40u32).prop_map(
         |(initial, start, (size, keeps), place, (fill, (blocks, slack)), above)| {
             let above = 0.5 + f64::from(above) / 100.0;
-            // Open blocks of the host, and of the collector and the leveler for each kind, and one free.
+            // Open blocks of the host, and of the collector and the leveler for each kind, and one
+            // free.
             let free = f64::from(8 + slack) / f64::from(blocks) + 1e-6;
             vec![
                 format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),

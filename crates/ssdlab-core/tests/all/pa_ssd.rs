@@ -54,8 +54,8 @@ fn the_conventional_drive_has_one_block_open_a_plane_for_all_that_is_written() {
 
 #[test]
 fn on_the_conventional_drive_large_writes_wait_for_the_slowest_pages() {
-    // Single pages on planes by chance, so that where one is in its blocks tells nothing of the others:
-    // what the closed form takes for granted.
+    // Single pages on planes by chance, so that where one is in its blocks tells nothing of the
+    // others: what the closed form takes for granted.
     let mut rig = Rig::unwatched(&[SHAPE, TIMES], 1).unwrap();
     play(&mut rig, &writes(3000, Some(1)), 16).unwrap();
     let mut slowest_page_type = [0u64; 3];

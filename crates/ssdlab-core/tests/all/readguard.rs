@@ -1,4 +1,5 @@
-//! ReadGuard's block manager: whose blocks pages lie in, and what becomes of blocks that grow worse.
+//! ReadGuard's block manager: whose blocks pages lie in, and what becomes of blocks that grow
+//! worse.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -158,7 +159,8 @@ fn rounds_are_held_by_the_cells_clock_and_keep_no_drive_awake() {
     assert_eq!(repairs(&rig).rounds, 3, "also those that came due while it was idle");
 }
 
-/// How many pairs of full blocks there are of which that of the higher priority truly has the higher error rate.
+/// How many pairs of full blocks there are of which that of the higher priority truly has the
+/// higher error rate.
 fn inverted(drive: &Drive) -> usize {
     let (geometry, table) = (drive.resolved().geometry(), &drive.ftl().blocks);
     let each = geometry.block_count() / geometry.plane_count();
@@ -287,8 +289,8 @@ fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
 
 #[test]
 fn repairs_that_wait_do_not_begin_while_wear_is_levelled_across() {
-    // A round a minute of the cells, which is 0.6 s of the run, each of more jobs than planes; they begin one
-    // after the other on each plane.
+    // A round a minute of the cells, which is 0.6 s of the run, each of more jobs than planes; they
+    // begin one after the other on each plane.
     let mut rig = full(&[
         "background.dual_pool = { threshold = 5, cross_priority_threshold = 12 }",
         "background.inversion_repair = { interval = \"1min\", margin = 0, monitor = { max_write_share = 0.4 } }",

@@ -38,7 +38,8 @@ fn churn(rig: &mut Rig, queues: &[u8], writes: u64) {
     rig.finish();
 }
 
-/// How far the blocks that hold data were made worse than as many of the best: 0 the best, 1 as all are.
+/// How far the blocks that hold data were made worse than as many of the best: 0 the best, 1 as all
+/// are.
 fn worse_than_best(drive: &Drive) -> f64 {
     let geometry = drive.resolved().geometry();
     let mut rates = drive.flash().cells.base_rates(geometry);
@@ -142,7 +143,8 @@ fn without_the_host_a_round_waits_for_what_the_last_one_wanted() {
     assert_eq!(rounds(&rig), 1);
     let ended = rig.now();
     assert!(ended > 4 * 60_000_000, "{ended}");
-    // One that has come due meanwhile is held when time goes on, and not one for each that was missed.
+    // One that has come due meanwhile is held when time goes on, and not one for each that was
+    // missed.
     rig.until(ended + 1).finish();
     assert_eq!(rounds(&rig), 2);
 }

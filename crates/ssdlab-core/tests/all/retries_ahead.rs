@@ -1,5 +1,5 @@
-//! Retries that are sensed while the attempt before is transferred and decoded; reads that start where
-//! their layer was read last.
+//! Retries that are sensed while the attempt before is transferred and decoded; reads that start
+//! where their layer was read last.
 
 use ssdlab_core::Op;
 use ssdlab_core::UnitId;
@@ -12,7 +12,8 @@ const RESET: u64 = 5 * US;
 const AHEAD: &str = "flash.retries = \"pipelined\"";
 const FIRST: &str = "flash.retries.pipelined.first = true";
 
-/// Blocks of which no two differ, with so many errors, of which a hundred are decoded by each level.
+/// Blocks of which no two differ, with so many errors, of which a hundred are decoded by each
+/// level.
 fn errors(fresh: u32, retries: u8) -> String {
     format!(
         "geometry.cell = \"slc\"\nphysics.retries = {{ retries = {retries}, correctable = 100.0, \
@@ -159,7 +160,8 @@ fn a_read_starts_where_its_layer_was_read_last_until_the_block_is_erased() {
     };
     // Four pages a layer.
     assert_eq!([0, 1, 3, 4, 7, 0].map(|page| took(&mut rig, page)), [2, 1, 1, 2, 1, 1]);
-    // All is written anew, to blocks that were erased: of each layer the first read fails once more.
+    // All is written anew, to blocks that were erased: of each layer the first read fails once
+    // more.
     for round in 0..6 {
         for page in 0..32 {
             rig.write(page);

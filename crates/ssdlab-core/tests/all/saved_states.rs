@@ -193,7 +193,8 @@ fn a_column_that_is_too_long_or_too_short_is_refused() {
                 entries.resize(length, last);
                 let drive = taken_up(&resolved, &changed);
                 let is_refused = !matches!(drive, Ok(Some(_)));
-                // No page was trimmed, all were programmed normally, nobody knows what they are for.
+                // No page was trimmed, all were programmed normally, nobody knows what they are
+                // for.
                 let optional = length == 0 && [2, 14].contains(&column);
                 // A drive makes nothing of what is known of the pages of another.
                 let optional =

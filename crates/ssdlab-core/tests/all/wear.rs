@@ -1,4 +1,5 @@
-//! How far wear spreads where it is leveled, over lives long enough for every block to have had its turn.
+//! How far wear spreads where it is leveled, over lives long enough for every block to have had its
+//! turn.
 
 use ssdlab_base::rng;
 use ssdlab_core::Pace;
@@ -22,8 +23,8 @@ fn spread(drive: &Drive) -> u32 {
     wear.iter().max().unwrap() - wear.iter().min().unwrap()
 }
 
-/// Writes pages at random, of a hundred so many of the first eighth; how far wear is spread at most in the
-/// second half, and how many blocks were moved for it.
+/// Writes pages at random, of a hundred so many of the first eighth; how far wear is spread at most
+/// in the second half, and how many blocks were moved for it.
 fn most_spread(sets: &[&str], hot: u64, writes: u64) -> (u32, u64) {
     let mut rig = Rig::unwatched(&[&DRIVE, sets].concat(), 1).unwrap();
     rig.drive.watch(Pace::Every(5_000));

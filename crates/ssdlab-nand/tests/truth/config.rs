@@ -167,7 +167,8 @@ fn a_table_of_levels_has_a_name() {
     assert_eq!(of("'paper'").unwrap(), LevelsConfig::default().capability);
     assert_eq!(of("'derived'").unwrap(), LDPC_DERIVED);
     assert_eq!(of("[0.004, 1]").unwrap(), [0.004, 1.0]);
-    // What is written down are the rates, so that a config means the same whatever is derived later.
+    // What is written down are the rates, so that a config means the same whatever is derived
+    // later.
     let derived = LevelsConfig { capability: LDPC_DERIVED.to_vec(), ..LevelsConfig::default() };
     assert!(toml::to_string(&derived).unwrap().contains("capability = [0.00603, 0.01174"));
     assert!(of("'derivd'").unwrap_err().contains("expected `paper` or `derived`"));

@@ -85,7 +85,8 @@ fn erases_and_first_errors_are_those_of_the_file() {
     let chip = chip(&physics(measured()));
     for block in blocks().step_by(97) {
         let is = f64::from(which(&chip, block));
-        // The mean over what the file says of a block after 3000 cycles: 20, and 40 and 10 at times.
+        // The mean over what the file says of a block after 3000 cycles: 20, and 40 and 10 at
+        // times.
         let us = 3500.0 + is + 20.0 + 40.0 + 5.0;
         assert!((chip.erase_time(block, 3000.0).as_us() - us).abs() < 1e-3);
         assert_eq!(f64::from(chip.errors(block, &fresh(0.0))), 9.0 * is);

@@ -41,18 +41,18 @@ pub struct GcConfig {
     /// Collection starts when the free blocks of a plane fall below this share of its blocks.
     /// Source: MQSim's `GC_Exec_Threshold`.
     pub threshold: Share,
-    /// What counts as free: `blocks`, or `pages` (those of blocks in use too, and the shares are of all
-    /// pages). Source: PA-SSD (ruled) for `pages`.
+    /// What counts as free: `blocks`, or `pages` (those of blocks in use too, and the shares are of
+    /// all pages). Source: PA-SSD (ruled) for `pages`.
     pub unit: GcUnit,
     /// Below this share of free blocks collection goes before the host; never less than two
     /// blocks. Source: MQSim's `GC_Hard_Threshold`.
     pub hard_threshold: Share,
     /// `background` or `foreground`. Assumed.
     pub mode: GcMode,
-    /// Share of what can be free at all, up to which collection keeps it free where `threshold` asks for
-    /// more: of the blocks that are spare when the drive is full, or of the pages that hold no data
-    /// now. The last ones cost most, for all that is invalid would have to be collected page by page.
-    /// Default: 0.5. Assumed.
+    /// Share of what can be free at all, up to which collection keeps it free where `threshold`
+    /// asks for more: of the blocks that are spare when the drive is full, or of the pages that
+    /// hold no data now. The last ones cost most, for all that is invalid would have to be
+    /// collected page by page. Default: 0.5. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Share>,
     /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.

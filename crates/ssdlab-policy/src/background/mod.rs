@@ -1,9 +1,10 @@
 //! `background`: what is moved, leveled, erased?
 //!
-//! Background policies are independent of one another. Each is asked about a plane when something changed
-//! there, and answers with a job or with nothing; the drive runs one job at a time on a plane, in the order in
-//! which the policies are listed. Some look at the drive as a whole: they are asked first, when a subpool runs
-//! short or a block was erased. What a policy asks for by an action waits until nobody else wants the plane.
+//! Background policies are independent of one another. Each is asked about a plane when something
+//! changed there, and answers with a job or with nothing; the drive runs one job at a time on a
+//! plane, in the order in which the policies are listed. Some look at the drive as a whole: they
+//! are asked first, when a subpool runs short or a block was erased. What a policy asks for by an
+//! action waits until nobody else wants the plane.
 
 mod gc;
 mod static_wear_leveling;
@@ -50,15 +51,15 @@ pub enum Trigger {
     NoSpace,
 }
 
-/// Free blocks of a plane without which wear leveling and repairs begin nothing: one for what they move and one
-/// for the host. Collection goes first then.
+/// Free blocks of a plane without which wear leveling and repairs begin nothing: one for what they
+/// move and one for the host. Collection goes first then.
 pub const MOVES_FREE_LEAST: u32 = 2;
 
 /// Something to be done on a plane: a block's valid pages are moved, then it is erased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Job {
-    /// The block to be emptied and erased. Nothing is done while one of its pages is being programmed: the
-    /// next policy is asked, and who wants the block must want it again.
+    /// The block to be emptied and erased. Nothing is done while one of its pages is being
+    /// programmed: the next policy is asked, and who wants the block must want it again.
     pub block: BlockId,
     /// What its operations are counted as.
     pub cause: Cause,
@@ -68,8 +69,8 @@ pub struct Job {
     pub class: Option<BlockClass>,
     /// The stream that they should go to, if that is not left to the placement chain.
     pub stream: Option<StreamId>,
-    /// The priority whose subpool has a block more once the block is free; without one it is that of the
-    /// block's place in the order.
+    /// The priority whose subpool has a block more once the block is free; without one it is that
+    /// of the block's place in the order.
     pub gains: Option<Priority>,
 }
 
@@ -119,8 +120,8 @@ pub struct EndedJob {
     pub took: Option<BlockId>,
     /// Whether the policy that learns of it wanted it.
     pub own: bool,
-    /// Pages of the relocations that still wait for their turn, as many as they were to move when they
-    /// were asked for.
+    /// Pages of the relocations that still wait for their turn, as many as they were to move when
+    /// they were asked for.
     pub waiting: u64,
 }
 
@@ -150,7 +151,8 @@ pub struct BackgroundNeeds {
     pub keeps_of_drive: u32,
     /// Whether it moves pages that the host has read.
     pub migrates: bool,
-    /// Whether it is asked about the drive as a whole when a subpool runs short or a block was erased.
+    /// Whether it is asked about the drive as a whole when a subpool runs short or a block was
+    /// erased.
     pub is_drive_wide: bool,
     /// After how much of the cells' time its timer comes due, again and again; if ever.
     pub interval: Option<Nanos>,
@@ -189,8 +191,8 @@ pub trait BackgroundPolicy: Policy {
         None
     }
 
-    /// Whether a block that it wants relocated, which would move so many pages, may be emptied now. It waits
-    /// else, and is asked about again.
+    /// Whether a block that it wants relocated, which would move so many pages, may be emptied now.
+    /// It waits else, and is asked about again.
     fn may_start(&mut self, _pages: u32) -> bool {
         true
     }

@@ -13,8 +13,9 @@ use crate::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StaticWearLevelingConfig {
-    /// P/E cycles by which the most worn block of a plane may exceed the least worn one that holds data and
-    /// was not closed of late, before its data moves. Source: MQSim's `Static_Wearleveling_Threshold`.
+    /// P/E cycles by which the most worn block of a plane may exceed the least worn one that holds
+    /// data and was not closed of late, before its data moves. Source: MQSim's
+    /// `Static_Wearleveling_Threshold`.
     pub threshold: u32,
 }
 
@@ -70,8 +71,8 @@ mod tests {
     use crate::blocks::BlockTable;
     use crate::testing::SMALL;
 
-    /// Blocks of two planes of six, those of the second with this wear and use, when so many blocks have been
-    /// closed since, all of them the last one.
+    /// Blocks of two planes of six, those of the second with this wear and use, when so many blocks
+    /// have been closed since, all of them the last one.
     fn table_after(closed: u32, blocks: [(u32, BlockState); 5]) -> BlockTable {
         let mut table = BlockTable::new(&Geometry { planes: 2, blocks: 6, ..SMALL });
         for (block, (erases, state)) in (6..).map(BlockId).zip(blocks) {

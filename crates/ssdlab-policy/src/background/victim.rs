@@ -7,8 +7,8 @@ use ssdlab_base::rng::Stream as Random;
 
 use crate::blocks::Pool;
 
-/// How the block to be collected is chosen. Each rule considers blocks with at least one invalid page
-/// that are full; in the relaxed order also those programmed in part.
+/// How the block to be collected is chosen. Each rule considers blocks with at least one invalid
+/// page that are full; in the relaxed order also those programmed in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Victim {

@@ -15,8 +15,8 @@ use crate::{Policy, PolicyContext};
 #[serde(deny_unknown_fields, default)]
 pub struct FifoConfig {
     /// Head-of-line blocking: whether a request waits until all that came before it have gone, and
-    /// goes once nothing waits before any of its planes. Default: false, first come, first served on
-    /// each plane by itself. Source: DLV (ruled; true is the other reading).
+    /// goes once nothing waits before any of its planes. Default: false, first come, first served
+    /// on each plane by itself. Source: DLV (ruled; true is the other reading).
     pub head_of_line: bool,
 }
 

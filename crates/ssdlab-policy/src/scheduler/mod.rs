@@ -51,7 +51,8 @@ pub trait Planes {
     /// Whether reads of the host, and writes, that were let go wait for a plane.
     fn host_waits(&self, plane: PlaneId) -> (bool, bool);
 
-    /// The place in the order of arrival of the first of the host that was let go and waits for a plane.
+    /// The place in the order of arrival of the first of the host that was let go and waits for a
+    /// plane.
     fn first_to_wait(&self, plane: PlaneId) -> Option<u64>;
 
     /// Pages of a class that the host can still write on a plane before blocks are erased.
@@ -94,36 +95,39 @@ pub enum DispatchMode {
 /// What a scheduler returns beside its decision.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionDetails {
-    /// The class of block for each page to be programmed, plane by plane. Missing entries leave it open.
+    /// The class of block for each page to be programmed, plane by plane. Missing entries leave it
+    /// open.
     pub classes: Vec<Option<BlockClass>>,
-    /// The work of the choice: how many expected ends of waiting requests the scheduler compared. Results hold
-    /// the sum.
+    /// The work of the choice: how many expected ends of waiting requests the scheduler compared.
+    /// Results hold the sum.
     pub steps: u64,
 }
 
 /// A scheduler.
 ///
-/// What it ranks goes on to the queues of its planes at once. One with a *window* holds requests in the
-/// [`Queue`], and is asked for the next one whenever an array unit has nothing to do that the scheduler would
-/// not put second.
+/// What it ranks goes on to the queues of its planes at once. One with a *window* holds requests in
+/// the [`Queue`], and is asked for the next one whenever an array unit has nothing to do that the
+/// scheduler would not put second.
 pub trait SchedulerPolicy {
     /// The rank of a page operation in the queues of its plane: the lower goes first, the earlier
     /// among equals.
     fn rank(&mut self, view: &SchedulerView) -> u8;
 
-    /// How many groups of a kind it chooses among, the first to arrive: requests wait until it lets them go.
-    /// `None` if requests do not wait for it.
+    /// How many groups of a kind it chooses among, the first to arrive: requests wait until it lets
+    /// them go. `None` if requests do not wait for it.
     fn window(&self) -> Option<usize> {
         None
     }
 
-    /// Time that a plane is expected to need for its part of a group, which has just arrived or grown.
+    /// Time that a plane is expected to need for its part of a group, which has just arrived or
+    /// grown.
     fn estimate(&mut self, _: &QueueView<impl Planes>, _: OpKind, _: &PlaneShare) -> Nanos {
         Nanos::ZERO
     }
 
-    /// What goes now. Of a group that has just arrived, `None` lets it wait; on a plane, `None` says that what
-    /// was let go before, or nothing, is to be served there. The drive carries each decision out.
+    /// What goes now. Of a group that has just arrived, `None` lets it wait; on a plane, `None`
+    /// says that what was let go before, or nothing, is to be served there. The drive carries each
+    /// decision out.
     fn next(
         &mut self,
         _: &QueueView<impl Planes>,
@@ -133,8 +137,8 @@ pub trait SchedulerPolicy {
         None
     }
 
-    /// Whether a program that was let go has waited on this plane for too long: the first there then
-    /// joins those that go before it by their rank.
+    /// Whether a program that was let go has waited on this plane for too long: the first there
+    /// then joins those that go before it by their rank.
     fn is_overdue(&self, _now: SimTime, _: PlaneId) -> bool {
         false
     }

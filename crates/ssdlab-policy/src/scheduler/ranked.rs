@@ -36,8 +36,8 @@ impl SchedulerPolicy for ReadFirst {
 #[serde(deny_unknown_fields)]
 pub struct WriteFirstConfig {}
 
-/// Writes before reads on each plane: a program never waits for reads that have not begun, as if reads
-/// were nobody's. What it shows is how much of a write's time is spent waiting for reads.
+/// Writes before reads on each plane: a program never waits for reads that have not begun, as if
+/// reads were nobody's. What it shows is how much of a write's time is spent waiting for reads.
 #[derive(Clone, Debug)]
 pub struct WriteFirst;
 
@@ -60,9 +60,10 @@ impl SchedulerPolicy for WriteFirst {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StrictPriorityConfig {
-    /// Operations that a unit begins past others of lower priorities, or past what it has interrupted, before
-    /// one of those has a turn: an attempt of a read set aside, what was interrupted, or the earliest that
-    /// waits. 0: they wait without end. Default: 64. Source: ReadGuard (ruled: else dense reads starve them).
+    /// Operations that a unit begins past others of lower priorities, or past what it has
+    /// interrupted, before one of those has a turn: an attempt of a read set aside, what was
+    /// interrupted, or the earliest that waits. 0: they wait without end. Default: 64. Source:
+    /// ReadGuard (ruled: else dense reads starve them).
     pub max_passes: u16,
 }
 

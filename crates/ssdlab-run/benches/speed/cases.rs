@@ -26,7 +26,8 @@ pub struct Case {
     /// Requests outstanding at all times, if they do not come at their own.
     pub closed: Option<u32>,
     pub what: What,
-    /// Whether setting up takes so long that instructions are not counted, which takes fifty times as long.
+    /// Whether setting up takes so long that instructions are not counted, which takes fifty times
+    /// as long.
     pub is_large: bool,
 }
 
@@ -296,8 +297,8 @@ impl Case {
         ])
     }
 
-    /// Waits for the command in a small process of its own: what has been as large as this one would be told
-    /// of the command, too.
+    /// Waits for the command in a small process of its own: what has been as large as this one
+    /// would be told of the command, too.
     fn measure_command(&self) -> Figures {
         let command = command().expect("the command is there");
         let watch = "import json, os, resource, sys, time\n\

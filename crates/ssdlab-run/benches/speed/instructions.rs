@@ -1,8 +1,9 @@
-//! Instructions and cache misses of a page operation: of two runs of different length the difference, so
-//! that setting up does not count. Counted by `perf` where the processor's counters can be read, else by
-//! valgrind's callgrind, whose caches are simulated and know nothing of lines that were asked for ahead;
-//! where there is neither, not at all. Of traces, too, where valgrind's figures hold for themselves only: under it
-//! the hash of what is read takes other instructions than on the machine.
+//! Instructions and cache misses of a page operation: of two runs of different length the
+//! difference, so that setting up does not count. Counted by `perf` where the processor's counters
+//! can be read, else by valgrind's callgrind, whose caches are simulated and know nothing of lines
+//! that were asked for ahead; where there is neither, not at all. Of traces, too, where valgrind's
+//! figures hold for themselves only: under it the hash of what is read takes other instructions
+//! than on the machine.
 
 use std::path::Path;
 use std::process::Command;

@@ -47,7 +47,8 @@ pub fn processor() -> String {
     format!("{}, {count} processors", name.unwrap_or(std::env::consts::ARCH))
 }
 
-/// The name of the folder for what is measured here now: the day, a word for the processor, how many there are.
+/// The name of the folder for what is measured here now: the day, a word for the processor, how
+/// many there are.
 pub fn folder() -> String {
     let day = output_of(&["date", "+%F"]).unwrap_or_else(|| "undated".into());
     let processor = processor();

@@ -12,8 +12,8 @@ pub struct Case {
     pub tick: Option<u64>,
     /// What it lacks.
     pub lacks: Lacks,
-    /// Whether it is of another trace than those of its twins: of it, they have how short gaps follow on one
-    /// another, and nothing else.
+    /// Whether it is of another trace than those of its twins: of it, they have how short gaps
+    /// follow on one another, and nothing else.
     pub of_another: bool,
     /// The twins of the catalogue whose shape is fitted on it.
     pub twins: &'static [&'static str],

@@ -4,7 +4,8 @@
 //! `make twins-fit SSDLAB_TRACES=DIR`, on a folder of excerpts in their original formats:
 //! - `twins_fit shapes FOLDER` writes into FOLDER what each excerpt can give of a shape
 //!   (`shapes.rs`);
-//! - `twins_fit tables docs/concepts/twins.md` writes tables in place of what stands between their marks.
+//! - `twins_fit tables docs/concepts/twins.md` writes tables in place of what stands between their
+//!   marks.
 
 mod cases;
 mod shapes;

@@ -1,4 +1,5 @@
-//! What the shapes of the catalogue come to beside the excerpts, as tables of `docs/concepts/twins.md`.
+//! What the shapes of the catalogue come to beside the excerpts, as tables of
+//! `docs/concepts/twins.md`.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! Characterised chips: measurements of blocks, made of the physics or read from a file.
 //!
-//! A reading order: this file says what a measurement is; [`measure`](crate::chip_measurements::measure) makes them of a
-//! plan's device, [`mod@read`] takes them from CSV, and `simulated` gives them to drives whose physics is `measured`.
+//! A reading order: this file says what a measurement is;
+//! [`measure`](crate::chip_measurements::measure) makes them of a plan's device, [`mod@read`] takes
+//! them from CSV, and `simulated` gives them to drives whose physics is `measured`.
 
 pub mod read;
 pub(crate) mod simulated;
@@ -56,11 +57,11 @@ const MOST: f64 = 1e9;
 /// More than the bits of any codeword.
 const ERRORS_MOST: f64 = 1e5;
 
-/// The columns of numbers: P/E cycles of the block, hours since it was programmed and the temperature
-/// at which they passed, page reads since, the time of the last erase, raw bit errors of the first page
-/// right after it was programmed, raw bit errors of a codeword of the worst page at the first
-/// attempt, the retries that this page needed; mean hours between erases at 30 °C, and the retries
-/// of the best page.
+/// The columns of numbers: P/E cycles of the block, hours since it was programmed and the
+/// temperature at which they passed, page reads since, the time of the last erase, raw bit errors
+/// of the first page right after it was programmed, raw bit errors of a codeword of the worst page
+/// at the first attempt, the retries that this page needed; mean hours between erases at 30 °C, and
+/// the retries of the best page.
 pub const NUMBERS: [Number; 10] = [
     number("pe", 0.0, MOST),
     number("retention_h", 0.0, MOST),
@@ -97,8 +98,8 @@ impl Samples {
         self.chip.len()
     }
 
-    /// The column of this name; the chips' and blocks' as places in their lists. Empty if it was left out,
-    /// absent if there is no such column.
+    /// The column of this name; the chips' and blocks' as places in their lists. Empty if it was
+    /// left out, absent if there is no such column.
     pub fn column(&self, name: &str) -> Option<Vec<f64>> {
         let places = |of: &[u32]| of.iter().map(|&place| f64::from(place)).collect();
         match name {

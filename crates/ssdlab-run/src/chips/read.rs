@@ -107,8 +107,8 @@ impl Cells {
     }
 }
 
-/// Refuses a row that stood there before: it would count twice. Other errors of the same block under the same
-/// conditions are another measurement.
+/// Refuses a row that stood there before: it would count twice. Other errors of the same block
+/// under the same conditions are another measurement.
 fn check_once(name: &str, samples: &Samples) -> Result<(), Fault> {
     let row = |at: usize| {
         let numbers: [u64; NUMBERS.len()] =
@@ -123,8 +123,8 @@ fn check_once(name: &str, samples: &Samples) -> Result<(), Fault> {
     Err(Fault::new(name, what).line(samples.lines[pair[1]]).expected("each once"))
 }
 
-/// Numbers chips and blocks by their names, so that what is drawn by their numbers is the same in whatever
-/// order the rows stand.
+/// Numbers chips and blocks by their names, so that what is drawn by their numbers is the same in
+/// whatever order the rows stand.
 fn number_by_name(samples: &mut Samples) {
     let key = |name: &str| (name.parse::<u64>().unwrap_or(u64::MAX), name.to_owned());
     let chips = in_order(&mut samples.chips, |_, name| key(name));

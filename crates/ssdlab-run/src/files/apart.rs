@@ -43,7 +43,8 @@ pub fn check_apart<'a>(
 ) -> Result<(), Fault> {
     let mut known: BTreeMap<Identity, (&str, &str)> = BTreeMap::new();
     for file in read {
-        // A command that reads from a pipe what it writes to it would wait for itself; a device may be both.
+        // A command that reads from a pipe what it writes to it would wait for itself; a device may
+        // be both.
         if file.path.metadata().is_ok_and(|about| about.is_file() || about.file_type().is_fifo()) {
             known.insert(identity(&file.path), (&file.option, "reads"));
         }

@@ -1,7 +1,8 @@
 //! Files that appear whole, or not at all, and files that must not be mistaken for one another.
 //!
-//! A new file has no name until it is whole, so that nothing is left of it however the process ends. Where a
-//! file system cannot do that, it has a name of its own beside its target, which [`remove_unfinished`] knows.
+//! A new file has no name until it is whole, so that nothing is left of it however the process
+//! ends. Where a file system cannot do that, it has a name of its own beside its target, which
+//! [`remove_unfinished`] knows.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
@@ -31,7 +32,8 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes files that are not whole: for a process that ends and does not wait for the threads that write them.
+/// Removes files that are not whole: for a process that ends and does not wait for the threads that
+/// write them.
 pub fn remove_unfinished() {
     for path in unfinished().drain(..) {
         let _ = fs::remove_file(path);
@@ -124,7 +126,8 @@ impl NewFile {
         if self.refused.get().is_some() { self.unwritable(&fault) } else { fault }
     }
 
-    /// Puts the file where it belongs, in place of what is there. Its bytes are on the disk before its name is.
+    /// Puts the file where it belongs, in place of what is there. Its bytes are on the disk before
+    /// its name is.
     ///
     /// # Errors
     /// When it cannot be there.
@@ -187,23 +190,23 @@ fn named(folder: &Path) -> io::Result<NamedTempFile> {
 /// Where a path leads, behind all symbolic links at its end, whether anything is there or not.
 ///
 /// # Errors
-/// When they lead in a circle, or to a file that a process has open: one put in its place would have neither
-/// what is in that nor what is still written to it.
+/// When they lead in a circle, or to a file that a process has open: one put in its place would
+/// have neither what is in that nor what is still written to it.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..=LINKS_MOST {
         let Ok(next) = path.read_link() else { return Ok(path) };
         #[cfg(target_os = "linux")]
         if is_of_a_process(&path) && path.metadata().is_ok_and(|about| about.is_file()) {
-            return Err(io::Error::other("is open already, expected a file by its own name"));
+            return Err(io::Error::other("names an open file, expected a path to the file"));
         }
         path = folder_of(&path).join(next);
     }
     Err(rustix::io::Errno::LOOP.into())
 }
 
-/// Whether a link is the kernel's name for something that a process has open, such as what `/dev/stdout`
-/// leads to.
+/// Whether a link is the kernel's name for something that a process has open, such as what
+/// `/dev/stdout` leads to.
 #[cfg(target_os = "linux")]
 fn is_of_a_process(link: &Path) -> bool {
     rustix::fs::statfs(folder_of(link))
@@ -390,7 +393,7 @@ mod tests {
         let soft = folder.path().join("soft");
         for path in names.iter().map(Path::new).chain([soft.as_path()]) {
             let line = NewFile::new("--log", path).unwrap_err().to_string();
-            let expected = "is open already, expected a file by its own name";
+            let expected = "names an open file, expected a path to the file";
             assert_eq!(line, format!("--log: cannot write {path:?}: {expected}"));
         }
     }

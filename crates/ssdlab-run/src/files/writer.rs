@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 /// The first write of a file that the system refused.
 ///
-/// A library that writes may hide it behind words of its own, such as "External: …" or "The serialize buffer is full".
+/// A library that writes may hide it behind words of its own, such as "External: …" or "The
+/// serialize buffer is full".
 #[derive(Clone, Default, Debug)]
 pub(super) struct FirstRefusal(Arc<OnceLock<String>>);
 

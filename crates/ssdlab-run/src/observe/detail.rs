@@ -20,13 +20,13 @@ use super::series::Interval;
 pub struct Detail {
     /// How latencies are distributed, by kind and submission queue; only kinds that occurred.
     pub distributions: Vec<Distribution>,
-    /// How old the data was that was read from flash, for the host or by the controller: `[age in seconds of the
-    /// cells' clock, share of the reads whose data was no older]`, rising, as of latencies; of one read in sixteen.
-    /// Absent under flat physics, and if nothing was read.
+    /// How old the data was that was read from flash, for the host or by the controller: `[age in
+    /// seconds of the cells' clock, share of the reads whose data was no older]`, rising, as of
+    /// latencies; of one read in sixteen. Absent under flat physics, and if nothing was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_ages: Option<Vec<[f64; 2]>>,
-    /// How far apart the retries are that pages of what the host read needed, of one read in 256. Absent under
-    /// flat physics, and if it read nothing.
+    /// How far apart the retries are that pages of what the host read needed, of one read in 256.
+    /// Absent under flat physics, and if it read nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retries_apart: Option<RetriesApart>,
     /// The requests that took longest, the slowest first.
@@ -218,9 +218,9 @@ const FALL: f64 = 0.96;
 /// Quantiles whose latencies a result has: the line goes through each.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Of all values that occurred, to the histogram's digits and over `unit`, so few that a line of steps through
-/// them is nowhere off by more than [`RISE`] or [`FALL`]: some hundred, and 57 more for every
-/// power of ten of the values. None is above `most`.
+/// Of all values that occurred, to the histogram's digits and over `unit`, so few that a line of
+/// steps through them is nowhere off by more than [`RISE`] or [`FALL`]: some hundred, and 57 more
+/// for every power of ten of the values. None is above `most`.
 fn points(histogram: &Histogram<u64>, most: u64, unit: f64) -> Vec<[f64; 2]> {
     let count = histogram.len();
     let mut points: Vec<[f64; 2]> = Vec::new();

@@ -115,7 +115,8 @@ impl Observer {
         open.into_iter().flatten().map(Series::due).min().unwrap_or(SimTime::NEVER)
     }
 
-    /// Time goes on until `to`, after the end of the open interval. Reports now if the file would have too many rows.
+    /// Time goes on until `to`, after the end of the open interval. Reports now if the file would
+    /// have too many rows.
     pub fn foresee(&mut self, to: SimTime) {
         if let Some(Err(fault)) = self.written.as_ref().map(|series| series.foresee(to)) {
             self.fault.get_or_insert(fault);

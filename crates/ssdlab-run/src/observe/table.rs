@@ -114,7 +114,8 @@ impl Table {
         }
     }
 
-    /// Bytes that its lists will take when they double; none once a group was written, since the lists are kept.
+    /// Bytes that its lists will take when they double; none once a group was written, since the
+    /// lists are kept.
     pub(super) fn growth(&self) -> u64 {
         let rest = |capacity: usize, each: usize| {
             ROWS_A_GROUP.saturating_sub(capacity).min(capacity.max(ROWS_AHEAD)) * each

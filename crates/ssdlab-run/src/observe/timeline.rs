@@ -1,7 +1,8 @@
 //! The timeline of a drive's parts, in the format that the Perfetto viewer and Chrome open.
 //!
-//! A channel is a process there, and a part of it a thread. Perfetto takes thread 0 of a process, and
-//! the thread with the process's own number, for one; so all numbers begin at 1, and no two are equal.
+//! A channel is a process there, and a part of it a thread. Perfetto takes thread 0 of a process,
+//! and the thread with the process's own number, for one; so all numbers begin at 1, and no two are
+//! equal.
 
 use std::io::{BufWriter, Write};
 

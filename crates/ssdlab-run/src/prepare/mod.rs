@@ -93,16 +93,16 @@ const ONLY_OF_TWINS: &[&str] = OF_TWINS.split_at(1).1;
 /// The number of the layer that is the device.
 const PRESET: u32 = 1;
 
-/// What decides a plan's config: its device, scheme, state, files, assignments, workload, and whether it has a
-/// trace or a mix besides.
+/// What decides a plan's config: its device, scheme, state, files, assignments, workload, and
+/// whether it has a trace or a mix besides.
 type Settings<'a> =
     ([&'a str; 2], &'a Option<PathBuf>, &'a [PathBuf], &'a [String], &'a Option<String>, [bool; 2]);
 
 /// The config of a plan, and where its values are from.
 type Settled = (RunConfig, Arc<Effective>);
 
-/// Checks everything of all plans that can be checked before the first of them runs. Plans of the same settings
-/// have one config.
+/// Checks everything of all plans that can be checked before the first of them runs. Plans of the
+/// same settings have one config.
 ///
 /// # Errors
 /// The first thing that is wrong.
@@ -261,8 +261,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether a key was set otherwise than by the device: what that says and this run has no use for is no
-    /// mistake, nor is a file that repeats it.
+    /// Whether a key was set otherwise than by the device: what that says and this run has no use
+    /// for is no mistake, nor is a file that repeats it.
     fn is_typed(&self, effective: &Effective, key: &str) -> bool {
         if effective.is_of_layer(key, PRESET) {
             return false;
@@ -341,7 +341,8 @@ impl Plan {
 }
 
 impl Prepared {
-    /// What is run, as results say it: a trace's file, "mix of ...", "twin of ...", a closed form's name.
+    /// What is run, as results say it: a trace's file, "mix of ...", "twin of ...", a closed form's
+    /// name.
     pub(crate) fn workload_name(&self) -> String {
         match (&self.mix, &self.plan.trace, &self.twin) {
             (Some(mix), ..) => mix.name(&self.plan),

@@ -18,8 +18,8 @@ pub struct MixMember {
     pub name: String,
     /// The trace, or the twin's name, as typed.
     pub trace: String,
-    /// What it is a twin of, such as "twin of hm_0 (DLV)", or what its trace holds twins of; null of
-    /// other traces.
+    /// What it is a twin of, such as "twin of hm_0 (DLV)", or what its trace holds twins of; null
+    /// of other traces.
     pub twin: Option<String>,
     /// The format that the trace was read in; null of a twin.
     pub trace_format: Option<&'static str>,

@@ -102,7 +102,8 @@ pub struct RunResult {
     pub retries: u64,
     /// Pages that could not be decoded.
     pub uncorrectable: u64,
-    /// Attempts that were sensed ahead of a decode that then succeeded; only with pipelined retries.
+    /// Attempts that were sensed ahead of a decode that then succeeded; only with pipelined
+    /// retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensed_in_vain: Option<u64>,
     /// Programs and erases that a read interrupted.
@@ -142,12 +143,12 @@ pub struct RunResult {
     /// What became of the pages of each stream; only where writes are put into several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<Vec<StreamResult>>,
-    /// What policies count, by their place in the config, such as `background/inversion_repair`; only those that
-    /// count something. A policy's page says what its counters mean.
+    /// What policies count, by their place in the config, such as `background/inversion_repair`;
+    /// only those that count something. A policy's page says what its counters mean.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, Counters>,
-    /// How the blocks have worn out since the run began, earlier replays included; only where wear runs
-    /// forward.
+    /// How the blocks have worn out since the run began, earlier replays included; only where wear
+    /// runs forward.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub life: Option<Life>,
     /// Requests that overtook others; only under an order that holds requests back.
@@ -183,8 +184,8 @@ pub struct RunResult {
     /// What a report draws; only if that is asked for. Not part of the digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
-    /// SHA-256 of all figures here (names, remarks, `sim`, `detail` and `provenance` are none), of the
-    /// config, and of every completion that is counted.
+    /// SHA-256 of all figures here (names, remarks, `sim`, `detail` and `provenance` are none), of
+    /// the config, and of every completion that is counted.
     pub results_digest: String,
     /// A hash of every completion that is counted, in order.
     #[serde(skip)]
@@ -215,7 +216,8 @@ fn prioritized(drive: &Drive) -> Option<Prioritized> {
 
 fn strong_share(drive: &Drive) -> Option<f64> {
     let block_class = &drive.resolved().config.metadata.block_class;
-    // What the host writes never goes to what is set apart, and a priority's blocks are no better class.
+    // What the host writes never goes to what is set apart, and a priority's blocks are no better
+    // class.
     if block_class.apart() > 0 || block_class.by_priority() {
         return None;
     }

@@ -15,12 +15,13 @@ const NAMES: [&[&str]; 4] =
 /// What came of page types; nothing where a cell has but one.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Typed {
-    /// Writes by the type of their slowest page: `lsb`, `csb` and `msb` (of two bits `lsb` and `msb`, of four
-    /// `lsb`, `2nd`, `3rd` and `msb`); those that a buffer took have none. Only where a cell has several.
+    /// Writes by the type of their slowest page: `lsb`, `csb` and `msb` (of two bits `lsb` and
+    /// `msb`, of four `lsb`, `2nd`, `3rd` and `msb`); those that a buffer took have none. Only
+    /// where a cell has several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub slowest_page_type: BTreeMap<&'static str, u64>,
-    /// The share of the pages programmed for the host for which a type was requested that got one of it; only
-    /// if any was requested.
+    /// The share of the pages programmed for the host for which a type was requested that got one
+    /// of it; only if any was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_success: Option<f64>,
     /// Pages by their type; only where a cell has several.

@@ -176,8 +176,8 @@ pub struct Sim {
     pub wall_s: f64,
     /// Wall time until the first request could be submitted.
     pub ready_s: f64,
-    /// Whether the drive began as a copy of what another one of the same comparison began with, which is the
-    /// same to the bit.
+    /// Whether the drive began as a copy of what another one of the same comparison began with,
+    /// which is the same to the bit.
     pub start_copied: bool,
     /// Requests a second of the event loop.
     pub requests_per_s: f64,
@@ -205,8 +205,8 @@ pub struct Provenance {
     pub trace_format: Option<&'static str>,
     /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload and a mix.
     pub trace_sha256: Option<String>,
-    /// Devices of the trace that are twins, as a mix was written: "high (twin of hm_0 (DLV))"; absent
-    /// if none was read.
+    /// Devices of the trace that are twins, as a mix was written: "high (twin of hm_0 (DLV))";
+    /// absent if none was read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub twins: Vec<String>,
     /// The traces and twins of a mix; absent without one.
@@ -257,11 +257,12 @@ pub struct StreamResult {
     /// Its counts.
     #[serde(flatten)]
     pub counts: StreamCounts,
-    /// The part of a collected block's pages that were still valid, the mean; only if any was collected.
+    /// The part of a collected block's pages that were still valid, the mean; only if any was
+    /// collected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_share: Option<f64>,
-    /// Pages programmed there and moved out of there by garbage collection, for each page programmed there;
-    /// only if any was.
+    /// Pages programmed there and moved out of there by garbage collection, for each page
+    /// programmed there; only if any was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
 }

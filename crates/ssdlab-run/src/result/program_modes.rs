@@ -10,9 +10,9 @@ use ssdlab_core::metadata::page_hotness::{HotPages, Hotness};
 /// How hard pages were programmed; nothing where there is but one way.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct ProgramModes {
-    /// Pages that were programmed, whatever for, each counted by the mean ratio of its voltages to the
-    /// normal ones (HIRE's wearing weight before it is divided by that of a baseline); only where there
-    /// are several ways to program.
+    /// Pages that were programmed, whatever for, each counted by the mean ratio of its voltages to
+    /// the normal ones (HIRE's wearing weight before it is divided by that of a baseline); only
+    /// where there are several ways to program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wearing_weight: Option<f64>,
     /// Pages by the voltages with which they were programmed; only where there are several ways.
@@ -25,8 +25,8 @@ pub struct ProgramModes {
 pub struct ProgramModesResult {
     /// Each way to program, in the order of `timing.program_modes`.
     pub each: Vec<ProgramModeResult>,
-    /// The wearing weight by erases: their P/E cycles (`flash.cycles_per_erase` each), counted by the mean
-    /// ratio over the pages of the block that had been programmed.
+    /// The wearing weight by erases: their P/E cycles (`flash.cycles_per_erase` each), counted by
+    /// the mean ratio over the pages of the block that had been programmed.
     pub weight_erases: f64,
 }
 
@@ -66,11 +66,11 @@ impl ProgramModes {
 pub struct HotnessResult {
     /// Pages that left the buffer, or that a flush programmed: `read_hot`, `mixed` and `write_hot`.
     pub left: BTreeMap<&'static str, u64>,
-    /// All logical pages, as they were found to be last; of those that never were in the buffer nothing
-    /// is known, and they are `mixed`.
+    /// All logical pages, as they were found to be last; of those that never were in the buffer
+    /// nothing is known, and they are `mixed`.
     pub pages: BTreeMap<&'static str, u64>,
-    /// Unwritten pages that were programmed once more as they left the buffer; they count as evicted neither
-    /// clean nor dirty.
+    /// Unwritten pages that were programmed once more as they left the buffer; they count as
+    /// evicted neither clean nor dirty.
     pub rewritten: u64,
 }
 

@@ -41,24 +41,25 @@ pub struct QueueResult {
     pub read: KindResult,
     /// Its writes.
     pub write: KindResult,
-    /// What passes of the mean latency of a read before its command goes to the flash, in microseconds.
+    /// What passes of the mean latency of a read before its command goes to the flash, in
+    /// microseconds.
     pub read_waiting_us: f64,
     /// Pages read from the flash for it, by the number of retries, none first; empty where there is
     /// nothing to retry.
     pub read_retries: Vec<u64>,
 }
 
-/// Pages read from the flash for the host, by the sensing level or the retry step at which they decoded;
-/// nothing where there is but one.
+/// Pages read from the flash for the host, by the sensing level or the retry step at which they
+/// decoded; nothing where there is but one.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct DecodedAt {
-    /// Pages read from the flash for the host by the sensing level at which they decoded: `1`, `2` and so on;
-    /// only where reads climb levels (`physics.levels`).
+    /// Pages read from the flash for the host by the sensing level at which they decoded: `1`, `2`
+    /// and so on; only where reads climb levels (`physics.levels`).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, u64>,
-    /// Pages read from the flash for the host by the step of the ladder of read retries at which they
-    /// decoded, from the first up, which is no retry; only where reads climb one (`physics.retries`,
-    /// `physics.measured`).
+    /// Pages read from the flash for the host by the step of the ladder of read retries at which
+    /// they decoded, from the first up, which is no retry; only where reads climb one
+    /// (`physics.retries`, `physics.measured`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retry_steps: Vec<u64>,
 }

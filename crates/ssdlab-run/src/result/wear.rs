@@ -11,8 +11,8 @@ pub struct WearResult {
     /// Of the blocks that are not bad.
     #[serde(flatten)]
     pub all: Wear,
-    /// Of the blocks that hold each priority's data, the highest first; absent where priorities have no
-    /// blocks of their own.
+    /// Of the blocks that hold each priority's data, the highest first; absent where priorities
+    /// have no blocks of their own.
     pub priorities: Option<Vec<Wear>>,
 }
 

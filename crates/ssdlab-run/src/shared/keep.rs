@@ -1,4 +1,5 @@
-//! Where what was parsed is kept: the first of it in memory, what comes after in a file without a name.
+//! Where what was parsed is kept: the first of it in memory, what comes after in a file without a
+//! name.
 
 use std::env;
 use std::fs::File;
@@ -19,7 +20,8 @@ const PART: u64 = 8;
 /// Bytes of a request in the file.
 const SIZE: usize = 24;
 
-/// What the traces of a comparison share: as much memory as there is for each as it needs it, and one file.
+/// What the traces of a comparison share: as much memory as there is for each as it needs it, and
+/// one file.
 pub(crate) struct Keep {
     /// Requests for which there is still room in memory.
     left: AtomicUsize,

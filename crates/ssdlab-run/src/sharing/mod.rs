@@ -1,11 +1,11 @@
-//! What plans that run side by side have in common: their traces are parsed once ([`traces`]), their drives
-//! begun once ([`starts`]).
+//! What plans that run side by side have in common: their traces are parsed once ([`traces`]),
+//! their drives begun once ([`starts`]).
 
 pub mod starts;
 pub mod traces;
 
-/// Those of so many plans that want something and have it in common with another, by what they have in
-/// common.
+/// Those of so many plans that want something and have it in common with another, by what they have
+/// in common.
 fn groups(
     plans: usize,
     wants: impl Fn(usize) -> bool,

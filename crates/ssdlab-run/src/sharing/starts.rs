@@ -12,15 +12,16 @@ use crate::plan::Plan;
 use crate::prepare::Prepared;
 use crate::sharing::groups;
 
-/// Pages of a drive of which something is kept for other plans however little memory there is: 1.6 GB.
+/// Pages of a drive of which something is kept for other plans however little memory there is: 1.6
+/// GB.
 const KEPT_LEAST: u32 = 3 << 26;
-/// Where one page in so many holds data, or fewer, to read through the map takes longer than to draw what
-/// there is.
+/// Where one page in so many holds data, or fewer, to read through the map takes longer than to
+/// draw what there is.
 const SPARSE: f64 = 16.0;
 
-/// Lets those of these plans whose drives begin alike begin with the same; the order in which they are to
-/// be run, `jobs` at a time, so that little is kept at a time. Whether there is memory for that decides only
-/// who makes what they begin with, not what that is.
+/// Lets those of these plans whose drives begin alike begin with the same; the order in which they
+/// are to be run, `jobs` at a time, so that little is kept at a time. Whether there is memory for
+/// that decides only who makes what they begin with, not what that is.
 pub fn share(prepared: &mut [Prepared], jobs: usize) -> Vec<usize> {
     let drives = jobs.clamp(1, prepared.len().max(1)) + 1;
     share_up_to(kept_most(memory::available().map(|limit| limit.bytes), drives), prepared)
@@ -81,8 +82,8 @@ fn drawn(prepared: &Prepared) -> f64 {
     prepared.resolved.config.start.fill.get() * f64::from(prepared.resolved.logical_pages)
 }
 
-/// How many of these drives, the largest of them, can be there at a time: one a core, if there is memory for
-/// what they begin with and for a copy of it.
+/// How many of these drives, the largest of them, can be there at a time: one a core, if there is
+/// memory for what they begin with and for a copy of it.
 pub fn at_a_time(prepared: &[Prepared]) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let left = left();
@@ -96,7 +97,8 @@ fn bytes(limit: Option<Limit>) -> Option<u64> {
     limit.map(|limit| limit.bytes)
 }
 
-/// Bytes that a plan takes once its run begins: of a drive that is copied as many as the copy may take.
+/// Bytes that a plan takes once its run begins: of a drive that is copied as many as the copy may
+/// take.
 fn takes(prepared: &Prepared) -> u64 {
     let copied = if is_worth_it(prepared) {
         f64::from(prepared.resolved.geometry().page_count()) - drawn(prepared)
@@ -148,8 +150,8 @@ fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -
     }
 }
 
-/// Whether two plans' requests are the same ones, as far as one can tell before they are read. What a twin's
-/// name means depends on the device.
+/// Whether two plans' requests are the same ones, as far as one can tell before they are read. What
+/// a twin's name means depends on the device.
 fn ask_alike(one: &Prepared, other: &Prepared) -> bool {
     let requests = |Plan { device, trace, workload, mix, seed, limit, wrap, .. }: &Plan| {
         (device.clone(), trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *wrap))
@@ -174,7 +176,8 @@ mod tests {
             ..Plan::default()
         };
         let all = |set: &str| vec![takes(&plan(set).prepare().unwrap()); 8];
-        // Each takes 2.5 GB, and so does a copy of what they begin with; of new ones none takes much.
+        // Each takes 2.5 GB, and so does a copy of what they begin with; of new ones none takes
+        // much.
         assert_eq!(fitting(Some(18_000_000_000), all("start.fill=1")), 4);
         assert_eq!(fitting(Some(2_000_000_000), all("start.fill=0")), usize::MAX);
         // Where so many run, what they begin with is kept.

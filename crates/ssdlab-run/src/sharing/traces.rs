@@ -52,8 +52,8 @@ fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
     }
 }
 
-/// What decides how far the members of a mix are read, twins beside them included: what is to be said of a
-/// trace depends on that.
+/// What decides how far the members of a mix are read, twins beside them included: what is to be
+/// said of a trace depends on that.
 fn members_read(plan: &Prepared) -> impl PartialEq {
     let twins = plan.mix.as_ref().map_or(&[][..], Layout::twins);
     let seed = twins.iter().any(Option::is_some).then_some(plan.plan.seed);

@@ -83,7 +83,8 @@ const CHECK_SECTORS: u64 = 1 << 21;
 /// Runs of pages for which it looks at a time whether there is memory, at least: of 2 MiB.
 const CHECK_RUNS: u64 = 1 << 13;
 
-/// The first of these requests, as many as have no more sectors in all than are followed at a time; one at least.
+/// The first of these requests, as many as have no more sectors in all than are followed at a time;
+/// one at least.
 fn at_a_time(records: &[Record]) -> usize {
     let mut sectors = 0;
     let fits = |record: &&Record| {

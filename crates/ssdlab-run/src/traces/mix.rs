@@ -21,8 +21,8 @@ use crate::control::Control;
 pub struct AppOrder {
     /// Its name.
     pub name: String,
-    /// Its trace, `FILE` or `FILE:format`; or a twin by name, such as `dlv/hm0`, if there is no file
-    /// of this name.
+    /// Its trace, `FILE` or `FILE:format`; or a twin by name, such as `dlv/hm0`, if there is no
+    /// file of this name.
     pub trace: String,
     /// The submission queue of all its requests; absent for what the trace says, 0 mostly.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,5 @@
-//! What does not fit into memory is refused in one line, each in a process of its own with little of it, so that
-//! none takes the machine.
+//! What does not fit into memory is refused in one line, each in a process of its own with little
+//! of it, so that none takes the machine.
 
 use std::env;
 use std::process::Command;

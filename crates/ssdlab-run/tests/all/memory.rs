@@ -1,4 +1,5 @@
-//! How much memory a drive of 2 TB takes, new, aged and full, saved and loaded, each in a process of its own.
+//! How much memory a drive of 2 TB takes, new, aged and full, saved and loaded, each in a process
+//! of its own.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,8 @@ const SET: &str = "SSDLAB_MEMORY_SET";
 const STATE: &str = "SSDLAB_MEMORY_STATE";
 const PLAIN: [&str; 2] = ["generic-tlc-2t", "conventional"];
 
-/// What the process of a few requests to a drive took at most, in MiB; `None` where the system does not tell.
+/// What the process of a few requests to a drive took at most, in MiB; `None` where the system does
+/// not tell.
 fn peak(drive: [&str; 2], set: &[&str]) -> Option<f64> {
     peak_with(Path::new(""), drive, set)
 }

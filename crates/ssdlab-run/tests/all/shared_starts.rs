@@ -1,4 +1,5 @@
-//! Do drives that are compared begin as each would alone, where they begin with what another has made?
+//! Do drives that are compared begin as each would alone, where they begin with what another has
+//! made?
 
 use ssdlab_run::{Control, Plan, RunResult, SCHEMES, run_uninterrupted, save_state};
 

@@ -34,7 +34,8 @@ pub enum HotDirty {
 #[serde(deny_unknown_fields, default)]
 pub struct PtLruConfig {
     /// The probability with which a cold dirty page leaves rather than a hot one, where there are
-    /// both and no cold clean page. Assumed: the abstract says no more than that it is the higher one.
+    /// both and no cold clean page. Assumed: the abstract says no more than that it is the higher
+    /// one.
     pub cold_dirty: Share,
     /// What becomes of a hot dirty page whose turn it is: `demote` (it joins the cold dirty pages,
     /// one of which leaves) or `evict`. Assumed.

@@ -1,6 +1,6 @@
-//! `read_start = last_level`: LaLDPC, which remembers of each page the level at which it was read last.
-//! Source: Y. Du et al., "LaLDPC: Latency-aware LDPC for read performance improvement of solid
-//! state drives", MSST 2017, as DLV describes it (sections III-C and IV-D).
+//! `read_start = last_level`: LaLDPC, which remembers of each page the level at which it was read
+//! last. Source: Y. Du et al., "LaLDPC: Latency-aware LDPC for read performance improvement of
+//! solid state drives", MSST 2017, as DLV describes it (sections III-C and IV-D).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

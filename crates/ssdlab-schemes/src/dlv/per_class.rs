@@ -1,5 +1,5 @@
-//! `program_mode = per_class`: each class of blocks is programmed with voltages of its own. DLV programs
-//! strong blocks with a larger ΔVp (section II-C).
+//! `program_mode = per_class`: each class of blocks is programmed with voltages of its own. DLV
+//! programs strong blocks with a larger ΔVp (section II-C).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,9 +14,9 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PerClassConfig {
-    /// The voltages (a name in `timing.program_modes`) of each class of blocks, the best first. The last
-    /// class has the last; classes between those that are listed have the last but one. Default:
-    /// `strong`, `normal`: all classes but the last are strong. Source: DLV, section II-C.
+    /// The voltages (a name in `timing.program_modes`) of each class of blocks, the best first. The
+    /// last class has the last; classes between those that are listed have the last but one.
+    /// Default: `strong`, `normal`: all classes but the last are strong. Source: DLV, section II-C.
     pub modes: Vec<String>,
 }
 

@@ -1,5 +1,6 @@
-//! `read_start = sl_table`: the level from which a read starts, by the class of its block and the age of
-//! its data, learned from reads that failed (RRS's tables). Source: DLV, section III-C and Fig. 8.
+//! `read_start = sl_table`: the level from which a read starts, by the class of its block and the
+//! age of its data, learned from reads that failed (RRS's tables). Source: DLV, section III-C and
+//! Fig. 8.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

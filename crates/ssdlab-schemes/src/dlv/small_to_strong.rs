@@ -1,6 +1,6 @@
-//! `placement = small_to_strong`: PV+allocation, which gives strong blocks to small writes and reorders
-//! nothing. Source: DLV, section IV-C, after L. Shi et al., "Exploiting process variation for write
-//! performance improvement on NAND flash memory storage systems", IEEE TVLSI 24(1), 2016.
+//! `placement = small_to_strong`: PV+allocation, which gives strong blocks to small writes and
+//! reorders nothing. Source: DLV, section IV-C, after L. Shi et al., "Exploiting process variation
+//! for write performance improvement on NAND flash memory storage systems", IEEE TVLSI 24(1), 2016.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

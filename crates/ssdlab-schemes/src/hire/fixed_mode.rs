@@ -1,5 +1,5 @@
-//! `program_mode.fixed`: every page is programmed with the same voltages. HIRE's comparisons HVC and LVC
-//! (section 4.1).
+//! `program_mode.fixed`: every page is programmed with the same voltages. HIRE's comparisons HVC
+//! and LVC (section 4.1).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,8 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FixedModeConfig {
-    /// The voltages, a name in `timing.program_modes`. Default: `boosted`. Source: HIRE, section 4.1 (HVC).
+    /// The voltages, a name in `timing.program_modes`. Default: `boosted`. Source: HIRE, section
+    /// 4.1 (HVC).
     pub mode: String,
 }
 

@@ -1,5 +1,5 @@
-//! `placement.hotness`: pages that are mostly read, mostly written, and both lie in blocks of their own.
-//! Source: HIRE, section 3.2 (readActive, writeActive and mixActive blocks).
+//! `placement.hotness`: pages that are mostly read, mostly written, and both lie in blocks of their
+//! own. Source: HIRE, section 3.2 (readActive, writeActive and mixActive blocks).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
-//! `program_mode.per_hotness`: pages that are mostly read are programmed with higher voltages, which read faster,
-//! and those that are mostly written with lower ones, which wear less. Source: HIRE, section 3.2 (the voltage
-//! controller).
+//! `program_mode.per_hotness`: pages that are mostly read are programmed with higher voltages,
+//! which read faster, and those that are mostly written with lower ones, which wear less. Source:
+//! HIRE, section 3.2 (the voltage controller).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 pub struct PerHotnessConfig {
     /// The voltages of pages that are mostly read. Default: `boosted`. Source: HIRE, section 3.2.
     pub read_hot: String,
-    /// Those of pages that are both read and written, or of which nothing is known. Default: `normal`.
-    /// Source: HIRE, section 3.2.
+    /// Those of pages that are both read and written, or of which nothing is known. Default:
+    /// `normal`. Source: HIRE, section 3.2.
     pub mixed: String,
     /// Those of pages that are mostly written. Default: `reduced`. Source: HIRE, section 3.2.
     pub write_hot: String,

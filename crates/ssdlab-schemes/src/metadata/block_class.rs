@@ -24,9 +24,9 @@ choice! {
         /// Into groups by the level at which each was read last, of which a part is set apart for
         /// what is read often.
         measured => Measured(GroupsConfig),
-        /// By priority: each block in use is one queue's, and the free blocks of the drive, in the order
-        /// of the retries that are expected, are cut into a subpool for each, the best for the highest
-        /// (ReadGuard).
+        /// By priority: each block in use is one queue's, and the free blocks of the drive, in the
+        /// order of the retries that are expected, are cut into a subpool for each, the best for
+        /// the highest (ReadGuard).
         predicted => Predicted(SubpoolsConfig),
     } default none
 }
@@ -55,8 +55,8 @@ impl Default for FactoryConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubpoolsConfig {
-    /// Priorities that have a subpool each; queues beyond share that of the last. Default: 3. Source:
-    /// ReadGuard, section 5.2 (algorithm 2).
+    /// Priorities that have a subpool each; queues beyond share that of the last. Default: 3.
+    /// Source: ReadGuard, section 5.2 (algorithm 2).
     pub priorities: u8,
 }
 
@@ -88,14 +88,12 @@ impl BlockClassChoice {
         matches!(self, BlockClassChoice::Predicted(_) | BlockClassChoice::Measured(_))
     }
 
-    /// Returns the number of consecutive planes among which a page may move to a better class;
-    /// `None` if pages do not move.
-    pub fn move_span(&self, geometry: &Geometry) -> Option<u32> {
+    /// Returns the number of consecutive planes among which a page may move to another class.
+    pub fn move_span(&self, geometry: &Geometry) -> u32 {
         match self {
-            BlockClassChoice::Measured(groups) => Some(groups.scope.planes(geometry)),
-            // A priority has blocks on every plane.
-            BlockClassChoice::Predicted(_) => Some(1),
-            BlockClassChoice::None(_) | BlockClassChoice::Factory(_) => None,
+            BlockClassChoice::Measured(groups) => groups.scope.planes(geometry),
+            // Each class has blocks on every plane.
+            _ => 1,
         }
     }
 
@@ -126,8 +124,8 @@ impl BlockClassChoice {
     }
 
     /// The class of each block, by the rates with which they were made; empty if all are alike.
-    /// Equal rates are told apart by the block's number. Of blocks that are measured it is the last:
-    /// what is set apart is chosen among those that are free.
+    /// Equal rates are told apart by the block's number. Of blocks that are measured it is the
+    /// last: what is set apart is chosen among those that are free.
     pub fn of(&self, rates: impl Fn() -> Vec<f64>) -> BlockClasses {
         let config = match self {
             BlockClassChoice::None(_) => return BlockClasses::default(),

@@ -1,9 +1,9 @@
 //! Groups of blocks by the level at which they are read, and the part of each that is set apart for
 //! what is read often. Source: PV-read, sections IV.B and IV.C.
 //!
-//! A block is measured by the worst read of one of its pages since it was measured last: the level at
-//! which it decoded, and the bit errors that the decoder counted. It is measured anew after so many P/E
-//! cycles, when it is erased; that is also when it may join or leave what is set apart.
+//! A block is measured by the worst read of one of its pages since it was measured last: the level
+//! at which it decoded, and the bit errors that the decoder counted. It is measured anew after so
+//! many P/E cycles, when it is erased; that is also when it may join or leave what is set apart.
 
 use ssdlab_base::math;
 use ssdlab_nand::{BlockId, Level, PlaneId};
@@ -121,8 +121,8 @@ impl Groups {
         groups
     }
 
-    /// Counts the blocks of each group, and those that are set apart. `class` returns the class of a block that is set
-    /// apart, and `None` for any other block.
+    /// Counts the blocks of each group, and those that are set apart. `class` returns the class of
+    /// a block that is set apart, and `None` for any other block.
     pub fn count_anew(&mut self, class: impl Fn(BlockId) -> Option<BlockClass>) {
         self.shares.fill(Part::default());
         self.room.fill(self.most_apart);
@@ -189,8 +189,8 @@ impl Groups {
         self.known.errors[block.index()]
     }
 
-    /// How long a block with so many P/E cycles is predicted to last, in intervals of measuring: its
-    /// errors grow with a power of its cycles until it can be read no more.
+    /// How long a block with so many P/E cycles is predicted to last, in intervals of measuring:
+    /// its errors grow with a power of its cycles until it can be read no more.
     pub fn intervals_left(&self, block: BlockId, erases: u32) -> u32 {
         let grows = f64::from(self.most_errors) / f64::from(self.errors(block).max(1));
         let life = math::pow(grows, 1.0 / self.config.growth.unwrap_or(GROWTH));
@@ -233,8 +233,8 @@ impl Groups {
         class.0 + 1 < self.count()
     }
 
-    /// The class of a block that is free: its group if it `may` join what is set apart of it and that
-    /// wants it, else the last.
+    /// The class of a block that is free: its group if it `may` join what is set apart of it and
+    /// that wants it, else the last.
     fn group_of_free(&mut self, block: BlockId, may: bool) -> BlockClass {
         let group = self.group_of(block);
         if may && self.is_wanted(block, group) {
@@ -251,8 +251,8 @@ impl Groups {
         self.seen.worsen(block, reading);
     }
 
-    /// A block of this class was erased, for the so-many-th time: its class from now on, the last if it
-    /// may not be set apart.
+    /// A block of this class was erased, for the so-many-th time: its class from now on, the last
+    /// if it may not be set apart.
     pub fn erased(
         &mut self,
         block: BlockId,

@@ -80,16 +80,17 @@ impl ComponentConfig for HotnessChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HotnessConfig {
-    /// The share of a page's uses in the buffer above which it is read-hot, or write-hot: from 50 % to below
-    /// 100 %. Default: 0.95. Source: HIRE, section 3.1 (w).
+    /// The share of a page's uses in the buffer above which it is read-hot, or write-hot: from 50 %
+    /// to below 100 %. Default: 0.95. Source: HIRE, section 3.1 (w).
     pub threshold: Share,
-    /// Where the counters of a buffered page stop. Default: 255. Source: HIRE, section 3.3 (Nh); assumed.
+    /// Where the counters of a buffered page stop. Default: 255. Source: HIRE, section 3.3 (Nh);
+    /// assumed.
     #[schemars(range(min = 1))]
     pub max_uses: u16,
-    /// What is known of the data that is on the drive at the start: `classified` (as a first pass of the
-    /// workload through the same buffer leaves it), `none` (nothing), or `rewrite` (nothing, but what
-    /// leaves the buffer as read-hot, was not written, and was not programmed as such pages are, is programmed
-    /// once more). Default: `classified`. Source: HIRE (ruled).
+    /// What is known of the data that is on the drive at the start: `classified` (as a first pass
+    /// of the workload through the same buffer leaves it), `none` (nothing), or `rewrite` (nothing,
+    /// but what leaves the buffer as read-hot, was not written, and was not programmed as such
+    /// pages are, is programmed once more). Default: `classified`. Source: HIRE (ruled).
     pub initial: InitialHotness,
 }
 

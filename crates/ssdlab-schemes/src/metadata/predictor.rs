@@ -17,28 +17,29 @@ use ssdlab_nand::refusal::Refusal;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PredictorConfig {
-    /// c0 to c4, of the age: a constant, for each P/E cycle, for each microsecond of an erase, for each
-    /// raw bit error of the first page as it was programmed, for each unit of the logarithm of the days
-    /// between erases. An age of 1 is that of a block of which a page needs all retries after 12
-    /// months. No default: fitted. Source: ReadGuard, section 4.1.
+    /// c0 to c4, of the age: a constant, for each P/E cycle, for each microsecond of an erase, for
+    /// each raw bit error of the first page as it was programmed, for each unit of the logarithm of
+    /// the days between erases. An age of 1 is that of a block of which a page needs all retries
+    /// after 12 months. No default: fitted. Source: ReadGuard, section 4.1.
     pub age: [f64; 5],
-    /// c5 and c6, of the errors with which a page is programmed: raw bit errors of a codeword for each
-    /// unit of age, and of a block of age 0. No default: fitted. Source: ReadGuard, section 4.2, eq. 1.
+    /// c5 and c6, of the errors with which a page is programmed: raw bit errors of a codeword for
+    /// each unit of age, and of a block of age 0. No default: fitted. Source: ReadGuard, section
+    /// 4.2, eq. 1.
     pub initial: [f64; 2],
-    /// c7, c8 and c9, of the errors that come later: raw bit errors of a codeword for each unit of age
-    /// and of ln(1 + days); what is added to the age; for each page read of the block, in the
+    /// c7, c8 and c9, of the errors that come later: raw bit errors of a codeword for each unit of
+    /// age and of ln(1 + days); what is added to the age; for each page read of the block, in the
     /// exponent. No default: fitted. Source: ReadGuard, section 4.2, eq. 2.
     pub growth: [f64; 3],
-    /// Raw bit errors of a codeword at the first attempt beyond which one more retry is needed, rising:
-    /// the first beyond which a page needs any, the last beyond which it needs as many as there are. No
-    /// default: fitted, the first 72 (ruled). Source: ReadGuard, section 4 (Fig. 8).
+    /// Raw bit errors of a codeword at the first attempt beyond which one more retry is needed,
+    /// rising: the first beyond which a page needs any, the last beyond which it needs as many as
+    /// there are. No default: fitted, the first 72 (ruled). Source: ReadGuard, section 4 (Fig. 8).
     pub thresholds: Vec<f64>,
-    /// Time between erases as which a shorter one counts: the shortest that was characterised. Default:
-    /// `1d`. Assumed: the logarithm has no end towards 0.
+    /// Time between erases as which a shorter one counts: the shortest that was characterised.
+    /// Default: `1d`. Assumed: the logarithm has no end towards 0.
     #[serde(default = "one_day")]
     pub min_dwell: Nanos,
-    /// P/E cycles of a block after which the controller looks at its erase time and first errors again, and
-    /// works its age out anew. Default: 100. Source: ReadGuard, section 5.1.
+    /// P/E cycles of a block after which the controller looks at its erase time and first errors
+    /// again, and works its age out anew. Default: 100. Source: ReadGuard, section 5.1.
     #[serde(default = "hundred")]
     #[schemars(range(min = 1))]
     pub interval: u32,
@@ -122,8 +123,8 @@ impl Predictor {
         erases - erases % self.interval
     }
 
-    /// The age of a block of so many P/E cycles, with its last measured erase time and errors of its
-    /// first page right after it was programmed, and the mean days at 30 °C between its erases.
+    /// The age of a block of so many P/E cycles, with its last measured erase time and errors of
+    /// its first page right after it was programmed, and the mean days at 30 °C between its erases.
     #[inline]
     pub fn age(&self, pe_cycles: f64, erase_us: f64, e0: f64, dwell_days: f64) -> f64 {
         let [constant, by_cycle, by_erase, by_error, by_dwell] = self.age;

@@ -1,5 +1,5 @@
-//! How well each block will read: how many retries its worst page will need. Source: ReadGuard, sections
-//! 4 and 5.1 (the block grader and its table, the eBST).
+//! How well each block will read: how many retries its worst page will need. Source: ReadGuard,
+//! sections 4 and 5.1 (the block grader and its table, the eBST).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -126,8 +126,8 @@ pub struct RetryEstimates {
 const UNPROGRAMMED: i64 = i64::MIN;
 
 impl RetryEstimates {
-    /// A grader of blocks that are as `before` says; `look` tells what is seen of a block of so many P/E
-    /// cycles. `None` without an estimate.
+    /// A grader of blocks that are as `before` says; `look` tells what is seen of a block of so
+    /// many P/E cycles. `None` without an estimate.
     pub fn new(
         choice: &RetryEstimateChoice,
         days: f64,
@@ -215,7 +215,8 @@ impl RetryEstimates {
         let at = block.index();
         match &self.source {
             Source::Model(model) => {
-                // Retries are a step function of errors, and errors of age: one order serves for all three.
+                // Retries are a step function of errors, and errors of age: one order serves for
+                // all three.
                 let errors = model.errors(self.age[at].into(), 0.0, 0.0);
                 (errors.max(0.0) * 1e3).round().min(f64::from(u32::MAX)) as u32
             }

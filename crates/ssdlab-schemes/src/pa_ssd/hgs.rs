@@ -1,5 +1,5 @@
-//! `placement = hgs`: guided by the host, whose hint says how soon a write is needed. Source: PA-SSD,
-//! section 4.2; the hint is NVMe's access latency (idle, typical, low).
+//! `placement = hgs`: guided by the host, whose hint says how soon a write is needed. Source:
+//! PA-SSD, section 4.2; the hint is NVMe's access latency (idle, typical, low).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,13 @@
 //! PA-SSD: all pages of a write go to pages of one type, so that no request waits for its slowest
 //! page.
 //!
-//! Source: W. Zhang et al., "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read Performance and
-//! Storage Efficiency", ICS 2018, section 4.2. How a page of the requested type is found is the allocator's
-//! affair (`ftl/relaxed.rs`, section 4.3).
+//! Source: W. Zhang et al., "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read Performance
+//! and Storage Efficiency", ICS 2018, section 4.2. How a page of the requested type is found is the
+//! allocator's affair (`ftl/relaxed.rs`, section 4.3).
 //!
-//! The schemes are links of the `placement` chain; each answers for those writes that it has something
-//! to say of and leaves the others to the next. `sbs+us` is `placement = ["sbs", "us", "ubs"]`: the last
-//! types what collection moves.
+//! The schemes are links of the `placement` chain; each answers for those writes that it has
+//! something to say of and leaves the others to the next. `sbs+us` is `placement = ["sbs", "us",
+//! "ubs"]`: the last types what collection moves.
 //!
 //! - [`us`]: each type in turn;
 //! - [`hgs`]: as the host hints;

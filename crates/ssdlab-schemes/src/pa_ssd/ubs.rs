@@ -1,5 +1,5 @@
-//! `placement = ubs`: by utilization, each type by chance in proportion to its free pages; for what is
-//! moved, too. Source: PA-SSD, section 4.2.
+//! `placement = ubs`: by utilization, each type by chance in proportion to its free pages; for what
+//! is moved, too. Source: PA-SSD, section 4.2.
 
 use rand::RngExt;
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
-//! `placement = wbs`: by the write buffer, the lowest type while it is full. Source: PA-SSD, section 4.2,
-//! after J. Park et al., "Improving performance and lifetime of NAND storage systems using relaxed
-//! program sequence", DAC 2016.
+//! `placement = wbs`: by the write buffer, the lowest type while it is full. Source: PA-SSD,
+//! section 4.2, after J. Park et al., "Improving performance and lifetime of NAND storage systems
+//! using relaxed program sequence", DAC 2016.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,8 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct WbsConfig {}
 
-/// Asks for the lowest type for the host's pages while nothing more fits into the buffer, or if there
-/// is none.
+/// Asks for the lowest type for the host's pages while nothing more fits into the buffer, or if
+/// there is none.
 #[derive(Clone, Debug)]
 pub struct Wbs;
 

@@ -1,5 +1,6 @@
-//! `read_start = measured_level`: a read begins at the level at which its block was measured, on the drive or, where
-//! each level has a class of its own, at the factory. The paper does not say where its reads begin.
+//! `read_start = measured_level`: a read begins at the level at which its block was measured, on
+//! the drive or, where each level has a class of its own, at the factory. The paper does not say
+//! where its reads begin.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
-//! `placement = oracle_hotness`: each page on a block as good as the page is hot, with both known beforehand. The
-//! oracle of PV-read, section III: how often each page will be read or written is counted before the
-//! run, and which blocks are good comes from `metadata.block_class = "factory"`.
+//! `placement = oracle_hotness`: each page on a block as good as the page is hot, with both known
+//! beforehand. The oracle of PV-read, section III: how often each page will be read or written is
+//! counted before the run, and which blocks are good comes from `metadata.block_class = "factory"`.
 
 use std::cmp::Reverse;
 
@@ -39,13 +39,13 @@ pub enum Among {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OracleHotnessConfig {
-    /// What makes a page hot: its `reads` or its `writes`. Default: `reads`. Source: PV-read, section
-    /// III.
+    /// What makes a page hot: its `reads` or its `writes`. Default: `reads`. Source: PV-read,
+    /// section III.
     pub by: By,
-    /// The pages among which each is ranked: those of the `drive`, so that the best blocks are filled
-    /// first, or those that the workload has `touched`, so that each class takes its share of them.
-    /// Pages that are never read (or written) go to the last class under `drive`. Default: `drive`.
-    /// Source: PV-read, section III (ruled).
+    /// The pages among which each is ranked: those of the `drive`, so that the best blocks are
+    /// filled first, or those that the workload has `touched`, so that each class takes its share
+    /// of them. Pages that are never read (or written) go to the last class under `drive`. Default:
+    /// `drive`. Source: PV-read, section III (ruled).
     pub among: Among,
 }
 
@@ -155,7 +155,8 @@ mod tests {
         PageView::of_write(lpn, &PlacementView::plain())
     }
 
-    /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a half.
+    /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a
+    /// half.
     fn classes(by: By, among: Among) -> [u8; 8] {
         let geometry = Geometry { cell: Cell::Mlc, ..SMALL };
         let classes = ClassFacts { shares: vec![0.25, 0.25], ..ClassFacts::default() };
@@ -174,8 +175,8 @@ mod tests {
 
     #[test]
     fn the_hottest_pages_get_the_best_blocks() {
-        // Seven are touched: of these 1.75 for each of the first two classes. A quarter of the drive
-        // has four.
+        // Seven are touched: of these 1.75 for each of the first two classes. A quarter of the
+        // drive has four.
         assert_eq!(classes(By::Reads, Among::Touched), [0, 0, 1, 1, 2, 2, 2, ANY.0]);
         assert_eq!(classes(By::Writes, Among::Touched), [2, 2, 2, 1, 1, 0, 0, ANY.0]);
         assert_eq!(classes(By::Reads, Among::Drive), [0, 0, 0, 0, 1, 2, 2, ANY.0]);

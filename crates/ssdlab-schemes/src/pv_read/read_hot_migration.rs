@@ -1,6 +1,7 @@
-//! `background.read_hot_migration`: a page that was read often moves one group up, to blocks that are set apart there;
-//! where these are full, the first that was not read for a while makes room. Source: PV-read, section
-//! IV.B. Where blocks are kept apart by priority, it moves to those of the next higher one (ruled).
+//! `background.read_hot_migration`: a page that was read often moves one group up, to blocks that
+//! are set apart there; where these are full, the first that was not read for a while makes room.
+//! Source: PV-read, section IV.B. Where blocks are kept apart by priority, it moves to those of the
+//! next higher one (ruled).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,8 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadHotMigrationConfig {
-    /// Reads of a page, while the controller holds its entry of the page map and nobody writes it, after
-    /// which it is hot. Default: 3. Source: PV-read, section V.A.
+    /// Reads of a page, while the controller holds its entry of the page map and nobody writes it,
+    /// after which it is hot. Default: 3. Source: PV-read, section V.A.
     #[schemars(range(min = 1))]
     pub threshold: u8,
 }
@@ -230,7 +231,8 @@ mod tests {
         PolicyContext::plain(geometry, 1)
     }
 
-    /// On the second plane blocks 6, 7, 9 and 10 are of the first group, all but the last of them full.
+    /// On the second plane blocks 6, 7, 9 and 10 are of the first group, all but the last of them
+    /// full.
     fn table() -> BlockTable {
         let mut table = BlockTable::new(&policy_context().geometry);
         let classes = [[2; 6], [0, 0, 1, 0, 0, 2]].concat().into_iter().map(BlockClass).collect();

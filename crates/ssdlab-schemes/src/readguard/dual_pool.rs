@@ -1,6 +1,7 @@
-//! `background.dual_pool`: data that never changes moves to worn blocks, within its priority or, once wear has
-//! spread too far, across all. Source: ReadGuard, sections 5.5 and 6.5; L.-P. Chang, "On efficient wear
-//! leveling for large-scale flash-memory storage systems", SAC 2007, for the two pools.
+//! `background.dual_pool`: data that never changes moves to worn blocks, within its priority or,
+//! once wear has spread too far, across all. Source: ReadGuard, sections 5.5 and 6.5; L.-P. Chang,
+//! "On efficient wear leveling for large-scale flash-memory storage systems", SAC 2007, for the two
+//! pools.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,12 +23,13 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DualPoolConfig {
-    /// P/E cycles by which the most worn free block of a priority on a plane may exceed the least worn one
-    /// there that holds cold data, before that moves. Blocks of hot data may lag by twice as many. Default: 30.
-    /// Source: ReadGuard, section 6.5.
+    /// P/E cycles by which the most worn free block of a priority on a plane may exceed the least
+    /// worn one there that holds cold data, before that moves. Blocks of hot data may lag by twice
+    /// as many. Default: 30. Source: ReadGuard, section 6.5.
     pub threshold: u32,
-    /// P/E cycles by which the most worn block of all may exceed the least worn before wear is leveled
-    /// across priorities, until they are below again. Default: 70. Source: ReadGuard, section 6.5.
+    /// P/E cycles by which the most worn block of all may exceed the least worn before wear is
+    /// leveled across priorities, until they are below again. Default: 70. Source: ReadGuard,
+    /// section 6.5.
     pub cross_priority_threshold: u32,
 }
 
@@ -37,8 +39,8 @@ impl Default for DualPoolConfig {
     }
 }
 
-/// The leveler. It looks at the plane where a block has just become free. Blocks of the cold pool hold what
-/// hardly changes: at first all that are full.
+/// The leveler. It looks at the plane where a block has just become free. Blocks of the cold pool
+/// hold what hardly changes: at first all that are full.
 #[derive(Clone, Debug)]
 pub struct DualPool {
     config: DualPoolConfig,
@@ -96,13 +98,14 @@ impl Policy for DualPool {
     }
 }
 
-/// Whether a block of a plane holds data. One that is written in part does once nobody writes on: it would
-/// keep its wear for ever.
+/// Whether a block of a plane holds data. One that is written in part does once nobody writes on:
+/// it would keep its wear for ever.
 fn has_data(pool: &Pool, at: usize) -> bool {
     pool.state[at] == BlockState::Closed || pool.is_settled(at)
 }
 
-/// How worn the most worn block of a plane is, and the least worn that holds data, but those that are set apart.
+/// How worn the most worn block of a plane is, and the least worn that holds data, but those that
+/// are set apart.
 fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
     let pool = blocks.pool(plane);
     let (mut most, mut least) = (0, u32::MAX);
@@ -138,8 +141,9 @@ impl DualPool {
         self.across = (most.saturating_sub(least) > self.config.cross_priority_threshold).into();
     }
 
-    /// The job that puts the data of the least worn cold block of a plane into the most worn that is free. Should
-    /// it not begin, since a page of that block is being programmed, it is wanted again when the next is freed.
+    /// The job that puts the data of the least worn cold block of a plane into the most worn that
+    /// is free. Should it not begin, since a page of that block is being programmed, it is wanted
+    /// again when the next is freed.
     fn leveled(&mut self, view: &DriveView, freed: BlockId) -> Option<Job> {
         let blocks = view.blocks;
         let pool = blocks.pool(blocks.plane_of(freed));
@@ -221,8 +225,8 @@ mod tests {
         Geometry { channels: 2, ..SMALL }
     }
 
-    /// Two planes of four blocks with this wear and priority: of the first plane two are free, of which the
-    /// first has just been erased.
+    /// Two planes of four blocks with this wear and priority: of the first plane two are free, of
+    /// which the first has just been erased.
     fn table(blocks: [(u32, u8); 8]) -> BlockTable {
         let mut table = BlockTable::new(&geometry());
         table.set_classes(&ssdlab_policy::blocks::BlockClasses {

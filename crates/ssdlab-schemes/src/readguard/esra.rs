@@ -1,5 +1,6 @@
-//! `suspend = esra`: ReadGuard's extended suspend/resume arbiter, section 5.4. A host read drops the loop
-//! that a program or an erase is in; a read that failed to decode lets one of a higher priority pass.
+//! `suspend = esra`: ReadGuard's extended suspend/resume arbiter, section 5.4. A host read drops
+//! the loop that a program or an erase is in; a read that failed to decode lets one of a higher
+//! priority pass.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,28 +16,29 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EsraConfig {
-    /// Whether a read drops the loop that a program is in (`flash.program_loops`). Default: true. Source:
-    /// ReadGuard, section 6.1.
+    /// Whether a read drops the loop that a program is in (`flash.program_loops`). Default: true.
+    /// Source: ReadGuard, section 6.1.
     pub program: bool,
-    /// Whether a read drops the loop that an erase is in (`flash.erase_loops`). Default: true. Source:
-    /// ReadGuard, section 6.1.
+    /// Whether a read drops the loop that an erase is in (`flash.erase_loops`). Default: true.
+    /// Source: ReadGuard, section 6.1.
     pub erase: bool,
-    /// Whether a read also interrupts what works for a request of a higher priority than its own; only with
-    /// `scheduler = "strict_priority"`. Default: true there. Source: ReadGuard, section 3.1 (reads go first
-    /// whatever a request's priority).
+    /// Whether a read also interrupts what works for a request of a higher priority than its own;
+    /// only with `scheduler = "strict_priority"`. Default: true there. Source: ReadGuard, section
+    /// 3.1 (reads go first whatever a request's priority).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend_higher_priority: Option<bool>,
-    /// How often a loop is dropped: then it runs to its end, and reads wait for that alone. Default: 8.
-    /// Source: ReadGuard (ruled: else dense reads starve the operation).
+    /// How often a loop is dropped: then it runs to its end, and reads wait for that alone.
+    /// Default: 8. Source: ReadGuard (ruled: else dense reads starve the operation).
     #[schemars(range(min = 1))]
     pub max_aborts: u8,
     /// Whether a read that failed to decode is set aside for a host read of a higher priority; only
-    /// with `scheduler = "strict_priority"`, where array units hold reads until they have decoded. Default: true
-    /// there. Source: ReadGuard, section 5.4.
+    /// with `scheduler = "strict_priority"`, where array units hold reads until they have decoded.
+    /// Default: true there. Source: ReadGuard, section 5.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
-    /// Reads of the host that an array unit sets aside at most, those that its planes do together counted as
-    /// one; those of collection leave them their places. Only with `reads`. Default: 2. Source: ReadGuard, section 5.4 (one for each of two lower priorities).
+    /// Reads of the host that an array unit sets aside at most, those that its planes do together
+    /// counted as one; those of collection leave them their places. Only with `reads`. Default: 2.
+    /// Source: ReadGuard, section 5.4 (one for each of two lower priorities).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_suspended_reads: Option<u8>,

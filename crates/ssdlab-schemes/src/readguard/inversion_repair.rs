@@ -1,5 +1,6 @@
-//! `background.inversion_repair`: a block of a priority that reads worse than one of a lower priority is exchanged or
-//! refreshed, as far as the extra writes allow. Source: ReadGuard, sections 5.2 (algorithm 2) and 5.3.
+//! `background.inversion_repair`: a block of a priority that reads worse than one of a lower
+//! priority is exchanged or refreshed, as far as the extra writes allow. Source: ReadGuard,
+//! sections 5.2 (algorithm 2) and 5.3.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,12 +27,12 @@ use ssdlab_policy::{Policy, PolicyContext};
 pub struct InversionRepairConfig {
     /// Time between two rounds, on the cells' clock. Default: `7d`. Source: ReadGuard, section 5.2.
     pub interval: Nanos,
-    /// Margins at the start, as a part of the most retries: a pair is inverted if the retries of the
-    /// block of the higher priority exceed the other's by more. Default: 0.1. Source: ReadGuard,
-    /// section 5.3.
+    /// Margins at the start, as a part of the most retries: a pair is inverted if the retries of
+    /// the block of the higher priority exceed the other's by more. Default: 0.1. Source:
+    /// ReadGuard, section 5.3.
     pub margin: Share,
-    /// The monitor, which moves the margins so that extra writes stay below a limit: `true`, `false` or a
-    /// table with its settings. Default: true.
+    /// The monitor, which moves the margins so that extra writes stay below a limit: `true`,
+    /// `false` or a table with its settings. Default: true.
     pub monitor: Toggle<MonitorConfig>,
 }
 
@@ -130,8 +131,8 @@ impl Policy for InversionRepair {
 const LEAST: Nanos = Nanos::from_ms(60_000);
 
 impl InversionRepair {
-    /// Finds the inversions of one pair of priorities, and what mends each. The worst blocks of `high` come
-    /// first, and the best of `low`; those that a job takes leave the lists.
+    /// Finds the inversions of one pair of priorities, and what mends each. The worst blocks of
+    /// `high` come first, and the best of `low`; those that a job takes leave the lists.
     fn repair(
         &mut self,
         (high, low): (&mut Vec<BlockEstimate>, &mut Vec<BlockEstimate>),
@@ -146,7 +147,8 @@ impl InversionRepair {
             }
             self.counts.inversions += 1;
             if good.expected.age < bad.expected.age {
-                // The good block is young: its data makes room, and it is the higher priority's from now on.
+                // The good block is young: its data makes room, and it is the higher priority's
+                // from now on.
                 let gains = Some(bad.priority);
                 let class = Some(good.priority.block_class());
                 let job = Job::new(good.block, Cause::Migration, Writer::Gc);

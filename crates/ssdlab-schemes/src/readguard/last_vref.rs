@@ -1,7 +1,9 @@
-//! `read_start = last_vref`: a read starts with the reference voltages that worked last on pages made alike.
+//! `read_start = last_vref`: a read starts with the reference voltages that worked last on pages
+//! made alike.
 //!
-//! Source: Y. Shim et al., "Exploiting Process Similarity of 3D Flash Memory for High Performance SSDs",
-//! MICRO 2019, as ReadGuard uses it (section 6.3): pages of one horizontal layer of a block err alike.
+//! Source: Y. Shim et al., "Exploiting Process Similarity of 3D Flash Memory for High Performance
+//! SSDs", MICRO 2019, as ReadGuard uses it (section 6.3): pages of one horizontal layer of a block
+//! err alike.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,9 +19,9 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LastVrefConfig {
-    /// Horizontal layers of a block, in the order of pages; each has as many as the others, the last what is
-    /// left. Default: 48, or a layer for each page of a block with fewer. Source: ReadGuard, section 6.1 (3D
-    /// flash of 48 layers, 576 pages a block).
+    /// Horizontal layers of a block, in the order of pages; each has as many as the others, the
+    /// last what is left. Default: 48, or a layer for each page of a block with fewer. Source:
+    /// ReadGuard, section 6.1 (3D flash of 48 layers, 576 pages a block).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub layers: Option<u16>,
@@ -27,8 +29,8 @@ pub struct LastVrefConfig {
 
 const LAYERS: u32 = 48;
 
-/// Starts at the level at which the same layer of the block was read last; at the first if nothing of it
-/// was read since the block was erased. Climbs one at a time.
+/// Starts at the level at which the same layer of the block was read last; at the first if nothing
+/// of it was read since the block was erased. Climbs one at a time.
 #[derive(Clone, Debug)]
 pub struct LastVref {
     layers: u32,

@@ -1,5 +1,5 @@
-//! ReadGuard: M. Chun, M. Kim, D. Lee, J. Park and J. Kim, "ReadGuard: Integrated SSD Management for
-//! Priority-Aware Read Performance Differentiation", ACM TOS 2024.
+//! ReadGuard: M. Chun, M. Kim, D. Lee, J. Park and J. Kim, "ReadGuard: Integrated SSD Management
+//! for Priority-Aware Read Performance Differentiation", ACM TOS 2024.
 
 pub mod dual_pool;
 pub mod esra;

@@ -1,5 +1,5 @@
-//! The WAF monitor: margins grow while repairs write too much, and shrink while they do not. Source:
-//! ReadGuard, section 5.3.
+//! The WAF monitor: margins grow while repairs write too much, and shrink while they do not.
+//! Source: ReadGuard, section 5.3.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,18 +14,18 @@ use ssdlab_policy::columns::Column;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MonitorConfig {
-    /// The most that repairs may write, as a part of all that the controller writes for itself. Default:
-    /// 10%. Source: ReadGuard, section 5.3.
+    /// The most that repairs may write, as a part of all that the controller writes for itself.
+    /// Default: 10%. Source: ReadGuard, section 5.3.
     pub max_write_share: Share,
     /// By how much margins grow or shrink at a check, as a part of the most retries. Default: 0.1.
     /// Source: ReadGuard, section 5.3.
     pub step: Share,
-    /// Blocks that garbage collection frees between two checks, as a part of all. Default: 5%. Source:
-    /// ReadGuard, section 5.3.
+    /// Blocks that garbage collection frees between two checks, as a part of all. Default: 5%.
+    /// Source: ReadGuard, section 5.3.
     pub interval: Share,
-    /// Whether a repair waits as long as all of them would have written more than the limit then; without it
-    /// a round is carried out whole, and only the next one finds less. Default: true. Assumed: the first
-    /// round on a full drive finds blocks by the tens of thousands.
+    /// Whether a repair waits as long as all of them would have written more than the limit then;
+    /// without it a round is carried out whole, and only the next one finds less. Default: true.
+    /// Assumed: the first round on a full drive finds blocks by the tens of thousands.
     pub paced: bool,
 }
 
@@ -120,8 +120,8 @@ impl Monitor {
         true
     }
 
-    /// Counts a job; by how much the margins move, if it is time for that: what waits counts as if it had
-    /// been written, or they would never grow where repairs are paced.
+    /// Counts a job; by how much the margins move, if it is time for that: what waits counts as if
+    /// it had been written, or they would never grow where repairs are paced.
     pub fn ended(&mut self, ended: &EndedJob) -> Option<f64> {
         self.freed += u64::from(ended.job.cause == Cause::Gc);
         if !ended.own {

@@ -73,8 +73,9 @@ impl Pools {
         self.joined[block.index()] = joined;
     }
 
-    /// Puts a block of each pool that is astray into the other: a cold one that was erased so much more
-    /// often since it joined than one of the hot pool, and a hot one that is so much less worn than others.
+    /// Puts a block of each pool that is astray into the other: a cold one that was erased so much
+    /// more often since it joined than one of the hot pool, and a hot one that is so much less worn
+    /// than others.
     pub fn sort(&mut self, held: &[Held], worn: u32, threshold: u32) {
         let of = |is_cold| held.iter().filter(move |held| held.is_cold == is_cold);
         let least = of(false).map(|hot| hot.since).min().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! `placement.priority`: a page lies in blocks of its submission queue's priority. Source: ReadGuard,
-//! section 5.2 (the block allocator).
+//! `placement.priority`: a page lies in blocks of its submission queue's priority. Source:
+//! ReadGuard, section 5.2 (the block allocator).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

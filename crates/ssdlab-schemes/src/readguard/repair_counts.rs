@@ -24,9 +24,9 @@ pub struct RepairCounts {
 }
 
 impl RepairCounts {
-    /// Returns the counts, and with them the present margins and `extra_share`: the part that repairs have of all
-    /// that the controller has moved for itself since the run began, warm-up and earlier replays included. A paced
-    /// monitor holds that at its limit.
+    /// Returns the counts, and with them the present margins and `extra_share`: the part that
+    /// repairs have of all that the controller has moved for itself since the run began, warm-up
+    /// and earlier replays included. A paced monitor holds that at its limit.
     pub fn counters(&self, extra_share: f64, margins: &[f64]) -> Vec<(&'static str, Counter)> {
         let counts = [
             ("rounds", self.rounds),

@@ -1,5 +1,5 @@
-//! `background.subpool_gc`: garbage is collected for the subpool that runs short, wherever on the drive it costs
-//! least. Source: ReadGuard, sections 5.2 and 5.5.
+//! `background.subpool_gc`: garbage is collected for the subpool that runs short, wherever on the
+//! drive it costs least. Source: ReadGuard, sections 5.2 and 5.5.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,9 +16,10 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubpoolGcConfig {
-    /// Free blocks to which a subpool falls before garbage is collected for it. Default: three for every two
-    /// planes: with one a plane, three subpools ask for fewer than the four that each plane keeps anyway, and
-    /// nearly all was collected for planes. Source: ReadGuard, section 5.5 (ruled).
+    /// Free blocks to which a subpool falls before garbage is collected for it. Default: three for
+    /// every two planes: with one a plane, three subpools ask for fewer than the four that each
+    /// plane keeps anyway, and nearly all was collected for planes. Source: ReadGuard, section 5.5
+    /// (ruled).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<u32>,
 }
@@ -59,7 +60,8 @@ impl Policy for SubpoolGc {
         SubpoolGc {
             threshold: config.threshold.unwrap_or(planes * 3 / 2).min(most),
             priorities: setup.classes.priorities.into(),
-            // Each page that moves takes one, and where the map is held in part perhaps another for its entry.
+            // Each page that moves takes one, and where the map is held in part perhaps another for
+            // its entry.
             frees_none: if setup.map.in_part {
                 setup.geometry.pages.div_ceil(2) as u16
             } else {

@@ -1,11 +1,11 @@
-//! `placement = sepbit`: SepBIT, which infers when a page will be overwritten and puts pages that will be at about
-//! the same time into blocks of their own.
+//! `placement = sepbit`: SepBIT, which infers when a page will be overwritten and puts pages that
+//! will be at about the same time into blocks of their own.
 //!
-//! Source: Q. Wang, J. Li, P. P. C. Lee, T. Ouyang, C. Shi and L. Huang, "Separating Data via Block Invalidation
-//! Time Inference for Write Amplification Reduction in Log-Structured Storage", FAST 2022, section 3. Its clock
-//! counts pages that the host writes. A write of the host is expected to live as short as the version that it
-//! overwrites (classes 1 and 2); what is moved out of a block of class 1 has a class to itself (3), and all else
-//! that is moved is sorted by its age (4 to 6).
+//! Source: Q. Wang, J. Li, P. P. C. Lee, T. Ouyang, C. Shi and L. Huang, "Separating Data via Block
+//! Invalidation Time Inference for Write Amplification Reduction in Log-Structured Storage", FAST
+//! 2022, section 3. Its clock counts pages that the host writes. A write of the host is expected to
+//! live as short as the version that it overwrites (classes 1 and 2); what is moved out of a block
+//! of class 1 has a class to itself (3), and all else that is moved is sorted by its age (4 to 6).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,16 +23,18 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SepBitConfig {
-    /// Whether what the host writes is separated. Default: true. Source: SepBIT, section 4.2 (false: its GW).
+    /// Whether what the host writes is separated. Default: true. Source: SepBIT, section 4.2
+    /// (false: its GW).
     pub host: bool,
-    /// Whether what is moved is separated. Default: true. Source: SepBIT, section 4.2 (false: its UW).
+    /// Whether what is moved is separated. Default: true. Source: SepBIT, section 4.2 (false: its
+    /// UW).
     pub gc: bool,
-    /// Collected blocks of class 1 of which the mean lifespan is the bound between short and long lives.
-    /// Default: 16. Source: SepBIT, section 3.4 (n_c).
+    /// Collected blocks of class 1 of which the mean lifespan is the bound between short and long
+    /// lives. Default: 16. Source: SepBIT, section 3.4 (n_c).
     #[schemars(range(min = 1))]
     pub window: u32,
-    /// Multiples of that bound up to which the age of a moved page puts it into class 4, and into class 5.
-    /// Default: 4 and 16. Source: SepBIT, section 3.4.
+    /// Multiples of that bound up to which the age of a moved page puts it into class 4, and into
+    /// class 5. Default: 4 and 16. Source: SepBIT, section 3.4.
     pub age_bounds: [f64; 2],
 }
 

@@ -164,8 +164,8 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The columns of a line as programs write them: a comma between two, and nothing else around them. What is
-/// not so is nothing here, and for [`Columns`], which says what is wrong.
+/// The columns of a line as programs write them: a comma between two, and nothing else around them.
+/// What is not so is nothing here, and for [`Columns`], which says what is wrong.
 pub(crate) struct Plain<'a> {
     rest: &'a [u8],
 }

@@ -7,8 +7,8 @@
 //! DiskNum, ...`, `DiskFlush` rows have neither offset nor size; ByteOffset and IOSize are bytes in
 //! hexadecimal. Both times are microseconds; a row is written on completion, so that a request was
 //! issued at TimeStamp less ElapsedTime. The header says which columns there are; without one, the
-//! columns of the published traces are assumed. The name of a process may have commas in it, and ends
-//! with its number in parentheses. Other events are skipped.
+//! columns of the published traces are assumed. The name of a process may have commas in it, and
+//! ends with its number in parentheses. Other events are skipped.
 
 use ssdlab_base::Nanos;
 
@@ -83,8 +83,8 @@ impl Etw {
         *(if op == Op::Flush { &mut self.flush } else { &mut self.transfer }) = layout;
     }
 
-    /// Commas in the process's name, each of which moves the columns behind it by one: the name ends
-    /// with the process's number, and the thread's follows.
+    /// Commas in the process's name, each of which moves the columns behind it by one: the name
+    /// ends with the process's number, and the thread's follows.
     fn commas_in_name(&self, line: &[u8]) -> usize {
         let text = |index| self.cells.get(line, index, "").map_or(&b""[..], |field| field.text);
         let number = |text: &[u8]| is_digits(text.strip_prefix(b"-").unwrap_or(text));

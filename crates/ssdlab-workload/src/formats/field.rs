@@ -296,8 +296,8 @@ impl Clock {
     }
 }
 
-/// The number that the digits spell with which a text begins, and how many they are; none of so many that
-/// it might not fit. Eight are read at a time: a trace is numbers for the most part.
+/// The number that the digits spell with which a text begins, and how many they are; none of so
+/// many that it might not fit. Eight are read at a time: a trace is numbers for the most part.
 #[inline(always)]
 pub(crate) fn leading_digits(text: &[u8]) -> (Option<u64>, usize) {
     /// Any number of so many digits is below 2^64.
@@ -318,8 +318,8 @@ pub(crate) fn leading_digits(text: &[u8]) -> (Option<u64>, usize) {
     ((1..=FIT).contains(&length).then_some(value), length)
 }
 
-/// The number that the digits spell with which eight bytes begin, the first the lowest, and how many they
-/// are. Pairs are summed up side by side, then pairs of them, then the halves.
+/// The number that the digits spell with which eight bytes begin, the first the lowest, and how
+/// many they are. Pairs are summed up side by side, then pairs of them, then the halves.
 #[inline(always)]
 fn of_eight(bytes: u64) -> (u64, usize) {
     let each = |byte: u8| u64::from_ne_bytes([byte; 8]);

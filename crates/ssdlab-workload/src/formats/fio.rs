@@ -1,14 +1,15 @@
 //! fio's I/O logs, version 2 (`file action offset length`) and 3 (`time file action offset
 //! length`), with `fio version N iolog` as the first line.
 //!
-//! Source: fio's HOWTO, "Trace file format v2" and "v3", `iolog.c` and `io_ddir.h`. Offset and length
-//! are bytes. In version 3 time is microseconds since the start of the job. Version 2 has no times: a
-//! request is due when the waits before it have passed, each of so many microseconds as its offset
-//! says, also below the 100 that fio leaves out (the HOWTO's reading; `iolog.c` takes it as
-//! milliseconds since the start, and writes none itself). `sync`, `datasync` and `syncfs` are
+//! Source: fio's HOWTO, "Trace file format v2" and "v3", `iolog.c` and `io_ddir.h`. Offset and
+//! length are bytes. In version 3 time is microseconds since the start of the job. Version 2 has no
+//! times: a request is due when the waits before it have passed, each of so many microseconds as
+//! its offset says, also below the 100 that fio leaves out (the HOWTO's reading; `iolog.c` takes it
+//! as milliseconds since the start, and writes none itself). `sync`, `datasync` and `syncfs` are
 //! flushes, `trim` is a trim. `add`, `open`, `close` and what else fio writes, but does not replay,
-//! are skipped: `sync_file_range`, which reaches no drive's cache, and `file_operation`. fio appends
-//! to a log: the first line may come again, which is skipped, too. A device is a file's name.
+//! are skipped: `sync_file_range`, which reaches no drive's cache, and `file_operation`. fio
+//! appends to a log: the first line may come again, which is skipped, too. A device is a file's
+//! name.
 
 use ssdlab_base::{Fault, Nanos};
 

@@ -3,11 +3,11 @@
 //! Source: the README and `replay.c` of the replayer of FlashNet, Heimdall (Kurniawan et al.,
 //! EuroSys '25, `ucare-uchicago/Heimdall`) and IODA (SOSP '21), which share it. Time is
 //! milliseconds with a fraction, Offset and Size are bytes, Op is 1 for a read and 0 for a write;
-//! the device is not used. The replayer rounds Offset down to 4 KiB and folds it into its drive; here
-//! it is kept. What the replayer itself writes is read as well: seven columns between
-//! commas, `ts_record,latency,io_type,size,offset,ts_submit,size_after_replay`, of which
-//! `ts_record` is when the request was due; the latency is not used, nor the last column, which is
-//! -1 for a request that failed.
+//! the device is not used. The replayer rounds Offset down to 4 KiB and folds it into its drive;
+//! here it is kept. What the replayer itself writes is read as well: seven columns between commas,
+//! `ts_record,latency,io_type,size,offset,ts_submit,size_after_replay`, of which `ts_record` is
+//! when the request was due; the latency is not used, nor the last column, which is -1 for a
+//! request that failed.
 
 use ssdlab_base::Nanos;
 

@@ -37,7 +37,8 @@ struct Msr {
 }
 
 impl Msr {
-    /// A line as nearly all are, in half of what it takes to read it column by column; nothing of any other.
+    /// A line as nearly all are, in half of what it takes to read it column by column; nothing of
+    /// any other.
     fn plain(&self, line: &[u8]) -> Option<Entry> {
         let mut columns = Plain::new(line);
         let stamp = columns.whole()?.checked_mul(self.clock.tick)?;

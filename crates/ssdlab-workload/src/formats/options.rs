@@ -29,15 +29,16 @@ pub enum Unsorted {
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceOptions {
-    /// Read only the requests of this device: `host_disk` in MSR traces (such as `"hm_0"`), the
-    /// ASU in SPC traces, the number or the name of the device, disk, volume or file in others
-    /// (docs/reference/traces.md). Default: the requests of all devices, at the addresses that the trace
-    /// says, as if they were one device (what MQSim and SSDSim do). Assumed for the other formats.
+    /// Read only the requests of this device: `host_disk` in MSR traces (such as `"hm_0"`), the ASU
+    /// in SPC traces, the number or the name of the device, disk, volume or file in others
+    /// (docs/reference/traces.md). Default: the requests of all devices, at the addresses that the
+    /// trace says, as if they were one device (what MQSim and SSDSim do). Assumed for the other
+    /// formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// How long one unit of the time column lasts. Default: what the format says (100 ns in MSR
-    /// traces, 1 s in SPC traces, 1 ns in MQSim and SSDSim traces; docs/reference/traces.md has the others).
-    /// Source: each format's own.
+    /// traces, 1 s in SPC traces, 1 ns in MQSim and SSDSim traces; docs/reference/traces.md has the
+    /// others). Source: each format's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Nanos>,
     /// What becomes of time stamps that go back. Default: sorted within 1,024 requests in MSR
@@ -47,13 +48,13 @@ pub struct TraceOptions {
     pub unsorted: Option<Unsorted>,
     /// Which column of a table holds what, for the formats `csv` and `parquet`:
     /// `"time:0:us,op:2,offset:3:sectors,size:4:sectors"`, with columns counted from 0 or named
-    /// (docs/reference/traces.md). Default: none for `csv`, which then cannot be read, and our own CSV's
-    /// names for `parquet`. Source: the file.
+    /// (docs/reference/traces.md). Default: none for `csv`, which then cannot be read, and our own
+    /// CSV's names for `parquet`. Source: the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<String>,
-    /// The largest request, from 512 B to 2 TiB: a larger one is refused as a broken line. Default: 256 MiB for
-    /// reads and writes, 4 GiB for trims. Source: NVMe (65,536 blocks of 4 KiB), and Linux's block layer for
-    /// trims.
+    /// The largest request, from 512 B to 2 TiB: a larger one is refused as a broken line. Default:
+    /// 256 MiB for reads and writes, 4 GiB for trims. Source: NVMe (65,536 blocks of 4 KiB), and
+    /// Linux's block layer for trims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_request: Option<Bytes>,
     /// Ends the trace early once it is set.

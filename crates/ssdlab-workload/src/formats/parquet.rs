@@ -2,10 +2,10 @@
 //!
 //! Source: the Apache Parquet format; the columns are our own CSV's (`time_us`, `dev`, `op`,
 //! `offset_bytes`, `size_bytes`, `queue`, `hint`), a few names that others use for the same, or
-//! those that `workload.trace.columns` maps. A time column that says its unit (a timestamp) needs none in its
-//! name. Rows are read a row group and a few thousand rows at a time, with Snappy, zstd or no
-//! compression. The directory is at the file's end: a stream, or a file that is compressed as a
-//! whole, cannot be read.
+//! those that `workload.trace.columns` maps. A time column that says its unit (a timestamp) needs
+//! none in its name. Rows are read a row group and a few thousand rows at a time, with Snappy, zstd
+//! or no compression. The directory is at the file's end: a stream, or a file that is compressed as
+//! a whole, cannot be read.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

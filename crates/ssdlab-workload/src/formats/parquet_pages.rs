@@ -1,7 +1,9 @@
-//! The pages of a Parquet column, refused before they are decompressed if they are larger than any trace's.
+//! The pages of a Parquet column, refused before they are decompressed if they are larger than any
+//! trace's.
 //!
-//! A page's header says how large the page is once it is decompressed, and how many values a dictionary has. The
-//! decoder reserves as much as the header says. A file of a few kilobytes can so ask for gigabytes.
+//! A page's header says how large the page is once it is decompressed, and how many values a
+//! dictionary has. The decoder reserves as much as the header says. A file of a few kilobytes can
+//! so ask for gigabytes.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -19,7 +21,8 @@ use bytes::Bytes;
 const PAGE_MOST: u64 = 64 << 20;
 /// The most bytes of a dictionary: each text in it takes some 32 more once it is decoded.
 const DICTIONARY_MOST: u64 = 16 << 20;
-/// The least bytes of a dictionary's value: a text begins with its length, other values have four bytes or more.
+/// The least bytes of a dictionary's value: a text begins with its length, other values have four
+/// bytes or more.
 const VALUE_LEAST: usize = 4;
 
 /// The reader of a column of a row group.
@@ -71,7 +74,8 @@ impl Read for Headed {
     }
 }
 
-/// Refuses a page that is too large by its header. What is no header is left to the decoder to refuse.
+/// Refuses a page that is too large by its header. What is no header is left to the decoder to
+/// refuse.
 fn check(header: &[u8]) -> std::result::Result<(), String> {
     /// The number of a dictionary among the kinds of pages.
     const DICTIONARY: i64 = 2;
@@ -90,8 +94,8 @@ fn check(header: &[u8]) -> std::result::Result<(), String> {
     }
 }
 
-/// The next field of a header, if it is a whole number of 32 bits: Thrift's compact protocol. The kind and the
-/// sizes are required, and come first.
+/// The next field of a header, if it is a whole number of 32 bits: Thrift's compact protocol. The
+/// kind and the sizes are required, and come first.
 fn field(rest: &mut &[u8]) -> Option<i64> {
     /// One field after the last, and a number of 32 bits.
     const NEXT_I32: u8 = 0x15;

@@ -1,13 +1,14 @@
 //! vscsi: binary records of SCSI commands, as VMware's vscsiStats traces are published.
 //!
-//! Source: `vscsi.h` of libCacheSim and of `trace-utils` beside the CloudPhysics traces (Waldspurger
-//! et al., "Efficient MRC Construction with SHARDS", FAST '15). All numbers are least significant
-//! byte first. Version 1 has 32 bytes a record: serial number (4), length in bytes (4), number of
-//! scatter-gather elements (4), command (2), version (2), logical block (8), time in microseconds
-//! (8). Version 2 has 40: command (2), version (2), serial number (4), length (4), elements (4),
-//! block (8), time (8), response time (8), which is not used. The version is the upper byte of its
-//! two. Blocks count 512 bytes. Reads and writes of 6, 10, 12 and 16 bytes are requests, SYNCHRONIZE
-//! CACHE is a flush; other commands, and those of no length, are skipped. A file is of one disk.
+//! Source: `vscsi.h` of libCacheSim and of `trace-utils` beside the CloudPhysics traces
+//! (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST '15). All numbers are least
+//! significant byte first. Version 1 has 32 bytes a record: serial number (4), length in bytes (4),
+//! number of scatter-gather elements (4), command (2), version (2), logical block (8), time in
+//! microseconds (8). Version 2 has 40: command (2), version (2), serial number (4), length (4),
+//! elements (4), block (8), time (8), response time (8), which is not used. The version is the
+//! upper byte of its two. Blocks count 512 bytes. Reads and writes of 6, 10, 12 and 16 bytes are
+//! requests, SYNCHRONIZE CACHE is a flush; other commands, and those of no length, are skipped. A
+//! file is of one disk.
 
 use ssdlab_base::{Fault, Nanos};
 

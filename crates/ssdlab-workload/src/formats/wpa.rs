@@ -2,11 +2,12 @@
 //!
 //! Source: the header of such files. A first line names the columns, of which `IO Type` (`Read`,
 //! `Write`, `Flush`), `Init Time`, `Size`, `Min Offset` (hexadecimal) and, if there is one, `Disk`
-//! are read; a unit follows a name in parentheses: seconds down to nanoseconds, bytes, and KB to GB, of
-//! which each is taken for 1024 of the one before. Without a unit they are seconds and bytes. Times are
-//! when a request was issued and when it completed; how long it took is not used. Where Windows is set to another language, a semicolon
-//! stands between columns, a comma before the fraction of a number and a point between its
-//! thousands: what stands last in the first time is before the fraction.
+//! are read; a unit follows a name in parentheses: seconds down to nanoseconds, bytes, and KB to
+//! GB, of which each is taken for 1024 of the one before. Without a unit they are seconds and
+//! bytes. Times are when a request was issued and when it completed; how long it took is not used.
+//! Where Windows is set to another language, a semicolon stands between columns, a comma before the
+//! fraction of a number and a point between its thousands: what stands last in the first time is
+//! before the fraction.
 
 use ssdlab_base::{Fault, Nanos};
 

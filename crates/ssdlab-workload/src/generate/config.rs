@@ -35,23 +35,25 @@ pub struct WorkloadConfig {
     pub requests: u64,
     /// The submission queue that requests are issued to, 0 to 255. Default: 0. Assumed.
     pub queue: u8,
-    /// The latency hints that requests carry, drawn from this list, each as likely: 0 none, 1 short,
-    /// 2 medium, 3 long; beside a twin, too. Default: `[0]`. Assumed.
+    /// The latency hints that requests carry, drawn from this list, each as likely: 0 none, 1
+    /// short, 2 medium, 3 long; beside a twin, too. Default: `[0]`. Assumed.
     #[schemars(inner(range(max = 3)))]
     pub hints: Vec<u8>,
-    /// Share of the pages that a twin reads which it writes, too, as far as its footprint and what it
-    /// moves allow; beside a twin alone. Default: as its shape says (docs/concepts/twins.md). Assumed.
+    /// Share of the pages that a twin reads which it writes, too, as far as its footprint and what
+    /// it moves allow; beside a twin alone. Default: as its shape says (docs/concepts/twins.md).
+    /// Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Share>,
-    /// The exponent of Zipf's law by which a twin's reads choose among its hot places, from 0, each as
-    /// likely, to 10; beside a twin alone. Default: as its shape says (docs/concepts/twins.md). Assumed.
+    /// The exponent of Zipf's law by which a twin's reads choose among its hot places, from 0, each
+    /// as likely, to 10; beside a twin alone. Default: as its shape says (docs/concepts/twins.md).
+    /// Assumed.
     #[schemars(range(min = 0, max = 10))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_theta: Option<f64>,
-    /// Whether each of a twin's writes of up to 8 KiB lies within a page of 8 KiB. What PA-SSD prints of
-    /// large writes is then the share that covers more than one page; else it is the share that is
-    /// larger than one, and smaller ones begin where they will. Beside a twin alone. Default: false.
-    /// Source: PA-SSD, Table 2, as ruled.
+    /// Whether each of a twin's writes of up to 8 KiB lies within a page of 8 KiB. What PA-SSD
+    /// prints of large writes is then the share that covers more than one page; else it is the
+    /// share that is larger than one, and smaller ones begin where they will. Beside a twin alone.
+    /// Default: false. Source: PA-SSD, Table 2, as ruled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub small_in_page: Option<bool>,
     /// How a trace file is read, in place of all the above; only with a trace. Default: as

@@ -70,8 +70,8 @@ pub struct Measured {
     pub hottest_10: f64,
     /// The same for 20 %.
     pub hottest_20: f64,
-    /// `[reads, share of the pages read that are read no more often, share of the page reads that go to
-    /// these]`, rising; empty if nothing is read.
+    /// `[reads, share of the pages read that are read no more often, share of the page reads that
+    /// go to these]`, rising; empty if nothing is read.
     pub read_counts: Vec<[f64; 3]>,
     /// Share of the reads and writes that begin where the one before of their kind ended.
     pub sequential: f64,

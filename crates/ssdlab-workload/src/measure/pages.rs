@@ -82,8 +82,8 @@ impl Pages {
         (more * run + table, reserved * run + table)
     }
 
-    /// All of it, with pages read `hot` times or more as read-hot. It takes hardly any memory: pages are counted
-    /// by their reads, of which there are few numbers.
+    /// All of it, with pages read `hot` times or more as read-hot. It takes hardly any memory:
+    /// pages are counted by their reads, of which there are few numbers.
     pub(super) fn sets(&self, hot: u64) -> Sets {
         let mut few = vec![0_u64; FEW];
         let mut many: BTreeMap<u32, u64> = BTreeMap::new();

@@ -74,8 +74,8 @@ pub struct Profile {
     pub hottest_20: f64,
     /// The same for 1 %.
     pub hottest_1: f64,
-    /// `[reads, share of the pages read that are read no more often, share of the page reads that go to
-    /// these]`, rising; empty if nothing is read.
+    /// `[reads, share of the pages read that are read no more often, share of the page reads that
+    /// go to these]`, rising; empty if nothing is read.
     pub read_counts: Vec<[f64; 3]>,
     /// Share of the requests that begin where the one before of their kind ended.
     pub sequential: f64,
@@ -193,7 +193,8 @@ impl Profiler {
         touched
     }
 
-    /// Bytes that so many more runs, and pages in them, take: those that are touched, and those that are reserved.
+    /// Bytes that so many more runs, and pages in them, take: those that are touched, and those
+    /// that are reserved.
     pub fn growth(&self, [runs, pages]: [u64; 2]) -> (u64, u64) {
         let (resident, reserved) = self.measure.pages.growth(runs);
         let followed = self.again.as_ref().map_or(0, |again| again.growth(pages));
@@ -295,7 +296,8 @@ impl Again {
         }
     }
 
-    /// Bytes that the next pages take, of which there are so many at most; a sample of them is followed.
+    /// Bytes that the next pages take, of which there are so many at most; a sample of them is
+    /// followed.
     fn growth(&self, pages: u64) -> u64 {
         let left = (MOST_FOLLOWED + 1).saturating_sub(self.reuse.pages());
         self.reuse.growth((pages >> self.reuse.sample()).min(left as u64))

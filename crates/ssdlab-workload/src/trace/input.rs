@@ -181,7 +181,8 @@ impl Read for Patient {
     }
 }
 
-/// Opens a file for reading, without waiting for who writes it if it is a pipe; a directory is refused.
+/// Opens a file for reading, without waiting for who writes it if it is a pipe; a directory is
+/// refused.
 pub(crate) fn open_file(path: &Path) -> Result<File, Fault> {
     let fault = |what: String| Fault::new(shown(path), what);
     let mut how = File::options();

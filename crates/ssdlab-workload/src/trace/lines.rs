@@ -60,8 +60,8 @@ impl Lines {
         Ok((&self.buffer[self.unread.clone()], self.ended))
     }
 
-    /// The next line and its number; `None` at the end, or once it is to stop. A last line without an end
-    /// counts.
+    /// The next line and its number; `None` at the end, or once it is to stop. A last line without
+    /// an end counts.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, Broken> {
         let mut searched = 0;
         let length = loop {

@@ -25,8 +25,8 @@ pub(super) struct Windowed<R> {
 }
 
 impl<R> Windowed<R> {
-    /// Reserves the window that the start of a stream announces, then opens the decompressor. That refuses a window
-    /// of more than `most`.
+    /// Reserves the window that the start of a stream announces, then opens the decompressor. That
+    /// refuses a window of more than `most`.
     ///
     /// # Errors
     /// When there is less memory left; or those of `open`.
@@ -77,7 +77,8 @@ pub(super) fn of_zstd(start: &[u8]) -> Option<u64> {
     })
 }
 
-/// The dictionary of an xz stream, as its first block announces it (The .xz File Format, sections 3.1 and 5.3.1).
+/// The dictionary of an xz stream, as its first block announces it (The .xz File Format, sections
+/// 3.1 and 5.3.1).
 pub(super) fn of_xz(start: &[u8]) -> Option<u64> {
     let block = start.get(12..)?;
     let (_size, flags) = (block.first()?, *block.get(1)?);

@@ -107,7 +107,8 @@ impl Clock {
     fn turn_eighth(&mut self) {
         let mut draw = || unit(self.stream.next_u64());
         if self.gap_phase > 0.0 && draw() >= self.gap_phase_run {
-            // Each eighth prevails once before one does so again: gaps soon are distributed as said.
+            // Each eighth prevails once before one does so again: gaps soon are distributed as
+            // said.
             let place = (draw() * (8 - self.prevailed) as f64) as usize;
             let last = 7 - self.prevailed;
             self.eighths.swap(place, last);

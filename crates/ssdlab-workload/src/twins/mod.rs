@@ -9,7 +9,8 @@
 //! A new twin is an entry in a `.toml` beside this file. A reading order: `dlv.toml` (what is
 //! written), `catalogue.rs` (how it is read), `figures.rs` (what follows from it), `layout.rs` (how
 //! a footprint is shared out), `direction.rs` (where requests go), `clock.rs` (when they come),
-//! `generator.rs` (all together). `docs/concepts/twins.md` holds targets, achieved figures and fits.
+//! `generator.rs` (all together). `docs/concepts/twins.md` holds targets, achieved figures and
+//! fits.
 
 mod catalogue;
 mod clock;
@@ -132,8 +133,8 @@ impl Twin {
         self.sectors() * SECTOR_BYTES
     }
 
-    /// The same workload, of what it reads so much written, too, as far as its footprint and what it
-    /// moves allow.
+    /// The same workload, of what it reads so much written, too, as far as its footprint and what
+    /// it moves allow.
     pub fn overlapping(&self, overlap: Share) -> Twin {
         self.reshaped(&|shape| {
             shape.overlap = Overlap { written: overlap, read: overlap };

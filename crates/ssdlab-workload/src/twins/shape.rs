@@ -53,8 +53,8 @@ pub struct Shape {
     /// compaction of a log-structured store does; none if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_order: Option<Bytes>,
-    /// Whether hot places begin at any sector, each at one of its own, instead of where slots of the
-    /// mean size do.
+    /// Whether hot places begin at any sector, each at one of its own, instead of where slots of
+    /// the mean size do.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hot_anywhere: bool,
     /// Whether each write of up to 8 KiB lies within a page of 8 KiB.
@@ -126,8 +126,8 @@ pub struct Habits {
     /// Of the returns, the share that goes to places of the other kind of requests.
     pub across: Share,
     /// Of the returns, the shares that go to places returned to never before, once, 2 or 3 times, 4
-    /// to 7 and so on: few places are asked for again and again, many once more. Empty: to whichever
-    /// place lies there.
+    /// to 7 and so on: few places are asked for again and again, many once more. Empty: to
+    /// whichever place lies there.
     #[serde(default)]
     pub regulars: Vec<f64>,
     /// The hot set's share of the footprint.

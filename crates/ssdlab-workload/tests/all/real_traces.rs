@@ -1,7 +1,7 @@
 //! Real traces against the normalised form kept beside each.
 //!
-//! They are not part of the project. With `SSDLAB_TRACES=DIR` this runs on a folder of folders, each
-//! with `orig_*` and `trace.csv.zst` of the columns
+//! They are not part of the project. With `SSDLAB_TRACES=DIR` this runs on a folder of folders,
+//! each with `orig_*` and `trace.csv.zst` of the columns
 //! `time_us,dev,op,offset_bytes,size_bytes[,resp_us]`; without it, it says that it did nothing.
 
 use std::io::Read;

@@ -171,8 +171,8 @@ fn requests_of_cloud_volumes_come_in_the_bursts_of_a_virtual_machine() {
 fn small_writes_begin_where_they_will_or_lie_within_a_page() {
     let fin = find("pa-ssd/fin", None).unwrap().scaled(REQUESTS);
     let (free, within) = (measured(&fin, 1), measured(&fin.small_in_page(true), 1));
-    // Of the writes of Financial1's first 10,000 requests 7.5 % are larger than a page of 8 KiB and 32 %
-    // lie in more than one.
+    // Of the writes of Financial1's first 10,000 requests 7.5 % are larger than a page of 8 KiB and
+    // 32 % lie in more than one.
     assert!((0.20..0.40).contains(&free.split_writes), "{}", free.split_writes);
     assert_eq!(within.split_writes, within.large_writes);
     assert_eq!(within.large_writes, free.large_writes);
@@ -184,8 +184,8 @@ fn few_requests_of_the_financial_twins_begin_with_a_page() {
         let twin = find(name, None).unwrap().scaled(REQUESTS);
         let records = drain(&mut twin.source(1).unwrap()).unwrap();
         let aligned = records.iter().filter(|record| record.lba.is_multiple_of(8)).count();
-        // Of the excerpts' 10,000 and 750 requests 7 and 8 % begin with a page of 4 KiB; where all hot places
-        // do, 36 % of them and more would.
+        // Of the excerpts' 10,000 and 750 requests 7 and 8 % begin with a page of 4 KiB; where all
+        // hot places do, 36 % of them and more would.
         let share = aligned as f64 / records.len() as f64;
         assert!((0.05..0.13).contains(&share), "{name}: {share}");
     }

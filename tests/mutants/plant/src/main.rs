@@ -1,9 +1,9 @@
 //! Writes the mutants that cargo-mutants lists into the sources, all at once, each behind a switch.
 //!
-//! Standard input has the list (`cargo mutants --list --json`), of which each mutant has an `id` besides.
-//! The sources are read below the first argument and written below the second. Standard output has, for each
-//! file, the stretches of its new text that belong to mutants: who knows where the compiler stumbles knows
-//! which mutant does not build.
+//! Standard input has the list (`cargo mutants --list --json`), of which each mutant has an `id`
+//! besides. The sources are read below the first argument and written below the second. Standard
+//! output has, for each file, the stretches of its new text that belong to mutants: who knows where
+//! the compiler stumbles knows which mutant does not build.
 
 mod render;
 mod sites;

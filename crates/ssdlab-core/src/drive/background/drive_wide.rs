@@ -24,9 +24,10 @@ use ssdlab_schemes::AnyBackground;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) job: Job,
-    /// Who asked for it.
+    /// The policy or component that asked for it.
     pub(super) owner: Listener,
-    /// P/E cycles of its block when it was wanted: a block that has been erased since is another one.
+    /// P/E cycles of its block when it was wanted: a block that has been erased since is another
+    /// one.
     pub(super) erases: u32,
     /// Pages that it was to move then.
     pub(super) pages: u32,
@@ -162,7 +163,7 @@ impl DriveWide {
         self.waiting[plane.index()].push_back(waiting);
     }
 
-    /// Removes the jobs that wait of one who asked, or of all, and returns them.
+    /// Removes the waiting jobs of one owner, or of all, and returns them.
     fn remove(&mut self, owner: Option<Listener>) -> Vec<Waiting> {
         let is_removed = |waiting: &Waiting| owner.is_none_or(|owner| waiting.owner == owner);
         let mut removed = Vec::new();
@@ -206,9 +207,10 @@ fn in_run(span: Nanos, time_scale: u32) -> Nanos {
 
 impl Background {
     /// When the next timer comes due, on a drive that is idle or not.
-    /// [`Drive::next_event`](crate::Drive::next_event) does not announce it: an idle drive stays idle, and timers
-    /// that have come due fire when time goes on. Without requests of the host a timer waits until the jobs of the last one have ended. Otherwise timers whose jobs take longer than their
-    /// interval would keep a drive busy for ever.
+    /// [`Drive::next_event`](crate::Drive::next_event) does not announce it: an idle drive stays
+    /// idle, and timers that have come due fire when time goes on. Without requests of the host a
+    /// timer waits until the jobs of the last one have ended. Otherwise timers whose jobs take
+    /// longer than their interval would keep a drive busy for ever.
     #[inline]
     pub(in crate::drive) fn next_timer(&self, machine: &Machine, is_idle: bool) -> SimTime {
         let due = self.drive_wide.due.iter().map(|due| due.at).min();
@@ -238,7 +240,7 @@ impl Background {
             .collect()
     }
 
-    /// Drops the jobs that wait of one who asked, or of all; who asked learns of it.
+    /// Drops the waiting jobs of one owner, or of all, and tells their owners by `JobDropped`.
     #[cold]
     pub(in crate::drive) fn drop_waiting(&mut self, machine: &mut Machine, of: Option<Listener>) {
         for Waiting { job, owner, .. } in self.drive_wide.remove(of) {
@@ -246,25 +248,27 @@ impl Background {
         }
     }
 
-    /// The next job that waits for a plane on which none runs, if it may begin: not while wear is leveled
-    /// across priorities, whose blocks a repair would give back. Drops those before it whose block is no
-    /// longer what it was.
+    /// Returns the next job that waits for an idle plane, if it may start.
+    ///
+    /// None starts while wear is leveled across priorities: a repair would give those blocks back.
+    /// Drops the jobs before it whose block was erased or opened since.
     fn next_waiting(
         &mut self,
         machine: &mut Machine,
         plane: PlaneId,
     ) -> Option<(BackgroundAt, Job)> {
-        let blocks = &machine.ftl.blocks;
-        let is_as_it_was = |waiting: &Waiting| {
-            let block = waiting.job.block;
+        let is_as_it_was = |machine: &Machine, waiting: &Waiting| {
+            let (blocks, block) = (&machine.ftl.blocks, waiting.job.block);
             blocks.erases(block) == waiting.erases && blocks.state(block) == BlockState::Closed
         };
-        let first = self.drive_wide.first(plane)?;
-        if !is_as_it_was(&first) {
+        let first = loop {
+            let first = self.drive_wide.first(plane)?;
+            if is_as_it_was(machine, &first) {
+                break first;
+            }
             self.drive_wide.pop(plane);
             machine.policies.publish_to(first.owner, &Event::JobDropped(first.job));
-            return self.next_waiting(machine, plane);
-        }
+        };
         let (policy, job) = (first.owner.background(), first.job);
         if machine.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize
             || machine.policies.levels_across()
@@ -328,7 +332,8 @@ impl Background {
         machine.policies.publish_ended(EndedJob { job, moved, took, own: false, waiting }, owner);
     }
 
-    /// A page of the plane was written or became invalid: the background policies may want something.
+    /// A page of the plane was written or became invalid: the background policies may want
+    /// something.
     #[inline]
     pub(in crate::drive) fn plane_changed(&mut self, machine: &mut Machine, plane: PlaneId) {
         let free = self.free(machine, plane);
@@ -337,7 +342,8 @@ impl Background {
         }
     }
 
-    /// A plane's job has ended: the background policies may want another, and some that wait may begin.
+    /// A plane's job has ended: the background policies may want another, and some that wait may
+    /// begin.
     pub(in crate::drive) fn next_job(&mut self, machine: &mut Machine, plane: PlaneId) {
         // One for the drive as a whole may have begun.
         if self.jobs.is_free(plane) {
@@ -387,8 +393,8 @@ impl Background {
         self.start_drive_wide_jobs(machine);
     }
 
-    /// A write found no room on a plane, nor under dynamic allocation on any: the background policies may want
-    /// something where it could go.
+    /// A write found no room on a plane, nor under dynamic allocation on any: the background
+    /// policies may want something where it could go.
     pub(in crate::drive) fn collect_full_plane(&mut self, machine: &mut Machine, plane: PlaneId) {
         if machine.planes.is_dynamic() {
             (0..machine.geometry.plane_count())

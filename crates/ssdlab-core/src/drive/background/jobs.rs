@@ -1,5 +1,5 @@
-//! What the background policies want done: a block's valid pages move elsewhere on its plane, then it is
-//! erased. One job at a time on a plane, one operation of it at a time.
+//! What the background policies want done: a block's valid pages move elsewhere on its plane, then
+//! it is erased. One job at a time on a plane, one operation of it at a time.
 
 use ssdlab_nand::{BlockId, Level, PageInBlock, PlaneId, Ppn};
 

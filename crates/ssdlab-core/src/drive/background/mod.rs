@@ -1,4 +1,5 @@
-//! Background operations: a block's pages move elsewhere and the block is erased, or single pages move.
+//! Background operations: a block's pages move elsewhere and the block is erased, or single pages
+//! move.
 
 mod actions;
 mod drive_wide;
@@ -31,7 +32,7 @@ impl Background {
         Background {
             jobs: Jobs::new(planes, policies),
             drive_wide: DriveWide::new(policies, planes, resolved.config.flash.time_scale),
-            moves: migrates.then(|| Moves::new(resolved)).flatten().map(Box::new),
+            moves: migrates.then(|| Box::new(Moves::new(resolved))),
         }
     }
 }

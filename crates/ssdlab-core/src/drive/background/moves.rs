@@ -1,8 +1,8 @@
-//! Pages that move one by one: what the host has just read goes to better blocks, of its plane, its chip
-//! or the drive.
+//! Pages that move one by one: what the host has just read goes to better blocks, of its plane, its
+//! chip or the drive.
 //!
-//! A page that was read whole is at hand and only programmed; of another the rest is read first, where
-//! it lies. As for any copy, the map follows only if the page was not written meanwhile.
+//! A page that was read whole is at hand and only programmed; of another the rest is read first,
+//! where it lies. As for any copy, the map follows only if the page was not written meanwhile.
 
 use ssdlab_nand::{Geometry, Lpn, PlaneId, Ppn};
 
@@ -26,30 +26,31 @@ pub(in crate::drive) struct Moves {
     span: u32,
     /// By part, the plane that is asked first to take the next page, counted within the part.
     takes: Box<[u32]>,
-    /// By part and class, the plane that is asked first to make room, counted within the part: CLOCK's
-    /// hand goes from plane to plane.
+    /// By part and class, the plane that is asked first to make room, counted within the part:
+    /// CLOCK's hand goes from plane to plane.
     hands: Box<[u32]>,
-    /// Pages on each plane whose home is another; empty where pages have no home or do not leave it.
+    /// Pages on each plane whose home is another; empty where pages have no home or do not leave
+    /// it.
     foreign: Box<[u32]>,
     most_foreign: u32,
 }
 
 impl Moves {
-    /// Nothing has moved; `None` if no block is better than another.
-    pub fn new(resolved: &Resolved) -> Option<Moves> {
+    /// Nothing has moved.
+    pub fn new(resolved: &Resolved) -> Moves {
         let config = &resolved.config;
         let block_class = &config.metadata.block_class;
-        let span = block_class.move_span(resolved.geometry())?;
+        let span = block_class.move_span(resolved.geometry());
         let planes = resolved.geometry().plane_count();
         let parts = (planes / span) as usize;
         let leave_home = config.ftl.allocation == Allocation::Static && span > 1;
-        Some(Moves {
+        Moves {
             span,
             takes: vec![0; parts].into(),
             hands: vec![0; parts * block_class.classes()].into(),
             foreign: vec![0; if leave_home { planes as usize } else { 0 }].into(),
             most_foreign: resolved.most_foreign,
-        })
+        }
     }
 
     /// Counts the pages that are not at home.
@@ -101,7 +102,7 @@ impl Background {
     /// The host has read a page from the flash: it may have to move.
     #[inline]
     pub(in crate::drive) fn host_has_read(&mut self, machine: &mut Machine, id: TxnId) {
-        if self.moves.is_some() && machine.policies.wants.has(EventMask::HOST_READ) {
+        if machine.policies.wants.has(EventMask::HOST_READ) {
             self.may_migrate(machine, id);
         }
     }
@@ -110,8 +111,8 @@ impl Background {
     fn may_migrate(&mut self, machine: &mut Machine, id: TxnId) {
         let txn = &machine.flash.txns[id];
         let (lpn, ppn) = (txn.lpn, txn.ppn);
-        // What no table knows cannot move, what has moved was read as it was, and what cannot be decoded
-        // has nothing to move.
+        // What no table knows cannot move, what has moved was read as it was, and what cannot be
+        // decoded has nothing to move.
         if !matches!(txn.owner, Owner::Request(_))
             || machine.ftl.map.get(lpn) != Some(ppn)
             || txn.uncorrectable
@@ -129,16 +130,14 @@ impl Background {
         }
     }
 
-    /// Moves a page to blocks of this class, if pages move and a table knows where this one lies.
+    /// Moves a page to blocks of this class, if the map knows where it lies.
     #[cold]
     pub(super) fn migrate(&mut self, machine: &mut Machine, lpn: Lpn, class: BlockClass) {
-        if let Some(ppn) = machine.ftl.map.get(lpn).filter(|_| self.moves.is_some()) {
-            self.move_page(machine, (lpn, ppn), None, class);
-        }
+        let Some(ppn) = machine.ftl.map.get(lpn) else { return };
+        self.move_page(machine, (lpn, ppn), None, class);
     }
 
-    /// Moves a page, which an operation has just read perhaps, to blocks of this class, which is set apart or
-    /// a priority's.
+    /// Moves a page, which an operation may have just read, to blocks of this class.
     fn move_page(
         &mut self,
         machine: &mut Machine,
@@ -147,6 +146,11 @@ impl Background {
         class: BlockClass,
     ) {
         let whole = u64::MAX >> (64 - machine.geometry.sectors_per_page());
+        self.moves.get_or_insert_with(|| {
+            let mut moves = Moves::new(&machine.resolved);
+            moves.recount(&machine.ftl.map, &machine.geometry, machine.planes.order());
+            Box::new(moves)
+        });
         let at_hand = read.is_some_and(|read| machine.flash.txns[read].mask == whole);
         let lies_on = machine.geometry.plane_of_page(from);
         let Some(to) = self.plane_for_move(machine, lpn, lies_on, class) else {
@@ -205,8 +209,9 @@ impl Background {
         plane == lies_on || moves.may_take(plane, machine.planes.home(lpn))
     }
 
-    /// No plane to which a page might go has a page of the class left: the background policies learn of it, plane by
-    /// plane, until a job begins. Of each class one block of a part is emptied at a time.
+    /// No plane to which a page might go has a page of the class left: the background policies
+    /// learn of it, plane by plane, until a job begins. Of each class one block of a part is
+    /// emptied at a time.
     fn ask_for_room(
         &mut self,
         machine: &mut Machine,

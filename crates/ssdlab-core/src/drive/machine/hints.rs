@@ -1,4 +1,5 @@
-//! What a page that is written should be like: what is known of its request, and what placement makes of it.
+//! What a page that is written should be like: what is known of its request, and what placement
+//! makes of it.
 
 use ssdlab_base::SimTime;
 use ssdlab_base::units::SECTOR_BYTES;
@@ -17,8 +18,8 @@ use crate::policy::program_mode::ProgramModeView;
 use crate::policy::{Hotness, PlacementHint};
 
 impl Machine {
-    /// What the page of a transaction should be like: as all of its request, if it is part of one; as
-    /// was asked for when it left, if it comes from the buffer.
+    /// What the page of a transaction should be like: as all of its request, if it is part of one;
+    /// as was asked for when it left, if it comes from the buffer.
     #[inline(always)]
     pub(in crate::drive) fn make_hint(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
@@ -87,8 +88,8 @@ impl Machine {
         filled
     }
 
-    /// The request that a transaction works for. For a page that leaves the buffer it is the write that
-    /// waits for its place; if none does, it can wait for everybody.
+    /// The request that a transaction works for. For a page that leaves the buffer it is the write
+    /// that waits for its place; if none does, it can wait for everybody.
     #[inline]
     pub(in crate::drive) fn attrs(&self, owner: Owner) -> RequestAttrs {
         match owner {

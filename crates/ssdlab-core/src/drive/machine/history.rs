@@ -15,8 +15,9 @@ pub(in crate::drive) struct History {
     pub(in crate::drive) streams: Option<Box<StreamStats>>,
     /// How its blocks wear out, where wear runs forward.
     pub(in crate::drive) lives: Option<Box<Lives>>,
-    /// Pages that were read and count as written before the start, a bit each; empty until there is one.
-    lazy: Vec<u64>,
+    /// Pages that were read and count as written before the start, a bit each; empty until there is
+    /// one.
+    unwritten_reads: Vec<u64>,
 }
 
 impl History {
@@ -24,10 +25,11 @@ impl History {
     pub(in crate::drive) fn new(resolved: &Resolved) -> History {
         let blocks = resolved.geometry().block_count();
         let streams = StreamStats::new(resolved.config.streams(), blocks).map(Box::new);
-        History { streams, lives: None, lazy: Vec::new() }
+        History { streams, lives: None, unwritten_reads: Vec::new() }
     }
 
-    /// Returns the columns that a state file carries, under the name of the policy that chooses streams.
+    /// Returns the columns that a state file carries, under the name of the policy that chooses
+    /// streams.
     pub(in crate::drive) fn columns(
         &mut self,
         config: &DriveConfig,
@@ -42,10 +44,10 @@ impl History {
 
     /// Marks one of so many pages as read; returns whether this was the first read of it.
     pub(super) fn is_first_read(&mut self, lpn: Lpn, pages: u32) -> bool {
-        if self.lazy.is_empty() {
-            self.lazy = vec![0; pages.div_ceil(64) as usize];
+        if self.unwritten_reads.is_empty() {
+            self.unwritten_reads = vec![0; pages.div_ceil(64) as usize];
         }
-        let word = &mut self.lazy[lpn.index() / 64];
+        let word = &mut self.unwritten_reads[lpn.index() / 64];
         let bit = 1 << (lpn.0 % 64);
         let is_first = *word & bit == 0;
         *word |= bit;

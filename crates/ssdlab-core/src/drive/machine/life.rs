@@ -1,5 +1,5 @@
-//! How a drive's blocks wear out, where wear runs forward: what the host had programmed when so many of
-//! them could no longer be read.
+//! How a drive's blocks wear out, where wear runs forward: what the host had programmed when so
+//! many of them could no longer be read.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,8 +9,8 @@ use super::Machine;
 use crate::account::{Cause, OpKind};
 use crate::ftl::BlockState;
 
-/// Shares of the blocks that are not bad at which it is noted how much the host had programmed; the first
-/// block besides.
+/// Shares of the blocks that are not bad at which it is noted how much the host had programmed; the
+/// first block besides.
 const MARKS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
 
 /// A moment in a drive's life.
@@ -33,8 +33,8 @@ pub struct Life {
     pub worn_out: u32,
     /// Bytes programmed for the host since the start.
     pub host_bytes: u64,
-    /// The same until the first block had worn out since the start, and until 5 % of all had; absent
-    /// before.
+    /// The same until the first block had worn out since the start, and until 5 % of all had;
+    /// absent before.
     pub first_bytes: Option<u64>,
     /// See `first_bytes`.
     pub five_percent_bytes: Option<u64>,

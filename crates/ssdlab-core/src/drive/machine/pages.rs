@@ -29,15 +29,15 @@ impl Machine {
             // It was looked up before, and lies where it did: nothing was written there since.
             return Some(txn.plane);
         }
-        if !self.is_lazy(lpn) {
+        if !self.counts_as_written(lpn) {
             return None;
         }
-        let (ppn, age, plane) = self.lazy_page_at(lpn);
+        let (ppn, age, plane) = self.page_before_start(lpn);
         let laid_with = self.program_mode_of_unwritten(lpn, ppn);
         let txn = &mut self.flash.txns[id];
         (txn.ppn, txn.age, txn.laid_with) = (ppn, Some(age), laid_with);
         if !self.is_translation(lpn) {
-            self.note_lazy(lpn);
+            self.note_unwritten_read(lpn);
         }
         Some(plane)
     }
@@ -61,7 +61,7 @@ impl Machine {
             // An entry is less than a sector.
             return self.geometry.page_mask();
         }
-        let lies = || self.ftl.map.get(txn.lpn).is_some() || self.is_lazy(txn.lpn);
+        let lies = || self.ftl.map.get(txn.lpn).is_some() || self.counts_as_written(txn.lpn);
         match self.resolved.config.ftl.partial_writes {
             PartialWrites::ReadModifyWrite if lies() => rest,
             // A page that lies nowhere has no sectors.
@@ -85,7 +85,7 @@ impl Machine {
 
     /// Where a page lies that was written before the start and that no table holds, and its age.
     #[inline]
-    pub(in crate::drive) fn lazy_page_at(&self, lpn: Lpn) -> (Ppn, Nanos, PlaneId) {
+    pub(in crate::drive) fn page_before_start(&self, lpn: Lpn) -> (Ppn, Nanos, PlaneId) {
         let plane = self.planes.home(lpn);
         let (ppn, age) = media::unwritten_reads(&self.resolved, lpn, plane);
         (ppn, age, plane)
@@ -93,7 +93,7 @@ impl Machine {
 
     /// Whether a page that is not mapped was written before the start.
     #[inline]
-    pub(in crate::drive) fn is_lazy(&self, lpn: Lpn) -> bool {
+    pub(in crate::drive) fn counts_as_written(&self, lpn: Lpn) -> bool {
         // The map was on the flash from the start.
         self.is_translation(lpn)
             || self.resolved.config.start.unwritten_reads == UnwrittenReads::Lazy
@@ -107,7 +107,7 @@ impl Machine {
     }
 
     /// Counts a page that was written before the start, once.
-    fn note_lazy(&mut self, lpn: Lpn) {
+    fn note_unwritten_read(&mut self, lpn: Lpn) {
         let first = self.history.is_first_read(lpn, self.resolved.logical_pages);
         self.stats.unwritten_reads += u64::from(first);
     }
@@ -124,8 +124,8 @@ impl Machine {
         }
     }
 
-    /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read, and was
-    /// not programmed as such pages are.
+    /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read,
+    /// and was not programmed as such pages are.
     pub(in crate::drive) fn is_rewritten(&mut self, page: &Slot) -> bool {
         let whole = page.present.count_ones() == self.geometry.sectors_per_page();
         let metadata = &self.policies.metadata;
@@ -137,8 +137,8 @@ impl Machine {
         }
         let (ppn, was) = match self.ftl.map.get(page.lpn) {
             Some(ppn) => (ppn, self.flash.cells.program_mode(ppn)),
-            None if self.is_lazy(page.lpn) => {
-                let (ppn, ..) = self.lazy_page_at(page.lpn);
+            None if self.counts_as_written(page.lpn) => {
+                let (ppn, ..) = self.page_before_start(page.lpn);
                 (ppn, self.program_mode_of_unwritten(page.lpn, ppn))
             }
             None => return false,

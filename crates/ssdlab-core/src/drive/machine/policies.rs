@@ -232,8 +232,8 @@ impl Policies {
         self.notify(listener, event);
     }
 
-    /// Publishes that a block is about to join the free ones. Components may learn of its worst page, which
-    /// policies may not.
+    /// Publishes that a block is about to join the free ones. Components may learn of its worst
+    /// page, which policies may not.
     pub(super) fn publish_freed(&mut self, freed: &FreedBlock) {
         let seen = |cycles| BlockProbe { worst: None, ..(freed.probe.0)(cycles) };
         let to_policies = FreedBlock { probe: Probe(&seen), ..*freed };
@@ -290,8 +290,8 @@ impl Policies {
         self.reassessments.push(action);
     }
 
-    /// Takes the new class and turn of a block that is about to join the free ones. What was asked for before
-    /// comes first, so that an answer to the event overrides it.
+    /// Takes the new class and turn of a block that is about to join the free ones. What was asked
+    /// for before comes first, so that an answer to the event overrides it.
     pub(super) fn take_reassessments(&mut self, freed: BlockId) -> Vec<Action> {
         let is_of = |action: &Action| match *action {
             Action::SetClass { block, .. } | Action::SetTurn { block, .. } => block == freed,
@@ -367,7 +367,8 @@ impl Policies {
         all.map(|(_, place, learner)| (place, learner.counters().into_iter().collect()))
     }
 
-    /// Returns the bits that a controller needs for all columns, by name, with so many blocks set apart.
+    /// Returns the bits that a controller needs for all columns, by name, with so many blocks set
+    /// apart.
     pub(in crate::drive) fn metadata_bits(
         &mut self,
         blocks_apart: u64,

@@ -115,7 +115,8 @@ impl Machine {
         }
     }
 
-    /// A block was erased, which its P/E cycles do not count yet: its class and its turn from now on.
+    /// A block was erased, which its P/E cycles do not count yet: its class and its turn from now
+    /// on.
     pub(in crate::drive) fn reassess(&mut self, block: BlockId) {
         if self.policies.wants.has(EventMask::BLOCK_FREED) {
             self.publish_freed(block);

@@ -28,7 +28,8 @@ impl Machine {
         txn.was_held_up = true;
     }
 
-    /// A request's last page operation has ended; where its time went is where that of this one did.
+    /// A request's last page operation has ended; where its time went is where that of this one
+    /// did.
     pub(in crate::drive) fn end_of_request(&mut self, slot: u32, last: TxnId) {
         let blame = &self.flash.txns[last].blame;
         let Active { request, counted, page_type, .. } = &self.host[slot];
@@ -60,8 +61,8 @@ impl Machine {
         self.host.remove(slot);
     }
 
-    /// A request ends that no page operation was waited for: until it began it was in its queue, and then
-    /// waited for the buffer.
+    /// A request ends that no page operation was waited for: until it began it was in its queue,
+    /// and then waited for the buffer.
     #[cold]
     pub(in crate::drive) fn end_of_no_operation(&mut self, slot: u32, began: u64) {
         let id = self.flash.txns.insert(self.host[slot].request.arrival.as_ns());

@@ -20,14 +20,14 @@ use ssdlab_schemes::AnyBackground;
 
 /// Snapshots of a steady plane after which the planes are drawn in turn.
 const SNAPSHOTS_MOST: u32 = 8;
-/// Planes that are drawn before the map learns where their pages lie: pages that follow one another lie
-/// on planes that do, and so many entries of the map share a line of memory.
+/// Planes that are drawn before the map learns where their pages lie: pages that follow one another
+/// lie on planes that do, and so many entries of the map share a line of memory.
 const TOGETHER: usize = 16;
 /// Pages of each plane in a part of the map that a thread writes.
 const ROWS: u32 = 1 << 14;
 
-/// Books of a drive whose first `filled` pages hold data, each in a block of its owner: the same ones,
-/// however many threads draw them.
+/// Books of a drive whose first `filled` pages hold data, each in a block of its owner: the same
+/// ones, however many threads draw them.
 pub fn filled(
     resolved: &Resolved,
     order: &PlaneOrder,
@@ -90,7 +90,8 @@ fn share<T: Send>(list: Vec<T>, threads: usize, act: impl Fn(T) + Sync) {
     });
 }
 
-/// Tells a part of the map where the pages lie of planes that follow one another from this position on.
+/// Tells a part of the map where the pages lie of planes that follow one another from this position
+/// on.
 fn point(mut part: Pointers, first: u32, planes: u32, places: &[Vec<Ppn>]) {
     // The map is written in its own order: a plane's pages lie all over it.
     let numbers = part.pages().start / planes..part.pages().end.div_ceil(planes);
@@ -125,8 +126,8 @@ struct Part {
 }
 
 impl Plan {
-    /// A plane after `snapshot`, with so many pages; its blocks are laid, and the stream goes on to where the
-    /// next one begins.
+    /// A plane after `snapshot`, with so many pages; its blocks are laid, and the stream goes on to
+    /// where the next one begins.
     fn of(
         resolved: &Resolved,
         place: (PlaneId, u32, u32),
@@ -192,8 +193,8 @@ impl Plan {
     }
 }
 
-/// What a drive's background policies have to do with how it begins: two whose outlines are equal, and all else that is
-/// asked for, are drawn alike.
+/// What a drive's background policies have to do with how it begins: two whose outlines are equal,
+/// and all else that is asked for, are drawn alike.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outline {
     /// Planes to draw after.
@@ -237,8 +238,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// These blocks, the full ones `like` those, so many if that is enough, with exactly `pages` pages of
-    /// data in them and in the open ones.
+    /// These blocks, the full ones `like` those, so many if that is enough, with exactly `pages`
+    /// pages of data in them and in the open ones.
     fn draw(
         geometry: &Geometry,
         mut usable: Vec<BlockId>,
@@ -312,8 +313,8 @@ impl Picks {
         }
     }
 
-    /// The pages of a block that are to be valid, each with the next of the data. No branch depends on
-    /// chance.
+    /// The pages of a block that are to be valid, each with the next of the data. No branch depends
+    /// on chance.
     fn draw<'a>(
         &'a mut self,
         mut left: Filling,
@@ -371,8 +372,8 @@ impl Shuffled {
         left << self.half | right
     }
 
-    /// The next numbers, at most 65,536 of them. They walk together: a walk alone would wait for each of
-    /// its steps.
+    /// The next numbers, at most 65,536 of them. They walk together: a walk alone would wait for
+    /// each of its steps.
     fn next(&mut self, numbers: &mut [u32]) {
         debug_assert!(self.next + numbers.len() as u32 <= self.count, "no more than there are");
         self.outside.resize(numbers.len().max(self.outside.len()), 0);

@@ -1,8 +1,8 @@
 //! The state in which a drive begins: fresh, or drawn as if it had been written.
 //!
 //! Nothing is written page by page. The books of one plane are run without time, under the drive's
-//! own background policies, until they are as full, as outdated or as steady as asked ([`pool`]); every plane
-//! of the drive is then drawn after that one ([`draw`]).
+//! own background policies, until they are as full, as outdated or as steady as asked ([`pool`]);
+//! every plane of the drive is then drawn after that one ([`draw`]).
 
 mod draw;
 mod metadata;
@@ -82,8 +82,9 @@ impl Start {
 }
 
 impl Resolved {
-    /// Whether drives of these configs begin alike, if the data on them is of the same tenants: nothing that
-    /// [`Start::draw`] makes of them differs. `outlined_alike` is asked where their background policies differ.
+    /// Whether drives of these configs begin alike, if the data on them is of the same tenants:
+    /// nothing that [`Start::draw`] makes of them differs. `outlined_alike` is asked where their
+    /// background policies differ.
     pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
         fn relevant(resolved: &Resolved) -> impl PartialEq {
             // Every section by name: the author of a new section must decide whether a start
@@ -117,7 +118,8 @@ impl Resolved {
             let placement = streams.then_some(placement);
             (sections, resolved.seed, components, placement)
         }
-        // A steady plane takes as long to find as a drive to draw, and other background policies seldom leave the same.
+        // A steady plane takes as long to find as a drive to draw, and other background policies
+        // seldom leave the same.
         let outlined = || !self.config.start.steady_state && outlined_alike();
         relevant(self) == relevant(other)
             && (self.config.background == other.config.background || outlined())
@@ -191,8 +193,8 @@ fn ftl(
     draw::filled(resolved, &order, (filled, &owners), (map, blocks), threads)
 }
 
-/// Where a state file has the class of each block; `None` if the config alone decides it. A drive that sorts its
-/// blocks in another way, or into another number of classes, has another place.
+/// Where a state file has the class of each block; `None` if the config alone decides it. A drive
+/// that sorts its blocks in another way, or into another number of classes, has another place.
 fn place_of_classes(resolved: &Resolved) -> Option<String> {
     let block_class = &resolved.config.metadata.block_class;
     let place = format!("block_class/{}/{}", block_class.name(), block_class.classes());
@@ -228,8 +230,9 @@ pub fn restore_classes(
     Ok(found)
 }
 
-/// Gives each block back to the priority that had it. If the state file does not say, the blocks that hold data are
-/// shared out in the order of their turns, the best to the highest, the same number to each.
+/// Gives each block back to the priority that had it. If the state file does not say, the blocks
+/// that hold data are shared out in the order of their turns, the best to the highest, the same
+/// number to each.
 fn set_owners(
     resolved: &Resolved,
     blocks: &mut BlockTable,

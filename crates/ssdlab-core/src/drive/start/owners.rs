@@ -26,8 +26,8 @@ pub struct Tenant {
 pub enum Owners {
     /// Blocks are shared by all.
     One,
-    /// Each priority's lies in blocks of its own: its logical pages, in ranges that follow one another;
-    /// and the free blocks that are kept of the whole drive.
+    /// Each priority's lies in blocks of its own: its logical pages, in ranges that follow one
+    /// another; and the free blocks that are kept of the whole drive.
     Each { ranges: Vec<(Range<u32>, BlockClass)>, classes: u8, kept: u32 },
 }
 
@@ -74,8 +74,8 @@ impl Numbers {
 }
 
 impl Owners {
-    /// The owners of the first `filled` pages: the tenants of theirs, and of all others in proportion or,
-    /// if there is at most one, all priorities alike.
+    /// The owners of the first `filled` pages: the tenants of theirs, and of all others in
+    /// proportion or, if there is at most one, all priorities alike.
     pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
         let block_class = &resolved.config.metadata.block_class;
         if !block_class.by_priority() {
@@ -117,9 +117,9 @@ impl Owners {
         matches!(*self, Owners::Each { kept, .. } if kept > 0)
     }
 
-    /// What each has of a plane with so many pages of data, which are those of `planes` that leave the
-    /// remainder `position`, beside its open blocks; the owners' blocks follow one another in the order of
-    /// their turns, and the highest priority has the first.
+    /// What each has of a plane with so many pages of data, which are those of `planes` that leave
+    /// the remainder `position`, beside its open blocks; the owners' blocks follow one another in
+    /// the order of their turns, and the highest priority has the first.
     pub fn of_plane(
         &self,
         blocks: &BlockTable,

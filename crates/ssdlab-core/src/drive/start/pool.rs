@@ -66,9 +66,9 @@ impl Snapshot {
         self.closed.len() + self.open.len() + self.free
     }
 
-    /// How many of a plane's usable blocks are full where `owners` have open blocks of their own and so many
-    /// are to stay free. A steady plane has as many free ones as that; in others full blocks have the
-    /// same share of all.
+    /// How many of a plane's usable blocks are full where `owners` have open blocks of their own
+    /// and so many are to stay free. A steady plane has as many free ones as that; in others full
+    /// blocks have the same share of all.
     pub fn full_of(&self, usable: usize, owners: usize, free: usize) -> usize {
         if self.steady {
             return usable.saturating_sub(owners * self.open.len() + free);
@@ -77,9 +77,10 @@ impl Snapshot {
         (share * usable as f64).round() as usize
     }
 
-    /// The open blocks, the host's written as far as `random` says: planes and owners write independently, so
-    /// that they must not need their next blocks all at once. So is collection's where it is for the drive
-    /// as a whole; a plane that collects for itself rests when little is left of its block, as here.
+    /// The open blocks, the host's written as far as `random` says: planes and owners write
+    /// independently, so that they must not need their next blocks all at once. So is collection's
+    /// where it is for the drive as a whole; a plane that collects for itself rests when little is
+    /// left of its block, as here.
     pub fn open_anywhere(
         &self,
         (pages_per_block, for_drive): (u32, bool),
@@ -321,7 +322,8 @@ impl Pool {
         }
     }
 
-    /// The plane as it is now, steady, as one of another size would be that keeps so many pages free.
+    /// The plane as it is now, steady, as one of another size would be that keeps so many pages
+    /// free.
     pub fn steady_snapshot(&self, kept: u32) -> Snapshot {
         let snapshot = self.snapshot();
         let blocks = |pages: u32| pages.div_ceil(self.geometry.pages) as usize;

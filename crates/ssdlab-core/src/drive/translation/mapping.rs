@@ -50,7 +50,8 @@ impl Translation {
         }
     }
 
-    /// Finds the plane of a page operation and enqueues it there, as soon as the entry of its page is held.
+    /// Finds the plane of a page operation and enqueues it there, as soon as the entry of its page
+    /// is held.
     #[inline]
     pub(in crate::drive) fn translate(&mut self, machine: &mut Machine, id: TxnId) -> Step {
         if self.ensure_mapping_cached(machine, id) {

@@ -1,4 +1,5 @@
-//! Where a page operation goes: to the plane of its page, or to the one on which its page is to be written.
+//! Where a page operation goes: to the plane of its page, or to the one on which its page is to be
+//! written.
 
 mod mapping;
 

@@ -29,8 +29,8 @@ impl Kept for Facts {
 }
 
 impl Facts {
-    /// Checks what was kept of the cells of a drive of this shape; `table` tells of a block how many of its
-    /// pages are written and whether it is in use.
+    /// Checks what was kept of the cells of a drive of this shape; `table` tells of a block how
+    /// many of its pages are written and whether it is in use.
     ///
     /// # Errors
     /// The first thing that is not as it must be.

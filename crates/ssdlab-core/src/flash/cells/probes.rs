@@ -14,9 +14,9 @@ impl Cells {
         (0..geometry.block_count()).map(|block| self.chip.base_rber(BlockId(block))).collect()
     }
 
-    /// What a controller sees of a block that has so many P/E cycles: how long its erase takes, and the
-    /// errors of its first page right after it was programmed. What it cannot see, how its worst page
-    /// reads then, is for oracles.
+    /// What a controller sees of a block that has so many P/E cycles: how long its erase takes, and
+    /// the errors of its first page right after it was programmed. What it cannot see, how its
+    /// worst page reads then, is for oracles.
     pub fn probe(&self, block: BlockId, pe_cycles: u32) -> BlockProbe {
         let dwell = Nanos::from_ns(self.past(block).dwell);
         let at = |page| Conditions {
@@ -57,14 +57,14 @@ impl Cells {
         Reading { level: level.min(self.last_level()), errors }
     }
 
-    /// Whether not even the last level reads a block's worst page as it is worn now, right after it was
-    /// programmed.
+    /// Whether not even the last level reads a block's worst page as it is worn now, right after it
+    /// was programmed.
     pub fn is_worn_out(&self, block: BlockId, geometry: &Geometry) -> bool {
         self.fresh(block, geometry).0 == Level::BEYOND
     }
 
-    /// The level at which a block's worst page is read right after it was programmed, [`Level::BEYOND`] if
-    /// none suffices; and the errors of its codewords.
+    /// The level at which a block's worst page is read right after it was programmed,
+    /// [`Level::BEYOND`] if none suffices; and the errors of its codewords.
     fn fresh(&self, block: BlockId, geometry: &Geometry) -> (Level, u32) {
         let past = self.past(block);
         let of = |page_type| {
@@ -83,8 +83,8 @@ impl Cells {
         (0..geometry.cell.bits() as u8).map(of).max().expect("a type of page")
     }
 
-    /// True raw bit error rate of a block's worst page as it is now, with the voltages with which its
-    /// pages were programmed; `None` of a block without data and under flat physics.
+    /// True raw bit error rate of a block's worst page as it is now, with the voltages with which
+    /// its pages were programmed; `None` of a block without data and under flat physics.
     pub fn rber_of(&self, block: BlockId, now: u64) -> Option<f64> {
         let past = self.past(block);
         let born = past.born()?;

@@ -1,4 +1,5 @@
-//! Are results what they were? `digests.txt` has the digest of each of these runs; `make digests` writes it anew.
+//! Are results what they were? `digests.txt` has the digest of each of these runs; `make digests`
+//! writes it anew.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,8 +16,8 @@ const TINY: &str = "geometry.blocks=64 geometry.channels=2 geometry.chips=1 ftl.
 /// The run whose drive is really written until it is steady.
 const PRECONDITIONED: &str = "preconditioned";
 
-/// A run: its name, device, scheme, workload (or trace), settings, and requests outstanding, if they do not come at
-/// their own times.
+/// A run: its name, device, scheme, workload (or trace), settings, and requests outstanding, if
+/// they do not come at their own times.
 type Run = (&'static str, &'static str, &'static str, &'static str, &'static str, Option<u32>);
 
 const RUNS: &[Run] = &[

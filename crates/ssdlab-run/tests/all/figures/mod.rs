@@ -1,8 +1,9 @@
 //! Are the figures of every scheme on every device what they were, whatever their names?
 //!
-//! `figures.txt` has a hash for each run: of all numbers of its result in ascending order, and of its completions. So
-//! keys, options and fields may be renamed and reordered, and no figure may change. `make figures` compares all runs;
-//! with `SSDLAB_RECORD_FIGURES=1` it writes the file anew. The plain test compares a part.
+//! `figures.txt` has a hash for each run: of all numbers of its result in ascending order, and of
+//! its completions. So keys, options and fields may be renamed and reordered, and no figure may
+//! change. `make figures` compares all runs; with `SSDLAB_RECORD_FIGURES=1` it writes the file
+//! anew. The plain test compares a part.
 
 use std::fmt::Write;
 
@@ -19,8 +20,8 @@ const PART: usize = 31;
 /// Parts of a result that hold no figures, or those of the machine that ran it.
 const NO_FIGURES: [&str; 2] = ["sim", "provenance"];
 
-/// A stage of a drive's life: its name, workload, settings, and requests outstanding, if they do not come at their
-/// own times.
+/// A stage of a drive's life: its name, workload, settings, and requests outstanding, if they do
+/// not come at their own times.
 type Stage = (&'static str, &'static str, &'static str, Option<u32>);
 
 const STAGES: [Stage; 3] = [

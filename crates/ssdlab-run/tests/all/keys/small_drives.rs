@@ -222,7 +222,8 @@ pub(crate) const BUFFER: &[&str] = &["buffer.size=1MiB"];
 pub(crate) const CFLRU: &[&str] = &["buffer.size=1MiB", "eviction=cflru"];
 pub(crate) const CCF_LRU: &[&str] = &["buffer.size=1MiB", "eviction=ccf_lru"];
 pub(crate) const PT_LRU: &[&str] = &["buffer.size=1MiB", "eviction=pt_lru"];
-/// Pages with three kinds of voltages, and a buffer that tells for what they are used, again and again.
+/// Pages with three kinds of voltages, and a buffer that tells for what they are used, again and
+/// again.
 macro_rules! program_modes {
     ($($more:literal),*) => {
         &[

@@ -36,9 +36,9 @@ pub struct DlvConfig {
     /// Which read goes next: `shortest` (RRS, with reads before writes on the same plane) or `fifo`
     /// (reads keep their places among writes). Default: `shortest`. Source: DLV, section III-C.
     pub reads: Pick,
-    /// Which page writes get strong blocks: those that need them (`needed`) or all of a request that
-    /// overtakes another (`prioritized`). Default: `needed`. Source: DLV, section III-B (step 3);
-    /// `prioritized` its PV+reorder, section IV-C.
+    /// Which page writes get strong blocks: those that need them (`needed`) or all of a request
+    /// that overtakes another (`prioritized`). Default: `needed`. Source: DLV, section III-B (step
+    /// 3); `prioritized` its PV+reorder, section IV-C.
     pub strong: Strong,
     /// From a write's arrival until nothing overtakes it any more. Default: `5s`. Source: DLV,
     /// section IV-A.
@@ -49,12 +49,12 @@ pub struct DlvConfig {
     /// Whether writes wait while a plane that they need is being collected, even past their
     /// deadline. Default: true. Source: DLV, section III-B (step 4a).
     pub avoid_gc: bool,
-    /// Whether a write that finds all of its planes idle as it comes goes at once, to normal blocks.
-    /// Default: true. Source: DLV, section III-B (step 4b).
+    /// Whether a write that finds all of its planes idle as it comes goes at once, to normal
+    /// blocks. Default: true. Source: DLV, section III-B (step 4b).
     pub dispatch_if_idle: bool,
     /// Requests of a kind among which it chooses, those that came first; who came later waits until
-    /// one of them has gone. Default: 65535, all that wait. Source: DLV, section IV-C (its queue of 1
-    /// to 512, read as what waits; `host.queue_depth` is the other reading).
+    /// one of them has gone. Default: 65535, all that wait. Source: DLV, section IV-C (its queue of
+    /// 1 to 512, read as what waits; `host.queue_depth` is the other reading).
     pub window: u32,
 }
 

@@ -23,8 +23,8 @@ impl Dlv {
         self.idle_at(view, plane_share.plane) + plane_share.estimate
     }
 
-    /// Of all groups of a kind, the one that is expected to end first; among equals the one that came
-    /// first (equation 3).
+    /// Of all groups of a kind, the one that is expected to end first; among equals the one that
+    /// came first (equation 3).
     pub(super) fn shortest(
         &mut self,
         view: &QueueView<impl Planes>,
@@ -127,8 +127,8 @@ impl Dlv {
         in_time.or_else(|| (0..self.classes).find(free)).unwrap_or(self.classes - 1)
     }
 
-    /// Promises the pages of a write on a plane; the class of each is added to `classes`. Where writes keep
-    /// their order it is for others to say.
+    /// Promises the pages of a write on a plane; the class of each is added to `classes`. Where
+    /// writes keep their order it is for others to say.
     pub(super) fn promise(
         &mut self,
         view: &QueueView<impl Planes>,

@@ -269,8 +269,8 @@ mod tests {
         assert_eq!(details.steps, 1 + 2 + 3);
     }
 
-    /// Pages on planes 1 to 4 of each of the six writes. The figure is not part of the paper's text:
-    /// this is an instance that agrees with all that the text says of it.
+    /// Pages on planes 1 to 4 of each of the six writes. The figure is not part of the paper's
+    /// text: this is an instance that agrees with all that the text says of it.
     const FIG7: [&[u32]; 6] = [&[0, 1], &[1, 1, 2], &[1, 2], &[0, 3, 3], &[3, 3], &[2, 3, 3]];
 
     fn figure_7(config: DlvConfig) -> (Bench, Vec<GroupId>) {
