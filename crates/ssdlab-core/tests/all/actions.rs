@@ -159,8 +159,8 @@ fn the_owner_of_a_relocation_learns_that_it_was_dropped() {
 
 #[test]
 fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
-    let factory = "metadata.block_class = { factory = { shares = [0.5, 0.5] } }";
-    for mut rig in [&PAGES_MOVE[..], &[], &[factory], &STREAMS].map(Rig::new) {
+    let factory = [PAGES_MOVE[1], "metadata.block_class = { factory = { shares = [0.5] } }"];
+    for mut rig in [&PAGES_MOVE[..], &[], &factory, &STREAMS].map(Rig::new) {
         rig.write(0);
         rig.finish();
         let lies = |rig: &Rig| rig.drive.ftl().map.get(Lpn(0)).expect("a page that was written");
