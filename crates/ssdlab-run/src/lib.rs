@@ -1,8 +1,8 @@
-//! Replay in virtual time: a plan says what to run, a result says what came of it.
+//! Replay in virtual time: a plan describes a run, and a result holds its measurements.
 //!
-//! A reading order: [`plan`] (what is asked), [`prepare`] (a plan, checked), [`setup`] (the drive
-//! as the run begins), [`replay`] (how requests meet it), [`result`] (what is measured), [`run`]
-//! (several plans at once).
+//! Suggested reading order: [`plan`] (the request of the user), [`prepare`] (the checked plan),
+//! [`setup`] (the drive when the run begins), [`replay`] (requests and the drive in virtual time),
+//! [`result`] (the measurements), [`run`] (several plans in parallel).
 
 mod begin;
 mod catalog;

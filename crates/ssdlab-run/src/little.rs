@@ -1,4 +1,5 @@
-//! Little's law: requests in the system integrated over time are the sum of all latencies.
+//! Tests of Little's law: the number of requests in the system, integrated over time, equals the
+//! sum of all latencies.
 
 use crate::control::Control;
 use crate::feed::Feed;

@@ -1,15 +1,16 @@
-//! Traces as runs read them.
+//! Opening the traces that runs read.
 
 use ssdlab_base::Fault;
 use ssdlab_workload::{Format, Trace, TraceOptions, open_with, parse_spec};
 
-/// The trace `FILE` or `FILE:format`, which tells which of its requests are of twins.
+/// Opens the trace `FILE` or `FILE:format`. The trace reports which of its requests come from
+/// twins.
 pub fn open_trace(spec: &str, options: &TraceOptions) -> Result<Trace, Fault> {
     let (path, format) = parse_spec(spec)?;
     open_with(&path, format, options).map(with_twins)
 }
 
-/// A trace that tells which of its requests are of twins, where its format has their names.
+/// Makes a trace report which of its requests come from twins, if its format stores their names.
 fn with_twins(trace: Trace) -> Trace {
     match trace.recognised().format {
         Format::Ssdlab | Format::Parquet => trace.with_devices(),
@@ -17,8 +18,8 @@ fn with_twins(trace: Trace) -> Trace {
     }
 }
 
-/// Refuses a trace that is no file: a run reads it more than once, first whether it can be read,
-/// last its hash.
+/// Refuses a trace that is not a regular file or a folder. A run reads a trace several times: first
+/// to check it, last to hash it.
 pub(crate) fn check_rereadable(spec: &str) -> Result<(), Fault> {
     let (path, _) = parse_spec(spec)?;
     if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {

@@ -1,4 +1,4 @@
-//! Bringing a drive into a steady state by writing it, before the run begins.
+//! Brings a drive into a steady state before the run: it writes until write amplification settles.
 
 use rand::RngExt;
 use schemars::JsonSchema;
@@ -9,33 +9,33 @@ use ssdlab_core::{Completion, Drive, Op, Request};
 use crate::control::{Control, Progress};
 use crate::deadlock::{self, Watch, stalled};
 
-/// Capacities written at most: a drive that has not settled by then is used as it is.
+/// The most capacities written. A drive that has not settled by then is used nevertheless.
 const CAPACITIES_MOST: u32 = 20;
-/// The change of write amplification from one capacity to the next that counts as settled.
+/// The relative change of write amplification between two capacities that counts as settled.
 const SETTLED: f64 = 0.02;
 /// Writes kept outstanding for each plane.
 const OUTSTANDING_A_PLANE: u32 = 2;
-/// Writes between two looks at whether to stop.
+/// Writes between two checks of the stop flag.
 const CHECK_EVERY: u64 = 1 << 14;
 
-/// How the drive was brought into a steady state.
+/// How preconditioning brought the drive into a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "PreconditionResult")]
 pub struct Settled {
-    /// Capacities written, the first sequential one included.
+    /// Capacities written, including the first sequential one.
     pub capacities: u32,
-    /// Write amplification of the last.
+    /// Write amplification of the last capacity.
     pub waf: f64,
-    /// Whether it differed by less than 2 % from the one before.
+    /// Whether it differed by less than 2 % from the capacity before.
     pub settled: bool,
 }
 
-/// Writes every page once in order, then pages at random, until the write amplification of
-/// successive capacities differs by less than 2 %, at the earliest when the flash has been written
-/// once and another capacity besides; `None` if it was stopped.
+/// Writes every page once in order, and then pages at random. It ends when the write amplification
+/// of two successive capacities differs by less than 2 %. Before that, every page of the flash must
+/// have been written once, and one capacity more. Returns `None` if stopped.
 ///
 /// # Errors
-/// When the drive comes to a stand, or gains no space.
+/// When the drive is deadlocked, or gains no free space.
 pub fn steady(
     drive: &mut Drive,
     seed: u64,
@@ -55,7 +55,7 @@ pub fn steady(
             return Ok(None);
         }
         let waf = drive.write_amplification().unwrap_or(1.0);
-        // Nothing is collected before every page of the flash has been written once.
+        // Garbage collection does not start before every page of the flash has been written once.
         let begun = f64::from(capacity - 1) * pages as f64 > physical;
         if begun && (waf / before - 1.0).abs() < SETTLED {
             return Ok(Some(Settled { capacities: capacity, waf, settled: true }));
@@ -65,10 +65,10 @@ pub fn steady(
     Ok(Some(Settled { capacities: CAPACITIES_MOST, waf: before, settled: false }))
 }
 
-/// Programs what the buffer alone holds, as before the power goes.
+/// Programs the pages that only the buffer holds, as a drive does at power-off.
 ///
 /// # Errors
-/// When the drive comes to a stand, or gains no space.
+/// When the drive is deadlocked, or gains no free space.
 pub(crate) fn flush(drive: &mut Drive) -> Result<(), Fault> {
     let now = drive.now();
     let request =
@@ -77,7 +77,7 @@ pub(crate) fn flush(drive: &mut Drive) -> Result<(), Fault> {
     finish(drive, &mut Vec::new())
 }
 
-/// Writes `count` whole pages, several at a time; false if it was stopped.
+/// Writes `count` whole pages, several at a time; false if stopped.
 fn write(
     drive: &mut Drive,
     count: u64,
@@ -108,17 +108,17 @@ fn write(
         if n.is_multiple_of(CHECK_EVERY) {
             progress.preparing(n as f64 / count as f64);
             if control.stop.load(std::sync::atomic::Ordering::Relaxed) {
-                // The drive is dropped: what is under way need not end.
+                // The caller drops the drive, so its unfinished requests do not matter.
                 return Ok(false);
             }
         }
     }
-    // Nothing of this may still be under way when the run begins.
+    // No write of the preconditioning may be unfinished when the run begins.
     finish(drive, &mut done)?;
     Ok(true)
 }
 
-/// Lets the drive do all that is under way, requests among it.
+/// Lets the drive finish all operations and all requests.
 fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault> {
     deadlock::finish(drive, done)?;
     match drive.unfinished() {

@@ -1,4 +1,4 @@
-//! How long a file of intervals will be, as far as arrivals tell before the run.
+//! Estimates the length of a file of intervals from the arrivals, before the run.
 
 use std::sync::atomic::Ordering;
 
@@ -9,14 +9,13 @@ use crate::observe::{is_too_long, too_many};
 use crate::prepare::{Prepared, Warmup};
 use crate::source::Requests;
 
-/// Requests whose arrivals are looked at before a run: some tenths of a second.
+/// Requests whose arrivals it checks before a run. Reading them takes some tenths of a second.
 const SAMPLED: usize = 1 << 20;
 
-/// Refuses a file of intervals that the first million arrivals already make too long, before the
-/// run begins.
+/// Refuses a run whose file of intervals would be too long. The first million arrivals decide.
 ///
 /// # Errors
-/// When it would have too many rows. What is wrong with a request, the run tells.
+/// When the file would have too many rows. An invalid request is left for the run to report.
 pub(crate) fn check(prepared: &Prepared, control: &Control) -> Result<(), Fault> {
     let plan = &prepared.plan;
     let (Some(interval), Some(_), None) = (prepared.wanted.interval, &plan.series, plan.closed)

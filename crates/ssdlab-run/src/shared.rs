@@ -1,6 +1,6 @@
-//! A trace that several plans read, by itself or in a mix: it is parsed once, however long it is,
-//! and what was parsed is kept for the others ([`keep`]). Nobody waits for another, and who comes
-//! later finds all of it.
+//! A trace that several plans read, by itself or in a mix. The trace is parsed only once, whatever
+//! its length. [`keep`] stores the parsed requests for the other plans. No plan waits for another,
+//! and a plan that starts later still finds every request.
 
 mod keep;
 #[cfg(test)]
@@ -19,15 +19,15 @@ use crate::open::open_trace;
 /// Records read at a time.
 pub(crate) const BATCH: usize = 4096;
 
-/// A trace, as far as it has been parsed.
+/// A trace and the requests parsed so far.
 pub struct Shared {
     spec: String,
     options: TraceOptions,
     name: String,
     format: Option<&'static str>,
-    /// What the user should know of how it is read.
+    /// Remarks for the user on how the trace is read.
     remarks: Vec<String>,
-    /// Where its parts are kept.
+    /// Storage for the parts.
     keep: Arc<Keep>,
     sha256: OnceLock<Result<Option<String>, Fault>>,
     inside: Mutex<Inside>,
@@ -42,12 +42,12 @@ impl fmt::Debug for Shared {
 struct Inside {
     trace: Trace,
     parts: Vec<Arc<Part>>,
-    /// Whether there was no room for the next part: who has those before it goes on alone.
+    /// Whether the storage had no room for the next part. A plan then reads the rest by itself.
     full: bool,
     ended: bool,
 }
 
-/// What one call of [`Source::fill`] gave.
+/// The requests that one call of [`Source::fill`] returned.
 struct Part {
     records: Kept,
     count: usize,
@@ -73,7 +73,7 @@ impl Shared {
         })
     }
 
-    /// The trace from its first request on, for one plan.
+    /// Returns a view of the trace for one plan, from the first request on.
     pub fn view(self: &Arc<Shared>) -> View {
         View { shared: self.clone(), next: 0, progress: None, alone: None }
     }
@@ -82,8 +82,9 @@ impl Shared {
         self.inside.lock().expect("no thread panics while it parses")
     }
 
-    /// Appends a part to a batch, parsed now if nobody has, and says how many requests it has and
-    /// how much of the trace was read; `None` if there was no room for it.
+    /// Appends part `at` to a batch and parses it first if no plan has done so. Returns its number
+    /// of requests and the share of the trace read so far; `None` if there was no room for the
+    /// part.
     fn part(
         &self,
         at: usize,
@@ -113,8 +114,9 @@ impl Shared {
         Ok(Some((count, progress)))
     }
 
-    /// The hash of the file, found once: as it was read if it was read to its end; others are not
-    /// to wait while it is read for that alone.
+    /// Returns the hash of the file, computed only once. If the trace was read to its end, the
+    /// reader has the hash already. Otherwise another reader computes it, so that other plans need
+    /// not wait.
     fn sha256(&self) -> Result<Option<String>, Fault> {
         let found = || match self.inside() {
             inside if inside.ended => Source::sha256(&inside.trace),
@@ -126,7 +128,7 @@ impl Shared {
         self.sha256.get_or_init(found).clone()
     }
 
-    /// The trace after so many parts, for who goes on alone.
+    /// Opens the trace again and skips this many parts, for a plan that reads on by itself.
     fn after(&self, parts: usize) -> Result<Trace, Fault> {
         let mut trace = open_trace(&self.spec, &self.options)?;
         let mut passed = Vec::with_capacity(BATCH);
@@ -138,23 +140,22 @@ impl Shared {
     }
 }
 
-/// What one plan sees of a trace that it shares. All who share one must ask for parts of the same
-/// sizes.
+/// One plan's view of a shared trace. All views of a trace must ask for parts of the same sizes.
 pub struct View {
     shared: Arc<Shared>,
     next: usize,
     progress: Option<f64>,
-    /// Its own reader, where there is no room to keep more of the trace.
+    /// The view's own reader, once there is no room to store more of the trace.
     alone: Option<Box<Trace>>,
 }
 
 impl View {
-    /// What the user should know of how it is read.
+    /// Returns the remarks for the user on how the trace is read.
     pub fn remarks(&self) -> &[String] {
         &self.shared.remarks
     }
 
-    /// Asks the trace that it reads.
+    /// Calls `what` with the trace that this view reads.
     fn with_trace<T>(&self, what: impl FnOnce(&Trace) -> T) -> T {
         match &self.alone {
             Some(trace) => what(trace),
@@ -202,7 +203,7 @@ impl Source for View {
         if let Some(trace) = &self.alone {
             return trace.line(index);
         }
-        // Others may have read on: what is asked for one message is parsed for it again.
+        // Another plan may have read further, so this parses the part again for the line number.
         let mut trace = self.shared.after(self.next.checked_sub(1)?).ok()?;
         trace.fill(&mut Vec::new(), BATCH).ok()?;
         trace.line(index)

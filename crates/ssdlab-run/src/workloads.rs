@@ -1,4 +1,4 @@
-//! What workloads there are besides traces, and how near a twin comes to its targets.
+//! Lists the twins, and compares a twin with its targets.
 
 use std::sync::atomic::Ordering;
 
@@ -10,48 +10,48 @@ use ssdlab_workload::{Record, Source};
 
 use crate::control::Control;
 
-/// A twin in the list.
+/// An entry in the list of twins.
 #[derive(Clone, Debug, Serialize)]
 pub struct Listed {
-    /// Its name, as `--workload` takes it.
+    /// Its name, as `--workload` accepts it.
     pub name: &'static str,
-    /// Whose list of workloads it is on.
+    /// The family of workloads that it belongs to.
     pub family: &'static str,
-    /// What it is, as results say it.
+    /// Its title, as results show it.
     pub title: &'static str,
-    /// Requests of the whole.
+    /// Requests of the complete twin.
     pub requests: u64,
-    /// Share of them that are reads.
+    /// Share of the reads among them.
     pub read_ratio: f64,
-    /// Mean size of reads in bytes, and of writes.
+    /// Mean size of a read in bytes.
     pub mean_read: f64,
-    /// See `mean_read`.
+    /// Mean size of a write in bytes.
     pub mean_write: f64,
-    /// Bytes of all pages that are asked for.
+    /// Bytes of all pages that its requests touch.
     pub footprint: f64,
     /// Seconds from the first request to the last.
     pub span_s: f64,
-    /// The twins of which it is a mix, each on a queue of its own; empty if it is none.
+    /// Its members if it is a mix, each on its own submission queue; otherwise empty.
     pub members: Vec<&'static str>,
 }
 
-/// A twin against its targets.
+/// A twin compared with its targets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shown {
     /// The twin.
     pub twin: Listed,
-    /// The shape that says what its targets do not; absent of a mix.
+    /// The shape, which sets the properties that the targets leave open; absent for a mix.
     pub shape: Option<&'static str>,
-    /// Where the shape, and with it locality and burstiness, comes from; absent of a mix.
+    /// The source of the shape, and so of locality and burstiness; absent for a mix.
     pub shape_source: Option<String>,
-    /// Requests that were generated and measured. If they are fewer than the whole, it was scaled
-    /// to so many: span and footprint in proportion.
+    /// Requests that were generated and measured. If they are fewer than the complete twin has, the
+    /// twin was scaled down: span and footprint shrink in proportion.
     pub measured: u64,
-    /// Target and achieved, figure by figure, of what was measured.
+    /// Target and measured value of each figure.
     pub figures: Vec<Compared>,
 }
 
-/// Every twin.
+/// Returns every twin.
 pub fn twins() -> Vec<Listed> {
     catalogue().iter().map(listed).collect()
 }
@@ -72,14 +72,14 @@ fn listed(twin: &'static Twin) -> Listed {
     }
 }
 
-/// Requests generated between two looks at whether to stop.
+/// Requests generated between two checks of the stop flag.
 const BATCH: usize = 1 << 14;
 
-/// A twin, generated with this seed and measured against its targets: all of it, or scaled to so
-/// many requests; `None` if it was stopped. `control` must have been made for one plan.
+/// Generates a twin with this seed and measures it against its targets; `None` if stopped. With
+/// `requests`, the twin is scaled down to that number. `control` must have been made for one plan.
 ///
 /// # Errors
-/// When there is no such twin.
+/// When no such twin exists.
 pub fn show(
     name: &str,
     requests: Option<u64>,

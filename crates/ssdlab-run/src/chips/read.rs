@@ -1,4 +1,4 @@
-//! Measurements in CSV.
+//! Reads measurements from CSV.
 
 use std::array::from_fn;
 use std::collections::BTreeMap;
@@ -11,24 +11,24 @@ use ssdlab_workload::Unpacked;
 
 use super::{NUMBERS, Samples, at};
 
-/// The columns that name a row's block.
+/// The columns that identify the block of a row.
 const NAMES: [&str; 2] = ["chip", "block"];
-/// A line is shorter than this.
+/// Every line has fewer bytes than this.
 const LINE_MOST: u64 = 1 << 16;
 
-/// What a column of a file is.
+/// A column of a file: a name or a number, each with its index.
 #[derive(Clone, Copy)]
 enum Column {
     Name(usize),
     Number(usize),
 }
 
-/// Reads measurements from a file, plain or compressed: the rows, and the file's SHA-256 in
-/// hexadecimal. Empty lines and those that begin with `#` are skipped; the first other one names
-/// the columns, in any order.
+/// Reads measurements from a file, plain or compressed. Returns the rows and the SHA-256 of the
+/// file in hexadecimal. The reader skips empty lines and lines that begin with `#`. The first other
+/// line names the columns, in any order.
 ///
 /// # Errors
-/// A file that cannot be read; the first line that is none of a table of measurements.
+/// A file that cannot be read, or the first line that does not belong to a table of measurements.
 pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
     let name = path.display().to_string();
     let unreadable =
@@ -70,7 +70,7 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
     Ok((samples, hash))
 }
 
-/// Divides lines into cells, which may be quoted.
+/// Splits lines into cells. Cells may be quoted.
 struct Cells {
     parser: csv_core::Reader,
     text: Vec<u8>,
@@ -79,19 +79,19 @@ struct Cells {
 
 impl Cells {
     fn new() -> Cells {
-        // A carriage return within a line is none of its ends.
+        // A carriage return within a line does not end the line.
         let parser = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
         Cells { parser, text: Vec::new(), ends: Vec::new() }
     }
 
-    /// The cells of a line, without the spaces around them.
+    /// Returns the cells of a line, without the spaces around them.
     fn of(&mut self, line: &str) -> Vec<&str> {
-        // Cells are no longer than the line, and one more than its commas.
+        // All cells together are no longer than the line. A line has one cell more than commas.
         self.text.resize(line.len() + 1, 0);
         self.ends.resize(line.len() + 1, 0);
         self.parser.reset();
         let (mut text, mut count) = (0, 0);
-        // The end of the input ends the last cell.
+        // The empty input ends the last cell.
         for input in [line.as_bytes(), &[]] {
             let (result, _, written, ended) =
                 self.parser.read_record(input, &mut self.text[text..], &mut self.ends[count..]);
@@ -107,8 +107,8 @@ impl Cells {
     }
 }
 
-/// Refuses a row that stood there before: it would count twice. Other errors of the same block
-/// under the same conditions are another measurement.
+/// Refuses a row that repeats an earlier row, because it would count twice. Other values for the
+/// same block under the same conditions are a separate measurement.
 fn check_once(name: &str, samples: &Samples) -> Result<(), Fault> {
     let row = |at: usize| {
         let numbers: [u64; NUMBERS.len()] =
@@ -123,8 +123,8 @@ fn check_once(name: &str, samples: &Samples) -> Result<(), Fault> {
     Err(Fault::new(name, what).line(samples.lines[pair[1]]).expected("each once"))
 }
 
-/// Numbers chips and blocks by their names, so that what is drawn by their numbers is the same in
-/// whatever order the rows stand.
+/// Numbers chips and blocks in the order of their names. Random draws that depend on these numbers
+/// then do not depend on the order of the rows.
 fn number_by_name(samples: &mut Samples) {
     let key = |name: &str| (name.parse::<u64>().unwrap_or(u64::MAX), name.to_owned());
     let chips = in_order(&mut samples.chips, |_, name| key(name));
@@ -137,7 +137,7 @@ fn number_by_name(samples: &mut Samples) {
     samples.block.iter_mut().for_each(|block| *block = blocks[*block as usize]);
 }
 
-/// Puts names in order; the new place of each.
+/// Sorts names by key. Returns the new index of each.
 fn in_order<K: Ord>(names: &mut Vec<String>, key: impl Fn(usize, &str) -> K) -> Vec<u32> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_cached_key(|&at| key(at, &names[at]));
@@ -149,11 +149,11 @@ fn in_order<K: Ord>(names: &mut Vec<String>, key: impl Fn(usize, &str) -> K) -> 
     places
 }
 
-/// What is known of the file so far.
+/// State of the reader: the columns and the names read so far.
 struct Reading<'a> {
     name: &'a str,
     columns: Vec<Column>,
-    /// The places of chips and of their blocks, by name.
+    /// Indices of the chips and of their blocks, by name.
     known: BTreeMap<String, (u32, BTreeMap<String, u32>)>,
 }
 
@@ -162,7 +162,7 @@ impl Reading<'_> {
         Fault::new(self.name, what).line(line)
     }
 
-    /// Takes the first line, which names the columns.
+    /// Reads the header line, which names the columns.
     fn begin(&mut self, cells: &[&str], line: u64) -> Result<(), Fault> {
         let names = || NAMES.into_iter().chain(NUMBERS.iter().map(|column| column.name));
         for (at, &cell) in cells.iter().enumerate() {
@@ -187,7 +187,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Takes a row.
+    /// Reads a row.
     fn row(&mut self, cells: &[&str], line: u64, samples: &mut Samples) -> Result<(), Fault> {
         if cells.len() != self.columns.len() {
             let got = format!("{} values", cells.len());
@@ -234,7 +234,7 @@ impl Reading<'_> {
         let fits = |value: &f64| {
             (column.least..=column.most).contains(value) && (!column.whole || value.fract() == 0.0)
         };
-        // To nothing, 0 is added: that makes it 0 whatever its sign.
+        // Adding 0 turns a negative zero into a positive one.
         cell.parse::<f64>().ok().filter(fits).map(|value| value + 0.0).ok_or_else(|| {
             let kind = if column.whole { "a whole number" } else { "a number" };
             let expected = format!("{kind} from {} to {}", column.least, column.most);

@@ -1,4 +1,4 @@
-//! Drives whose blocks are those of a file of measurements.
+//! Drives whose blocks come from a file of measurements.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,20 @@ const KEY: &str = "physics.measured.file";
 /// The temperature in degrees Celsius at which ages are compared. Source: ReadGuard, section 4.2.
 const BASE_CELSIUS: f64 = 30.0;
 
-/// A file of measurements that a config names.
+/// The measurements of the file that a config names.
 pub(crate) struct Read {
     table: Arc<Table>,
     /// The file's SHA-256 in hexadecimal.
     pub(crate) sha256: String,
 }
 
-/// Reads the file that a config names, if it names one. A relative path counts from the folder of
-/// the config file among `files` that holds it, else from the working directory.
+/// Reads the file that a config names, if it names one. A relative path starts at the folder of the
+/// config file among `files` that names it. Without such a file, it starts at the working
+/// directory.
 ///
 /// # Errors
-/// A file that cannot be read, is another than the config says, or has no table of measurements.
+/// A file that cannot be read, has another hash than the config declares, or holds no table of
+/// measurements.
 pub(crate) fn read(
     config: &RunConfig,
     effective: &Effective,
@@ -51,7 +53,7 @@ pub(crate) fn read(
     Ok(Some(Read { table: Arc::new(table), sha256 }))
 }
 
-/// Says what is at a path if that is no file; `None` if it is one.
+/// Describes what a path leads to if it is not a regular file; `None` if it is one.
 fn other_than_file(path: &Path) -> Option<String> {
     let shown = path.display();
     match path.metadata() {
@@ -63,20 +65,20 @@ fn other_than_file(path: &Path) -> Option<String> {
     }
 }
 
-/// The file that these layers name, whatever else is in them.
+/// Returns the file that these layers name. The rest of the layers may be invalid.
 pub(crate) fn file_named_in(layers: &Layers, files: &[PathBuf]) -> Option<PathBuf> {
     let (file, fault) = layers.peek(KEY).ok()??;
     Some(beside(&file, &fault.source, files))
 }
 
-/// A file beside the one of `files` that names it.
+/// Resolves `file` against the folder of the config file in `files` that names it.
 fn beside(file: &str, source: &str, files: &[PathBuf]) -> PathBuf {
     let namer = files.iter().find(|file| file.display().to_string() == source);
     namer.and_then(|file| file.parent()).unwrap_or(Path::new("")).join(file)
 }
 
 impl Read {
-    /// Gives a config what its file holds.
+    /// Stores the table in a config.
     pub(crate) fn into_config(self, config: &mut RunConfig) {
         if let PhysicsConfig::Measured(measured) = &mut config.physics {
             measured.table = Some(self.table);
@@ -84,7 +86,7 @@ impl Read {
     }
 }
 
-/// Measurements with their ages at 30 °C.
+/// Returns the measurements as rows, with their ages converted to 30 °C.
 pub(crate) fn rows(samples: &Samples, activation_ev: f64) -> Vec<Row> {
     let of = |column: usize, row: usize| samples.numbers[column][row];
     let days = |row| {
@@ -104,7 +106,7 @@ pub(crate) fn rows(samples: &Samples, activation_ev: f64) -> Vec<Row> {
     (0..samples.rows()).map(row).collect()
 }
 
-/// What is wrong with a file's measurements, at its line.
+/// Returns the fault for measurements that are not a valid table, with the line in the file.
 fn misread(path: &Path, samples: &Samples, wrong: Wrong) -> Fault {
     let fault = Fault::new(path.display().to_string(), "is no table for physics.measured");
     let fault = fault.got(wrong.got).expected(wrong.expected);

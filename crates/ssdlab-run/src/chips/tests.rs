@@ -1,4 +1,4 @@
-//! Measurements that are made, written and read, and drives whose blocks they are.
+//! Tests that generate, write and read measurements, and simulate drives from them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ fn number(samples: &Samples, name: &str) -> Vec<f64> {
     samples.column(name).expect("a column")
 }
 
-/// A file in a folder that goes when this does.
+/// A file in a temporary folder, removed when this value is dropped.
 struct Written(tempfile::TempDir);
 
 impl Written {
@@ -75,7 +75,7 @@ fn measurements_read_back_as_written() {
     assert_eq!(again.lines, (2..74).collect::<Vec<u64>>());
     assert_eq!(Samples { lines: Vec::new(), ..again.clone() }, samples);
     assert_eq!(hash.len(), 64);
-    // Columns in another order, with remarks between, and without the optional ones.
+    // Columns in another order, remarks between rows, and no optional columns.
     let turn = |line: &str| {
         let cells: Vec<&str> = line.split(',').take(10).collect();
         format!("# a remark\n{}\n\n", cells.into_iter().rev().collect::<Vec<_>>().join(","))
@@ -126,7 +126,7 @@ fn chips_are_distinguished_and_taken_out() {
     assert_eq!((second.rows(), second.chips.as_slice()), (36, &["2".to_owned()][..]));
     assert_eq!(number(&second, "errors"), number(&samples, "errors")[36..]);
     assert_eq!(number(&second, "block"), number(&samples, "block")[..36]);
-    // Each chip has blocks of its own, at the same places.
+    // Each chip has its own blocks, at the same addresses.
     assert_eq!(samples.blocks[..3], samples.blocks[3..]);
     assert_ne!(number(&samples, "errors")[..36], number(&samples, "errors")[36..]);
 }
@@ -137,7 +137,7 @@ fn what_is_measured_is_what_the_physics_says() {
     let of = |name| number(&samples, name);
     let (errors, retries) = (of("errors"), of("retries"));
     for (errors, retries) in errors.iter().zip(&retries) {
-        // A retry for each twelve beyond 72; what is counted is rounded.
+        // One retry for every twelve errors beyond 72. The counted errors are rounded.
         let exact = ((errors - 72.0) / 12.0).ceil().clamp(0.0, 25.0);
         assert!(
             (exact - retries).abs() <= f64::from((errors - 72.0) % 12.0 <= 1.0),
@@ -146,13 +146,13 @@ fn what_is_measured_is_what_the_physics_says() {
     }
     let mean = |from: usize| errors[from..].iter().step_by(6).sum::<f64>();
     assert!(mean(0) < mean(1) && mean(0) < mean(2) && mean(2) < mean(4));
-    // First errors and times of erases are of block and cycles, whatever came after.
+    // First errors and erase times depend on block and cycles only, not on the conditions.
     for column in [of("e0"), of("t_erase_us")] {
         assert!(column.chunks(6).all(|same| same.iter().all(|value| *value == same[0])));
         assert!(column[0] < column[6]);
     }
     assert!(of("retries_best").iter().zip(&retries).all(|(best, worst)| best <= worst));
-    // A block of the drive itself is none of these: they come after its last chip.
+    // None of these is a block of the drive itself: their numbers start after its last chip.
     let prepared = plan(&["physics=retries"]).prepare().unwrap();
     let resolved = &*prepared.resolved;
     let geometry = resolved.geometry();
@@ -214,7 +214,7 @@ fn a_wrong_file_is_reported_in_a_line_with_its_place() {
     assert!(gone.starts_with("no/such.csv: cannot be read"), "{gone}");
 }
 
-/// A plan of a small drive with blocks of this file, named in a config file beside it.
+/// Returns a plan of a small drive with the blocks of this file. A config file beside it names it.
 fn simulated(file: &Written, more: &str) -> Plan {
     let config = file.0.path().join("fit.toml");
     let text = format!("physics.measured.file = \"chips.csv\"\n{more}");
@@ -233,13 +233,13 @@ fn a_drive_has_the_blocks_of_the_file_that_its_config_names() {
     assert!(toml.contains(&sha256), "{toml}");
     let result = || run_uninterrupted(std::slice::from_ref(&plan), 1).unwrap().remove(0);
     let before = serde_json::to_value(result()).unwrap();
-    // The same blocks with no error that needs a retry read faster; the config's hash tells.
+    // The same blocks without errors that need a retry read faster. The config's hash differs.
     let text = made(&["physics.retries.wear.errors=0"]).csv();
     fs::write(file.path(), text).unwrap();
     let after = serde_json::to_value(result()).unwrap();
     assert_ne!(before["results_digest"], after["results_digest"]);
     assert_ne!(effective(&plan).unwrap().2, hash);
-    // What the effective config says can be run again, and holds for that file alone.
+    // The printed effective config can be run again. It accepts only the same file.
     let line = effective(&simulated(&file, &format!("physics.measured.sha256 = \"{sha256}\"")));
     let line = line.unwrap_err().to_string();
     assert!(line.contains("physics.measured.sha256") && line.contains("fit.toml"), "{line}");

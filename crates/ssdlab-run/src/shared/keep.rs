@@ -1,5 +1,4 @@
-//! Where what was parsed is kept: the first of it in memory, what comes after in a file without a
-//! name.
+//! Storage for parsed requests: first in memory, then in a file without a name.
 
 use std::env;
 use std::fs::File;
@@ -13,37 +12,37 @@ use ssdlab_base::Nanos;
 use ssdlab_base::memory::{Left, left};
 use ssdlab_workload::{Op, Record};
 
-/// Requests that are kept in memory at most, of all traces of a comparison together: 100 MB.
+/// The most requests kept in memory, over all traces of a comparison: 100 MB.
 const IN_MEMORY: usize = 1 << 22;
-/// They take at most this part of the memory that is left; the rest is for the runs.
+/// They take at most one part in this many of the free memory. The rest is for the runs.
 const PART: u64 = 8;
 /// Bytes of a request in the file.
 const SIZE: usize = 24;
 
-/// What the traces of a comparison share: as much memory as there is for each as it needs it, and
-/// one file.
+/// Storage that all traces of a comparison share: memory, given to each trace on demand, and one
+/// file.
 pub(crate) struct Keep {
-    /// Requests for which there is still room in memory.
+    /// Requests for which memory has room left.
     left: AtomicUsize,
-    /// The file, once it was needed; `None` where there is no room for one.
+    /// The file, created on demand; `None` if it cannot be created.
     file: OnceLock<Option<OnDisk>>,
-    /// Where it is made.
+    /// The folder of the file.
     folder: PathBuf,
 }
 
-/// A file, which the system removes when the process ends, however it ends.
+/// A temporary file. The system removes it when the process ends, even after a crash.
 struct OnDisk {
     file: File,
     end: AtomicU64,
-    /// Bytes that it may have.
+    /// The largest size of the file in bytes.
     most: u64,
 }
 
-/// Where some requests are.
+/// Location of some requests.
 pub(super) enum Kept {
-    /// Here.
+    /// In memory.
     InMemory(Box<[Record]>),
-    /// So many of them in the file from this byte on.
+    /// In the file: `count` requests from byte `from` on.
     OnDisk { from: u64, count: usize },
 }
 
@@ -58,7 +57,7 @@ impl Keep {
         Keep { left: AtomicUsize::new(in_memory), file: OnceLock::new(), folder }
     }
 
-    /// Keeps these; `None` if there is no room for them.
+    /// Stores these requests; `None` if there is no room for them.
     pub(super) fn put(&self, records: &[Record]) -> Option<Kept> {
         let count = records.len();
         let takes = |left: usize| left.checked_sub(count);
@@ -73,7 +72,7 @@ impl Keep {
             .then_some(Kept::OnDisk { from, count })
     }
 
-    /// Appends what was kept to a batch.
+    /// Appends stored requests to a batch.
     pub(super) fn get(&self, kept: &Kept, batch: &mut Vec<Record>) -> io::Result<()> {
         match *kept {
             Kept::InMemory(ref records) => batch.extend_from_slice(records),
@@ -89,7 +88,7 @@ impl Keep {
 }
 
 impl OnDisk {
-    /// A file in this folder, of at most half of what is free there.
+    /// Creates a file in this folder. It may grow to half of the free space there.
     fn new(folder: &Path) -> io::Result<OnDisk> {
         let file = tempfile::tempfile_in(folder)?;
         let most = if is_memory(&file)? { 0 } else { free(&file)? / 2 };
@@ -97,26 +96,26 @@ impl OnDisk {
     }
 }
 
-/// Returns how many requests are kept in memory, with so much memory left.
+/// Returns how many requests may be kept in memory, given the free memory.
 fn fits(left: &Left) -> usize {
     let limits = [left.resident, left.reserved].into_iter().flatten();
     let least = limits.map(|limit| limit.bytes / PART / size_of::<Record>() as u64).min();
     least.map_or(IN_MEMORY, |most| IN_MEMORY.min(most as usize))
 }
 
-/// `TMPDIR`, else the folder for what is large.
+/// Returns `TMPDIR`, else the system's folder for large temporary files.
 fn folder() -> PathBuf {
     let large = Path::new("/var/tmp");
     if env::var_os("TMPDIR").is_none() && large.is_dir() { large.into() } else { env::temp_dir() }
 }
 
-/// Bytes that are free where a file is.
+/// Returns the free bytes of the file system that holds a file.
 fn free(file: &File) -> io::Result<u64> {
     let about = rustix::fs::fstatvfs(file)?;
     Ok(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
-/// Whether a file is one in name only, and lies in memory.
+/// Returns whether a file lies in memory, on a `tmpfs`.
 #[cfg(target_os = "linux")]
 fn is_memory(file: &File) -> io::Result<bool> {
     const TMPFS: u64 = 0x0102_1994;

@@ -39,7 +39,7 @@ fn read(source: &mut dyn Source, parts: usize) -> Result<Vec<Record>, Fault> {
     Ok(all)
 }
 
-/// A trace of 40,000 requests and one of 9,000.
+/// Writes one trace of 40,000 requests and one of 9,000.
 fn long_and_short(folder: &Path) -> [PathBuf; 2] {
     [(40_000, "long.msr"), (9000, "short.msr")].map(|(requests, name)| {
         let path = folder.join(name);
@@ -65,7 +65,7 @@ fn runs_that_share_a_trace_read_what_each_would_alone() {
     assert_eq!((&begun[..], second.line(0)), (&expected[..BATCH], None));
     assert_eq!(first.line(5), Some(6));
     first.fill(&mut Vec::new(), BATCH).unwrap();
-    // Who comes later needs the file no more, but for messages.
+    // The second view no longer needs the file, except for messages.
     assert!(read(&mut second, 2).unwrap() == expected[..2 * BATCH]);
     assert_eq!(second.line(1), Some(BATCH as u64 + 2));
     read(&mut first, 2).unwrap();
@@ -89,7 +89,7 @@ fn all_readers_get_the_fault_of_the_trace() {
     }
 }
 
-/// Two plans that share what there is no room for in memory.
+/// Returns two plans that share more requests than memory has room for.
 fn two_with(path: &Path, keep: Keep) -> Vec<Prepared> {
     let mut plans = some_plans(path, &[None, None]);
     share_in(&Arc::new(keep), &mut plans);
@@ -105,7 +105,7 @@ fn a_trace_longer_than_memory_is_parsed_once() {
     let shared = plans[0].shared.trace.as_ref().unwrap();
     let [mut first, mut second] = [(); 2].map(|()| shared.view());
     let mut all = [read(&mut first, 5).unwrap(), read(&mut second, 2).unwrap()];
-    // They pass each other; then the file is no longer there, and all of it is kept.
+    // Each view overtakes the other. Then the file is removed, and all requests are stored.
     all[1].append(&mut read(&mut second, 8).unwrap());
     all[0].append(&mut read(&mut first, 6).unwrap());
     std::fs::remove_file(&path).unwrap();
@@ -204,7 +204,7 @@ fn members_of_mixes_are_parsed_once() {
     assert!(Arc::ptr_eq(first, members(1)[0].as_ref().unwrap()));
     assert!(members(2).is_empty(), "nobody reads as many");
     assert!(members(3).is_empty(), "nobody reads them beside the same twin");
-    // Who comes later needs the file no more.
+    // The later view no longer needs the file.
     let open = |at: usize| Requests::open(&prepared[at], &mut Vec::new()).unwrap();
     let read_all = |mut from: Requests| {
         let (mut all, mut batch) = (Vec::new(), Vec::new());
@@ -221,7 +221,7 @@ fn members_of_mixes_are_parsed_once() {
     assert!(all.len() == 20_000 && read_all(open(1)) == all);
 }
 
-/// Checks that plans have the same results together as each alone.
+/// Checks that plans give the same results together as each alone.
 fn are_those_of_each_alone(plans: &[Plan]) {
     let outcome = |result: crate::RunResult| {
         (result.results_digest, result.remarks, result.provenance.trace_sha256)

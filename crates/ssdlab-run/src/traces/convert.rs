@@ -1,4 +1,4 @@
-//! A trace in another format.
+//! Converts a trace to another format.
 
 use serde::Serialize;
 use ssdlab_base::Fault;
@@ -9,33 +9,35 @@ use super::out::Out;
 use super::{Certainty, Controlled, Reading, file_of, nameless, nothing_left};
 use crate::control::Control;
 
-/// What was written.
+/// Report on a converted trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Converted {
-    /// The trace as it was named.
+    /// The trace, as the user named it.
     pub trace: String,
     /// The format that it was read in.
     pub from_format: &'static str,
-    /// How sure that is.
+    /// How certain that format is.
     pub certainty: Certainty,
-    /// What a user should know of how it was read.
+    /// Remarks for the user on how the trace was read.
     pub remarks: Vec<String>,
-    /// Where it was written, as it was named.
+    /// The output file, as the user named it.
     pub out: String,
     /// The format that was written.
     pub format: &'static str,
-    /// What became of the requests; its fields stand beside the others in JSON.
+    /// Counts of the written requests. In JSON, its fields stand beside the others.
     #[serde(flatten)]
     pub written: Written,
-    /// Requests that were widened to whole sectors.
+    /// Requests widened to whole sectors.
     pub widened: u64,
 }
 
-/// Writes a trace, or a part of it, in another format; the file appears whole or not at all, not
-/// if it was stopped: then the answer is `None`. `control` must have been made for one plan.
+/// Writes a trace, or a part of it, in another format. The file appears only when it is complete.
+/// If the user stops the conversion, no file appears and the result is `None`. `control` must have
+/// been made for one plan.
 ///
 /// # Errors
-/// When the trace cannot be read, is wrong, nothing of it is left, or `out` cannot be written.
+/// When the trace cannot be read or is invalid, when no request is left, or when `out` cannot be
+/// written.
 pub fn convert(
     trace: &str,
     out: &str,

@@ -1,4 +1,4 @@
-//! What traces are like.
+//! Measures traces.
 
 use serde::Serialize;
 use ssdlab_base::units::SECTOR_BYTES;
@@ -10,35 +10,35 @@ use super::{Certainty, Controlled, Reading, file_of, nothing_left};
 use crate::control::Control;
 use crate::memory;
 
-/// What a trace is like, and how it was understood.
+/// Measurements of a trace, and how the reader interpreted it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceInfo {
-    /// As it was named.
+    /// The trace, as the user named it.
     pub trace: String,
     /// The format that it was read in.
     pub format: &'static str,
-    /// How sure that is.
+    /// How certain the format is.
     pub certainty: Certainty,
-    /// The formats that its first lines fit as well.
+    /// Other formats that its first lines match as well.
     pub ambiguous_with: Vec<&'static str>,
-    /// What it is compressed with: `gzip`, `zstd` or `xz`; none if it is plain.
+    /// Its compression: `gzip`, `zstd` or `xz`; none for a plain file.
     pub compression: Option<&'static str>,
-    /// What a user should know of how it was read.
+    /// Remarks for the user on how the trace was read.
     pub remarks: Vec<String>,
-    /// Requests left out since another device was asked for.
+    /// Requests left out because they belong to another device than the selected one.
     pub other_devices: u64,
-    /// Requests moved to an earlier place since their time stamps went back.
+    /// Requests moved to an earlier place because their timestamps went back.
     pub reordered: u64,
     /// Requests widened to whole sectors.
     pub widened: u64,
-    /// One page of 4 KiB in so many is in the sample of the addresses; 1 if all are.
+    /// The sample of the addresses holds one page of 4 KiB in this many; 1 if it holds all pages.
     pub sample_one_page_in: u64,
-    /// What it is like.
+    /// The measurements.
     #[serde(flatten)]
     pub profile: Profile,
 }
 
-/// How sure a format is.
+/// Returns how certain a format is.
 pub(super) fn certainty(recognised: &Recognition) -> Certainty {
     match recognised.by {
         By::Named => Certainty::Named,
@@ -47,11 +47,11 @@ pub(super) fn certainty(recognised: &Recognition) -> Certainty {
     }
 }
 
-/// Reads traces, with reuse distances or without, and says what they are like; `None` if it was
-/// stopped. `control` must have been made for as many plans as there are traces.
+/// Reads traces and measures them, with or without reuse distances; `None` if stopped. `control`
+/// must have one progress for each trace.
 ///
 /// # Errors
-/// When a trace cannot be read, is wrong, or nothing of it is left.
+/// When a trace cannot be read or is invalid, or when no request is left.
 pub fn info(
     traces: &[String],
     reading: &Reading,
@@ -75,16 +75,16 @@ pub fn info(
     Ok(Some(found))
 }
 
-/// Sectors of the largest request that is followed page by page: 64 GiB.
+/// Sectors of the largest request that the profiler follows page by page: 64 GiB.
 const MOST_SECTORS: u32 = 1 << 27;
 
-/// Sectors of the requests that are followed at a time, if they are several: 1 GiB.
+/// Sectors of several requests that the profiler follows in one step: 1 GiB.
 const CHECK_SECTORS: u64 = 1 << 21;
-/// Runs of pages for which it looks at a time whether there is memory, at least: of 2 MiB.
+/// The least number of page runs for which one memory check makes room. A run has 2 MiB.
 const CHECK_RUNS: u64 = 1 << 13;
 
-/// The first of these requests, as many as have no more sectors in all than are followed at a time;
-/// one at least.
+/// Returns how many of the first requests the profiler follows in one step: as many as have at most
+/// [`CHECK_SECTORS`] in all, and at least one.
 fn at_a_time(records: &[Record]) -> usize {
     let mut sectors = 0;
     let fits = |record: &&Record| {
@@ -105,7 +105,7 @@ fn one(
     let mut source = Controlled::new(reading.open_part(spec)?, control, index);
     let mut profiler = Profiler::new(reuse);
     let mut batch = Vec::with_capacity(BATCH);
-    // Runs of pages, and pages that are followed, up to which there is memory.
+    // Numbers of page runs and of followed pages for which memory was checked.
     let [mut upto, mut followed_upto] = [CHECK_RUNS; 2];
     while source.fill(&mut batch, BATCH)? > 0 {
         if let Some(index) = batch.iter().position(|record| record.sectors > MOST_SECTORS) {
@@ -120,7 +120,7 @@ fn one(
             let (some, others) = rest.split_at(at_a_time(rest));
             let [more, pages] = Profiler::touched(some);
             if profiler.runs() + more > upto || profiler.followed() + pages > followed_upto {
-                // As many requests like these as touch so many runs.
+                // Repeat requests like these until they touch [`CHECK_RUNS`] runs.
                 let times = CHECK_RUNS.div_ceil(more.max(1));
                 memory::check_pages(profiler.growth([more, pages].map(|each| each * times)))
                     .map_err(|expected| {

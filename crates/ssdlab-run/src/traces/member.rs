@@ -15,30 +15,32 @@ pub(crate) enum Member {
     Twin(&'static Twin, TwinSource),
 }
 
-/// The twin that a member names: no file is called so. A bare name is of this family, if it has it.
+/// Returns the twin that a member names, unless a file of this name exists. A bare name selects a
+/// twin of `family` if that family has one.
 ///
 /// # Errors
-/// When several twins are called so.
+/// When several twins have this name.
 pub(crate) fn twin_of(spec: &str, family: Option<&str>) -> Result<Option<&'static Twin>, Fault> {
     if file_of(spec).is_ok_and(|path| path.exists()) {
         return Ok(None);
     }
     match find(spec, family) {
         Ok(twin) => Ok(Some(twin)),
-        // What is no twin is a trace, which is then missed by its name.
+        // A name that is not a twin's is the name of a trace. Opening that trace reports a missing
+        // file.
         Err(fault) if fault.expected.is_none() => Ok(None),
         Err(fault) => Err(fault),
     }
 }
 
-/// The members of a mix, closed.
+/// The members of a mix, not opened yet.
 pub(crate) struct Members<'a> {
     pub(crate) apps: &'a [AppOrder],
-    /// The twins among them.
+    /// The twin that each application is; none for a trace.
     pub(crate) twins: &'a [Option<&'static Twin>],
     /// The seed of the twins.
     pub(crate) seed: u64,
-    /// Opens those that are traces.
+    /// Opens a member that is a trace.
     pub(crate) open: &'a dyn Fn(usize) -> Result<Member, Fault>,
 }
 
@@ -51,14 +53,15 @@ impl Members<'_> {
         let Some(twin) = self.twins[nth] else {
             return (self.open)(nth);
         };
-        // A twin is in a mix what it is alone; beside itself it is not twice the same.
+        // A twin generates the same requests in a mix as alone. A second copy of it in the mix gets
+        // another seed.
         let alike = |other: &&Option<&Twin>| other.is_some_and(|other| other.name == twin.name);
         let before = self.twins[..nth].iter().filter(alike).count() as u64;
         let seed = if before == 0 { self.seed } else { rng::hash(self.seed, before, 0) };
         Ok(Member::Twin(twin, twin.source(seed)?))
     }
 
-    /// Opens all of them.
+    /// Opens all members.
     ///
     /// # Errors
     /// When a trace cannot be read.
@@ -68,12 +71,12 @@ impl Members<'_> {
 }
 
 impl Member {
-    /// A trace that is read by itself.
+    /// Returns a member that reads its trace by itself.
     pub(crate) fn trace(trace: Trace) -> Member {
         Member::Trace(Box::new(trace))
     }
 
-    /// What a user should know of how it is read.
+    /// Returns the remarks for the user on how the member is read.
     pub(crate) fn remarks(&self) -> Vec<String> {
         match self {
             Member::Trace(trace) => trace.remarks(),
@@ -82,12 +85,12 @@ impl Member {
         }
     }
 
-    /// The format that it is read in, `twin` if in none.
+    /// Returns the format that its trace is read in; `twin` for a twin.
     pub(crate) fn format(&self) -> &'static str {
         self.trace_format().unwrap_or("twin")
     }
 
-    /// The addresses that it asks for, if they are known without reading it.
+    /// Returns the range of its addresses, if it is known without reading the requests.
     pub(crate) fn reach(&self) -> Option<Reach> {
         match self {
             Member::Trace(_) | Member::Shared(_) => None,
@@ -95,7 +98,7 @@ impl Member {
         }
     }
 
-    /// What it is a twin of, as results say it.
+    /// Returns the name of its original, as results show it.
     pub(crate) fn title(&self) -> Option<String> {
         match self {
             Member::Trace(_) | Member::Shared(_) => None,

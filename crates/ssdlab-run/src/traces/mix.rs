@@ -1,4 +1,4 @@
-//! Several traces as one: applications that share a drive.
+//! Merges several traces into one: applications that share a drive.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,56 +15,56 @@ use super::out::Out;
 use super::{Controlled, Member, Members, Reading, file_of, nameless, time, twin_of};
 use crate::control::Control;
 
-/// An application: a trace or a twin, and where and when its requests are put.
+/// An application: a trace or a twin, and how to place its requests in time and address space.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AppOrder {
     /// Its name.
     pub name: String,
-    /// Its trace, `FILE` or `FILE:format`; or a twin by name, such as `dlv/hm0`, if there is no
-    /// file of this name.
+    /// Its trace, `FILE` or `FILE:format`. If no such file exists, the name of a twin, such as
+    /// `dlv/hm0`.
     pub trace: String,
-    /// The submission queue of all its requests; absent for what the trace says, 0 mostly.
+    /// The submission queue of all its requests. If absent, the queue in the trace, which is
+    /// usually 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<u8>,
     /// Factor on the times between its requests; absent for 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
-    /// When its first request comes, such as `"10s"`; absent for at once.
+    /// Arrival time of its first request, such as `"10s"`; absent for 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// What its addresses are moved up by, such as `"64GiB"`; absent or `auto` for behind the
-    /// applications before it.
+    /// Offset added to its addresses, such as `"64GiB"`. If absent or `auto`, its addresses follow
+    /// those of the applications before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<String>,
 }
 
-/// Applications, and what holds for all of them.
+/// Applications, and the settings common to all of them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixOrder {
     /// The applications.
     pub apps: Vec<AppOrder>,
-    /// Whether addresses stay what they are where nothing else is said, so that applications share
-    /// them.
+    /// Whether applications without an explicit offset keep their addresses, and so share them.
     #[serde(default)]
     pub share_addresses: bool,
-    /// How the traces are read; the limit is on the mix.
+    /// How to read the traces. The limit applies to the mix.
     #[serde(default)]
     pub reading: Reading,
 }
 
-/// What was written.
+/// Report on a written mix.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mixed {
-    /// Where it was written, as it was named.
+    /// The output file, as the user named it.
     pub out: String,
     /// The format that was written.
     pub format: &'static str,
-    /// What became of the requests; its fields stand beside the others in JSON.
+    /// Counts of the written requests. In JSON, its fields stand beside the others.
     #[serde(flatten)]
     pub written: Written,
-    /// What a user should know of how the traces were read.
+    /// Remarks for the user on how the traces were read.
     pub remarks: Vec<String>,
     /// The applications.
     pub apps: Vec<MixedApp>,
@@ -75,19 +75,20 @@ pub struct Mixed {
 pub struct MixedApp {
     /// Its name.
     pub name: String,
-    /// Its trace, or twin, as it was named.
+    /// Its trace or twin, as the user named it.
     pub trace: String,
-    /// What it is a twin of, such as "twin of hm_0 (DLV)"; none of a trace.
+    /// Its original, such as "twin of hm_0 (DLV)"; none for a trace.
     pub twin: Option<String>,
-    /// The format that it was read in, `twin` if in none.
+    /// The format that its trace was read in; `twin` for a twin.
     pub format: &'static str,
-    /// The submission queue of all its requests; none for what the trace says.
+    /// The submission queue of all its requests. If absent, each request keeps the queue in the
+    /// trace.
     pub queue: Option<u8>,
     /// Factor on the times between its requests.
     pub scale: f64,
-    /// When its first request comes, microseconds.
+    /// Arrival time of its first request, in microseconds.
     pub start_us: f64,
-    /// What its addresses were moved by, bytes.
+    /// Offset added to its addresses, in bytes.
     pub shift_bytes: i64,
     /// Its reads and writes in the mix.
     pub requests: u64,
@@ -98,12 +99,13 @@ pub struct MixedApp {
 }
 
 impl AppOrder {
-    /// The option that a message names.
+    /// Returns the name of this option in messages.
     fn place(&self, key: &str) -> String {
         format!("{}@{key}", self.name)
     }
 
-    /// Refuses a trace that cannot be read twice: for its addresses, and for its requests.
+    /// Refuses a trace that cannot be read twice. The first pass finds its addresses, and the
+    /// second reads its requests.
     fn check_twice(&self) -> Result<(), Fault> {
         let path = file_of(&self.trace)?;
         if path.is_file() || !path.exists() {
@@ -114,7 +116,7 @@ impl AppOrder {
             .hint("with --share-addresses it is read once"))
     }
 
-    /// Where and when its requests are put, but for what its addresses are moved by.
+    /// Returns the queue, time scale and start time of its requests, without the address offset.
     pub(crate) fn placing(&self) -> Result<Placing, Fault> {
         let scale = self.scale.unwrap_or(1.0);
         if !(scale.is_finite() && scale > 0.0) {
@@ -125,7 +127,7 @@ impl AppOrder {
         Ok(Placing { queue: self.queue, scale, start, shift: 0 })
     }
 
-    /// Where its addresses are put.
+    /// Returns the address offset.
     pub(crate) fn offset(&self, shared: bool) -> Result<Offset, Fault> {
         let text = match self.offset.as_deref() {
             None if shared => return Ok(Offset::By(0)),
@@ -144,21 +146,21 @@ impl AppOrder {
     }
 }
 
-/// A mix ready to be read, and what its traces were taken for.
+/// A mix that is ready to be read, and descriptions of its applications.
 pub struct OpenMix {
     /// The applications merged.
     pub merge: Merge,
-    /// The applications, without their requests yet.
+    /// The applications, with their requests not counted yet.
     pub apps: Vec<MixedApp>,
-    /// What a user should know of how the traces are read.
+    /// Remarks for the user on how the traces are read.
     pub remarks: Vec<String>,
 }
 
-/// Opens the traces of a mix, and places their addresses, for which each may have to be read to its
-/// end; `None` if it was stopped. `control` must have been made for one plan.
+/// Opens the traces of a mix and lays out their addresses; `None` if stopped. For the layout, it
+/// may have to read each trace to its end. `control` must have been made for one plan.
 ///
 /// # Errors
-/// When a trace cannot be read or is wrong, or an application is placed where it cannot be.
+/// When a trace cannot be read or is invalid, or when a setting of an application is invalid.
 pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, Fault> {
     let mut placings: Vec<Placing> =
         order.apps.iter().map(AppOrder::placing).collect::<Result<_, _>>()?;
@@ -180,12 +182,12 @@ pub fn open_mix(order: &MixOrder, control: &Control) -> Result<Option<OpenMix>, 
     Ok(Some(OpenMix { merge: merged(&order.apps, opened, placings), apps, remarks }))
 }
 
-/// What an application's requests are said to be of: a twin's name says that it is one.
+/// Returns the label of an application's requests. The label of a twin names its original.
 pub(crate) fn member_label(name: &str, twin: Option<&str>) -> String {
     twin.map_or_else(|| name.to_owned(), |title| format!("{name} ({title})"))
 }
 
-/// Members merged, as these applications.
+/// Merges members, one for each of these applications.
 pub(crate) fn merged(apps: &[AppOrder], members: Vec<Member>, placings: Vec<Placing>) -> Merge {
     let parts = apps.iter().zip(members).zip(placings);
     let merged = parts.map(|((app, member), placing)| App {
@@ -196,11 +198,11 @@ pub(crate) fn merged(apps: &[AppOrder], members: Vec<Member>, placings: Vec<Plac
     Merge::new(merged.collect())
 }
 
-/// The sectors by which the addresses of applications are moved, for which each trace may have to
-/// be read to its end: that is `part` of the work of plan `index`. `None` if it was stopped.
+/// Returns the sectors to add to the addresses of each application; `None` if stopped. It may have
+/// to read each trace to its end. This reading is `part` of the work of plan `index`.
 ///
 /// # Errors
-/// When a trace cannot be read or is wrong, or an application is placed where it cannot be.
+/// When a trace cannot be read or is invalid, or when a setting of an application is invalid.
 pub(crate) fn shifts(
     members: &Members<'_>,
     is_shared: bool,
@@ -214,7 +216,7 @@ pub(crate) fn shifts(
     let mut reaches = vec![Reach::default(); offsets.len()];
     if offsets.contains(&Offset::Behind) {
         apps.iter().try_for_each(AppOrder::check_twice)?;
-        // One that cannot be read is found before another has been read for long.
+        // Open all traces first, so that an unreadable one fails before a long read of another.
         let opened = members.open_all()?;
         let step = part / apps.len() as f64;
         for (nth, member) in opened.into_iter().enumerate() {
@@ -250,7 +252,7 @@ fn describe(app: &AppOrder, member: &Member, placing: &Placing) -> MixedApp {
     }
 }
 
-/// The addresses of an application; `None` if it was stopped.
+/// Returns the range of addresses of an application; `None` if stopped.
 fn reach(mut source: Controlled<'_, Member>) -> Result<Option<Reach>, Fault> {
     const BATCH: usize = 4096;
     let mut reach = Reach::default();
@@ -262,11 +264,11 @@ fn reach(mut source: Controlled<'_, Member>) -> Result<Option<Reach>, Fault> {
     Ok((!source.is_stopped()).then_some(reach))
 }
 
-/// Merges traces into one file, which appears whole or not at all, not if it was stopped: then the
-/// answer is `None`. `control` must have been made for one plan.
+/// Merges traces into one file. The file appears only when it is complete. If the user stops the
+/// merge, no file appears and the result is `None`. `control` must have been made for one plan.
 ///
 /// # Errors
-/// As [`open_mix`]; also when `out` cannot be written.
+/// Those of [`open_mix`], and when `out` cannot be written.
 pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixed>, Fault> {
     let selection = order.reading.selection()?;
     let inputs: Vec<PathBuf> =
@@ -286,7 +288,7 @@ pub fn mix(order: &MixOrder, out: &str, control: &Control) -> Result<Option<Mixe
     let twins: Vec<String> = counts.keys().filter(|of| twin_in(of).is_some()).cloned().collect();
     remarks.extend(nameless(out, format, &twins));
     for app in &mut apps {
-        // Its requests, and those of twins within its trace.
+        // Its own requests, and those of twins within its trace.
         let own = counts.iter().filter(|(of, _)| {
             let rest = of.strip_prefix(&app.name);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" (twin of "))

@@ -1,4 +1,4 @@
-//! Traces by themselves: what they are like, in other formats, several as one.
+//! Commands on traces alone: measure them, convert them to other formats, and merge several.
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -24,37 +24,37 @@ pub(crate) use member::{Member, Members, twin_of};
 pub use mix::{AppOrder, MixOrder, Mixed, MixedApp, mix, open_mix};
 pub(crate) use mix::{member_label, merged, shifts};
 
-/// How traces are read, and which part of them.
+/// How to read traces, and which part of them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Reading {
     /// Settings `workload.trace.KEY=VALUE`.
     pub set: Vec<String>,
-    /// Only requests from this time on, such as `"10s"`, since the first.
+    /// Start time of the part, such as `"10s"`, counted from the first request.
     pub from: Option<String>,
-    /// Only requests before this time.
+    /// End time of the part. Requests at this time or later are left out.
     pub to: Option<String>,
-    /// Only requests to a sample of the addresses: one page of 4 KiB in so many.
+    /// Sample of the addresses: one page of 4 KiB in this many.
     pub one_page_in: Option<u64>,
-    /// The seed of the sample, and of twins.
+    /// Seed of the sample and of twins.
     pub seed: u64,
-    /// At most so many requests of each trace.
+    /// The most requests of each trace.
     pub limit: Option<u64>,
-    /// Ends each trace early once it is set.
+    /// Ends the reading of each trace early once it is set.
     #[serde(skip)]
     pub stop: Stop,
 }
 
 impl Reading {
-    /// The same, ended early when `control` says so.
+    /// Returns a copy that ends early when `control` is stopped.
     fn heeding(&self, control: &Control) -> Reading {
         Reading { stop: control.stop(), ..self.clone() }
     }
 
-    /// Which part of a trace is read.
+    /// Returns the part of a trace to read.
     ///
     /// # Errors
-    /// When a time is none, or they are in the wrong order.
+    /// When a text is not a time, or when the part ends before it starts.
     fn selection(&self) -> Result<Selection, Fault> {
         let from = time("--from", self.from.as_deref())?.unwrap_or(Selection::ALL.from);
         let to = time("--to", self.to.as_deref())?.unwrap_or(Selection::ALL.to);
@@ -67,7 +67,7 @@ impl Reading {
         Ok(Selection { from, to, one_page_in, seed: self.seed, limit })
     }
 
-    /// How traces are read.
+    /// Returns the options for the readers of traces.
     fn options(&self) -> Result<TraceOptions, Fault> {
         let key = |set: &String| set.split('=').next().unwrap_or_default().trim().to_owned();
         if let Some(other) = self.set.iter().find(|set| !key(set).starts_with("workload.trace.")) {
@@ -81,7 +81,7 @@ impl Reading {
         Ok(TraceOptions { stop: self.stop.clone(), ..options })
     }
 
-    /// Opens a trace, with the devices of its requests.
+    /// Opens a trace whose requests carry their devices.
     fn open(&self, spec: &str) -> Result<Trace, Fault> {
         let (path, format) = parse_spec(spec)?;
         let options = self.options()?;
@@ -95,7 +95,7 @@ impl Reading {
         Ok(open_with(&path, format, &options).map_err(missed)?.with_devices())
     }
 
-    /// Opens the part of a trace that is wanted.
+    /// Opens the selected part of a trace.
     fn open_part(&self, spec: &str) -> Result<Select<Trace>, Fault> {
         Ok(Select::new(self.open(spec)?, self.selection()?))
     }
@@ -109,31 +109,31 @@ fn time(option: &str, text: Option<&str>) -> Result<Option<Nanos>, Fault> {
     text.map(|text| text.parse().map_err(|_: String| wrong(text))).transpose()
 }
 
-/// The fault of a trace of which nothing is left.
+/// Returns the fault for a trace without any request left.
 fn nothing_left(name: &str) -> Fault {
     Fault::new(name, "no request is left")
         .expected("at least one within --from, --to and --sample-addresses")
 }
 
-/// How sure a trace's format is.
+/// How certain the format of a trace is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
-    /// The user named it.
+    /// The user named the format.
     Named,
-    /// Its first lines fit it and no other.
+    /// The first lines match this format only.
     Recognised,
-    /// Its first lines fit others as well.
+    /// The first lines match other formats as well.
     Ambiguous,
 }
 
-/// A source that ends when it is stopped, and reports its progress.
+/// A source that ends when it is stopped, and that reports its progress.
 struct Controlled<'a, S> {
     inner: S,
     control: &'a Control,
     progress: &'a Progress,
     handed_out: u64,
-    /// The part of the work that reading this source is: where it begins and ends, from 0 to 1.
+    /// Start and end of this source's share of the whole work, from 0 to 1.
     part: (f64, f64),
 }
 
@@ -148,7 +148,7 @@ impl<'a, S: Source> Controlled<'a, S> {
         }
     }
 
-    /// Whether it was told to end.
+    /// Returns whether the user stopped it.
     fn is_stopped(&self) -> bool {
         self.control.stop.load(Ordering::Relaxed)
     }
@@ -190,7 +190,7 @@ impl<S: Source> Source for Controlled<'_, S> {
     }
 }
 
-/// That a format that was written loses the names of these devices, which are twins.
+/// Returns a remark if the written format loses the names of these twins.
 fn nameless(out: &str, format: Format, twins: &[String]) -> Option<String> {
     let names = matches!(format, Format::Ssdlab | Format::Parquet);
     (!names && !twins.is_empty()).then(|| {
@@ -199,22 +199,22 @@ fn nameless(out: &str, format: Format, twins: &[String]) -> Option<String> {
     })
 }
 
-/// Every format, and what its users know it by.
+/// A trace format, as the documentation lists it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FormatInfo {
-    /// The name after `FILE:`.
+    /// The name that follows `FILE:`.
     pub name: &'static str,
-    /// What it is.
+    /// A description of the format.
     pub summary: &'static str,
     /// The columns of a request.
     pub columns: &'static str,
     /// The unit of the time column.
     pub time_unit: String,
-    /// Whether it can be written, too.
+    /// Whether ssdlab can write it, too.
     pub is_written: bool,
 }
 
-/// Every format that is read, in the order in which recognition prefers them.
+/// Returns every format that ssdlab reads. Recognition prefers the earlier ones.
 pub fn formats() -> Vec<FormatInfo> {
     let about = |format: &Format| FormatInfo {
         name: format.name(),
@@ -226,10 +226,10 @@ pub fn formats() -> Vec<FormatInfo> {
     Format::ALL.iter().map(about).collect()
 }
 
-/// The file of a trace as it is named, without its format.
+/// Returns the file of a trace that is named as `FILE` or `FILE:format`.
 ///
 /// # Errors
-/// When the name can be none.
+/// When the name is not valid.
 pub fn file_of(spec: &str) -> Result<PathBuf, Fault> {
     parse_spec(spec).map(|(path, _)| path)
 }

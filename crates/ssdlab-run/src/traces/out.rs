@@ -1,4 +1,4 @@
-//! The file that a trace is written to.
+//! The output file of a trace.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,9 @@ use ssdlab_workload::{
 
 use crate::files::{NamedFile, NewFile, check_apart};
 
-/// Where a trace is written, and how.
+/// The output file of a trace, with its format and compression.
 pub(super) struct Out {
-    /// The path in messages.
+    /// The path, as messages show it.
     shown: String,
     pub(super) format: Format,
     packing: Packing,
@@ -19,7 +19,8 @@ pub(super) struct Out {
 }
 
 impl Out {
-    /// What `OUT` or `OUT:FORMAT` says; tries that it can be written, and is none of the inputs.
+    /// Parses `OUT` or `OUT:FORMAT`. Checks that the file can be written and is not one of the
+    /// inputs.
     pub(super) fn new(spec: &str, inputs: &[PathBuf]) -> Result<Out, Fault> {
         let (path, named) = parse_spec(spec)?;
         let shown = path.display().to_string();
@@ -44,7 +45,7 @@ impl Out {
         Ok(Out { shown, format, packing, file: NewFile::new("OUT", &path)? })
     }
 
-    /// Writes all of a source; the file appears once `keep` says so after that.
+    /// Writes all of a source. Afterwards `keep` decides whether the file appears under its name.
     pub(super) fn write(
         self,
         source: &mut dyn Source,
@@ -63,7 +64,7 @@ impl Out {
     }
 }
 
-/// The format that a file's name asks for.
+/// Returns the format that the ending of a file's name selects.
 fn by_name(shown: &str, bare: &Path) -> Result<Format, Fault> {
     match bare.extension().and_then(|ending| ending.to_str()) {
         Some("csv") => Ok(Format::Ssdlab),
