@@ -1,14 +1,15 @@
-//! The reins of runs that are under way in other threads.
+//! Progress and stop flag of runs in other threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ssdlab_base::Stop;
 
-/// How far a plan has come, to be read from another thread.
+/// The progress of a plan, readable from other threads.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Parts per million of the requests, of the preparation with the top bit set; or unknown.
+    /// Parts per million of the requests; during the preparation, with the top bit set; or
+    /// [`UNKNOWN`].
     share: AtomicU64,
     requests: AtomicU64,
     finished: AtomicBool,
@@ -18,24 +19,24 @@ const PREPARING: u64 = 1 << 63;
 const UNKNOWN: u64 = PREPARING - 1;
 
 impl Progress {
-    /// The replay has come this far.
+    /// Records the progress of the replay.
     pub fn note(&self, share: Option<f64>, requests: u64) {
         let share = share.map_or(UNKNOWN, |share| (share * 1e6) as u64);
         self.share.store(share, Ordering::Relaxed);
         self.requests.store(requests, Ordering::Relaxed);
     }
 
-    /// The drive is being written before the run, and this share of a capacity is done.
+    /// Records the progress of the writes before the run, as a share of one capacity.
     pub fn preparing(&self, share: f64) {
         self.share.store((share * 1e6) as u64 | PREPARING, Ordering::Relaxed);
     }
 
-    /// The plan has been run, or stopped.
+    /// Records that the plan has ended or was stopped.
     pub fn finish(&self) {
         self.finished.store(true, Ordering::Relaxed);
     }
 
-    /// `(share done if that is known, requests done, still preparing, finished)`.
+    /// Returns `(share done, if known; requests done; still preparing; finished)`.
     pub fn read(&self) -> (Option<f64>, u64, bool, bool) {
         let share = self.share.load(Ordering::Relaxed);
         let requests = self.requests.load(Ordering::Relaxed);
@@ -45,35 +46,36 @@ impl Progress {
     }
 }
 
-/// The reins of a run that is under way in other threads.
+/// Controls runs in other threads.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Set to stop: what was measured until then is returned, marked partial.
+    /// Set to stop. A stopped run returns its measurements so far, marked partial.
     pub stop: Arc<AtomicBool>,
-    /// Whether something would be lost if the work was left where it is.
+    /// Whether ending the process now would lose something.
     keeps: AtomicBool,
-    /// How far each plan has come.
+    /// The progress of each plan.
     pub progress: Vec<Progress>,
 }
 
 impl Control {
-    /// From now on there is something to be kept: results, or a file that is being written.
+    /// Records that from now on there is something to lose: results, or a file that is being
+    /// written.
     pub fn keep(&self) {
         self.keeps.store(true, Ordering::Relaxed);
     }
 
-    /// Whether something would be lost if the work was left where it is; if not, it need not end
-    /// before the user goes on.
+    /// Returns whether ending the process now would lose something. If not, the user need not wait
+    /// for the work to end.
     pub fn keeps(&self) -> bool {
         self.keeps.load(Ordering::Relaxed)
     }
 
-    /// Whether it is to stop, for those who read on its behalf.
+    /// Returns a stop flag for readers of input.
     pub fn stop(&self) -> Stop {
         Stop::of(&self.stop)
     }
 
-    /// Reins for this many plans.
+    /// Creates a control for this many plans.
     pub fn new(plans: usize) -> Control {
         let progress = (0..plans).map(|_| Progress::default()).collect();
         Control { progress, ..Control::default() }

@@ -1,4 +1,4 @@
-//! What a replay takes its requests from: they are read ahead by a thread of their own.
+//! Feeds a replay with requests. A separate thread reads ahead.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
@@ -9,31 +9,32 @@ use ssdlab_workload::Record;
 use crate::prepare::Prepared;
 use crate::source::{Requests, Seen};
 
-/// Batches that may wait to be taken.
+/// Batches read ahead, at most.
 const AHEAD: usize = 2;
 
-/// The requests of a plan, one by one, as often as it says.
+/// The requests of a plan, one by one, for every replay.
 pub struct Feed {
     reader: Reader,
     batch: Batch,
     next: usize,
     handed_out: u64,
-    /// Requests given before this replay, and how many replays there were and will be.
+    /// Requests handed out before this replay. `replay` counts the earlier replays, `replays` all
+    /// of them.
     before: u64,
     replay: u32,
     replays: u32,
     limit: u64,
-    /// Requests that the source has in all, if that is known.
+    /// The number of requests in the source, if known.
     expected: Option<u64>,
 }
 
-/// Requests that were read together.
+/// Requests that were read in one step.
 #[derive(Default)]
 struct Batch {
     requests: Vec<Record>,
-    /// The share of the source that was read, if that is known.
+    /// The share of the source read so far, if known.
     progress: Option<f64>,
-    /// What was seen in this batch and those before it.
+    /// Observations on the requests of this batch and all earlier ones.
     seen: Seen,
 }
 
@@ -45,10 +46,10 @@ impl Batch {
     }
 }
 
-/// A thread that reads.
+/// The thread that reads ahead.
 struct Reader {
     full: Receiver<Result<Batch, Fault>>,
-    /// Batches that were used, for their memory.
+    /// Used batches, which the thread fills again.
     used: Sender<Batch>,
     thread: JoinHandle<Requests>,
 }
@@ -61,21 +62,21 @@ impl Reader {
         Ok(Reader { full, used, thread })
     }
 
-    /// The next batch in exchange for one that was used.
+    /// Returns the next batch and gives the used one back to the thread.
     fn next(&self, used: Batch) -> Result<Batch, Fault> {
-        // It may have come to the end already.
+        // The thread may have ended already.
         let _ = self.used.send(used);
         self.full.recv().expect("the reader ends with an empty batch or a fault, and only once")
     }
 
-    /// What it has read from.
+    /// Ends the thread and returns its source of requests.
     fn end(self) -> Requests {
         drop(self.full);
         self.thread.join().expect("the reader does not panic")
     }
 }
 
-/// Reads until the end, or until nobody takes what was read.
+/// Reads until the requests end or the receiver is dropped.
 fn read_all(
     mut requests: Requests,
     full: &SyncSender<Result<Batch, Fault>>,
@@ -92,8 +93,8 @@ fn read_all(
 }
 
 impl Feed {
-    /// The requests of a plan, from the first; what the user should know of how they are read is
-    /// added to `remarks`.
+    /// Opens the requests of a plan, from the first on. Adds remarks for the user on how they are
+    /// read to `remarks`.
     ///
     /// # Errors
     /// When the trace cannot be read.
@@ -112,7 +113,7 @@ impl Feed {
         })
     }
 
-    /// Begins the next replay, with the first request again; false if there was the last one.
+    /// Begins the next replay with the first request; false if the last replay has ended.
     ///
     /// # Errors
     /// When the trace can no longer be read.
@@ -129,7 +130,8 @@ impl Feed {
         Ok(true)
     }
 
-    /// The next request; `None` at the end of a replay, which must not be passed.
+    /// Returns the next request; `None` at the end of a replay. The caller must not call it again
+    /// before [`Feed::again`].
     ///
     /// # Errors
     /// See [`Requests::read`].
@@ -146,17 +148,17 @@ impl Feed {
         Ok(record)
     }
 
-    /// The next request and the one after it, if they have been read.
+    /// Returns the next two requests, as far as they have been read.
     pub fn soon(&self) -> [Option<&Record>; 2] {
         [0, 1].map(|after| self.batch.requests.get(self.next + after))
     }
 
-    /// Requests given so far, those of earlier replays included.
+    /// Returns the number of requests handed out, including those of earlier replays.
     pub fn handed_out(&self) -> u64 {
         self.handed_out
     }
 
-    /// The share of the requests that was given, if that is known.
+    /// Returns the share of the requests handed out, if known.
     pub fn progress(&self) -> Option<f64> {
         let handed_out = (self.handed_out - self.before) as f64;
         let of_source = match self.expected {
@@ -167,8 +169,9 @@ impl Feed {
         Some((f64::from(self.replay) + of_replay) / f64::from(self.replays))
     }
 
-    /// What the requests of the last replay were read from. If it was stopped early, a little more
-    /// has been read than was given; what was seen is that of the batches that were begun.
+    /// Ends the feed and returns the source of the last replay's requests. After an early stop, the
+    /// source has read ahead of the replay. Its observations cover only the batches that the replay
+    /// began.
     pub fn end(self) -> Requests {
         let mut requests = self.reader.end();
         requests.seen = self.batch.seen;
@@ -224,7 +227,7 @@ mod tests {
         for wrong in [0u64, 1, 4095, 4096, 4097, 20_000] {
             let mut text = String::new();
             for number in 0..25_000 {
-                // One lies beyond the drive.
+                // This request lies beyond the drive.
                 let byte = if number == wrong { 1u64 << 50 } else { number * 512 };
                 writeln!(text, "{number},host,0,Read,{byte},4096,0").unwrap();
             }
@@ -269,7 +272,7 @@ mod tests {
         for _ in 0..4096 {
             feed.next().unwrap();
         }
-        // The reader is further on by now, or will be.
+        // The reader thread is ahead of the feed, or soon will be.
         assert_eq!(feed.end().seen.folded, 0);
         let mut feed = Feed::open(&prepared, &mut Vec::new()).unwrap();
         drain(&mut feed).unwrap();

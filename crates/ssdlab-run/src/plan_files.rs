@@ -11,15 +11,15 @@ use crate::plan::Plan;
 use crate::traces::{file_of, twin_of};
 use crate::twin::family;
 
-/// The files that runs of these plans read, each once, and those that they write.
+/// Returns the files that runs of these plans read, each once, and the files that they write.
 ///
 /// # Errors
-/// The first name that can be none.
+/// The first name that is not valid.
 pub fn files_of(plans: &[Plan]) -> Result<(Vec<NamedFile>, Vec<NamedFile>), Fault> {
     let mut read = BTreeSet::new();
     let mut seen = BTreeSet::new();
     for plan in plans {
-        // Most plans of a sweep read the same.
+        // Most plans of a sweep read the same files.
         let of_chips = plan.set.iter().filter(|set| set.contains("physics"));
         let chips: Vec<&String> = of_chips.collect();
         let traces: Vec<&String> = plan.mix.iter().map(|app| &app.trace).collect();
@@ -31,10 +31,10 @@ pub fn files_of(plans: &[Plan]) -> Result<(Vec<NamedFile>, Vec<NamedFile>), Faul
 }
 
 impl Plan {
-    /// The files that a run of this plan reads.
+    /// Returns the files that a run of this plan reads.
     ///
     /// # Errors
-    /// When a name can be none.
+    /// When a name is not valid.
     fn reads(&self) -> Result<Vec<NamedFile>, Fault> {
         let mut files = Vec::new();
         if let Some(trace) = &self.trace {
@@ -51,20 +51,21 @@ impl Plan {
         Ok(files)
     }
 
-    /// The file that its config names for measurements of chips. A config that is wrong names none:
-    /// the run is refused for it.
+    /// Returns the file of chip measurements that its config names. An invalid config names none;
+    /// the run then reports its fault.
     fn chips(&self) -> Option<PathBuf> {
         if self.config.is_empty() && !self.set.iter().any(|set| set.contains("physics")) {
             return None;
         }
-        // A pipe can be read only once: the run needs what it holds, unless the plan has its text.
+        // A pipe can be read only once, and the run needs its text. Use a pipe only if the plan
+        // already holds its text.
         let is_known = |file: &&PathBuf| file.is_file() || self.piped.contains_key(*file);
         let config: Vec<PathBuf> = self.config.iter().filter(is_known).cloned().collect();
         let layers = Plan { config, ..self.clone() }.layers().ok()?;
         simulated::file_named_in(&layers, &self.config)
     }
 
-    /// The files that a run of this plan writes.
+    /// Returns the files that a run of this plan writes.
     fn writes(&self) -> impl Iterator<Item = NamedFile> + '_ {
         let files =
             [("--log", &self.log), ("--series", &self.series), ("--timeline", &self.timeline)];

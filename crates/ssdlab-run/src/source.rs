@@ -1,4 +1,4 @@
-//! Where requests come from: a trace, a twin or a generator, fitted to the drive.
+//! Sources of requests: a trace, a twin or a generator, fitted to the drive.
 
 use std::sync::atomic::Ordering;
 
@@ -12,41 +12,40 @@ use crate::prepare::Prepared;
 use crate::shared::BATCH;
 use crate::twin;
 
-/// The latest arrival: as much time again is left for what it waits for.
+/// The latest arrival time. As much time again remains for the request to end.
 pub(crate) const LATEST: Nanos = Nanos::from_ns(1 << 61);
 
-/// The requests of a plan in batches, each of them on the drive and at the time when it is to
-/// arrive.
+/// The requests of a plan, in batches. Each lies on the drive and carries its final arrival time.
 pub struct Requests {
     source: Box<dyn Source>,
-    /// Requests that may still be read.
+    /// The number of requests that may still be read.
     left: u64,
-    /// What times are multiplied by; `None` where they do not count.
+    /// The factor on arrival times; `None` in a closed loop, which ignores them.
     scale: Option<f64>,
     sectors: u64,
     sectors_per_page: u32,
     queues: u8,
     wrap: bool,
-    /// What is wrong with the request after the last one that was read.
+    /// The fault of the request after the last one read.
     wrong: Option<Fault>,
-    /// What was seen in those that were read.
+    /// Observations on the requests read so far.
     pub seen: Seen,
 }
 
-/// What was seen in requests.
+/// Observations on requests.
 #[derive(Clone, Copy, Default)]
 pub struct Seen {
-    /// Whether any carried a latency hint.
+    /// Whether any request carried a latency hint.
     pub hinted: bool,
-    /// Those whose address was folded into the drive.
+    /// Requests whose address was folded into the drive.
     pub folded: u64,
-    /// Those that reached over the drive's end and were moved to end there.
+    /// Requests that extended beyond the drive's end and were moved to end there.
     pub clamped: u64,
 }
 
 impl Requests {
-    /// The requests of a plan, from the first; what the user should know of how they are read is
-    /// added to `remarks`.
+    /// Opens the requests of a plan, from the first on. Adds remarks for the user on how they are
+    /// read to `remarks`.
     ///
     /// # Errors
     /// When the trace cannot be read.
@@ -64,11 +63,12 @@ impl Requests {
         })
     }
 
-    /// The next requests in place of what `batch` holds; none at the end.
+    /// Replaces the contents of `batch` with the next requests. The batch is empty at the end.
     ///
     /// # Errors
-    /// When the trace is wrong, or a request comes too late, or does not lie on the drive and is
-    /// not to be folded. All requests before it are given first.
+    /// When the trace is invalid. Also when a request arrives too late, names a missing queue, or
+    /// lies beyond the drive and must not be folded. All requests before the wrong one are returned
+    /// first.
     pub fn read(&mut self, batch: &mut Vec<Record>) -> Result<(), Fault> {
         batch.clear();
         if let Some(wrong) = self.wrong.take() {
@@ -93,10 +93,10 @@ impl Requests {
         Ok(())
     }
 
-    /// Does this with every request; whether it came to the last one without being stopped.
+    /// Calls `act` with every request. Returns true at the end, and false if stopped earlier.
     ///
     /// # Errors
-    /// When a request is wrong, or `act` says what is wrong with it.
+    /// When a request is invalid, or when `act` refuses it.
     pub fn each(
         mut self,
         control: &Control,
@@ -117,7 +117,7 @@ impl Requests {
         Ok(false)
     }
 
-    /// Makes of a record of the source a request to this drive.
+    /// Converts a record of the source to a request to this drive.
     fn bring_onto_drive(&mut self, index: usize, record: &mut Record) -> Result<(), Fault> {
         let end = record.lba.saturating_add(u64::from(record.sectors));
         if end > self.sectors && record.op != Op::Flush {
@@ -139,7 +139,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Brings a request that reaches beyond the drive onto it.
+    /// Moves a request that extends beyond the drive onto it.
     fn fold(&mut self, index: usize, record: &mut Record) -> Result<(), Fault> {
         let length = u64::from(record.sectors);
         if !self.wrap || length > self.sectors {
@@ -160,14 +160,14 @@ impl Requests {
         Ok(())
     }
 
-    /// What they are read from.
+    /// Returns the source of the requests.
     pub fn source(&self) -> &dyn Source {
         &*self.source
     }
 }
 
-/// Where the requests of a plan come from; what the user should know of how they are read is added
-/// to `remarks`.
+/// Opens the source of a plan's requests. Adds remarks for the user on how they are read to
+/// `remarks`.
 fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn Source>, Fault> {
     Ok(match (&prepared.mix, &prepared.plan.trace, &prepared.twin) {
         (Some(mix), ..) => {
@@ -195,7 +195,7 @@ fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn S
     })
 }
 
-/// What a record asks, as the drive calls it.
+/// Converts an operation of a record to one of the drive.
 pub fn op(op: Op) -> ssdlab_core::Op {
     match op {
         Op::Read => ssdlab_core::Op::Read,

@@ -1,11 +1,12 @@
-//! Aged drives in files: what a drive holds, with the config and the seed that made it.
+//! State files of aged drives: the contents of a drive, with the config and the seed that produced
+//! them.
 //!
 //! A file consists of
 //! 1. a line that names the format and the version of its layout,
 //! 2. a line of JSON, the [`Header`], with the hash of the contents,
-//! 3. a line with the SHA-256 of all before it, so that the header can be trusted by itself,
+//! 3. a line with the SHA-256 of all lines before it, so that a reader can trust the header alone,
 //! 4. the contents as one zstd frame,
-//! 5. a line with the SHA-256 of all before it: of every byte, those of the frame among them.
+//! 5. a line with the SHA-256 of every byte before it, including the frame.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -28,54 +29,54 @@ use crate::files::{NewFile, no_file};
 use crate::memory;
 use crate::precondition::Settled;
 
-/// What a state file says of itself.
+/// The header of a state file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// Version of ssdlab that wrote it.
+    /// The version of ssdlab that wrote it.
     pub version: String,
     /// The device.
     pub device: String,
     /// The scheme under which the drive was aged.
     pub scheme: String,
-    /// The seed; what each block is depends on it.
+    /// The seed, which decides the properties of each block.
     pub seed: u64,
     /// The whole config.
     pub config: Value,
     /// SHA-256 of the config's values.
     pub config_hash: String,
-    /// Pages that hold data, of those that the host can address.
+    /// Logical pages that hold data.
     pub mapped_pages: u64,
-    /// Pages that the host can address.
+    /// Logical pages, which the host can address.
     pub logical_pages: u64,
-    /// How the drive became steady, if it was overwritten until it was.
+    /// How preconditioning brought the drive into a steady state; none without preconditioning.
     pub steady: Option<Settled>,
     /// SHA-256 of the contents.
     pub contents_sha256: String,
 }
 
-/// The first line, but for the version of the layout.
+/// The first line, without the version of the layout.
 const MAGIC: &str = "ssdlab state ";
 const LAYOUT: u32 = 12;
-/// The first line is shorter than this.
+/// The first line has fewer bytes than this.
 const MAGIC_MOST: u64 = 64;
-/// A header is shorter than this.
+/// A header has fewer bytes than this.
 const HEADER_MOST: u64 = 1 << 20;
-/// The length of a line with a hash.
+/// The length in bytes of a line with a hash.
 const HASH_LINE: u64 = 65;
-/// zstd's fastest ordinary level: maps are large and compress well.
+/// zstd's fastest ordinary level: mapping tables are large and compress well.
 const LEVEL: i32 = 1;
-/// The largest window of a frame, as a power of two: that of the level, and some.
+/// The largest window of a frame, as a power of two. It exceeds the window of [`LEVEL`].
 const WINDOW_MOST: u32 = 21;
-/// How states began up to layout 6: a frame of zstd.
+/// The first bytes of states up to layout 6, which were zstd frames.
 const BEFORE_7: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 fn hex(hash: &Sha256) -> String {
     hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes what an idle drive holds to a new file, of which this is known besides; what the file
-/// says of itself.
+/// Writes the contents of an idle drive to a new file. `known` holds the other fields of the
+/// header. Returns the complete header.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -87,8 +88,8 @@ pub(crate) fn save(drive: Drive, known: Header, to: NewFile) -> Result<Header, F
     Ok(header)
 }
 
-/// Writes a state, of which this is known besides its contents, a drive's [`Media`]; returns what
-/// it says of itself.
+/// Writes a state with these contents, the [`Media`] of a drive. `known` holds the other fields of
+/// the header. Returns the complete header.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -97,8 +98,8 @@ pub fn write_state(
     known: Header,
     media: &impl Serialize,
 ) -> std::io::Result<Header> {
-    // The hash of the contents stands before them: they are gone through twice, for they may be
-    // half as large as memory.
+    // The hash of the contents precedes them in the file. Serialise the contents twice, because a
+    // copy of them could take half of the memory.
     let nowhere = BufWriter::new(Hashed::new(std::io::sink()));
     let contents = postcard::to_io(media, nowhere).map_err(std::io::Error::other)?;
     let contents = contents.into_inner().map_err(std::io::Error::from)?;
@@ -119,7 +120,7 @@ pub fn write_state(
     Ok(header)
 }
 
-/// Writes the hash of all before it.
+/// Writes the hash of all bytes before it.
 fn write_hash<W: Write>(file: &mut BufWriter<Hashed<W>>) -> std::io::Result<()> {
     file.flush()?;
     let hash = hex(&file.get_ref().hash);
@@ -127,21 +128,21 @@ fn write_hash<W: Write>(file: &mut BufWriter<Hashed<W>>) -> std::io::Result<()> 
     file.flush()
 }
 
-/// Reads a state file and checks it: what it says of itself, and what the drive held; `None` if it
-/// was stopped.
+/// Reads and checks a state file. Returns its header and the contents of the drive; `None` if
+/// stopped.
 ///
 /// # Errors
-/// When it cannot be read, is no state file, is damaged, or holds what no drive can.
+/// When the file cannot be read, is not a state file, is damaged, or is impossible for its drive.
 pub fn load_state(path: &Path, control: &Control) -> Result<Option<(Header, Media)>, Fault> {
     let state = StateFile::open(path, control)?;
     let header = state.header.clone();
     Ok(state.contents()?.map(|media| (header, media)))
 }
 
-/// As [`load_state`], from what a file of this name would hold.
+/// Reads and checks a state as [`load_state`] does, from the bytes of a file of this name.
 ///
 /// # Errors
-/// As [`load_state`].
+/// Those of [`load_state`].
 pub fn read_state(
     name: &str,
     file: &[u8],
@@ -152,7 +153,7 @@ pub fn read_state(
     Ok(state.contents()?.map(|media| (header, media)))
 }
 
-/// A stream of bytes, and the hash of what went through it.
+/// A byte stream that hashes every byte it passes.
 #[derive(Debug)]
 struct Hashed<S> {
     stream: S,
@@ -189,7 +190,7 @@ fn unreadable(name: &str, error: impl Display) -> Fault {
     Fault::new(name, format!("cannot be read: {}", reason(error)))
 }
 
-/// A file that is read up to its last hash, with the hash of what was taken of it.
+/// A file without its last line, and the hash of the bytes read so far.
 struct Body<'a> {
     file: BufReader<Take<Box<dyn Read + 'a>>>,
     hash: Sha256,
@@ -202,7 +203,7 @@ impl Body<'_> {
         self.control.stop.load(Ordering::Relaxed)
     }
 
-    /// A line of less than so many bytes, with its end.
+    /// Reads a line of fewer than `most` bytes, with its line end.
     fn line(&mut self, most: u64) -> std::io::Result<Vec<u8>> {
         let mut line = Vec::new();
         self.by_ref().take(most).read_until(b'\n', &mut line)?;
@@ -237,9 +238,9 @@ impl BufRead for Body<'_> {
     }
 }
 
-/// A state file of which the header was read, and is as it was written.
+/// A state file whose header has been read and verified.
 pub(crate) struct StateFile<'a> {
-    /// What it says of itself.
+    /// The header.
     pub header: Header,
     name: String,
     geometry: Geometry,
@@ -247,10 +248,10 @@ pub(crate) struct StateFile<'a> {
 }
 
 impl<'a> StateFile<'a> {
-    /// Opens it and reads its header.
+    /// Opens a state file and reads its header.
     ///
     /// # Errors
-    /// When it cannot be read, is no state file, or its header is damaged.
+    /// When the file cannot be read, is not a state file, or has a damaged header.
     pub(crate) fn open(path: &Path, control: &'a Control) -> Result<StateFile<'a>, Fault> {
         let name = path.display().to_string();
         let fault = |what: &str| Fault::new(&name, what);
@@ -263,7 +264,7 @@ impl<'a> StateFile<'a> {
         StateFile::begin(name, file, about.len(), control)
     }
 
-    /// Reads the header of a file of so many bytes.
+    /// Reads the header of a file of this many bytes.
     fn begin(
         name: String,
         file: impl Read + 'a,
@@ -309,10 +310,10 @@ impl<'a> StateFile<'a> {
         Ok(StateFile { header, name, geometry, body })
     }
 
-    /// Reads what the drive held, and checks all of the file; `None` if it was stopped.
+    /// Reads the contents of the drive and checks the whole file; `None` if stopped.
     ///
     /// # Errors
-    /// When it is damaged, or holds what no drive of its config can.
+    /// When the file is damaged, or its contents are impossible for a drive of its config.
     pub(crate) fn contents(mut self) -> Result<Option<Media>, Fault> {
         let fault = |what: String| Fault::new(&self.name, what);
         let lacks_memory = |lacking: Lacking| {
@@ -323,7 +324,7 @@ impl<'a> StateFile<'a> {
         let bytes = available.map_or(u64::MAX, |limit| limit.bytes);
         let limits = Limits::new(&self.geometry, bytes);
         let read = decode(&mut self.body, &limits);
-        // Whether it is as it was written says more than what cannot be made of it.
+        // Check the hash first: damage explains more than a failure to decode.
         let as_written = self.body.rest_is_as_written();
         if self.body.stopped() {
             return Ok(None);
@@ -360,18 +361,18 @@ impl<'a> StateFile<'a> {
     }
 }
 
-/// What a frame held, and its hash.
+/// The contents of a frame, and their hash.
 struct Decoded {
     media: Unchecked,
     contents_sha256: String,
 }
 
-/// Reads the one frame of a body, which holds the contents of a drive and no more.
+/// Decodes the only frame of a body. It holds the contents of a drive and nothing else.
 fn decode(body: &mut Body<'_>, limits: &Limits<'_>) -> std::io::Result<Decoded> {
     let mut frame = zstd::Decoder::with_buffer(body)?.single_frame();
     frame.window_log_max(WINDOW_MOST)?;
     let mut contents = BufReader::new(Hashed::new(frame));
-    // A number of floating point is taken as a whole.
+    // The deserializer reads a floating-point number in one piece.
     let mut number = [0; size_of::<f64>()];
     let flavor = postcard::de_flavors::io::io::IOReader::new(&mut contents, &mut number);
     let mut deserializer = postcard::Deserializer::from_flavor(flavor);
@@ -389,7 +390,7 @@ fn decode(body: &mut Body<'_>, limits: &Limits<'_>) -> std::io::Result<Decoded> 
 }
 
 impl Body<'_> {
-    /// Takes what is left: whether the last line is the hash of all before it.
+    /// Reads the rest. Returns whether the last line is the hash of all bytes before it.
     fn rest_is_as_written(&mut self) -> bool {
         if std::io::copy(self, &mut std::io::sink()).is_err() {
             return false;
@@ -402,23 +403,23 @@ impl Body<'_> {
     }
 }
 
-/// The key of `start` that belongs to the run: how reads of unwritten pages are answered.
+/// The key of `start` that belongs to the run: how the drive answers reads of unwritten pages.
 pub(crate) const START_KEY_OF_RUN: &str = "unwritten_reads";
 
-/// Returns how the drive of a state file began: its keys of `start`, without [`START_KEY_OF_RUN`].
+/// Returns the `start` table of a state file, without [`START_KEY_OF_RUN`].
 ///
 /// # Errors
-/// When it cannot be read or is no state file.
+/// When the file cannot be read or is not a state file.
 pub(crate) fn start_of(path: &Path) -> Result<Value, Fault> {
     let mut start = header(path)?.config["start"].take();
     start.as_object_mut().map(|keys| keys.remove(START_KEY_OF_RUN));
     Ok(serde_json::json!({ "start": start }))
 }
 
-/// The hash of what a state file holds, as the file says, from which a drive has been made.
+/// Returns the hash of the contents from the header of a state file that a drive was made from.
 ///
 /// # Errors
-/// When it can no longer be read.
+/// When the file can no longer be read.
 pub(crate) fn contents_sha256(path: &Path) -> Result<String, Fault> {
     header(path).map(|header| header.contents_sha256)
 }

@@ -1,4 +1,4 @@
-//! What a result should say of its run beside the figures: settings that came to nothing.
+//! Remarks on a run that a result carries: settings without effect.
 
 use ssdlab_base::Fault;
 use ssdlab_core::Drive;
@@ -7,10 +7,10 @@ use crate::catalog::{self, RunConfig};
 use crate::prepare::Prepared;
 use crate::state::START_KEY_OF_RUN;
 
-/// Where a state file has the drive begin otherwise than its device or scheme would.
+/// Returns a remark if a state file starts the drive otherwise than its device or scheme does.
 ///
 /// # Errors
-/// Layers that cannot be merged.
+/// When layers cannot be merged.
 pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
     let Some(state) = &prepared.plan.state else { return Ok(None) };
     let named = catalog::device_and_scheme(&prepared.plan.device, prepared.plan.scheme_name())?
@@ -30,8 +30,8 @@ pub fn of_start(prepared: &Prepared) -> Result<Option<String>, Fault> {
     Ok((!other.is_empty()).then_some(line))
 }
 
-/// Where cells age by another clock (`flash.time_scale`) than requests come by: data then grows old
-/// faster or slower than it did when they were recorded.
+/// Returns a remark if cells age faster or slower than when the requests were recorded.
+/// `flash.time_scale` and the time scale of the requests then do not cancel out.
 pub fn of_clock(prepared: &Prepared) -> Option<String> {
     let cells = f64::from(prepared.resolved.config.flash.time_scale);
     let recorded = prepared.plan.trace.is_some() || prepared.twin.is_some();
@@ -45,13 +45,13 @@ pub fn of_clock(prepared: &Prepared) -> Option<String> {
     })
 }
 
-/// A factor with as many digits as it takes, three at most behind the point.
+/// Rounds a factor to three decimal places.
 fn rounded(factor: f64) -> f64 {
     (factor * 1e3).round() / 1e3
 }
 
-/// If requests carry hints of which this drive's policies make nothing, or none where these wait
-/// for some.
+/// Returns a remark if requests carry hints that no policy of this drive uses. Returns one also if
+/// policies use hints and no request carries any.
 pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
     let configured = prepared.workload.hints.iter().any(|hint| *hint != 0);
     match (Drive::heeds_hints(&prepared.resolved), configured, hinted) {
@@ -63,7 +63,7 @@ pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
     }
 }
 
-/// That pages are not as a first pass of the workload would have left them.
+/// Returns a remark if pages are not classified by a first pass of the workload.
 pub fn of_rehearsal(drive: &Drive) -> Option<String> {
     drive.goes_unrehearsed().then(|| {
         let what = "metadata.page_hotness.buffer.initial = \"classified\": there was no first pass of the workload";

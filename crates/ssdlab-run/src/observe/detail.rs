@@ -1,4 +1,4 @@
-//! What a report draws, beyond the figures of every result.
+//! The data of a report, beyond the figures of every result.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,105 +15,107 @@ use ssdlab_core::{Drive, Op};
 
 use super::series::Interval;
 
-/// What a report draws.
+/// The data of a report.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Detail {
-    /// How latencies are distributed, by kind and submission queue; only kinds that occurred.
+    /// Latency distributions by kind and submission queue; only kinds that occurred.
     pub distributions: Vec<Distribution>,
-    /// How old the data was that was read from flash, for the host or by the controller: `[age in
-    /// seconds of the cells' clock, share of the reads whose data was no older]`, rising, as of
-    /// latencies; of one read in sixteen. Absent under flat physics, and if nothing was read.
+    /// Age distribution of the data read from flash, for the host or by the controller: `[age in
+    /// seconds of the cells' clock, share of the reads whose data was no older]`, in rising order.
+    /// One read in sixteen is sampled. The spacing of the points is that of `distributions`. Absent
+    /// under flat physics, and if nothing was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_ages: Option<Vec<[f64; 2]>>,
-    /// How far apart the retries are that pages of what the host read needed, of one read in 256.
-    /// Absent under flat physics, and if it read nothing.
+    /// Spread of the retries that pages read for the host needed. One read in 256 is sampled.
+    /// Absent under flat physics, and if the host read nothing from flash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retries_apart: Option<RetriesApart>,
-    /// The requests that took longest, the slowest first.
+    /// The requests with the largest latencies, the slowest first.
     pub slowest: Vec<Slow>,
-    /// The run in intervals, at most 2,000: neighbours are joined where there are more.
+    /// The run in intervals, at most 2,000. If there are more, neighbours are merged.
     pub series: Vec<Interval>,
     /// Share of the time in which each array unit was in service.
     pub die_busy: Vec<f64>,
     /// Share of the time in which each bus was in service.
     pub bus_busy: Vec<f64>,
-    /// The blocks at the end.
+    /// The blocks at the end of the run.
     pub blocks: BlockMap,
 }
 
-/// How far apart the retries are that pages needed as they were read.
+/// Spread of the retries that pages needed when they were read.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RetriesApart {
-    /// Between the worst pages of all blocks that were read, whenever that was.
+    /// Difference between the worst pages of all blocks that were read, even if at different times.
     pub blocks: u8,
-    /// Between the best and the worst page of a block as it was read, at most.
+    /// The largest difference between the best and the worst page of a block when it was read.
     pub pages: u8,
 }
 
-/// Latencies of one kind of request of one submission queue.
+/// Latency distribution of one kind of request of one submission queue.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Distribution {
     /// `read` or `write`.
     pub kind: &'static str,
     /// The submission queue.
     pub queue: u8,
-    /// Requests.
+    /// The number of requests.
     pub requests: u64,
-    /// `[latency in microseconds, share of the requests that took no longer]`, rising: so many of
-    /// them that between two of them the share grows by no more than 1 % of all requests, and that
-    /// of those that took longer falls by no more than 4 % of itself, but where one latency alone
-    /// makes up more.
+    /// `[latency in microseconds, share of the requests that took no longer]`, in rising order.
+    /// Between two points, this share grows by at most 1 % of all requests. The share of the slower
+    /// requests falls by at most 4 % of its value. A single latency that makes up more is the
+    /// exception.
     pub points: Vec<[f64; 2]>,
 }
 
-/// A request that took long.
+/// One of the slowest requests.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Slow {
-    /// Its place among the requests of the run, from 0; those of earlier replays come before it.
+    /// Its number among the requests of the run, from 0. Earlier replays come first.
     pub number: u64,
     /// When it arrived, in seconds of the run.
     pub arrival_s: f64,
-    /// What it asked.
+    /// Its operation.
     pub kind: &'static str,
     /// Its submission queue.
     pub queue: u8,
     /// Its first sector.
     pub lba: u64,
-    /// Its sectors.
+    /// Its length in sectors.
     pub sectors: u32,
     /// Its latency in microseconds.
     pub latency_us: f64,
-    /// Where its time went, in microseconds; parts of zero are left out.
+    /// The parts of its latency in microseconds. Parts of zero are left out.
     pub blame_us: BTreeMap<&'static str, f64>,
 }
 
-/// The blocks of a drive in a grid: planes from top to bottom, the blocks of a plane from left to
-/// right, so many of both to a cell that the grid stays small.
+/// The blocks of a drive as a grid: planes from top to bottom, blocks of a plane from left to
+/// right. A cell covers several planes and blocks, so that the grid stays small.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlockMap {
-    /// Planes of the drive, and blocks of a plane.
+    /// Planes of the drive.
     pub planes: u32,
-    /// See `planes`.
+    /// Blocks of a plane.
     pub blocks: u32,
-    /// Mean P/E cycles of a cell's blocks, row by row; absent where all of them are bad.
+    /// Mean P/E cycles of a cell's blocks, row by row; null where all of them are bad.
     pub erases: Vec<Vec<Option<f64>>>,
-    /// Mean share of a cell's pages that hold valid data.
+    /// Mean share of a cell's pages that hold valid data, row by row; null where all blocks are
+    /// bad.
     pub valid: Vec<Vec<Option<f64>>>,
-    /// Mean true raw bit error rate of the worst pages of the blocks that hold data, valid or not;
-    /// null where none of a cell's blocks does; absent under flat physics.
+    /// Mean true raw bit error rate of the worst pages of blocks that hold data, valid or not, row
+    /// by row; null where no block of a cell holds data. Absent under flat physics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rber: Option<Vec<Vec<Option<f64>>>>,
 }
 
-/// Slow requests that are told.
+/// The number of slowest requests that a report lists.
 const SLOWEST: usize = 20;
-/// Rows and columns of a block map at most.
+/// The most rows and columns of a block map.
 const GRID: u32 = 48;
 
 /// The slowest requests so far.
 #[derive(Debug, Default)]
 pub(super) struct Slowest {
-    /// By latency; of equal ones the earlier is kept.
+    /// Ordered by latency. Of equal latencies, the earlier request is kept.
     heap: BinaryHeap<Reverse<Ranked>>,
 }
 
@@ -147,7 +149,7 @@ impl Ord for Ranked {
 }
 
 impl Slowest {
-    /// A request has ended.
+    /// Counts a request that has ended.
     pub(super) fn count(&mut self, ended: &Ended) {
         let latency = ended.end - ended.request.arrival.as_ns();
         let least = self.heap.peek().map_or(0, |Reverse(least)| least.0);
@@ -159,7 +161,7 @@ impl Slowest {
         }
     }
 
-    /// The slowest first.
+    /// Returns the requests, the slowest first.
     pub(super) fn into_list(self, began: u64) -> Vec<Slow> {
         let ranked = self.heap.into_sorted_vec().into_iter();
         ranked.map(|Reverse(Ranked(latency, ended))| slow(latency, &ended, began)).collect()
@@ -181,7 +183,7 @@ fn slow(latency: u64, ended: &Ended, began: u64) -> Slow {
     }
 }
 
-/// How the latencies of every queue's reads and writes are distributed.
+/// Returns the latency distributions of every queue's reads and writes.
 pub(super) fn distributions(drive: &Drive) -> Vec<Distribution> {
     let queues = (0..).zip(&drive.stats().latencies);
     let kinds = queues.flat_map(|(queue, kinds)| {
@@ -198,29 +200,30 @@ pub(super) fn distributions(drive: &Drive) -> Vec<Distribution> {
         .collect()
 }
 
-/// How old the data was that was read.
+/// Returns the age distribution of the data read.
 pub(super) fn read_ages(drive: &Drive) -> Option<Vec<[f64; 2]>> {
     let ages = drive.flash().cells.ages();
     (!ages.is_empty()).then(|| points(ages, ages.max(), 1e3))
 }
 
-/// How far apart pages were of what was read.
+/// Returns the spread of retries over the pages read.
 pub(super) fn retries_apart(drive: &Drive) -> Option<RetriesApart> {
     let apart = drive.flash().cells.apart()?;
     let (blocks, pages) = (apart.between_blocks()?, apart.within_a_block());
     Some(RetriesApart { blocks, pages })
 }
 
-/// How far the share of the requests that took no longer may rise between two points, …
+/// The largest rise of the share of requests that took no longer, from one point to the next.
 const RISE: f64 = 0.01;
-/// … and to what part of itself the share of those that took longer may fall.
+/// The least ratio of the share of slower requests, from one point to the next.
 const FALL: f64 = 0.96;
-/// Quantiles whose latencies a result has: the line goes through each.
+/// Quantiles that a result states. The line passes through each of them.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
-/// Of all values that occurred, to the histogram's digits and over `unit`, so few that a line of
-/// steps through them is nowhere off by more than [`RISE`] or [`FALL`]: some hundred, and 57 more
-/// for every power of ten of the values. None is above `most`.
+/// Selects points of the distribution for a step line. Nowhere does the line miss the distribution
+/// by more than [`RISE`] or [`FALL`]. It has about a hundred points, and 57 more for every power of
+/// ten of the values. Values have the histogram's resolution, are at most `most`, and are divided
+/// by `unit`.
 fn points(histogram: &Histogram<u64>, most: u64, unit: f64) -> Vec<[f64; 2]> {
     let count = histogram.len();
     let mut points: Vec<[f64; 2]> = Vec::new();
@@ -239,7 +242,7 @@ fn points(histogram: &Histogram<u64>, most: u64, unit: f64) -> Vec<[f64; 2]> {
     points
 }
 
-/// The blocks of a drive at `now`.
+/// Returns the map of the drive's blocks at `now`.
 pub(super) fn block_map(drive: &Drive, now: SimTime) -> BlockMap {
     let geometry = drive.resolved().geometry();
     let (planes, blocks) = (geometry.plane_count(), geometry.blocks);
@@ -265,7 +268,7 @@ pub(super) fn block_map(drive: &Drive, now: SimTime) -> BlockMap {
     }
 }
 
-/// `count` things in at most [`GRID`] runs of nearly equal length.
+/// Divides `count` items into at most [`GRID`] runs of nearly equal length.
 fn parts(count: u32) -> impl Iterator<Item = Range<u32>> {
     let runs = count.min(GRID);
     let at = move |run: u32| (u64::from(count) * u64::from(run) / u64::from(runs)) as u32;

@@ -1,11 +1,11 @@
-//! A row for every request.
+//! The request log: one row for every request.
 
 use ssdlab_core::account::Part;
 use ssdlab_core::stats::Ended;
 
 use super::table::{Cell, Kind};
 
-/// The columns: what was asked, when, how long it took, and where that time went.
+/// Returns the columns: the request, its arrival, end and latency, and the parts of its latency.
 pub(super) fn columns() -> Vec<(String, Kind)> {
     let whole = |name: &str| (name.to_owned(), Kind::Whole);
     let names = ["number", "arrival_ns", "end_ns", "latency_ns", "queue", "lba", "sectors"];
@@ -15,7 +15,7 @@ pub(super) fn columns() -> Vec<(String, Kind)> {
     columns
 }
 
-/// The row of one request; times count from the beginning of the run.
+/// Returns the row of one request. Times count from the beginning of the run.
 pub(super) fn row(ended: &Ended, began: u64) -> impl Iterator<Item = Cell> {
     let request = &ended.request;
     let arrival = request.arrival.as_ns();

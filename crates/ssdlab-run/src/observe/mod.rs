@@ -1,5 +1,5 @@
-//! What is kept of a run besides its figures: a row a request, a row an interval, the timeline of
-//! the drive's parts, and what a report draws. It looks, and changes nothing.
+//! Records of a run besides its figures: one row a request, one row an interval, the timeline of
+//! the drive's parts, and the data of a report. Recording does not change the run.
 
 mod detail;
 mod log;
@@ -23,26 +23,28 @@ use detail::Slowest;
 use series::Series;
 use table::Table;
 
-/// Watches a run.
+/// Records a run.
 pub struct Observer {
     detail: bool,
     wanted: Wanted,
     log: Option<Table>,
     series_file: Option<Table>,
     timeline: Option<NewFile>,
-    /// What is held for a report or the file, and what is written as it comes.
+    /// The intervals for a report or a series file without a given length, kept in memory.
+    /// `written` goes to a series file as the run goes on.
     held: Option<Series>,
     written: Option<Series>,
     slowest: Slowest,
     rows: Vec<Ended>,
     began: SimTime,
-    /// The end of the open interval that ends first.
+    /// The earliest end of an open interval.
     due: SimTime,
     fault: Option<Fault>,
 }
 
 impl Observer {
-    /// Prepares what the plan asks for; files are there from now on, under other names.
+    /// Prepares the records that the plan asks for. The files exist from now on, under temporary
+    /// names.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -72,7 +74,7 @@ impl Observer {
         })
     }
 
-    /// The statistics begin.
+    /// Begins recording, together with the statistics.
     pub fn begin(&mut self, drive: &mut Drive) {
         let now = drive.now();
         self.began = now;
@@ -96,7 +98,7 @@ impl Observer {
         }
     }
 
-    /// The drive's statistics are about to begin anew, for the next replay; intervals go on.
+    /// Prepares for a reset of the drive's statistics before the next replay. Intervals continue.
     pub fn turn(&mut self, drive: &mut Drive) {
         self.handle_flash_events(drive);
         for series in [&mut self.held, &mut self.written].into_iter().flatten() {
@@ -105,7 +107,8 @@ impl Observer {
         self.slowest = Slowest::default();
     }
 
-    /// When the open interval ends: before anything happens then, [`Observer::close`] is called.
+    /// Returns the end of the open interval. The caller closes the interval with
+    /// [`Observer::close`] before any event at that time.
     pub fn due(&self) -> SimTime {
         self.due
     }
@@ -115,8 +118,8 @@ impl Observer {
         open.into_iter().flatten().map(Series::due).min().unwrap_or(SimTime::NEVER)
     }
 
-    /// Time goes on until `to`, after the end of the open interval. Reports now if the file would
-    /// have too many rows.
+    /// Announces that time advances to `to`, beyond the open interval. Records a fault now if the
+    /// file would have too many rows.
     pub fn foresee(&mut self, to: SimTime) {
         if let Some(Err(fault)) = self.written.as_ref().map(|series| series.foresee(to)) {
             self.fault.get_or_insert(fault);
@@ -124,7 +127,7 @@ impl Observer {
         }
     }
 
-    /// The open interval ends; so many requests are in the system.
+    /// Closes the open interval. `in_system` is the number of requests in the system.
     pub fn close(&mut self, drive: &mut Drive, in_system: u64) {
         self.handle_flash_events(drive);
         let due = self.due;
@@ -137,7 +140,7 @@ impl Observer {
         self.due = if self.fault.is_some() { SimTime::NEVER } else { self.next_due() };
     }
 
-    /// Takes in the requests that ended.
+    /// Records the requests that ended.
     pub fn handle_flash_events(&mut self, drive: &mut Drive) {
         drive.take_log(&mut self.rows);
         for ended in self.rows.drain(..) {
@@ -153,20 +156,21 @@ impl Observer {
         }
     }
 
-    /// Bytes that its tables will take when they grow next.
+    /// Returns the bytes that its tables will take when they next grow.
     pub fn growth(&self) -> u64 {
         let series = self.written.as_ref().and_then(Series::table);
         [&self.log, &self.series_file].into_iter().flatten().chain(series).map(Table::growth).sum()
     }
 
-    /// Whether a file could not be written. It is no longer, and never put in place.
+    /// Returns whether a file could not be written. Its writing ends then, and it never gets its
+    /// name.
     pub fn is_broken(&self) -> bool {
         self.fault.is_some()
     }
 
-    /// The run has ended: puts the files where they belong, and tells what a report draws, if that
-    /// was asked for, adding to `remarks` what is to be known of it; and the fault of a file that
-    /// could not be written. `about` says what made all this.
+    /// Ends the recording and completes the files. Returns the data of a report if the plan asks
+    /// for it, and the fault of a file that could not be written. Adds remarks on the data to
+    /// `remarks`. `about` describes the run for the files.
     pub fn finish(
         mut self,
         drive: &mut Drive,
@@ -222,7 +226,7 @@ impl Observer {
     }
 }
 
-/// Writes the intervals of a run as rows.
+/// Writes the intervals of a run as rows of a table.
 fn write_series(
     mut table: Table,
     series: &[series::Interval],

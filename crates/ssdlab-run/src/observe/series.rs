@@ -1,4 +1,4 @@
-//! A row for every interval of a run.
+//! The series: one row for every interval of a run.
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
@@ -10,54 +10,54 @@ use ssdlab_core::{Drive, Op};
 
 use super::table::{Cell, Kind, Table};
 
-/// What happened in one interval. A request belongs to the interval in which it ended.
+/// Figures of one interval. A request belongs to the interval in which it ended.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Interval {
-    /// When it begins, in seconds of the run after its warm-up.
+    /// Start of the interval, in seconds since the end of the warm-up.
     pub start_s: f64,
-    /// When it ends.
+    /// End of the interval, in seconds since the end of the warm-up.
     pub end_s: f64,
     /// Reads that ended.
     pub reads: u64,
     /// Writes that ended.
     pub writes: u64,
-    /// Megabytes (10⁶) read and written by them.
+    /// Megabytes (10⁶ bytes) that these requests read and wrote.
     pub mb: f64,
-    /// Mean latency of the reads in microseconds; absent if there was none, as the others below.
+    /// Mean latency of the reads in microseconds; like the latencies below, absent without any.
     pub read_mean_us: Option<f64>,
-    /// 99th percentile of the reads' latencies, to two significant digits.
+    /// 99th percentile of the reads' latencies in microseconds, to two significant digits.
     pub read_p99_us: Option<f64>,
-    /// Largest latency of a read, to two significant digits.
+    /// Largest latency of a read in microseconds, to two significant digits.
     pub read_max_us: Option<f64>,
-    /// Mean latency of the writes.
+    /// Mean latency of the writes in microseconds.
     pub write_mean_us: Option<f64>,
-    /// 99th percentile of the writes' latencies, to two significant digits.
+    /// 99th percentile of the writes' latencies in microseconds, to two significant digits.
     pub write_p99_us: Option<f64>,
-    /// Largest latency of a write, to two significant digits.
+    /// Largest latency of a write in microseconds, to two significant digits.
     pub write_max_us: Option<f64>,
     /// Pages programmed for the host.
     pub host_pages: u64,
     /// Pages programmed in all.
     pub pages: u64,
-    /// The second by the first: write amplification.
+    /// Write amplification: `pages` divided by `host_pages`; absent if `host_pages` is 0.
     pub waf: Option<f64>,
     /// Blocks that garbage collection emptied.
     pub gc_blocks: u64,
-    /// Pages that it moved.
+    /// Valid pages that garbage collection moved.
     pub gc_pages: u64,
     /// Blocks erased.
     pub erases: u64,
-    /// Attempts of reads after the first.
+    /// Attempts of reads after the first attempt.
     pub retries: u64,
-    /// Mean share of the time in which array units were in service.
+    /// Mean share of the time in which the array units were in service.
     pub die_busy: f64,
-    /// Mean share of the time in which buses were in service.
+    /// Mean share of the time in which the buses were in service.
     pub bus_busy: f64,
-    /// Requests that have arrived and not ended, at the end.
+    /// Requests that have arrived and not ended at the end of the interval.
     pub in_system: u64,
-    /// Free pages of the lowest type (LSB) at the end.
+    /// Free pages of the lowest type (LSB) at the end of the interval.
     pub free_0: u64,
-    /// Free pages of the second type; absent where a cell has fewer, as those below.
+    /// Free pages of the second type; like the types below, absent where a cell has fewer types.
     pub free_1: Option<u64>,
     /// Free pages of the third type.
     pub free_2: Option<u64>,
@@ -65,7 +65,7 @@ pub struct Interval {
     pub free_3: Option<u64>,
 }
 
-/// The latencies of one kind in one interval.
+/// The latencies of one kind of request in one interval.
 #[derive(Clone, Debug)]
 struct Latencies {
     sum_ns: u128,
@@ -74,7 +74,7 @@ struct Latencies {
 
 impl Default for Latencies {
     fn default() -> Latencies {
-        // Two digits keep a thousand intervals within some ten megabytes.
+        // Two significant digits keep a thousand intervals within some tens of megabytes.
         Latencies { sum_ns: 0, histogram: Histogram::new(2).expect("a number of digits") }
     }
 }
@@ -95,9 +95,8 @@ impl Latencies {
     }
 }
 
-/// The drive's counters, each growing from the beginning of the statistics on: host pages, pages,
-/// blocks and pages of garbage collection, erases, retries, mean nanoseconds in service of an array
-/// unit and of a bus.
+/// The drive's counters since the statistics began: host pages, pages, blocks and pages of garbage
+/// collection, erases, retries, and the mean nanoseconds in service of an array unit and of a bus.
 type Counters = [u64; 8];
 
 fn counters(drive: &Drive, now: SimTime) -> Counters {
@@ -128,7 +127,7 @@ struct Row {
     sectors: u64,
     counters: Counters,
     in_system: u64,
-    /// Free pages at the end, by type.
+    /// Free pages at the end of the interval, by type.
     free: Vec<u64>,
 }
 
@@ -178,34 +177,34 @@ impl Row {
     }
 }
 
-/// A series that is as fine as keeps it within [`ROWS_MOST`] begins with this interval.
+/// The first interval length of a series that chooses its own length.
 const FIRST: Nanos = Nanos::from_us(100);
-/// The most rows of such a series, …
+/// The most rows of a series that chooses its own length.
 const ROWS_MOST: usize = 400;
-/// … and of one that begins with an interval that was asked for.
+/// The most rows of a series that begins with a requested length.
 const REQUESTED_MOST: usize = 2000;
-/// The most rows of a file: an interval by mistake too short would fill the disk.
+/// The most rows of a file. An interval that is too short by mistake would fill the disk.
 const FILE_MOST: u64 = 10_000_000;
-/// Whether a file has too many of these intervals in so long a time.
+/// Returns whether a file would have too many intervals of this length in this time.
 pub(crate) fn is_too_long(interval: Nanos, time: Nanos) -> bool {
     time.as_ns() / interval.as_ns() > FILE_MOST
 }
 
-/// What is wrong with so short an interval.
+/// Returns the fault for an interval that is too short.
 pub(crate) fn too_many(interval: Nanos) -> Fault {
     let what = format!("a series of more than {FILE_MOST} intervals");
     Fault::new("--interval", what).got(interval).expected("a longer interval")
 }
 
-/// What becomes of the intervals that are closed.
+/// Destination of the closed intervals.
 enum Kept {
-    /// Held to the end, but for so many: then every two neighbours are joined.
+    /// Kept in memory. When there are this many, every two neighbours are merged.
     Held(Vec<Row>, usize),
-    /// Written as they come, so many by now.
+    /// Written to a file; the number of rows so far.
     Written(Box<Table>, u64),
 }
 
-/// The intervals of a run: in memory, where they get longer as the run goes on, or in a file.
+/// The intervals of a run. In memory, they grow longer as the run goes on; in a file, they do not.
 pub(super) struct Series {
     span: Nanos,
     kept: Kept,
@@ -215,14 +214,14 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// A series that is held and begins with this interval; without one, as fine as some hundred
-    /// rows are.
+    /// Creates a series in memory that begins with this interval. Without one, it begins with
+    /// [`FIRST`] and has at most [`ROWS_MOST`] rows.
     pub(super) fn held(interval: Option<Nanos>, drive: &Drive) -> Series {
         let most = if interval.is_some() { REQUESTED_MOST } else { ROWS_MOST };
         Series::new(interval.unwrap_or(FIRST), Kept::Held(Vec::new(), most), drive)
     }
 
-    /// A series with intervals of this length that is written to a file.
+    /// Creates a series of intervals of this length that is written to a file.
     pub(super) fn written(interval: Nanos, table: Table, drive: &Drive) -> Series {
         Series::new(interval, Kept::Written(Box::new(table), 0), drive)
     }
@@ -232,12 +231,12 @@ impl Series {
         Series { span, kept, open: Row::default(), before: counters(drive, began), began }
     }
 
-    /// When the open interval ends.
+    /// Returns the end of the open interval.
     pub(super) fn due(&self) -> SimTime {
         self.began + Nanos::from_ns(self.open.start) + self.span
     }
 
-    /// The file that it is written to.
+    /// Returns the table that the series is written to.
     pub(super) fn table(&self) -> Option<&Table> {
         match &self.kept {
             Kept::Held(..) => None,
@@ -245,10 +244,10 @@ impl Series {
         }
     }
 
-    /// Refuses a file that has too many rows once it goes on until `to`.
+    /// Refuses a file that would have too many rows by the time `to`.
     ///
     /// # Errors
-    /// When it has.
+    /// When it would have too many rows.
     pub(super) fn foresee(&self, to: SimTime) -> Result<(), Fault> {
         if matches!(self.kept, Kept::Written(..)) && is_too_long(self.span, to - self.began) {
             return Err(too_many(self.span));
@@ -256,7 +255,7 @@ impl Series {
         Ok(())
     }
 
-    /// A request has ended in the open interval.
+    /// Counts a request that ended in the open interval.
     pub(super) fn count(&mut self, ended: &Ended) {
         let latencies = match ended.request.op {
             Op::Read => &mut self.open.read,
@@ -269,14 +268,15 @@ impl Series {
         self.open.sectors += u64::from(ended.request.sectors);
     }
 
-    /// The drive's counters are about to begin anew: what was counted in the open interval is owed.
+    /// Prepares for a reset of the drive's counters. The counts of the open interval so far are
+    /// carried over.
     pub(super) fn turn(&mut self, drive: &Drive) {
         let counted = counters(drive, drive.now()).into_iter();
         let owed = self.before.iter_mut().zip(counted);
         owed.for_each(|(before, counted)| *before = before.wrapping_sub(counted));
     }
 
-    /// Closes the open interval at `now`; the next one begins.
+    /// Closes the open interval at `now` and opens the next one.
     ///
     /// # Errors
     /// When the file cannot be written, or has too many rows.
@@ -311,8 +311,8 @@ impl Series {
         }
     }
 
-    /// Every interval that is held, the open one included if anything can have happened in it; a
-    /// file is put where it belongs.
+    /// Closes the open interval if it is not empty, and completes the file. Returns all intervals
+    /// in memory.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -333,7 +333,7 @@ impl Series {
     }
 }
 
-/// Joins every two neighbours.
+/// Merges every two neighbours.
 fn halve(rows: &mut Vec<Row>) {
     let joined = rows.chunks(2).map(|pair| {
         let mut row = pair[0].clone();
@@ -343,7 +343,7 @@ fn halve(rows: &mut Vec<Row>) {
     *rows = joined.collect();
 }
 
-/// What a user should know of intervals that are longer than was asked for.
+/// Returns a remark for the user if the shown intervals are longer than the requested ones.
 pub(super) fn remark(requested: Nanos, shown: &[Interval]) -> Option<String> {
     let first = shown.first()?;
     let span = Nanos::from_ns(((first.end_s - first.start_s) * 1e9).round() as u64);
@@ -355,7 +355,7 @@ pub(super) fn remark(requested: Nanos, shown: &[Interval]) -> Option<String> {
     })
 }
 
-/// The columns of a series in a file.
+/// Returns the columns of a series file.
 pub(super) fn columns() -> Vec<(String, Kind)> {
     let named = Interval::default().cells();
     named.into_iter().map(|(name, cell)| (name.to_owned(), kind(cell))).collect()
@@ -371,12 +371,12 @@ fn kind(cell: Cell) -> Kind {
 }
 
 impl Interval {
-    /// The row in a file.
+    /// Returns the row of a file.
     pub(super) fn row(&self) -> impl Iterator<Item = Cell> {
         self.cells().into_iter().map(|(_, cell)| cell)
     }
 
-    /// The row, with the names of its columns.
+    /// Returns the row with the names of its columns.
     fn cells(&self) -> Vec<(&'static str, Cell)> {
         let whole = |count: u64| Cell::Whole(count as i64);
         let maybe = |value: Option<f64>| Cell::Real(value.unwrap_or(f64::NAN));

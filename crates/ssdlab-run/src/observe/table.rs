@@ -24,16 +24,16 @@ enum Column {
     Text(Vec<ByteArray>),
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Whole numbers of 64 bits.
     Whole,
-    /// The same, some of which may be missing.
+    /// Whole numbers of 64 bits, some of which may be missing.
     Count,
     /// Numbers, some of which may be missing.
     Real,
-    /// Words of which there are few.
+    /// Words with few distinct values.
     Text,
 }
 
@@ -44,18 +44,18 @@ pub enum Cell {
     Whole(i64),
     /// For a column of [`Kind::Count`].
     Count(Option<i64>),
-    /// For a column of [`Kind::Real`]; NaN for none.
+    /// For a column of [`Kind::Real`]; NaN for a missing value.
     Real(f64),
     /// For a column of [`Kind::Text`].
     Text(&'static str),
 }
 
-/// Rows kept in memory before they are written.
+/// Rows kept in memory before a row group is written.
 const ROWS_A_GROUP: usize = 1 << 17;
-/// Rows for which there is to be memory at a time, at least.
+/// The least number of rows for which memory is checked at a time.
 const ROWS_AHEAD: usize = 1 << 15;
 
-/// A table that is written to a file group by group.
+/// A table that is written to a file, one row group after another.
 pub struct Table {
     to: NewFile,
     writer: SerializedFileWriter<Writer<File>>,
@@ -64,7 +64,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table with these columns.
+    /// Creates an empty table with these columns.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -114,8 +114,8 @@ impl Table {
         }
     }
 
-    /// Bytes that its lists will take when they double; none once a group was written, since the
-    /// lists are kept.
+    /// Returns the bytes that its lists will take when they double. After the first row group, the
+    /// lists do not grow, and it returns 0.
     pub(super) fn growth(&self) -> u64 {
         let rest = |capacity: usize, each: usize| {
             ROWS_A_GROUP.saturating_sub(capacity).min(capacity.max(ROWS_AHEAD)) * each
@@ -138,7 +138,7 @@ impl Table {
         group.close().map(drop)
     }
 
-    /// Writes the rest and these remarks, and puts the file where it belongs.
+    /// Writes the remaining rows and the key-value pairs of `about`, and puts the file in place.
     ///
     /// # Errors
     /// When the file cannot be written.

@@ -1,8 +1,8 @@
-//! The timeline of a drive's parts, in the format that the Perfetto viewer and Chrome open.
+//! The timeline of the drive's parts, in the format that Perfetto and Chrome open.
 //!
-//! A channel is a process there, and a part of it a thread. Perfetto takes thread 0 of a process,
-//! and the thread with the process's own number, for one; so all numbers begin at 1, and no two are
-//! equal.
+//! The viewer shows a channel as a process and a part of the channel as a thread. Perfetto does not
+//! distinguish thread 0 of a process from the thread with the process's own number. All numbers
+//! therefore begin at 1, and no two are equal.
 
 use std::io::{BufWriter, Write};
 
@@ -14,7 +14,7 @@ use ssdlab_core::account::Cause;
 
 use crate::files::NewFile;
 
-/// Writes what the drive recorded; times count from `began`.
+/// Writes the recorded spans. Times count from `began`.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -45,7 +45,8 @@ pub(super) fn write(
     to.persist()
 }
 
-/// A part of the back end: its channel, its place in that, its name, and its number in the viewer.
+/// A part of the back end: its channel, its position in the channel, its name, and its number in
+/// the viewer.
 struct Part {
     channel: u16,
     track: u32,
@@ -54,13 +55,13 @@ struct Part {
 }
 
 impl Part {
-    /// The number of its channel in the viewer.
+    /// Returns the number of its channel in the viewer.
     fn process(&self) -> u32 {
         u32::from(self.channel) + 1
     }
 }
 
-/// Every part in the order of their numbers: array units, buses, engines.
+/// Returns every part in the order of the flash: array units, buses, ECC engines.
 fn parts(drive: &Drive) -> Vec<Part> {
     let geometry = drive.resolved().geometry();
     let mut of_channel = vec![0; geometry.channels as usize];
@@ -88,7 +89,7 @@ fn parts(drive: &Drive) -> Vec<Part> {
     parts
 }
 
-/// What tells the viewer the names and the order of channels and parts.
+/// Returns the events that define the names and the order of channels and parts for the viewer.
 fn names(parts: &[Part]) -> impl Iterator<Item = Value> + '_ {
     parts.iter().flat_map(|part| {
         let (pid, tid) = (part.process(), part.number);

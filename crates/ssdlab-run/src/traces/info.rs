@@ -80,7 +80,7 @@ const MOST_SECTORS: u32 = 1 << 27;
 
 /// Sectors of several requests that the profiler follows in one step: 1 GiB.
 const CHECK_SECTORS: u64 = 1 << 21;
-/// The least number of page runs for which one memory check makes room. A run has 2 MiB.
+/// The least number of page runs for which one memory check makes room. They take 2 MiB of memory.
 const CHECK_RUNS: u64 = 1 << 13;
 
 /// Returns how many of the first requests the profiler follows in one step: as many as have at most
