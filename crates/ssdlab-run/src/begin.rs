@@ -1,5 +1,5 @@
-//! What the drives of several plans begin with: the first that needs it makes it, each goes on with
-//! a copy of its own, and the last takes it.
+//! Start states shared by several plans. The first plan that needs one creates it, each plan gets a
+//! copy, and the last plan takes the original.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,24 +10,24 @@ use ssdlab_core::drive::{Media, Start};
 use crate::precondition::Settled;
 use crate::state::Header;
 
-/// What a plan's drive begins with, where others' do, too.
+/// The start state that a plan's drive shares with those of other plans.
 #[derive(Clone, Debug)]
 pub enum Begins {
-    /// As drawn.
+    /// Drawn at random.
     Drawn(Arc<Common<Start>>),
-    /// As a state file says.
+    /// Read from a state file.
     Saved(Arc<Common<(Header, Media)>>),
-    /// As it is once it was overwritten until it was steady.
+    /// Overwritten until the drive was steady.
     Steady(Arc<Common<(Drive, Settled)>>),
 }
 
-/// Something that several plans need.
+/// A value that several plans need.
 #[derive(Debug)]
 pub struct Common<T>(Mutex<Inside<T>>);
 
 #[derive(Debug)]
 struct Inside<T> {
-    /// How many have not asked for it.
+    /// The number of plans that have not asked for it yet.
     left: usize,
     made: Option<T>,
 }
@@ -37,8 +37,8 @@ impl<T: Clone> Common<T> {
         Arc::new(Common(Mutex::new(Inside { left: plans, made: None })))
     }
 
-    /// It, for one plan, and whether another has made it; who asks meanwhile waits. `None` if it
-    /// was stopped.
+    /// Returns the value for one plan, and whether another plan made it. While one plan makes it,
+    /// the others wait. Returns `None` if stopped.
     pub fn get(
         &self,
         make: impl FnOnce() -> Result<Option<T>, Fault>,

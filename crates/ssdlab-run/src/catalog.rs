@@ -1,4 +1,4 @@
-//! Devices and schemes by their names, and the config that they are parts of.
+//! Finds devices and schemes by name, and defines the config of a run.
 
 use ssdlab_base::Fault;
 use ssdlab_config::Layers;
@@ -7,23 +7,23 @@ use ssdlab_core::config::RENAMED;
 use ssdlab_core::config::catalog::{Entry, PRESETS, SCHEMES};
 use ssdlab_workload::WorkloadConfig;
 
-/// A drive and its closed-form workload.
+/// The config of a drive and its closed-form workload.
 pub type RunConfig = DriveConfig<WorkloadConfig>;
 
-/// The layers of a device.
+/// Returns the config layers of a device.
 ///
 /// # Errors
-/// When there is none of this name.
+/// When no device has this name.
 pub(crate) fn device(name: &str) -> Result<Layers, Fault> {
     let preset = find(PRESETS, "--device", "a device", name)?;
     let layers = RENAMED.into_iter().fold(Layers::new(), Layers::renamed);
     Ok(laid(layers, "preset", preset))
 }
 
-/// The layers of a device and of a scheme on it.
+/// Returns the config layers of a device and of a scheme on it.
 ///
 /// # Errors
-/// When there is none of one of these names.
+/// When no device or no scheme has this name.
 pub(crate) fn device_and_scheme(name: &str, scheme: &str) -> Result<Layers, Fault> {
     let below = device(name)?;
     Ok(laid(below, "scheme", find_scheme("--scheme", scheme, name)?))
@@ -48,14 +48,14 @@ fn find(
     })
 }
 
-/// The schemes that have this name in their families.
+/// Returns the schemes with this name, of all families.
 fn namesakes(name: &str) -> impl Iterator<Item = &'static Entry> {
     SCHEMES
         .iter()
         .filter(move |entry| entry.name.split_once('/').is_some_and(|(_, own)| own == name))
 }
 
-/// The scheme of this name; a bare one is of the device's own family.
+/// Returns the scheme of this name. A bare name selects a scheme of the device's family.
 fn find_scheme(option: &str, name: &str, device: &str) -> Result<&'static Entry, Fault> {
     let family = |entry: &Entry| entry.name.split('/').next().unwrap_or_default().to_owned();
     let other = namesakes(name).next();
@@ -67,10 +67,10 @@ fn find_scheme(option: &str, name: &str, device: &str) -> Result<&'static Entry,
     })
 }
 
-/// The text of a preset.
+/// Returns the text of a preset.
 ///
 /// # Errors
-/// When there is no such preset.
+/// When no such preset exists.
 pub fn preset_text(name: &str) -> Result<String, Fault> {
     let entry = find(PRESETS, "preset", "a device", name)?;
     Ok(match entry.over {
@@ -86,7 +86,7 @@ pub fn preset_text(name: &str) -> Result<String, Fault> {
     })
 }
 
-/// Sets what `over` says in `under`.
+/// Overrides values in `under` with those in `over`, table by table.
 fn lay_over(under: &mut toml::Table, over: toml::Table) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
@@ -96,10 +96,11 @@ fn lay_over(under: &mut toml::Table, over: toml::Table) {
     }
 }
 
-/// The text of a scheme; its family may be left out if only one has it.
+/// Returns the text of a scheme. The family may be omitted if only one family has a scheme of this
+/// name.
 ///
 /// # Errors
-/// When there is no such scheme, or there are several.
+/// When no such scheme exists, or several do.
 pub fn scheme_text(name: &str) -> Result<&'static str, Fault> {
     let namesakes: Vec<&Entry> = namesakes(name).collect();
     match namesakes[..] {
@@ -113,12 +114,12 @@ pub fn scheme_text(name: &str) -> Result<&'static str, Fault> {
     }
 }
 
-/// The JSON Schema of a config.
+/// Returns the JSON Schema of a config.
 pub fn schema() -> serde_json::Value {
     ssdlab_config::json_schema::<RunConfig>()
 }
 
-/// Every key of a config, as a table in Markdown.
+/// Returns every key of a config, as a table in Markdown.
 pub fn keys_markdown() -> String {
     ssdlab_config::markdown::<RunConfig>()
 }

@@ -1,4 +1,5 @@
-//! Chips of a device's make, characterised as a laboratory would: cycled, programmed, baked, read.
+//! Measures chips of a device's type as a laboratory does: it cycles, programs, bakes and reads
+//! them.
 
 use std::sync::atomic::Ordering;
 
@@ -12,35 +13,35 @@ use crate::control::Control;
 use crate::plan::Plan;
 use crate::prepare::Prepared;
 
-/// The temperature in degrees Celsius at which times between erases are stated. Source: ReadGuard,
+/// The temperature in degrees Celsius to which times between erases refer. Source: ReadGuard,
 /// section 4.1.
 const BASE_CELSIUS: f64 = 30.0;
 
-/// What is measured.
+/// The measurements to make.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// How many chips, all of the device's make, none of them in the drive itself.
+    /// The number of chips. All are of the device's type, and none is a chip of the drive itself.
     pub chips: u32,
-    /// How many blocks of each, evenly from its first to its last.
+    /// The number of blocks of each chip, evenly from its first to its last.
     pub blocks: u32,
     /// P/E cycles at which each block is measured.
     pub cycles: Vec<f64>,
-    /// What happens to a block between program and read: hours at a temperature, page reads.
+    /// Conditions between program and read: hours, temperature in °C, and page reads.
     pub conditions: Vec<(f64, f64, u32)>,
-    /// Hours between erases at 30 °C, by turns from block to block.
+    /// Hours between erases at 30 °C. The blocks use these values in turn.
     pub dwell_h: Vec<f64>,
 }
 
-/// The most rows: what memory holds.
+/// The most rows. Memory must hold them.
 pub const ROWS_MOST: u64 = 20_000_000;
 
-/// Measures chips of a plan's device; the samples, and the hash of the config that made them;
-/// `None` if it was stopped.
+/// Measures chips of a plan's device. Returns the samples and the hash of the config that generated
+/// them; `None` if stopped.
 ///
 /// # Errors
-/// The first thing that is wrong with the plan; physics other than `retries`; more chips or blocks
-/// than can be told apart, or more rows than are kept.
+/// The first fault of the plan; physics other than `retries`; more chips or blocks than block
+/// numbers can distinguish; more rows than [`ROWS_MOST`].
 pub fn measure(
     plan: &Plan,
     order: &Order,
@@ -91,11 +92,12 @@ pub fn measure(
     Ok(Some((samples, prepared.effective.hash().to_owned())))
 }
 
-/// Where blocks are measured.
+/// The physics under which blocks are measured.
 struct Bench<'a> {
     survey: Survey<'a>,
     pages: u16,
-    /// The drive's temperature, for which the physics holds, and the energy that converts others.
+    /// The drive's temperature in degrees Celsius, to which the physics refers. `activation_ev` is
+    /// the activation energy in electronvolts that converts other temperatures.
     celsius: f64,
     activation_ev: f64,
 }
@@ -111,13 +113,13 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Time at the drive's temperature that so many hours at another count for.
+    /// Converts hours at a temperature to a time at the drive's temperature.
     fn time(&self, hours: f64, celsius: f64) -> Nanos {
         let faster = acceleration(celsius, self.celsius, self.activation_ev);
         Nanos::from_ns((hours * 3600e9 * faster).round() as u64)
     }
 
-    /// Adds the rows of a block, whose chip is the last and which is itself the last of its chip.
+    /// Adds the rows of block number `block`. It is the last block of the last chip in `samples`.
     fn block(&self, order: &Order, block: u32, dwell_h: f64, samples: &mut Samples) {
         let (chip, place) = (samples.chips.len() as u32 - 1, samples.blocks.len() as u32 - 1);
         let dwell = self.time(dwell_h, BASE_CELSIUS);

@@ -1,4 +1,4 @@
-//! The drive of a plan in a state file, and from one.
+//! Saves the drive of a plan to a state file, and restores it.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use crate::precondition::Settled;
 use crate::prepare::Prepared;
 use crate::state::{self, Header, START_KEY_OF_RUN, StateFile};
 
-/// Sections of the config that decide what the contents mean.
+/// Sections of the config that the contents depend on.
 const BINDING: [&str; 2] = ["geometry", "physics"];
 
-/// Keeps what the idle drive of a plan holds in a new file; what the file says of itself.
+/// Saves the contents of a plan's idle drive to a new file. Returns the header of the file.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -40,18 +40,18 @@ pub(crate) fn save(
     state::save(drive, known, to)
 }
 
-/// The drive of a plan, holding what a state file says, and whether that was read for another plan;
-/// `None` if it was stopped meanwhile.
+/// Restores the drive of a plan from a state file; `None` if stopped. Also returns whether another
+/// plan read the file already.
 ///
 /// # Errors
-/// When the file is damaged, or belongs to another drive.
+/// When the file is damaged or belongs to another drive.
 pub(crate) fn drive_from(
     prepared: &Prepared,
     path: &Path,
     control: &Control,
 ) -> Result<Option<(Drive, bool)>, Fault> {
     let name = path.display().to_string();
-    // What is no drive of this shape is not read.
+    // Check the header before the contents, so that a state of another drive is not read.
     let load = || {
         let state = StateFile::open(path, control)?;
         check_fits(prepared, &name, &state.header)?;
@@ -74,14 +74,14 @@ pub(crate) fn drive_from(
     }
 }
 
-/// The fault of a state whose drive has another number of pages.
+/// Returns the fault for a state whose drive has another number of pages.
 fn other_drive(prepared: &Prepared, name: &str, header: &Header) -> Fault {
     Fault::new(name, "the state of another drive")
         .got(format!("{} with {} logical pages", header.device, header.logical_pages))
         .expected(format!("{} logical pages", prepared.resolved.logical_pages))
 }
 
-/// Refuses a state that is not of the drive of a plan.
+/// Refuses a state that does not belong to the drive of a plan.
 fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fault> {
     if header.seed != prepared.plan.seed {
         return Err(Fault::new(name, "the seed of the state")
@@ -98,7 +98,7 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
                 .expected(own));
         }
     }
-    // How its pages were programmed; a state that knows one way fits every drive.
+    // Compare the program modes. A state with a single mode fits every drive.
     let ways = |config: &Value| config["timing"]["program_modes"].clone();
     if !ways(&header.config).is_null() && ways(&header.config) != ways(&config) {
         return Err(Fault::new(name, "the state of a drive with other timing.program_modes")
@@ -106,8 +106,7 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
             .expected(ways(&config))
             .hint("a state saved under the scheme conventional fits every scheme"));
     }
-    // What was written in the conventional order may go on in the relaxed one, and not the other
-    // way.
+    // A drive written in strict page order may continue in relaxed order, but not the reverse.
     let order = |config: &Value| config["ftl"]["page_order"].clone();
     if order(&header.config) != order(&config) && order(&config) == "strict" {
         return Err(Fault::new(name, "the state of a drive whose pages go in another order")
@@ -130,7 +129,7 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
     Ok(())
 }
 
-/// The first key below this one that two configs have otherwise, and what it is in each.
+/// Returns the first key below `key` in which two configs differ, with both values.
 fn apart<'a>(key: String, a: &'a Value, b: &'a Value) -> Option<(String, &'a Value, &'a Value)> {
     let (Some(of_a), Some(of_b)) = (a.as_object(), b.as_object()) else {
         return (a != b).then_some((key, a, b));

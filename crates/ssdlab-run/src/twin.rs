@@ -10,10 +10,10 @@ use ssdlab_workload::{Kind, parse_spec};
 use crate::plan::Plan;
 use crate::traces::twin_of;
 
-/// The twin that a plan names, if its workload is one: `dlv/hm0`, or `hm0` on a drive of DLV.
+/// Returns the twin that a plan's workload names: `dlv/hm0`, or `hm0` on a device of DLV.
 ///
 /// # Errors
-/// When its workload is no closed form and no twin, or several twins'.
+/// When the workload is neither a closed form nor a twin, or when several twins have the name.
 pub(crate) fn of(plan: &Plan) -> Result<Option<&'static Twin>, Fault> {
     let Some(name) = plan.workload.as_deref().filter(|_| plan.trace.is_none()) else {
         return Ok(None);
@@ -38,8 +38,8 @@ pub(crate) fn of(plan: &Plan) -> Result<Option<&'static Twin>, Fault> {
     })
 }
 
-/// The fault of a trace that cannot be opened; if there is no such file and a workload is called
-/// so, with how that is run.
+/// Returns the fault of a trace that cannot be opened. If no such file exists and a workload has
+/// the name, it adds a hint on how to run that workload.
 pub(crate) fn missed(spec: &str, plan: &Plan, fault: Fault) -> Fault {
     let is_closed = Kind::NAMES.contains(&spec) && !Path::new(spec).exists();
     match twin_of(spec, family(&plan.device)) {
@@ -52,13 +52,13 @@ pub(crate) fn missed(spec: &str, plan: &Plan, fault: Fault) -> Fault {
     }
 }
 
-/// The family of twins that a device is of, if it is of one.
+/// Returns the family of twins that a device belongs to, if any.
 pub(crate) fn family(device: &str) -> Option<&'static str> {
     let mut families = catalogue().iter().map(|twin| twin.family.as_str());
     families.find(|family| device.starts_with(&format!("{family}-")))
 }
 
-/// Refuses a mix on a drive with fewer queues than it has members.
+/// Refuses a mix of twins on a drive with fewer queues than members.
 pub(crate) fn check_queues(twin: &Twin, effective: &Effective, queues: u8) -> Result<(), Fault> {
     let members = twin.members().len();
     if members <= usize::from(queues) {
@@ -70,7 +70,8 @@ pub(crate) fn check_queues(twin: &Twin, effective: &Effective, queues: u8) -> Re
     }
 }
 
-/// Refuses a twin that reaches beyond the `most` that a drive holds, unless it is folded.
+/// Refuses a twin with a footprint above `most`, the capacity of the drive, unless addresses are
+/// folded.
 pub(crate) fn check_footprint(twin: &Twin, most: Bytes, wrap: bool) -> Result<(), Fault> {
     if wrap || twin.bytes() <= most.get() {
         return Ok(());

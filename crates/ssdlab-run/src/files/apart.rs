@@ -1,4 +1,4 @@
-//! That no file is written which is read, or written twice.
+//! Checks that no file is both read and written, or written twice.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -13,38 +13,38 @@ use super::{folder_of, followed};
 pub struct NamedFile {
     /// The option, such as `--trace`.
     pub option: String,
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
 }
 
 impl NamedFile {
-    /// The file that this option names.
+    /// Creates the pair of an option and the file that it names.
     pub fn new(option: impl Into<String>, path: impl Into<PathBuf>) -> NamedFile {
         NamedFile { option: option.into(), path: path.into() }
     }
 }
 
-/// What two names of one file have in common: hard links and symbolic links are seen through.
+/// The identity of a file, the same for all its names. Hard links and symbolic links are resolved.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
-    /// Device and number of a file that is there.
+    /// Device and inode number of an existing file.
     There(u64, u64),
-    /// Where a file would be.
+    /// The resolved path of a file that does not exist.
     Not(PathBuf),
 }
 
-/// Refuses a file that is read and to be written, or that is to be written twice.
+/// Refuses a file that would be both read and written, or written twice.
 ///
 /// # Errors
-/// The first file of `written` that is another's, too; it names both options.
+/// The first file of `written` that appears before. The fault names both options.
 pub fn check_apart<'a>(
     read: impl IntoIterator<Item = &'a NamedFile>,
     written: impl IntoIterator<Item = &'a NamedFile>,
 ) -> Result<(), Fault> {
     let mut known: BTreeMap<Identity, (&str, &str)> = BTreeMap::new();
     for file in read {
-        // A command that reads from a pipe what it writes to it would wait for itself; a device may
-        // be both.
+        // A command that reads a pipe and writes to it would wait for itself. A device may be both
+        // read and written.
         if file.path.metadata().is_ok_and(|about| about.is_file() || about.file_type().is_fifo()) {
             known.insert(identity(&file.path), (&file.option, "reads"));
         }

@@ -1,8 +1,8 @@
-//! Files that appear whole, or not at all, and files that must not be mistaken for one another.
+//! Output files that appear only when complete, and checks that files are distinct.
 //!
-//! A new file has no name until it is whole, so that nothing is left of it however the process
-//! ends. Where a file system cannot do that, it has a name of its own beside its target, which
-//! [`remove_unfinished`] knows.
+//! A new file has no name until it is complete, so that an interrupted process leaves nothing
+//! behind. On a file system without such files, it has a temporary name beside its target.
+//! [`remove_unfinished`] removes files with such names.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
@@ -22,18 +22,18 @@ mod writer;
 pub use apart::{NamedFile, check_apart};
 pub use writer::Writer;
 
-/// Symbolic links that are followed one after another: as many as Linux follows.
+/// The most symbolic links followed in a row, as in Linux.
 const LINKS_MOST: usize = 40;
 
-/// Files that have a name and are not whole.
+/// Incomplete files that have a name.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes files that are not whole: for a process that ends and does not wait for the threads that
-/// write them.
+/// Removes incomplete files. A process calls it when it ends without waiting for the threads that
+/// write.
 pub fn remove_unfinished() {
     for path in unfinished().drain(..) {
         let _ = fs::remove_file(path);
@@ -43,23 +43,23 @@ pub fn remove_unfinished() {
 /// A file that is being written.
 #[derive(Debug)]
 pub struct NewFile {
-    /// The option that names the file, with which messages begin; may be empty.
+    /// The option that names the file. Messages begin with it; may be empty.
     option: String,
-    /// The path as it was given.
+    /// The path as the user gave it.
     path: PathBuf,
-    /// Where the file will be: behind all symbolic links, which stay.
+    /// The final path, with all symbolic links resolved. The links remain.
     target: PathBuf,
     part: Part,
     refused: FirstRefusal,
 }
 
-/// A file that is not whole yet.
+/// A file that is not complete yet.
 #[derive(Debug)]
 enum Part {
-    /// It vanishes with its last descriptor.
+    /// The system removes it when its last descriptor closes.
     #[cfg(target_os = "linux")]
     Unnamed(File),
-    /// It is removed when it is dropped.
+    /// Removed when dropped.
     Named(NamedTempFile),
 }
 
@@ -83,15 +83,15 @@ impl NewFile {
         })
     }
 
-    /// What it is written by.
+    /// Returns a writer to the file.
     pub fn writer(&self) -> Writer<&File> {
         Writer::new(self.file(), &self.refused)
     }
 
-    /// As [`NewFile::writer`], for those that keep what they write to.
+    /// Returns a writer that owns its descriptor, for libraries that keep the writer.
     ///
     /// # Errors
-    /// When the process has no descriptor left.
+    /// When the process has no free descriptor.
     pub fn owned_writer(&self) -> Result<Writer<File>, Fault> {
         let file = self.file().try_clone().map_err(|error| self.unwritable(error))?;
         Ok(Writer::new(file, &self.refused))
@@ -113,7 +113,8 @@ impl NewFile {
         self.writer().write_all(bytes).map_err(|error| self.unwritable(error))
     }
 
-    /// The fault of a write that failed: with the system's reason if it refused one.
+    /// Returns the fault of a failed write. It prefers the system's reason, if the system refused a
+    /// write.
     pub fn unwritable(&self, error: impl std::fmt::Display) -> Fault {
         match self.refused.get() {
             Some(reason) => unwritable(&self.option, &self.path, reason),
@@ -121,32 +122,31 @@ impl NewFile {
         }
     }
 
-    /// The fault of a write that the system refused, if it did, in place of what became of that.
+    /// Replaces a fault by the system's refusal of a write that caused it, if there was one.
     pub fn cause_of(&self, fault: Fault) -> Fault {
         if self.refused.get().is_some() { self.unwritable(&fault) } else { fault }
     }
 
-    /// Puts the file where it belongs, in place of what is there. Its bytes are on the disk before
-    /// its name is.
+    /// Puts the file in place of its target. The data reaches the disk before the name does.
     ///
     /// # Errors
-    /// When it cannot be there.
+    /// When the file cannot be put there.
     pub fn persist(self) -> Result<(), Fault> {
         if let Ok(before) = self.target.metadata() {
-            // As far as they can be kept: a file of another user has rights that cannot.
+            // Keep the permissions as far as possible: those of another user's file cannot be kept.
             let _ = self.file().set_permissions(before.permissions());
         }
         self.file().sync_all().map_err(|error| self.unwritable(error))?;
         let NewFile { option, path, target, part, .. } = self;
         part.put(&target).map_err(|error| unwritable(&option, &path, error))?;
-        // A folder that cannot be synchronised holds the file all the same.
+        // If the folder cannot be synchronised, it holds the file nevertheless.
         let _ = File::open(folder_of(&target)).and_then(|folder| folder.sync_all());
         Ok(())
     }
 }
 
 impl Part {
-    /// An empty file on the disk of this folder.
+    /// Creates an empty file on the file system of this folder.
     fn new(folder: &Path) -> io::Result<Part> {
         #[cfg(target_os = "linux")]
         if let Ok(file) = unnamed::open(folder) {
@@ -169,14 +169,15 @@ impl Part {
     }
 }
 
-/// Names for files that stand beside others for a while: short, for names have a longest one.
+/// Returns a builder of temporary names beside other files. They are short, because file names have
+/// a maximum length.
 fn beside() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(".ssdlab-").suffix(".part").rand_bytes(12);
     builder
 }
 
-/// A file with a name of its own in this folder, with the rights that any new file has.
+/// Creates a file with a temporary name in this folder, with the permissions of any new file.
 fn named(folder: &Path) -> io::Result<NamedTempFile> {
     let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
     let file = beside().make_in(folder, open)?;
@@ -187,11 +188,11 @@ fn named(folder: &Path) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Where a path leads, behind all symbolic links at its end, whether anything is there or not.
+/// Resolves all symbolic links at the end of a path. The final path need not exist.
 ///
 /// # Errors
-/// When they lead in a circle, or to a file that a process has open: one put in its place would
-/// have neither what is in that nor what is still written to it.
+/// When the links form a loop, or lead to an open file of a process. A file put in its place would
+/// lack the old contents and everything still written to them.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..=LINKS_MOST {
@@ -205,20 +206,20 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     Err(rustix::io::Errno::LOOP.into())
 }
 
-/// Whether a link is the kernel's name for something that a process has open, such as what
-/// `/dev/stdout` leads to.
+/// Returns whether a link is the kernel's name for an open file of a process, such as the target of
+/// `/dev/stdout`.
 #[cfg(target_os = "linux")]
 fn is_of_a_process(link: &Path) -> bool {
     rustix::fs::statfs(folder_of(link))
         .is_ok_and(|about| about.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 
-/// The folder of a file.
+/// Returns the folder of a file.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Refuses what no file can be put in place of.
+/// Refuses a target that no file can replace.
 fn check_writable(target: &Path) -> io::Result<()> {
     if target.as_os_str().is_empty() {
         return Err(rustix::io::Errno::NOENT.into());
@@ -233,7 +234,7 @@ fn check_writable(target: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns what something is that is no regular file.
+/// Returns a description of anything that is not a regular file.
 pub(crate) fn no_file(about: &Metadata) -> Option<&'static str> {
     if about.is_file() {
         None
@@ -255,7 +256,7 @@ mod tests {
 
     use super::*;
 
-    /// A new file at this path, made as it is on every file system.
+    /// Begins a new file at this path, with or without a temporary name.
     fn begun(path: &Path, is_named: bool) -> NewFile {
         let file = NewFile::new("", path).unwrap();
         if is_named {
@@ -313,11 +314,11 @@ mod tests {
     fn what_a_process_leaves_in_a_hurry_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        // As with a thread that is not waited for: it is never dropped.
+        // A thread that nobody joins never drops its file.
         std::mem::forget(begun(&path, true));
         begun(&path, true).persist().unwrap();
         assert_eq!(names(folder.path()).len(), 2);
-        // Other tests write files of their own meanwhile.
+        // Other tests write their own files at the same time.
         let ours = |path: &PathBuf| path.starts_with(folder.path());
         let (left, others) = unfinished().drain(..).partition(ours);
         *unfinished() = left;

@@ -1,4 +1,4 @@
-//! Files without a name, which can be given one (Linux).
+//! Files without a name, which can get one later (Linux).
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -8,35 +8,36 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Opens a file without a name on the disk of this folder, with the rights that any new file has.
+/// Opens a file without a name on the file system of this folder, with the permissions of any new
+/// file.
 ///
 /// # Errors
-/// When the file system knows none, or the process has no way back to one.
+/// When the file system does not support such files, or `/proc` is not available.
 pub(super) fn open(folder: &Path) -> io::Result<File> {
     let mut options = File::options();
     let file = options.read(true).write(true).custom_flags(libc::O_TMPFILE).open(folder)?;
     way_to(&file).symlink_metadata().map(|_| file)
 }
 
-/// Gives the file this name, in place of a file that has it.
+/// Gives the file this name, and replaces a file that already has it.
 ///
 /// # Errors
-/// When it cannot have it.
+/// When the file cannot get the name.
 pub(super) fn put(file: &File, target: &Path) -> io::Result<()> {
     match link(file, target) {
-        // A link replaces nothing: the file needs a name from which it can be renamed.
+        // A link cannot replace a file. The file first gets a temporary name, and is then renamed.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let folder = super::folder_of(target);
             let (_, beside) =
                 super::beside().make_in(folder, |path| link(file, path))?.into_parts();
-            // It is removed if it cannot be renamed.
+            // Dropping `beside` removes the file. Keep it after a successful rename.
             fs::rename(&beside, target).map(|()| std::mem::forget(beside))
         }
         linked => linked,
     }
 }
 
-/// Gives the file a name that nothing has.
+/// Gives the file a new name.
 fn link(file: &File, path: &Path) -> io::Result<()> {
     let c_string = |path: &Path| CString::new(path.as_os_str().as_bytes());
     let (from, to) = (c_string(&way_to(file))?, c_string(path)?);
@@ -48,7 +49,7 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The name that leads back to an open file.
+/// Returns the name in `/proc` of an open file.
 fn way_to(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }

@@ -1,24 +1,24 @@
-//! What a new file is written by.
+//! The writer of a new file.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, OnceLock};
 
-/// The first write of a file that the system refused.
+/// The first write to a file that the system refused.
 ///
-/// A library that writes may hide it behind words of its own, such as "External: …" or "The
-/// serialize buffer is full".
+/// A library may hide the refusal behind its own words, such as "External: …" or "The serialize
+/// buffer is full".
 #[derive(Clone, Default, Debug)]
 pub(super) struct FirstRefusal(Arc<OnceLock<String>>);
 
 impl FirstRefusal {
-    /// What the system said.
+    /// Returns the error text of the system.
     pub(super) fn get(&self) -> Option<&str> {
         self.0.get().map(String::as_str)
     }
 
     fn keep<T>(&self, done: io::Result<T>) -> io::Result<T> {
         match &done {
-            // Who writes tries again.
+            // The caller repeats an interrupted write.
             Err(error) if error.kind() != ErrorKind::Interrupted => {
                 self.0.get_or_init(|| error.to_string());
             }
@@ -28,7 +28,7 @@ impl FirstRefusal {
     }
 }
 
-/// Writes to a new file, which then knows why a write failed.
+/// Writes to a new file, and keeps the reason if a write fails.
 #[derive(Debug)]
 pub struct Writer<W> {
     to: W,

@@ -1,4 +1,4 @@
-//! What papers say of a preset's blocks, beside what the model gives.
+//! Compares figures that papers report for a preset's blocks with those of the model.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_core::ProgramMode;
@@ -8,54 +8,55 @@ use ssdlab_core::metadata::block_class::{BlockClassChoice, FactoryConfig};
 use super::Program;
 use super::sample::{Sample, Sampler};
 
-/// What is compared.
+/// The compared quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
-    /// Raw bit error rate of the median block by days.
+    /// Raw bit error rate of the median block, by days.
     RberAtAge,
-    /// Days from which the median block of a class needs a level.
+    /// Days after which the median block of a class needs a level.
     LevelStart,
-    /// Raw bit error rate that a level decodes.
+    /// The highest raw bit error rate that a level decodes.
     Capability,
-    /// Microseconds of a read from the level needed, by raw bit error rate.
+    /// Time in microseconds of a read from the needed level, by raw bit error rate.
     ReadTime,
-    /// Time of a program over the normal one's, by raw bit error rate over the normal one's.
+    /// Program time divided by the normal mode's, by raw bit error rate divided by the normal
+    /// mode's.
     ProgramTime,
-    /// Retries of the worst block over those of the best, by days.
+    /// Retries of the worst block divided by those of the best, by days.
     RetriesRatio,
-    /// Retries of the best block by days.
+    /// Retries of the best block, by days.
     RetriesLeast,
-    /// Retries of the worst block by days.
+    /// Retries of the worst block, by days.
     RetriesMost,
-    /// Retries of the worst block by days, less those of the best whose data is fresh.
+    /// Retries of the worst block, minus those of the best block with fresh data, by days.
     BlocksApart,
-    /// The most retries between the worst and the best page of a block by days.
+    /// The largest difference in retries between two pages of a block, by days.
     PagesApart,
 }
 
-/// A figure of a paper and the model's.
+/// A figure of a paper, with that of the model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Anchor {
-    /// What is compared.
+    /// The compared quantity.
     pub what: What,
-    /// The class of blocks, where there is one.
+    /// The class of blocks, if the figure has one.
     pub group: Option<String>,
-    /// P/E cycles, where they are not those of the start.
+    /// P/E cycles, if they differ from those at the start.
     pub cycles: Option<f64>,
-    /// Days, levels or a rate.
+    /// The condition: days, a level or a rate.
     pub at: f64,
-    /// The paper's figure.
+    /// The figure of the paper.
     pub paper: f64,
-    /// The model's; absent if the config has nothing to compare.
+    /// The figure of the model; absent if the config has nothing comparable.
     pub model: Option<f64>,
-    /// The model's less the paper's.
+    /// The model's figure minus the paper's.
     pub difference: Option<f64>,
-    /// Where the paper says it.
+    /// The place in the paper.
     pub source: String,
 }
 
-/// Figures of a paper as they are written down.
+/// Figures of a paper, as the file of anchors stores them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Published {
@@ -74,7 +75,8 @@ struct File {
     anchors: Vec<Published>,
 }
 
-/// What papers say of a device, or of the one whose sister it is; and of which.
+/// Returns the figures that papers report for a device, or for the device it derives from, and the
+/// name of that device.
 pub(super) fn of(device: &str) -> Option<(&'static str, Vec<Published>)> {
     let sister = PRESETS.iter().find(|preset| preset.name == device).and_then(|own| own.over);
     let of_name = |wanted: &str| ANCHORS.iter().find(|(name, _)| *name == wanted);
@@ -83,18 +85,19 @@ pub(super) fn of(device: &str) -> Option<(&'static str, Vec<Published>)> {
     Some((device, file.anchors))
 }
 
-/// What is set beside the papers.
+/// The model that is compared with the papers.
 pub(super) struct Model<'a> {
     sampler: &'a Sampler<'a>,
     cycles: f64,
     all: Sample,
-    /// Strong blocks and normal ones: the config's classes if they are two, else as DLV has them.
+    /// Strong blocks. They and the normal blocks are the config's two classes, if it has two.
+    /// Otherwise they are the classes of DLV.
     strong: Sample,
     normal: Sample,
     programs: Vec<Program>,
 }
 
-/// The oldest data that is looked at, in days.
+/// The age of the oldest data considered, in days.
 const OLDEST: f64 = 3650.0;
 
 impl<'a> Model<'a> {
@@ -122,7 +125,7 @@ impl<'a> Model<'a> {
         Model { sampler, cycles, all, strong, normal, programs }
     }
 
-    /// Figures of a paper, each beside the model's.
+    /// Returns the figures of a paper, each with that of the model.
     pub(super) fn compare(&self, published: &Published) -> Vec<Anchor> {
         let pairs = published.at.iter().zip(&published.values);
         let row = |(&at, &value): (&f64, &f64)| {
@@ -142,7 +145,8 @@ impl<'a> Model<'a> {
         pairs.map(row).collect()
     }
 
-    /// As it is compared: programs by their ratios to the normal one, all else as it is written.
+    /// Scales a figure for comparison. Program times become ratios to the normal mode; all others
+    /// stay.
     fn scaled(&self, published: &Published, at: f64, value: f64) -> (f64, f64) {
         let normal =
             published.normal.and_then(|rate| published.at.iter().position(|&at| at == rate));
@@ -184,12 +188,12 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Retries of the best block and of the worst at an age in days.
+    /// Returns the retries of the best and of the worst block at an age in days.
     fn ends(&self, published: &Published, days: f64) -> Option<(f64, f64)> {
         self.sampler.retries(&self.all, published.cycles.unwrap_or(self.cycles), days)
     }
 
-    /// Days after which the median block reads worse than this rate.
+    /// Returns the days after which the median block exceeds this rate.
     fn age_of(&self, sample: &Sample, rate: f64) -> Option<f64> {
         let worse = |days| self.sampler.median(sample, self.cycles, days) > rate;
         let (mut young, mut old) = (0.0, OLDEST);

@@ -1,7 +1,7 @@
-//! What the blocks of a device really are: asked of the physics alone, no drive, no workload.
+//! The true properties of a device's blocks, computed by the physics without a drive or a workload.
 //!
-//! A reading order: this file says what is told, [`sample`] how blocks are asked, [`anchors`] what
-//! papers say of the same.
+//! Suggested reading order: this file defines the figures, [`sample`] evaluates blocks, and
+//! [`anchors`] compares them with papers.
 
 mod anchors;
 mod sample;
@@ -21,148 +21,150 @@ use sample::{Sample, Sampler};
 use crate::plan::Plan;
 use crate::prepare::Prepared;
 
-/// What the blocks of a device are. Every rate is that of a block's worst page, every time that of
-/// a whole page of the lowest type, on an idle drive.
+/// The properties of a device's blocks. Every rate is that of a block's worst page. Every time is
+/// that of a whole page of the lowest type, on an idle drive.
 #[derive(Clone, Debug, Serialize)]
 pub struct Physics {
-    /// The preset.
+    /// The name of the preset.
     pub device: String,
-    /// The scheme.
+    /// The name of the scheme.
     pub scheme: String,
-    /// The seed that decides what each block is.
+    /// The seed, which decides the properties of each block.
     pub seed: u64,
-    /// The config's hash.
+    /// The hash of the config.
     pub config_hash: String,
     /// `levels` or `retries`.
     pub model: &'static str,
     /// Blocks of the device.
     pub blocks: u32,
-    /// P/E cycles at the start, with which lines over age are drawn.
+    /// P/E cycles at the start. The lines over age hold for this wear.
     pub pe_cycles: u32,
     /// Whether reads get worse with the age of the data.
     pub heeds_age: bool,
     /// Whether reads get worse with P/E cycles.
     pub heeds_wear: bool,
-    /// The levels that a read climbs, of normally programmed pages.
+    /// The levels that a read climbs, for pages programmed in the normal mode.
     pub levels: Vec<Level>,
-    /// The ways to program, the normal one first.
+    /// The program modes, the normal one first.
     pub programs: Vec<Program>,
-    /// Classes of blocks, or quantiles where all are of one class.
+    /// Classes of blocks; quantiles of all blocks if there is only one class.
     pub groups: Vec<Group>,
-    /// How the rates with which blocks were made are distributed.
+    /// Distribution of the blocks' base error rates.
     pub base: Base,
-    /// What papers say of this device's blocks, beside the model; empty if the config changes its
-    /// physics.
+    /// Figures of papers on this device's blocks, with those of the model; empty if the config
+    /// changes the physics or the times of the preset.
     pub anchors: Vec<Anchor>,
 }
 
-/// A sensing level, or a step of a ladder of read retries.
+/// A sensing level, or a step of a read-retry ladder.
 #[derive(Clone, Debug, Serialize)]
 pub struct Level {
-    /// Sensing levels from 1, or retries from 0.
+    /// The number of this level from 1, or of this retry from 0.
     pub needed: u32,
-    /// Raw bit error rate that it decodes.
+    /// The highest raw bit error rate that it decodes.
     pub capability: f64,
-    /// Sensing, transfer and decoding of an attempt at this level.
+    /// Time to sense in one attempt at this level, in microseconds.
     pub sense_us: f64,
-    /// See `sense_us`.
+    /// Time to transfer in one attempt, in microseconds.
     pub transfer_us: f64,
-    /// See `sense_us`.
+    /// Time to decode in one attempt, in microseconds.
     pub decode_us: f64,
-    /// A read that begins at this level and decodes.
+    /// Time of a read that begins at this level and decodes, in microseconds.
     pub direct_us: f64,
-    /// A read that begins at the first level and climbs to this one.
+    /// Time of a read that begins at the first level and climbs to this one, in microseconds.
     pub climb_us: f64,
 }
 
-/// A way to program.
+/// A program mode.
 #[derive(Clone, Debug, Serialize)]
 pub struct Program {
-    /// The voltage class.
+    /// The name of the mode.
     pub name: String,
-    /// Time to program a page, the mean over page types.
+    /// Time to program a page, in microseconds: the mean over page types.
     pub program_us: f64,
-    /// Factor on the base rate.
+    /// Factor on the base error rate.
     pub base_factor: f64,
-    /// How much it wears a block, in parts of the normal way.
+    /// Wear of a block, relative to the normal mode.
     pub wear: f64,
 }
 
-/// Blocks that are drawn as one line.
+/// Blocks that a report draws as one line.
 #[derive(Clone, Debug, Serialize)]
 pub struct Group {
     /// `strong` and `normal`, `class 1` and on, or `10 %`, `median`, `90 %`.
     pub name: String,
-    /// Of the group's blocks in the order of their rates, the one that is drawn.
+    /// The quantile of the drawn block, among the group's blocks in the order of their rates.
     pub quantile: f64,
-    /// Blocks of the group.
+    /// The number of blocks in the group.
     pub blocks: u32,
-    /// The voltage class with which its pages are programmed.
+    /// The mode in which its pages are programmed.
     pub program_mode: String,
-    /// Median, lowest and highest rate with which its blocks were made.
+    /// Base error rate of the block at the quantile.
     pub base_rber: f64,
-    /// See `base_rber`.
+    /// Lowest base error rate of its blocks.
     pub base_least: f64,
-    /// See `base_rber`.
+    /// Highest base error rate of its blocks.
     pub base_most: f64,
-    /// By the age of data, in days.
+    /// Points over the age of data, in days.
     pub over_age: Vec<Point>,
-    /// By P/E cycles, for a few ages; none if nothing wears.
+    /// Lines over P/E cycles, for a few ages; empty if blocks do not wear.
     pub over_cycles: Vec<OverCycles>,
 }
 
 /// A line over P/E cycles.
 #[derive(Clone, Debug, Serialize)]
 pub struct OverCycles {
-    /// Age of the data.
+    /// Age of the data in days.
     pub age_days: f64,
-    /// By P/E cycles.
+    /// Points over P/E cycles.
     pub points: Vec<Point>,
 }
 
-/// How a group's pages read under one condition.
+/// The reads of a group's pages under one condition.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
-    /// Days, or P/E cycles.
+    /// The condition: days, or P/E cycles.
     pub at: f64,
     /// Raw bit error rate.
     pub rber: f64,
-    /// Sensing levels or retries after which it decodes; absent if it does not.
+    /// The sensing level or the number of retries at which it decodes; absent if it does not.
     pub needed: Option<u32>,
-    /// Time of a read from the level needed; absent if it does not decode.
+    /// Time of a read that begins at the needed level, in microseconds; absent if it does not
+    /// decode.
     pub direct_us: Option<f64>,
-    /// Time of a read that climbs from the first level, in vain if it does not decode.
+    /// Time of a read that climbs from the first level, in microseconds. If the page does not
+    /// decode, this is the time of all levels.
     pub climb_us: f64,
-    /// Share of the group's blocks whose page does not decode.
+    /// Share of the group's blocks whose worst page does not decode.
     pub lost: f64,
 }
 
-/// How rates are distributed over blocks.
+/// Distribution of base error rates over the blocks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Base {
-    /// The classes, best first; `all` if there is but one.
+    /// The classes, best first; `all` if there is only one.
     pub classes: Vec<String>,
-    /// Highest rate of each class but the last.
+    /// Highest rate of each class except the last.
     pub boundaries: Vec<f64>,
-    /// Intervals of rates.
+    /// Bars of the histogram, in the order of their rates.
     pub bins: Vec<Bin>,
 }
 
-/// Blocks made with a rate in an interval.
+/// The blocks with a base error rate in one interval.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bin {
-    /// The interval.
+    /// Start of the interval.
     pub least: f64,
-    /// See `least`.
+    /// End of the interval.
     pub most: f64,
     /// Blocks of each class.
     pub blocks: Vec<u32>,
 }
 
-/// The blocks of a plan's device.
+/// Computes the properties of the blocks of a plan's device.
 ///
 /// # Errors
-/// The first thing that is wrong with the plan; flat physics, of which there is nothing to tell.
+/// The first fault of the plan; flat physics, which makes all blocks equal.
 pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
     let prepared = plan.prepare()?;
     let resolved = &*prepared.resolved;
@@ -200,7 +202,7 @@ pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
     })
 }
 
-/// The lines that are drawn: class, name if it is not the class's, quantile.
+/// Returns the lines of a report: class, name if it is not the class's, and quantile.
 fn lines(classes: usize) -> impl Iterator<Item = (usize, Option<String>, f64)> {
     let quantiles = [("10 %", 0.1), ("median", 0.5), ("90 %", 0.9)];
     let of_class = (0..classes).map(|class| (class, None, 0.5));
@@ -218,7 +220,7 @@ fn class_name(class: usize, classes: usize) -> String {
     }
 }
 
-/// Where lines are sampled.
+/// The points at which lines are sampled.
 struct Axes {
     pe_cycles: f64,
     days: Vec<f64>,
@@ -226,13 +228,14 @@ struct Axes {
     ages: Vec<f64>,
 }
 
-/// Points of a line over age, and over P/E cycles.
+/// Intervals of a line over age; [`CYCLES`] is the same for P/E cycles.
 const AGES: u32 = 240;
 const CYCLES: u32 = 50;
 
 impl Axes {
-    /// To a multiple of 120 days that is beyond the oldest data at the start by a fifth, and to
-    /// twice the cycles at the start or 5000.
+    /// Chooses the axes. The age axis ends at a multiple of 120 days, at least 1.2 times the oldest
+    /// data at the start. The cycle axis ends at twice the cycles at the start, and at least at
+    /// 5000.
     fn of(config: &DriveConfig, heeds_wear: bool) -> Axes {
         let StartConfig { age_max, pe_cycles, .. } = config.start;
         let days = 120.0 * (age_max.as_days() * 1.2 / 120.0).ceil().max(1.0);
@@ -293,7 +296,7 @@ fn programs(resolved: &Resolved, sampler: &Sampler<'_>) -> Vec<Program> {
         .collect()
 }
 
-/// Bars of the distribution.
+/// Bars of the histogram.
 const BINS: usize = 48;
 
 fn base(sampler: &Sampler<'_>, classes: &[Vec<u32>]) -> Base {
@@ -321,7 +324,7 @@ fn base(sampler: &Sampler<'_>, classes: &[Vec<u32>]) -> Base {
     }
 }
 
-/// What papers say, if the config leaves the physics and the times as the preset has them.
+/// Compares with papers, if the config keeps the physics and the times of the preset.
 fn anchors_of(
     prepared: &Prepared,
     sampler: &Sampler<'_>,

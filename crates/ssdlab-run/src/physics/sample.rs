@@ -1,4 +1,4 @@
-//! How blocks are asked: some of each class, evenly from the best to the worst.
+//! Evaluates the physics for a sample of each class's blocks, evenly from the best to the worst.
 
 use ssdlab_base::Nanos;
 use ssdlab_core::Resolved;
@@ -8,13 +8,13 @@ use ssdlab_core::{At, Level as SensingLevel, ProgramMode, Survey};
 
 use super::{Level, Point};
 
-/// Blocks of a class that are asked.
+/// The most blocks of a class in a sample.
 const SAMPLED: usize = 1024;
 
-/// Blocks of which all pages are asked.
+/// The most blocks whose pages are all evaluated.
 const PAGED: usize = 128;
 
-/// Some blocks of a class, and the voltage class with which their pages are programmed.
+/// Some blocks of a class, and the mode in which their pages are programmed.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     blocks: Vec<u32>,
@@ -22,7 +22,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Evenly from blocks in the order of their rates.
+    /// Samples evenly from blocks in the order of their rates.
     pub(super) fn of(blocks: &[u32], program_mode: ProgramMode) -> Sample {
         let count = blocks.len().min(SAMPLED);
         let at = |index: usize| blocks[(2 * index + 1) * blocks.len() / (2 * count)];
@@ -30,7 +30,7 @@ impl Sample {
     }
 }
 
-/// Asks the physics of a device.
+/// Evaluates the physics of a device.
 pub(super) struct Sampler<'a> {
     resolved: &'a Resolved,
     survey: Survey<'a>,
@@ -46,12 +46,12 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// `levels` or `retries`.
+    /// Returns `levels` or `retries`.
     pub(super) fn model(&self) -> &'static str {
         if self.counts_from() == 1 { "levels" } else { "retries" }
     }
 
-    /// Levels count from 1, retries from 0.
+    /// Returns the first number: 1 for levels, 0 for retries.
     fn counts_from(&self) -> u32 {
         u32::from(matches!(self.resolved.config.physics, PhysicsConfig::Levels(_)))
     }
@@ -64,7 +64,7 @@ impl<'a> Sampler<'a> {
         self.resolved.chip.heeds_wear()
     }
 
-    /// The rate with which a block was made.
+    /// Returns the base error rate of a block.
     pub(super) fn base(&self, block: u32) -> f64 {
         self.survey.base(block)
     }
@@ -74,7 +74,7 @@ impl<'a> Sampler<'a> {
         names.nth(program_mode.index()).unwrap_or_default().to_owned()
     }
 
-    /// How much a program with these voltages wears a block.
+    /// Returns the wear of a block by a program in this mode.
     pub(super) fn wear(&self, program_mode: ProgramMode) -> f64 {
         self.survey.wear(program_mode)
     }
@@ -84,7 +84,7 @@ impl<'a> Sampler<'a> {
         self.survey.program(program_mode, types).as_us()
     }
 
-    /// The blocks of each class, each in the order of their rates.
+    /// Returns the blocks of each class, in the order of their rates.
     pub(super) fn classes(&self, block_class: &BlockClassChoice) -> Vec<Vec<u32>> {
         let blocks = self.resolved.geometry().block_count();
         let rates: Vec<f64> = (0..blocks).map(|block| self.base(block)).collect();
@@ -97,7 +97,7 @@ impl<'a> Sampler<'a> {
         for block in ranked {
             classes[class(block)].push(block);
         }
-        // A class without blocks has no line.
+        // A class without blocks gets no line.
         classes.retain(|blocks| !blocks.is_empty());
         classes
     }
@@ -107,7 +107,7 @@ impl<'a> Sampler<'a> {
         At { program_mode, pe_cycles, age, dwell: self.dwell, reads: 0 }
     }
 
-    /// How the block at this quantile reads after these cycles at this age.
+    /// Evaluates the block at this quantile, after these cycles and at this age in days.
     pub(super) fn point(
         &self,
         sample: &Sample,
@@ -132,12 +132,12 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Raw bit error rate of the median block.
+    /// Returns the raw bit error rate of the median block.
     pub(super) fn median(&self, sample: &Sample, cycles: f64, days: f64) -> f64 {
         self.point(sample, 0.5, days, (cycles, days)).rber
     }
 
-    /// Retries of the best block and of the worst; none where reads climb levels.
+    /// Returns the retries of the best and of the worst block; `None` if reads climb levels.
     pub(super) fn retries(&self, sample: &Sample, cycles: f64, days: f64) -> Option<(f64, f64)> {
         let at = self.at(sample.program_mode, cycles, days);
         let needed =
@@ -147,7 +147,8 @@ impl<'a> Sampler<'a> {
         (self.counts_from() == 0).then_some(ends)
     }
 
-    /// The most retries between the worst and the best page of one block, of a few blocks.
+    /// Returns the largest difference in retries between two pages of a block, over a few blocks;
+    /// `None` if reads climb levels.
     pub(super) fn pages_apart(&self, sample: &Sample, cycles: f64, days: f64) -> Option<f64> {
         let at = self.at(sample.program_mode, cycles, days);
         let pages = self.resolved.geometry().pages as u16;
@@ -160,13 +161,13 @@ impl<'a> Sampler<'a> {
         few.map(apart).max_by(f64::total_cmp).filter(|_| self.counts_from() == 0)
     }
 
-    /// Microseconds of a read that begins at the level at which it decodes.
+    /// Returns the microseconds of a read that begins at the level at which it decodes.
     fn direct(&self, program_mode: ProgramMode, level: SensingLevel) -> f64 {
         let one = self.survey.attempt(program_mode, level);
         (one.sense + one.transfer + one.decode).as_us()
     }
 
-    /// Microseconds of a read that climbs from the first level to this one.
+    /// Returns the microseconds of a read that climbs from the first level to this one.
     fn climb(&self, program_mode: ProgramMode, level: SensingLevel) -> f64 {
         let of = |level| {
             let one = self.survey.attempt(program_mode, level);
@@ -176,7 +177,7 @@ impl<'a> Sampler<'a> {
         (0..=level.0).map(SensingLevel).map(of).sum::<Nanos>().as_us()
     }
 
-    /// The ladder, of pages programmed in one way.
+    /// Returns the ladder of levels, for pages programmed in this mode.
     pub(super) fn levels(&self, program_mode: ProgramMode) -> Vec<Level> {
         let limits = self.resolved.chip.capability();
         let levels = limits.into_iter().zip((0..).map(SensingLevel));

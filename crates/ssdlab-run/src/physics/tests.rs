@@ -1,4 +1,4 @@
-//! What is told of blocks, and the papers' figures beside it.
+//! Tests of the physics of blocks, and of the papers' figures beside it.
 
 use super::anchors::What;
 use super::*;
@@ -85,7 +85,7 @@ fn strong_blocks_are_made_better_and_programmed_faster() {
     assert_eq!((normal.name.as_str(), normal.program_mode.as_str()), ("normal", "normal"));
     assert!(strong.base_most <= normal.base_least);
     assert_eq!(physics.base.boundaries, [strong.base_most]);
-    // The larger step makes its mean that of the others.
+    // The larger program step raises the mean rate of strong blocks to that of normal ones.
     let fresh = |group: &Group| group.over_age[0].rber;
     assert!((fresh(strong) / strong.base_rber - 1.368_421).abs() < 0.01);
     assert!((fresh(strong) / fresh(normal) - 1.0).abs() < 0.15);
@@ -137,7 +137,7 @@ fn the_model_is_near_readguards_chips() {
         println!("{what:?} at {at} days: paper {paper}, model {model:?}");
         (paper, model.expect("a figure"))
     };
-    // New blocks after a year: three times is what the paper has, less is what comes out.
+    // New blocks after a year: the paper reports a ratio of 3, and the model gives less.
     let (paper, model) = found(What::RetriesRatio);
     assert!(paper == 3.0 && (2.0..=4.0).contains(&model), "{model}");
     assert_eq!(found(What::RetriesLeast).0, 8.0);
@@ -146,12 +146,12 @@ fn the_model_is_near_readguards_chips() {
     assert!((model - paper).abs() <= 3.0, "{model}");
     let (paper, model) = found(What::PagesApart);
     assert!(model <= paper && model >= 2.0, "{model}");
-    // Its sisters have the same blocks, whatever their wear and their size.
+    // Sister presets have the same blocks, whatever their wear and size.
     for sister in ["readguard-tlc-2t-old", "readguard-tlc-500g"] {
         let sister = physics_of(sister, "", &["geometry.blocks=472"]).unwrap();
         assert_eq!(sister.anchors.len(), physics.anchors.len());
     }
-    // Of physics that climbs levels there is nothing to say.
+    // Physics that climbs sensing levels has no ratio of retries.
     assert!(physics_of(DLV, "", &[]).unwrap().anchors.iter().all(|anchor| anchor.cycles.is_none()));
 }
 
