@@ -23,7 +23,7 @@ pub struct Interval {
     pub writes: u64,
     /// Megabytes (10⁶ bytes) that these requests read and wrote.
     pub mb: f64,
-    /// Mean latency of the reads in microseconds; like the latencies below, absent without any.
+    /// Mean latency of the reads in microseconds; like the latencies below, null without any.
     pub read_mean_us: Option<f64>,
     /// 99th percentile of the reads' latencies in microseconds, to two significant digits.
     pub read_p99_us: Option<f64>,
@@ -39,7 +39,7 @@ pub struct Interval {
     pub host_pages: u64,
     /// Pages programmed in all.
     pub pages: u64,
-    /// Write amplification: `pages` divided by `host_pages`; absent if `host_pages` is 0.
+    /// Write amplification: `pages` divided by `host_pages`; null if `host_pages` is 0.
     pub waf: Option<f64>,
     /// Blocks that garbage collection emptied.
     pub gc_blocks: u64,
@@ -57,7 +57,7 @@ pub struct Interval {
     pub in_system: u64,
     /// Free pages of the lowest type (LSB) at the end of the interval.
     pub free_0: u64,
-    /// Free pages of the second type; like the types below, absent where a cell has fewer types.
+    /// Free pages of the second type; like the types below, null where a cell has fewer types.
     pub free_1: Option<u64>,
     /// Free pages of the third type.
     pub free_2: Option<u64>,

@@ -1,39 +1,40 @@
-//! What a replay measures of itself.
+//! Measurements of a replay on itself.
 
 use ssdlab_base::SimTime;
 
 use super::parts::ReplayResult;
 
-/// What the replay itself measures.
+/// Measurements that the replay itself makes.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
-    /// Requests that ended, warm-up and earlier replays included.
+    /// Requests that ended, including the warm-up and earlier replays.
     pub completed: u64,
     /// Requests that ended in earlier replays.
     pub before: u64,
-    /// When the last request arrived and when the last one ended, and where time began.
+    /// Arrival of the last request.
     pub last_arrival: SimTime,
-    /// The end of the last request.
+    /// End of the last request.
     pub last_end: SimTime,
-    /// The drive's time when the replay began.
+    /// The drive's time when the current replay began.
     pub began: SimTime,
-    /// The same of the first of several.
+    /// The drive's time when the first replay began.
     pub zero: SimTime,
-    /// Requests that had arrived and not ended when the last one arrived.
+    /// Requests that had arrived but not ended when the last request arrived.
     pub backlog: u64,
-    /// Sectors asked for.
+    /// Sectors of all requests that arrived.
     pub sectors: u64,
     /// Page operations of the warm-up or of earlier replays.
     pub page_ops_before: u64,
-    /// Whether it was stopped before the end.
+    /// Whether it was stopped before its end.
     pub partial: bool,
-    /// Why it ended before so many blocks had worn out as were to, if they never would.
+    /// Why the replays ended before the requested share of the blocks had worn out; none if they
+    /// wore out, or if no share was requested.
     pub never_worn: Option<&'static str>,
-    /// Sum of all latencies (ns), and requests in the system integrated over time (requests · ns):
-    /// equal, by Little's law, when every request has ended.
+    /// Sum of all latencies, in nanoseconds. By Little's law, it equals `residence` when every
+    /// request has ended.
     pub latency_sum: u128,
-    /// See `latency_sum`.
+    /// Requests in the system, integrated over time (requests · ns).
     pub residence: u128,
-    /// What came of every replay, if there are several.
+    /// The result of every replay, if there are several.
     pub replays: Vec<ReplayResult>,
 }

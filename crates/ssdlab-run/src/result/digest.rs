@@ -1,16 +1,16 @@
-//! The hash of a result.
+//! The digest of a result.
 
 use sha2::{Digest, Sha256};
 
 use super::RunResult;
 
 impl RunResult {
-    /// This result, with its digest.
+    /// Returns this result with its digest.
     pub(super) fn sealed(self) -> RunResult {
         RunResult { results_digest: self.digest(), ..self }
     }
 
-    /// The hash of every figure here and of the completions behind them.
+    /// Returns the hash of every figure here and of the completions.
     fn digest(&self) -> String {
         let mut figures = serde_json::to_value(self).expect("a result can be written");
         let entries = figures.as_object_mut().expect("a result is an object");

@@ -1,4 +1,4 @@
-//! What a result says of the members of a mix.
+//! Descriptions of a mix's members in a result.
 
 use std::collections::BTreeSet;
 
@@ -11,31 +11,31 @@ use ssdlab_workload::{Source, twin_in};
 use crate::mix::Layout;
 use crate::plan::Plan;
 
-/// A trace or a twin of a mix.
+/// A member of a mix: a trace or a twin.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MixMember {
     /// Its name.
     pub name: String,
     /// The trace, or the twin's name, as typed.
     pub trace: String,
-    /// What it is a twin of, such as "twin of hm_0 (DLV)", or what its trace holds twins of; null
-    /// of other traces.
+    /// Its original, such as "twin of hm_0 (DLV)", or the originals of the twins that its trace
+    /// holds; null for other traces.
     pub twin: Option<String>,
-    /// The format that the trace was read in; null of a twin.
+    /// The format that the trace was read in; null for a twin.
     pub trace_format: Option<&'static str>,
-    /// SHA-256 of the trace's bytes as stored; null of a twin.
+    /// SHA-256 of the trace's bytes as stored; null for a twin.
     pub trace_sha256: Option<String>,
     /// The submission queue of all its requests.
     pub queue: u8,
     /// Factor on the times between its requests.
     pub scale: f64,
-    /// When its first request comes, in microseconds.
+    /// Arrival time of its first request, in microseconds.
     pub start_us: f64,
-    /// What its addresses are moved by, in bytes.
+    /// Offset added to its addresses, in bytes.
     pub shift_bytes: i64,
 }
 
-/// What there is to say of the members that `sources` are.
+/// Describes the members whose requests come from `sources`.
 ///
 /// # Errors
 /// When the rest of a trace cannot be read.
@@ -64,7 +64,7 @@ pub(super) fn members(
     described.collect()
 }
 
-/// What the devices of a trace are twins of, if any is.
+/// Returns the originals of the twins among a trace's devices, if there are any.
 fn twins_in(source: &dyn Source) -> Option<String> {
     let devices = source.twins();
     let titles: BTreeSet<&str> = devices.iter().filter_map(|device| twin_in(device)).collect();

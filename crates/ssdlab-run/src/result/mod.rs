@@ -1,4 +1,4 @@
-//! What came of a run, as it is written to JSON.
+//! The result of a run, as it is written to JSON.
 
 mod course;
 mod digest;
@@ -36,40 +36,40 @@ use crate::prepare::Prepared;
 use crate::source::Requests;
 use crate::state::contents_sha256;
 
-/// The version of the layout of results.
+/// The version of the results' layout.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// A wall clock, for the figures about the simulation itself.
+/// A wall clock, for figures on the simulation itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch(Instant);
 
 impl Watch {
-    /// Starts now.
+    /// Starts the clock.
     #[expect(clippy::disallowed_methods, reason = "the wall-clock figures are what it is for")]
     pub fn start() -> Watch {
         Watch(Instant::now())
     }
 
-    /// Time since the start.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Duration {
         self.0.elapsed()
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunResult {
-    /// The label that the plan gave, if any.
+    /// The label in the plan, if any.
     pub label: Option<String>,
     /// The device.
     pub device: String,
     /// The scheme, as typed.
     pub scheme: String,
-    /// The trace or the workload.
+    /// The trace, the twin, the mix or the closed-form workload.
     pub workload: String,
     /// Whether the run was stopped before its end.
     pub partial: bool,
-    /// Requests that ended and are counted.
+    /// Requests that ended after the warm-up.
     pub requests: u64,
     /// Reads.
     pub read: KindResult,
@@ -84,31 +84,32 @@ pub struct RunResult {
     /// By submission queue.
     #[serde(flatten)]
     pub queued: Queues,
-    /// What came of each replay in turn; only if there are several, and then all other figures are
-    /// those of the last.
+    /// One result for each replay, in order; only with several replays. All other figures are then
+    /// those of the last replay.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replays: Vec<ReplayResult>,
-    /// Simulated time that is counted, in seconds.
+    /// Simulated time after the warm-up, in seconds.
     pub duration_s: f64,
-    /// Requests a second of simulated time.
+    /// Requests per second of simulated time.
     pub iops: f64,
-    /// Reads' and writes' bytes a second of simulated time, in MB (10⁶).
+    /// Bytes read and written per second of simulated time, in MB (10⁶ bytes).
     pub bandwidth_mb_s: f64,
-    /// Pages programmed for every page programmed for the host; absent if there was none.
+    /// Write amplification: pages programmed in all, divided by those programmed for the host; null
+    /// if the host programmed none.
     pub waf: Option<f64>,
     /// Flash operations by kind and cause.
     pub ops: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
-    /// Attempts of reads after the first.
+    /// Attempts of reads after the first attempt.
     pub retries: u64,
     /// Pages that could not be decoded.
     pub uncorrectable: u64,
-    /// Attempts that were sensed ahead of a decode that then succeeded; only with pipelined
-    /// retries.
+    /// Attempts sensed ahead that were not needed, because the decode before them succeeded; only
+    /// with pipelined retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensed_in_vain: Option<u64>,
     /// Programs and erases that a read interrupted.
     pub suspensions: u64,
-    /// What let host reads in; only with `suspend = "esra"`.
+    /// Operations set aside for host reads; only with `suspend = "esra"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set_aside: Option<SetAsideResult>,
     /// Garbage collection.
@@ -126,83 +127,84 @@ pub struct RunResult {
     /// Raw bit errors; absent under flat physics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bit_errors: Option<BitErrors>,
-    /// Busy shares.
+    /// Shares of the time in which parts of the drive were in service.
     pub utilization: Utilization,
-    /// The page buffer; only with one.
+    /// The page buffer; only if the drive has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferResult>,
-    /// The part of the page map that is held; only if it is not all of it.
+    /// The cache of the page map; only if it does not hold the whole map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map_cache: Option<MapCacheResult>,
-    /// By the level or the retry step at which pages decoded.
+    /// Pages read, by the level or the retry step at which they decoded.
     #[serde(flatten)]
     pub decoded: DecodedAt,
-    /// Pages that moved by how often they are read; only where they do.
+    /// Pages moved because of how often they are read; only under a policy that moves such pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub migration: Option<MigrationCounts>,
-    /// What became of the pages of each stream; only where writes are put into several.
+    /// Pages of each stream; only where writes go to several streams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<Vec<StreamResult>>,
-    /// What policies count, by their place in the config, such as `background/inversion_repair`;
-    /// only those that count something. A policy's page says what its counters mean.
+    /// Counters of policies, by the policy's place in the config, such as
+    /// `background/inversion_repair`; only policies that count something. A policy's page explains
+    /// its counters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, Counters>,
-    /// How the blocks have worn out since the run began, earlier replays included; only where wear
-    /// runs forward.
+    /// Wear of the blocks since the run began, including earlier replays; only where wear runs
+    /// forward.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub life: Option<Life>,
-    /// Requests that overtook others; only under an order that holds requests back.
+    /// Requests that overtook earlier ones; only under a scheduler that holds requests back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prioritized: Option<Prioritized>,
-    /// The work of choosing who goes next: expected ends of a waiting request on a plane that the
-    /// order looked at; only under an order that holds requests back.
+    /// Work of the scheduler: the number of expected end times that it examined, each of one
+    /// waiting request on one plane; only under a scheduler that holds requests back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduling_steps: Option<u64>,
-    /// Share of the pages programmed for the host that went to strong blocks, that is to any class
-    /// but the last; only where blocks are in several classes.
+    /// Share of the pages programmed for the host that went to strong blocks, which are those of
+    /// any class but the last; only where blocks are in several classes that differ in strength.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strong_share: Option<f64>,
-    /// Bytes that a controller needs for what the policies keep, by structure; only if there are
-    /// any.
+    /// Bytes of controller memory for the policies' metadata, by structure; only if there is any.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata_bytes: BTreeMap<&'static str, u64>,
-    /// Requests that reached over the drive's end and were moved to end there.
+    /// Requests that extended beyond the drive's end and were moved to end there.
     pub clamped: u64,
     /// Requests whose address was folded into the drive.
     pub folded: u64,
-    /// Pages that were read without having been written and count as written before the start.
+    /// Pages read without having been written, which count as written before the start.
     pub unwritten_reads: u64,
-    /// Pages that were read without having been written, answered without the flash.
+    /// Pages read without having been written, which the drive answers without the flash.
     pub unmapped_reads: u64,
     /// Whether the drive could not keep up with the arrivals.
     pub saturated: bool,
-    /// Requests that had arrived and not ended when the last one arrived.
+    /// Requests that had arrived but not ended when the last request arrived.
     pub backlog: u64,
-    /// How the drive was preconditioned; only if it was.
+    /// Preconditioning of the drive; only if the plan asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precondition: Option<Settled>,
-    /// What a report draws; only if that is asked for. Not part of the digest.
+    /// The data of a report; only if the plan asks for it. Not part of the digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
-    /// SHA-256 of all figures here (names, remarks, `sim`, `detail` and `provenance` are none), of
-    /// the config, and of every completion that is counted.
+    /// SHA-256 of all figures here, of the config, and of every completion after the warm-up. The
+    /// label, the workload's name, the remarks, `sim`, `detail` and `provenance` do not enter.
     pub results_digest: String,
-    /// A hash of every completion that is counted, in order.
+    /// A hash of every completion after the warm-up, in order.
     #[serde(skip)]
     pub completions_digest: u64,
-    /// What the user should know of how the input was read.
+    /// Remarks for the user on the input and the run.
     pub remarks: Vec<String>,
     /// The simulation itself.
     pub sim: Sim,
-    /// What made the result.
+    /// The inputs and the version that produced the result.
     pub provenance: Provenance,
 }
 
-/// A drive is saturated if, when the last request arrives, more than this many requests …
+/// A drive is saturated if three conditions hold. First: when the last request arrives, more than
+/// this many requests are unfinished.
 const BACKLOG_LEAST: u64 = 64;
-/// … and more than this share of all of them are unfinished, …
+/// Second: these are more than this share of all requests.
 const BACKLOG_SHARE: f64 = 0.01;
-/// … and ending them takes more than this share of the time over which they arrived.
+/// Third: finishing them takes more than this share of the time over which requests arrived.
 const DRAIN_SHARE: f64 = 0.01;
 
 fn share((all, part): (u64, u64)) -> f64 {
@@ -216,8 +218,8 @@ fn prioritized(drive: &Drive) -> Option<Prioritized> {
 
 fn strong_share(drive: &Drive) -> Option<f64> {
     let block_class = &drive.resolved().config.metadata.block_class;
-    // What the host writes never goes to what is set apart, and a priority's blocks are no better
-    // class.
+    // The host never writes to blocks that are set apart. The blocks of a priority are no stronger
+    // than those of another.
     if block_class.apart() > 0 || block_class.by_priority() {
         return None;
     }
@@ -309,20 +311,20 @@ impl RunResult {
     }
 }
 
-/// Reads, writes, and both together.
+/// Returns figures of the reads, of the writes, and of both together.
 fn reads_and_writes(stats: &Stats) -> [KindResult; 3] {
     let ops: [&[Op]; 3] = [&[Op::Read], &[Op::Write], &[Op::Read, Op::Write]];
     ops.map(|ops| kinds(&stats.latencies, ops))
 }
 
-/// When what is counted ended (ns), and how many seconds that took.
+/// Returns the end of the measured time in nanoseconds, and its length in seconds.
 fn span(course: &Course, stats: &Stats) -> (u64, f64) {
     let end = course.last_end.as_ns().max(stats.since);
     (end, (end - stats.since) as f64 / 1e9)
 }
 
 impl ReplayResult {
-    /// What has come of the replay that the drive's statistics are of.
+    /// Returns the result of the replay that the drive's statistics cover.
     pub(crate) fn new(drive: &Drive, course: &Course) -> ReplayResult {
         let stats = drive.stats();
         let of = |ops: &[Op]| kinds(&stats.latencies, ops);
@@ -360,17 +362,17 @@ fn bit_errors(drive: &Drive) -> Option<BitErrors> {
     Some(BitErrors { per_codeword, rber })
 }
 
-/// Requests that ended.
+/// Returns the number of requests that ended.
 fn requests_of(stats: &Stats) -> u64 {
     Op::ALL.map(|op| ended(stats, op)).iter().sum()
 }
 
-/// Requests of a kind that ended.
+/// Returns the number of requests of one kind that ended.
 fn ended(stats: &Stats, op: Op) -> u64 {
     stats.latencies.iter().map(|kinds| kinds[op as usize].count()).sum()
 }
 
-/// Requests of these kinds over all queues.
+/// Returns figures of the requests of these kinds, over all queues.
 fn kinds(queues: &[[Latencies; Op::COUNT]], ops: &[Op]) -> KindResult {
     let mut all = Latencies::default();
     for one in queues.iter().flat_map(|queue| ops.iter().map(|&op| &queue[op as usize])) {
@@ -416,7 +418,7 @@ fn blame(all: &Latencies) -> BTreeMap<&'static str, f64> {
         .collect()
 }
 
-/// Flash operations by kind and cause.
+/// Returns flash operations by kind and cause.
 pub(crate) fn ops(drive: &Drive) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
     let by_cause = |counts: &[u64; Cause::COUNT]| {
         Cause::NAMES.iter().copied().zip(counts.iter().copied()).collect()
@@ -435,7 +437,7 @@ fn gc(stats: &Stats) -> GcResult {
 }
 
 fn utilization(drive: &Drive, end: u64) -> Utilization {
-    // As far as the drive has come: it may have gone on after the last request ended.
+    // Measure up to the drive's present time. It may lie beyond the end of the last request.
     let until = end.max(drive.now().as_ns());
     let span = (until - drive.stats().since) as f64;
     if span == 0.0 {
@@ -482,7 +484,7 @@ fn sim(drive: &Drive, course: &Course, ready: Duration, looped: Duration) -> Sim
     }
 }
 
-/// The largest resident memory of this process so far, where Linux tells it.
+/// Returns the largest resident memory of this process so far, in MB; `None` except on Linux.
 fn peak_rss_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

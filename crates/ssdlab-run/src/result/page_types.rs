@@ -1,4 +1,4 @@
-//! Page types: which held writes up, and how often one that was requested was granted.
+//! Page types: the slowest type of each write, and how often a requested type was granted.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use ssdlab_core::Drive;
 
 use super::share;
 
-/// What page types are called in results, the lowest first, by the bits of a cell.
+/// Names of page types in results, the lowest first, by the number of bits of a cell.
 const NAMES: [&[&str]; 4] =
     [&["lsb"], &["lsb", "msb"], &["lsb", "csb", "msb"], &["lsb", "2nd", "3rd", "msb"]];
 
-/// What came of page types; nothing where a cell has but one.
+/// Counts by page type; empty where a cell has only one type.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Typed {
-    /// Writes by the type of their slowest page: `lsb`, `csb` and `msb` (of two bits `lsb` and
-    /// `msb`, of four `lsb`, `2nd`, `3rd` and `msb`); those that a buffer took have none. Only
-    /// where a cell has several.
+    /// Writes by the type of their slowest page: `lsb`, `csb` and `msb` (with two bits in a cell
+    /// `lsb` and `msb`; with four `lsb`, `2nd`, `3rd` and `msb`). Writes that a buffer absorbed
+    /// have no type. Only where a cell has several types.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub slowest_page_type: BTreeMap<&'static str, u64>,
-    /// The share of the pages programmed for the host for which a type was requested that got one
-    /// of it; only if any was requested.
+    /// Share of the pages programmed for the host with a requested type that got that type; only if
+    /// any type was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_success: Option<f64>,
-    /// Pages by their type; only where a cell has several.
+    /// Pages by type; only where a cell has several types.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_types: Option<PageTypesResult>,
 }
@@ -32,11 +32,11 @@ pub struct Typed {
 /// Pages by their type, the lowest (LSB) first.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct PageTypesResult {
-    /// Pages programmed for the host for which this type was requested.
+    /// Pages programmed for the host with a request for this type.
     pub requested: Vec<u64>,
-    /// Those of them that got a page of this type.
+    /// The requested pages that got this type.
     pub granted: Vec<u64>,
-    /// Free pages on the drive at the end.
+    /// Free pages of this type at the end of the run.
     pub free: Vec<u64>,
 }
 

@@ -16,9 +16,9 @@ use crate::traces::member_label;
 /// Latency in microseconds, from arrival.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct LatencyUs {
-    /// Mean, exact.
+    /// Mean; exact.
     pub mean: f64,
-    /// Median; this and the following to three significant digits.
+    /// Median; like the other percentiles, to three significant digits.
     pub p50: f64,
     /// 90th percentile.
     pub p90: f64,
@@ -26,7 +26,7 @@ pub struct LatencyUs {
     pub p99: f64,
     /// 99.9th percentile.
     pub p999: f64,
-    /// Maximum, exact.
+    /// Maximum; exact.
     pub max: f64,
 }
 
@@ -35,11 +35,11 @@ pub struct LatencyUs {
 pub struct KindResult {
     /// Requests that ended.
     pub requests: u64,
-    /// Bytes they moved.
+    /// Bytes that they read or wrote.
     pub bytes: u64,
     /// Their latency.
     pub latency_us: LatencyUs,
-    /// Where their mean latency went, in microseconds: the parts sum to the mean.
+    /// The parts of their mean latency, in microseconds. The parts sum to the mean.
     pub blame_us: BTreeMap<&'static str, f64>,
 }
 
@@ -56,14 +56,15 @@ pub struct ReplayResult {
     pub write: KindResult,
     /// Reads and writes together.
     pub all: KindResult,
-    /// Pages programmed for every page programmed for the host; absent if there was none.
+    /// Write amplification: pages programmed in all, divided by those programmed for the host; null
+    /// if the host programmed none.
     pub waf: Option<f64>,
     /// Garbage collection.
     pub gc: GcResult,
     /// By page type.
     #[serde(flatten)]
     pub typed: Typed,
-    /// Wear of the blocks that are not bad when it ended, in P/E cycles.
+    /// Wear of the blocks that are not bad at the end of the replay, in P/E cycles.
     pub wear: WearResult,
 }
 
@@ -74,22 +75,23 @@ pub struct GcResult {
     pub count: u64,
     /// Valid pages moved.
     pub moved_pages: u64,
-    /// Pages of erased blocks that had never been programmed.
+    /// Pages of the erased blocks that had never been programmed.
     pub unprogrammed_pages: u64,
-    /// Of the blocks collected those for a subpool that ran short (`background.subpool_gc`).
+    /// The collected blocks that were collected for a subpool that ran short
+    /// (`background.subpool_gc`).
     pub for_subpools: u64,
 }
 
 /// Operations that were set aside for host reads.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SetAsideResult {
-    /// Reads that had failed to decode, for reads of higher priorities.
+    /// Reads that had failed to decode and were set aside for reads of a higher priority.
     pub reads: u64,
-    /// Programs; those that planes do together count as one.
+    /// Programs set aside. Programs of several planes in one operation count as one.
     pub programs: u64,
-    /// Erases, in the same way.
+    /// Erases set aside, counted in the same way.
     pub erases: u64,
-    /// Array time of programs and erases that was dropped and spent again, in seconds.
+    /// Array time of programs and erases that was discarded and repeated, in seconds.
     pub dropped_s: f64,
 }
 
@@ -102,20 +104,20 @@ impl SetAsideResult {
     }
 }
 
-/// Raw bit errors, the mean of one flash read in sixteen.
+/// Mean raw bit errors. One flash read in sixteen is sampled.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct BitErrors {
-    /// In a codeword, as the controller counts them.
+    /// Raw bit errors in a codeword, as the controller counts them.
     pub per_codeword: f64,
-    /// The true rate.
+    /// The true raw bit error rate.
     pub rber: f64,
 }
 
-/// Mean share of the time in which a part was in service.
+/// Mean share of the time in which the parts of the drive were in service.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Utilization {
-    /// Array units: planes or dies, as `flash.array` says; in service from the command of an
-    /// operation until its pages have left their registers, waiting for the bus included.
+    /// Array units: planes or dies, as set by `flash.array`. A unit is in service from the command
+    /// of an operation until its pages have left the registers. This includes its wait for the bus.
     pub die: f64,
     /// Channel buses.
     pub bus: f64,
@@ -124,18 +126,18 @@ pub struct Utilization {
 /// The page buffer.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct BufferResult {
-    /// The share of the pages looked for that were in it; absent if none was looked for.
+    /// Share of the looked-up pages that the buffer held; null if no page was looked up.
     pub hit_ratio: Option<f64>,
-    /// What was looked for and what made room.
+    /// Counts of lookups and evictions.
     #[serde(flatten)]
     pub counts: BufferCounts,
-    /// What its pages were mostly used for; only where that is learned.
+    /// Classes of its pages by use; only where the drive learns them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hotness: Option<HotnessResult>,
 }
 
 impl BufferResult {
-    /// Absent without a buffer.
+    /// Returns `None` without a buffer.
     pub(super) fn of(drive: &Drive) -> Option<BufferResult> {
         let counts = drive.stats().buffer;
         let hotness = HotnessResult::of(drive);
@@ -144,12 +146,12 @@ impl BufferResult {
     }
 }
 
-/// The part of the page map that the controller holds.
+/// The cached part of the page map.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct MapCacheResult {
-    /// The share of the entries looked up that were held; absent if none was looked up.
+    /// Share of the looked-up map entries that the cache held; null if no entry was looked up.
     pub hit_ratio: Option<f64>,
-    /// What was looked up, and what that made of operations.
+    /// Counts of lookups and of the flash operations that they caused.
     #[serde(flatten)]
     pub counts: MapCounts,
 }
@@ -160,35 +162,37 @@ impl MapCacheResult {
     }
 }
 
-/// Shares of the requests that went to the flash before one of their kind that came earlier.
+/// Shares of the requests dispatched to the flash before an earlier request of their kind.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Prioritized {
-    /// Of the reads that went to the flash.
+    /// Share of the reads dispatched to the flash.
     pub read: f64,
-    /// Of the writes, a page that leaves the buffer counting as one.
+    /// Share of the writes dispatched to the flash. A page that leaves the buffer counts as one
+    /// write.
     pub write: f64,
 }
 
-/// The simulation itself. Not part of the digest.
+/// Figures on the simulation itself. Not part of the digest.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Sim {
     /// Wall time of the whole run in seconds.
     pub wall_s: f64,
-    /// Wall time until the first request could be submitted.
+    /// Wall time until the first request could be submitted, in seconds.
     pub ready_s: f64,
-    /// Whether the drive began as a copy of what another one of the same comparison began with,
-    /// which is the same to the bit.
+    /// Whether the drive's start state was copied from another run of the same comparison. A copy
+    /// is identical to the bit.
     pub start_copied: bool,
-    /// Requests a second of the event loop.
+    /// Requests per second of wall time in the event loop.
     pub requests_per_s: f64,
-    /// Page reads and programs of any cause, retries not counted, a second of the event loop.
+    /// Page reads and programs of any cause, without retries, per second of wall time in the event
+    /// loop.
     pub page_ops_per_s: f64,
-    /// The largest resident memory of the process so far, all its runs together; absent where the
-    /// system does not tell.
+    /// Largest resident memory of the process so far, over all its runs, in MB (10⁶ bytes); null if
+    /// the system does not report it.
     pub peak_rss_mb: Option<f64>,
 }
 
-/// What made the result.
+/// The inputs and the version that produced the result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Provenance {
     /// Version of ssdlab.
@@ -199,25 +203,26 @@ pub struct Provenance {
     pub config_hash: String,
     /// The seed.
     pub seed: u64,
-    /// The plan as asked for.
+    /// The plan as the user gave it.
     pub plan: serde_json::Value,
     /// The format that the trace was read in; null for a closed-form workload, a twin and a mix.
     pub trace_format: Option<&'static str>,
-    /// SHA-256 of the trace's bytes as stored; absent for a closed-form workload and a mix.
+    /// SHA-256 of the trace's bytes as stored; null for a closed-form workload and a mix.
     pub trace_sha256: Option<String>,
-    /// Devices of the trace that are twins, as a mix was written: "high (twin of hm_0 (DLV))";
-    /// absent if none was read.
+    /// Devices of the trace that are twins, with the names that a mix gave them, such as "high
+    /// (twin of hm_0 (DLV))"; absent if none was read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub twins: Vec<String>,
     /// The traces and twins of a mix; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mix: Option<Vec<MixMember>>,
-    /// SHA-256 of the contents of the state that the run began with; absent without one.
+    /// SHA-256 of the contents of the state that the run began with; null without one.
     pub state_sha256: Option<String>,
 }
 
 impl Provenance {
-    /// What was run, of which the plan says this: twins are called so wherever they were found.
+    /// Returns the name of the workload. It names twins wherever they were found, also within
+    /// traces. `planned` is the plan's name for the workload.
     pub(crate) fn workload(&self, planned: String) -> String {
         match &self.mix {
             Some(mix) => {
@@ -229,7 +234,7 @@ impl Provenance {
         }
     }
 
-    /// What a file of this run says of itself, by name.
+    /// Returns the metadata that each file of this run carries, by name.
     pub(crate) fn about(&self) -> Vec<(&'static str, String)> {
         let mut about = vec![
             ("version", self.version.to_owned()),
@@ -251,24 +256,24 @@ impl Provenance {
     }
 }
 
-/// What became of the pages of a stream.
+/// Counts of the pages of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StreamResult {
-    /// Its counts.
+    /// The counts.
     #[serde(flatten)]
     pub counts: StreamCounts,
-    /// The part of a collected block's pages that were still valid, the mean; only if any was
+    /// Mean share of a collected block's pages that were still valid; only if a block was
     /// collected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_share: Option<f64>,
-    /// Pages programmed there and moved out of there by garbage collection, for each page
-    /// programmed there; only if any was.
+    /// Pages programmed in the stream, plus valid pages that garbage collection moved out of it,
+    /// for each page programmed in it; only if any was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
 }
 
 impl StreamResult {
-    /// Those of all streams, where there are several.
+    /// Returns the counts of all streams, if there are several.
     pub fn of(drive: &Drive) -> Option<Vec<StreamResult>> {
         let pages = u64::from(drive.resolved().geometry().pages);
         let part = |of: u64, all: u64| (all > 0).then(|| of as f64 / all as f64);

@@ -1,4 +1,4 @@
-//! How hard pages were programmed, and what they were mostly used for.
+//! Program modes and classes of use of pages.
 
 use std::collections::BTreeMap;
 
@@ -7,37 +7,37 @@ use serde::Serialize;
 use ssdlab_core::Drive;
 use ssdlab_core::metadata::page_hotness::{HotPages, Hotness};
 
-/// How hard pages were programmed; nothing where there is but one way.
+/// Counts by program mode; empty if there is only one mode.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct ProgramModes {
-    /// Pages that were programmed, whatever for, each counted by the mean ratio of its voltages to
-    /// the normal ones (HIRE's wearing weight before it is divided by that of a baseline); only
-    /// where there are several ways to program.
+    /// Pages programmed for any cause, each weighted by the mean ratio of its voltages to the
+    /// normal ones. This is HIRE's wearing weight before its division by that of a baseline. Only
+    /// with several program modes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wearing_weight: Option<f64>,
-    /// Pages by the voltages with which they were programmed; only where there are several ways.
+    /// Pages by the mode in which they were programmed; only with several program modes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program_modes: Option<ProgramModesResult>,
 }
 
-/// Pages by the voltages with which they were programmed, and what that wore.
+/// Pages by the mode in which they were programmed, and the wear from it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProgramModesResult {
-    /// Each way to program, in the order of `timing.program_modes`.
+    /// Each program mode, in the order of `timing.program_modes`.
     pub each: Vec<ProgramModeResult>,
-    /// The wearing weight by erases: their P/E cycles (`flash.cycles_per_erase` each), counted by
-    /// the mean ratio over the pages of the block that had been programmed.
+    /// The wearing weight by erases: P/E cycles (`flash.cycles_per_erase` for each erase), weighted
+    /// by the mean ratio over the block's programmed pages.
     pub weight_erases: f64,
 }
 
-/// One way to program.
+/// One program mode.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProgramModeResult {
     /// Its name in `timing.program_modes`.
     pub name: String,
-    /// Pages that were programmed so, whatever for.
+    /// Pages programmed in this mode, for any cause.
     pub programs: u64,
-    /// Pages read from the flash for the host that had been programmed so.
+    /// Pages read from the flash for the host that were programmed in this mode.
     pub reads: u64,
 }
 
@@ -61,21 +61,22 @@ impl ProgramModes {
     }
 }
 
-/// What pages were mostly used for, as their uses in the buffer told.
+/// Classes of pages by their use, learned from hits in the buffer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HotnessResult {
-    /// Pages that left the buffer, or that a flush programmed: `read_hot`, `mixed` and `write_hot`.
+    /// Pages that left the buffer, or that a flush programmed, by class: `read_hot`, `mixed` and
+    /// `write_hot`.
     pub left: BTreeMap<&'static str, u64>,
-    /// All logical pages, as they were found to be last; of those that never were in the buffer
-    /// nothing is known, and they are `mixed`.
+    /// All logical pages, by their latest class. A page that never was in the buffer is unknown and
+    /// counts as `mixed`.
     pub pages: BTreeMap<&'static str, u64>,
-    /// Unwritten pages that were programmed once more as they left the buffer; they count as
+    /// Pages without new data that were programmed again when they left the buffer. They count as
     /// evicted neither clean nor dirty.
     pub rewritten: u64,
 }
 
 impl HotnessResult {
-    /// Absent where nobody learns it.
+    /// Returns `None` if no policy learns these classes.
     pub(super) fn of(drive: &Drive) -> Option<HotnessResult> {
         let hot = drive.components().get::<HotPages>()?;
         let named =

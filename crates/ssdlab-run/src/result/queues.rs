@@ -1,4 +1,4 @@
-//! What came of the requests of each submission queue, and how pages were read.
+//! Figures of each submission queue, and the levels at which pages decoded.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use ssdlab_core::{Drive, Op};
 
 use super::{KindResult, kind_of};
 
-/// What came of the requests of each queue; nothing where there is but one.
+/// Figures of each queue; empty if there is only one queue.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Queues {
-    /// By submission queue, the first of which has the highest priority; only if there are several.
+    /// By submission queue. The first has the highest priority. Only with several queues.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueResult>,
-    /// What `queues` holds, by name; only if there are three queues.
+    /// The same figures as in `queues`, by name; only with three queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priorities>,
 }
@@ -41,30 +41,29 @@ pub struct QueueResult {
     pub read: KindResult,
     /// Its writes.
     pub write: KindResult,
-    /// What passes of the mean latency of a read before its command goes to the flash, in
-    /// microseconds.
+    /// Part of the mean latency of a read before its command goes to the flash, in microseconds.
     pub read_waiting_us: f64,
-    /// Pages read from the flash for it, by the number of retries, none first; empty where there is
-    /// nothing to retry.
+    /// Pages read from the flash for this queue, by the number of retries from 0; empty where reads
+    /// have no retries.
     pub read_retries: Vec<u64>,
 }
 
 /// Pages read from the flash for the host, by the sensing level or the retry step at which they
-/// decoded; nothing where there is but one.
+/// decoded; empty where there is only one.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct DecodedAt {
-    /// Pages read from the flash for the host by the sensing level at which they decoded: `1`, `2`
+    /// Pages read from the flash for the host, by the sensing level at which they decoded: `1`, `2`
     /// and so on; only where reads climb levels (`physics.levels`).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, u64>,
-    /// Pages read from the flash for the host by the step of the ladder of read retries at which
-    /// they decoded, from the first up, which is no retry; only where reads climb one
+    /// Pages read from the flash for the host, by the step of the read-retry ladder at which they
+    /// decoded. The first step is no retry. Only where reads climb such a ladder
     /// (`physics.retries`, `physics.measured`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retry_steps: Vec<u64>,
 }
 
-/// What passes of a read's time before its command goes to the flash.
+/// The parts of a read's latency before its command goes to the flash.
 const WAITING: [Part; 11] = [
     Part::HostQueue,
     Part::Page,
@@ -79,7 +78,7 @@ const WAITING: [Part; 11] = [
     Part::DieRefresh,
 ];
 
-/// Counts for every level; none where there is but one.
+/// Returns the counts of every level; empty if there is only one level.
 fn by_level(drive: &Drive, counts: &[u64]) -> Vec<u64> {
     let levels = usize::from(drive.resolved().chip.levels());
     let every = counts.iter().copied().chain(std::iter::repeat(0));
@@ -113,7 +112,7 @@ impl Queues {
     }
 }
 
-/// By queue, if there are several.
+/// Returns figures by queue; empty if there is only one queue.
 fn queues(drive: &Drive) -> Vec<QueueResult> {
     let stats = drive.stats();
     if stats.latencies.len() < 2 {

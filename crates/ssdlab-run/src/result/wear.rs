@@ -1,35 +1,35 @@
-//! How worn the blocks are.
+//! Wear of the blocks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_core::Drive;
 use ssdlab_core::policy::allocation::BlockClass;
 
-/// How worn the blocks are at the end, in P/E cycles.
+/// Wear of the blocks at the end of the run, in P/E cycles.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct WearResult {
-    /// Of the blocks that are not bad.
+    /// Wear of the blocks that are not bad.
     #[serde(flatten)]
     pub all: Wear,
-    /// Of the blocks that hold each priority's data, the highest first; absent where priorities
-    /// have no blocks of their own.
+    /// Wear of the blocks that hold each priority's data, the highest priority first; null where
+    /// priorities have no blocks of their own.
     pub priorities: Option<Vec<Wear>>,
 }
 
-/// How worn some blocks are, in P/E cycles; all are 0 if there are none.
+/// Wear of a group of blocks, in P/E cycles; all values are 0 for an empty group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Wear {
-    /// Their mean.
+    /// Mean wear.
     pub mean: f64,
-    /// The least worn.
+    /// Wear of the least worn block.
     pub min: u32,
-    /// What a quarter of them are worn at most.
+    /// Wear that a quarter of the blocks do not exceed.
     pub quarter: u32,
-    /// What half of them are worn at most.
+    /// Wear that half of the blocks do not exceed.
     pub median: u32,
-    /// What three quarters of them are worn at most.
+    /// Wear that three quarters of the blocks do not exceed.
     pub three_quarters: u32,
-    /// The most worn.
+    /// Wear of the most worn block.
     pub max: u32,
 }
 
