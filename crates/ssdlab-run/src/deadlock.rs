@@ -1,36 +1,35 @@
-//! Drives that do not go on: requests wait for one, and nothing happens, or nothing but moves of
-//! what is there.
+//! Detects drives without progress: requests wait while no event is pending, or while the drive
+//! only moves pages.
 
 use ssdlab_base::Fault;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::{Completion, Drive};
 
-/// Events between two looks.
+/// Events between two checks.
 const CHECK_EVERY: u64 = 1 << 12;
-/// How often all blocks may be erased over while nothing is done for the host: to collect
-/// whatever can be collected takes one erase of each.
+/// The most erases, in multiples of all blocks, while the drive serves no host page. Collecting
+/// everything that can be collected takes one erase of each block.
 const TIMES: u64 = 4;
 
-/// Watches a drive that is waited for.
+/// Watches the progress of a drive while the caller waits for it.
 #[derive(Default)]
 pub struct Watch {
     events: u64,
-    /// Pages read and programmed for the host when more of them were last seen, and blocks erased
-    /// by then.
+    /// Pages read and programmed for the host, and blocks erased, when the former last changed.
     last: Option<(u64, u64)>,
 }
 
 impl Watch {
-    /// Counts an event; whether it is time for a look.
+    /// Counts an event. Returns whether a check is due.
     pub fn event(&mut self) -> bool {
         self.events += 1;
         self.events.is_multiple_of(CHECK_EVERY)
     }
 
-    /// Looks whether the drive still gets somewhere.
+    /// Checks that the drive makes progress.
     ///
     /// # Errors
-    /// When it gains no space.
+    /// When the drive gains no free space.
     #[cold]
     pub fn check(&mut self, drive: &Drive) -> Result<(), Fault> {
         let ops = drive.flash().ops();
@@ -58,17 +57,17 @@ impl Watch {
     }
 }
 
-/// What is wrong with a drive that does nothing while requests wait for it.
+/// Returns the fault for a drive without pending events while requests wait.
 pub fn stalled(unfinished: u64) -> Fault {
     Fault::new("drive", "it came to a stand: a plane has no free block left and none is collected")
         .got(format!("{unfinished} unfinished requests"))
         .expected("garbage collection, or more over-provisioning")
 }
 
-/// Lets the drive do all that is under way.
+/// Lets the drive finish all operations under way.
 ///
 /// # Errors
-/// When it gains no space.
+/// When the drive gains no free space.
 pub fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault> {
     let mut watch = Watch::default();
     while let Some(next) = drive.next_event() {
@@ -101,7 +100,7 @@ mod tests {
         for at in 0..9 {
             assert_eq!(watch.judge(7 + at, 100 + 50 * at, 10), Ok(()));
         }
-        // Statistics begin anew.
+        // The statistics are reset.
         assert_eq!(watch.judge(0, 0, 10), Ok(()));
         assert_eq!(watch.judge(0, 40, 10), Ok(()));
         assert!(watch.judge(0, 41, 10).is_err());

@@ -1,4 +1,4 @@
-//! A drive that is stepped by hand: requests go in one by one, and time goes on when it is told to.
+//! A drive under manual control: the caller submits requests one by one and advances the time.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::result::ops;
 use crate::setup::{program_start, set_up_for};
 use crate::source::LATEST;
 
-/// A drive under somebody's hands. Times are nanoseconds of the drive.
+/// A drive under manual control. Times are the drive's, in nanoseconds.
 pub struct InteractiveDrive {
     drive: Drive,
     next: u64,
@@ -29,53 +29,54 @@ pub struct InteractiveDrive {
 /// A request that has ended.
 #[derive(Clone, Debug, Serialize)]
 pub struct Done {
-    /// Its number, as it was given when it was submitted.
+    /// Its number, which `submit` returned.
     pub number: u64,
-    /// What it asked.
+    /// Its operation.
     pub op: &'static str,
     /// Its submission queue.
     pub queue: u8,
     /// Its first sector.
     pub lba: u64,
-    /// Its sectors.
+    /// Its length in sectors.
     pub sectors: u32,
     /// When it arrived.
     pub arrival_ns: u64,
     /// When it ended.
     pub end_ns: u64,
-    /// Where its time went; parts of zero are left out.
+    /// The parts of its latency in nanoseconds. Parts of zero are left out.
     pub blame_ns: BTreeMap<&'static str, u64>,
 }
 
-/// What a drive has done so far.
+/// Figures of a drive so far.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sums {
     /// Requests that have not ended.
     pub unfinished: u32,
-    /// Pages programmed for every page programmed for the host; absent if there was none.
+    /// Write amplification: pages programmed in all, divided by those programmed for the host; null
+    /// if the host programmed none.
     pub waf: Option<f64>,
     /// Flash operations by kind and cause.
     pub ops: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
-    /// Attempts of reads after the first.
+    /// Attempts of reads after the first attempt.
     pub retries: u64,
-    /// Blocks that garbage collection emptied, and pages that it moved.
+    /// Blocks that garbage collection emptied.
     pub gc_blocks: u64,
-    /// See `gc_blocks`.
+    /// Valid pages that garbage collection moved.
     pub gc_pages: u64,
     /// Logical pages that hold data.
     pub mapped_pages: u32,
 }
 
-/// A request by hand.
+/// A request of the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Submission<'a> {
     /// `read`, `write`, `trim` or `flush`.
     pub op: &'a str,
-    /// The first sector; of a flush, ignored.
+    /// The first sector; ignored for a flush.
     pub lba: u64,
-    /// Sectors; of a flush, ignored.
+    /// The length in sectors; ignored for a flush.
     pub sectors: u32,
-    /// When it arrives; now if that is not given.
+    /// The arrival time in nanoseconds; absent for now.
     pub at_ns: Option<u64>,
     /// The submission queue.
     pub queue: u8,
@@ -84,10 +85,10 @@ pub struct Submission<'a> {
 }
 
 impl InteractiveDrive {
-    /// The drive of a plan in its start state.
+    /// Creates the drive of a plan in its start state.
     ///
     /// # Errors
-    /// When the plan is wrong, or says what only a run has: a workload and what is kept of it.
+    /// When the plan is invalid, or sets an option that only a run has: a workload or an output.
     pub fn new(plan: &Plan) -> Result<InteractiveDrive, Fault> {
         let of_runs = [
             ("trace", plan.trace.is_some()),
@@ -110,7 +111,8 @@ impl InteractiveDrive {
         let prepared = plan.prepare()?;
         need::check(std::slice::from_ref(&prepared), None)?;
         let control = Control::new(1);
-        // Its requests come by hand: the workload that every config has is nobody's.
+        // The caller submits the requests. The workload in the config is not used, so it sets no
+        // tenants.
         let ready = set_up_for(|| Ok(Vec::new()), &prepared, &control, &control.progress[0])?;
         let mut drive = ready.expect("nobody stops it").drive;
         program_start(&prepared, &mut drive);
@@ -118,26 +120,26 @@ impl InteractiveDrive {
         Ok(InteractiveDrive { drive, next: 0, rows: Vec::new(), room: Room::new(0) })
     }
 
-    /// Sectors that the host can address.
+    /// Returns the number of sectors that the host can address.
     pub fn sectors(&self) -> u64 {
         self.drive.resolved().sectors()
     }
 
-    /// The present moment.
+    /// Returns the present time of the drive.
     pub fn now_ns(&self) -> u64 {
         self.drive.now().as_ns()
     }
 
-    /// The next moment at which the drive does something by itself; `None` when it is idle.
+    /// Returns the time of the drive's next event; `None` when the drive is idle.
     pub fn next_event_ns(&self) -> Option<u64> {
         self.drive.next_event().map(SimTime::as_ns)
     }
 
-    /// Submits a request, and lets everything happen that happens before it arrives; its number,
-    /// or `None` if its queue is full.
+    /// Advances the drive to the arrival time and submits a request. Returns its number, or `None`
+    /// if its queue is full.
     ///
     /// # Errors
-    /// When the request does not lie on the drive, or arrives in the past.
+    /// When the request is invalid, lies beyond the drive, or arrives in the past or too late.
     pub fn submit(&mut self, submission: Submission<'_>) -> Result<Option<u64>, Fault> {
         if submission.hint > MOST_HINT {
             let fault = Fault::new("hint", "no such hint").got(submission.hint);
@@ -192,7 +194,7 @@ impl InteractiveDrive {
         }
     }
 
-    /// Refuses a request that is larger than any host's, or than memory.
+    /// Refuses a request that is larger than the limit of a request, or than free memory.
     fn check_size(&mut self, op: Op, sectors: u32) -> Result<(), Fault> {
         let (size, most) = (
             Bytes::new(u64::from(sectors) * SECTOR_BYTES),
@@ -208,11 +210,11 @@ impl InteractiveDrive {
         self.room.check(&[], &self.drive, pages as usize, || 0)
     }
 
-    /// Lets everything happen up to and including a moment, or all there is; what has ended since
-    /// the last call, in the order in which it ended.
+    /// Advances the drive up to and including a time, or until it is idle. Returns the requests
+    /// that ended since the last call, in the order of their ends.
     ///
     /// # Errors
-    /// When the moment has passed, or the drive gains no space.
+    /// When the time has passed or is too late, or when the drive gains no free space.
     pub fn advance(&mut self, to_ns: Option<u64>) -> Result<Vec<Done>, Fault> {
         let now = self.now_ns();
         match to_ns {
@@ -233,11 +235,11 @@ impl InteractiveDrive {
     }
 
     fn go_on(&mut self, to: SimTime) {
-        // The log has them, with all that there is to tell.
+        // The drive's log records these completions in more detail.
         self.drive.advance(to, &mut Vec::new());
     }
 
-    /// What the drive has done so far.
+    /// Returns the figures of the drive so far.
     pub fn sums(&self) -> Sums {
         let stats = self.drive.stats();
         Sums {

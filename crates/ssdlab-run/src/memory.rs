@@ -1,26 +1,26 @@
-//! Whether there is as much memory as a drive needs.
+//! Checks that memory suffices for a drive.
 
 use std::fmt;
 
 use ssdlab_base::memory::{Lacking, Left, Limit, left};
 use ssdlab_core::drive::memory::Memory;
 
-/// Bytes that must be left to be reserved besides a drive: for stacks, buffers and lists, and for
-/// the addresses that the C library reserves for each of a run's threads.
+/// Bytes of address space that must remain free besides a drive. Stacks, buffers and lists need
+/// them, and the areas that the C library reserves for each of a run's threads.
 const SPARE: u64 = (32 << 20) + 3 * (64 << 20);
 
-/// A part of what is needed.
+/// Selects one kind of need: resident, reserved or table bytes.
 pub(crate) type PartOf = fn(&Memory) -> u64;
 
-/// Less memory than a drive needs.
+/// A lack of memory for a drive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shortage {
     pub(crate) lacking: Lacking,
-    /// Which part of what is needed there is too little of.
+    /// The kind of need that exceeds the limit.
     pub(crate) of: PartOf,
 }
 
-/// What is too little for this.
+/// Returns the first kind of need that exceeds its limit.
 pub(crate) fn lacks(left: &Left, need: &Memory) -> Option<Shortage> {
     let kinds: [(_, PartOf); 3] = [
         (left.resident, |memory| memory.resident),
@@ -39,27 +39,27 @@ impl fmt::Display for Shortage {
     }
 }
 
-/// Bytes that measuring a trace takes apart from its pages. Measured.
+/// Bytes for measuring a trace, besides those for its pages. Measured.
 const MEASURED: u64 = 8 << 20;
 
-/// Checks that there is memory to count more pages of a trace. They take so many resident and so
-/// many reserved bytes.
+/// Checks that memory suffices to count more pages of a trace. The pages take this many resident
+/// and reserved bytes.
 ///
 /// # Errors
-/// What is needed and what is left.
+/// The needed bytes and the bytes left.
 pub(crate) fn check_pages((resident, reserved): (u64, u64)) -> Result<(), String> {
     let need = Memory { resident: resident + MEASURED, reserved, table: 0 };
     lacks(&left(), &need).map_or(Ok(()), |shortage| Err(format!("a smaller part: {shortage}")))
 }
 
-/// What this process may still take, as far as the system tells: of the machine's memory, of each
-/// control group that it is in, and of what `ulimit` lets it reserve.
+/// Returns the tightest limit on this process, as far as the system reports limits: the machine's
+/// memory, each of its control groups, and `ulimit`.
 pub(crate) fn available() -> Option<Limit> {
     left().least()
 }
 
-/// Bytes that may become resident in this process, and what sets the bound; `None` if the system
-/// does not tell.
+/// Returns the bytes that may still become resident in this process, and the source of the limit;
+/// `None` if the system does not report it.
 pub fn memory_left() -> Option<(u64, &'static str)> {
     left().resident.map(|limit| (limit.bytes, limit.of))
 }

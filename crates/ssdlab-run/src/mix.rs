@@ -1,5 +1,5 @@
-//! A mix of traces and twins as a plan's workload: each member in a submission queue and, unless it
-//! says otherwise, in a range of addresses of its own.
+//! A mix of traces and twins as a plan's workload. Each member has a submission queue. Each also
+//! has its own range of addresses, unless the plan sets an offset.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,22 +15,22 @@ use crate::shared::Shared;
 use crate::traces::{Member, Members, member_label, merged, shifts, twin_of};
 use crate::twin::family;
 
-/// Where and when the requests of a plan's members are put.
+/// The placement of the members' requests in queues, time and address space.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// All of it but what their addresses are moved by.
+    /// The placements without the address offsets.
     placings: Vec<Placing>,
-    /// The twins among them.
+    /// The twin that each member is; none for a trace.
     twins: Vec<Option<&'static Twin>>,
-    /// Sectors that the addresses of each are moved by, once the traces have been read for that.
+    /// Address offset of each member in sectors, set after the traces have been read for it.
     shifts: OnceLock<Vec<i64>>,
 }
 
-/// What a plan's mix is to be, as far as that is known before its traces are read; none if the plan
-/// has no mix.
+/// Returns the layout of a plan's mix, as far as it is known before its traces are read; `None` if
+/// the plan has no mix.
 ///
 /// # Errors
-/// When a member is wrong, or the drive has too few submission queues.
+/// When a member is invalid, or the drive has too few submission queues.
 pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Option<Layout>, Fault> {
     if plan.mix.is_empty() {
         return Ok(None);
@@ -62,19 +62,19 @@ pub(crate) fn of(plan: &Plan, effective: &Effective, queues: u8) -> Result<Optio
     Ok(Some(Layout { placings, twins, shifts: OnceLock::new() }))
 }
 
-/// The trace of a member, read by itself.
+/// Opens the trace of a member for this plan alone.
 fn open_alone(plan: &Plan, options: &TraceOptions, nth: usize) -> Result<Member, Fault> {
     open_trace(&plan.mix[nth].trace, options).map(Member::trace)
 }
 
 impl Layout {
-    /// The twin that each member is; none of a trace.
+    /// Returns the twin that each member is; none for a trace.
     pub(crate) fn twins(&self) -> &[Option<&'static Twin>] {
         &self.twins
     }
 
-    /// The members merged, from the first request on; what the user should know of how they are
-    /// read is added to `remarks`.
+    /// Opens the members and merges them, from the first request on. Adds remarks for the user on
+    /// how they are read to `remarks`.
     ///
     /// # Errors
     /// When a trace cannot be read.
@@ -95,11 +95,12 @@ impl Layout {
         Ok(merged(&plan.mix, members, placed))
     }
 
-    /// Lays out its addresses as another of the same mix did, or for the first time, for which
-    /// traces may have to be read to their end: work of plan `index`; false if it was stopped.
+    /// Sets the address offsets; false if stopped. It copies them from another layout of the same
+    /// mix, if there is one. Otherwise it may have to read traces to their end, as part of the work
+    /// of plan `index`.
     ///
     /// # Errors
-    /// When a trace cannot be read or is wrong.
+    /// When a trace cannot be read or is invalid.
     pub(crate) fn lay_out(
         &self,
         as_other: Option<&Layout>,
@@ -131,7 +132,7 @@ impl Layout {
         Members { apps: &plan.mix, twins: &self.twins, seed: plan.seed, open }
     }
 
-    /// What results call the mix.
+    /// Returns the name of the mix in results.
     pub(crate) fn name(&self, plan: &Plan) -> String {
         let members = plan.mix.iter().zip(&self.twins);
         let named = members
@@ -139,12 +140,12 @@ impl Layout {
         format!("mix of {}", named.collect::<Vec<_>>().join(" + "))
     }
 
-    /// Factors on the times between the requests of each member.
+    /// Returns the factor on the times between requests of each member.
     pub(crate) fn scales(&self) -> impl Iterator<Item = f64> {
         self.placings.iter().map(|placing| placing.scale)
     }
 
-    /// The addresses of each member in its queue, if all of them are twins.
+    /// Returns the queue and the addresses of each member, if all members are twins.
     pub(crate) fn reaches(&self) -> Option<Vec<(u8, Reach)>> {
         let placed = self.twins.iter().zip(self.placed()).map(|(twin, placing)| {
             let moved = |sector: u64| sector.saturating_add_signed(placing.shift);
@@ -154,7 +155,7 @@ impl Layout {
         placed.collect()
     }
 
-    /// Where and when the requests of each member are put, once that is laid out.
+    /// Returns the placement of each member, once the offsets are set.
     pub(crate) fn placed(&self) -> impl Iterator<Item = Placing> {
         let shifts = self.shifts.get().expect("laid out before it is read");
         self.placings

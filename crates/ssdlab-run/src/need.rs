@@ -1,5 +1,5 @@
-//! What runs need of memory: known before a drive is built, and looked after while requests pile
-//! up.
+//! Memory that runs need. It is estimated before a drive is built, and checked as requests
+//! accumulate.
 
 use std::collections::VecDeque;
 
@@ -12,24 +12,24 @@ use ssdlab_core::{Drive, Request};
 use crate::memory::{Shortage, lacks};
 use crate::prepare::Prepared;
 
-/// Bytes that a run takes besides, whatever its drive.
+/// Bytes that a run needs besides its drive.
 pub(crate) const BESIDES: u64 = 64 << 20;
-/// The least bytes that a run takes for its threads, measurements and result. Measured.
+/// The least bytes that a run needs for its threads, measurements and result. Measured.
 const RUN: u64 = 28 << 20;
-/// Bytes of a page that is written, in both directions of the map.
+/// Bytes of a written page in both directions of the mapping table.
 pub(crate) const PAGE: u64 = 8;
-/// The most bytes of tables by page that the first use of a page takes: three pages of the
-/// machine's memory, for both directions of the map and for the columns of policies.
+/// The most table bytes that the first access to a page takes: three pages of the machine's memory,
+/// for both directions of the mapping table and for the columns of policies.
 const TOUCHED: u64 = 3 << 12;
-/// The option that keeps requests outstanding.
+/// The option that sets the number of outstanding requests.
 const CLOSED: &str = "--closed";
 
-/// What a run takes for certain, each part with the key or the option that decides it.
+/// Returns the certain needs of a run, each with the key or the option that decides it.
 fn parts(prepared: &Prepared) -> Vec<(&'static str, Memory)> {
     let resolved = &prepared.resolved;
     let mut parts = resolved.memory().to_vec();
     if prepared.steady {
-        // Every page is written, whatever was at the start.
+        // Preconditioning writes every page, whatever the start contents.
         parts.retain(|(key, _)| *key != "start.fill");
         let pages = u64::from(resolved.logical_pages) * PAGE;
         parts.push(("geometry", Memory { resident: pages, reserved: 0, table: 0 }));
@@ -38,28 +38,28 @@ fn parts(prepared: &Prepared) -> Vec<(&'static str, Memory)> {
     parts
 }
 
-/// What the requests take that a closed loop keeps outstanding, as far as their number is known.
+/// Returns the need of the outstanding requests in a closed loop, as far as their number is known.
 fn outstanding(prepared: &Prepared) -> Memory {
     let Some(most) = prepared.plan.closed.map(u64::from) else { return Memory::default() };
     let is_closed_form = prepared.twin.is_none() && !prepared.plan.reads_traces();
     let requests = if is_closed_form { prepared.workload.requests } else { 0 };
     let all = most.min(requests);
-    // One queue at least.
+    // Assume one queue, the least number.
     let transferred_in = all.min(prepared.resolved.config.host.queue_depth.into());
     let waiting = (all - transferred_in) * size_of::<Request>() as u64;
     Memory::touched(transferred_in * (REQUEST + OPERATION) + waiting)
 }
 
-/// All that a run takes for certain.
+/// Returns the certain need of a run in all.
 pub(crate) fn of(prepared: &Prepared) -> Memory {
     let run = Memory { resident: RUN, reserved: 0, table: 0 };
     parts(prepared).into_iter().map(|(_, part)| part).fold(run, Memory::and)
 }
 
-/// Refuses plans that do not fit into memory, each by itself, and so many at a time.
+/// Refuses plans that do not fit into memory, each alone or `jobs` at a time.
 ///
 /// # Errors
-/// The first that does not fit, with what it needs and what is left; or the jobs.
+/// The first plan that does not fit, with the needed and the free memory; or the number of jobs.
 pub(crate) fn check(prepared: &[Prepared], jobs: Option<usize>) -> Result<(), Fault> {
     check_in(&left(), prepared, jobs)
 }
@@ -86,7 +86,8 @@ fn check_in(left: &Left, prepared: &[Prepared], jobs: Option<usize>) -> Result<(
     Ok(())
 }
 
-/// What is wrong with a plan that does not fit, at the part of it that takes the most.
+/// Returns the fault for a plan that does not fit. It names the part of the plan that needs the
+/// most.
 fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
     let part = parts(prepared).into_iter().max_by_key(|(_, part)| (shortage.of)(part));
     let key = part.expect("a drive").0;
@@ -103,70 +104,71 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
     fault.expected(format!("what fits into memory: {shortage}"))
 }
 
-/// Checks that there is memory for what piles up in a run: requests that wait outside of the drive,
-/// page operations in it, and spans of a timeline. It asks the system once for many of them. It
-/// also watches the tables by page, whose memory the system provides as it is used.
+/// Checks that memory suffices for everything that accumulates during a run: requests that wait
+/// outside the drive, page operations inside it, and spans of a timeline. One query of the system
+/// covers many of them. It also watches tables with one entry for each page, whose memory the
+/// system provides on first access.
 pub(crate) struct Room {
     tables: Tables,
-    /// How many of each may come before it asks again.
+    /// The number of each that may be added before the next query.
     step: usize,
-    /// Up to how many of each there is memory for.
+    /// The number of each that memory suffices for.
     waiting: usize,
     operations: usize,
     spans: usize,
 }
 
-/// Checks that there is memory for tables by page as requests reach more pages.
+/// Checks that memory suffices for tables by page, as requests reach more pages.
 #[derive(Debug, Default)]
 pub(crate) struct Tables(Growing);
 
 impl Tables {
-    /// Counts a request for so many pages.
+    /// Counts a request for this many pages.
     ///
     /// # Errors
-    /// When there is no memory for what is kept of them.
+    /// When memory does not suffice for the tables.
     #[inline]
     pub(crate) fn touch(&mut self, pages: u64) -> Result<(), Fault> {
         self.0.by(pages * TOUCHED).map_err(outgrown)
     }
 }
 
-/// How many of each there may be before it asks for the first time.
+/// The number of each allowed before the first query.
 const FIRST: usize = 1 << 16;
-/// How many of each it asks for at a time, at least.
+/// The least number of each that a query covers.
 const STEP: usize = 1 << 17;
 
-/// How many there are now of what takes memory as a run goes on.
+/// The present numbers of everything that accumulates.
 #[derive(Clone, Copy)]
 struct Piled {
     waiting: usize,
-    /// Operations under way at most, those that come at once included.
+    /// The most operations under way, including those added at once.
     operations: usize,
     spans: usize,
 }
 
 impl Room {
-    /// For a run that looks each time that so many of either may have come at most.
+    /// Creates a check that is repeated after at most this many additions of each.
     pub(crate) fn new(between_looks: usize) -> Room {
         let step = STEP.max(2 * between_looks);
         let first = FIRST + step / 2;
         Room { step, waiting: first, operations: first, spans: first, tables: Tables::default() }
     }
 
-    /// Counts a request for so many pages.
+    /// Counts a request for this many pages.
     ///
     /// # Errors
-    /// When there is no memory for what is kept of them.
+    /// When memory does not suffice for the tables.
     #[inline]
     pub(crate) fn touch(&mut self, pages: u64) -> Result<(), Fault> {
         self.tables.touch(pages)
     }
 
-    /// Checks that there is memory for all that may come before the next look, and for `more`
-    /// operations. The run's files take up to `kept` bytes more.
+    /// Checks that memory suffices until the next check, including `more` operations. `kept`
+    /// returns the bytes that the run's files may take in addition.
     ///
     /// # Errors
-    /// When there is no memory for them.
+    /// When memory does not suffice.
     pub(crate) fn check(
         &mut self,
         queues: &[VecDeque<Request>],
@@ -201,7 +203,7 @@ impl Room {
         self.waiting = now.waiting + self.step;
         self.operations = now.operations + self.step;
         let spans = drive.flash().spans();
-        // A run without a timeline has none.
+        // A run without a timeline has no spans.
         self.spans = if spans.1 > 0 { now.spans + self.step } else { self.step };
         let lists = queues.iter().map(|list| (list.len(), list.capacity()));
         let need = self.need(lists, drive.operations(), spans);
@@ -220,9 +222,9 @@ impl Room {
         }
     }
 
-    /// What as much takes as it lets come: requests in lists of these lengths and capacities,
-    /// operations, of which so many are under way, in a table of so many slots, and spans of a
-    /// timeline, likewise.
+    /// Returns the memory needed to reach the checked numbers. `lists` holds the length and the
+    /// capacity of each queue. The first pair is the operations under way and the slots of their
+    /// table. The second pair is the spans shown and the places of the timeline.
     fn need(
         &self,
         lists: impl Iterator<Item = (usize, usize)>,
@@ -231,11 +233,11 @@ impl Room {
     ) -> Memory {
         let (request, span) = (size_of::<Request>(), size_of::<Span>());
         let operation = OPERATION as usize;
-        // Only a timeline has places.
+        // Without a timeline, there are no places.
         let to_show = if places > 0 { self.spans - shown } else { 0 };
         let resident =
             (self.operations - under_way) * operation + self.step * request + to_show * span;
-        // A list doubles when it is full.
+        // A full list doubles its capacity.
         let doubles = |(length, capacity): (usize, usize)| {
             if length + self.step > capacity { capacity.max(self.step) } else { 0 }
         };
@@ -251,7 +253,7 @@ impl Room {
     }
 }
 
-/// The fault of a workload that reaches more pages than memory has room for.
+/// Returns the fault for a workload that reaches more pages than memory has room for.
 #[cold]
 fn outgrown(lacking: Lacking) -> Fault {
     Fault::new("workload", "reaches more pages than fit into memory")
@@ -259,14 +261,14 @@ fn outgrown(lacking: Lacking) -> Fault {
         .hint("--limit ends the run before that, a smaller drive or footprint takes less")
 }
 
-/// What is wrong with a timeline that grows until memory is full.
+/// Returns the fault for a timeline that fills the memory.
 fn too_long(spans: usize, shortage: &Shortage) -> Fault {
     Fault::new("--timeline-span", "a timeline of more than fits into memory")
         .got(format!("{spans} spans of what parts of the drive do"))
         .expected(format!("a shorter time: to go on, {shortage}"))
 }
 
-/// What is wrong with a load that piles up until memory is full.
+/// Returns the fault for a load whose requests fill the memory.
 fn overfull(waiting: usize, under_way: usize, shortage: &Shortage) -> Fault {
     let got = format!(
         "{under_way} page operations under way at most and {waiting} requests that wait for a queue"
@@ -348,7 +350,7 @@ mod tests {
     fn what_is_reserved_alone_counts_for_what_may_be_reserved_alone() {
         let drive = [prepared(&[], None)];
         assert_eq!(check_in(&machine(50_000_000), &drive, None), Ok(()));
-        // A million requests do not outlast a closed loop of more.
+        // The workload has only a million requests, so a larger closed loop needs no more.
         assert_eq!(check_in(&machine(100_000_000), &[prepared(&[], Some(1 << 31))], None), Ok(()));
     }
 

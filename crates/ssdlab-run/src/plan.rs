@@ -1,4 +1,4 @@
-//! What is to be run: a device, a scheme, settings, a workload or a trace.
+//! The plan of a run: a device, a scheme, settings, and a workload or a trace.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,82 +10,85 @@ use ssdlab_config::read_file;
 
 use crate::traces::AppOrder;
 
-/// One run, as asked for.
+/// The plan of one run, as the user gives it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Plan {
-    /// The preset.
+    /// The name of the preset.
     pub device: String,
-    /// Config files, later ones before earlier ones.
+    /// Config files. A later file overrides an earlier one.
     pub config: Vec<PathBuf>,
-    /// Assignments `key=value`, later ones before earlier ones.
+    /// Assignments `key=value`. A later one overrides an earlier one.
     pub set: Vec<String>,
     /// The scheme; empty for `conventional`.
     pub scheme: String,
     /// A trace, `FILE` or `FILE:format`.
     pub trace: Option<String>,
-    /// A closed-form workload or a twin, by name; not beside a trace.
+    /// The name of a closed-form workload or of a twin; excludes `trace`.
     pub workload: Option<String>,
-    /// Traces and twins that run at once, in queues and addresses of their own; beside neither.
+    /// Traces and twins that run at the same time, each with its own queue and addresses; excludes
+    /// `trace` and `workload`.
     pub mix: Vec<AppOrder>,
-    /// The seed of all chance.
+    /// The seed of all random draws.
     pub seed: u64,
-    /// Requests after which the workload ends.
+    /// The most requests of a replay.
     pub limit: Option<u64>,
-    /// What is left out of the statistics: a number of requests, or a time with its unit.
+    /// The part of the run that the statistics leave out: a number of requests, or a time with its
+    /// unit.
     pub warmup: Option<String>,
-    /// `steady`: random overwriting until write amplification settles.
+    /// `steady`: overwrite at random until write amplification settles.
     pub precondition: Option<String>,
-    /// How often the workload runs, each time from where the last has left the drive; absent for
-    /// once.
+    /// The number of replays of the workload. Each begins with the drive as the last one left it.
+    /// Absent for 1.
     pub replays: Option<u32>,
-    /// The share of the blocks that are worn out after which the workload runs no more, such as
-    /// `5%`.
+    /// The share of worn-out blocks that ends the replays, such as `5%`.
     pub until_worn: Option<String>,
     /// Factor on the times between arrivals; absent for 1.
     pub time_scale: Option<f64>,
-    /// Requests kept outstanding, in place of arrival times.
+    /// Closed loop: the number of requests kept outstanding. Arrival times are ignored.
     pub closed: Option<u32>,
-    /// Whether addresses beyond the drive are folded into it.
+    /// Whether to fold addresses beyond the drive into it.
     pub wrap: bool,
-    /// A file with the state in which the drive begins, as `ssdlab state save` wrote it.
+    /// The state file that the drive begins with, as written by `ssdlab state save`.
     pub state: Option<PathBuf>,
-    /// Whether invariants are checked after every event.
+    /// Whether to check the drive's invariants during the run. Checks that take long are spread
+    /// over many events.
     pub paranoid: bool,
-    /// Whether the result holds what a report draws.
+    /// Whether the result includes the data of a report.
     pub detail: bool,
-    /// A Parquet file for a row a request.
+    /// A Parquet file with one row for each request.
     pub log: Option<PathBuf>,
-    /// A Parquet file for a row an interval.
+    /// A Parquet file with one row for each interval.
     pub series: Option<PathBuf>,
-    /// Length of these intervals and of those of a report; absent for as fine as some hundred are.
+    /// Length of the intervals in that file and in a report. If absent, intervals grow so that a
+    /// run has some hundred.
     pub interval: Option<String>,
-    /// A file for what every part of the drive does, in the format of the Perfetto viewer.
+    /// A file with the timeline of every part of the drive, in the format of the Perfetto viewer.
     pub timeline: Option<PathBuf>,
-    /// How long the timeline is; absent for 10 ms.
+    /// Length of the timeline; absent for 10 ms.
     pub timeline_span: Option<String>,
     /// A name for the result.
     pub label: Option<String>,
-    /// The texts of those config files that can be read only once, by their paths.
+    /// The texts of the config files that can be read only once, by path.
     #[serde(skip_serializing)]
     pub piped: BTreeMap<PathBuf, String>,
 }
 
-/// Returns what came through a config file that is a pipe or a device; `None` of a file, which can
-/// be read again.
+/// Returns the text of a config file that is a pipe or a device; `None` for a file, which can be
+/// read again.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When the file cannot be read.
 pub fn text_of_pipe(file: &Path) -> Result<Option<String>, Fault> {
     let is_pipe = file.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
     is_pipe.then(|| read_file(file)).transpose()
 }
 
-/// Reads the config files of plans that are pipes, once for all of them. A plan that already holds
-/// the text of one keeps it.
+/// Reads the config files that are pipes, once for all plans. A plan that already holds the text of
+/// a pipe keeps it.
 ///
 /// # Errors
-/// When one cannot be read.
+/// When a pipe cannot be read.
 pub(crate) fn with_pipes_read(plans: &[Plan]) -> Result<Cow<'_, [Plan]>, Fault> {
     let mut piped = BTreeMap::new();
     for plan in plans {
@@ -109,12 +112,12 @@ pub(crate) fn with_pipes_read(plans: &[Plan]) -> Result<Cow<'_, [Plan]>, Fault> 
 }
 
 impl Plan {
-    /// The scheme's name.
+    /// Returns the scheme's name.
     pub fn scheme_name(&self) -> &str {
         if self.scheme.is_empty() { "conventional" } else { &self.scheme }
     }
 
-    /// Whether its requests come from traces.
+    /// Returns whether its requests come from a trace or a mix.
     pub(crate) fn reads_traces(&self) -> bool {
         self.trace.is_some() || !self.mix.is_empty()
     }

@@ -1,9 +1,9 @@
-//! How requests meet the drive in virtual time.
+//! Replays requests on the drive in virtual time.
 //!
-//! Open loop: each request arrives when its record says. What a full queue does not take waits
-//! here, in the order of arrival, and is offered again whenever a request ends; its latency counts
-//! from its arrival. Closed loop: a number of requests is kept outstanding, and each arrives when
-//! it is submitted.
+//! Open loop: each request arrives at the time of its record. If its queue is full, it waits here
+//! in the order of arrival. The replay offers it again whenever a request ends. Its latency counts
+//! from its arrival. Closed loop: a fixed number of requests is kept outstanding, and each arrives
+//! when it is submitted.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -22,38 +22,39 @@ use crate::prepare::{Prepared, Warmup};
 use crate::result::{Course, ReplayResult};
 use crate::source::op;
 
-/// A replay under way.
+/// A replay in progress.
 pub struct Replay<'a> {
     drive: &'a mut Drive,
     progress: &'a Progress,
     control: &'a Control,
     done: Vec<Completion>,
     waiting: Vec<VecDeque<Request>>,
-    /// Requests that wait here.
+    /// The number of requests in `waiting`.
     backlogged: usize,
-    /// Requests that have arrived and not ended, and since when there are that many.
+    /// Requests that have arrived and not ended. `since` is the time of the last change of this
+    /// number.
     in_system: u64,
     since: SimTime,
     warm: bool,
     warmup: Warmup,
-    /// The share of worn blocks after which there is no further replay.
+    /// The share of worn-out blocks that ends the replays.
     until_worn: Option<f64>,
     course: Course,
-    /// Sectors asked for at the last look.
+    /// Sectors of all requests up to the last check.
     probed_at: u64,
-    /// Looks after the memory for what piles up.
+    /// Checks the memory for everything that accumulates.
     room: Room,
     sectors_per_page: u32,
     observer: Observer,
 }
 
-/// Requests between two looks at whether the run is to stop.
+/// Requests between two checks of the stop flag.
 const CHECK_EVERY: u64 = 1 << 12;
-/// Sectors after which it looks however few requests they were.
+/// Sectors after which a check is due, even after fewer requests.
 const CHECK_SECTORS: u64 = CHECK_EVERY << 8;
 
 impl<'a> Replay<'a> {
-    /// A replay on this drive, from its present time on.
+    /// Creates a replay on this drive, from its present time on.
     pub fn new(
         drive: &'a mut Drive,
         warmup: Warmup,
@@ -95,11 +96,12 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Replays everything that the feed gives, as often as the plan says; the drive's figures are
-    /// those of the last time.
+    /// Replays every request of the feed, once for each replay of the plan. The drive's statistics
+    /// are those of the last replay.
     ///
     /// # Errors
-    /// When the feed's input is wrong.
+    /// When the input of the feed is invalid, when the drive makes no progress, or when memory runs
+    /// short.
     pub fn run(
         mut self,
         prepared: &Prepared,
@@ -140,7 +142,7 @@ impl<'a> Replay<'a> {
         Ok((self.course, self.observer))
     }
 
-    /// Replays the feed's requests once, until the last of them has ended.
+    /// Replays the feed's requests once, until the last one has ended.
     fn once(&mut self, prepared: &Prepared, feed: &mut Feed) -> Result<(), Fault> {
         match prepared.plan.closed {
             None => self.open_loop(feed)?,
@@ -156,7 +158,7 @@ impl<'a> Replay<'a> {
         if self.course.partial { Ok(()) } else { self.wait(0) }
     }
 
-    /// Begins the next replay, where the last one has left the drive.
+    /// Begins the next replay on the drive as the last one left it.
     fn turn(&mut self) {
         self.observer.turn(self.drive);
         self.course.page_ops_before += self.page_ops();
@@ -167,7 +169,7 @@ impl<'a> Replay<'a> {
         self.course = Course { before, began: now, last_arrival: now, last_end: now, ..course };
     }
 
-    /// What the drive's auditor found, if the drive is watched.
+    /// Returns an error if the drive's auditor found a violation.
     fn check(&self) -> Result<(), Fault> {
         match self.drive.violation() {
             None => Ok(()),
@@ -175,7 +177,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The books of a drive that has nothing left to do; and Little's law, which is exact here.
+    /// Checks the invariants of an idle drive, and Little's law, which holds exactly here.
     fn check_the_end(&self) -> Result<(), Fault> {
         self.drive.audit().map_err(|what| internal(&what))?;
         let Course { latency_sum, residence, partial, .. } = self.course;
@@ -223,8 +225,8 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Checks that there is memory for the pages that a request reaches, and for its operations if
-    /// it is as large as many others.
+    /// Checks that memory suffices for the pages that a request reaches. For a very large request,
+    /// it also checks the memory for its operations.
     fn make_room(&mut self, record: &Record) -> Result<(), Fault> {
         self.room.touch(1 + u64::from(record.sectors / self.sectors_per_page))?;
         let sectors = u64::from(record.sectors);
@@ -235,18 +237,18 @@ impl<'a> Replay<'a> {
         self.room.check(&self.waiting, self.drive, pages, || observer.growth())
     }
 
-    /// Sees to it that there is memory for what comes before the next look.
+    /// Checks that memory suffices until the next check.
     fn check_room(&mut self) -> Result<(), Fault> {
         let observer = &self.observer;
         self.room.check(&self.waiting, self.drive, 0, || observer.growth())
     }
 
-    /// Whether the requests ended because they were told to.
+    /// Marks the run as partial if the requests ended because of a stop.
     fn was_stopped(&mut self) {
         self.course.partial |= self.control.stop.load(Ordering::Relaxed);
     }
 
-    /// Tells the drive of requests that come soon.
+    /// Announces the next requests to the drive, so that it can prefetch their data structures.
     fn look_ahead(&self, feed: &Feed) {
         let [next, after] = feed.soon();
         if let Some(after) = after {
@@ -257,7 +259,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Begins the statistics when what is left out of them is over.
+    /// Begins the statistics at the end of the warm-up.
     fn warm_up(&mut self, before: u64, now: SimTime) {
         if self.warm {
             return;
@@ -277,12 +279,12 @@ impl<'a> Replay<'a> {
         self.observer.begin(self.drive);
     }
 
-    /// Whether any page was programmed since the statistics began.
+    /// Returns whether any page was programmed since the statistics began.
     fn programmed(&self) -> bool {
         self.drive.flash().ops()[OpKind::Program as usize].iter().any(|&count| count > 0)
     }
 
-    /// Page operations since the statistics began.
+    /// Returns the page operations since the statistics began.
     fn page_ops(&self) -> u64 {
         let ops = self.drive.flash().ops();
         [OpKind::Read, OpKind::Program].iter().flat_map(|&kind| ops[kind as usize].iter()).sum()
@@ -305,7 +307,7 @@ impl<'a> Replay<'a> {
         Ok(self.course.partial)
     }
 
-    /// Counts the time since the number of requests in the system last changed.
+    /// Adds the time since the last change of the number of requests in the system.
     fn count_residence(&mut self, now: SimTime) {
         let span = u128::from((now - self.since).as_ns());
         self.course.residence += u128::from(self.in_system) * span;
@@ -334,7 +336,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Lets everything up to `to` happen.
+    /// Advances the drive to `to`, and closes the intervals that end on the way.
     fn run_to(&mut self, to: SimTime) {
         if self.observer.due() <= to {
             self.observer.foresee(to);
@@ -345,7 +347,7 @@ impl<'a> Replay<'a> {
         self.go_on(to);
     }
 
-    /// Lets everything happen before the open interval ends, and ends it.
+    /// Advances the drive to the end of the open interval and closes it.
     fn end_interval(&mut self) {
         self.go_on(SimTime::from_ns(self.observer.due().as_ns() - 1));
         self.observer.close(self.drive, self.in_system);
@@ -362,7 +364,7 @@ impl<'a> Replay<'a> {
         self.handle_flash_events();
     }
 
-    /// Lets the next thing happen, the end of an interval perhaps; false if there is none.
+    /// Handles the next event or the end of an interval; false if there is neither.
     fn step(&mut self) -> bool {
         let Some(next) = self.drive.next_event() else { return false };
         if self.observer.due() <= next {
@@ -374,7 +376,7 @@ impl<'a> Replay<'a> {
         true
     }
 
-    /// Waits until no more than so many requests are in the system, or until it is to stop.
+    /// Waits until at most `most` requests are in the system, or until stopped.
     fn wait(&mut self, most: u64) -> Result<(), Fault> {
         let mut watch = Watch::default();
         while self.in_system > most {
@@ -383,7 +385,7 @@ impl<'a> Replay<'a> {
             }
             if watch.event() {
                 watch.check(self.drive)?;
-                // A timeline grows on while a backlog is worked off.
+                // A timeline still grows while the drive finishes a backlog.
                 self.check_room()?;
                 self.poll();
                 if self.course.partial {
@@ -394,21 +396,21 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Takes over what the drive's log has, and looks whether it is to stop.
+    /// Records the requests in the drive's log, and checks the stop flag.
     #[cold]
     fn poll(&mut self) {
-        // A long backlog must not pile up in the drive's log.
+        // Otherwise the drive's log would grow with a long backlog.
         self.observer.handle_flash_events(self.drive);
         self.course.partial = self.is_stopped();
     }
 
-    /// Whether the run is to end early. A file that cannot be written would be missed only after
-    /// hours.
+    /// Returns whether the run must end early. A file that cannot be written ends it, too: the user
+    /// would otherwise learn of it only after hours.
     fn is_stopped(&self) -> bool {
         self.control.stop.load(Ordering::Relaxed) || self.observer.is_broken()
     }
 
-    /// What is wrong with a warm-up that is longer than the run.
+    /// Returns the fault for a warm-up that is longer than the run.
     fn never_warm(&self, prepared: &Prepared, feed: &Feed) -> Fault {
         let got = prepared.plan.warmup.clone().unwrap_or_default();
         let span = (self.course.last_arrival - self.course.began).as_secs();
@@ -418,7 +420,7 @@ impl<'a> Replay<'a> {
         ))
     }
 
-    /// Counts what ended and offers what waited for it.
+    /// Counts the completions, and offers waiting requests to the drive.
     fn handle_flash_events(&mut self) {
         for at in 0..self.done.len() {
             let completion = self.done[at];
@@ -447,12 +449,12 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Pages that so many sectors in a row lie on at most.
+/// Returns the most pages that this many consecutive sectors touch.
 fn pages_of(drive: &Drive, sectors: u64) -> usize {
     (sectors / u64::from(drive.resolved().geometry().sectors_per_page())) as usize + 2
 }
 
-/// A fault of ssdlab itself.
+/// Returns the fault for a bug in ssdlab.
 fn internal(what: &str) -> Fault {
     Fault::new("", "internal: the drive contradicts itself").got(what)
 }

@@ -1,4 +1,4 @@
-//! Several plans at once, each in a thread of its own beside that of its requests.
+//! Runs several plans in parallel. Each has one thread, and one more that reads its requests.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,25 +20,26 @@ use crate::sharing::{starts, traces};
 use crate::source::Requests;
 use crate::warnings;
 
-/// What came of several plans.
+/// The outcome of several plans.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The results in the order of the plans; `None` for a plan that was stopped before its run
-    /// began, and for one that a fault ended.
+    /// The results, in the order of the plans. `None` stands for a plan that was stopped before its
+    /// run began, or that a fault ended.
     pub results: Vec<Option<RunResult>>,
-    /// The first fault of any run. What had been finished by then stands in the results, as does a
-    /// run of which only a file could not be written; runs that were stopped for the fault do not.
+    /// The first fault of any run. Results that were complete by then remain. So does the result of
+    /// a run that could not write one of its files. Runs that the fault stopped have no result.
     pub fault: Option<Fault>,
 }
 
 /// A result, and the fault of a file that could not be written.
 type Ran = (RunResult, Option<Fault>);
 
-/// Runs every plan, `jobs` at a time, or as many as there are cores and memory for. What comes of
-/// it does not depend on the number of jobs. `control` must have been made for as many plans.
+/// Runs every plan, `jobs` at a time. Without `jobs`, it runs as many as cores and memory allow.
+/// The results do not depend on the number of jobs. `control` must have been made for as many
+/// plans.
 ///
 /// # Errors
-/// The first fault that is found before the first plan runs: all are checked then.
+/// The first fault found before the first run. All plans are checked then.
 pub fn run_all(plans: &[Plan], jobs: Option<usize>, control: &Control) -> Result<Outcome, Fault> {
     let plans = &*with_pipes_read(plans)?;
     let mut prepared = prepare_all(plans)?;
@@ -52,7 +53,7 @@ pub fn run_all(plans: &[Plan], jobs: Option<usize>, control: &Control) -> Result
     }
     traces::share(&mut prepared);
     let order = starts::share(&mut prepared, jobs);
-    // A trace that cannot be read is found before another plan has run for an hour.
+    // Find an unreadable trace before another plan has run for an hour.
     for plan in &prepared {
         Requests::open(plan, &mut Vec::new())?;
     }
@@ -74,7 +75,7 @@ pub fn run_all(plans: &[Plan], jobs: Option<usize>, control: &Control) -> Result
     Ok(outcome(ran.collect()))
 }
 
-/// What came of the runs.
+/// Collects the results of the runs and the first fault.
 fn outcome(ran: Vec<Result<Option<Ran>, Fault>>) -> Outcome {
     let failed = |one: &Result<Option<Ran>, Fault>| !matches!(one, Ok(None | Some((_, None))));
     let has_failed = ran.iter().any(failed);
@@ -94,10 +95,10 @@ fn outcome(ran: Vec<Result<Option<Ran>, Fault>>) -> Outcome {
     outcome
 }
 
-/// Runs every plan as [`run_all`] does, with nobody at the reins.
+/// Runs every plan as [`run_all`] does, without a way to stop.
 ///
 /// # Errors
-/// As [`run_all`].
+/// Those of [`run_all`], and the first fault of a run.
 pub fn run_uninterrupted(plans: &[Plan], jobs: usize) -> Result<Vec<RunResult>, Fault> {
     let outcome = run_all(plans, Some(jobs), &Control::new(plans.len()))?;
     match outcome.fault {
@@ -106,7 +107,8 @@ pub fn run_uninterrupted(plans: &[Plan], jobs: usize) -> Result<Vec<RunResult>, 
     }
 }
 
-/// How many of these plans, the largest of them, can run at a time: as there are cores and memory.
+/// Returns how many of these plans can run at a time, given the cores and the memory. It assumes
+/// the largest plans.
 ///
 /// # Errors
 /// The first fault of any plan.
@@ -174,7 +176,7 @@ fn run_one(
     result.workload = result.provenance.workload(result.workload);
     let mut about = result.provenance.about();
     about.push(("workload", result.workload.clone()));
-    // What has not ended at the end of a run: of one that ran to its end, nothing.
+    // A run that ended by itself leaves no request unfinished.
     let unfinished = if course.partial { course.backlog } else { 0 };
     let (detail, fault) = observer.finish(&mut drive, unfinished, &about, &mut result.remarks);
     result.detail = detail;

@@ -1,4 +1,4 @@
-//! The drive of a plan, as it is when the run begins.
+//! Sets up the drive of a plan, as it is when the run begins.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,12 +27,12 @@ use crate::source::{Requests, op};
 use crate::state::Header;
 use crate::tenants;
 
-/// Makes the drive of a plan in its start state, preconditioned if the plan says so, and keeps it
-/// in a file, which appears whole or not at all; `None` if it was stopped. `control` must have been
-/// made for one plan.
+/// Creates the drive of a plan in its start state, preconditioned if the plan asks for it, and
+/// saves it to a file. The file appears only when it is complete; `None` if stopped. `control` must
+/// have been made for one plan.
 ///
 /// # Errors
-/// When the plan is wrong or the file cannot be written.
+/// When the plan is invalid or the file cannot be written.
 pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<Header>, Fault> {
     let mut prepared = plan.prepare()?;
     prepared.workload.trace.stop = control.stop();
@@ -55,7 +55,8 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     }
 }
 
-/// A saved drive has no workload, but for whose pages are whose.
+/// Checks that the plan of a saved drive has no workload. The exception is a drive that keeps
+/// blocks apart by priority: its workload decides which pages belong to which priority.
 fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
     let plan = &prepared.plan;
     let has_workload = plan.workload.is_some() || !plan.mix.is_empty();
@@ -72,17 +73,17 @@ fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
     }
 }
 
-/// The drive of a plan as it is when the run begins, but for its workload's footprint.
+/// The drive of a plan when the run begins, before the pages of its workload are laid down.
 pub(crate) struct Begun {
     pub drive: Drive,
-    /// How it became steady, if it was to.
+    /// How preconditioning made it steady; none without preconditioning.
     pub settled: Option<Settled>,
-    /// Whether another plan's drive began so, and this is a copy.
+    /// Whether its start state is a copy of another plan's.
     pub copied: bool,
 }
 
-/// The drive of a plan, where others of its comparison may begin alike; `None` if it was stopped
-/// before it was there.
+/// Sets up the drive of a plan; `None` if stopped. Drives of one comparison may share a steady
+/// state.
 pub(crate) fn set_up(
     prepared: &Prepared,
     control: &Control,
@@ -100,7 +101,7 @@ pub(crate) fn set_up(
     Ok(steady.map(begun))
 }
 
-/// The same of a drive that these use, whatever its workload says.
+/// Sets up the drive of a plan as [`set_up`] does, with these tenants instead of the workload's.
 pub(crate) fn set_up_for(
     tenants: impl FnOnce() -> Result<Vec<Tenant>, Fault>,
     prepared: &Prepared,
@@ -125,11 +126,11 @@ pub(crate) fn set_up_for(
     Ok((!stopped).then_some(Begun { drive, settled, copied }))
 }
 
-/// How long a stop may go unheard while a drive is drawn.
+/// The longest time before a stop takes effect while a drive is drawn.
 const UNHEARD: Duration = Duration::from_millis(20);
 
-/// The drive of a plan in its start state, and whether that was drawn for another plan; `None` if
-/// it was stopped meanwhile.
+/// Draws the start state of a plan's drive; `None` if stopped. Also returns whether another plan
+/// drew it.
 fn drawn(
     tenants: impl FnOnce() -> Result<Vec<Tenant>, Fault>,
     prepared: &Prepared,
@@ -144,8 +145,9 @@ fn drawn(
     Ok(start.map(|(start, copied)| (Drive::begin(resolved.clone(), start), copied)))
 }
 
-/// What a drive begins with; `None` if it was stopped meanwhile. To draw a large one takes seconds,
-/// and it knows of no stop: what is no longer wanted is drawn to its end aside.
+/// Draws a start state in a thread of its own; `None` if stopped. A large drive takes seconds, and
+/// drawing cannot be stopped. After a stop, the thread goes on to the end, and its state is
+/// dropped.
 fn drawn_aside(
     resolved: Arc<Resolved>,
     tenants: Vec<Tenant>,
@@ -167,8 +169,8 @@ fn drawn_aside(
     std::panic::resume_unwind(panic)
 }
 
-/// Counts how often the workload reads and writes each page, if a policy of the drive wants to
-/// know.
+/// Counts how often the workload reads and writes each page, if a policy of the drive needs these
+/// counts.
 ///
 /// # Errors
 /// When the workload cannot be read.
@@ -200,9 +202,8 @@ pub(crate) fn publish_uses(
     Ok(())
 }
 
-/// Lets the workload go through the drive's buffer once, without time, if what pages are used for
-/// is to be known from the start; and programs the data that is on the drive accordingly, if it is
-/// to.
+/// Passes the workload through the drive's buffer once, without time, if a policy classifies pages
+/// before the run. Then programs the start contents as [`program_start`] does.
 ///
 /// # Errors
 /// When the workload cannot be read.
@@ -225,19 +226,19 @@ pub(crate) fn rehearse(
     Ok(())
 }
 
-/// Programs the data that is on the drive at the start as it would be if it were written now, if it
-/// is to.
+/// Programs the start contents in the modes that writes at this moment would use, if the config
+/// asks for it.
 pub(crate) fn program_start(prepared: &Prepared, drive: &mut Drive) {
-    // A state has been programmed as it was.
+    // A saved or preconditioned drive already has the modes of its writes.
     if prepared.plan.state.is_none() && !prepared.steady {
         drive.program_start();
     }
 }
 
-/// Lays down every page that the workload reads, if the plan says so.
+/// Lays down every page that the workload reads, if the config asks for it.
 ///
 /// # Errors
-/// When the workload cannot be read, or the drive cannot hold them.
+/// When the workload cannot be read, or when the drive cannot hold these pages.
 pub(crate) fn lay_down_footprint(
     prepared: &Prepared,
     drive: &mut Drive,

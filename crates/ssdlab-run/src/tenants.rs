@@ -1,4 +1,4 @@
-//! Whose the logical pages are, for drives whose blocks are kept apart by priority.
+//! Finds the tenant of each logical page, for drives that keep blocks apart by priority.
 
 use ssdlab_base::Fault;
 use ssdlab_core::Tenant;
@@ -8,8 +8,8 @@ use crate::control::Control;
 use crate::prepare::Prepared;
 use crate::source::Requests;
 
-/// The pages that each submission queue asks for, if the drive wants to know; none if it was
-/// stopped.
+/// Returns the pages that each submission queue accesses; empty if the drive does not keep blocks
+/// apart by priority, or if stopped.
 ///
 /// # Errors
 /// When the workload cannot be read.
@@ -32,7 +32,7 @@ pub(crate) fn of(prepared: &Prepared, control: &Control) -> Result<Vec<Tenant>, 
     Ok(tenants.collect())
 }
 
-/// The addresses of each queue, if they are known without reading any request.
+/// Returns the addresses of each queue, if they are known without reading any request.
 fn known(prepared: &Prepared) -> Option<Vec<(u8, Reach)>> {
     if let Some(mix) = &prepared.mix {
         return mix.reaches();
@@ -47,7 +47,7 @@ fn known(prepared: &Prepared) -> Option<Vec<(u8, Reach)>> {
     (!members.is_empty()).then(|| placed.collect())
 }
 
-/// The addresses of each queue, by all requests.
+/// Returns the addresses of each queue, from all requests.
 fn read(prepared: &Prepared, control: &Control) -> Result<Vec<(u8, Reach)>, Fault> {
     let queues = prepared.resolved.config.host.queues;
     let mut reaches: Vec<(u8, Reach)> =

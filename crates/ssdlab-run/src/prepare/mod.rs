@@ -1,4 +1,4 @@
-//! A plan whose every part has been checked.
+//! Checks a plan and resolves it to a prepared run.
 
 mod options;
 
@@ -24,88 +24,87 @@ use crate::plan::Plan;
 use crate::shared::Shared;
 use crate::{mix, state, twin};
 
-/// What is left out of the statistics.
+/// The part of a run that the statistics leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warmup {
-    /// The first requests.
+    /// This many requests at the start.
     Requests(u64),
-    /// What arrives before this time.
+    /// All requests that arrive before this time.
     Time(Nanos),
 }
 
-/// What is to be kept of a run.
+/// Settings of the records of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Length of an interval; as fine as some hundred rows are if it is not given.
+    /// Length of an interval; if absent, intervals grow so that a run has some hundred.
     pub interval: Option<Nanos>,
-    /// How long the timeline is.
+    /// Length of the timeline.
     pub timeline_span: Nanos,
 }
 
-/// What a plan has in common with others that run beside it.
+/// Resources that a plan shares with others that run beside it.
 #[derive(Debug, Default)]
 pub struct InCommon {
     /// Its trace.
     pub trace: Option<Arc<Shared>>,
-    /// Those of its mix's members, where they are traces.
+    /// The members of its mix that are traces.
     pub members: Vec<Option<Arc<Shared>>>,
-    /// What its drive begins with.
+    /// The start state of its drive.
     pub begins: Option<Begins>,
-    /// Why it does not begin as another does, if only for lack of memory.
+    /// A remark for the user if the start state could be shared, but memory is too short.
     pub begins_alone: Option<String>,
 }
 
-/// A plan whose every part has been checked.
+/// A checked plan.
 #[derive(Debug)]
 pub struct Prepared {
-    /// As asked for.
+    /// The plan as the user gave it.
     pub plan: Plan,
-    /// The drive in flat numbers.
+    /// The drive, with all settings resolved to numbers.
     pub resolved: Arc<Resolved>,
-    /// The whole config and the origin of each value: the same for plans of the same settings.
+    /// The whole config with the origin of each value. Plans with the same settings share it.
     pub effective: Arc<Effective>,
     /// The closed-form workload.
     pub workload: WorkloadConfig,
-    /// The twin that runs in its place.
+    /// The twin that replaces the closed-form workload.
     pub twin: Option<Cow<'static, Twin>>,
-    /// The mix of traces that runs in its place.
+    /// The mix that replaces the closed-form workload.
     pub(crate) mix: Option<mix::Layout>,
-    /// What it has in common with other plans.
+    /// Resources shared with other plans.
     pub(crate) shared: InCommon,
-    /// What is left out of the statistics.
+    /// The part of the run that the statistics leave out.
     pub warmup: Warmup,
-    /// How often the workload runs.
+    /// The most replays of the workload.
     pub replays: u32,
-    /// The share of the blocks that are worn out after which it runs no more.
+    /// The share of worn-out blocks that ends the replays.
     pub until_worn: Option<f64>,
     /// Factor on the times between arrivals.
     pub time_scale: f64,
-    /// Whether the drive is overwritten until it is steady.
+    /// Whether to overwrite the drive until it is steady.
     pub steady: bool,
-    /// What is kept of the run besides its figures.
+    /// Settings of the records of the run.
     pub wanted: Wanted,
 }
 
-/// The settings of a workload that a twin has, too, after `workload.`.
+/// The keys below `workload.` that apply to twins.
 const OF_TWINS: [&str; 4] = ["hints", "overlap", "read_theta", "small_in_page"];
-/// Those of them that nothing else has.
+/// The keys among them that apply only to twins.
 const ONLY_OF_TWINS: &[&str] = OF_TWINS.split_at(1).1;
-/// The number of the layer that is the device.
+/// The number of the device's layer.
 const PRESET: u32 = 1;
 
-/// What decides a plan's config: its device, scheme, state, files, assignments, workload, and
-/// whether it has a trace or a mix besides.
+/// The settings that decide a plan's config: device, scheme, state, files, assignments, workload,
+/// and whether it also has a trace or a mix.
 type Settings<'a> =
     ([&'a str; 2], &'a Option<PathBuf>, &'a [PathBuf], &'a [String], &'a Option<String>, [bool; 2]);
 
-/// The config of a plan, and where its values are from.
+/// The config of a plan, and the origins of its values.
 type Settled = (RunConfig, Arc<Effective>);
 
-/// Checks everything of all plans that can be checked before the first of them runs. Plans of the
-/// same settings have one config.
+/// Checks all plans before the first of them runs. Plans with the same settings share one config.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first fault.
 pub(crate) fn prepare_all(plans: &[Plan]) -> Result<Vec<Prepared>, Fault> {
     let mut known: BTreeMap<Settings<'_>, Settled> = BTreeMap::new();
     let mut prepare = |plan| {
@@ -120,16 +119,16 @@ pub(crate) fn prepare_all(plans: &[Plan]) -> Result<Vec<Prepared>, Fault> {
 }
 
 impl Plan {
-    /// Checks everything that can be checked before the run.
+    /// Checks the plan as far as possible before the run.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first fault.
     pub fn prepare(&self) -> Result<Prepared, Fault> {
         self.check_start()?;
         self.prepare_as(self.resolve()?)
     }
 
-    /// Refuses two ways to begin.
+    /// Refuses a plan with two ways to begin.
     fn check_start(&self) -> Result<(), Fault> {
         if self.state.is_none() || self.precondition.is_none() {
             return Ok(());
@@ -138,14 +137,14 @@ impl Plan {
             .expected("one or the other: a saved drive is as steady as it was saved"))
     }
 
-    /// What decides its config.
+    /// Returns the settings that decide its config.
     fn settings(&self) -> Settings<'_> {
         let beside = [self.trace.is_some(), !self.mix.is_empty()];
         let names = [&*self.device, self.scheme_name()];
         (names, &self.state, &self.config, &self.set, &self.workload, beside)
     }
 
-    /// As [`Plan::prepare`], with its config.
+    /// Prepares the plan as [`Plan::prepare`] does, with its resolved config.
     fn prepare_as(&self, (config, effective): Settled) -> Result<Prepared, Fault> {
         let (drive, mut workload) = config.split();
         self.check_workload_keys(&effective)?;
@@ -200,7 +199,7 @@ impl Plan {
         })
     }
 
-    /// Refuses settings of a closed-form workload beside a trace, and of a trace without one.
+    /// Refuses settings of a closed-form workload for a trace, and settings of a trace without one.
     fn check_workload_keys(&self, effective: &Effective) -> Result<(), Fault> {
         for leaf in effective.leaves() {
             let Some(key) = leaf.path.strip_prefix("workload.") else { continue };
@@ -231,7 +230,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Refuses settings that an option of the run leaves without effect.
+    /// Refuses settings that an option of the run makes ineffective.
     fn check_options(
         &self,
         effective: &Effective,
@@ -240,8 +239,7 @@ impl Plan {
     ) -> Result<(), Fault> {
         let (began, unset) = (&drive.start, StartConfig::default());
         let (asks, default) = (workload, WorkloadConfig::default());
-        // What says when requests arrive, which a closed loop does not; and what is on a drive
-        // that is then overwritten.
+        // A closed loop ignores arrival times. Preconditioning overwrites the start contents.
         let closed = ("--closed", self.closed.is_some());
         let steady = ("--precondition", self.precondition.is_some());
         let idle = [
@@ -261,13 +259,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether a key was set otherwise than by the device: what that says and this run has no use
-    /// for is no mistake, nor is a file that repeats it.
+    /// Returns whether the user set a key. A key that only the device sets may be ineffective in
+    /// this run. So may a key in a file that repeats the device's value.
     fn is_typed(&self, effective: &Effective, key: &str) -> bool {
         if effective.is_of_layer(key, PRESET) {
             return false;
         }
-        // Nobody types a setting by itself to have it as it is.
+        // An explicit assignment counts even if it repeats the device's value.
         let path = |argument: &str| argument.split('=').next().unwrap_or("").trim().to_owned();
         let within = |outer: &str, inner: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -285,7 +283,7 @@ impl Plan {
         !of_device.map(|(_, effective)| effective).is_ok_and(repeats)
     }
 
-    /// The config of this plan, with what the files that it names hold.
+    /// Returns the config of this plan, including the contents of the files that it names.
     fn resolve(&self) -> Result<Settled, Fault> {
         let layers = self.layers()?;
         let (mut config, mut effective) = layers.resolve::<RunConfig>()?;
@@ -297,10 +295,10 @@ impl Plan {
         Ok((config, Arc::new(effective)))
     }
 
-    /// The layers of this plan.
+    /// Returns the config layers of this plan.
     ///
     /// # Errors
-    /// When one cannot be read, or two options contradict each other.
+    /// When a layer cannot be read, or when two options contradict each other.
     pub(crate) fn layers(&self) -> Result<Layers, Fault> {
         let mut layers = catalog::device_and_scheme(&self.device, self.scheme_name())?;
         if let Some(state) = &self.state {
@@ -341,8 +339,8 @@ impl Plan {
 }
 
 impl Prepared {
-    /// What is run, as results say it: a trace's file, "mix of ...", "twin of ...", a closed form's
-    /// name.
+    /// Returns the workload's name in results: a trace's file, "mix of ...", "twin of ...", or the
+    /// name of a closed form.
     pub(crate) fn workload_name(&self) -> String {
         match (&self.mix, &self.plan.trace, &self.twin) {
             (Some(mix), ..) => mix.name(&self.plan),
@@ -352,10 +350,10 @@ impl Prepared {
         }
     }
 
-    /// Refuses a closed-form workload that reaches beyond the drive, unless it is folded.
+    /// Refuses a workload with a footprint beyond the drive's end, unless addresses are folded.
     ///
     /// # Errors
-    /// When it does.
+    /// When the footprint is too large.
     pub(crate) fn check_footprint(&self) -> Result<(), Fault> {
         let most = Bytes::new(self.resolved.sectors() * SECTOR_BYTES);
         if let Some(twin) = &self.twin {
@@ -370,8 +368,8 @@ impl Prepared {
     }
 }
 
-/// A refused value, at its origin and as it is written there; of a whole table, as the drive
-/// words it.
+/// Returns the fault for a refused value, with its origin and its text there. For a whole table,
+/// the fault shows the drive's wording.
 fn refused(effective: &Effective, refusal: Refusal) -> Fault {
     let fault = effective.fault_at(&refusal.key).expected(refusal.expected);
     if effective.leaves().iter().any(|leaf| leaf.path == refusal.key) {
@@ -381,16 +379,16 @@ fn refused(effective: &Effective, refusal: Refusal) -> Fault {
     }
 }
 
-/// A fault that names a key, at the origin of that key.
+/// Places a fault that names a key at the origin of that key.
 fn at_origin(effective: &Effective, fault: Fault) -> Fault {
     let placed = effective.fault_at(&fault.what);
     Fault { got: fault.got.or(placed.got.clone()), expected: fault.expected, ..placed }
 }
 
-/// The whole config of a plan: as TOML, as a listing with origins, and its hash.
+/// Returns the whole config of a plan as TOML, as a listing with origins, and its hash.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
+/// The first fault of the plan.
 pub fn effective(plan: &Plan) -> Result<(String, String, String), Fault> {
     let effective = plan.prepare()?.effective;
     Ok((effective.toml().into(), effective.listing(), effective.hash().into()))

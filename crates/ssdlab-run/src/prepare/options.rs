@@ -1,4 +1,4 @@
-//! Options that are text until the run is prepared.
+//! Parses options that a plan holds as text.
 
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, Nanos};
@@ -7,13 +7,13 @@ use ssdlab_core::Resolved;
 use super::{Wanted, Warmup};
 use crate::plan::Plan;
 
-/// Replays after which a drive that does not wear out is let be.
+/// The most replays of a drive that does not wear out.
 const REPLAYS_MOST: u32 = 10_000;
 
-/// Longer than any run: a sum of two such times is no overflow.
+/// Longer than any run. The sum of two such times does not overflow.
 const SPAN_MOST: Nanos = Nanos::from_ms(70 * 365 * 86_400_000);
 
-/// A time of which a run can be made.
+/// Refuses a time that is longer than any run.
 fn within_a_run(option: &str, time: Nanos) -> Result<Nanos, Fault> {
     if time <= SPAN_MOST {
         Ok(time)

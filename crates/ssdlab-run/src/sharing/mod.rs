@@ -1,11 +1,10 @@
-//! What plans that run side by side have in common: their traces are parsed once ([`traces`]),
-//! their drives begun once ([`starts`]).
+//! Resources that plans share when they run side by side: parsed traces ([`traces`]) and start
+//! states of drives ([`starts`]).
 
 pub mod starts;
 pub mod traces;
 
-/// Those of so many plans that want something and have it in common with another, by what they have
-/// in common.
+/// Groups the plans in `wants` by equality under `same`. Returns the groups of two plans or more.
 fn groups(
     plans: usize,
     wants: impl Fn(usize) -> bool,

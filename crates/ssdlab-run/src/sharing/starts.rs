@@ -1,4 +1,4 @@
-//! Drives that begin alike are made once, as far as there is memory for it.
+//! Shares start states among plans whose drives begin alike, as far as memory allows.
 
 use std::cell::OnceCell;
 
@@ -12,22 +12,22 @@ use crate::plan::Plan;
 use crate::prepare::Prepared;
 use crate::sharing::groups;
 
-/// Pages of a drive of which something is kept for other plans however little memory there is: 1.6
-/// GB.
+/// Start states of up to this many pages are shared however little memory is free: 1.6 GB.
 const KEPT_LEAST: u32 = 3 << 26;
-/// Where one page in so many holds data, or fewer, to read through the map takes longer than to
-/// draw what there is.
+/// If fewer than one page in this many holds data, copying the mapping table takes longer than
+/// drawing a new start state.
 const SPARSE: f64 = 16.0;
 
-/// Lets those of these plans whose drives begin alike begin with the same; the order in which they
-/// are to be run, `jobs` at a time, so that little is kept at a time. Whether there is memory for
-/// that decides only who makes what they begin with, not what that is.
+/// Lets plans whose drives begin alike share a start state. Returns the order in which to run the
+/// plans, `jobs` at a time, so that few start states are kept at once. Memory decides only which
+/// plans share a start state, never its contents.
 pub fn share(prepared: &mut [Prepared], jobs: usize) -> Vec<usize> {
     let drives = jobs.clamp(1, prepared.len().max(1)) + 1;
     share_up_to(kept_most(memory::available().map(|limit| limit.bytes), drives), prepared)
 }
 
-/// Pages of a drive of which something is kept: of as many as fit, with what is kept, into memory.
+/// Returns the most pages of a drive whose start state is kept. This many drives of that size,
+/// including the kept one, fit into memory.
 fn kept_most(available: Option<u64>, drives: usize) -> u32 {
     let fit = usable(available.unwrap_or(0)) / (PAGE * drives as u64);
     u32::try_from(fit).unwrap_or(u32::MAX).max(KEPT_LEAST)
@@ -66,24 +66,24 @@ fn share_up_to(most: u32, prepared: &mut [Prepared]) -> Vec<usize> {
     order
 }
 
-/// Whether a copy of it takes less time than to make it again.
+/// Returns whether copying a start state takes less time than making it again.
 fn is_worth_it(prepared: &Prepared) -> bool {
     let pages = prepared.resolved.geometry().page_count();
     is_made(prepared) || drawn(prepared) > f64::from(pages) / SPARSE
 }
 
-/// Whether a drive begins as it was saved, or as it is once it was overwritten.
+/// Returns whether a drive begins from a state file or from preconditioning.
 fn is_made(prepared: &Prepared) -> bool {
     prepared.plan.state.is_some() || prepared.steady
 }
 
-/// Pages that hold data when a drive begins as drawn.
+/// Returns the pages that hold data when a drive begins with drawn contents.
 fn drawn(prepared: &Prepared) -> f64 {
     prepared.resolved.config.start.fill.get() * f64::from(prepared.resolved.logical_pages)
 }
 
-/// How many of these drives, the largest of them, can be there at a time: one a core, if there is
-/// memory for what they begin with and for a copy of it.
+/// Returns how many of these drives can exist at a time, assuming the largest: one for each core,
+/// if memory holds them and a copy of a start state.
 pub fn at_a_time(prepared: &[Prepared]) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let left = left();
@@ -97,8 +97,8 @@ fn bytes(limit: Option<Limit>) -> Option<u64> {
     limit.map(|limit| limit.bytes)
 }
 
-/// Bytes that a plan takes once its run begins: of a drive that is copied as many as the copy may
-/// take.
+/// Returns the bytes of a plan once its run begins. For a copied start state, this is the most that
+/// the copy may take.
 fn takes(prepared: &Prepared) -> u64 {
     let copied = if is_worth_it(prepared) {
         f64::from(prepared.resolved.geometry().page_count()) - drawn(prepared)
@@ -108,12 +108,12 @@ fn takes(prepared: &Prepared) -> u64 {
     BESIDES + need::of(prepared).resident + copied as u64 * PAGE
 }
 
-/// What drives may take of memory that is available.
+/// Returns the bytes that drives may take of the available memory.
 fn usable(available: u64) -> u64 {
     available / 4 * 3
 }
 
-/// How many of drives of so many bytes fit, the largest of them and a copy of the largest.
+/// Returns how many drives of these sizes fit, the largest of them, with one copy of the largest.
 fn fitting(available: Option<u64>, mut bytes: Vec<u64>) -> usize {
     let Some(mut left) = available.map(usable) else { return usize::MAX };
     bytes.sort_unstable_by(|one, other| other.cmp(one));
@@ -129,7 +129,8 @@ fn fitting(available: Option<u64>, mut bytes: Vec<u64>) -> usize {
     }
 }
 
-/// Whether two plans' drives begin alike; `outlined_alike` says whether their outlines are equal.
+/// Returns whether two plans' drives begin alike. `outlined_alike` returns whether their outlines
+/// are equal.
 fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -> bool) -> bool {
     let ways = |prepared: &Prepared| (prepared.plan.state.clone(), prepared.steady);
     if ways(one) != ways(other) {
@@ -150,8 +151,8 @@ fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -
     }
 }
 
-/// Whether two plans' requests are the same ones, as far as one can tell before they are read. What
-/// a twin's name means depends on the device.
+/// Returns whether two plans have the same requests, as far as this is known before reading them.
+/// The device matters, because it decides which twin a bare name selects.
 fn ask_alike(one: &Prepared, other: &Prepared) -> bool {
     let requests = |Plan { device, trace, workload, mix, seed, limit, wrap, .. }: &Plan| {
         (device.clone(), trace.clone(), workload.clone(), mix.clone(), (*seed, *limit, *wrap))
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn as_many_run_at_a_time_as_fit_into_memory() {
-        // Three quarters of 16 are 12: 4 are a copy of the largest.
+        // Three quarters of 16 are 12, and a copy of the largest takes 4 of them.
         assert_eq!(fitting(Some(16), vec![1, 4, 3, 2]), 2);
         assert_eq!(fitting(Some(16), vec![2, 2, 2, 2, 2]), usize::MAX);
         assert_eq!(fitting(Some(16), vec![9, 9]), 1, "one runs however little there is");
@@ -176,11 +177,10 @@ mod tests {
             ..Plan::default()
         };
         let all = |set: &str| vec![takes(&plan(set).prepare().unwrap()); 8];
-        // Each takes 2.5 GB, and so does a copy of what they begin with; of new ones none takes
-        // much.
+        // Each takes 2.5 GB, and so does a copy of its start state. Empty drives take little.
         assert_eq!(fitting(Some(18_000_000_000), all("start.fill=1")), 4);
         assert_eq!(fitting(Some(2_000_000_000), all("start.fill=0")), usize::MAX);
-        // Where so many run, what they begin with is kept.
+        // With so many runs, memory still suffices to keep the start state.
         let pages = plan("start.fill=1").prepare().unwrap().resolved.geometry().page_count();
         assert!(kept_most(Some(18_000_000_000), 4 + 1) >= pages);
     }

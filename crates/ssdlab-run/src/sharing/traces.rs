@@ -1,4 +1,4 @@
-//! Traces that several plans read, by themselves or in mixes.
+//! Shares traces among plans that read them, alone or in mixes.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::prepare::Prepared;
 use crate::shared::{Keep, Shared};
 use crate::traces::AppOrder;
 
-/// Lets those of these plans that read the same requests of the same trace share them.
+/// Lets plans share a trace if they read the same requests of it.
 pub fn share(prepared: &mut [Prepared]) {
     share_in(&Arc::new(Keep::default()), prepared);
 }
@@ -24,7 +24,7 @@ pub(crate) fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
     let reads = |at: usize| prepared[at].plan.trace.is_some();
     let all = groups(prepared.len(), reads, |one, other| requests(one) == requests(other));
     for readers in &all {
-        // One that cannot be read is found when it is opened to be run.
+        // A trace that cannot be read fails when its plan opens it.
         let first = &prepared[readers[0]];
         let spec = first.plan.trace.as_deref().expect("a plan that reads a trace");
         if let Ok(one) = Shared::open(spec, &first.workload.trace, keep.clone()) {
@@ -35,7 +35,7 @@ pub(crate) fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
     share_members(keep, prepared);
 }
 
-/// The same of the members of mixes.
+/// Lets plans share the members of equal mixes.
 fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
     let reads = |at: usize| prepared[at].mix.is_some();
     let same =
@@ -52,19 +52,19 @@ fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
     }
 }
 
-/// What decides how far the members of a mix are read, twins beside them included: what is to be
-/// said of a trace depends on that.
+/// Returns everything that decides how far the members of a mix are read. Twins count, too: their
+/// requests decide how much of a trace is read, and so which remarks it gets.
 fn members_read(plan: &Prepared) -> impl PartialEq {
     let twins = plan.mix.as_ref().map_or(&[][..], Layout::twins);
     let seed = twins.iter().any(Option::is_some).then_some(plan.plan.seed);
     (&plan.plan.mix, &plan.workload.trace, plan.plan.limit, twins, seed)
 }
 
-/// Lays out the addresses of every plan's mix, for which traces may have to be read to their end,
-/// but once for plans with the same mix; false if it was stopped.
+/// Lays out the addresses of every plan's mix; false if stopped. For this, it may have to read
+/// traces to their end, but only once for plans with the same mix.
 ///
 /// # Errors
-/// When a trace cannot be read or is wrong.
+/// When a trace cannot be read or is invalid.
 pub fn lay_out(all: &[Prepared], control: &Control) -> Result<bool, Fault> {
     for (index, prepared) in all.iter().enumerate() {
         let Some(layout) = &prepared.mix else { continue };
