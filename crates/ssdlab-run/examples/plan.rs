@@ -1,4 +1,4 @@
-//! Runs one plan given as JSON and prints its result: the command line without Python.
+//! Runs one plan given as JSON and prints its result, without Python.
 //!
 //! `cargo run --release -p ssdlab-run --example plan -- '{"device": "generic-mlc-512g"}'`
 

@@ -1,10 +1,10 @@
-//! The bare loop: what no drive simulator with a page map and timers can do without.
+//! The bare loop: the work that every drive simulator with a page map and timers must do.
 //!
-//! One operation is one update of a page map in both directions at a random page, and three steps
-//! of a tournament tree of timers (a page operation has about three moments: the array, the bus,
-//! and what frees them). Other work on the machine slows it down as it slows the simulator down, so
-//! a figure in bare operations can be compared where one in seconds cannot. It shares no code with
-//! the drive: its cost must not change when the drive's does.
+//! One operation updates a page map in both directions at a random page. It also takes three steps
+//! in a tournament tree of timers, because a page operation has about three events: array, bus and
+//! release. Other work on the machine slows the bare loop and the simulator alike. Figures in bare
+//! operations are therefore comparable where figures in seconds are not. The bare loop shares no
+//! code with the drive, so that its cost does not change with the drive's.
 
 use std::hint::black_box;
 
@@ -14,11 +14,11 @@ const PAGES: usize = 1 << 21;
 const TIMERS: usize = 80;
 const LEAVES: usize = TIMERS.next_power_of_two();
 
-/// A map and a tree of timers.
+/// A page map and a tree of timers.
 pub struct Bare {
     forward: Vec<u32>,
     reverse: Vec<u32>,
-    /// (moment, timer); the earliest at index 1.
+    /// Pairs of time and timer. The earliest is at index 1.
     tree: Vec<(u64, u32)>,
     random: u64,
     written: usize,
@@ -36,12 +36,12 @@ impl Bare {
         for timer in 0..TIMERS {
             bare.set(timer, timer as u64);
         }
-        // The memory is there before the clock runs.
+        // Touch all memory before the clock starts.
         bare.run(PAGES as u64);
         bare
     }
 
-    /// Performs so many operations.
+    /// Performs this many operations.
     pub fn run(&mut self, operations: u64) {
         for _ in 0..operations {
             // xorshift64 (Marsaglia).

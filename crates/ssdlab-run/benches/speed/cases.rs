@@ -1,4 +1,4 @@
-//! What is measured, each case in a process of its own.
+//! The benchmark cases. Each runs in a process of its own.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,26 +12,25 @@ use ssdlab_workload::{Generator, Kind, SizeChoice, Source, WorkloadConfig, ZipfC
 use crate::bare::Bare;
 use crate::machine::{Clock, memory_mb};
 
-/// Figures by name; the unit is in the name.
+/// Figures by name. The name ends in the unit.
 pub type Figures = BTreeMap<String, f64>;
 
-/// One thing to measure.
+/// A benchmark case.
 pub struct Case {
     pub name: &'static str,
     pub about: &'static str,
     pub device: &'static str,
     pub set: &'static [&'static str],
-    /// The scheme; nothing is the conventional one.
+    /// The scheme; empty for the conventional one.
     pub scheme: &'static str,
-    /// Requests outstanding at all times, if they do not come at their own.
+    /// Requests outstanding in a closed loop; none for arrival times of the workload.
     pub closed: Option<u32>,
     pub what: What,
-    /// Whether setting up takes so long that instructions are not counted, which takes fifty times
-    /// as long.
+    /// Whether setting up takes too long for counting instructions, which is fifty times slower.
     pub is_large: bool,
 }
 
-/// What most cases have in common.
+/// Defaults of most cases.
 const PLAIN: Case = Case {
     name: "",
     about: "",
@@ -43,26 +42,26 @@ const PLAIN: Case = Case {
     is_large: false,
 };
 
-/// Under a queue of 512 requests, by this scheme.
+/// Returns a case with 512 outstanding requests under this scheme.
 const fn deep(name: &'static str, scheme: &'static str, about: &'static str) -> Case {
     let set = &["host.queue_depth=512", "start.fill=0", "workload.requests=200000"];
     Case { name, about, device: "dlv-mlc-128g", set, scheme, closed: Some(512), ..PLAIN }
 }
 
-/// What of a case's drive is measured.
+/// The measured part of a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// The event loop under the config's own workload.
     Workload,
-    /// The event loop under an MSR trace, its reading included.
+    /// The event loop under an MSR trace, including the reading of the trace.
     Trace,
-    /// From the plan to a drive that takes requests, and the memory that it has by then.
+    /// From the plan to a drive that accepts requests, and the memory used by then.
     Start,
-    /// Memory for each page that is written, pages in order.
+    /// Memory for each written page; pages in order.
     InOrder,
-    /// Memory for each page that is written, pages all over the drive.
+    /// Memory for each written page; pages scattered over the drive.
     Scattered,
-    /// The command `ssdlab` as a user waits for it.
+    /// The whole command `ssdlab`, as the user runs it.
     Command,
 }
 
@@ -213,9 +212,9 @@ pub const CASES: &[Case] = &[
     },
 ];
 
-/// Bare operations before and after what is measured.
+/// Bare operations before and after the measured part.
 const BARE: u64 = 4_000_000;
-/// Pages written where memory is measured.
+/// Pages written to measure memory.
 const PAGES: u32 = 1_000_000;
 /// Requests of the trace.
 const TRACED: usize = 500_000;
@@ -235,7 +234,7 @@ impl Case {
         }
     }
 
-    /// Measures once, between two halves of the bare loop.
+    /// Measures once, between two runs of the bare loop.
     pub fn measure(&self, trace: Option<&str>) -> Figures {
         let before = bare_ns();
         let mut figures = match self.what {
@@ -243,7 +242,7 @@ impl Case {
             What::Start => self.measure_start(),
             What::Command => self.measure_command(),
             What::InOrder => self.measure_memory(|n, _| n),
-            // A stride without a common divisor with any power of two or three.
+            // The stride has no common divisor with any power of two or three.
             What::Scattered => {
                 self.measure_memory(|n, pages| (u64::from(n) * 94_906_267 % pages) as u32)
             }
@@ -259,7 +258,7 @@ impl Case {
         figures
     }
 
-    /// Runs so many requests and nothing else; the page operations that they took.
+    /// Runs this many requests and nothing else. Returns the page operations that they took.
     pub fn page_ops(&self, trace: Option<&str>, requests: u64) -> u64 {
         page_ops(&run(self.plan(trace, Some(requests))))
     }
@@ -297,8 +296,8 @@ impl Case {
         ])
     }
 
-    /// Waits for the command in a small process of its own: what has been as large as this one
-    /// would be told of the command, too.
+    /// Runs the command from a small process. The system would otherwise report the peak memory of
+    /// this process for the command, too.
     fn measure_command(&self) -> Figures {
         let command = command().expect("the command is there");
         let watch = "import json, os, resource, sys, time\n\
@@ -351,7 +350,7 @@ impl Case {
     }
 }
 
-/// The command as `make install` leaves it, if it did.
+/// Returns the command that `make install` creates; `None` if it is not installed.
 pub fn command() -> Option<PathBuf> {
     let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/ssdlab");
     command.is_file().then_some(command)
@@ -366,7 +365,7 @@ fn page_ops(result: &RunResult) -> u64 {
     ["read", "program"].iter().flat_map(|&kind| result.ops[kind].values()).sum()
 }
 
-/// Processor time of a bare operation in nanoseconds.
+/// Returns the processor time of a bare operation in nanoseconds.
 fn bare_ns() -> f64 {
     let mut bare = Bare::new();
     let clock = Clock::start();
@@ -375,7 +374,8 @@ fn bare_ns() -> f64 {
     wall * share * 1e9 / BARE as f64
 }
 
-/// Writes a trace as the MSR Cambridge ones are: mostly small writes, some pages very often.
+/// Writes a trace that resembles those of MSR Cambridge: mostly small writes, and some very hot
+/// pages.
 pub fn write_trace(path: &Path) -> std::io::Result<()> {
     let kib = |size: u64, weight: u32| SizeChoice::new(Bytes::from_kib(size), weight);
     let config = WorkloadConfig {

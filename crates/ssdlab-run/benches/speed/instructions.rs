@@ -1,9 +1,9 @@
-//! Instructions and cache misses of a page operation: of two runs of different length the
-//! difference, so that setting up does not count. Counted by `perf` where the processor's counters
-//! can be read, else by valgrind's callgrind, whose caches are simulated and know nothing of lines
-//! that were asked for ahead; where there is neither, not at all. Of traces, too, where valgrind's
-//! figures hold for themselves only: under it the hash of what is read takes other instructions
-//! than on the machine.
+//! Counts instructions and cache misses of a page operation. The count is the difference of two
+//! runs of different length, so that setting up does not count. `perf` counts if it can read the
+//! processor's counters. Otherwise valgrind's callgrind counts: it simulates the caches and ignores
+//! prefetches. Without either tool, there are no counts. For traces, valgrind's counts are not
+//! comparable with those of `perf`: under valgrind, hashing the trace takes other instructions than
+//! on the machine.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,14 +13,14 @@ use crate::{Figures, child};
 /// Requests of the two runs.
 const REQUESTS: [u64; 2] = [20_000, 60_000];
 
-/// What a tool counts: instructions, and misses of the last level of the caches.
+/// Counts of a tool: instructions, and misses of the last-level cache.
 #[derive(Clone, Copy)]
 pub struct Counts {
     pub instructions: f64,
     pub cache_misses: f64,
 }
 
-/// Counts of a page operation; an error says why there are none.
+/// Returns the counts for one page operation, or an error with the reason why there are none.
 pub fn per_page_op(case: &str, trace: &Path) -> Result<Counts, String> {
     let [(few, some), (many, more)] =
         [count(case, trace, REQUESTS[0])?, count(case, trace, REQUESTS[1])?];
@@ -31,13 +31,14 @@ pub fn per_page_op(case: &str, trace: &Path) -> Result<Counts, String> {
     })
 }
 
-/// Counts of a run, and its page operations.
+/// Returns the counts of a run, and its number of page operations.
 fn count(case: &str, trace: &Path, requests: u64) -> Result<(Counts, f64), String> {
     perf(case, trace, requests)
         .or_else(|why| callgrind(case, trace, requests).map_err(|also| format!("{why}; {also}")))
 }
 
-/// Runs a child under a tool; the counts that `read` finds, and its page operations.
+/// Runs a child process under a tool. Returns the counts that `read` extracts, and the number of
+/// page operations.
 fn under(
     tool: &[&str],
     arguments: &[String],

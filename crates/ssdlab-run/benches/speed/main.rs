@@ -1,8 +1,8 @@
-//! How fast the simulator is: `cargo bench -p ssdlab-run --bench speed [-- NAME ...]`.
+//! Measures the speed of the simulator: `cargo bench -p ssdlab-run --bench speed [-- NAME ...]`.
 //!
-//! Each case runs several times, each time in a process of its own, with the bare loop ([`bare`])
-//! before and after it. Printed are the least, the median and the greatest of each figure.
-//! docs/project/performance.md explains them.
+//! Each case runs several times. Each run is a separate process, with the bare loop ([`bare`])
+//! before and after it. The benchmark prints the minimum, the median and the maximum of each
+//! figure. docs/project/performance.md explains the figures.
 
 mod bare;
 mod cases;
@@ -25,7 +25,7 @@ speed [OPTIONS] [CASE ...]    all cases, if none is named
 --keep              the same under benches/runs, in a new folder for the day and the machine
 ";
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     runs: usize,
     count: bool,
@@ -44,7 +44,7 @@ fn main() {
         return print!("{OPTIONS}");
     }
     let options = parse(&arguments).unwrap_or_else(|wrong| end(&wrong));
-    // What cannot be saved is told before half an hour of runs.
+    // Report a folder that cannot be created now, not after half an hour of runs.
     if let Some(folder) = &options.save {
         let made = std::fs::create_dir_all(folder);
         made.unwrap_or_else(|error| end(&unsaved(folder, &error)));
@@ -89,7 +89,7 @@ fn main() {
     }
 }
 
-/// Says what is wrong, and ends.
+/// Prints an error and exits.
 fn end(wrong: &str) -> ! {
     eprintln!("speed: {wrong}");
     std::process::exit(2)
@@ -105,7 +105,7 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
     while let Some(argument) = rest.next() {
         let mut value = || rest.next().ok_or(format!("{argument}: expected a value"));
         match argument.as_str() {
-            // What cargo adds.
+            // Cargo adds this argument.
             "--bench" => {}
             "--runs" => match value()?.parse() {
                 Ok(runs) if runs > 0 => options.runs = runs,
@@ -124,14 +124,14 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
     Ok(options)
 }
 
-/// What is told of the machine before all cases.
+/// Returns the description of the machine, printed before all cases.
 fn head(load: Option<f64>) -> String {
     let load = load.map_or("unknown".into(), |load| format!("{load:.2}"));
     let commit = machine::commit().map_or(String::new(), |commit| format!(", commit {commit}"));
     format!("{}{commit}\nload {load}\n", machine::processor())
 }
 
-/// A folder under benches/runs that is not there yet.
+/// Returns the path of a folder below benches/runs that does not exist yet.
 fn new_folder() -> PathBuf {
     let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/runs");
     let name = machine::folder();
@@ -140,7 +140,8 @@ fn new_folder() -> PathBuf {
     runs.join(names.find(|name| !runs.join(name).exists()).expect("names do not end"))
 }
 
-/// The arguments with which this program runs one case once; with `requests`, to be counted.
+/// Returns the arguments to run one case once in this program. With `requests`, the run is for
+/// counting instructions.
 fn child(name: &str, trace: &Path, requests: Option<u64>) -> Vec<String> {
     let mut arguments = vec!["--child".into(), name.into(), trace.display().to_string()];
     arguments.extend(requests.map(|requests| requests.to_string()));
@@ -167,7 +168,7 @@ fn spawn(name: &str, trace: &Path) -> Figures {
     })
 }
 
-/// A case as it is printed.
+/// Formats the figures of a case.
 fn describe(case: &Case, runs: &[Figures], counted: Option<&Result<Counts, String>>) -> String {
     let mut text = format!("\n{}: {}\n", case.name, case.about);
     for name in runs[0].keys() {
@@ -192,7 +193,7 @@ fn describe(case: &Case, runs: &[Figures], counted: Option<&Result<Counts, Strin
     text
 }
 
-/// Three or more digits of a figure.
+/// Formats a figure with three or more digits.
 fn shown(value: f64) -> String {
     match value.abs() {
         size if size >= 1e6 => format!("{:.2} M", value / 1e6),

@@ -1,25 +1,25 @@
-//! The excerpts, and what is known to be special about them.
+//! The excerpts and their peculiarities.
 
-/// An excerpt of a trace that twins stand in for.
+/// An excerpt of a trace that twins imitate.
 pub struct Case {
-    /// Its name, and that of what is fitted on it.
+    /// Its name, and the name of the shape fitted on it.
     pub name: &'static str,
-    /// Its file below the folder of excerpts.
+    /// Its file, below the folder of excerpts.
     pub path: &'static str,
-    /// Its device in that file, if that holds several.
+    /// Its device in that file, if the file holds several.
     pub device: Option<&'static str>,
-    /// What a unit of its times lasts, in nanoseconds, where its carrier changed it.
+    /// Length of its time unit in nanoseconds, if its publisher changed the unit.
     pub tick: Option<u64>,
-    /// What it lacks.
+    /// The information that it lacks.
     pub lacks: Lacks,
-    /// Whether it is of another trace than those of its twins: of it, they have how short gaps
-    /// follow on one another, and nothing else.
+    /// Whether it comes from another trace than its twins. The twins then take only the sequence of
+    /// short gaps from it.
     pub of_another: bool,
-    /// The twins of the catalogue whose shape is fitted on it.
+    /// The twins of the catalogue with a shape fitted on it.
     pub twins: &'static [&'static str],
 }
 
-/// What an excerpt lacks.
+/// The information that an excerpt lacks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Lacks {
     /// Nothing.
@@ -31,7 +31,7 @@ pub enum Lacks {
 }
 
 impl Lacks {
-    /// In words.
+    /// Returns a note in words.
     pub fn note(self) -> &'static str {
         match self {
             Lacks::Nothing => "",

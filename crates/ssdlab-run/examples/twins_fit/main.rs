@@ -1,11 +1,11 @@
-//! Fits shapes on the first halves of excerpts of real traces, and sets the shapes of the
-//! catalogue's twins beside the second halves, which no fit has seen.
+//! Fits shapes on the first halves of excerpts of real traces. Compares the shapes of the
+//! catalogue's twins with the second halves, which no fit has used.
 //!
-//! `make twins-fit SSDLAB_TRACES=DIR`, on a folder of excerpts in their original formats:
-//! - `twins_fit shapes FOLDER` writes into FOLDER what each excerpt can give of a shape
+//! `make twins-fit SSDLAB_TRACES=DIR` runs it on a folder of excerpts in their original formats:
+//! - `twins_fit shapes FOLDER` writes to FOLDER the parts of a shape that each excerpt determines
 //!   (`shapes.rs`);
-//! - `twins_fit tables docs/concepts/twins.md` writes tables in place of what stands between their
-//!   marks.
+//! - `twins_fit tables docs/concepts/twins.md` replaces the text between the page's marks with
+//!   tables.
 
 mod cases;
 mod shapes;
@@ -21,7 +21,7 @@ use ssdlab_workload::{Record, Source, TraceOptions, open_with};
 use cases::{CASES, Case};
 use tables::Tables;
 
-/// An excerpt in halves, each from time 0.
+/// The two halves of an excerpt, each starting at time 0.
 struct Halves {
     first: Vec<Record>,
     second: Vec<Record>,
@@ -34,8 +34,8 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["shapes", out] => {
             for (case, halves) in halves {
-                // Every return is taken for a recent one: which places are hot, and asked for
-                // again later, a short excerpt does not show.
+                // Count every return as a recent one: a short excerpt does not show which places
+                // stay hot.
                 let recent = |trial: &Trial| Some(trial.near) == trials::all_recent();
                 let tried = trials::tried(case, &halves.first, recent);
                 let text = shapes::text(case, &halves.first, &trials::best(&tried).shape);
@@ -72,7 +72,7 @@ fn read(folder: &Path, case: &Case) -> Vec<Record> {
     drain(&mut trace, u64::MAX)
 }
 
-/// So many records of a source.
+/// Returns at most this many records of a source.
 fn drain(source: &mut impl Source, most: u64) -> Vec<Record> {
     let mut records = Vec::new();
     loop {
@@ -84,7 +84,7 @@ fn drain(source: &mut impl Source, most: u64) -> Vec<Record> {
     records
 }
 
-/// From time 0.
+/// Shifts records so that they start at time 0.
 fn rebased(records: &[Record]) -> Vec<Record> {
     let start = records[0].at;
     records.iter().map(|record| Record { at: record.at - start, ..*record }).collect()

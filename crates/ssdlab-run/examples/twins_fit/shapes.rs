@@ -1,8 +1,8 @@
-//! What an excerpt can give of a shape, as a file of the catalogue.
+//! Writes the parts of a shape that an excerpt determines, as a file of the catalogue.
 //!
-//! A statistic is taken from a half that holds [`LEAST`] requests for it, and in which nothing is
-//! missing that it hangs on. Never taken: how large a hot set is and how often it is asked for,
-//! how much of a footprint is read and written, and the largest request: no short excerpt tells.
+//! A statistic is used only if the half holds at least [`LEAST`] requests for it, and lacks nothing
+//! that it depends on. No short excerpt determines the size and the access rate of a hot set, the
+//! share of a footprint that is read and written, or the largest request. These are never used.
 
 use std::collections::BTreeSet;
 
@@ -13,22 +13,23 @@ use toml::{Table, Value};
 
 use super::cases::{Case, Lacks};
 
-/// Requests of a kind in the half that is fitted, at the least. The distribution of so many is
-/// known to within 0.08 (Kolmogorov and Smirnov, one time in twenty): less than volumes differ by.
+/// The least number of requests of a kind in the fitted half. It fixes their distribution to within
+/// 0.08 (Kolmogorov and Smirnov, one time in twenty), which is less than the difference between
+/// volumes.
 const LEAST: usize = 300;
-/// Requests for places known before, for how they return: known to within 0.14, less than what
-/// the nearest of the excerpts differ by.
+/// The least number of requests to known places, for the statistics of returns. It fixes them to
+/// within 0.14, which is less than the difference between the two most similar excerpts.
 const LEAST_RETURNS: usize = 100;
-/// Requests of each kind for the order of reads and writes.
+/// The least number of requests of each kind, for the order of reads and writes.
 const LEAST_ORDER: usize = 50;
-/// The sizes of an excerpt whose mean is off by a larger factor from that of the whole trace would
-/// have to be tilted until hardly any but the largest, or the smallest, were left.
+/// The largest factor between the mean size in an excerpt and that of the whole trace. Beyond it,
+/// tilting the sizes to the mean would leave almost only the largest or the smallest.
 const SIZES_OFF: f64 = 4.0;
 
-/// What says how short gaps follow on one another.
+/// The keys that describe the sequence of short gaps.
 const SHORT_GAPS: [&str; 4] = ["bursts", "gap_run", "gap_phase", "gap_phase_run"];
 
-/// What `half` can give of the shape that was fitted on it.
+/// Returns the parts of the fitted shape that `half` determines.
 pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
     let mut table = Table::try_from(shape).expect("a shape");
     remove(&mut table, &["source", "shared", "new", "extent", "overlap"]);
@@ -78,7 +79,7 @@ pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
     body.lines().fold(head, |text, line| text + &wrapped(line) + "\n")
 }
 
-/// Reads and writes for places that were asked for before.
+/// Counts reads and writes to places accessed before.
 fn returns(half: &[Record]) -> [usize; 2] {
     let (mut known, mut counts) = (BTreeSet::new(), [0, 0]);
     for record in half {
@@ -95,7 +96,7 @@ fn remove(table: &mut Table, keys: &[&str]) {
     }
 }
 
-/// A list over several lines, if it is too long for one.
+/// Breaks a list over several lines if it is too long for one.
 fn wrapped(line: &str) -> String {
     let Some((key, list)) = line.split_once(" = [").filter(|_| line.len() > 100) else {
         return line.to_owned();

@@ -1,5 +1,4 @@
-//! What the shapes of the catalogue come to beside the excerpts, as tables of
-//! `docs/concepts/twins.md`.
+//! Compares the catalogue's shapes with the excerpts, in tables of `docs/concepts/twins.md`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,7 +15,7 @@ use super::cases::Case;
 use super::trials::{Tried, distances, gaps, run};
 use super::{Halves, drain};
 
-/// Each figure is the median of so many seeds.
+/// Each figure is the median over this many seeds.
 const SEEDS: u64 = 5;
 
 /// The rows so far.
@@ -34,7 +33,7 @@ const DRIVES: (&str, &str) =
     ("<!-- drives: written by `make twins-fit` -->", "<!-- end of drives -->");
 
 impl Tables {
-    /// Adds an excerpt, with the fit that is nearest to its first half.
+    /// Adds an excerpt, with the fit nearest to its first half.
     pub fn add(&mut self, case: &Case, halves: &Halves, won: &Tried) {
         let own: Vec<Vec<Record>> = (1..=SEEDS)
             .map(|seed| run(&won.twin.scaled(halves.second.len() as u64), seed))
@@ -92,7 +91,7 @@ impl Tables {
         writeln!(self.drives, "| {} | {cells} |", twin.name).expect("text");
     }
 
-    /// Puts them where they stand in the page.
+    /// Writes the tables between their marks in the page.
     pub fn write(&self, page: &Path) {
         let mut text = std::fs::read_to_string(page).expect("the page");
         let compared = "gaps: halves, twin | reuse: halves, twin, chance | first uses: first half, second, twin";
@@ -117,8 +116,8 @@ impl Tables {
     }
 }
 
-/// A twin of the catalogue as it would be if the targets were those of this piece of its trace:
-/// none if they contradict its shape.
+/// Returns a twin of the catalogue with this piece of its trace as targets; `None` if the targets
+/// contradict its shape.
 fn piece(twin: &Twin, half: &[Record]) -> Option<Twin> {
     let (_, shape) = twin.shape().expect("no mix");
     let (mut targets, _) = fit(half, "a half", Trial::all()[0]);
@@ -133,8 +132,8 @@ fn piece(twin: &Twin, half: &[Record]) -> Option<Twin> {
         .ok()
 }
 
-/// How far records are from others: in gaps, in reuse distances and by chance in these, and their
-/// share of first uses.
+/// Returns the distance between records: in gaps, in reuse distances, and the part of the latter
+/// due to chance. The last value is the records' share of first uses.
 fn far(records: &[Record], from: &[Record]) -> [f64; 4] {
     let gaps = kolmogorov_smirnov(&mut gaps(records), &mut gaps(from)).0;
     let [(mut own, first), (mut other, _)] = [records, from].map(distances);
@@ -142,7 +141,7 @@ fn far(records: &[Record], from: &[Record]) -> [f64; 4] {
     [gaps, reuse, chance, first]
 }
 
-/// Three columns: twins beside the halves.
+/// Returns three columns that compare twins with the halves.
 fn compared(halves: &Halves, made: &[Vec<Record>]) -> String {
     let [gaps_halves, reuse_halves, _, first] = far(&halves.first, &halves.second);
     let (_, second) = distances(&halves.second);
@@ -159,7 +158,8 @@ fn compared(halves: &Halves, made: &[Vec<Record>]) -> String {
     )
 }
 
-/// Mean and p99 of reads and of writes in microseconds, on a conventional drive; 0 of none.
+/// Returns mean and p99 of reads and of writes in microseconds, on a conventional drive; 0 without
+/// requests.
 fn on_drive(folder: &Path, records: &[Record]) -> [f64; 4] {
     let path = folder.join("trace.csv");
     write_trace(&path, records);
@@ -190,7 +190,7 @@ fn medians(all: Vec<[f64; 4]>) -> [f64; 4] {
     })
 }
 
-/// In the format of MSR Cambridge, in which times are multiples of 100 ns.
+/// Writes a trace in the format of MSR Cambridge, whose times are multiples of 100 ns.
 fn write_trace(path: &Path, records: &[Record]) {
     let mut text = String::new();
     for record in records {

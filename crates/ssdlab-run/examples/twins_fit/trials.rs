@@ -1,4 +1,4 @@
-//! Trials of what is not read off an excerpt, against its first half alone.
+//! Tries settings that an excerpt does not determine directly, against its first half alone.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,23 @@ use ssdlab_workload::twins::shape::Shape;
 use super::cases::Case;
 use super::drain;
 
-/// What came of a trial.
+/// The outcome of a trial.
 pub struct Tried {
     pub trial: Trial,
     pub twin: Twin,
     pub shape: Shape,
-    /// How far its twins are from the half that is fitted: see [`tried`].
+    /// Distance of its twins from the fitted half: see [`tried`].
     off: f64,
 }
 
-/// Of trials, those that take every return for a recent one.
+/// Returns the setting of the trials that count every return as a recent one.
 pub fn all_recent() -> Option<u64> {
     Trial::all().iter().map(|trial| trial.near).max()
 }
 
-/// The trials that are asked for and can be run, fitted on a half; how far each is off in reuse
-/// distances, in how often the pages are used that are asked for, and in the share of first uses.
+/// Fits the wanted trials on a half and leaves out those that cannot run. The distance of each
+/// trial sums three differences: in reuse distances, in how often accessed pages are used, and in
+/// the share of first uses.
 pub fn tried(case: &Case, half: &[Record], is_wanted: impl Fn(&Trial) -> bool) -> Vec<Tried> {
     let source = "fitted on the first half of an excerpt";
     let (mut real, first) = distances(half);
@@ -41,7 +42,7 @@ pub fn tried(case: &Case, half: &[Record], is_wanted: impl Fn(&Trial) -> bool) -
                 continue;
             }
         };
-        // Several seeds, more of few requests: a trial is not to win by luck.
+        // Use several seeds for few requests, so that no trial wins by chance.
         let seeds = if half.len() > 20_000 { 1 } else { 6 };
         let off: f64 = (0..seeds)
             .map(|seed| {
@@ -56,24 +57,24 @@ pub fn tried(case: &Case, half: &[Record], is_wanted: impl Fn(&Trial) -> bool) -
     list
 }
 
-/// The trial whose twins are nearest; of equals the first.
+/// Returns the trial whose twins are nearest; the first of equals.
 pub fn best(tried: &[Tried]) -> &Tried {
     let least = tried.iter().min_by(|one, other| one.off.total_cmp(&other.off));
     least.expect("a trial that can be run")
 }
 
-/// The requests of a twin.
+/// Returns the requests of a twin.
 pub fn run(twin: &Twin, seed: u64) -> Vec<Record> {
     drain(&mut twin.source(seed).expect("a twin"), u64::MAX)
 }
 
-/// The pages of 4 KiB that a request asks for.
+/// Returns the pages of 4 KiB that a request accesses.
 fn pages(record: &Record) -> std::ops::RangeInclusive<u64> {
     let end = record.lba + u64::from(record.sectors).max(1) - 1;
     record.lba / 8..=end / 8
 }
 
-/// Reuse distances in pages, and the share of first uses.
+/// Returns the reuse distances in pages, and the share of first uses.
 pub fn distances(records: &[Record]) -> (Vec<f64>, f64) {
     let mut reuse = Reuse::new(0);
     let (mut list, mut new) = (Vec::new(), 0);
@@ -87,7 +88,7 @@ pub fn distances(records: &[Record]) -> (Vec<f64>, f64) {
     (list, share)
 }
 
-/// Of each use of a page, how often this page is used in all.
+/// Returns, for each use of a page, the total number of uses of that page.
 pub fn uses(records: &[Record]) -> Vec<f64> {
     let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
     records.iter().flat_map(pages).for_each(|page| *counts.entry(page).or_default() += 1);
@@ -95,7 +96,7 @@ pub fn uses(records: &[Record]) -> Vec<f64> {
     counts.values().flat_map(each).collect()
 }
 
-/// Times between requests.
+/// Returns the times between requests.
 pub fn gaps(records: &[Record]) -> Vec<f64> {
     records.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns() as f64).collect()
 }
