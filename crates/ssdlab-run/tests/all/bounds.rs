@@ -1,17 +1,17 @@
-//! What does not fit into memory is refused in one line, each in a process of its own with little
-//! of it, so that none takes the machine.
+//! Plans that do not fit into memory are refused in one line. Each runs in a process with little
+//! memory, so that none exhausts the machine.
 
 use std::env;
 use std::process::Command;
 
 use ssdlab_run::{Plan, run_uninterrupted};
 
-/// Where a process is told its plan.
+/// The environment variable that holds the plan of a process.
 const PLAN: &str = "SSDLAB_BOUNDS_PLAN";
-/// Kibibytes of address space that a process has.
+/// Kibibytes of address space for a process.
 const LITTLE: u64 = 700_000;
 
-/// What a process says of this plan with so little memory.
+/// Returns the output of a process that runs this plan with this much memory.
 fn line_of(plan: &Plan, kibibytes: u64) -> String {
     let program = env::current_exe().expect("this program");
     let limited = format!("ulimit -v {kibibytes} && exec \"$0\" \"$@\"");
@@ -65,7 +65,7 @@ fn a_drive_that_does_not_fit_is_refused_with_what_it_needs_and_what_is_left() {
         assert!(line.contains(expected), "{line}");
         assert!(line.contains(" GB are needed, and ") && line.ends_with("(ulimit -v)"), "{line}");
     }
-    // Tables that are reserved and hardly touched do not count where there is room for them.
+    // Tables that are reserved but hardly used do not count, if address space suffices.
     let small = ["workload.requests=100"];
     assert_eq!(line_of(&plan("generic-mlc-512g", &small), 4_000_000), "100 requests");
 }
@@ -78,7 +78,7 @@ fn a_closed_loop_of_more_requests_than_fit_is_refused_before_it_runs() {
     let expected =
         "--closed: more requests than fit into memory: got 100000000, expected what fits";
     assert!(line.starts_with(expected), "{line}");
-    // There are no more requests than there are.
+    // The closed loop never has more requests than the workload.
     let few = ["workload.requests=1000", "geometry.blocks=64", "workload.footprint=1GiB"];
     let closed = Plan { closed: Some(100_000_000), ..plan("generic-mlc-512g", &few) };
     assert_eq!(line_of(&closed, LITTLE), "1000 requests");
@@ -111,7 +111,7 @@ fn a_broken_line_that_asks_for_half_a_terabyte_is_refused_at_its_line() {
                         at most 256MiB (workload.trace.max_request allows for more)";
         assert!(fault.ends_with(expected), "{fault}");
     }
-    // Who allows for it still gets a line, if memory is short.
+    // A larger limit does not prevent the one-line error when memory is short.
     let set = ["workload.trace.max_request=1TiB", "geometry.blocks=1024"];
     let trace = Some(file.display().to_string());
     let large = Plan { trace, ..plan("generic-tlc-2t", &set) };

@@ -1,4 +1,4 @@
-//! What cannot be run is refused before it runs, in one line that says why.
+//! Checks that invalid runs are refused before they start, in one line with the reason.
 
 use ssdlab_run::{Control, Plan, run_all, run_uninterrupted};
 
@@ -135,7 +135,8 @@ fn a_drive_with_much_spare_space_is_not_steady_before_anything_is_collected() {
     let plan = Plan { device, set, precondition: Some("steady".into()), ..Plan::default() };
     let results = run_uninterrupted(&[plan], 1).expect("a run");
     let steady = results[0].precondition.expect("a steady drive");
-    // A capacity is three tenths of the flash: the fifth is the first after all of it was written.
+    // One capacity is three tenths of the flash. The fifth is the first one after all of the flash
+    // has been written.
     assert!(steady.capacities >= 5, "{steady:?}");
 }
 

@@ -1,5 +1,5 @@
-//! Runs as users begin them: what they accept, what they keep, and what comes out. One program
-//! holds all of these tests, since each program takes as long to build as the library.
+//! Tests of whole runs, as users start them: accepted inputs, recorded files and results. One
+//! program holds all tests, because each program takes as long to build as the library.
 
 mod bounds;
 mod digests;

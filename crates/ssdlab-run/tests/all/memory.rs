@@ -1,4 +1,4 @@
-//! How much memory a drive of 2 TB takes, new, aged and full, saved and loaded, each in a process
+//! Measures the memory of a 2 TB drive: new, aged, full, saved and loaded. Each runs in a process
 //! of its own.
 
 use std::env;
@@ -7,19 +7,20 @@ use std::process::Command;
 
 use ssdlab_run::{Control, Plan, run_uninterrupted, save_state};
 
-/// Where a process is told its device, its scheme and what to set.
+/// The environment variable that holds the device, the scheme and the settings of a process.
 const SET: &str = "SSDLAB_MEMORY_SET";
-/// Where it is told of a state: it saves its drive there, or begins with it if it is there.
+/// The environment variable that holds the path of a state. The process begins with the state if
+/// the file exists, and saves its drive there otherwise.
 const STATE: &str = "SSDLAB_MEMORY_STATE";
 const PLAIN: [&str; 2] = ["generic-tlc-2t", "conventional"];
 
-/// What the process of a few requests to a drive took at most, in MiB; `None` where the system does
-/// not tell.
+/// Returns the peak memory in MiB of a process that sends a few requests to a drive; `None` if the
+/// system does not report it.
 fn peak(drive: [&str; 2], set: &[&str]) -> Option<f64> {
     peak_with(Path::new(""), drive, set)
 }
 
-/// The same of one with a state.
+/// Returns the peak memory of a process with a state.
 fn peak_with(state: &Path, drive: [&str; 2], set: &[&str]) -> Option<f64> {
     let mut command = Command::new(env::current_exe().expect("this program"));
     command.args(["--exact", "--ignored", "--nocapture", "memory::a_process_of_its_own"]);
@@ -42,7 +43,7 @@ fn a_process_of_its_own() {
     if state.as_ref().is_some_and(|path| !path.exists()) {
         let path = state.as_ref().expect("one to be saved");
         save_state(&plan, path, &Control::new(1)).expect("a state");
-        // Of a process the most counts, whatever it does then.
+        // The peak of the process counts, so the run that follows needs no settings.
         plan.set.clear();
     } else {
         plan.state = state;

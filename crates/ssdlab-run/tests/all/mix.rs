@@ -1,11 +1,11 @@
-//! A mix of traces as the workload of a run.
+//! Tests of mixes of traces as the workload of a run.
 
 use std::path::{Path, PathBuf};
 
 use ssdlab_run::traces::{AppOrder, MixOrder, Reading, convert, info, mix};
 use ssdlab_run::{Control, Plan, RunResult, run_uninterrupted};
 
-/// Writes a trace of so many reads, each so many microseconds after the one before.
+/// Writes a trace of this many reads, this many microseconds apart.
 fn trace(folder: &Path, name: &str, requests: u64, gap_us: u64, queue: u8) -> PathBuf {
     let mut text = "time_us,dev,op,offset_bytes,size_bytes,queue\n".to_owned();
     for n in 0..requests {
@@ -39,7 +39,7 @@ fn run(plan: &Plan) -> Result<RunResult, String> {
 #[test]
 fn each_member_has_a_queue_and_addresses_of_its_own() {
     let folder = tempfile::tempdir().expect("a folder");
-    // What a trace says of queues itself does not count.
+    // A mix ignores the queues in its traces.
     let many = trace(folder.path(), "many.csv", 900, 100, 7);
     let few = trace(folder.path(), "few.csv", 300, 200, 0);
     let result = run(&plan(&[app("high", &many), app("low", &few)], 2)).expect("a run");
@@ -200,7 +200,7 @@ fn twins_are_members_and_are_called_twins() {
     assert!(members[0].trace_sha256.is_none() && members[1].trace_sha256.is_some());
     let reach = ssdlab_workload::twins::find("dlv/hm0", None).expect("a twin").bytes();
     assert_eq!(members[1].shift_bytes as u64, reach.next_multiple_of(1 << 20));
-    // A file of that name is a trace, wherever it lies.
+    // A file of that name takes precedence over the twin.
     let named = folder.path().join("hm0");
     std::fs::copy(&file, &named).expect("a copy");
     let result = run(&plan(&[app("a", &named)], 1)).expect("a run");
@@ -230,7 +230,7 @@ fn a_twin_beside_itself_is_not_twice_the_same() {
     assert_eq!(formats, [one.clone(), one]);
     let [a, b] = [0, 1].map(|nth| mixed.apps[nth].requests);
     assert_eq!((a + b, a > 0), (2000, true));
-    // The file says that it is of twins, and each can be asked for.
+    // The file names its twins, and each can be selected.
     let names = ["a (twin of hm_0 (DLV))", "b (twin of hm_0 (DLV))"];
     let set = vec![format!("workload.trace.device={}", names[0])];
     let reading = Reading { set, ..Reading::default() };
@@ -258,11 +258,11 @@ fn a_name_of_several_twins_is_refused() {
 #[test]
 fn a_unit_that_looks_wrong_is_questioned_in_a_mix_too() {
     let folder = tempfile::tempdir().expect("a folder");
-    // 64 KiB every 2 µs, after a burst that hides it from the first lines.
+    // 64 KiB every 2 µs. A burst hides this rate from the first lines.
     let line = |n: u64| format!("{} 0 8 128 1\n", n.saturating_sub(99) * 2000);
     let fast = folder.path().join("fast.trace");
     std::fs::write(&fast, (0..1000).map(line).collect::<String>()).expect("a file");
-    // A request a nanosecond, which the first lines show.
+    // One request each nanosecond, visible in the first lines.
     let dense = folder.path().join("dense.trace");
     let line = |n: u64| format!("{n} 0 8 8 1\n");
     std::fs::write(&dense, (0..20).map(line).collect::<String>()).expect("a file");
@@ -301,7 +301,7 @@ fn a_twin_in_a_file_is_named_wherever_the_file_goes() {
         convert(&csv, out, &reading(), &control()).expect("a trace").expect("not stopped")
     };
     assert!(converted(&parquet).remarks.is_empty());
-    // In a mix of its own a member that holds a twin is called one, and counts all the same.
+    // In a mix, a member that holds a twin is labeled as a twin. All its requests count.
     let more = written(&[app("old", Path::new(&parquet)), app("low", &few)], &again);
     assert_eq!(more.apps.iter().map(|app| app.requests).sum::<u64>(), 300);
     assert!(more.apps[0].requests > 0 && more.apps[1].requests > 0);

@@ -1,4 +1,4 @@
-//! What is kept of a run agrees with its figures, and keeping it changes none.
+//! Checks that the records of a run agree with its figures, and that recording changes no figure.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use ssdlab_run::{Control, Plan, RunResult, run_all, run_uninterrupted};
 
-/// A small drive that collects garbage, suspends programs, and climbs.
+/// A small drive that collects garbage, suspends programs, and retries reads.
 const SETTINGS: &[&str] = &[
     "geometry.channels=2",
     "geometry.chips=1",
@@ -40,7 +40,7 @@ fn run(plan: Plan) -> RunResult {
     run_uninterrupted(&[plan], 1).unwrap_or_else(|fault| panic!("{fault}")).remove(0)
 }
 
-/// The rows of a Parquet file, and what it says of itself.
+/// Returns the rows of a Parquet file and its metadata.
 fn table(path: &Path) -> (Vec<BTreeMap<String, Field>>, BTreeMap<String, String>) {
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     let about = reader.metadata().file_metadata().key_value_metadata().unwrap();
@@ -90,7 +90,8 @@ fn a_run_that_is_watched_is_the_same_run() {
 #[test]
 fn a_run_that_foresees_tells_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    // Attempts that fail, where reads are held; programs to their end, where they are not.
+    // With held planes, the drive foresees failed attempts. Without, it foresees programs to their
+    // end.
     let cases: [(_, &[&str]); 5] = [
         (None, &["flash.hold_until_decoded=true"]),
         (Some(8), &["flash.hold_until_decoded=true"]),
@@ -105,7 +106,7 @@ fn a_run_that_foresees_tells_the_same() {
         if closed.is_some() {
             foreseeing.set.retain(|line| !line.starts_with("workload.interarrival"));
         }
-        // Nothing is foreseen where all is recorded.
+        // A timeline records every step, so the drive foresees none.
         let timeline = Some(folder.path().join("timeline"));
         let plain = Plan { timeline, timeline_span: Some("1us".into()), ..foreseeing.clone() };
         let [plain, foreseeing] = [plain, foreseeing].map(|plan| {
@@ -175,7 +176,7 @@ fn the_intervals_add_up_to_the_whole() {
         assert!((waf - result.waf.unwrap()).abs() < 1e-9);
         assert_eq!(series.last().unwrap().in_system, 0, "every request has ended");
         if let [whole] = &series[..] {
-            // Intervals keep two digits.
+            // Intervals keep two significant digits.
             let near = |found: Option<f64>, exact: f64| (found.unwrap() / exact - 1.0).abs() < 0.01;
             assert!(near(whole.read_p99_us, result.read.latency_us.p99));
             assert!(near(whole.write_p99_us, result.write.latency_us.p99));
@@ -223,7 +224,7 @@ fn a_report_has_what_it_draws() {
     assert!((worn - result.wear.all.mean).abs() < 1e-9);
     let rber = detail.blocks.rber.expect("a rate under this physics").concat();
     assert!(rber.iter().flatten().all(|rate| (1e-5..0.1).contains(rate)));
-    // A cell is a block.
+    // Each cell covers one block.
     let apart = detail.retries_apart.expect("reads under this physics");
     assert!(apart.pages <= apart.blocks && apart.blocks > 0, "{apart:?}");
     let empty = |(rate, valid): (&Option<f64>, &Option<f64>)| rate.is_none() && *valid > Some(0.0);
@@ -248,13 +249,14 @@ fn the_line_of_a_distribution_is_nowhere_far_from_the_requests() {
             nth => points[nth - 1][1],
         };
         for &us in &all {
-            // A latency is known to a thousandth.
+            // The histogram resolves latencies to a thousandth.
             let (least, most, drawn) = (share(us * 0.999), share(us), drawn(us));
             assert!(drawn <= most, "{us}: {drawn} for {most}");
             assert!(least - drawn <= 0.01, "{us}: {drawn} for {least}");
             assert!(1.0 - least >= 0.96 * (1.0 - drawn) - 1e-9, "{us}: {drawn} for {least}");
         }
-        // A hundred for the whole, the percentiles, and as many as it falls by 4 % to one request.
+        // At most a hundred points for the rise, the percentiles, and one for each fall of 4 % down
+        // to one request.
         let falls = points.len() as i32 - 105;
         assert!(0.96f64.powi(falls) * all.len() as f64 > 1.0, "{} points", points.len());
     }
@@ -282,10 +284,10 @@ fn the_spans_of_a_timeline_sum_to_the_time_in_which_parts_are_busy() {
         let result = run(plan);
         let timeline: serde_json::Value =
             serde_json::from_reader(File::open(&path).unwrap()).unwrap();
-        // Of dies and of buses: how many there are, and how long they were at work.
+        // The number of dies and of buses, and their time in service.
         let mut sums = BTreeMap::from([("die", (0, 0.0)), ("bus", (0, 0.0))]);
         let mut of_track = BTreeMap::new();
-        // The drive may have gone on after the last request ended.
+        // The drive may have worked on after the last request ended.
         let mut end = 0f64;
         for event in timeline["traceEvents"].as_array().unwrap() {
             let track = (event["pid"].as_u64(), event["tid"].as_u64());
@@ -322,7 +324,8 @@ fn a_timeline_has_one_thing_at_a_time_on_every_part() {
     let timeline: serde_json::Value = serde_json::from_reader(File::open(&path).unwrap()).unwrap();
     assert!(timeline["otherData"]["config_hash"].is_string());
     let events = timeline["traceEvents"].as_array().unwrap();
-    // The viewer takes thread 0, and one with its process's number, for the same: all differ.
+    // The viewer does not distinguish thread 0 from a thread with its process's number, so all must
+    // differ.
     let named = |what: &str, number: &str| -> Vec<u64> {
         let of = events.iter().filter(|event| event["name"] == what);
         of.map(|event| event[number].as_u64().unwrap()).collect()
@@ -406,7 +409,7 @@ fn a_report_of_many_intervals_joins_them_and_says_so_while_a_file_has_each() {
     assert_eq!(whole(&each[each.len() - 1], "in_system"), 0);
     let reads: i64 = each.iter().map(|row| whole(row, "reads")).sum();
     assert_eq!(reads as u64, result.read.requests);
-    // As many as fit are kept as they are, and nothing is said.
+    // If all intervals fit, none is merged, and there is no remark.
     let fits = run(Plan { series: None, interval: Some("3ms".into()), ..plan });
     assert!(fits.remarks.is_empty(), "{:?}", fits.remarks);
 }
@@ -434,7 +437,7 @@ fn a_file_with_tens_of_millions_of_intervals_is_refused_before_the_run_and_not_w
 fn a_gap_of_too_many_intervals_is_refused_as_soon_as_it_is_reached() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("t.csv");
-    // The gap comes after the requests that are looked at before a run.
+    // The gap lies after the requests that a run checks in advance.
     let mut lines = String::from("time_us,dev,op,offset_bytes,size_bytes\n");
     (0..1_100_000).for_each(|at| writeln!(lines, "{},0,R,0,512", at / 1000).unwrap());
     lines += "1000000000000,0,R,0,512\n";

@@ -1,8 +1,8 @@
-//! Runs under the eyes of the auditor, and runs in several threads.
+//! Runs with an auditor, and runs in several threads.
 
 use ssdlab_run::{Plan, RunResult, run_uninterrupted};
 
-/// A small drive of the fast preset, and a workload.
+/// Returns a plan of a small drive of the fast preset, with a workload.
 fn plan(sets: &[&str]) -> Plan {
     let shape = [
         "geometry.channels=2",

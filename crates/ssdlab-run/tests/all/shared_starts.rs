@@ -1,9 +1,8 @@
-//! Do drives that are compared begin as each would alone, where they begin with what another has
-//! made?
+//! Checks that compared drives that share a start state run as each would alone.
 
 use ssdlab_run::{Control, Plan, RunResult, SCHEMES, run_uninterrupted, save_state};
 
-/// A small drive with data, and some requests.
+/// A small drive with data, and a few requests.
 const SMALL: [&str; 12] = [
     "geometry.channels=2",
     "geometry.chips=1",
@@ -18,7 +17,7 @@ const SMALL: [&str; 12] = [
     "workload.footprint=16MiB",
     "workload.requests=300",
 ];
-/// Devices, and what lets more schemes work on each.
+/// Devices, each with settings under which more schemes work.
 const DEVICES: [(&str, &[&str]); 5] = [
     ("dlv-mlc-128g", &["start.age_max=60d", "buffer.size=1MB", "host.queues=3"]),
     (
@@ -40,7 +39,7 @@ fn plan(device: &str, scheme: &str, set: &[&str]) -> Plan {
     }
 }
 
-/// Runs them alone and together; how many began as another did.
+/// Runs plans alone and together. Returns how many copied their start state.
 fn copied(plans: &[Plan]) -> usize {
     let outcome = |result: &RunResult| {
         let settled = result.precondition.map(|settled| (settled.capacities, settled.waf));
@@ -115,7 +114,7 @@ fn background_operations_count_for_what_they_leave_at_the_start() {
     let mut plans = background.map(|set| with("dlv-mlc-128g", &[set])).to_vec();
     plans.push(with("dlv-mlc-128g", &["timing.program=2ms"]));
     assert_eq!(copied(&plans), plans.len() - 1);
-    // ReadGuard's controller has seen how long its blocks take to erase.
+    // ReadGuard's controller measures erase times, so its start state depends on them.
     let slow = |scheme: &str, set: &str| plan("readguard-tlc-2t", scheme, &[set]);
     for (scheme, expected) in [("readguard/baseline", 1), ("readguard/rgftl", 0)] {
         let plans = ["timing.erase=5ms", "timing.erase=9ms"].map(|set| slow(scheme, set));
@@ -132,7 +131,7 @@ fn a_drive_is_overwritten_once_for_all_workloads() {
     let plans = [
         workload("conventional", "workload.read_share=0.9"),
         workload("conventional", "workload.read_share=0.1"),
-        // What else its pages are written by, it is another drive.
+        // Other writes of the preconditioning lead to another drive.
         workload("dlv", "workload.read_share=0.1"),
         Plan { seed: 8, ..workload("conventional", "workload.read_share=0.1") },
         Plan { paranoid: true, ..workload("conventional", "workload.read_share=0.1") },
@@ -154,7 +153,7 @@ fn a_state_is_read_once_for_all_schemes() {
     };
     let plans = ["conventional", "dlv", "dlv/pv-reorder", "pa-ssd/qds+us"].map(of_state);
     assert_eq!(copied(&plans), 3);
-    // Who cannot have it is told so, whoever read it.
+    // The state does not fit this plan. It is refused although another plan has read the state.
     let other = Plan { seed: 8, ..of_state("dlv") };
     let fault = run_uninterrupted(&[of_state("dlv"), other], 1).expect_err("another drive");
     assert!(fault.to_string().contains("--seed 7"), "{fault}");

@@ -1,4 +1,4 @@
-//! A drive from a state file is the drive that was saved, to the bit.
+//! Checks that a drive from a state file equals the saved drive to the bit.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ fn a_steady_drive_of_each_device_is_saved_and_taken_up() {
     }
 }
 
-/// A few requests to a steady drive of this device, with few blocks.
+/// Returns a plan with a few requests to a steady drive of this device, with few blocks.
 fn steady(device: &str) -> Plan {
     let few = ["channels=1", "chips=1", "dies=1", "planes=1", "blocks=128"];
     let few = few.map(|size| format!("geometry.{size}"));
@@ -195,12 +195,12 @@ fn a_state_with_pages_programmed_in_two_ways_is_for_drives_that_have_both() {
     run(Plan { state: state.clone(), ..dlv }).unwrap();
     let line = run(Plan { state, ..plan(&[]) }).unwrap_err();
     assert!(line.contains("the state of a drive with other timing.program_modes"), "{line}");
-    // The other way round nothing was programmed in a way that the drive does not have.
+    // The reverse works: the saved drive has no page in a mode that the other drive lacks.
     let state = Some(saved(folder.path()));
     run(Plan { state, scheme: "dlv".into(), ..plan(&[]) }).unwrap();
 }
 
-/// A small drive of PA-SSD and a workload in closed form.
+/// Returns a plan of a small drive of PA-SSD with a closed-form workload.
 fn typed(scheme: &str) -> Plan {
     let set = ["geometry.channels=1", "geometry.blocks=24", "geometry.pages=48"];
     let workload = ["workload.footprint=16MiB", "workload.requests=3000"];
@@ -240,7 +240,7 @@ fn what_becomes_of_unwritten_reads_is_of_the_run_and_not_of_the_state() {
         let other = ["lazy", "footprint"][at];
         let loaded = run(Plan { state: Some(path.clone()), ..of(other) }).unwrap();
         assert_eq!(loaded.results_digest, fresh[at].results_digest, "{saved}, then {other}");
-        // The device's own choice holds where the run sets none.
+        // Without a setting in the run, the device's default applies.
         let own = run(Plan { state: Some(path), ..typed("us") }).unwrap();
         assert_eq!(own.results_digest, run(typed("us")).unwrap().results_digest, "{saved}");
         assert!(!own.remarks.iter().any(|line| line.contains("unwritten_reads")), "{own:?}");

@@ -1,4 +1,4 @@
-//! Is a state file that is not as it was written refused in one line, whatever became of it?
+//! Checks that every altered state file is refused in one line.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use ssdlab_run::{
     Control, Plan, load_state, read_state, run_uninterrupted, save_state, write_state,
 };
 
-/// A drive of a few kilobytes of tables.
+/// Returns a plan of a drive with a few kilobytes of tables.
 fn plan() -> Plan {
     let set = [
         "geometry.channels=1",
@@ -33,7 +33,7 @@ fn plan() -> Plan {
     }
 }
 
-/// What a state file of that drive holds.
+/// Returns the bytes of a state file of that drive.
 fn file() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
@@ -52,7 +52,7 @@ fn refused(bytes: &[u8], what: impl std::fmt::Display) -> String {
     line
 }
 
-/// The run of a plan from what a file holds.
+/// Runs a plan from the bytes of a state file.
 fn run_from(bytes: &[u8]) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
@@ -61,7 +61,7 @@ fn run_from(bytes: &[u8]) -> Result<(), String> {
     run_uninterrupted(&[from], 1).map(drop).map_err(|fault| fault.to_string())
 }
 
-/// Line by line as a file begins: where the frame does.
+/// Returns the offset of the frame, after the lines at the beginning of a file.
 fn frame(file: &[u8]) -> usize {
     let ends = file.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     ends.map(|(at, _)| at + 1).nth(2).unwrap()
@@ -76,7 +76,7 @@ fn sealed(mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// The file of this header, whatever it says, and this frame, with hashes that fit.
+/// Returns a file with this header, valid or not, and this frame, with matching hashes.
 fn crafted(header: &Value, frame: &[u8]) -> Vec<u8> {
     let file = [b"ssdlab state 12\n", &serde_json::to_vec(header).unwrap()[..], b"\n"].concat();
     sealed([sealed(file), frame.to_vec()].concat())
@@ -106,7 +106,7 @@ fn a_file_that_ends_early_or_goes_on_is_refused() {
     for more in [&b"\0"[..], b"\n", &file, &file[begins..]] {
         refused(&[&file, more].concat(), "a file that goes on");
     }
-    // Another frame, even where the hash is right.
+    // Another frame is refused even if the hash is right.
     let contents = &file[begins..file.len() - 65];
     for more in [contents, &[0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 7], b"x"] {
         let file = sealed([&file[..file.len() - 65], more].concat());
@@ -183,7 +183,7 @@ fn lengths_that_are_claimed_take_no_memory() {
     let line = file.split(|byte| *byte == b'\n').nth(1).unwrap();
     let mut header: Value = serde_json::from_slice(line).unwrap();
     let contents = |bytes: &[u8]| zstd::encode_all(bytes, 1).unwrap();
-    // A map of 2^40 pages, and one of as many as a drive can have at most.
+    // Maps of 2^40 pages, of the most pages of a drive, and of 97 pages.
     for length in [1u64 << 40, 1 << 32, 97] {
         let claimed = postcard::to_allocvec(&length).unwrap();
         let line = refused(&crafted(&header, &contents(&claimed)), length);
@@ -198,7 +198,7 @@ fn lengths_that_are_claimed_take_no_memory() {
     let is_refused =
         line.contains("holds no contents") || line.contains("than there is memory for");
     assert!(is_refused, "{line}");
-    // A window of 128 MiB.
+    // A compression window of 128 MiB.
     let mut wide = zstd::Encoder::new(Vec::new(), 1).unwrap();
     wide.window_log(27).unwrap();
     wide.long_distance_matching(true).unwrap();

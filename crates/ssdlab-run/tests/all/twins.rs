@@ -1,4 +1,4 @@
-//! A twin as the workload of a run.
+//! Tests of a twin as the workload of a run.
 
 use ssdlab_run::{Plan, RunResult, run_uninterrupted};
 
@@ -117,7 +117,7 @@ fn a_workload_as_trace_or_a_trace_as_workload_names_the_right_option() {
     }
 }
 
-/// A run of a twin or a closed form on the drive of PA-SSD.
+/// Runs a twin or a closed form on the drive of PA-SSD.
 fn hinted(workload: &str, scheme: &str, hints: &str) -> RunResult {
     let set = if hints.is_empty() { vec![] } else { vec![format!("workload.hints={hints}")] };
     let device = "pa-ssd-tlc-288g".into();
@@ -137,7 +137,7 @@ fn hints_are_drawn_as_listed_and_change_nothing_else() {
         assert_eq!((short + long, none), (all, 0), "{workload}");
         let share = short as f64 / all as f64;
         assert!((share - 2.0 / 3.0).abs() < 0.08, "{workload}: {share}");
-        // A short latency for all is what `lfs` asks for; no hint at all is the other scheme's.
+        // A short-latency hint on every request equals `lfs`. No hints equal the other scheme.
         let means =
             |result: RunResult| [result.read, result.write].map(|kind| kind.latency_us.mean);
         assert_eq!(means(of("[1]")), means(hinted(workload, "lfs", "")), "{workload}");
@@ -167,7 +167,7 @@ fn hints_that_are_none_are_refused() {
 
 #[test]
 fn how_far_blocks_are_programmed_takes_three_bytes_a_block() {
-    // PA-SSD, section 4.3: 1152 B a plane, of which there are 256.
+    // PA-SSD, section 4.3: 1152 B for each of the 256 planes.
     let typed = hinted("pa-ssd/ra", "us", "");
     assert_eq!(typed.metadata_bytes["page_progress"], 256 * 1152);
     assert!(hinted("pa-ssd/ra", "conventional", "").metadata_bytes.is_empty());

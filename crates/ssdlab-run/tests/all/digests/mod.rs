@@ -1,23 +1,23 @@
-//! Are results what they were? `digests.txt` has the digest of each of these runs; `make digests`
-//! writes it anew.
+//! Checks that results have not changed. `digests.txt` has the digest of each of these runs. `make
+//! digests` writes it again.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use ssdlab_run::{Plan, run_uninterrupted};
 
-/// Where the digests are.
+/// The file of digests.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/digests/digests.txt");
-/// Settings of a drive that is small enough to be full of data at once.
+/// Settings of a drive that is small enough to fill with data at once.
 const SMALL: &str = "geometry.blocks=256 workload.footprint=1GiB";
-/// Settings of one that is overwritten in no time.
+/// Settings of a drive that is overwritten quickly.
 const TINY: &str = "geometry.blocks=64 geometry.channels=2 geometry.chips=1 ftl.overprovisioning=0.25 \
     workload.footprint=256MiB";
-/// The run whose drive is really written until it is steady.
+/// The run whose drive is written until it is steady.
 const PRECONDITIONED: &str = "preconditioned";
 
-/// A run: its name, device, scheme, workload (or trace), settings, and requests outstanding, if
-/// they do not come at their own times.
+/// A run: its name, device, scheme, workload (or trace), settings, and the requests outstanding in
+/// a closed loop.
 type Run = (&'static str, &'static str, &'static str, &'static str, &'static str, Option<u32>);
 
 const RUNS: &[Run] = &[

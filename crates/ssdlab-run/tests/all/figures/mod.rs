@@ -1,9 +1,9 @@
-//! Are the figures of every scheme on every device what they were, whatever their names?
+//! Checks that the figures of every scheme on every device have not changed, whatever their names.
 //!
-//! `figures.txt` has a hash for each run: of all numbers of its result in ascending order, and of
-//! its completions. So keys, options and fields may be renamed and reordered, and no figure may
-//! change. `make figures` compares all runs; with `SSDLAB_RECORD_FIGURES=1` it writes the file
-//! anew. The plain test compares a part.
+//! `figures.txt` has a hash for each run, over all numbers of its result in ascending order and
+//! over its completions. Keys, options and fields may therefore be renamed and reordered, but no
+//! figure may change. `make figures` compares all runs. With `SSDLAB_RECORD_FIGURES=1`, it adds the
+//! runs that the file lacks. The plain test compares a part of the runs.
 
 use std::fmt::Write;
 
@@ -11,17 +11,17 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use ssdlab_run::{PRESETS, Plan, RunResult, SCHEMES, run_uninterrupted};
 
-/// Where the hashes are.
+/// The file of hashes.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/figures/figures.txt");
 
-/// The plain test runs one pair of device and scheme in so many.
+/// The plain test runs one pair of device and scheme in this many.
 const PART: usize = 31;
 
-/// Parts of a result that hold no figures, or those of the machine that ran it.
+/// Parts of a result without figures, or with figures of the machine that ran it.
 const NO_FIGURES: [&str; 2] = ["sim", "provenance"];
 
-/// A stage of a drive's life: its name, workload, settings, and requests outstanding, if they do
-/// not come at their own times.
+/// A stage of a drive's life: its name, workload, settings, and the requests outstanding in a
+/// closed loop.
 type Stage = (&'static str, &'static str, &'static str, Option<u32>);
 
 const STAGES: [Stage; 3] = [
@@ -43,7 +43,7 @@ const STAGES: [Stage; 3] = [
     ),
 ];
 
-/// Adds all numbers of a value.
+/// Adds all numbers of a value to a list.
 fn numbers(value: &Value, to: &mut Vec<String>) {
     match value {
         Value::Number(number) => to.push(number.to_string()),
@@ -56,11 +56,11 @@ fn numbers(value: &Value, to: &mut Vec<String>) {
     }
 }
 
-/// A hash of the figures of a result.
+/// Returns the hash of a result's figures.
 fn hash(result: &RunResult) -> String {
     let mut found = Vec::new();
     let mut result_value = serde_json::to_value(result).expect("a result can be written");
-    // What results tell since the record was written.
+    // Results got this field after the file was recorded.
     result_value.as_object_mut().expect("an object").remove("streams");
     numbers(&result_value, &mut found);
     found.sort_unstable();
@@ -88,21 +88,22 @@ fn plan(device: &str, scheme: &str, (_, workload, set, closed): Stage) -> Plan {
     }
 }
 
-/// What a line of the file says of a run: a hash, or that the device does not take the scheme.
+/// Returns the line of a run in the file: a hash, or a note that the device refuses the scheme.
 fn line(device: &str, scheme: &str, stage: Stage) -> String {
     let found = run_uninterrupted(&[plan(device, scheme, stage)], 1);
     let figures = found.map_or_else(|_| "refused".into(), |results| hash(&results[0]));
     format!("{figures:16} {device} {scheme} {}", stage.0)
 }
 
-/// The record: what each line says of a run, without and with its hash.
+/// Returns the recorded runs, each without and with its hash.
 fn record() -> Vec<(String, String)> {
     let text = std::fs::read_to_string(FILE).expect("the record");
     let run = |line: &str| line.get(17..).unwrap_or("").to_owned();
     text.lines().map(|line| (run(line), line.to_owned())).collect()
 }
 
-/// Runs every `step`th pair of device and scheme, in all stages, and compares with the record.
+/// Runs every `step`th pair of device and scheme in all stages, and compares the hashes with the
+/// file.
 fn check(step: usize) {
     let kept = record();
     let pairs =
@@ -133,7 +134,7 @@ fn figures_of_all_pairs_are_what_they_were() {
     if std::env::var_os("SSDLAB_RECORD_FIGURES").is_none() {
         return check(1);
     }
-    // What has come since the record was written; of what is there, nothing is written anew.
+    // Add runs that the file lacks. Never replace a recorded run.
     let mut kept = record();
     for device in PRESETS {
         for scheme in SCHEMES {

@@ -1,4 +1,5 @@
-//! A config cannot lie: every key changes some result, or is refused where it has no effect.
+//! Checks that a config cannot lie: every key changes some result, or is refused where it has no
+//! effect.
 
 mod renamed;
 mod small_drives;
@@ -12,7 +13,7 @@ use small_drives::*;
 use tables::*;
 
 fn run(settings: &[String]) -> Result<serde_json::Value, String> {
-    // Measured blocks have their own times of erases, beside which none may be typed.
+    // Measured blocks define their own erase times, so these refuse settings of erase times.
     let measured = settings.iter().any(|setting| setting.starts_with("physics.measured"));
     let fits = |setting: &&&str| !(measured && setting.starts_with("timing.erase"));
     let base = BASE.iter().filter(fits).map(|setting| setting.to_string());
@@ -27,7 +28,8 @@ fn run(settings: &[String]) -> Result<serde_json::Value, String> {
     Ok(figures)
 }
 
-/// The argument that sets a key; of a link of a chain, the chain of this link alone.
+/// Returns the argument that sets a key. For a key of a chain's link, it sets a chain of only this
+/// link.
 fn assigned(key: &str, value: &str) -> String {
     let Some((chain, rest)) = key.split_once("[].") else { return format!("{key}={value}") };
     let (link, setting) = rest.split_once('.').expect("a link and its setting");
@@ -106,7 +108,7 @@ fn no_key_is_left_out() {
     let mut shown: BTreeSet<String> = rows().into_iter().map(|(key, ..)| key).collect();
     shown.extend(REFUSED.iter().map(|(key, ..)| key.to_string()));
     shown.extend(ALONE.iter().chain(OF_SECOND_CLASSES).map(|key| key.to_string()));
-    // What moves a whole page is shown by the class as a whole.
+    // The whole class covers this key.
     shown.insert("timing.program_modes[].transfer".into());
     let keys: BTreeSet<String> =
         ssdlab_config::keys::<RunConfig>().into_iter().map(|key| key.path).collect();

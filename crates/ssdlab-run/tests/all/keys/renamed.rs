@@ -1,9 +1,9 @@
-//! Every old name is refused in a line that names the new one.
+//! Checks that every old name is refused in a line that names the new one.
 
 use ssdlab_core::config::RENAMED;
 use ssdlab_run::{Plan, effective};
 
-/// A setting that uses a name: a key by its path, or a choice as `path=name`.
+/// Returns a setting that uses a name: a key by its path, or a choice as `path=name`.
 fn setting(name: &str) -> String {
     let (path, value) = name.split_once('=').unwrap_or((name, "1"));
     match path.split_once('.') {
@@ -16,7 +16,7 @@ fn setting(name: &str) -> String {
     }
 }
 
-/// What is said of a setting; nothing if it is taken.
+/// Returns the error for a setting; empty if it is accepted.
 fn message(set: String) -> String {
     let plan = Plan { device: "generic-mlc-512g".into(), set: vec![set], ..Plan::default() };
     effective(&plan).map_or_else(|fault| fault.to_string(), |_| String::new())

@@ -1,4 +1,4 @@
-//! Settings of small drives, beside which a key has an effect.
+//! Settings of small drives under which a key has an effect.
 
 /// A drive small enough that garbage collection runs within a few thousand requests.
 pub(crate) const BASE: &[&str] = &[
@@ -36,7 +36,7 @@ pub(crate) const LEVELS: &[&str] = &[
 ];
 pub(crate) const RETRIES: &[&str] =
     &["start.age_max=90d", "start.pe_cycles=3000", "start.dwell=1d", "physics=retries"];
-/// The example of chips that were measured.
+/// The example file of measured chips.
 pub(crate) const CHIPS: &str =
     concat!("physics.measured.file=", env!("CARGO_MANIFEST_DIR"), "/../../examples/chips.csv");
 pub(crate) const MEASURED: &[&str] = &["start.age_max=90d", "start.pe_cycles=3000", CHIPS];
@@ -44,7 +44,7 @@ pub(crate) const MEASURED: &[&str] = &["start.age_max=90d", "start.pe_cycles=300
 pub(crate) const WRITES: &[&str] =
     &["workload.requests=20000", "workload.read_share=0.1", "workload.interarrival=600us"];
 pub(crate) const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
-/// Blocks that differ and are sorted into classes, each programmed in its way; and more.
+/// Blocks of different quality in classes, each with its own program mode, and further settings.
 macro_rules! classed {
     ($($more:literal),*) => {
         &[
@@ -59,9 +59,9 @@ macro_rules! classed {
     };
 }
 pub(crate) const CLASSED: &[&str] = classed!();
-/// Writes that wait for an order that holds them back.
+/// Writes that wait for a scheduler that holds them back.
 pub(crate) const DLV: &[&str] = classed!("scheduler=dlv", "workload.interarrival=60us");
-/// Page types of unequal times, chosen in the relaxed order.
+/// Page types with unequal times, in relaxed page order.
 macro_rules! typed {
     ($link:literal) => {
         &[
@@ -89,7 +89,7 @@ pub(crate) const COLLECTED: &[&str] = &[
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
-/// Blocks of every level in measured groups, and pages that are read again and again.
+/// Blocks of every level in measured groups, and pages that are read repeatedly.
 pub(crate) const READ_HOT: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
     "metadata.block_class={measured={read_hot_share=0.3}}",
@@ -98,7 +98,7 @@ pub(crate) const READ_HOT: &[&str] = &[
     "ftl.overprovisioning=0.4",
     "workload.footprint=1MiB",
 ];
-/// Blocks whose data have aged since they were measured, and that are erased several times.
+/// Blocks whose data has aged since the measurement, and that are erased several times.
 pub(crate) const AGED_GROUPS: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
     "physics.levels.retention.rate=8.448e-4",
@@ -110,7 +110,7 @@ pub(crate) const AGED_GROUPS: &[&str] = &[
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
-/// Blocks of every level whose quality is known, and data laid down where that says.
+/// Blocks of every level with known quality. Data is placed accordingly.
 pub(crate) const KNOWN: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
     "metadata.block_class={factory={shares=[0.3,0.3]}}",
@@ -121,7 +121,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "start.used=0.5",
     "start.unwritten_reads=footprint",
 ];
-/// Blocks of unlike wear, opened by the life that they are predicted to have.
+/// Blocks of unequal wear, opened in the order of their predicted life.
 pub(crate) const HEALTH: &[&str] = &[
     "physics.levels.base={shares=[1,1,1,1,1,1,1]}",
     "physics.levels.wear={}",
@@ -142,7 +142,7 @@ pub(crate) const REUSE: &[&str] = &[
     "physics=retries",
     "read_start=last_vref",
 ];
-/// Reads that often fail, and whose next attempt is sensed ahead.
+/// Reads that often fail. The next attempt is sensed ahead.
 pub(crate) const AHEAD: &[&str] = &[
     "start.age_max=90d",
     "start.pe_cycles=3000",
@@ -150,7 +150,7 @@ pub(crate) const AHEAD: &[&str] = &[
     "physics=retries",
     "flash.retries=pipelined",
 ];
-/// As those, each in less time where it decodes.
+/// The same, with shorter attempts where they still decode.
 pub(crate) const SHORTER: &[&str] = &[
     "start.age_max=90d",
     "start.pe_cycles=3000",
@@ -160,7 +160,7 @@ pub(crate) const SHORTER: &[&str] = &[
     "flash.retries.pipelined.shorter=0.25",
 ];
 pub(crate) const ESRA: &[&str] = &["suspend=esra"];
-/// Reads that often fail, of one of two queues, and moves that they wait for.
+/// Reads of one of two queues that often fail, and relocations that they wait for.
 pub(crate) const PASSING: &[&str] = &[
     "start.age_max=90d",
     "start.pe_cycles=3000",
@@ -173,7 +173,7 @@ pub(crate) const PASSING: &[&str] = &[
     "workload.interarrival=600us",
     "ftl.map_cache=true",
 ];
-/// Blocks kept apart by priority on a drive full of old data; minutes in the cells for each second.
+/// Blocks kept apart by priority, on a drive full of old data. Cells age by minutes each second.
 macro_rules! prioritized {
     ($($more:literal),*) => {
         &[
@@ -199,7 +199,7 @@ pub(crate) const PRIORITISED: &[&str] = prioritized!(
     "background.inversion_repair.interval=60s",
     "workload.requests=20000"
 );
-/// The only round is near the end, and so what it writes is in the last checks.
+/// The only round is near the end, so that the last checks still see its writes.
 pub(crate) const MONITORED: &[&str] = prioritized!(
     "metadata.retry_estimate=oracle",
     "background.inversion_repair.interval=11500s",
@@ -222,8 +222,7 @@ pub(crate) const BUFFER: &[&str] = &["buffer.size=1MiB"];
 pub(crate) const CFLRU: &[&str] = &["buffer.size=1MiB", "eviction=cflru"];
 pub(crate) const CCF_LRU: &[&str] = &["buffer.size=1MiB", "eviction=ccf_lru"];
 pub(crate) const PT_LRU: &[&str] = &["buffer.size=1MiB", "eviction=pt_lru"];
-/// Pages with three kinds of voltages, and a buffer that tells for what they are used, again and
-/// again.
+/// Pages in three program modes, and a buffer that repeatedly classifies pages by their use.
 macro_rules! program_modes {
     ($($more:literal),*) => {
         &[
@@ -242,7 +241,7 @@ pub(crate) const BY_HOTNESS: &[&str] = program_modes!(
     "program_mode=[\"per_hotness\"]",
     "start.program_mode=policy"
 );
-/// Skewed writes on a full drive, put into streams.
+/// Skewed writes on a full drive, separated into streams.
 pub(crate) const STREAMS: &[&str] = &[
     "placement=[\"sepbit\"]",
     "ftl.overprovisioning=0.4",

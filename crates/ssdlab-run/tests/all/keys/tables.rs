@@ -1,9 +1,9 @@
-//! The keys, each with what it needs beside it and a value that is not its default.
+//! The keys. Each has the settings that it needs and a value other than its default.
 
 use super::small_drives::*;
 
-/// A key, settings that it needs beside the base, a value that is not its default, and whether the
-/// value changes results or is refused.
+/// A key, the settings that it needs besides the base, and a value other than its default. The
+/// table decides whether the value changes results or is refused.
 pub(crate) type Row = (&'static str, &'static [&'static str], &'static str);
 
 pub(crate) const CHANGES: &[Row] = &[
@@ -168,7 +168,7 @@ pub(crate) const CHANGES: &[Row] = &[
     ("workload.sizes", &[], "[\"4KiB\"]"),
 ];
 
-/// Keys of the truth, by the name of the model under which they count.
+/// Keys of the physics, below the name of the model under which they have an effect.
 pub(crate) const PHYSICS: &[(&str, &str)] = &[
     ("levels.base", "{shares=[0.1,0.1,0.2,0.2,0.2,0.1,0.1]}"),
     ("levels.base.gaussian.bound", "1"),
@@ -235,7 +235,7 @@ pub(crate) const PHYSICS: &[(&str, &str)] = &[
     ("retries.wear.worn_exponent", "2.0"),
 ];
 
-/// Keys that need more beside them than their model before they count.
+/// Returns the settings that a key needs besides its model.
 pub(crate) fn beside(key: &str) -> Vec<&'static str> {
     let warm = ["physics.levels.temperature.celsius=50.0"];
     let hot = ["physics.retries.temperature.celsius=50.0"];
@@ -353,10 +353,11 @@ pub(crate) const REFUSED: &[Row] = &[
     ("workload.small_in_page", &[], "true"),
 ];
 
-/// Keys with nothing to choose between yet, or that are a name; the cell counts through the times
-/// by page type, below.
+/// Keys without alternatives yet, and keys that are names. The cell has its effect through the
+/// times by page type, below.
 pub(crate) const ALONE: &[&str] = &["timing.program_modes[].name", "geometry.cell"];
 
-/// Keys of a voltage class that count only beside another class, and a second class is refused.
+/// Keys of a program mode that have an effect only with a second mode. These configs refuse a
+/// second mode.
 pub(crate) const OF_SECOND_CLASSES: &[&str] =
     &["timing.program_modes[].step_volts", "timing.program_modes[].volts"];

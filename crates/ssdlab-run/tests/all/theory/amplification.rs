@@ -1,15 +1,15 @@
-//! Write amplification under uniform random writes of single pages, one plane of 4096 blocks.
+//! Write amplification under uniform random writes of single pages, on one plane of 4096 blocks.
 //!
-//! Every logical page holds data from the start. Collection is at its least: it starts when one
-//! free block is left, the reserve, and goes before the host. When a victim is chosen the plane's
-//! blocks are the reserve, the two that host and collector have open, and the full ones among
-//! which it is chosen: alpha = (blocks - reserve - active) / user blocks.
+//! Every logical page holds data from the start. Garbage collection starts as late as possible:
+//! when only one free block is left, the reserve. It has priority over the host. When a victim is
+//! chosen, the plane's blocks are the reserve, the open blocks of host and collector, and the full
+//! blocks, among which the victim is. So alpha = (blocks - reserve - active) / user blocks.
 //!
-//! The formulas know one open block for both host and collector, here there are two: under uniform
-//! writes all data is equally hot, so that it does not matter who wrote a page. They also let a
-//! block without an invalid page be collected, which gains nothing and which the drive never does:
-//! with `random` and few pages in a block that is a large part of what it would collect. The
-//! mean-field formula leaves such blocks out as the drive does.
+//! The formulas assume one open block for host and collector together; here there are two. This
+//! does not matter under uniform writes, because all data is equally hot. The formulas also allow
+//! collection of a block without an invalid page. The drive never does this, because it gains
+//! nothing. Under `random` with few pages in a block, such blocks would be a large part of the
+//! victims. The mean-field formula excludes them as the drive does.
 
 use ssdlab_run::Plan;
 
@@ -17,19 +17,19 @@ use super::formulas::{choices, fifo, greedy, random};
 use super::rig::{assert_near, plan, run, seeded};
 
 const BLOCKS: u32 = 4096;
-/// Free blocks when collection starts, and blocks being written.
+/// Free blocks when collection starts. The next constant is the number of open blocks.
 const RESERVE: u32 = 1;
 const ACTIVE: u32 = 2;
 /// Capacities written before the measurement.
 const WARMUP: u64 = 5;
 
-/// One point: over-provisioning as a share of all pages, pages in a block, how victims are chosen.
+/// One point: over-provisioning as a share of all pages, pages in a block, and the victim policy.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     spare: f64,
     pages: u32,
     victim: Victim,
-    /// Capacities written and measured.
+    /// Capacities written during the measurement.
     measured: u64,
 }
 
@@ -39,7 +39,7 @@ enum Victim {
     Greedy,
     /// Any block with an invalid page.
     Random,
-    /// The same, against the formula for any block.
+    /// The same policy, compared with the formula for any block.
     PureRandom,
     Choices(u32),
 }
@@ -87,7 +87,7 @@ impl Point {
         }
     }
 
-    /// Runs the point with these seeds; the mean must be within 3 % of theory.
+    /// Runs the point with these seeds. The mean must lie within 3 % of theory.
     fn check(&self, seeds: std::ops::RangeInclusive<u64>) {
         let results = run(&seeded(&self.plan(), seeds));
         let all = results.iter().map(|result| result.waf.expect("pages were written"));
@@ -102,7 +102,7 @@ impl Point {
     }
 }
 
-/// One plane; no time matters.
+/// One plane. Times have no influence.
 const SMALL_TIMES: &[&str] = &[
     "geometry.channels=1",
     "geometry.chips=1",
@@ -135,7 +135,7 @@ fn fifo_random_greedy_and_the_best_of_some_are_as_theory_has_them() {
     }
 }
 
-/// The range over which theory and drive are compared.
+/// The range of over-provisioning that is compared.
 const SPARE: [f64; 7] = [0.07, 0.10, 0.15, 0.20, 0.28, 0.40, 0.50];
 
 #[test]
@@ -149,8 +149,8 @@ fn the_whole_range_of_over_provisioning() {
     }
 }
 
-/// With many pages in a block hardly any is without an invalid one, so that leaving those out
-/// makes no difference: the formula for any block holds.
+/// With many pages in a block, almost every block has an invalid page. Excluding the others makes
+/// no difference, so that the formula for any block holds.
 #[test]
 #[ignore = "takes a quarter of an hour; make theory runs it"]
 fn random_collection_of_large_blocks_over_the_whole_range() {

@@ -1,8 +1,8 @@
-//! Who goes over a channel first.
+//! Tests of the order in which transfers use a channel.
 
 use super::rig::{ONE_PLANE, plan, run};
 
-/// Two chips on one channel, loaded with reads.
+/// Returns the mean latency of reads on four chips of one channel, in microseconds.
 fn mean_us(settings: &[&str]) -> f64 {
     let load = [
         "geometry.chips=4",
@@ -21,7 +21,7 @@ fn commands_that_wait_for_the_bus_keep_chips_idle() {
     let free = mean_us(&[]);
     let queued = mean_us(&["flash.command_time=300ns"]);
     let last = mean_us(&["flash.command_time=300ns", "flash.bus_order=data_out_first"]);
-    // The command's own time alone would be 0.3 us.
+    // The time of the command alone would be 0.3 us.
     assert!(queued > free + 3.0, "{free} {queued}");
     assert!(last > queued + 3.0, "{queued} {last}");
 }

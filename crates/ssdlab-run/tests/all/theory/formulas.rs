@@ -1,10 +1,10 @@
-//! The formulas.
+//! Formulas of queueing and of write amplification.
 
 use ssdlab_base::math;
 
-/// Mean wait in nanoseconds before a server that takes this long for a request, as Pollaczek and
-/// Khinchine have it for Poisson arrivals `gap` nanoseconds apart on average: M/G/1, and M/D/1 if
-/// all services are equally long.
+/// Returns the mean wait in nanoseconds for a server with these service times. Arrivals are
+/// Poisson, `gap` nanoseconds apart on average. Source: Pollaczek and Khinchine: M/G/1, and M/D/1
+/// if all services are equally long.
 pub fn mean_wait(services: &[f64], gap: f64) -> f64 {
     let count = services.len() as f64;
     let mean = services.iter().sum::<f64>() / count;
@@ -12,16 +12,17 @@ pub fn mean_wait(services: &[f64], gap: f64) -> f64 {
     square / gap / (2.0 * (1.0 - mean / gap))
 }
 
-/// Requests after which the mean wait at load `rho` has a relative standard error of `error`:
-/// the asymptotic variance is that of M/M/1 (Whitt, "Planning queueing simulations", Management
-/// Science 35, 1989), which is more than that of less variable services.
+/// Returns the number of requests after which the mean wait at load `rho` has a relative standard
+/// error of `error`. It uses the asymptotic variance of M/M/1 (Whitt, "Planning queueing
+/// simulations", Management Science 35, 1989). That variance is larger than that of less variable
+/// services.
 pub fn requests_for(rho: f64, error: f64) -> u64 {
     let variance = rho * (2.0 + 5.0 * rho - 4.0 * rho * rho + rho.powi(3)) / (1.0 - rho).powi(4);
     let mean = rho / (1.0 - rho);
     (variance / (mean * mean) / (error * error)).ceil() as u64
 }
 
-/// Lambert's W on its principal branch, for -1/e <= x < 0.
+/// Returns Lambert's W on its principal branch, for -1/e <= x < 0.
 pub fn lambert_w(x: f64) -> f64 {
     let mut w = -1.0 + (2.0 * (1.0 + std::f64::consts::E * x).max(0.0)).sqrt();
     for _ in 0..50 {
@@ -36,31 +37,33 @@ pub fn lambert_w(x: f64) -> f64 {
     w
 }
 
-/// Write amplification of FIFO collection under uniform random writes.
+/// Returns the write amplification of FIFO collection under uniform random writes.
 pub fn fifo(alpha: f64) -> f64 {
     alpha / (alpha + lambert_w(-alpha * math::exp(-alpha)))
 }
 
-/// Write amplification of collecting any block with equal chance.
+/// Returns the write amplification of collecting any block with equal probability.
 pub fn random(alpha: f64) -> f64 {
     alpha / (alpha - 1.0)
 }
 
-/// Write amplification of greedy collection with `pages` pages in a block (P. Desnoyers, "Analytic
-/// models of SSD write performance", ACM Transactions on Storage 10 (2), 2014).
+/// Returns the write amplification of greedy collection with `pages` pages in a block (P.
+/// Desnoyers, "Analytic models of SSD write performance", ACM Transactions on Storage 10 (2),
+/// 2014).
 pub fn greedy(alpha: f64, pages: f64) -> f64 {
     let scaled = (1.0 + 1.0 / (2.0 * pages)) * alpha;
     let left = 0.5 - pages / alpha * lambert_w(-scaled * math::exp(-scaled));
     pages / (pages - (left - 1.0))
 }
 
-/// Write amplification of collecting the best of `choices` blocks drawn among those with an
-/// invalid page: the fixed point of B. Van Houdt's mean field ("A mean field model for a class of
-/// garbage collection algorithms in flash-based solid state drives", SIGMETRICS 2013).
+/// Returns the write amplification of collecting the best of `choices` blocks drawn among those
+/// with an invalid page. It is the fixed point of B. Van Houdt's mean field ("A mean field model
+/// for a class of garbage collection algorithms in flash-based solid state drives", SIGMETRICS
+/// 2013).
 ///
-/// With M(j) the share of full blocks with at most j valid pages, in the steady state as many
-/// blocks fall to j pages as are collected with j or fewer; the amplification is the one with
-/// which blocks hold pages / alpha valid pages on average.
+/// M(j) is the share of full blocks with at most j valid pages. In the steady state, as many blocks
+/// fall to j pages as are collected with j or fewer. The amplification is the one under which
+/// blocks hold pages / alpha valid pages on average.
 pub fn choices(alpha: f64, pages: usize, choices: i32) -> f64 {
     let (mut low, mut high) = (1.0, alpha * pages as f64);
     for _ in 0..60 {
@@ -106,12 +109,14 @@ fn the_formulas_agree_where_they_meet() {
         let x = -alpha * math::exp(-alpha);
         let w = lambert_w(x);
         assert!((w * math::exp(w) - x).abs() < 1e-12 && w > -1.0);
-        // Greedy with many pages in a block is FIFO: blocks of an age are alike then.
+        // Greedy with many pages in a block equals FIFO, because blocks of the same age are then
+        // alike.
         assert!((greedy(alpha, 1e7) / fifo(alpha) - 1.0).abs() < 1e-4);
-        // One choice among blocks of many pages is random, many choices are greedy.
+        // With many pages in a block, one choice is random, and many choices are greedy.
         assert!((choices(alpha, 2048, 1) / random(alpha) - 1.0).abs() < 0.01);
         assert!((choices(alpha, 64, 500) / greedy(alpha, 64.0) - 1.0).abs() < 0.005);
     }
-    // M/M/1 in place of services that vary: at rho = 0.5 half of 2 rho / (1 - rho).
+    // With exponential services (M/M/1), the wait would be rho / (1 - rho). Equal services halve
+    // it.
     assert!((mean_wait(&[1.0], 2.0) - 0.5).abs() < 1e-12);
 }

@@ -1,7 +1,7 @@
-//! What is measured against formulas worked out here from the same timings.
+//! Compares measurements with formulas that are evaluated here from the same timings.
 //!
-//! The long sweep of write amplification is left out unless asked for:
-//! `cargo test --release -p ssdlab-run --test all theory:: -- --ignored --nocapture`.
+//! The long sweep of write amplification runs only on request: `cargo test --release -p ssdlab-run
+//! --test all theory:: -- --ignored --nocapture`.
 
 mod amplification;
 mod bus;

@@ -1,9 +1,9 @@
-//! The page types that the requests of a conventional TLC drive are made of.
+//! Page types of the requests to a conventional TLC drive.
 //!
-//! A request of n page writes ends with the slowest of them. Its planes stand at places of their
-//! own in their blocks, so that each page is of any type with equal chance: the share of requests
-//! that LSB, CSB and MSB pages decide is (1/3)^n, (2/3)^n - (1/3)^n and 1 - (2/3)^n (PA-SSD,
-//! section 3.1).
+//! A request of n page writes ends with the slowest of them. Its planes are at independent
+//! positions in their blocks, so that each page has any type with equal probability. The shares of
+//! requests that LSB, CSB and MSB pages decide are (1/3)^n, (2/3)^n - (1/3)^n and 1 - (2/3)^n
+//! (PA-SSD, section 3.1).
 
 use ssdlab_base::{SimTime, rng};
 use ssdlab_core::{Drive, Op, Request};
@@ -11,7 +11,8 @@ use ssdlab_core::{Drive, Op, Request};
 use super::rig::{ONE_PLANE, plan};
 
 const REQUESTS: u64 = 40_000;
-/// Programs in microseconds by page type: far enough apart to tell a request's slowest page.
+/// Program times in microseconds by page type. They differ enough to identify the slowest page of a
+/// request.
 const PROGRAMS: [u64; 3] = [500, 2000, 5500];
 
 fn tlc() -> Drive {
@@ -27,7 +28,7 @@ fn tlc() -> Drive {
     Drive::new(prepared.unwrap_or_else(|fault| panic!("{fault}")).resolved)
 }
 
-/// How many requests of `pages` pages each type decides.
+/// Returns how many requests of `pages` pages each type decides.
 fn decided_by(pages: u64) -> [u64; 3] {
     let mut drive = tlc();
     let mut random = rng::stream(pages, "test");
@@ -37,7 +38,7 @@ fn decided_by(pages: u64) -> [u64; 3] {
     for tag in 0..REQUESTS {
         let arrival = SimTime::from_ns(tag * 10_000_000);
         drive.advance(arrival, &mut done);
-        // Anywhere, not aligned: planes are not written in lockstep.
+        // Random, unaligned addresses, so that the planes are not written in lockstep.
         let lba = rng::below(rand::Rng::next_u64(&mut random), places) * 8;
         let sectors = 8 * pages as u32;
         let request = Request { tag, arrival, op: Op::Write, lba, sectors, queue: 0, hint: 0 };

@@ -1,8 +1,8 @@
-//! The most that a drive can do: what the bus allows or what the dies allow, whichever is less.
+//! The peak throughput of a drive: the limit of the bus or that of the dies, whichever is lower.
 
 use super::rig::{assert_near, plan, run};
 
-/// A set-up: how many of each a channel has, and times in nanoseconds.
+/// A configuration: the parts of a channel, and times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     channels: u32,
@@ -29,7 +29,7 @@ const BASE: Shape = Shape {
 };
 
 impl Shape {
-    /// Array units of a channel, and pages that one of them works on at once.
+    /// Returns the array units of a channel, and the pages on which a unit works at once.
     fn units(&self) -> (f64, f64) {
         match self.array {
             "plane" => (f64::from(self.chips * self.dies * self.planes), 1.0),
@@ -37,20 +37,21 @@ impl Shape {
         }
     }
 
-    /// Pages a nanosecond that one unit can read.
+    /// Returns the pages per nanosecond that a unit can read.
     fn unit_reads(&self) -> f64 {
         let (_, pages) = self.units();
         let (sense, transfer) = (f64::from(self.sense), pages * f64::from(self.transfer));
         if self.cache_read { pages / sense.max(transfer) } else { pages / (sense + transfer) }
     }
 
-    /// Pages a nanosecond that one unit can write.
+    /// Returns the pages per nanosecond that a unit can write.
     fn unit_writes(&self) -> f64 {
         let (_, pages) = self.units();
         pages / (pages * f64::from(self.transfer) + f64::from(self.program))
     }
 
-    /// The drive's peak in requests of a page a second, and whether the bus is what limits it.
+    /// Returns the drive's peak in single-page requests per second, and whether the bus is the
+    /// limit.
     fn peak(&self, reads: bool) -> (f64, bool) {
         let unit = if reads { self.unit_reads() } else { self.unit_writes() };
         let (units, _) = self.units();
@@ -87,7 +88,7 @@ impl Shape {
         plan.closed = Some(self.channels * self.chips * self.dies * self.planes * 8);
         let result = &run(&[plan])[0];
         let what = if reads { "reads" } else { "writes" };
-        // A ramp of some services at both ends.
+        // Allow a ramp of a few service times at both ends.
         assert_near(&format!("peak {what} of {self:?}"), result.iops, peak, 0.01);
     }
 }
@@ -105,7 +106,7 @@ fn reads_with_cache_read() {
     Shape { cache_read: true, ..BASE }.check(true, false);
     Shape { cache_read: true, planes: 3, ..BASE }.check(true, false);
     Shape { cache_read: true, planes: 4, ..BASE }.check(true, true);
-    // One plane whose transfer is longer than its sensing.
+    // One plane with a transfer longer than its sensing.
     Shape { cache_read: true, transfer: 90_000, ..BASE }.check(true, false);
 }
 

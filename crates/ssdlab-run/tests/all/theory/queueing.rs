@@ -1,17 +1,18 @@
-//! One plane as a queue of one server.
+//! One plane as a queue with one server.
 //!
-//! Without cache read a plane is held until its page has been transferred, so that the service of
-//! a read is sensing and transfer; of a write, transfer and programming.
+//! Without cache read, a plane is held until its page has been transferred. The service of a read
+//! is then sensing and transfer, and that of a write is transfer and programming.
 
 use super::formulas::{mean_wait, requests_for};
 use super::rig::{ONE_PLANE, PROGRAM, SENSE, TRANSFER, assert_near, plan, run, seeded};
 
 /// Runs with different seeds, whose results are averaged.
 const SEEDS: u64 = 4;
-/// Relative standard error of the mean over all of them: a quarter of the 2 % that are tested.
+/// Relative standard error of the mean over all of them: a quarter of the tested 2 %.
 const ERROR: f64 = 0.005;
 
-/// Mean latency in nanoseconds of single-page requests that come `gap` nanoseconds apart.
+/// Returns the mean latency in nanoseconds of single-page requests with a mean gap of `gap`
+/// nanoseconds.
 fn mean_latency(settings: &[&str], reads: bool, gap: f64, requests: u64) -> f64 {
     let own = [
         format!("workload.interarrival={}ns", gap.round()),
@@ -54,7 +55,7 @@ fn reads_of_three_page_types_wait_as_in_m_g_1() {
 
 #[test]
 fn with_cache_read_a_plane_is_held_for_sensing_alone() {
-    // The transfer is shorter than the sensing: whoever has been sensed finds the bus free.
+    // The transfer is shorter than the sensing, so that a sensed page always finds the bus free.
     let rho = 0.7;
     let gap = (SENSE / rho).round();
     let settings = ["flash.cache_read=true", "workload.footprint=3GiB"];
@@ -65,7 +66,7 @@ fn with_cache_read_a_plane_is_held_for_sensing_alone() {
 
 #[test]
 fn writes_of_one_plane_wait_as_in_m_d_1() {
-    // No more than the plane holds, so that nothing is collected.
+    // No more writes than the plane holds, so that garbage collection never starts.
     let (rho, service) = (0.5, TRANSFER + PROGRAM);
     let gap = (service / rho).round();
     let requests = requests_for(rho, ERROR);

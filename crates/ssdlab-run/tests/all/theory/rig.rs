@@ -1,8 +1,8 @@
-//! Drives made to measure, and runs on them.
+//! Drives for measurements, and runs on them.
 
 use ssdlab_run::{Plan, RunResult, run_uninterrupted};
 
-/// A drive of one plane: sensing 75 us, programming 750 us, a page of 4 KiB in 20 us on the bus.
+/// A drive of one plane: 75 us to sense, 750 us to program, 20 us to transfer a page of 4 KiB.
 pub const ONE_PLANE: &[&str] = &[
     "geometry.channels=1",
     "geometry.chips=1",
@@ -20,14 +20,14 @@ pub const ONE_PLANE: &[&str] = &[
     "scheduler=fifo",
 ];
 
-/// Nanoseconds of a page of 4 KiB on that bus.
+/// Time to transfer a page of 4 KiB on that drive, in nanoseconds.
 pub const TRANSFER: f64 = 20_000.0;
-/// Nanoseconds of sensing on that drive.
+/// Time to sense on that drive, in nanoseconds.
 pub const SENSE: f64 = 75_000.0;
-/// Nanoseconds of programming on that drive.
+/// Time to program on that drive, in nanoseconds.
 pub const PROGRAM: f64 = 750_000.0;
 
-/// A plan of these settings over `base`, with single-page requests of the workload `kind`.
+/// Returns a plan with these settings over `base`, and single-page requests of the workload `kind`.
 pub fn plan<S: AsRef<str>>(base: &[&str], kind: &str, settings: &[S]) -> Plan {
     let set = base.iter().map(|line| line.to_string());
     let sizes = ["workload.sizes=[\"4KiB\"]".to_string()];
@@ -48,7 +48,7 @@ pub fn run(plans: &[Plan]) -> Vec<RunResult> {
     run_uninterrupted(plans, 2).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-/// The same plan with each of these seeds.
+/// Returns the plan once for each of these seeds.
 pub fn seeded(plan: &Plan, seeds: std::ops::RangeInclusive<u64>) -> Vec<Plan> {
     seeds.map(|seed| Plan { seed, ..plan.clone() }).collect()
 }

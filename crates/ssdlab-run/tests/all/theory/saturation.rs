@@ -1,4 +1,4 @@
-//! Offered a little less or a little more than the drive can do.
+//! Offers a little less, or a little more, than the peak throughput of the drive.
 
 use ssdlab_run::RunResult;
 
@@ -6,7 +6,7 @@ use super::rig::{ONE_PLANE, SENSE, TRANSFER, assert_near, plan, run};
 
 const REQUESTS: f64 = 200_000.0;
 
-/// Reads that come at `load` times the `peak` in requests a second.
+/// Runs reads that arrive at `load` times `peak`, the peak in requests per second.
 fn offered(settings: &[&str], peak: f64, load: f64) -> RunResult {
     let gap = (1e9 / (peak * load)).round();
     let own = [
@@ -26,8 +26,8 @@ fn check(settings: &[&str], peak: f64) {
     let over = offered(settings, peak, 1.05);
     assert!(over.saturated, "over the limit, with a backlog of {}", over.backlog);
     assert_near("throughput over the limit", over.iops, peak, 0.01);
-    // When the last request comes, the drive has done 1 / 1.05 of them. The number that came
-    // in that time has a standard deviation of 450, a twentieth of the backlog.
+    // When the last request arrives, the drive has finished 1 / 1.05 of them. The number of
+    // arrivals in that time has a standard deviation of 450, a twentieth of the backlog.
     let backlog = REQUESTS * (1.0 - 1.0 / 1.05);
     assert_near("backlog", over.backlog as f64, backlog, 0.2);
 }

@@ -1,4 +1,4 @@
-//! Requests that meet an idle drive: the sum of their parts, to the nanosecond.
+//! Requests to an idle drive. Their latency is the sum of their parts, to the nanosecond.
 
 use super::rig::{ONE_PLANE, PROGRAM, SENSE, TRANSFER, plan, run};
 
@@ -14,7 +14,7 @@ fn all_take(settings: &[&str], read: bool, expected_ns: f64) {
     assert_eq!(kind.requests, 500);
     assert!((latency.mean * 1e3 - expected_ns).abs() < 1e-6, "{latency:?}, not {expected_ns} ns");
     assert!((latency.max * 1e3 - expected_ns).abs() < 1e-6, "{latency:?}, not {expected_ns} ns");
-    // Every part is the expected one, too.
+    // Every single part has the expected value, too.
     let parts: f64 = kind.blame_us.values().sum();
     assert!((parts - latency.mean).abs() < 1e-9);
 }
@@ -44,11 +44,11 @@ fn a_write_takes_transfer_and_programming() {
 
 #[test]
 fn planes_of_a_drive_serve_one_request_side_by_side() {
-    // Four pages on four planes of one channel: sensing at once, transfers one after another.
+    // Four pages on four planes of one channel: parallel sensing, and transfers one after another.
     let settings = ["geometry.planes=4", "workload.sizes=[\"16KiB\"]", "workload.footprint=1GiB"];
     all_take(&settings, true, SENSE + 4.0 * TRANSFER);
     all_take(&settings, false, 4.0 * TRANSFER + PROGRAM);
-    // And on four channels transfers at once as well.
+    // On four channels, transfers are parallel as well.
     let settings = ["geometry.channels=4", "workload.sizes=[\"16KiB\"]", "workload.footprint=1GiB"];
     all_take(&settings, true, SENSE + TRANSFER);
     all_take(&settings, false, TRANSFER + PROGRAM);
