@@ -1,8 +1,12 @@
 //! Replay in virtual time: a plan describes a run, and a result holds its measurements.
 //!
-//! Suggested reading order: [`plan`] (the request of the user), [`prepare`] (the checked plan),
-//! [`setup`] (the drive when the run begins), [`replay`] (requests and the drive in virtual time),
-//! [`result`] (the measurements), [`run`] (several plans in parallel).
+//! Suggested reading order:
+//! - [`plan`]: the request of the user;
+//! - [`prepare`]: the checked plan;
+//! - [`setup`]: the drive when the run begins;
+//! - [`replay`]: requests and the drive in virtual time;
+//! - [`result`]: the measurements;
+//! - [`run`]: several plans in parallel.
 
 mod begin;
 mod catalog;

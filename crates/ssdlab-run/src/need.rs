@@ -18,8 +18,8 @@ pub(crate) const BESIDES: u64 = 64 << 20;
 const RUN: u64 = 28 << 20;
 /// Bytes of a written page in both directions of the mapping table.
 pub(crate) const PAGE: u64 = 8;
-/// The most table bytes that the first access to a page takes: three pages of the machine's memory,
-/// for both directions of the mapping table and for the columns of policies.
+/// The most table bytes that the first access to a page takes. These are three pages of the
+/// machine's memory: for both directions of the mapping table, and for the columns of policies.
 const TOUCHED: u64 = 3 << 12;
 /// The option that sets the number of outstanding requests.
 const CLOSED: &str = "--closed";
@@ -104,7 +104,7 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
     fault.expected(format!("what fits into memory: {shortage}"))
 }
 
-/// Checks that memory suffices for everything that accumulates during a run: requests that wait
+/// Checks that memory suffices for everything that accumulates during a run: waiting requests
 /// outside the drive, page operations inside it, and spans of a timeline. One query of the system
 /// covers many of them. It also watches tables with one entry for each page, whose memory the
 /// system provides on first access.

@@ -1,8 +1,8 @@
 //! Writes the parts of a shape that an excerpt determines, as a file of the catalogue.
 //!
 //! A statistic is used only if the half holds at least [`LEAST`] requests for it, and lacks nothing
-//! that it depends on. No short excerpt determines the size and the access rate of a hot set, the
-//! share of a footprint that is read and written, or the largest request. These are never used.
+//! that it depends on. Some figures are never used, because no short excerpt determines them: size
+//! and access rate of a hot set, shares of a footprint read and written, and the largest request.
 
 use std::collections::BTreeSet;
 

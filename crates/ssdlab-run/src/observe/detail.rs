@@ -21,9 +21,9 @@ pub struct Detail {
     /// Latency distributions by kind and submission queue; only kinds that occurred.
     pub distributions: Vec<Distribution>,
     /// Age distribution of the data read from flash, for the host or by the controller: `[age in
-    /// seconds of the cells' clock, share of the reads whose data was no older]`, in rising order.
-    /// One read in sixteen is sampled. The spacing of the points is that of `distributions`. Absent
-    /// under flat physics, and if nothing was read.
+    /// seconds of the cells' clock, share of the reads whose data was no older]`. Ages rise from
+    /// point to point. One read in sixteen is sampled. The spacing of the points is that of
+    /// `distributions`. Absent under flat physics, and if nothing was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_ages: Option<Vec<[f64; 2]>>,
     /// Spread of the retries that pages read for the host needed. One read in 256 is sampled.
@@ -101,8 +101,8 @@ pub struct BlockMap {
     /// Mean share of a cell's pages that hold valid data, row by row; null where all blocks are
     /// bad.
     pub valid: Vec<Vec<Option<f64>>>,
-    /// Mean true raw bit error rate of the worst pages of blocks that hold data, valid or not, row
-    /// by row; null where no block of a cell holds data. Absent under flat physics.
+    /// Mean true raw bit error rate of the worst pages of a cell's blocks, row by row. Only blocks
+    /// that hold data count, valid or not; null where there are none. Absent under flat physics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rber: Option<Vec<Vec<Option<f64>>>>,
 }

@@ -1,5 +1,5 @@
-//! Records of a run besides its figures: one row a request, one row an interval, the timeline of
-//! the drive's parts, and the data of a report. Recording does not change the run.
+//! Records of a run besides its figures. These are one row a request, one row an interval, the
+//! timeline of the drive's parts, and the data of a report. Recording does not change the run.
 
 mod detail;
 mod log;

@@ -95,8 +95,12 @@ impl Latencies {
     }
 }
 
-/// The drive's counters since the statistics began: host pages, pages, blocks and pages of garbage
-/// collection, erases, retries, and the mean nanoseconds in service of an array unit and of a bus.
+/// The drive's counters since the statistics began:
+/// - pages programmed for the host, and in all;
+/// - blocks and pages of garbage collection;
+/// - erases;
+/// - retries;
+/// - mean nanoseconds in service of an array unit, and of a bus.
 type Counters = [u64; 8];
 
 fn counters(drive: &Drive, now: SimTime) -> Counters {

@@ -157,11 +157,12 @@ pub struct RunResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prioritized: Option<Prioritized>,
     /// Work of the scheduler: the number of expected end times that it examined, each of one
-    /// waiting request on one plane; only under a scheduler that holds requests back.
+    /// waiting request on one plane. Only under a scheduler that holds requests back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduling_steps: Option<u64>,
-    /// Share of the pages programmed for the host that went to strong blocks, which are those of
-    /// any class but the last; only where blocks are in several classes that differ in strength.
+    /// Share of the pages programmed for the host that went to strong blocks. Strong blocks are
+    /// those of any class but the last. Only where blocks are in several classes that differ in
+    /// strength.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strong_share: Option<f64>,
     /// Bytes of controller memory for the policies' metadata, by structure; only if there is any.

@@ -209,8 +209,8 @@ pub struct Provenance {
     pub trace_format: Option<&'static str>,
     /// SHA-256 of the trace's bytes as stored; null for a closed-form workload and a mix.
     pub trace_sha256: Option<String>,
-    /// Devices of the trace that are twins, with the names that a mix gave them, such as "high
-    /// (twin of hm_0 (DLV))"; absent if none was read.
+    /// Devices of the trace that are twins, as a mix named them, such as "high (twin of hm_0
+    /// (DLV))"; absent if none was read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub twins: Vec<String>,
     /// The traces and twins of a mix; absent without one.

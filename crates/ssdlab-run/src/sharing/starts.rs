@@ -82,8 +82,8 @@ fn drawn(prepared: &Prepared) -> f64 {
     prepared.resolved.config.start.fill.get() * f64::from(prepared.resolved.logical_pages)
 }
 
-/// Returns how many of these drives can exist at a time, assuming the largest: one for each core,
-/// if memory holds them and a copy of a start state.
+/// Returns how many of these drives can exist at a time, assuming the largest. There is one for
+/// each core, as far as memory holds them and a copy of a start state.
 pub fn at_a_time(prepared: &[Prepared]) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let left = left();

@@ -3,7 +3,7 @@
 //! Every logical page holds data from the start. Garbage collection starts as late as possible:
 //! when only one free block is left, the reserve. It has priority over the host. When a victim is
 //! chosen, the plane's blocks are the reserve, the open blocks of host and collector, and the full
-//! blocks, among which the victim is. So alpha = (blocks - reserve - active) / user blocks.
+//! blocks. The victim is a full block. So alpha = (blocks - reserve - active) / user blocks.
 //!
 //! The formulas assume one open block for host and collector together; here there are two. This
 //! does not matter under uniform writes, because all data is equally hot. The formulas also allow
