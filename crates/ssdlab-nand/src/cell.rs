@@ -1,11 +1,11 @@
-//! Bits of a cell.
+//! Cell types by bits per cell.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many bits a cell stores.
+/// The number of bits that a cell stores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Cell {
@@ -20,7 +20,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Bits in a cell, which is also the pages that share a wordline.
+    /// Returns the bits in a cell. This is also the number of pages that share a wordline.
     pub const fn bits(self) -> u32 {
         match self {
             Cell::Slc => 1,

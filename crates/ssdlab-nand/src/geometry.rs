@@ -1,18 +1,18 @@
-//! The shape of the flash, and the only place where addresses are computed.
+//! The shape of the flash. Only this module computes addresses.
 //!
-//! The words, from the host inwards:
+//! Terms, from the host inwards:
 //! - *sector*: 512 bytes, the unit of host addresses ([`ssdlab_base::units::SECTOR_BYTES`]);
-//! - *page*: the unit of mapping, of a read and of a program; a logical page has an [`Lpn`], a
-//!   physical one a [`Ppn`];
-//! - *wordline*: the pages (one a bit of the cell) that share their cells;
+//! - *page*: the unit of mapping, reads and programs; a logical page has an [`Lpn`], a physical
+//!   page a [`Ppn`];
+//! - *wordline*: the pages that share the same cells, one for each bit of the cell;
 //! - *block*: the unit of erase;
-//! - *plane*: the blocks that share one page register; one operation at a time;
+//! - *plane*: the blocks that share one page register; it executes one operation at a time;
 //! - *die*: the planes that share a command decoder;
 //! - *chip*: the dies of a package, which share a channel's pins;
-//! - *channel*: the bus over which pages travel, one at a time.
+//! - *channel*: the bus that moves pages, one at a time.
 //!
-//! Physical pages are numbered plane by plane, in a plane block by block, so that the pages of a
-//! block are neighbours.
+//! Physical page numbers run plane by plane, and block by block within a plane. The pages of a
+//! block therefore have consecutive numbers.
 
 use std::ops::Range;
 
@@ -41,7 +41,7 @@ macro_rules! id {
         pub struct $name(pub $inner);
 
         impl $name {
-            /// The id as an index into a table.
+            /// Returns the id as an index into a table.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -63,7 +63,8 @@ id!(
     BlockId(u32)
 );
 id!(
-    /// A page's place in its block, in the order in which a conventional drive programs them.
+    /// Position of a page in its block, in the order in which a conventional drive programs the
+    /// pages.
     PageInBlock(u16)
 );
 id!(
@@ -79,7 +80,7 @@ id!(
     ChannelId(u16)
 );
 
-/// How many of each part the drive has, and how large a page is.
+/// The number of each part of the drive, and the size of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Geometry {
@@ -101,25 +102,25 @@ pub struct Geometry {
     pub cell: Cell,
 }
 
-/// The largest number of physical pages: page numbers are 32-bit and one value is kept free.
+/// Largest number of physical pages: page numbers have 32 bits and one value stays free.
 pub const PAGES_MAX: u64 = u32::MAX as u64 - 1;
-/// The largest number of pages in a block: page offsets are 16-bit and one value is kept free.
+/// Largest number of pages in a block: page offsets have 16 bits and one value stays free.
 pub const PAGES_PER_BLOCK_MAX: u32 = u16::MAX as u32 - 1;
-/// The largest page: a sector bitmap of 64 bits must hold it.
+/// Largest size of a page in bytes: a 64-bit bitmap holds one bit for each sector.
 pub const PAGE_BYTES_MAX: u64 = 64 * SECTOR_BYTES;
 
-/// The `count` sectors of a page from `first` on, a bit each.
+/// Returns a bitmap of `count` sectors of a page, from sector `first` on. `count` must be 1 to 64.
 #[inline]
 pub const fn sector_mask(first: u32, count: u32) -> u64 {
     (u64::MAX >> (64 - count)) << first
 }
 
 impl Geometry {
-    /// What is wrong with this shape, by the key that is wrong and what it should be.
+    /// Checks the limits on this shape.
     ///
     /// # Errors
-    /// `(key, expected)` of the first limit that does not hold; the key is empty if it is a limit
-    /// on the product of all.
+    /// Returns `(key, expected)` of the first limit that does not hold. The key is empty if the
+    /// product of all counts is too large.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let counts = [
             ("channels", self.channels, 1 << 10),
@@ -156,116 +157,116 @@ impl Geometry {
         }
     }
 
-    /// The product of all counts, which may be more than a drive can have.
+    /// Returns the product of all counts, which may exceed [`PAGES_MAX`].
     pub fn pages_declared(&self) -> u128 {
         let counts = [self.channels, self.chips, self.dies, self.planes, self.blocks, self.pages];
         counts.iter().map(|&count| u128::from(count)).product()
     }
 
-    /// Chips of the drive.
+    /// Returns the number of chips of the drive.
     pub const fn chip_count(&self) -> u32 {
         self.channels * self.chips
     }
 
-    /// Dies of the drive.
+    /// Returns the number of dies of the drive.
     pub const fn die_count(&self) -> u32 {
         self.chip_count() * self.dies
     }
 
-    /// Planes of the drive.
+    /// Returns the number of planes of the drive.
     pub const fn plane_count(&self) -> u32 {
         self.die_count() * self.planes
     }
 
-    /// Blocks of the drive.
+    /// Returns the number of blocks of the drive.
     pub const fn block_count(&self) -> u32 {
         self.plane_count() * self.blocks
     }
 
-    /// Physical pages of the drive.
+    /// Returns the number of physical pages of the drive.
     pub const fn page_count(&self) -> u32 {
         self.block_count() * self.pages
     }
 
-    /// Sectors in a page.
+    /// Returns the number of sectors in a page.
     pub const fn sectors_per_page(&self) -> u32 {
         (self.page_size.get() / SECTOR_BYTES) as u32
     }
 
-    /// The sectors of a page, a bit each.
+    /// Returns a bitmap with one bit for each sector of a page.
     #[inline]
     pub const fn page_mask(&self) -> u64 {
         sector_mask(0, self.sectors_per_page())
     }
 
-    /// The logical pages of which so many sectors from `lba` on are a part at least.
+    /// Returns the logical pages that `sectors` sectors from `lba` on touch, at least in part.
     #[inline]
     pub const fn pages_touched(&self, lba: u64, sectors: u32) -> Range<u64> {
         let per_page = self.sectors_per_page() as u64;
         lba / per_page..(lba + sectors as u64).div_ceil(per_page)
     }
 
-    /// The logical pages that lie within so many sectors from `lba` on.
+    /// Returns the logical pages that lie completely within `sectors` sectors from `lba` on.
     pub fn pages_covered(&self, lba: u64, sectors: u32) -> Range<u64> {
         let per_page = u64::from(self.sectors_per_page());
         let first = lba.div_ceil(per_page);
         first..first.max((lba + u64::from(sectors)) / per_page)
     }
 
-    /// Bytes of all physical pages.
+    /// Returns the bytes of all physical pages, without spare bytes.
     pub const fn raw_bytes(&self) -> u64 {
         self.page_count() as u64 * self.page_size.get()
     }
 
-    /// The block that holds a page.
+    /// Returns the block that holds a page.
     #[inline]
     pub const fn block_of(&self, ppn: Ppn) -> BlockId {
         BlockId(ppn.0 / self.pages)
     }
 
-    /// A page's place in its block.
+    /// Returns the position of a page in its block.
     #[inline]
     pub const fn page_in_block(&self, ppn: Ppn) -> PageInBlock {
         PageInBlock((ppn.0 % self.pages) as u16)
     }
 
-    /// The page at this place of a block.
+    /// Returns the page at this position of a block.
     #[inline]
     pub const fn page(&self, block: BlockId, page: PageInBlock) -> Ppn {
         Ppn(block.0 * self.pages + page.0 as u32)
     }
 
-    /// The plane that holds a block.
+    /// Returns the plane that holds a block.
     #[inline]
     pub const fn plane_of(&self, block: BlockId) -> PlaneId {
         PlaneId(block.0 / self.blocks)
     }
 
-    /// The plane that holds a page.
+    /// Returns the plane that holds a page.
     #[inline]
     pub const fn plane_of_page(&self, ppn: Ppn) -> PlaneId {
         PlaneId(ppn.0 / (self.pages * self.blocks))
     }
 
-    /// The first block of a plane; the others follow it.
+    /// Returns the first block of a plane. The other blocks of the plane follow it.
     #[inline]
     pub const fn first_block(&self, plane: PlaneId) -> BlockId {
         BlockId(plane.0 * self.blocks)
     }
 
-    /// The die that holds a plane.
+    /// Returns the die that holds a plane.
     #[inline]
     pub const fn die_of(&self, plane: PlaneId) -> DieId {
         DieId(plane.0 / self.planes)
     }
 
-    /// The channel over which a plane is reached.
+    /// Returns the channel that connects a plane.
     #[inline]
     pub const fn channel_of(&self, plane: PlaneId) -> ChannelId {
         ChannelId((plane.0 / (self.planes * self.dies * self.chips)) as u16)
     }
 
-    /// The plane at these coordinates, each counted from 0 within the part that holds it.
+    /// Returns the plane at these coordinates. Each counts from 0 within the part that holds it.
     pub const fn plane_at(&self, channel: u32, chip: u32, die: u32, plane: u32) -> PlaneId {
         PlaneId(((channel * self.chips + chip) * self.dies + die) * self.planes + plane)
     }

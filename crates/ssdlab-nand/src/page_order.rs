@@ -1,21 +1,23 @@
-//! Page types, and the conventional order in which a block's pages are programmed.
+//! Page types, and the conventional order in which a drive programs the pages of a block.
 //!
 //! The pages of a block are numbered in that order, so that "the next page" is the next number.
-//! Step k programs the lowest page of wordline k, the second of wordline k−1, the third of
-//! wordline k−2 …: neighbours are disturbed as little as possible (PA-SSD, section 2.1).
+//! Step k programs the lowest page of wordline k, the second page of wordline k−1, the third page
+//! of wordline k−2, and so on. This order disturbs neighbours as little as possible (PA-SSD,
+//! section 2.1).
 
 use crate::cell::Cell;
 use crate::geometry::PageInBlock;
 
-/// Which of a wordline's pages: 0 is the lowest (LSB), then CSB and MSB (and the top page of QLC).
+/// Type of a page in its wordline: 0 is the lowest (LSB), then CSB and MSB, and the top page of
+/// QLC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct PageType(pub u8);
 
 impl PageType {
-    /// The most page types that any cell has.
+    /// The largest number of page types of any cell.
     pub const MOST: usize = 4;
 
-    /// The type as an index into a table.
+    /// Returns the type as an index into a table.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -30,16 +32,16 @@ pub struct WordLine(pub u16);
 #[derive(Clone, Debug)]
 pub struct PageOrder {
     steps: Vec<(WordLine, PageType)>,
-    /// The place of each page, wordline after wordline.
+    /// Position of each page, wordline by wordline.
     places: Vec<PageInBlock>,
-    /// Pages of each type among the first so many.
+    /// For each n, the pages of each type among the first n pages.
     among: Vec<[u16; PageType::MOST]>,
     bits: usize,
 }
 
 impl PageOrder {
-    /// The conventional order of a block with `pages` pages; `pages` is a multiple of `cell`'s
-    /// bits.
+    /// Returns the conventional order of a block with `pages` pages. `pages` must be a multiple of
+    /// the cell's bits.
     pub fn conventional(cell: Cell, pages: u32) -> PageOrder {
         let bits = cell.bits();
         let wordlines = pages / bits;
@@ -66,40 +68,40 @@ impl PageOrder {
         PageOrder { steps, places, among, bits: bits as usize }
     }
 
-    /// The type of the page at this place.
+    /// Returns the type of the page at this position.
     #[inline]
     pub fn page_type(&self, page: PageInBlock) -> PageType {
         self.steps[page.index()].1
     }
 
-    /// The wordline of the page at this place.
+    /// Returns the wordline of the page at this position.
     pub fn wordline(&self, page: PageInBlock) -> WordLine {
         self.steps[page.index()].0
     }
 
-    /// The place of a wordline's page of this type.
+    /// Returns the position of a wordline's page of this type.
     #[inline]
     pub fn page(&self, wordline: WordLine, page_type: PageType) -> PageInBlock {
         self.places[usize::from(wordline.0) * self.bits + page_type.index()]
     }
 
-    /// The types that a wordline's pages have, the lowest first.
+    /// Returns the page types of a wordline, the lowest first.
     pub fn types(&self) -> impl Iterator<Item = PageType> + use<> {
         (0..self.bits as u8).map(PageType)
     }
 
-    /// Pages of each type that are left when the first `given` are programmed.
+    /// Returns the pages of each type that remain after the first `programmed` pages.
     pub fn left(&self, programmed: u16) -> [u16; PageType::MOST] {
         let (all, gone) = (self.among[self.pages()], self.among[usize::from(programmed)]);
         std::array::from_fn(|at| all[at] - gone[at])
     }
 
-    /// Wordlines of a block.
+    /// Returns the number of wordlines of a block.
     pub fn wordlines(&self) -> u16 {
         (self.steps.len() / self.bits) as u16
     }
 
-    /// Pages in a block.
+    /// Returns the number of pages in a block.
     pub fn pages(&self) -> usize {
         self.steps.len()
     }

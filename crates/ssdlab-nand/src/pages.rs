@@ -1,4 +1,4 @@
-//! How the pages of a block differ, in chips whose reads climb by retries.
+//! The differences between the pages of a block, in models with read retries.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,18 +8,18 @@ use ssdlab_base::rng;
 use crate::geometry::PageInBlock;
 use crate::refusal::{Refusal, within};
 
-/// How the pages of a block differ.
+/// The differences between the pages of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PagesConfig {
-    /// Part of the worst page's errors that the page furthest from it is spared. Default: 9%.
+    /// Share of the worst page's errors by which the page furthest from it is better. Default: 9%.
     /// Source: ReadGuard, Fig. 18 (at most 3 of 16 retries within a block).
     pub spread: Share,
-    /// Where in a block its worst pages lie, as a part of it from its first page: the same in all
-    /// chips of a make. Default: 75%. Assumed.
+    /// Position around which the worst pages of all blocks lie, as a share of a block from its
+    /// first page. It is the same in all chips of a make. Default: 75%. Assumed.
     pub centre: Share,
-    /// Part of a block, to either side of that place, over which the worst pages of blocks are
-    /// scattered, up to half. Default: 5%. Assumed.
+    /// Largest distance of a block's worst page from `centre` to either side, as a share of a
+    /// block, up to half. Default: 5%. Assumed.
     pub scatter: Share,
 }
 
@@ -34,25 +34,25 @@ impl Default for PagesConfig {
 }
 
 impl PagesConfig {
-    /// Refuses what is no place in a block; the settings stand under `key`.
+    /// Refuses a `scatter` of more than half a block. `key` names the table of these settings.
     pub(crate) fn check(&self, key: &str) -> Result<(), Refusal> {
         within(&format!("{key}.scatter"), self.scatter.get(), 0.0, 0.5).map(drop)
     }
 }
 
-/// Where the worst pages lie, and how much better the best page of a block is.
+/// The differences between the pages of a block, resolved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pages {
     count: u32,
-    /// The place of worst pages in every chip of this make.
+    /// Position around which the worst pages lie, in every chip of this make.
     centre: u32,
-    /// Places around the centre over which blocks' worst pages are scattered, one side.
+    /// Largest distance of a block's worst page from `centre`, to either side.
     scatter: u32,
     spread: f64,
 }
 
 impl Pages {
-    /// Those of blocks of so many pages.
+    /// Resolves the differences for blocks of `count` pages.
     pub(crate) fn new(config: &PagesConfig, count: u32) -> Pages {
         Pages {
             count,
@@ -62,7 +62,7 @@ impl Pages {
         }
     }
 
-    /// The worst page of a block that has drawn this word: near the place of its make, since the
+    /// Returns the worst page of a block that has drawn `word`. It lies near `centre`, since the
     /// same layers are weak in every block.
     #[inline]
     pub(crate) fn worst(&self, word: u64) -> PageInBlock {
@@ -70,7 +70,8 @@ impl Pages {
         PageInBlock(((self.centre + self.count + aside - self.scatter) % self.count) as u16)
     }
 
-    /// 1 at the worst page, less by `spread` at the page furthest from it.
+    /// Returns the page's errors as a share of the worst page's: 1 at the worst page, 1 − `spread`
+    /// at the page furthest from it.
     #[inline]
     pub(crate) fn factor(&self, word: u64, page: PageInBlock) -> f64 {
         let apart = u32::from(page.0).abs_diff(u32::from(self.worst(word).0));

@@ -1,7 +1,7 @@
-//! How hard a page is programmed: the voltages of its states and the step of the program pulses.
+//! Program modes: the threshold voltages of a page's states, and the step of the program pulses.
 //!
-//! Higher states lie further apart, so they are read faster and wear the block more (HIRE); a
-//! larger step programs faster and leaves more raw errors (DLV, Table I).
+//! Higher voltages set the states further apart: pages read faster, and the block wears more
+//! (HIRE). A larger step programs faster and leaves more raw bit errors (DLV, Table I).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,8 +10,8 @@ use ssdlab_base::Nanos;
 use crate::cell::Cell;
 use crate::refusal::{Refusal, positive};
 
-/// A way to program, by its place in [`crate::timing::TimingConfig::program_modes`], 0 the normal
-/// one.
+/// A program mode, as its index in [`crate::timing::TimingConfig::program_modes`]. Index 0 is the
+/// normal mode.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
@@ -19,58 +19,58 @@ use crate::refusal::{Refusal, positive};
 pub struct ProgramMode(pub u8);
 
 impl ProgramMode {
-    /// The way in which a conventional drive programs every page.
+    /// The mode in which a conventional drive programs every page.
     pub const NORMAL: ProgramMode = ProgramMode(0);
 
-    /// The class as an index into a table.
+    /// Returns the mode as an index into a table.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The most voltage classes a drive may have.
+/// Largest number of program modes of a drive.
 pub const PROGRAM_MODES_MAX: usize = 16;
 
-/// One way to program. The first of a list is the normal one; what a later one leaves out is as
-/// in the normal one.
+/// One program mode. The first of a list is the normal mode. A later mode takes each setting that
+/// it omits from the normal mode.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramModeConfig {
-    /// What the class is called; the first is called `normal`. Source: HIRE, Table 1.
+    /// Name of the mode; the first is `normal`. Source: HIRE, Table 1.
     pub name: String,
-    /// Threshold voltages of the cell's states, one each, in volts, ascending. Their mean ratio to
-    /// the normal ones is the wear that a program counts for. Default: as the normal ones, a wear
-    /// of 1. Source: HIRE, Table 1 (boosted 1.40 2.85 3.55 4.25, normal 1.17 2.37 2.96 3.54,
+    /// Threshold voltages of the cell's states in volts, one for each state, ascending. Their mean
+    /// ratio to those of the normal mode is the wear of one program. Default: as the normal mode, a
+    /// wear of 1. Source: HIRE, Table 1 (boosted 1.40 2.85 3.55 4.25, normal 1.17 2.37 2.96 3.54,
     /// reduced 0.93 1.90 2.37 2.83).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volts: Vec<f64>,
-    /// Step of the program pulses (ΔVp) in volts; not beside `program`. Programs take a time in
-    /// proportion to 1/ΔVp. Default: none, the time of the normal class. Source: DLV, Table II (0.3
-    /// V) and the ratio of the write times in its Table I, 1300/867 (0.45 V).
+    /// Step of the program pulses (ΔVp) in volts; not together with `program`. The program time is
+    /// proportional to 1/ΔVp. Default: none, the time of the normal mode. Source: DLV, Table II
+    /// (0.3 V) and the ratio of the write times in its Table I, 1300/867 (0.45 V).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_volts: Option<f64>,
-    /// Time to program a page; not in the normal class, whose time is `timing.program`. Default:
-    /// `timing.program`, shortened by the larger step if both steps are given. Source: HIRE,
-    /// Table 1 (600us in each class).
+    /// Time to program a page. The normal mode takes `timing.program` and refuses this key.
+    /// Default: `timing.program`, in proportion to 1/ΔVp if both modes have a step. Source: HIRE,
+    /// Table 1 (600us in each mode).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Nanos>,
-    /// Time to sense a page (at the last level, if reads climb); not in the normal class, whose
-    /// time is `timing.read`. Default: `timing.read`. Source: HIRE, Table 1 (boosted 30us, reduced
-    /// 210us).
+    /// Time to sense a page; the time at the last level, if there are several. The normal mode
+    /// takes `timing.read` and refuses this key. Default: `timing.read`. Source: HIRE, Table 1
+    /// (boosted 30us, reduced 210us).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sense: Option<Nanos>,
-    /// Time in which a whole page that is read moves to the controller. Default: what the bus
-    /// takes. Source: HIRE, Table 1 (boosted 40us, normal 80us, reduced 100us).
+    /// Time in which a whole page moves to the controller after its sensing. Default: the bus time.
+    /// Source: HIRE, Table 1 (boosted 40us, normal 80us, reduced 100us).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Nanos>,
-    /// Factor on the base term of a page's raw bit error rate (on the errors of fresh data under
-    /// `physics.retries`). Default: 1. Source: DLV, Table I (0.0104/0.0076 for the larger step).
+    /// Factor on the base term of a page's raw bit error rate; under `physics.retries`, on the
+    /// errors of fresh data. Default: 1. Source: DLV, Table I (0.0104/0.0076 for the larger step).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_factor: Option<f64>,
 }
 
-/// The voltage classes as the chip uses them.
+/// The program modes as the chip uses them.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramModes {
     pub(crate) names: Vec<String>,
@@ -103,13 +103,13 @@ impl ProgramModes {
         })
     }
 
-    /// The class of this name.
+    /// Returns the mode of this name.
     pub(crate) fn named(&self, name: &str) -> Option<ProgramMode> {
         self.names.iter().position(|known| known == name).map(|index| ProgramMode(index as u8))
     }
 }
 
-/// The mean ratio of a class's voltages to the normal ones (HIRE: 1.20, 1.00, 0.80).
+/// Returns the mean ratio of a mode's voltages to the normal ones (HIRE: 1.20, 1.00, 0.80).
 fn wear_weight(volts: &[f64], normal: &[f64]) -> f64 {
     if volts.is_empty() {
         return 1.0;
@@ -118,8 +118,8 @@ fn wear_weight(volts: &[f64], normal: &[f64]) -> f64 {
     ratios.sum::<f64>() / volts.len() as f64
 }
 
-/// Time to program under `class` where the normal class takes `normal_time`: as stated, else in
-/// proportion to 1/ΔVp (DLV, section II-B).
+/// Returns the program time of `class`, if the normal mode takes `normal_time`. A stated time comes
+/// first. With two steps, the time is proportional to 1/ΔVp (DLV, section II-B).
 pub(crate) fn program_time(
     class: &ProgramModeConfig,
     normal: &ProgramModeConfig,

@@ -1,37 +1,42 @@
-//! The relaxed order: how far a block is programmed when each page type goes on by itself.
+//! The relaxed program order: each page type of a block advances by itself.
 //!
-//! PA-SSD (section 4.3.1) replaces the conventional order by three constraints. Pages of one type
-//! are programmed in the order of their wordlines; a page of a higher type only after those of the
-//! next lower type on its own wordline and on both neighbours. What is programmed is therefore a
-//! number for each type, and a [`Progress`] can only be reached by legal programs.
+//! PA-SSD (section 4.3.1) replaces the conventional order by three constraints:
+//!
+//! - A drive programs the pages of one type in the order of their wordlines.
+//! - It programs a page of a higher type only after the page of the next lower type on its own
+//!   wordline.
+//! - It also programs it only after those of the next lower type on both neighbours.
+//!
+//! One number for each type therefore describes the programmed pages. A [`Progress`] can only be
+//! reached by legal programs.
 
 use crate::page_order::{PageType, WordLine};
 
-/// How far a block of some page types and wordlines is programmed.
+/// The programmed pages of a block, as one count for each page type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Pages of each type that are programmed.
+    /// Programmed pages of each type.
     programmed: [u16; PageType::MOST],
     wordlines: u16,
     types: u8,
 }
 
 impl Progress {
-    /// Of a block that is erased.
+    /// Returns the progress of an erased block.
     pub fn new(types: u8, wordlines: u16) -> Progress {
         debug_assert!(usize::from(types) <= PageType::MOST);
         Progress { programmed: [0; PageType::MOST], wordlines, types }
     }
 
-    /// Of a block that is full.
+    /// Returns the progress of a full block.
     pub fn complete(types: u8, wordlines: u16) -> Progress {
         let mut progress = Progress::new(types, wordlines);
         progress.programmed[..usize::from(types)].fill(wordlines);
         progress
     }
 
-    /// Of a block of which so many pages of each type are programmed; `None` if no legal programs
-    /// lead there.
+    /// Returns the progress of a block with these programmed pages of each type, or `None` if no
+    /// legal programs lead there.
     pub fn reached(
         types: u8,
         wordlines: u16,
@@ -45,7 +50,8 @@ impl Progress {
         fits.then_some(Progress { programmed, wordlines, types })
     }
 
-    /// The wordline of the page of this type that may be programmed next, if one may.
+    /// Returns the wordline of the next page of this type, or `None` if it must not be programmed
+    /// yet.
     #[inline]
     pub fn candidate(&self, page_type: PageType) -> Option<WordLine> {
         let next = self.programmed[page_type.index()];
@@ -57,7 +63,8 @@ impl Progress {
         (has && above_neighbours).then_some(WordLine(next))
     }
 
-    /// Programs the next page of this type, if it may be; its wordline.
+    /// Programs the next page of this type and returns its wordline. Returns `None` if the page
+    /// must not be programmed yet.
     #[inline]
     pub fn program(&mut self, page_type: PageType) -> Option<WordLine> {
         let wordline = self.candidate(page_type)?;
@@ -65,18 +72,18 @@ impl Progress {
         Some(wordline)
     }
 
-    /// Pages of this type that are programmed.
+    /// Returns the programmed pages of this type.
     #[inline]
     pub fn programmed(&self, page_type: PageType) -> u16 {
         self.programmed[page_type.index()]
     }
 
-    /// Pages of each type that are programmed.
+    /// Returns the programmed pages of each type.
     pub fn counts(&self) -> [u16; PageType::MOST] {
         self.programmed
     }
 
-    /// Pages of all types that are programmed.
+    /// Returns the programmed pages of all types together.
     pub fn total(&self) -> u32 {
         self.programmed.iter().map(|&count| u32::from(count)).sum()
     }
@@ -94,8 +101,8 @@ mod tests {
     const CSB: PageType = PageType(1);
     const MSB: PageType = PageType(2);
 
-    /// What may be programmed next, by type, in a block of five wordlines (as in Fig. 7 of PA-SSD)
-    /// of which so many pages of each type are programmed in an order that is legal.
+    /// Returns the wordline that may be programmed next, for each type. The block has five
+    /// wordlines (as in Fig. 7 of PA-SSD) and so many legally programmed pages of each type.
     fn candidates(programmed: [u16; 3]) -> [Option<u16>; 3] {
         let mut block = Progress::new(3, 5);
         for (at, &count) in programmed.iter().enumerate() {
@@ -177,7 +184,7 @@ mod tests {
                 }
             }
             let before_all = block;
-            // Whatever was programmed, there is always a page that may come next.
+            // In every state of the block, some page may be programmed next.
             while block.total() < u32::from(wordlines) * u32::from(bits) {
                 let next = types().find(|&kind| block.program(kind).is_some());
                 prop_assert!(next.is_some(), "stuck at {:?}", block);
