@@ -1,22 +1,22 @@
-//! A monotone curve as a table, so that no read has to take a logarithm or a power.
+//! A monotone curve as a table, so that no read computes a logarithm or a power.
 //!
-//! The knots lie at 64 places in every octave of the argument, and between knots the curve is
-//! straight. A power or a logarithm is so met to within one part in 10⁵ (at a knot exactly), an
-//! exponential e^u to within (u/64)²/8 of its value; a monotone function stays monotone.
+//! The table has 64 knots in every octave of the argument, and the curve is linear between knots.
+//! It meets a power or a logarithm to within one part in 10⁵, and exactly at a knot. It meets an
+//! exponential e^u to within (u/64)²/8 of its value. A monotone function stays monotone.
 
 use std::sync::Arc;
 
-/// Knots in an octave, as a power of two.
+/// Binary logarithm of the knots in an octave.
 const KNOT_BITS: u32 = 6;
-/// Bits of a double's fraction below those that name the knot.
+/// Bits of a double's fraction below those that select the knot.
 const REST_BITS: u32 = f64::MANTISSA_DIGITS - 1 - KNOT_BITS;
-/// No curve goes beyond this: sums and differences of what it gives stay finite.
+/// Largest magnitude of a value, so that sums and differences of values stay finite.
 const HIGHEST: f64 = 1e12;
 
 /// A tabulated function of a number from 0 up.
 #[derive(Clone, Debug)]
 pub(crate) struct Curve {
-    /// The first knot above 0; from 0 to there the curve is straight.
+    /// The first knot above 0. The curve is linear from 0 to it.
     first: f64,
     first_cell: u64,
     at_zero: f64,
@@ -24,8 +24,8 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// Tabulates `function` from 0 to 2^`to`, in octaves from 2^`from` up; beyond, it stays as it
-    /// is at the end.
+    /// Tabulates `function` from 0 to 2^`to`, with knots from 2^`from` up. Beyond 2^`to` the last
+    /// value holds.
     pub(crate) fn new(from: i32, to: i32, function: impl Fn(f64) -> f64) -> Curve {
         let first = exp2(from);
         let first_cell = first.to_bits() >> REST_BITS;
@@ -35,14 +35,14 @@ impl Curve {
         Curve { first, first_cell, at_zero: bounded(0.0), knots: knots.collect() }
     }
 
-    /// The function's value at `x`, which is 0 or more.
+    /// Returns the function's value at `x`, which must be 0 or more.
     #[inline]
     pub(crate) fn at(&self, x: f64) -> f64 {
         if x < self.first {
             return self.at_zero + (self.knots[0] - self.at_zero) * (x / self.first);
         }
-        // A double's bits grow with its value: the upper ones name the knot below x, the lower
-        // ones say how far x lies from it.
+        // A double's bits grow with its value. The upper bits select the knot below x; the lower
+        // bits say how far x lies above it.
         let bits = x.to_bits();
         let cell = ((bits >> REST_BITS) - self.first_cell) as usize;
         let Some(&[below, above]) = self.knots.get(cell..cell + 2) else {
@@ -53,7 +53,7 @@ impl Curve {
     }
 }
 
-/// 2 to a whole power, exactly.
+/// Returns 2 to a whole power, exactly.
 const fn exp2(power: i32) -> f64 {
     f64::from_bits(((power + 1023) as u64) << (f64::MANTISSA_DIGITS - 1))
 }

@@ -1,4 +1,4 @@
-//! What reads of a block do to the raw bit errors of its pages.
+//! Read disturb: how reads of a block add raw bit errors to its pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use crate::refusal::{Refusal, at_least_zero, positive};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DisturbConfig {
-    /// Raw bit error rate added where the exponential reaches 2. Default: 1e-4. Assumed.
+    /// Raw bit error rate added when e^(reads / `scale`) reaches 2. Default: 1e-4. Assumed.
     pub rate: f64,
-    /// Page reads of the block in which the exponential grows by e. Default: 100000. Assumed.
+    /// Page reads of the block that multiply the exponential by e. Default: 100000. Assumed.
     pub scale: f64,
 }
 
@@ -24,7 +24,7 @@ impl Default for DisturbConfig {
 }
 
 impl DisturbConfig {
-    /// The rate added, by page reads of the block since its erase.
+    /// Returns the added rate as a curve over page reads of the block since its erase.
     pub(crate) fn resolve(&self, key: &str) -> Result<Curve, Refusal> {
         let rate = at_least_zero(&format!("{key}.rate"), self.rate)?;
         let scale = positive(&format!("{key}.scale"), self.scale)?;
@@ -32,7 +32,7 @@ impl DisturbConfig {
     }
 }
 
-/// `most` · (e^(reads / scale) − 1), the form that ReadGuard gives (section 4.2).
+/// Returns the curve `most` · (e^(reads / scale) − 1). Source: ReadGuard, section 4.2 (the form).
 pub(crate) fn read_curve(most: f64, scale: f64) -> Curve {
     Curve::new(
         0,

@@ -1,4 +1,4 @@
-//! What both models share: factors of page types and voltages, and the size of a codeword.
+//! Helpers of the physics models: factors of page types and program modes, and codeword sizes.
 
 use ssdlab_base::Bytes;
 
@@ -9,13 +9,13 @@ use crate::page_order::PageType;
 use crate::program_mode::ProgramModes;
 use crate::refusal::{Refusal, positive};
 
-/// Where the factor of a page's type and voltage stands.
+/// Returns the index of the factor for a page's type and program mode.
 #[inline]
 pub(crate) fn factor_index(c: &Conditions) -> usize {
     c.program_mode.index() * PageType::MOST + c.page_type.index()
 }
 
-/// Factors on the base term by voltage class and page type.
+/// Returns the factors on the base term, by program mode and page type.
 pub(crate) fn factors(
     page_types: &Each<f64>,
     key: &str,
@@ -34,7 +34,7 @@ pub(crate) fn factors(
     Ok(program_modes.base_factor.iter().flat_map(per_class).collect())
 }
 
-/// Bits of a codeword.
+/// Returns the bits of a codeword of 64 B to 1 MiB.
 pub(crate) fn bits(codeword: Bytes, key: &str) -> Result<f64, Refusal> {
     if (64..=1 << 20).contains(&codeword.get()) {
         Ok((codeword.get() * 8) as f64)

@@ -1,4 +1,4 @@
-//! What the time since a page was programmed does to the raw bit error rate.
+//! Retention: how the time since a page was programmed adds raw bit errors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,15 @@ use ssdlab_base::{Nanos, math};
 use crate::curve::Curve;
 use crate::refusal::{Refusal, at_least_zero, positive};
 
-/// Whether retention errors differ from block to block.
+/// The dependence of retention errors on the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RetentionScale {
     /// The same for all blocks. Source: DLV, Fig. 8's sensing-level tables, in which classes differ
-    /// by a day or so (ruled).
+    /// by about a day (ruled).
     #[default]
     Common,
-    /// In proportion to the block's base rate; the mean block as under `common`.
+    /// In proportion to the block's base rate. The mean block has the errors of `common`.
     Proportional,
 }
 
@@ -26,10 +26,10 @@ pub struct RetentionConfig {
     /// Raw bit error rate added by the first day. Default: 8.448e-4. Source: DLV (ruled): with a
     /// base of 3.7e-4, 0.0044 at 14 days and 0.0132 at 99 days.
     pub rate: f64,
-    /// Power of the age in days. Default: 0.592. Source: as `rate`.
+    /// Exponent of the age in days. Default: 0.592. Source: as `rate`.
     pub exponent: f64,
-    /// `common` to all blocks, or `proportional` to each block's base. Default: `common`. Source:
-    /// DLV (ruled).
+    /// `common` to all blocks, or `proportional` to each block's base rate. Default: `common`.
+    /// Source: DLV (ruled).
     pub scale: RetentionScale,
 }
 
@@ -40,7 +40,7 @@ impl Default for RetentionConfig {
 }
 
 impl RetentionConfig {
-    /// The rate added, by age in days at the reference temperature.
+    /// Returns the added rate as a curve over the age in days at the reference temperature.
     pub(crate) fn resolve(&self, key: &str) -> Result<Curve, Refusal> {
         let rate = at_least_zero(&format!("{key}.rate"), self.rate)?;
         let exponent = positive(&format!("{key}.exponent"), self.exponent)?;
@@ -48,12 +48,13 @@ impl RetentionConfig {
     }
 }
 
-/// A curve over days: from a tenth of a second, below which it is straight, to ninety years.
+/// Returns a curve over days, with knots from a tenth of a second to ninety years. Below the first
+/// knot the curve is linear.
 pub(crate) fn day_curve(function: impl Fn(f64) -> f64) -> Curve {
     Curve::new(-20, 15, function)
 }
 
-/// Days that a nanosecond counts for where time passes faster by `acceleration`.
+/// Returns the days that one nanosecond counts for, if time passes faster by `acceleration`.
 pub(crate) fn days_in_a_nano(acceleration: f64) -> f64 {
     acceleration * Nanos::from_ns(1).as_days()
 }

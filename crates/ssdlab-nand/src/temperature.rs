@@ -11,14 +11,14 @@ const BOLTZMANN_EV: f64 = 8.617_333_262e-5;
 /// 0 °C in kelvin.
 const ZERO_CELSIUS: f64 = 273.15;
 
-/// The drive's temperature, constant over a run, and what it does to time.
+/// The drive's temperature, constant over a run, and the law by which it accelerates time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TemperatureConfig {
     /// The drive's temperature in degrees Celsius, −40 to 125. Default: 30. Source: ReadGuard
     /// (ruled).
     pub celsius: f64,
-    /// The temperature for which the coefficients of retention hold, in degrees Celsius. Default:
+    /// The temperature at which the coefficients of retention hold, in degrees Celsius. Default:
     /// 30. Source: ReadGuard, section 4.2.
     pub reference_celsius: f64,
     /// Activation energy of charge loss in electronvolts. Default: 1.0827, with which an hour at
@@ -33,7 +33,7 @@ impl Default for TemperatureConfig {
 }
 
 impl TemperatureConfig {
-    /// Time at the reference temperature that one unit of time at the drive's counts for.
+    /// Returns the time at the reference temperature that equals one unit of time at the drive's.
     pub(crate) fn resolve(&self, key: &str) -> Result<f64, Refusal> {
         within(&format!("{key}.celsius"), self.celsius, -40.0, 125.0)?;
         within(&format!("{key}.reference_celsius"), self.reference_celsius, -40.0, 125.0)?;
@@ -42,7 +42,7 @@ impl TemperatureConfig {
     }
 }
 
-/// Time at `reference_celsius` that one unit of time at `celsius` counts for (Arrhenius).
+/// Returns the time at `reference_celsius` that equals one unit of time at `celsius` (Arrhenius).
 pub fn acceleration(celsius: f64, reference_celsius: f64, activation_ev: f64) -> f64 {
     let (warm, reference) = (celsius + ZERO_CELSIUS, reference_celsius + ZERO_CELSIUS);
     math::exp(activation_ev / BOLTZMANN_EV * (1.0 / reference - 1.0 / warm))

@@ -1,4 +1,4 @@
-//! How blocks differ as they are made: draws that depend on the seed and the block alone.
+//! Manufacturing variation of blocks: draws that depend only on the seed and the block.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use ssdlab_base::{math, rng};
 
 use crate::refusal::{Refusal, at_least_zero, positive, within};
 
-/// The raw bit error rate with which each block is made.
+/// The base raw bit error rate of the blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BaseConfig {
     /// A Gaussian, cut off on both sides.
     Gaussian(GaussianConfig),
-    /// A level drawn by the shares of blocks that need it, from level 1 up, then a rate drawn
-    /// evenly from those that the level decodes and the one below does not. Shares are normalised
-    /// to a sum of 1. Source: PV-read, Table I (9 12.5 21.3 19.6 17.6 12.9 7).
+    /// A level, drawn by the shares of blocks that need it, from level 1 up. The rate is then drawn
+    /// evenly from those that this level decodes and the level below does not. Shares are
+    /// normalised to a sum of 1. Source: PV-read, Table I (9 12.5 21.3 19.6 17.6 12.9 7).
     Shares(Vec<f64>),
 }
 
@@ -26,8 +26,8 @@ impl Default for BaseConfig {
     }
 }
 
-/// A Gaussian of raw bit error rates, cut off at `bound` standard deviations, at 0 and at the last
-/// level's capability.
+/// A Gaussian of raw bit error rates, cut off at `bound` standard deviations, at 0 and at the
+/// capability of the last level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GaussianConfig {
@@ -37,8 +37,8 @@ pub struct GaussianConfig {
     /// Standard deviation before the cut. Default: 9e-5. Source: DLV, section IV-A; PV-read's life
     /// stages .005 .004 .003 .002 .001 (ruled).
     pub sigma: f64,
-    /// Standard deviations at which the distribution is cut, 0.1 to 8. Default: 3. Source: DLV
-    /// (ruled).
+    /// Number of standard deviations at which the distribution is cut, 0.1 to 8. Default: 3.
+    /// Source: DLV (ruled).
     pub bound: f64,
 }
 
@@ -48,7 +48,7 @@ impl Default for GaussianConfig {
     }
 }
 
-/// Draws for one purpose: a well-mixed word for every address, the same whenever it is asked for.
+/// Draws for one purpose. Each address has one well-mixed word, the same at every query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draws {
     key: u64,
@@ -59,14 +59,14 @@ impl Draws {
         Draws { key: rng::mix(seed ^ rng::mix(u64::from_be_bytes(*purpose))) }
     }
 
-    /// The draw of one address: `rng::hash` with its first half done once.
+    /// Returns the word of `address`: `rng::hash`, with its first half computed once.
     #[inline]
     pub(crate) fn word(self, address: u64) -> u64 {
         rng::mix(self.key ^ address)
     }
 }
 
-/// Knots of a Gaussian's table, as a power of two.
+/// Binary logarithm of the intervals in a Gaussian's table.
 const GRID_BITS: u32 = 10;
 
 /// A Gaussian cut off on both sides, tabulated by probability.
@@ -76,12 +76,13 @@ pub(crate) struct Gaussian {
 }
 
 impl Gaussian {
-    /// Mean 0 and deviation 1 before it is cut to `least`..`most`.
+    /// Returns a Gaussian of mean 0 and deviation 1, cut to `least`..`most`.
     pub(crate) fn standard(least: f64, most: f64) -> Gaussian {
         Gaussian::new(0.0, 1.0, least, most)
     }
 
-    /// `mean` and `sigma` hold before the cut; `least` and `most` are in deviations.
+    /// Returns a Gaussian cut to `least`..`most` deviations. `mean` and `sigma` hold before the
+    /// cut.
     fn new(mean: f64, sigma: f64, least: f64, most: f64) -> Gaussian {
         let (low, high) = (math::normal_cdf(least), math::normal_cdf(most));
         let cells = 1u32 << GRID_BITS;
@@ -92,7 +93,7 @@ impl Gaussian {
         Gaussian { knots: knots.collect() }
     }
 
-    /// The value that a well-mixed word stands for; a greater word never means a lesser value.
+    /// Returns the value for a well-mixed word. A greater word never gives a lesser value.
     #[inline]
     pub(crate) fn draw(&self, word: u64) -> f64 {
         let cell = (word >> (64 - GRID_BITS)) as usize;
@@ -107,9 +108,10 @@ impl Gaussian {
     }
 }
 
-/// The deviations below which a standard Gaussian has the probability `below`, between two bounds.
+/// Returns the deviation below which a standard Gaussian has the probability `below`. The result
+/// lies between `least` and `most`.
 fn quantile(below: f64, mut least: f64, mut most: f64) -> f64 {
-    // Halved until the two meet: 64 halvings leave nothing between neighbouring doubles.
+    // After 64 halvings no double lies between the two bounds.
     for _ in 0..64 {
         let middle = (least + most) / 2.0;
         if math::normal_cdf(middle) < below {
@@ -121,20 +123,20 @@ fn quantile(below: f64, mut least: f64, mut most: f64) -> f64 {
     (least + most) / 2.0
 }
 
-/// Base rates of blocks.
+/// The distribution of base rates.
 #[derive(Clone, Debug)]
 pub(crate) enum Base {
     Gaussian(Gaussian),
     Levels(Arc<[Interval]>),
 }
 
-/// The rates of the blocks that need one level.
+/// The range of base rates of the blocks that need one level.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interval {
-    /// Probability of all levels below, and with this one.
+    /// Probability of all levels below (`start`), and of this level and all below (`end`).
     start: f64,
     end: f64,
-    /// The rates from the lowest to the highest, and how fast they grow with the probability.
+    /// Lowest and highest rate, and the growth of the rate with the probability (`slope`).
     low: f64,
     high: f64,
     slope: f64,
@@ -155,14 +157,14 @@ impl Base {
         }
     }
 
-    /// The rate that a well-mixed word stands for; a greater word never means a lesser rate.
+    /// Returns the rate for a well-mixed word. A greater word never gives a lesser rate.
     #[inline]
     pub(crate) fn draw(&self, word: u64) -> f64 {
         match self {
             Base::Gaussian(gaussian) => gaussian.draw(word),
             Base::Levels(levels) => {
                 let p = rng::unit(word);
-                // Counted rather than searched: no branch to guess.
+                // Counting avoids a branch that the processor must predict.
                 let level = levels.iter().map(|level| usize::from(level.end <= p)).sum::<usize>();
                 let level = &levels[level.min(levels.len() - 1)];
                 (level.low + (p - level.start) * level.slope).min(level.high)
@@ -170,7 +172,7 @@ impl Base {
         }
     }
 
-    /// The mean over all blocks.
+    /// Returns the mean over all blocks.
     pub(crate) fn mean(&self) -> f64 {
         match self {
             Base::Gaussian(gaussian) => gaussian.mean(),
@@ -196,7 +198,7 @@ impl GaussianConfig {
     }
 }
 
-/// One interval of rates for each level, of the probability that its share gives it.
+/// Returns one interval of rates for each level, with the probability of its share.
 fn levels(shares: &[f64], capability: &[f64], key: &str) -> Result<Base, Refusal> {
     if shares.len() != capability.len() {
         let expected = format!("{} shares, one a level", capability.len());
@@ -209,7 +211,7 @@ fn levels(shares: &[f64], capability: &[f64], key: &str) -> Result<Base, Refusal
     let (mut start, mut low, mut levels) = (0.0, 0.0, Vec::new());
     for (&share, &high) in shares.iter().zip(capability) {
         let share = share / whole;
-        // A share below the fineness of a draw is never drawn.
+        // No draw can fall into a share that is finer than its resolution.
         if share > f64::EPSILON {
             let slope = (high - low) / share;
             levels.push(Interval { start, end: start + share, low, high, slope });

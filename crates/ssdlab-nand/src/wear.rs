@@ -1,4 +1,4 @@
-//! What program/erase cycles do to the raw bit error rate.
+//! Wear: how the raw bit error rate grows with program/erase cycles.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ use crate::refusal::{Refusal, at_least_zero, positive};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WearConfig {
-    /// Power with which the rate grows. Default: 0.66. Source: PV-read, through 0.0041 at 1500
-    /// cycles and 0.0078 at 4000 (ruled).
+    /// Exponent of the cycles. Default: 0.66. Source: PV-read, through 0.0041 at 1500 cycles and
+    /// 0.0078 at 4000 (ruled).
     pub exponent: f64,
-    /// Cycles at which a block has the base rate drawn for it. Default: 1500. Source: PV-read
-    /// (BCH's lifetime, where the rate is 0.0041).
+    /// Cycles at which a block has its drawn base rate. Default: 1500. Source: PV-read (BCH's
+    /// lifetime, where the rate is 0.0041).
     pub reference_cycles: f64,
 }
 
@@ -26,7 +26,7 @@ impl Default for WearConfig {
 }
 
 impl WearConfig {
-    /// The factor on the base rate, by cycles.
+    /// Returns the factor on the base rate as a curve over cycles.
     pub(crate) fn resolve(&self, key: &str) -> Result<Curve, Refusal> {
         at_least_zero(&format!("{key}.exponent"), self.exponent)?;
         let reference = positive(&format!("{key}.reference_cycles"), self.reference_cycles)?;
@@ -34,7 +34,7 @@ impl WearConfig {
     }
 }
 
-/// A curve over program/erase cycles, which may be fractions.
+/// Returns a curve over program/erase cycles, which may be fractions.
 pub(crate) fn cycle_curve(function: impl Fn(f64) -> f64) -> Curve {
     Curve::new(-4, 24, function)
 }
