@@ -1,4 +1,4 @@
-//! A table of what levels decode: written by its name, or as a list of rates.
+//! The two forms of a capability: the name of a table, or a list of rates.
 
 use std::fmt;
 
@@ -9,21 +9,21 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 use crate::ldpc::{LDPC_CAPABILITY, LDPC_DERIVED};
 
-/// The names of tables. A config holds the rates themselves, whichever way they were written.
+/// Names of the tables. A config holds the rates themselves, even if it was written with a name.
 const NAMES: [&str; 2] = ["paper", "derived"];
 
-/// Reads the rates.
+/// Deserializes the rates from a table's name or from a list.
 pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     deserializer.deserialize_any(NameOrRates)
 }
 
-/// What may be written.
+/// Returns the schema of both forms.
 pub(crate) fn schema(_: &mut SchemaGenerator) -> Schema {
     let rates = json_schema!({"type": "array", "items": {"type": "number"}});
     json_schema!({"anyOf": [{"type": "string", "enum": NAMES}, rates]})
 }
 
-/// Told apart by hand: an untagged enum would lose the message that says what was expected.
+/// Visitor for both forms. An untagged enum would lose the message that says what was expected.
 struct NameOrRates;
 
 impl<'de> Visitor<'de> for NameOrRates {

@@ -1,40 +1,42 @@
-//! How many raw bit errors each level of a ladder of read attempts can bear.
+//! The raw bit errors that each level can decode, for sensing levels and for read retries.
 //!
-//! The levels of soft decoding are sensing levels: the more reference voltages between two states,
-//! the better the decoder's information, the higher the raw bit error rate it corrects.
+//! Soft decoding uses sensing levels. More reference voltages between two states give the decoder
+//! better information, so that it corrects a higher raw bit error rate.
 
 use std::sync::Arc;
 
 use crate::level::Level;
 use crate::refusal::{Refusal, positive};
 
-/// Raw bit error rate that 1 to 7 sensing levels can decode: a rate-8/9 LDPC code of 4 KB at a
-/// decode failure of 1e-15.
+/// Raw bit error rate that 1 to 7 sensing levels can decode. The code is a rate-8/9 LDPC code of 4
+/// KB at a decode failure of 1e-15.
 ///
-/// Source: levels 1 and 7 (0.0044, 0.0132) PV-read, Table III. Levels 2 to 6 assumed until they are
-/// derived: the rates at which DLV's example table (Fig. 8: 28, 42, 56, 70, 85 days) leaves them
-/// under its retention law.
+/// Source: PV-read, Table III for levels 1 and 7 (0.0044, 0.0132). Levels 2 to 6 are assumed. They
+/// are the rates at the ages (28, 42, 56, 70, 85 days) at which DLV's example table (Fig. 8) moves
+/// to the next level, under DLV's retention law.
 pub const LDPC_CAPABILITY: [f64; 7] = [0.0044, 0.00644, 0.00809, 0.00953, 0.01082, 0.01209, 0.0132];
 
-/// The same, derived from threshold voltages: normalised min-sum of the regular (4, 36) code, of
-/// the page with the most boundaries, at 36,864 bits. Source: docs/concepts/ldpc.md (`ssdlab ldpc`
-/// prints them; a test of ssdlab-ldpc derives them anew).
+/// Raw bit error rate that 1 to 7 sensing levels can decode, derived from threshold voltages. The
+/// decoder is normalised min-sum of the regular (4, 36) code at 36,864 bits; the page is the one
+/// with the most boundaries. Source: docs/concepts/ldpc.md. `ssdlab ldpc` prints these rates, and a
+/// test of ssdlab-ldpc derives them again.
 pub const LDPC_DERIVED: [f64; 7] = [0.00603, 0.01174, 0.01418, 0.01522, 0.01584, 0.01619, 0.01641];
 
 /// Raw bit error rate that a BCH code of the same rate corrects. Source: PV-read, Table III.
 pub const BCH_CAPABILITY: f64 = 0.0041;
 
-/// The most levels a ladder may have.
+/// Largest number of levels of a ladder.
 pub const LEVELS_MAX: usize = 64;
 
-/// What each level can bear, ascending.
+/// The load that each level decodes, ascending: a raw bit error rate, or raw bit errors of a
+/// codeword.
 #[derive(Clone, Debug)]
 pub(crate) struct Ladder {
     limits: Arc<[f64]>,
 }
 
 impl Ladder {
-    /// A ladder of these limits; `key` names them if they do not ascend.
+    /// Returns a ladder of these limits. The error names `key` if they do not ascend.
     pub(crate) fn new(key: &str, limits: &[f64]) -> Result<Ladder, Refusal> {
         if limits.is_empty() || limits.len() > LEVELS_MAX {
             let expected = format!("1 to {LEVELS_MAX} values");
@@ -50,7 +52,7 @@ impl Ladder {
         }
     }
 
-    /// A ladder whose limits are raw bit error rates.
+    /// Returns a ladder whose limits are raw bit error rates below 0.5.
     pub(crate) fn of_rates(key: &str, rates: &[f64]) -> Result<Ladder, Refusal> {
         let ladder = Ladder::new(key, rates)?;
         if rates[rates.len() - 1] < 0.5 {
@@ -61,20 +63,20 @@ impl Ladder {
         }
     }
 
-    /// What each level bears, from the first up.
+    /// Returns the limit of each level, from the first up.
     pub(crate) fn limits(&self) -> &[f64] {
         &self.limits
     }
 
-    /// What the last level bears.
+    /// Returns the limit of the last level.
     pub(crate) fn last(&self) -> f64 {
         self.limits[self.limits.len() - 1]
     }
 
-    /// The lowest level that bears `load`; `None` if not even the last does.
+    /// Returns the lowest level whose limit is at least `load`, or `None` if no level suffices.
     #[inline]
     pub(crate) fn level_for(&self, load: f64) -> Option<Level> {
-        // Counted rather than searched: no branch to guess, and the ladder is short.
+        // Counting avoids a branch that the processor must predict, and the ladder is short.
         let passed = self.limits.iter().map(|&limit| u32::from(load > limit)).sum::<u32>();
         ((passed as usize) < self.limits.len()).then_some(Level(passed as u8))
     }

@@ -1,6 +1,12 @@
-//! Chips whose reads climb by sensing levels: raw bit error rate → least level that decodes it.
+//! The model of sensing levels: from the raw bit error rate to the lowest level that decodes it.
 //!
-//! rate = base · wear(cycles) · factors of page type and voltage + retention(age) + disturb(reads)
+//! ```text
+//! rate = base · wear(cycles) · factors of page type and program mode
+//!        + retention(age) + disturb(reads)
+//! ```
+//!
+//! With `retention.scale = proportional`, retention(age) is multiplied by base · wear(cycles) and
+//! divided by the mean base.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,17 +34,17 @@ use crate::wear::WearConfig;
 const KEY: &str = "physics.levels";
 
 choice! {
-    /// The code that protects pages.
+    /// The error-correcting code that protects pages.
     pub enum CodeChoice {
-        /// One that soft information helps: reads climb by sensing levels.
+        /// A soft-decision code: a read that fails tries the next sensing level.
         ldpc => Ldpc(LdpcConfig),
-        /// One that knows bits alone: a read has the first level, and what that does not decode is
+        /// A hard-decision code: a read has only the first level. More errors than it decodes are
         /// uncorrectable.
         bch => Bch(BchConfig),
     } default ldpc
 }
 
-/// `ldpc` has no settings here: `physics.levels.capability` is its.
+/// Settings of `ldpc`: none here. `physics.levels.capability` holds its rates.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LdpcConfig {}
@@ -47,8 +53,8 @@ pub struct LdpcConfig {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BchConfig {
-    /// Raw bit error rate that it decodes. Default: 0.0041. Source: PV-read, Table III (rate 8/9,
-    /// 4 KB).
+    /// Raw bit error rate that the BCH code decodes. Default: 0.0041. Source: PV-read, Table III
+    /// (rate 8/9, 4 KB).
     pub capability: f64,
 }
 
@@ -58,58 +64,57 @@ impl Default for BchConfig {
     }
 }
 
-/// What a sensing costs that follows a failed one at the level below.
+/// The sensing of an attempt that follows a failed one at the level below.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SensingConfig {
-    /// The whole sensing of its level. Source: DLV (ruled).
+    /// All levels are sensed again. Source: DLV (ruled).
     #[default]
     Restart,
-    /// The levels that are added, alone. Source: PV-read's default start (ruled).
+    /// Only the added levels are sensed. Source: PV-read's default start (ruled).
     Incremental,
 }
 
-/// Chips whose reads climb by sensing levels. Source: DLV and PV-read.
+/// The model in which a read tries sensing levels in order. Source: DLV and PV-read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LevelsConfig {
-    /// Raw bit error rate that n sensing levels can decode, from 1 level up; its length is the
-    /// number of levels. Or a table by name: `derived`, those of docs/concepts/ldpc.md (0.00603
-    /// 0.01174 0.01418 0.01522 0.01584 0.01619 0.01641), or `paper`. Default: `paper`, 0.0044
-    /// 0.00644 0.00809 0.00953 0.01082 0.01209 0.0132. Source: first and last PV-read, Table III;
-    /// those between assumed (the start ages of DLV, Fig. 8, under its retention).
+    /// Raw bit error rate that n sensing levels can decode, from 1 level up. The list has one rate
+    /// for each level. A name selects a table: `derived` (docs/concepts/ldpc.md: 0.00603 0.01174
+    /// 0.01418 0.01522 0.01584 0.01619 0.01641) or `paper`. Default: `paper`, 0.0044 0.00644
+    /// 0.00809 0.00953 0.01082 0.01209 0.0132. Source: PV-read, Table III for the first and the
+    /// last; those between are assumed (the start ages of DLV, Fig. 8, under its retention).
     #[serde(deserialize_with = "capability::read")]
     #[schemars(schema_with = "capability::schema")]
     pub capability: Vec<f64>,
-    /// The code that protects pages: `ldpc`, or `bch`, whose reads have the first level alone; set
-    /// `timing.decode` with it. Blocks are the same ones with either. Default: `ldpc`. Source:
+    /// Error-correcting code: `ldpc`, or `bch`, whose reads have only the first level. Set
+    /// `timing.decode` to match it. Both codes have the same blocks. Default: `ldpc`. Source:
     /// PV-read, Table III.
     pub code: CodeChoice,
-    /// Raw bit error rate with which each block is made. Default: the Gaussian of DLV.
+    /// Base raw bit error rate of the blocks. Default: the Gaussian of DLV.
     pub base: BaseConfig,
     /// Factor on the base rate: one value, or one for each page type from the lowest up. Default:
-    /// 1. Assumed: neither DLV nor PV-read tells page types apart.
+    /// 1. Assumed: neither DLV nor PV-read distinguishes page types.
     pub page_types: Each<f64>,
     /// Growth of the base rate with program/erase cycles. Default: none, cycles add no errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearConfig>,
-    /// Raw bit error rate added by the age of the data. Default: none, data keeps as it was
-    /// written.
+    /// Raw bit error rate added by the age of the data. Default: none, age adds no errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<RetentionConfig>,
     /// Raw bit error rate added by reads of the block. Default: none, reads add no errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturb: Option<DisturbConfig>,
-    /// The drive's temperature; only with `retention`, which heeds it. Default: 30 °C.
+    /// The drive's temperature; only with `retention`, which uses it. Default: 30 °C.
     pub temperature: TemperatureConfig,
-    /// Part of `timing.read` that sensing with n levels takes, from level 1 up. Default: n of N
-    /// levels take n/N. Source: DLV, section II-B and PV-read, equation 1 (in proportion to n).
+    /// Share of `timing.read` that sensing with n levels takes, from level 1 up. Default: n/N for n
+    /// of N levels. Source: DLV, section II-B and PV-read, equation 1 (in proportion to n).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensing_shares: Option<Vec<Share>>,
-    /// Whether an attempt after a failed one senses in full: `restart` or `incremental`. Default:
-    /// `restart`. Source: DLV (ruled).
+    /// Sensing after a failed attempt: `restart` senses all levels again, `incremental` only the
+    /// added ones. Default: `restart`. Source: DLV (ruled).
     pub sensing: SensingConfig,
-    /// What moves over the bus at each level: `same`, `bits`, or a `table`. Default: `same`.
+    /// Transfer time at each level: `same`, `bits`, or a `table`. Default: `same`.
     pub transfer: TransferConfig,
     /// Size of a codeword, in which a controller counts bit errors. Default: 4KiB. Source: PV-read.
     pub codeword: Bytes,
@@ -135,7 +140,7 @@ impl Default for LevelsConfig {
 }
 
 impl LevelsConfig {
-    /// How sensing times grow with the level.
+    /// Returns the growth of the sensing time with the level.
     pub(crate) fn climb(&self) -> Result<Climb, Refusal> {
         let levels = self.capability.len();
         let shares: Vec<f64> = match &self.sensing_shares {
@@ -153,12 +158,12 @@ impl LevelsConfig {
     }
 }
 
-/// The model, resolved.
+/// The resolved model.
 #[derive(Clone, Debug)]
 pub(crate) struct Levels {
     draws: Draws,
     base: Base,
-    /// By voltage class and page type.
+    /// Factors on the base rate, by program mode and page type.
     factors: Vec<f64>,
     wear: Option<Curve>,
     retention: Option<Retention>,
@@ -170,9 +175,9 @@ pub(crate) struct Levels {
 #[derive(Clone, Debug)]
 struct Retention {
     added: Curve,
-    /// Days at the reference temperature in a nanosecond at the drive's.
+    /// Days at the reference temperature that equal one nanosecond at the drive's.
     days: f64,
-    /// One over the mean base rate, if what is added goes with the block's.
+    /// One over the mean base rate, if retention is in proportion to the block's base rate.
     by_base: Option<f64>,
 }
 
@@ -238,7 +243,7 @@ impl Levels {
         self.retention.is_some()
     }
 
-    /// Raw bit error rate that each level decodes.
+    /// Returns the raw bit error rate that each level decodes.
     pub(crate) fn capability(&self) -> Vec<f64> {
         self.ladder.limits().to_vec()
     }

@@ -1,7 +1,7 @@
-//! Characterised chips: what was measured of their blocks, as simulated blocks take it over.
+//! Characterised chips: measurements of blocks, which simulated blocks take over.
 //!
-//! Whoever reads the file (this crate does not) hands its rows to [`Table::new`], and the table
-//! goes into the config before it is resolved.
+//! This crate does not read the file. The caller reads it, passes its rows to [`Table::new`] and
+//! puts the table into the config before the config is resolved.
 
 use std::sync::Arc;
 
@@ -18,37 +18,38 @@ use crate::timing::Climb;
 
 pub(crate) const KEY: &str = "physics.measured";
 
-/// Chips that were measured: each simulated block is one of the file's, drawn at random, and reads
-/// and erases as that one did.
+/// Chips that were measured. Each simulated block takes over the reads and erases of one block of
+/// the file, drawn at random.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredConfig {
-    /// The measurements, in CSV (docs/guides/calibrate.md has the columns). A relative path in a
+    /// The measurements, in CSV (docs/guides/calibrate.md lists the columns). A relative path in a
     /// config file counts from that file's folder. No default. Source: ReadGuard, section 6.1
     /// (chips that were characterised).
     pub file: String,
-    /// SHA-256 of the file in hexadecimal; another file is refused. Default: that of the file,
-    /// which the effective config then holds. Source: what the file is.
+    /// SHA-256 of the file in hexadecimal; a file with another hash is refused. Default: the hash
+    /// of the file, which the effective config then holds. Source: the file itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// The most retries of a read; one that took as many ends there. Default: 25. Source:
-    /// ReadGuard, section 3 (Fig. 6).
+    /// Most retries of a read; the last one always decodes. Default: 25. Source: ReadGuard, section
+    /// 3 (Fig. 6).
     #[serde(default = "most_retries")]
     pub retries: u8,
-    /// What comes of a read that starts beyond the retry that its page needs. Default: `fails`.
+    /// Result of a read that starts beyond the retry that its page needs. Default: `fails`.
     #[serde(default)]
     pub beyond: Beyond,
-    /// Size of the codeword whose errors were counted. Default: 1KiB. Source: ReadGuard (ruled).
+    /// Size of the codeword in which the file counts errors. Default: 1KiB. Source: ReadGuard
+    /// (ruled).
     #[serde(default = "codeword")]
     pub codeword: Bytes,
-    /// The drive's temperature, which retention heeds, and the law by which bakes are converted.
-    /// Default: 30 °C.
+    /// The drive's temperature, which retention uses, and the law that converts bakes. Default: 30
+    /// °C.
     #[serde(default)]
     pub temperature: TemperatureConfig,
-    /// How the pages of a block differ: measured is its worst.
+    /// How the pages of a block differ. The file measures the worst page.
     #[serde(default)]
     pub pages: PagesConfig,
-    /// What the file says; put in by who reads it.
+    /// The measurements of the file. The caller that reads the file sets them.
     #[serde(skip)]
     pub table: Option<Arc<Table>>,
 }
@@ -62,12 +63,12 @@ const fn codeword() -> Bytes {
 }
 
 impl MeasuredConfig {
-    /// Every attempt senses the page in full.
+    /// Returns the ladder of retries: every attempt senses the page in full.
     pub(crate) fn climb(&self) -> Climb {
         Climb { shares: vec![1.0; usize::from(self.retries) + 1], incremental: false }
     }
 
-    /// The table, if all else can be.
+    /// Checks the settings and returns the table.
     pub(crate) fn check(&self) -> Result<&Table, Refusal> {
         let most = (LEVELS_MAX - 1) as f64;
         within(&format!("{KEY}.retries"), f64::from(self.retries), 1.0, most)?;
@@ -87,25 +88,25 @@ impl MeasuredConfig {
 /// One measurement of a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// The block: numbers from 0 in the order in which blocks appear.
+    /// Number of the block, from 0 in the order in which blocks appear.
     pub block: u32,
-    /// P/E cycles.
+    /// P/E cycles of the block.
     pub cycles: f64,
     /// Age of the data in days at 30 °C.
     pub days: f64,
     /// Page reads of the block since it was programmed.
     pub reads: f64,
-    /// Microseconds of the last erase.
+    /// Time of the last erase in microseconds.
     pub erase_us: f64,
     /// Raw bit errors of the first page right after it was programmed.
     pub e0: f64,
     /// Raw bit errors of a codeword of the worst page, at the first attempt.
     pub errors: f64,
-    /// Retries that this page needed.
+    /// Retries that the worst page needed.
     pub retries: u8,
 }
 
-/// What is wrong with measurements: in which row, if it is one, what was found, what was expected.
+/// An error in measurements: its row, if one row is wrong, what was found and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// The row's number from 0.
@@ -116,44 +117,45 @@ pub struct Wrong {
     pub expected: String,
 }
 
-/// Measurements, block by block.
+/// Measurements, grouped by block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     pub(crate) blocks: Box<[Measured]>,
-    /// The most retries of any page.
+    /// The most retries of any row.
     pub(crate) most: u8,
-    /// Errors with which a page needs a retry for the first time, and those for each further one: a
-    /// straight line through all rows that needed some and were not at the last.
+    /// Errors at which a page first needs a retry (`first`), and errors that each further retry
+    /// adds (`step`). Both come from a straight line through the rows with 1 to `most` − 1 retries.
     pub(crate) first: f64,
     pub(crate) step: f64,
 }
 
-/// What was measured of one block, at every combination of the values of three axes.
+/// The measurements of one block, at every combination of cycles, age and reads.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Measured {
     pub(crate) cycles: Box<[f64]>,
     /// ln(1 + days).
     pub(crate) log_days: Box<[f64]>,
     pub(crate) reads: Box<[f64]>,
-    /// Errors and retries; the reads change fastest, the cycles slowest.
+    /// Errors and retries of the worst page. The reads change fastest, the cycles slowest.
     pub(crate) worst: Box<[(f32, f32)]>,
-    /// Erase time in microseconds and errors of the first page, by the cycles.
+    /// Mean erase time in microseconds and mean errors of the first page, for each value of the
+    /// cycles.
     pub(crate) signs: Box<[(f64, f64)]>,
 }
 
 impl Table {
-    /// The table of these rows, which may be in any order.
+    /// Builds the table from rows in any order.
     ///
     /// # Errors
-    /// A block of which a combination of cycles, age and reads is missing or twice there; too few
-    /// retries to tell what one more of them masters.
+    /// Refuses a block that lacks a combination of cycles, age and reads, or has one twice. Refuses
+    /// rows with too few retries to fit the errors that one more retry corrects.
     pub fn new(rows: &[Row]) -> Result<Table, Wrong> {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         let key = |at: usize| {
             let row = &rows[at];
             (row.block, row.cycles.to_bits(), row.days.to_bits(), row.reads.to_bits(), at)
         };
-        // Numbers from 0 up are in the order of their bits.
+        // For numbers from 0 up, the order of the bits is the order of the values.
         order.sort_unstable_by_key(|&at| key(at));
         let of_blocks = order.chunk_by(|&a, &b| rows[a].block == rows[b].block);
         let blocks: Result<Box<[Measured]>, Wrong> =
@@ -168,14 +170,14 @@ impl Table {
         Ok(Table { blocks, most, first, step })
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 }
 
-/// The straight line through errors over retries: where the first retry begins, and the errors to
-/// each further one.
+/// Fits a straight line through errors over retries. Returns the errors at which the first retry
+/// begins, and the errors that each further retry adds.
 fn line(rows: &[Row], most: u8) -> Option<(f64, f64)> {
     let of: Vec<(f64, f64)> = rows
         .iter()
@@ -189,13 +191,13 @@ fn line(rows: &[Row], most: u8) -> Option<(f64, f64)> {
     let square: f64 = of.iter().map(|at| (at.0 - x) * (at.0 - x)).sum();
     let product: f64 = of.iter().map(|at| (at.0 - x) * (at.1 - y)).sum();
     let step = product / square;
-    // A page of k retries lies midway between where k and k + 1 begin.
+    // A page with k retries lies midway between the errors at which retries k and k + 1 begin.
     let first = y + step * (0.5 - x);
     (step.is_finite() && step > 0.0 && first > 0.0).then_some((first, step))
 }
 
 impl Measured {
-    /// That of the block of these rows, sorted by cycles, age, reads.
+    /// Builds the measurements of the block of these rows, sorted by cycles, age and reads.
     fn new(rows: &[Row], sorted: &[usize]) -> Result<Measured, Wrong> {
         let axis = |of: fn(&Row) -> f64| {
             let mut values: Vec<f64> = sorted.iter().map(|&at| of(&rows[at])).collect();

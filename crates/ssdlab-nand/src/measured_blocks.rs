@@ -1,9 +1,12 @@
-//! Blocks that read as characterised ones did.
+//! The model of characterised blocks: simulated blocks read as measured blocks did.
 //!
-//! Errors and retries of the worst page lie in a table over P/E cycles, ln(1 + days at 30 °C) and
-//! page reads; between its values they are straight in each of the three, beyond its ends they stay
-//! as they are there. A page better than the worst has so many errors less as `pages` says, and a
-//! retry less for as many errors as one more retry masters in the whole table.
+//! A table holds errors and retries of the worst page over P/E cycles, ln(1 + days at 30 °C) and
+//! page reads. Between measured points, values are linear on each axis; beyond the ends of an axis,
+//! the end values hold.
+//!
+//! A page better than the worst one has fewer errors, as `pages` says. It needs one retry less for
+//! each `step` errors less. `step` is the number of errors that one more retry corrects, fitted to
+//! the whole table.
 
 use std::sync::Arc;
 
@@ -20,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::retention::{day_curve, days_in_a_nano};
 use crate::variation::Draws;
 
-/// The model, resolved.
+/// The resolved model.
 #[derive(Clone, Debug)]
 pub(crate) struct MeasuredBlocks {
     draws: Draws,
@@ -56,7 +59,7 @@ impl MeasuredBlocks {
         self.draws.word(u64::from(block.0))
     }
 
-    /// The characterised block that this one is.
+    /// Returns the measured block that this simulated block takes over.
     #[inline]
     fn of(&self, block: BlockId) -> &Measured {
         let blocks = &self.table.blocks;
@@ -68,14 +71,15 @@ impl MeasuredBlocks {
         rng::mix(self.word(block))
     }
 
-    /// Errors of the worst page and the retries that it needs, not rounded.
+    /// Returns the errors of the worst page and the retries that it needs, not rounded.
     #[inline]
     fn worst(&self, measured: &Measured, c: &Conditions) -> (f64, f64) {
         let log_days = self.log_days.at(c.retention.as_ns() as f64 * self.days);
         measured.worst_at(f64::from(c.pe_cycles), log_days, f64::from(c.reads))
     }
 
-    /// The page's errors as a part of the worst page's. Of the first it was measured.
+    /// Returns the page's errors as a share of the worst page's errors. The share of page 0 comes
+    /// from its measured errors.
     #[inline]
     fn part(&self, block: BlockId, measured: &Measured, c: &Conditions) -> f64 {
         if c.page.0 != 0 {
@@ -90,7 +94,7 @@ impl MeasuredBlocks {
         self.days
     }
 
-    /// Raw bit errors of a codeword at the first attempt, not rounded.
+    /// Returns the raw bit errors of a codeword at the first attempt, not rounded.
     #[inline]
     pub(crate) fn errors(&self, block: BlockId, c: &Conditions) -> f64 {
         let measured = self.of(block);
@@ -119,12 +123,12 @@ impl MeasuredBlocks {
         f64::from(self.of(block).worst[0].0) / self.codeword_bits
     }
 
-    /// Errors that a number of retries masters, by the straight line through the table.
+    /// Returns the errors that `retries` retries correct, by the straight line through the table.
     fn limit(&self, retries: u8) -> f64 {
         self.table.first + self.table.step * f64::from(retries)
     }
 
-    /// Raw bit error rate that each level decodes.
+    /// Returns the raw bit error rate that each level decodes.
     pub(crate) fn capability(&self) -> Vec<f64> {
         (0..=self.retries).map(|retries| self.limit(retries) / self.codeword_bits).collect()
     }
@@ -151,7 +155,7 @@ impl MeasuredBlocks {
     }
 }
 
-/// A place on an axis: the value below, and how far it is to the next.
+/// A place on an axis: the indices of the values below and above it, and its share of the gap.
 #[derive(Clone, Copy)]
 struct Place {
     below: usize,
@@ -162,7 +166,7 @@ struct Place {
 impl Place {
     #[inline]
     fn of(axis: &[f64], at: f64) -> Place {
-        // Counted rather than searched: an axis is short.
+        // An axis is short, so counting is cheaper than a search.
         let passed = axis.iter().map(|&value| usize::from(value <= at)).sum::<usize>();
         let (below, above) = (passed.saturating_sub(1), passed.min(axis.len() - 1));
         let gap = axis[above] - axis[below];
@@ -198,7 +202,7 @@ impl Measured {
         })
     }
 
-    /// Erase time in microseconds and errors of the first page.
+    /// Returns the erase time in microseconds and the errors of the first page.
     #[inline]
     fn signs_at(&self, cycles: f64) -> (f64, f64) {
         Place::of(&self.cycles, cycles).between(|at| self.signs[at])
@@ -210,7 +214,8 @@ mod tests {
     use super::*;
     use crate::measured::{Row, Wrong};
 
-    /// Errors 10 · block + cycles / 100 + 10 · days + reads / 10, a retry for every 12 beyond 72.
+    /// Returns rows with 10 · block + cycles / 100 + 10 · days + reads / 10 errors. A page needs
+    /// one retry for every 12 errors beyond 72.
     fn rows() -> Vec<Row> {
         let mut rows = Vec::new();
         for block in 0..3 {
@@ -250,7 +255,7 @@ mod tests {
         assert_eq!(block.worst_at(2500.0, 0.0, 500.0).0, 95.0);
         // Midway between the logarithms of 1 + 0 and 1 + 1 days.
         assert!((block.worst_at(0.0, ln(1.0) / 2.0, 0.0).0 - 25.0).abs() < 1e-9);
-        // Beyond the ends as at the ends.
+        // Beyond the ends, the end values hold.
         assert_eq!(block.worst_at(9e9, ln(400.0), 1e9), block.worst_at(4000.0, ln(30.0), 1000.0));
         assert_eq!(block.signs_at(2500.0), (3750.0, 10.0));
     }

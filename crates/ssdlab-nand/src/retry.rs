@@ -1,15 +1,20 @@
-//! Chips whose reads climb by retries: raw bit errors of a codeword → retries until it decodes.
+//! The model with read retries: from the raw bit errors of a codeword to the retries that it needs.
 //!
-//! With x the cycles that the block's oxide has felt, in units of `wear.cycles`:
+//! With x the effective cycles of the block, in units of `wear.cycles`:
 //!
-//! - x = cycles · the block's rate / (1 + dwell_relief · ln(1 + days between erases));
-//! - errors = quality · page · (fresh · factors + wear · x^p
-//!   + the block's loss · (loss + loss_worn · x^q) · ln(1 + days)
-//!   + the block's disturb · (disturb + disturb_worn · x^q) · (e^(reads / scale) − 1)).
+//! ```text
+//! x = cycles · own wear / (1 + dwell_relief · ln(1 + days between erases)) / wear.cycles
 //!
-//! The form is on purpose not that of ReadGuard's predictor: wear counts by two powers of its own
-//! rate for each block, disturb has an amplitude of its own, and blocks differ in four ways where
-//! the predictor knows one age.
+//! errors = quality · page · (fresh · factors + wear · x^p
+//!          + own loss · (loss + loss_worn · x^q) · ln(1 + days)
+//!          + own disturb · (disturb + disturb_worn · x^q) · (e^(reads / scale) − 1))
+//! ```
+//!
+//! Each block draws its quality and its own wear, loss and disturb.
+//!
+//! The form deliberately differs from ReadGuard's predictor. Wear counts by two powers, at a rate
+//! of its own in each block. Disturb has an amplitude of its own. Blocks differ in four ways; the
+//! predictor has only one age.
 
 use ssdlab_base::{Nanos, math, rng};
 
@@ -28,7 +33,7 @@ use crate::retry_config::{KEY, RetriesConfig};
 use crate::variation::{Draws, Gaussian};
 use crate::wear::cycle_curve;
 
-/// The model, resolved.
+/// The resolved model.
 #[derive(Clone, Debug)]
 pub(crate) struct Retries {
     draws: Draws,
@@ -38,14 +43,15 @@ pub(crate) struct Retries {
     spread: Spread,
     blocks_per_die: u32,
     pages: Pages,
-    /// `fresh_errors` times the factors, by voltage class and page type.
+    /// `fresh_errors` times the factors, by program mode and page type.
     fresh: Vec<f64>,
-    /// Errors that wear adds, and the part of the worn coefficients that holds, by felt cycles.
+    /// Errors that wear adds, and the share of the worn coefficients that applies, by effective
+    /// cycles.
     worn: Curve,
     worn_part: Curve,
     loss: (f64, f64),
     disturb: (f64, f64),
-    /// ln(1 + days), by days at the reference temperature; also part of the relief by dwell.
+    /// ln(1 + days), by days at the reference temperature. The relief by dwell uses it too.
     log_days: Curve,
     days: f64,
     dwell_relief: f64,
@@ -57,7 +63,7 @@ pub(crate) struct Retries {
     codeword_bits: f64,
 }
 
-/// Deviations of what differs from block to block.
+/// Deviations of the traits that differ from block to block.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     die: f64,
@@ -67,10 +73,10 @@ struct Spread {
     disturb: f64,
 }
 
-/// What one block is.
+/// The draws of one block.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// The block's own words, one a trait, each mixed from the one before.
+    /// The block's random word, from which each trait derives a word of its own.
     word: u64,
     quality: f64,
 }
@@ -129,7 +135,7 @@ impl Retries {
         })
     }
 
-    /// Raw bit errors of a codeword at the first attempt, not rounded.
+    /// Returns the raw bit errors of a codeword at the first attempt, not rounded.
     #[inline]
     pub(crate) fn errors(&self, block: BlockId, c: &Conditions) -> f64 {
         let this = self.block(block);
@@ -158,8 +164,9 @@ impl Retries {
         self.ladder.level_for(self.errors(block, c))
     }
 
-    /// What a controller counts: the truth with the noise of one measurement. The same page under
-    /// the same conditions counts the same; each further read is a measurement of its own.
+    /// Returns the errors that a controller counts: the true number with the noise of one
+    /// measurement. The same page under the same conditions gives the same count. Each further read
+    /// is a new measurement.
     pub(crate) fn errors_measured(&self, block: BlockId, c: &Conditions) -> u32 {
         let when =
             c.retention.as_ns() ^ (u64::from(c.reads) << 32) ^ u64::from(c.pe_cycles.to_bits());
@@ -172,7 +179,7 @@ impl Retries {
         self.errors(block, c) / self.codeword_bits
     }
 
-    /// Raw bit error rate that each level decodes.
+    /// Returns the raw bit error rate that each level decodes.
     pub(crate) fn capability(&self) -> Vec<f64> {
         self.ladder.limits().iter().map(|errors| errors / self.codeword_bits).collect()
     }
@@ -182,7 +189,7 @@ impl Retries {
     }
 
     pub(crate) fn heeds_wear(&self) -> bool {
-        // Any cycles will do: what they add never begins late.
+        // Any number of cycles shows it, since wear adds errors from the first cycle.
         self.worn.at(1e4) > 0.0 || self.loss.1 > 0.0 || self.disturb.1 > 0.0
     }
 
@@ -198,7 +205,7 @@ impl Retries {
         self.pages.worst(self.block(block).own_word(Trait::WorstPage))
     }
 
-    /// Erase takes longer in a block whose oxide has felt more cycles.
+    /// Returns the erase time, which grows with the wear of the block.
     pub(crate) fn erase_time(&self, new: Nanos, block: BlockId, pe_cycles: f32) -> Nanos {
         let this = self.block(block);
         let felt = f64::from(pe_cycles) * self.own(&this, Trait::Wear, self.spread.wear);
@@ -207,7 +214,7 @@ impl Retries {
         Nanos::from_ns((new.as_ns() as f64 * factor).round() as u64)
     }
 
-    /// Cycles as the oxide felt them: less in a block that wears slowly or rests between erases.
+    /// Returns the effective cycles: fewer in a block that wears slowly or rests between erases.
     #[inline]
     fn felt(&self, this: &Block, c: &Conditions) -> f64 {
         let cycles = f64::from(c.pe_cycles) * self.own(this, Trait::Wear, self.spread.wear);
@@ -228,14 +235,14 @@ impl Retries {
         Block { word, quality }
     }
 
-    /// A trait of the block, about 1 with this deviation.
+    /// Draws a trait of the block, with a mean of 1 and this deviation.
     #[inline]
     fn own(&self, this: &Block, which: Trait, deviation: f64) -> f64 {
         1.0 + deviation * self.standard.draw(this.own_word(which))
     }
 }
 
-/// What a block has a draw of its own for, besides its quality.
+/// The traits that each block draws besides its quality.
 #[derive(Clone, Copy)]
 enum Trait {
     Wear = 1,

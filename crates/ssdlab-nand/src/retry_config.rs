@@ -1,4 +1,4 @@
-//! The coefficients of chips whose reads climb by retries (module `retry` says how they act).
+//! Coefficients of the model with read retries. The module `retry` holds its formula.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,19 +14,20 @@ use crate::timing::Climb;
 
 pub(crate) const KEY: &str = "physics.retries";
 
-/// Chips whose reads climb by retries. Source: ReadGuard for the ladder and the anchor points; the
-/// coefficients are assumed, chosen so that the anchor points are met.
+/// The model in which a read tries retries in order. Source: ReadGuard for the ladder and the
+/// anchor points; the coefficients are assumed, chosen to meet the anchor points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetriesConfig {
-    /// The most retries of a read. Default: 25. Source: ReadGuard, section 3 (Fig. 6).
+    /// Most retries of a read. Default: 25. Source: ReadGuard, section 3 (Fig. 6).
     pub retries: u8,
-    /// Raw bit errors of a codeword that decode at the first attempt. Default: 72. Source:
+    /// Most raw bit errors of a codeword that decode at the first attempt. Default: 72. Source:
     /// ReadGuard (ruled).
     pub correctable: f64,
-    /// Raw bit errors at the first attempt that one more retry masters. Default: 12. Assumed.
+    /// Raw bit errors, as of the first attempt, that each further retry corrects. Default: 12.
+    /// Assumed.
     pub errors_per_retry: f64,
-    /// What comes of a read that starts beyond the retry that its page needs. Default: `fails`.
+    /// Result of a read that starts beyond the retry that its page needs. Default: `fails`.
     pub beyond: Beyond,
     /// Size of a codeword. Default: 1KiB. Source: ReadGuard (ruled).
     pub codeword: Bytes,
@@ -36,109 +37,109 @@ pub struct RetriesConfig {
     /// Factor on `fresh_errors`: one value, or one for each page type from the lowest up. Default:
     /// 1. Assumed.
     pub page_types: Each<f64>,
-    /// What program/erase cycles add.
+    /// Errors that program/erase cycles add.
     pub wear: RetryWearConfig,
-    /// What the age of the data adds.
+    /// Errors that the age of the data adds.
     pub retention: RetryRetentionConfig,
-    /// What reads of the block add.
+    /// Errors that reads of the block add.
     pub disturb: RetryDisturbConfig,
-    /// The drive's temperature, which retention and dwell heed. Default: 30 °C.
+    /// The drive's temperature, which retention and dwell use. Default: 30 °C.
     pub temperature: TemperatureConfig,
     /// How blocks differ.
     pub spread: SpreadConfig,
     /// How the pages of a block differ.
     pub pages: PagesConfig,
-    /// How the time of an erase shows what a block has been through.
+    /// How the erase time grows with the wear of a block.
     pub erase: EraseConfig,
-    /// Standard deviation of a count of errors about the truth, as a part of it. Default: 2%.
-    /// Assumed.
+    /// Standard deviation of a counted number of errors, as a share of the true number. Default:
+    /// 2%. Assumed.
     pub noise: Share,
 }
 
-/// What comes of a read whose first attempt is at reference voltages beyond those that its page
+/// The result of a read whose first attempt uses reference voltages beyond those that its page
 /// needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Beyond {
-    /// It fails there as it would as far before them: as many attempts more as it was too far, at
-    /// most as many as from the first. Source: ReadGuard, section 6.3 (retries counted from the
-    /// last good ones; ruled).
+    /// The first attempt fails. The read then needs one attempt for each retry that it started too
+    /// far, but at most as many as from the first. Source: ReadGuard, section 6.3 (retries counted
+    /// from the last good ones; ruled).
     #[default]
     Fails,
-    /// It decodes, as a read does that senses more levels than its page needs. Assumed.
+    /// The read decodes, like a read that senses more levels than its page needs. Assumed.
     Decodes,
 }
 
-/// What program/erase cycles do.
+/// Effects of program/erase cycles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryWearConfig {
-    /// Cycles for which the worn coefficients are stated. Default: 3000. Source: ReadGuard (the
-    /// old stage).
+    /// Cycles at which the worn coefficients hold. Default: 3000. Source: ReadGuard (the old
+    /// stage).
     pub cycles: f64,
-    /// Raw bit errors that so many cycles add to a fresh codeword. Default: 98. Assumed.
+    /// Raw bit errors that `cycles` add to a fresh codeword. Default: 98. Assumed.
     pub errors: f64,
-    /// Power of the cycles with which these errors grow. Default: 0.66. Source: PV-read (ruled).
+    /// Exponent of the cycles in these errors. Default: 0.66. Source: PV-read (ruled).
     pub exponent: f64,
-    /// Power of the cycles with which retention and disturb grow. Default: 1. Assumed.
+    /// Exponent of the cycles in retention and disturb errors. Default: 1. Assumed.
     pub worn_exponent: f64,
-    /// How much cycles count for less in a block that rests: they are divided by 1 + this ·
-    /// ln(1 + days between erases). Default: 0.03. Assumed; that rest heals by its logarithm is
-    /// ReadGuard's, section 4.1.
+    /// Relief of wear by rest: the model divides the cycles by 1 + this · ln(1 + days between
+    /// erases). Default: 0.03. Assumed; that rest heals by its logarithm is ReadGuard's, section
+    /// 4.1.
     pub dwell_relief: f64,
 }
 
-/// What the age of the data does: errors grow by the logarithm of 1 + days.
+/// Effects of the age of the data: errors grow with ln(1 + days).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryRetentionConfig {
     /// Raw bit errors for each unit of ln(1 + days) in a new block. Default: 9.8. Assumed; the
     /// logarithm is ReadGuard's, section 4.2.
     pub errors: f64,
-    /// What `wear.cycles` add to them. Default: 13.4. Assumed.
+    /// Raw bit errors that `wear.cycles` add to `errors`. Default: 13.4. Assumed.
     pub worn_errors: f64,
 }
 
-/// What reads of the block do: errors grow by e^(reads / scale) − 1.
+/// Effects of reads of the block: errors grow with e^(reads / scale) − 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetryDisturbConfig {
-    /// Raw bit errors where the exponential reaches 2, in a new block. Default: 9. Assumed; the
+    /// Raw bit errors in a new block when e^(reads / `scale`) reaches 2. Default: 9. Assumed; the
     /// exponential is ReadGuard's, section 4.2.
     pub errors: f64,
-    /// What `wear.cycles` add to them. Default: 16. Assumed.
+    /// Raw bit errors that `wear.cycles` add to `errors`. Default: 16. Assumed.
     pub worn_errors: f64,
-    /// Page reads of the block in which the exponential grows by e. Default: 100000. Assumed: 100
+    /// Page reads of the block that multiply the exponential by e. Default: 100000. Assumed: 100
     /// reads of a whole block of 576 pages (ReadGuard, Fig. 21) then cost one or two retries.
     pub scale: f64,
 }
 
-/// How blocks differ: standard deviations about a mean of 1, of draws that are cut off.
+/// The differences between blocks: standard deviations about a mean of 1, of bounded draws.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpreadConfig {
-    /// Of the errors of all blocks of a die. Default: 1.3%. Assumed.
+    /// Deviation of the errors of a die, shared by its blocks. Default: 1.3%. Assumed.
     pub die: Share,
-    /// Of the errors of a block, in its die. Default: 3.8%. Assumed.
+    /// Deviation of the errors of a block within its die. Default: 3.8%. Assumed.
     pub quality: Share,
-    /// Of what a cycle does to a block. Default: 9%. Assumed.
+    /// Deviation of the wear that a cycle causes in a block. Default: 9%. Assumed.
     pub wear: Share,
-    /// Of a block's retention errors. Default: 3%. Assumed.
+    /// Deviation of a block's retention errors. Default: 3%. Assumed.
     pub retention: Share,
-    /// Of a block's disturb errors. Default: 3%. Assumed.
+    /// Deviation of a block's disturb errors. Default: 3%. Assumed.
     pub disturb: Share,
-    /// Standard deviations at which each draw is cut off, 0.1 to 8. Default: 3. Assumed.
+    /// Number of standard deviations at which each draw is cut off, 0.1 to 8. Default: 3. Assumed.
     pub bound: f64,
 }
 
-/// How the time of an erase shows what a block has been through.
+/// The growth of the erase time with the wear of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EraseConfig {
-    /// Part of `timing.erase` that `wear.cycles` add, in proportion to the cycles. Default: 0.25.
+    /// Share of `timing.erase` that `wear.cycles` add, in proportion to the cycles. Default: 0.25.
     /// Assumed.
     pub growth: f64,
-    /// Standard deviation between blocks of the same wear. Default: 1%. Assumed.
+    /// Standard deviation of the erase time between blocks of the same wear. Default: 1%. Assumed.
     pub spread: Share,
 }
 
@@ -208,12 +209,12 @@ impl Default for EraseConfig {
 }
 
 impl RetriesConfig {
-    /// Every attempt senses the page in full.
+    /// Returns the ladder of retries: every attempt senses the page in full.
     pub(crate) fn climb(&self) -> Climb {
         Climb { shares: vec![1.0; usize::from(self.retries) + 1], incremental: false }
     }
 
-    /// Refuses coefficients that would heal a block, and spreads that would reach below nothing.
+    /// Refuses coefficients that would heal a block, and spreads whose draws could reach 0.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let key = |field: &str| format!("{KEY}.{field}");
         if usize::from(self.retries) >= LEVELS_MAX {
