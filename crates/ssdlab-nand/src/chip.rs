@@ -1,4 +1,4 @@
-//! The chips of one drive: what any block takes and errs under any conditions.
+//! The chips of one drive: times, raw bit errors, and the level that each read needs.
 
 use ssdlab_base::Nanos;
 
@@ -20,23 +20,23 @@ use crate::transfer::{TransferConfig, Transfers};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the blocks really are.
+/// The model of the flash's physics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhysicsConfig {
-    /// All blocks alike, no bit errors: fixed times.
+    /// All blocks are alike and have no bit errors; times are fixed.
     #[default]
     Flat,
     /// A read decodes with a number of sensing levels that grows with the raw bit error rate.
     Levels(Box<LevelsConfig>),
     /// A read decodes after a number of retries that grows with the raw bit errors of a codeword.
     Retries(Box<RetriesConfig>),
-    /// A read decodes after as many retries as one of a characterised block did.
+    /// A read needs as many retries as a read of a characterised block did.
     Measured(Box<MeasuredConfig>),
 }
 
-/// The chips of one drive, resolved to numbers. Holds nothing that changes: every answer depends
-/// on the seed, the block's address and the conditions alone.
+/// The chips of one drive, resolved to numbers. A chip never changes: every result depends only on
+/// the seed, the block's address and the conditions.
 #[derive(Clone, Debug)]
 pub struct Chip {
     levels: u8,
@@ -57,10 +57,10 @@ enum Model {
 }
 
 impl Chip {
-    /// The chips of a drive of this shape; `seed` decides what each block is.
+    /// Resolves the chips of a drive of this shape. `seed` decides the quality of each block.
     ///
     /// # Errors
-    /// The first declared value that cannot be, by its key.
+    /// Refuses the first invalid value, by its key.
     pub fn resolve(
         geometry: &Geometry,
         timing: &TimingConfig,
@@ -118,13 +118,13 @@ impl Chip {
         })
     }
 
-    /// Whether all blocks are alike and every read decodes at once.
+    /// Returns whether all blocks are alike and every read decodes at the first attempt.
     #[inline]
     pub fn is_flat(&self) -> bool {
         matches!(self.model, Model::Flat)
     }
 
-    /// Whether a page reads worse with the time since it was programmed.
+    /// Returns whether raw bit errors grow with the time since a page was programmed.
     pub fn heeds_age(&self) -> bool {
         match &self.model {
             Model::Flat => false,
@@ -134,20 +134,21 @@ impl Chip {
         }
     }
 
-    /// Whether a read that starts beyond the level that its page needs fails there.
+    /// Returns whether a read fails at its first attempt if it starts beyond the level that its
+    /// page needs.
     #[inline]
     pub fn fails_beyond(&self) -> bool {
         self.fails_beyond
     }
 
-    /// Levels of the ladder that a read climbs: sensing levels, or retries and the first attempt.
+    /// Returns the number of levels: sensing levels, or the first attempt and the retries.
     #[inline]
     pub fn levels(&self) -> u8 {
         self.levels
     }
 
-    /// Time of one sensing at this level, counted from 0. `continuing`: the page has just been
-    /// sensed at the level below, of which this one may make use.
+    /// Returns the time of one sensing at `level`. `continuing` means that the flash has just
+    /// sensed the page at the level below; an incremental sensing then takes less.
     #[inline]
     pub fn sense_time(
         &self,
@@ -159,8 +160,8 @@ impl Chip {
         self.times.sense(page_type, program_mode, level, continuing)
     }
 
-    /// Time in which `bytes` of a page sensed at this level move to the controller; `on_bus` is
-    /// what they take at the bus's own rate.
+    /// Returns the time in which `bytes` of a page sensed at `level` move to the controller.
+    /// `on_bus` is the time of these bytes at the bus rate.
     #[inline]
     pub fn transfer_time(
         &self,
@@ -172,24 +173,24 @@ impl Chip {
         self.transfers.time(program_mode, level, bytes, on_bus)
     }
 
-    /// Time to decode a page sensed at this level, whether that succeeds or not.
+    /// Returns the time to decode a page sensed at `level`, whether decoding succeeds or not.
     #[inline]
     pub fn decode_time(&self, level: Level) -> Nanos {
         self.times.decode(level)
     }
 
-    /// Whether every sensing and every decoding takes some time.
+    /// Returns whether every sensing and every decoding takes more than 0 ns.
     pub fn attempts_take_time(&self) -> bool {
         self.times.attempts_take_time()
     }
 
-    /// Time to program a page.
+    /// Returns the time to program a page.
     #[inline]
     pub fn program_time(&self, page_type: PageType, program_mode: ProgramMode) -> Nanos {
         self.times.program(page_type, program_mode)
     }
 
-    /// Time to erase a block of this wear.
+    /// Returns the time to erase a block after `pe_cycles` program/erase cycles.
     #[inline]
     pub fn erase_time(&self, block: BlockId, pe_cycles: f32) -> Nanos {
         match &self.model {
@@ -199,7 +200,7 @@ impl Chip {
         }
     }
 
-    /// The level at which a read decodes; `None` if the last one does not suffice.
+    /// Returns the lowest level at which a read decodes, or `None` if no level suffices.
     #[inline]
     pub fn level_needed(&self, block: BlockId, c: &Conditions) -> Option<Level> {
         match &self.model {
@@ -210,7 +211,8 @@ impl Chip {
         }
     }
 
-    /// Raw bit errors of a codeword at the first attempt, as a controller counts them.
+    /// Returns the raw bit errors of a codeword at the first attempt, as a controller counts them.
+    /// Under `physics.retries` the count includes noise.
     pub fn errors(&self, block: BlockId, c: &Conditions) -> u32 {
         match &self.model {
             Model::Flat => 0,
@@ -220,7 +222,7 @@ impl Chip {
         }
     }
 
-    /// Raw bit error rate at the first attempt.
+    /// Returns the raw bit error rate at the first attempt.
     pub fn rber(&self, block: BlockId, c: &Conditions) -> f64 {
         match &self.model {
             Model::Flat => 0.0,
@@ -230,8 +232,12 @@ impl Chip {
         }
     }
 
-    /// Raw bit error rate of a block as it was made: of its worst page, unworn, normally
-    /// programmed, fresh. What tells strong blocks from weak ones.
+    /// Returns the base raw bit error rate of a block: worst position, fresh data, normal program
+    /// mode. It is lower for strong blocks than for weak ones.
+    ///
+    /// The rate is that of a new block, with two exceptions. `physics.levels` with wear returns the
+    /// rate at `wear.reference_cycles`. `physics.measured` returns the rate at the lowest measured
+    /// cycles, age and reads.
     pub fn base_rber(&self, block: BlockId) -> f64 {
         match &self.model {
             Model::Flat => 0.0,
@@ -241,7 +247,8 @@ impl Chip {
         }
     }
 
-    /// Raw bit error rate that each level decodes, from the first up; empty under flat physics.
+    /// Returns the raw bit error rate that each level decodes, from the first level up; empty under
+    /// flat physics.
     pub fn capability(&self) -> Vec<f64> {
         match &self.model {
             Model::Flat => Vec::new(),
@@ -251,7 +258,7 @@ impl Chip {
         }
     }
 
-    /// Whether P/E cycles add bit errors.
+    /// Returns whether P/E cycles add bit errors.
     pub fn heeds_wear(&self) -> bool {
         match &self.model {
             Model::Flat => false,
@@ -261,8 +268,8 @@ impl Chip {
         }
     }
 
-    /// Days at the temperature for which coefficients hold that a nanosecond at the drive's counts
-    /// for.
+    /// Returns the days at the reference temperature that equal one nanosecond at the drive's
+    /// temperature.
     pub fn days_in_a_nano(&self) -> f64 {
         match &self.model {
             Model::Flat => days_in_a_nano(1.0),
@@ -272,7 +279,7 @@ impl Chip {
         }
     }
 
-    /// Raw bit errors of a codeword that the last level decodes; 0 under flat physics.
+    /// Returns the raw bit errors of a codeword that the last level decodes; 0 under flat physics.
     pub fn most_errors(&self) -> u32 {
         match &self.model {
             Model::Flat => 0,
@@ -282,7 +289,8 @@ impl Chip {
         }
     }
 
-    /// The page that decides how well its block reads. Where pages of a block are alike, the first.
+    /// Returns the position with the most raw bit errors in a block. Under flat physics and
+    /// `physics.levels` positions have no effect, and this is page 0.
     pub fn worst_page(&self, block: BlockId) -> PageInBlock {
         match &self.model {
             Model::Flat | Model::Levels(_) => PageInBlock(0),
@@ -291,22 +299,22 @@ impl Chip {
         }
     }
 
-    /// Voltage classes, the normal one first.
+    /// Returns the program modes, the normal one first.
     pub fn program_modes(&self) -> impl ExactSizeIterator<Item = ProgramMode> {
         (0..self.program_modes.names.len() as u8).map(ProgramMode)
     }
 
-    /// Names of the voltage classes, in their order.
+    /// Returns the names of the program modes, in their order.
     pub fn program_mode_names(&self) -> impl Iterator<Item = &str> {
         self.program_modes.names.iter().map(String::as_str)
     }
 
-    /// The voltage class of this name.
+    /// Returns the program mode of this name.
     pub fn program_mode(&self, name: &str) -> Option<ProgramMode> {
         self.program_modes.named(name)
     }
 
-    /// What a program in this class counts for as wear; 1 in the normal class.
+    /// Returns the wear that a program in this mode counts for; 1 in the normal mode.
     #[inline]
     pub fn wear_weight(&self, program_mode: ProgramMode) -> f64 {
         self.program_modes.wear[program_mode.index()]

@@ -1,4 +1,4 @@
-//! A config value that is one for all, or a list with one for each.
+//! A config value that is one value for all items, or a list with one value for each.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,32 +13,32 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::refusal::Refusal;
 
-/// One value for all, or a list with one for each: `"50us"` or `["40us", "60us", "90us"]`.
+/// One value for all items, or a list with one for each: `"50us"` or `["40us", "60us", "90us"]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Each<T>(Vec<T>);
 
 impl<T: Copy> Each<T> {
-    /// The same value for all.
+    /// Returns the same value for all items.
     pub fn same(value: T) -> Each<T> {
         Each(vec![value])
     }
 
-    /// One value for each, in order; must not be empty.
+    /// Returns one value for each item, in order. `values` must not be empty.
     pub fn list(values: impl IntoIterator<Item = T>) -> Each<T> {
         Each(values.into_iter().collect())
     }
 
-    /// The values as they were declared: one, or one for each.
+    /// Returns the values as declared: one, or one for each item.
     pub fn declared(&self) -> &[T] {
         &self.0
     }
 
-    /// The value of number `index`; the last one beyond the end of the list.
+    /// Returns the value of item `index`. Beyond the end of the list, the last value holds.
     pub fn of(&self, index: usize) -> T {
         self.0[index.min(self.0.len() - 1)]
     }
 
-    /// Refuses a list of a length other than 1 and `count`; `whom` says who the `count` are.
+    /// Refuses a list whose length is neither 1 nor `count`. `whom` names the items in the error.
     pub(crate) fn check(&self, key: &str, count: usize, whom: &str) -> Result<(), Refusal> {
         if self.0.len() == 1 || self.0.len() == count {
             Ok(())
@@ -64,7 +64,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Each<T> {
     }
 }
 
-/// Told apart by hand: an untagged enum would lose the message that says what was expected.
+/// Visitor for both forms. An untagged enum would lose the message that says what was expected.
 struct OneOrList<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrList<T> {

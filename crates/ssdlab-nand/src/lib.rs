@@ -1,15 +1,19 @@
-//! The truth: what every flash block really is. Pure functions of chip, address, age, wear, reads,
-//! temperature and voltage; no time loop.
+//! The physics of the flash: raw bit errors, sensing levels, retries and times of every block.
 //!
-//! Everybody may know the shape of the flash ([`geometry`], [`page_order`],
-//! [`progress`]). What the blocks
-//! really are ([`chip`]) is for the drive's `flash` room alone: a policy that could ask would be
-//! cheating.
+//! Every result is a pure function of chip, address, age, wear, reads, temperature and program
+//! mode. The crate has no event loop.
 //!
-//! A reading order: [`chip`] says what is asked; [`levels`] and `retry` answer, each one formula,
-//! and `measured_blocks`, which looks up what was measured; what the formulas are made of
-//! ([`variation`], [`wear`], [`retention`], [`disturb`], [`temperature`], [`program_mode`],
-//! [`ldpc`]) stands in a module each, with its coefficients.
+//! Every crate may use the shape of the flash ([`geometry`], [`page_order`], [`Progress`]). Only
+//! the `flash` module of ssdlab-core may query [`chip`], which knows the true state of every block.
+//! A policy that queried it would know more than a real controller.
+//!
+//! A reading order:
+//!
+//! - [`chip`] is the interface of the physics.
+//! - [`levels`], `retry` and `measured_blocks` are the three models behind it. The first two are
+//!   formulas, the third is a table of measurements.
+//! - [`variation`], [`wear`], [`retention`], [`disturb`], [`temperature`], [`program_mode`] and
+//!   [`ldpc`] are the terms of the formulas, each with its coefficients.
 
 mod capability;
 mod cell;

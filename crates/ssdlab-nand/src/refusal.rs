@@ -1,24 +1,24 @@
-//! What is wrong with a declared value, by its key.
+//! Refusals of invalid values, by their keys.
 
 use std::fmt;
 
 use ssdlab_base::Fault;
 
-/// A declared value that cannot be: its key, what was declared, and what would have been right.
+/// An invalid value: its key, the value, and the values that are accepted.
 ///
-/// The file and line belong to whoever read the file; it finds them by the key.
+/// The caller that read the file knows the file and the line, and finds them by the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The key with the tables that hold it: `physics.levels.base.gaussian.sigma`.
+    /// Key with the tables that hold it: `physics.levels.base.gaussian.sigma`.
     pub key: String,
-    /// What was declared.
+    /// The declared value.
     pub got: String,
-    /// What is right.
+    /// The accepted values.
     pub expected: String,
 }
 
 impl Refusal {
-    /// A value that cannot be.
+    /// Returns the refusal of a value.
     pub fn new(
         key: impl Into<String>,
         got: impl fmt::Display,
@@ -42,7 +42,7 @@ impl From<Refusal> for Fault {
     }
 }
 
-/// A finite number above 0.
+/// Returns `value` if it is a finite number above 0, and refuses it otherwise.
 pub fn positive(key: &str, value: f64) -> Result<f64, Refusal> {
     if value.is_finite() && value > 0.0 {
         Ok(value)
@@ -51,7 +51,7 @@ pub fn positive(key: &str, value: f64) -> Result<f64, Refusal> {
     }
 }
 
-/// A finite number of 0 or more.
+/// Returns `value` if it is a finite number of 0 or more, and refuses it otherwise.
 pub(crate) fn at_least_zero(key: &str, value: f64) -> Result<f64, Refusal> {
     if value.is_finite() && value >= 0.0 {
         Ok(value)
@@ -60,7 +60,7 @@ pub(crate) fn at_least_zero(key: &str, value: f64) -> Result<f64, Refusal> {
     }
 }
 
-/// A finite number from `least` to `most`.
+/// Returns `value` if it is a number from `least` to `most`, and refuses it otherwise.
 pub fn within(key: &str, value: f64, least: f64, most: f64) -> Result<f64, Refusal> {
     if (least..=most).contains(&value) {
         Ok(value)

@@ -1,4 +1,4 @@
-//! Fixed times: what the flash takes before any block differs from another.
+//! Fixed times of the flash, before blocks differ.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::page_order::PageType;
 use crate::program_mode::{ProgramMode, ProgramModeConfig, program_time};
 use crate::refusal::Refusal;
 
-/// How long the flash takes for each operation.
+/// The time of each flash operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimingConfig {
@@ -26,21 +26,22 @@ pub struct TimingConfig {
     /// Required. Source: DLV Table II 600us, PA-SSD 500us/2ms/5.5ms, PV-read 600us (ruled),
     /// ReadGuard 400us, HIRE Table 1 600us.
     pub program: Each<Nanos>,
-    /// Time to erase a block (tERASE); of a new block under `physics.retries`. Required. Source:
-    /// DLV Table II 3ms, PA-SSD 15ms, PV-read 3ms (ruled), ReadGuard 3.5ms, HIRE 3ms (ruled).
+    /// Time to erase a block (tERASE); under `physics.retries`, of a new block. `physics.measured`
+    /// takes it from its file. Required. Source: DLV Table II 3ms, PA-SSD 15ms, PV-read 3ms
+    /// (ruled), ReadGuard 3.5ms, HIRE 3ms (ruled).
     pub erase: Nanos,
-    /// Time to decode a page once it is in the controller: one value, or one for each level of the
-    /// ladder that reads climb. Default: 0ns. Source: PV-read Table III less sensing and transfer
-    /// (6us BCH, 8us LDPC), ReadGuard 10us (ruled).
+    /// Time to decode a page in the controller: one value, or one for each level. Default: 0ns.
+    /// Source: PV-read Table III less sensing and transfer (6us BCH, 8us LDPC), ReadGuard 10us
+    /// (ruled).
     #[serde(default = "no_time")]
     pub decode: Each<Nanos>,
-    /// Whether the lower pages of a wordline are kept in DRAM until all of it is programmed; if
-    /// not, they are read before the next one is programmed. Default: true. Source: PA-SSD,
+    /// Whether DRAM keeps the lower pages of a wordline until the whole wordline is programmed. If
+    /// not, the flash reads them before it programs the next page. Default: true. Source: PA-SSD,
     /// sections 2.1 and 4.3.1 (false where pages have the relaxed order).
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub wordline_buffer: bool,
-    /// Ways to program a page, the normal one first. Default: the normal one alone, with the
-    /// times above. Source: HIRE, Table 1; DLV, Table I.
+    /// Program modes, the normal one first. Default: only the normal mode, with the times above.
+    /// Source: HIRE, Table 1; DLV, Table I.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub program_modes: Vec<ProgramModeConfig>,
 }
@@ -58,7 +59,7 @@ fn no_time() -> Each<Nanos> {
 }
 
 impl TimingConfig {
-    /// The same time for every page type, no decoding, one way to program.
+    /// Returns timing with one time for every page type, no decode time and only the normal mode.
     pub fn fixed(read: Nanos, program: Nanos, erase: Nanos) -> TimingConfig {
         TimingConfig {
             read: Each::same(read),
@@ -70,7 +71,7 @@ impl TimingConfig {
         }
     }
 
-    /// Refuses times that no flash has.
+    /// Refuses times that are zero or too long, and lists of a wrong length.
     pub(crate) fn check(&self, cell: Cell, levels: usize) -> Result<(), Refusal> {
         let types = cell.bits() as usize;
         let whom = format!("page type of {cell}");
@@ -89,7 +90,7 @@ impl TimingConfig {
         Ok(())
     }
 
-    /// The voltage classes; one without anything of its own if none is declared.
+    /// Returns the program modes. If none is declared, returns one without settings.
     fn classes(&self) -> Vec<ProgramModeConfig> {
         if self.program_modes.is_empty() {
             vec![ProgramModeConfig::default()]
@@ -99,7 +100,7 @@ impl TimingConfig {
     }
 }
 
-/// The longest time that one operation on the flash may be declared to take.
+/// The longest time that a config may declare for one flash operation.
 const LONGEST: Nanos = Nanos::from_ms(100_000);
 
 fn some_time(key: &str, times: impl IntoIterator<Item = Nanos>) -> Result<(), Refusal> {
@@ -113,21 +114,21 @@ fn at_most_longest(key: &str, times: impl IntoIterator<Item = Nanos>) -> Result<
     wrong.map_or(Ok(()), |time| Err(Refusal::new(key, time, format!("at most {LONGEST}"))))
 }
 
-/// How the time of a sensing grows along the ladder.
+/// The growth of the sensing time with the level.
 pub(crate) struct Climb {
-    /// For each level, the part of the whole sensing time that a fresh sensing takes.
+    /// For each level, the share of the whole sensing time that a fresh sensing takes.
     pub(crate) shares: Vec<f64>,
-    /// Whether a sensing that goes on from the level below takes only what is added.
+    /// Whether a sensing that continues from the level below takes only the added time.
     pub(crate) incremental: bool,
 }
 
-/// Times by voltage class, page type and level, looked up without arithmetic on times.
+/// Times by program mode, page type and level. A lookup needs no arithmetic on times.
 #[derive(Clone, Debug)]
 pub(crate) struct Times {
     levels: usize,
-    /// By class, page type, fresh or continuing, level.
+    /// By program mode, page type, fresh or continuing, and level.
     sense: Arc<[Nanos]>,
-    /// By class and page type.
+    /// By program mode and page type.
     program: Arc<[Nanos]>,
     decode: Arc<[Nanos]>,
 }
@@ -179,18 +180,20 @@ impl Times {
 }
 
 impl Climb {
-    /// The ladder of one level that every read climbs at once.
+    /// Returns the ladder of a single level.
     pub(crate) fn single() -> Climb {
         Climb { shares: vec![1.0], incremental: false }
     }
 
-    /// Fresh times of all levels, then continuing ones, where the whole sensing takes `whole`.
+    /// Returns the fresh times of all levels, then the continuing ones. The whole sensing takes
+    /// `whole`.
     fn times(&self, whole: Nanos) -> Vec<Nanos> {
         let at = |share: f64| Nanos::from_ns((whole.as_ns() as f64 * share).round() as u64);
         let fresh: Vec<Nanos> = self.shares.iter().map(|&share| at(share)).collect();
         let mut times = fresh.clone();
         times.push(fresh[0]);
-        // Differences of rounded sums: the steps of a climb add up to the fresh time, to the bit.
+        // Differences of rounded sums: the steps of incremental sensing add up exactly to the fresh
+        // time.
         times.extend(
             fresh.windows(2).map(|pair| {
                 if self.incremental { pair[1].saturating_sub(pair[0]) } else { pair[1] }

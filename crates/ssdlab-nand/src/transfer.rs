@@ -1,4 +1,4 @@
-//! What moves from the die to the controller when a page is read: more sensing levels, more bits.
+//! The transfer of a page from the die to the controller: more sensing levels move more bits.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use crate::program_mode::ProgramMode;
 use crate::refusal::Refusal;
 use crate::timing::TimingConfig;
 
-/// How the transfer of a page read with n sensing levels compares with the page alone.
+/// The transfer time of a page read with n sensing levels.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferConfig {
-    /// The page at the bus's rate, at every level.
+    /// The time of the page at the bus rate, at every level.
     #[default]
     Same,
-    /// In proportion to the bits that name one of n + 1 intervals, ⌈log2(n + 1)⌉; at the last
-    /// level what the page takes at the bus's rate. Source: DLV, Table II (5 µs at seven levels)
+    /// In proportion to ⌈log2(n + 1)⌉, the bits that name one of n + 1 intervals. At the last
+    /// level, the time of the page at the bus rate. Source: DLV, Table II (5 µs at seven levels)
     /// and PV-read, equation 1.
     Bits,
     /// The time of a whole page at each level, from level 1 up. Source: PV-read, Table I (20 30 40
@@ -25,16 +25,16 @@ pub enum TransferConfig {
     Table(Vec<Nanos>),
 }
 
-/// The time of one transfer, before it is known how much of the page moves.
+/// The rule for a transfer time, whatever part of the page moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Move {
-    /// The bus's time for the bytes, times this ratio.
+    /// The bus time of the bytes, times `times` / `over`.
     Bus { times: u64, over: u64 },
-    /// This time for a whole page.
+    /// The time of a whole page. A part of the page takes its share of it.
     Page(Nanos),
 }
 
-/// Transfer times by voltage class and level; `None` where the bus's own time holds throughout.
+/// Transfer times by program mode and level. `moves` is `None` if the bus time always applies.
 #[derive(Clone, Debug)]
 pub(crate) struct Transfers {
     page_bytes: u64,
@@ -43,7 +43,8 @@ pub(crate) struct Transfers {
 }
 
 impl Transfers {
-    /// Of reads that climb so many levels, the first of those for which `config` states times.
+    /// Resolves the transfer times of reads that use the first `climbed` of the `levels` of
+    /// `config`.
     pub(crate) fn resolve(
         config: &TransferConfig,
         timing: &TimingConfig,
@@ -77,7 +78,7 @@ impl Transfers {
         Ok(Transfers { page_bytes, levels: climbed, moves: (!plain).then_some(moves) })
     }
 
-    /// The time that `bytes` take at this level; `on_bus` is their time at the bus's own rate.
+    /// Returns the time of `bytes` at this level. `on_bus` is their time at the bus rate.
     #[inline]
     pub(crate) fn time(&self, by: ProgramMode, level: Level, bytes: u64, on_bus: Nanos) -> Nanos {
         match &self.moves {
@@ -90,12 +91,12 @@ impl Transfers {
     }
 }
 
-/// ⌈log2(n + 1)⌉: the bits that name one of the n + 1 intervals between n reference voltages.
+/// Returns ⌈log2(n + 1)⌉: the bits that name one of the n + 1 intervals of n reference voltages.
 const fn bits_of_level(n: usize) -> u64 {
     (usize::BITS - n.leading_zeros()) as u64
 }
 
-/// `time` · `times` / `over`, to the nearest nanosecond.
+/// Returns `time` · `times` / `over`, to the nearest nanosecond.
 fn scale(time: Nanos, times: u64, over: u64) -> Nanos {
     Nanos::from_ns((time.as_ns() * times + over / 2) / over)
 }
