@@ -1,4 +1,4 @@
-//! How coefficients are written, and what is refused.
+//! The format of coefficients, and refusals of invalid ones.
 
 use super::*;
 use serde::Deserialize;
@@ -97,7 +97,7 @@ fn a_word_that_means_nothing_is_named() {
     assert!(read(empty).unwrap_err().contains("one value, or a list"), "{:?}", read(empty));
 }
 
-/// The key of what is refused, with what was got and what was expected.
+/// Returns the key of the refusal, with what was found and what was expected.
 fn refused(timing: &str, physics: &str) -> (String, String, String) {
     let timing = ["read = '90us'", "program = '600us'", "erase = '3ms'"]
         .iter()
@@ -143,7 +143,7 @@ fn voltages_that_do_not_fit_are_refused_by_their_key() {
     let eight = "volts = [1, 2, 3, 4, 5, 6, 7, 8]";
     assert_eq!(of(eight, "volts = [1, 2]", ""), "timing.program_modes[1].volts");
     assert_eq!(of("", eight, ""), "timing.program_modes[1].volts");
-    // As many as a cell has states.
+    // One voltage for each state of the cell.
     let (key, got, expected) = refused(&format!("{normal}volts = [1, 2, 3, 4]"), "");
     assert_eq!((&*key, &*got), ("timing.program_modes[0].volts", "4 voltages"));
     assert_eq!(expected, "8, one for each state of the cell (tlc)");
@@ -167,8 +167,8 @@ fn a_table_of_levels_has_a_name() {
     assert_eq!(of("'paper'").unwrap(), LevelsConfig::default().capability);
     assert_eq!(of("'derived'").unwrap(), LDPC_DERIVED);
     assert_eq!(of("[0.004, 1]").unwrap(), [0.004, 1.0]);
-    // What is written down are the rates, so that a config means the same whatever is derived
-    // later.
+    // An effective config holds the rates, so that it keeps its meaning if the derived table
+    // changes.
     let derived = LevelsConfig { capability: LDPC_DERIVED.to_vec(), ..LevelsConfig::default() };
     assert!(toml::to_string(&derived).unwrap().contains("capability = [0.00603, 0.01174"));
     assert!(of("'derivd'").unwrap_err().contains("expected `paper` or `derived`"));
@@ -233,7 +233,7 @@ fn retry_coefficients_that_do_not_fit_are_refused_by_their_key() {
     }
 }
 
-/// Every key of a schema with its description, and whether it is a table of keys or of names.
+/// Returns every key of a schema with its description, and whether its value is a table.
 fn keys(schema: &schemars::Schema) -> Vec<(String, String, bool)> {
     let root = schema.as_value();
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Fixed times, page types and voltage classes.
+//! Fixed times, page types and program modes.
 
 use super::*;
 use ssdlab_nand::Each;
@@ -44,7 +44,7 @@ fn page_types_have_the_times_declared_for_them() {
     assert_eq!(chip.sense_time(PageType(3), ProgramMode::NORMAL, Level::FIRST, false), us(120));
 }
 
-/// HIRE, Table 1.
+/// Returns the times of HIRE, Table 1.
 fn hire() -> TimingConfig {
     let row = |name: &str, volts: [f64; 4], sense, transfer| ProgramModeConfig {
         volts: volts.to_vec(),
@@ -90,7 +90,7 @@ fn chip_page_bytes() -> u64 {
 
 #[test]
 fn a_larger_step_programs_faster_in_proportion() {
-    // DLV, Table I: 1300 µs against 867 µs, so a step larger by that ratio.
+    // DLV, Table I: 1300 µs against 867 µs. The step is larger by the same ratio.
     let normal = ProgramModeConfig { step_volts: Some(0.3), ..class("normal") };
     let coarse = ProgramModeConfig { step_volts: Some(0.3 * 1300.0 / 867.0), ..class("coarse") };
     let timing = TimingConfig { program_modes: vec![normal, coarse], ..fixed() };

@@ -1,4 +1,4 @@
-//! What holds under any coefficients: monotone, pure, without units of its own.
+//! Properties under any coefficients: monotone, pure, and in proportion to the declared times.
 
 use super::*;
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn hot_retries(celsius: f64) -> RetriesConfig {
     RetriesConfig { temperature, ..RetriesConfig::default() }
 }
 
-/// One chip of each kind at this temperature.
+/// Returns one chip of each kind at this temperature.
 fn every_kind(celsius: f64) -> Vec<Chip> {
     let kinds = [
         PhysicsConfig::Flat,
@@ -38,7 +38,7 @@ fn every_kind(celsius: f64) -> Vec<Chip> {
     kinds.iter().map(chip).collect()
 }
 
-/// The level needed, where "beyond the last" comes after the last.
+/// Returns the level needed. A page that no level decodes counts as one beyond the last.
 fn height(chip: &Chip, block: BlockId, c: &Conditions) -> u8 {
     chip.level_needed(block, c).map_or(chip.levels(), |level| level.0)
 }
@@ -74,7 +74,8 @@ proptest! {
                 prop_assert!(height(chip, block, worse) >= here, "{worse:?} after {c:?}");
                 prop_assert!(chip.rber(block, worse) >= chip.rber(block, &c));
             }
-            // Dwell is time as well: with none, warmth can only harm.
+            // Warmth also makes dwell count for more, which relieves wear. Without dwell it can
+            // only harm.
             let c = Conditions { dwell: Nanos::ZERO, ..c };
             prop_assert!(height(&warmer, block, &c) >= height(chip, block, &c));
         }
@@ -154,7 +155,7 @@ fn without_variation_all_blocks_are_equal() {
     }
 }
 
-/// Every declared time, doubled.
+/// Returns this timing with every declared time doubled.
 fn doubled(timing: &TimingConfig) -> TimingConfig {
     let twice = |times: &Each<Nanos>| Each::list(times.declared().iter().map(|&time| time * 2));
     let mut all = TimingConfig {

@@ -37,7 +37,8 @@ fn all_alike() -> BaseConfig {
 fn dlvs_blocks_are_a_bounded_gaussian() {
     let chip = chip(&levels(dlv()));
     let rates: Vec<f64> = blocks().map(|block| chip.base_rber(block)).collect();
-    // Cut at three deviations, a Gaussian's own is 0.9866: 1 − 2·3·φ(3)/(2Φ(3) − 1), its root.
+    // A Gaussian cut at three deviations has a deviation of 0.9866, the root of 1 − 2·3·φ(3)/(2Φ(3)
+    // − 1).
     let density = 0.004_431_848;
     let cut = (1.0_f64 - 2.0 * 3.0 * density / 0.997_300_2).sqrt();
     let error_of_mean = 9e-5 / (rates.len() as f64).sqrt();

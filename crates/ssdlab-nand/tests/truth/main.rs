@@ -1,4 +1,4 @@
-//! The truth against the anchor points of the papers, and against what holds for any flash.
+//! The physics against the anchor points of the papers, and against properties of any flash.
 
 mod config;
 mod flat;
@@ -25,7 +25,7 @@ fn days(count: f64) -> Nanos {
     Nanos::from_ns((count * 86_400e9).round() as u64)
 }
 
-/// 16,384 blocks on 64 dies.
+/// Returns a drive of 16,384 blocks on 64 dies.
 fn geometry(cell: Cell) -> Geometry {
     Geometry {
         channels: 8,
@@ -43,7 +43,7 @@ fn blocks() -> impl Iterator<Item = BlockId> {
     (0..geometry(Cell::Tlc).block_count()).map(BlockId)
 }
 
-/// DLV's times.
+/// Returns DLV's times.
 fn fixed() -> TimingConfig {
     TimingConfig::fixed(us(90), us(600), us(3_000))
 }
@@ -60,12 +60,12 @@ fn resolve(timing: &TimingConfig, physics: &PhysicsConfig, seed: u64) -> Result<
     Chip::resolve(&geometry(Cell::Tlc), timing, physics, seed)
 }
 
-/// A chip with DLV's times.
+/// Returns a chip with DLV's times.
 fn chip(physics: &PhysicsConfig) -> Chip {
     resolve(&fixed(), physics, 1).expect("valid physics")
 }
 
-/// The first page of a block, just programmed.
+/// Returns the conditions of the first page of a block, just programmed.
 fn fresh(cycles: f32) -> Conditions {
     Conditions::fresh(PageInBlock(0), PageType(0), cycles)
 }

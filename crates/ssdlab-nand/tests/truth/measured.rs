@@ -1,4 +1,4 @@
-//! Blocks that are those of characterised chips.
+//! Blocks that take over those of characterised chips.
 
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ const CYCLES: [f64; 2] = [0.0, 3000.0];
 const DAYS: [f64; 3] = [0.0, 30.0, 365.0];
 const READS: [f64; 2] = [0.0, 50_000.0];
 
-/// Twenty blocks, each worse than the one before: ten errors to a retry beyond sixty.
+/// Returns twenty blocks, each with ten errors more than the one before. A page needs one retry for
+/// every fifty errors beyond sixty.
 fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for block in 0..20 {
@@ -51,7 +52,7 @@ fn at(chip: &Chip, block: BlockId, (cycles, age, reads): (f32, f64, u32)) -> Con
     Conditions { page, retention: days(age), reads, ..fresh(cycles) }
 }
 
-/// Which of the table's blocks this one is: fresh, each has ten errors more than the one before.
+/// Returns the number of the measured block. Fresh, each has ten errors more than the one before.
 fn which(chip: &Chip, block: BlockId) -> u32 {
     chip.errors(block, &at(chip, block, (0.0, 0.0, 0))) / 10
 }
@@ -70,9 +71,9 @@ fn every_block_is_one_of_the_file_and_reads_as_it_did() {
             assert_eq!(f64::from(chip.errors(block, &c)), row.errors);
         }
     }
-    // 16,384 blocks: 819 of each, and 28 more or fewer.
+    // 16,384 blocks: 819 of each, with a deviation of 28.
     assert!(seen.iter().all(|&count| (680..960).contains(&count)), "{seen:?}");
-    // Neighbours are drawn each by itself: one in twenty pairs is alike.
+    // Each block is drawn by itself, so that one in twenty pairs of neighbours is alike.
     let alike = blocks().skip(1).filter(|&b| which(&chip, b) == which(&chip, BlockId(b.0 - 1)));
     assert!((600..1050).contains(&alike.count()));
     let other = resolve(&fixed(), &physics(measured()), 2).unwrap();
@@ -85,8 +86,8 @@ fn erases_and_first_errors_are_those_of_the_file() {
     let chip = chip(&physics(measured()));
     for block in blocks().step_by(97) {
         let is = f64::from(which(&chip, block));
-        // The mean over what the file says of a block after 3000 cycles: 20, and 40 and 10 at
-        // times.
+        // The mean over all rows of a block after 3000 cycles: 20 for the cycles, 40 for the age
+        // and 5 for the reads.
         let us = 3500.0 + is + 20.0 + 40.0 + 5.0;
         assert!((chip.erase_time(block, 3000.0).as_us() - us).abs() < 1e-3);
         assert_eq!(f64::from(chip.errors(block, &fresh(0.0))), 9.0 * is);
@@ -101,7 +102,7 @@ fn pages_other_than_the_worst_are_better_by_what_the_config_says() {
     let far = PageInBlock((chip.worst_page(block).0 + 288) % 576);
     let (worst, best) = (chip.rber(block, &c), chip.rber(block, &Conditions { page: far, ..c }));
     assert!((best / worst - 0.91).abs() < 1e-9);
-    // 1100 errors: 99 fewer, of which 50 make a retry.
+    // The page has 99 of 1100 errors less, and a retry corrects 50.
     let needed = |page| chip.level_needed(block, &Conditions { page, ..c }).unwrap().0;
     assert_eq!(needed(c.page) - needed(far), 2);
 }

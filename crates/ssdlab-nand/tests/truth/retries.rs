@@ -4,7 +4,7 @@ use super::*;
 use ssdlab_base::math;
 use ssdlab_nand::Each;
 
-/// Retries of every block's worst page, ascending.
+/// Returns the retries of every block's worst page, ascending.
 fn worst_pages(chip: &Chip, c: Conditions) -> Vec<u8> {
     let worst = |block| Conditions { page: chip.worst_page(block), ..c };
     let needed =
@@ -18,7 +18,7 @@ fn aged(cycles: f32, age: f64) -> Conditions {
     Conditions { retention: days(age), dwell: days(0.5), ..fresh(cycles) }
 }
 
-/// The lowest and the highest, leaving out one block in a thousand at either end.
+/// Returns the lowest and the highest, without one block in a thousand at either end.
 fn span(needed: &[u8]) -> (u8, u8) {
     let out = needed.len() / 1000;
     (needed[out], needed[needed.len() - 1 - out])
@@ -29,19 +29,20 @@ fn the_anchor_points_of_the_characterised_chips_are_met() {
     for seed in 1..=3 {
         let chip = resolve(&fixed(), &retries(RetriesConfig::default()), seed).unwrap();
         assert_eq!(chip.levels(), 26);
-        // 0 to 25 over all conditions.
+        // Over all conditions: 0 to 25 retries.
         let (young, old) =
             (worst_pages(&chip, fresh(0.0)), worst_pages(&chip, aged(3500.0, 365.0)));
         assert_eq!((young[0], *young.last().unwrap()), (0, 0));
         assert!(span(&old).1 >= 22 && span(&old).1 <= 25, "{:?}", span(&old));
-        // New, after twelve months: the worst block has three times the best.
+        // New blocks after twelve months: the worst block needs three times the retries of the
+        // best.
         let (best, worst) = span(&worst_pages(&chip, aged(0.0, 365.0)));
         let ratio = f64::from(worst) / f64::from(best);
         assert!((2.0..=4.0).contains(&ratio), "{best} to {worst}");
-        // 3K cycles, one month: between 8 and 16.
+        // 3K cycles, one month: 8 to 16 retries.
         let (best, worst) = span(&worst_pages(&chip, aged(3000.0, 30.0)));
         assert!(best >= 8 && worst <= 16 && worst - best >= 5, "{best} to {worst}");
-        // Young and fresh: 0 or 1.
+        // Young and fresh: 0 or 1 retry.
         assert!(*worst_pages(&chip, fresh(500.0)).last().unwrap() <= 1);
     }
 }
@@ -87,7 +88,7 @@ fn a_worn_block_erases_slower_and_rest_makes_a_block_younger() {
     assert!((mean(&new) / 3_000.0 - 1.0).abs() < 1e-3);
     assert!((deviation(&new) / 3_000.0 - 0.01).abs() < 5e-4);
     assert!((mean(&old) / mean(&new) - 1.25).abs() < 2e-3);
-    // Of two blocks of the same count, the one that wears faster erases slower.
+    // Of two blocks with the same cycles, the one that wears faster erases slower.
     assert!(deviation(&old) > deviation(&new));
     let rested = Conditions { dwell: days(30.0), ..aged(3000.0, 30.0) };
     let pressed = Conditions { dwell: days(0.01), ..aged(3000.0, 30.0) };
