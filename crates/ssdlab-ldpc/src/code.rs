@@ -1,18 +1,18 @@
-//! A code of the ensemble that a controller could hold: quasi-cyclic, of 4 × 36 circulants.
+//! A code that a controller could hold: quasi-cyclic, of 4 × 36 circulants.
 
 use rand::RngExt;
 use ssdlab_base::rng;
 
-/// Rows and columns of a circulant: 36 of them are 36,864 bits, 32 are the 4 KiB of data.
+/// Rows and columns of a circulant. 36 circulants hold 36,864 bits, 32 the 4 KiB of data.
 pub const CIRCULANT: usize = 1024;
-/// Circulants in a row: bits in a check.
+/// Circulants in a row, which are also the bits in a check.
 pub const COLUMNS: usize = 36;
-/// Circulants in a column: checks on a bit.
+/// Circulants in a column, which are also the checks on a bit.
 pub const ROWS: usize = 4;
 /// Bits of a codeword.
 pub const BITS: usize = COLUMNS * CIRCULANT;
 
-/// Columns that are tried for each place; the one that closes the fewest cycles of six is taken.
+/// Draws of shifts for each column. The code keeps the draw that closes the fewest cycles of six.
 const TRIED: usize = 2_000;
 
 /// The cyclic shifts of a parity-check matrix of circulant permutation matrices.
@@ -23,7 +23,7 @@ pub struct Code {
     shifts: [[usize; COLUMNS]; ROWS],
 }
 
-/// Ordered choices of three rows.
+/// Returns the ordered choices of three rows.
 fn triples() -> impl Iterator<Item = [usize; 3]> {
     let all =
         (0..ROWS).flat_map(|a| (0..ROWS).flat_map(move |b| (0..ROWS).map(move |c| [a, b, c])));
@@ -35,12 +35,13 @@ fn less(a: usize, b: usize) -> usize {
 }
 
 impl Code {
-    /// The one code that all figures are of: drawn column by column, without cycles of four (girth
-    /// at least 6), with few of six.
+    /// Returns the one code behind all figures. It is drawn column by column, without cycles of
+    /// four (girth at least 6) and with few of six.
     pub fn flash() -> Code {
         let mut stream = rng::stream(0, "ldpc code");
         let mut code = Code { shifts: [[0; COLUMNS]; ROWS] };
-        // For each three rows: how many pairs of earlier columns lead back by how much.
+        // For each three rows and each shift: the number of pairs of earlier columns that lead back
+        // by it.
         let mut paths = vec![vec![0u32; CIRCULANT]; triples().count()];
         for column in 0..COLUMNS {
             let mut best: Option<(u32, [usize; ROWS])> = None;
@@ -73,7 +74,7 @@ impl Code {
         })
     }
 
-    /// Adds the pairs of `column` and each earlier one.
+    /// Adds the pairs of `column` and each earlier column.
     fn add_paths(&self, column: usize, paths: &mut [Vec<u32>]) {
         for ([a, b, c], paths) in triples().zip(paths) {
             for other in 0..column {
@@ -86,19 +87,20 @@ impl Code {
         }
     }
 
-    /// By how much a row's circulant in a column is shifted.
+    /// Returns the shift of the circulant in this row and column.
     pub fn shift(&self, row: usize, column: usize) -> usize {
         self.shifts[row][column]
     }
 
-    /// The bits of a check, one a column.
+    /// Returns the bits of a check, one for each column.
     pub fn bits_of(&self, row: usize, check: usize) -> [usize; COLUMNS] {
         std::array::from_fn(|column| {
             column * CIRCULANT + (check + self.shifts[row][column]) % CIRCULANT
         })
     }
 
-    /// Cycles of six, those that a turn of the circulants makes the same counted once.
+    /// Returns the number of cycles of six. Cycles that a rotation of the circulants maps to each
+    /// other count once.
     pub fn sixes(&self) -> usize {
         let mut found = 0;
         for [a, b, c] in triples() {
@@ -112,7 +114,7 @@ impl Code {
                 }
             }
         }
-        // Each cycle is met from three rows in two directions.
+        // The loops meet each cycle six times: from three rows, in two directions.
         found / 6
     }
 }

@@ -1,5 +1,5 @@
-//! The decoder: layered normalised min-sum, a circulant's checks side by side in lanes of eight
-//! bits.
+//! The decoder: layered normalised min-sum. The checks of a circulant run side by side in lanes of
+//! eight bits.
 
 use crate::code::{CIRCULANT, COLUMNS, Code, ROWS};
 use crate::min_sum::normalised;
@@ -7,21 +7,21 @@ use crate::min_sum::normalised;
 type Lanes = [i8; CIRCULANT];
 type Sizes = [u8; CIRCULANT];
 
-/// A frame: what is known of each bit, column by column; above 0 for a zero.
+/// A frame: the ratio of each bit, column by column. A ratio above 0 stands for a zero.
 pub type Frame = [Lanes; COLUMNS];
 
-/// A decoder with its memory, for frame after frame.
+/// A decoder with its memory, for many frames.
 pub struct Decoder {
     code: Code,
     most: u32,
-    /// The last messages of the checks to the bits.
+    /// The last messages from the checks to the bits.
     messages: Box<[[Lanes; COLUMNS]; ROWS]>,
-    /// What the bits of a row's checks pass on to them, by check.
+    /// The messages from the bits to the checks of a row, by check.
     inputs: Box<Frame>,
 }
 
 impl Decoder {
-    /// A decoder that gives up after `most` iterations.
+    /// Returns a decoder that stops after `most` iterations.
     pub fn new(code: Code, most: u32) -> Decoder {
         let blank = [0; CIRCULANT];
         Decoder {
@@ -32,7 +32,8 @@ impl Decoder {
         }
     }
 
-    /// Decodes in place; the iterations that it took, `None` if no codeword was found.
+    /// Decodes `frame` in place. Returns the iterations that it took, or `None` if it found no
+    /// codeword.
     pub fn decode(&mut self, frame: &mut Frame) -> Option<u32> {
         self.messages.iter_mut().flatten().for_each(|lanes| lanes.fill(0));
         for iteration in 0..self.most {
@@ -46,7 +47,8 @@ impl Decoder {
         self.is_codeword(frame).then_some(self.most)
     }
 
-    /// All checks of a row: each takes its bits less its own last messages, and sends new ones.
+    /// Updates all checks of a row: each subtracts its last messages from its bits and sends new
+    /// ones.
     fn row(&mut self, row: usize, frame: &mut Frame) {
         let (mut least, mut second): (Sizes, Sizes) = ([u8::MAX; CIRCULANT], [u8::MAX; CIRCULANT]);
         let mut signs: Lanes = [0; CIRCULANT];
@@ -65,7 +67,7 @@ impl Decoder {
         }
     }
 
-    /// Whether every check holds and every bit is decided.
+    /// Returns whether every check holds and every bit is decided.
     fn is_codeword(&self, frame: &Frame) -> bool {
         if frame.iter().flatten().any(|&bit| bit == 0) {
             return false;
@@ -83,15 +85,15 @@ impl Decoder {
     }
 }
 
-/// Lanes turned by a shift: lane 0 is what lane `shift` was.
+/// Copies `lanes` to `to`, rotated by `shift`: lane 0 takes the value of lane `shift`.
 fn turned(lanes: &Lanes, shift: usize, to: &mut Lanes) {
     let (start, rest) = lanes.split_at(shift);
     to[..rest.len()].copy_from_slice(rest);
     to[rest.len()..].copy_from_slice(start);
 }
 
-/// Takes the last messages back out of the bits, and notes the two least magnitudes and the product
-/// of signs.
+/// Subtracts the last messages from the bits. Notes the two least magnitudes and the product of the
+/// signs.
 fn take_inputs(
     inputs: &mut Lanes,
     messages: &Lanes,
@@ -119,7 +121,7 @@ fn send_messages(
 ) {
     for z in 0..CIRCULANT {
         let bit = inputs[z];
-        // Where a bit is itself the least, the others' least is the second.
+        // If this bit has the least magnitude, the least of the others is the second.
         let own = normalised(bit.unsigned_abs()) == least[z];
         let size = if own { second[z] } else { least[z] } as i8;
         let message = if (signs[z] ^ bit) < 0 { -size } else { size };

@@ -1,7 +1,7 @@
-//! Sums of independent log-likelihood ratios: convolutions by a Fourier transform of our own, since
-//! those that choose by processor give other bits on another machine.
+//! Sums of independent log-likelihood ratios: convolutions by a Fourier transform. The transform is
+//! our own, since libraries that select code by processor give other bits on another machine.
 
-/// The transform of a power of two of values.
+/// A Fourier transform of a power of two of values.
 #[derive(Debug)]
 pub struct Fourier {
     size: usize,
@@ -10,7 +10,7 @@ pub struct Fourier {
 }
 
 impl Fourier {
-    /// Of sequences of `size`, a power of two.
+    /// Returns the transform of sequences of `size`, a power of two.
     pub fn new(size: usize) -> Fourier {
         let root = |k: usize| {
             let angle = -std::f64::consts::TAU * k as f64 / size as f64;
@@ -19,7 +19,7 @@ impl Fourier {
         Fourier { size, roots: (0..size / 2).map(root).collect() }
     }
 
-    /// The transform, in place; without the factor 1/size when `inverse`.
+    /// Transforms `values` in place. The inverse omits the factor 1/size.
     pub fn transform(&self, values: &mut [(f64, f64)], inverse: bool) {
         self.reorder(values);
         let mut half = 1;

@@ -1,22 +1,23 @@
-//! Where references stand: such that an output says the most of its bit.
+//! The placement of references that maximises the information of an output on its bit.
 
 use crate::channel::{Outputs, Voltages};
 
-/// Steps of a golden-section search: what is left of the interval is 1e-5 of it. Information is
-/// flat where it is highest, so that it is met to 1e-9 bits.
+/// Steps of a golden-section search, which leave 1e-5 of the interval. Information is flat at its
+/// peak, so that these steps meet it to 1e-9 bits.
 const STEPS: u32 = 24;
-/// Rounds over all offsets, at most: one that gains less than `GAINED` bits is the last.
+/// Most rounds over all offsets. A round that gains less than `GAINED` bits is the last.
 const ROUNDS: u32 = 40;
 const GAINED: f64 = 1e-9;
 
-/// Offsets of `levels` references from a boundary's middle, ascending, that maximise the mutual
-/// information of bit and output; symmetric, since the states are. With an odd number one is in the
-/// middle.
+/// Returns the offsets of `levels` references from a boundary's middle, ascending. They maximise
+/// the mutual information of bit and output. They are symmetric, since the states are. With an odd
+/// number, one is in the middle.
 pub fn offsets(voltages: &Voltages, levels: usize) -> Vec<f64> {
-    // Found on voltages that have not moved: a controller places references as data is written.
+    // A controller places references as it writes data, so the search uses voltages before any
+    // shift.
     let fresh = Voltages { shift: 0.0, ..voltages.clone() };
     let pairs = levels / 2;
-    // Between the middles of the two states.
+    // The search stays between the means of the two states.
     let most = 0.5;
     let mut half: Vec<f64> = (1..=pairs).map(|k| most * k as f64 / (pairs + 1) as f64).collect();
     let mut last = 0.0;
@@ -39,7 +40,7 @@ pub fn offsets(voltages: &Voltages, levels: usize) -> Vec<f64> {
     mirrored(&half, levels)
 }
 
-/// What `levels` references at the best places say.
+/// Returns the outputs of `levels` references at the best offsets.
 pub fn sensed(voltages: &Voltages, levels: usize) -> Outputs {
     voltages.outputs(&offsets(voltages, levels))
 }
@@ -50,7 +51,7 @@ fn mirrored(half: &[f64], levels: usize) -> Vec<f64> {
     below.chain(middle).chain(half.iter().copied()).collect()
 }
 
-/// Where a function with one peak is highest.
+/// Returns the argument at which a function with one peak is highest.
 fn golden(mut least: f64, mut most: f64, of: impl Fn(f64) -> f64) -> f64 {
     let part = (5f64.sqrt() - 1.0) / 2.0;
     let (mut a, mut b) = (most - part * (most - least), least + part * (most - least));
