@@ -1,6 +1,6 @@
-//! A regular ensemble of codes, and what it means that decoding succeeds on all long ones.
+//! A regular ensemble of codes, and the criterion by which its long codes decode.
 
-/// The regular codes of a degree of bits and a degree of checks.
+/// The regular codes with one degree of bits and one degree of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ensemble {
     /// Checks on each bit.
@@ -13,16 +13,17 @@ pub struct Ensemble {
 pub const FLASH: Ensemble = Ensemble { bit: 4, check: 36 };
 
 impl Ensemble {
-    /// The share of bits that carry information.
+    /// Returns the share of bits that carry information.
     pub fn rate(self) -> f64 {
         1.0 - f64::from(self.bit) / f64::from(self.check)
     }
 }
 
-/// How near to a threshold the search for it comes, relative to it.
+/// Relative precision of the search for a threshold.
 const NEAR: f64 = 2e-5;
 
-/// The largest raw bit error rate between two at which `decodes` still holds, to a part in 50,000.
+/// Returns the largest raw bit error rate from `least` to `most` at which `decodes` holds, to one
+/// part in 50,000.
 pub fn threshold(mut least: f64, mut most: f64, decodes: impl Fn(f64) -> bool) -> f64 {
     while most - least > NEAR * most {
         let middle = (least + most) / 2.0;
@@ -35,17 +36,17 @@ pub fn threshold(mut least: f64, mut most: f64, decodes: impl Fn(f64) -> bool) -
     (least + most) / 2.0
 }
 
-/// The share of wrong bits at which an iteration has won: from here on it only falls.
+/// Share of wrong bits at which decoding has succeeded: from there on it only falls.
 pub const WON: f64 = 1e-9;
-/// So many iterations without a new least go nowhere: in some decoders errors rise before they
-/// fall.
+/// Iterations without a new minimum after which decoding has failed. In some decoders errors rise
+/// before they fall.
 const PATIENCE: u32 = 20;
-/// A new least is below this part of the last.
+/// A new minimum is below this part of the last one.
 const FALLS: f64 = 1.0 - 1e-4;
-/// More iterations than any threshold to 1e-5 needs.
+/// Limit of iterations: more than any threshold to 1e-5 needs.
 const MOST: u32 = 5_000;
 
-/// Iterates a share of errors until it has won or goes nowhere.
+/// Iterates a share of errors. Returns whether it falls below [`WON`].
 pub fn wins(mut next: impl FnMut() -> f64) -> bool {
     let (mut least, mut since) = (1.0, 0);
     for _ in 0..MOST {

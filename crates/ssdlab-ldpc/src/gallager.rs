@@ -1,15 +1,17 @@
-//! Density evolution of decoders whose messages are one bit or none: bit flipping in its textbook
-//! forms. Gallager, "Low-Density Parity-Check Codes", 1963; Richardson, Urbanke, "The capacity of
+//! Density evolution of bit flipping in its textbook forms: a message is one bit or nothing.
+//! Gallager, "Low-Density Parity-Check Codes", 1963; Richardson, Urbanke, "The capacity of
 //! low-density parity-check codes under message-passing decoding", 2001.
 
 use crate::ensemble::{Ensemble, wins};
 
-/// Gallager's algorithm A: a bit says what it was read as, unless all other checks disagree.
+/// Returns whether Gallager's algorithm A decodes error rate `p`. A bit sends the value that was
+/// read, unless all other checks disagree.
 pub fn decodes_a(ensemble: Ensemble, p: f64) -> bool {
     hard(ensemble, p, |_| ensemble.bit - 1)
 }
 
-/// Gallager's algorithm B: unless enough of them disagree, as many as is best in each iteration.
+/// Returns whether Gallager's algorithm B decodes error rate `p`. A bit sends the value that was
+/// read, unless enough checks disagree; each iteration uses the best number.
 pub fn decodes_b(ensemble: Ensemble, p: f64) -> bool {
     let least = (ensemble.bit - 1) / 2 + 1;
     hard(ensemble, p, |x| {
@@ -27,14 +29,15 @@ fn hard(ensemble: Ensemble, p: f64, flips: impl Fn(f64) -> u32) -> bool {
     })
 }
 
-/// The share of wrong messages after those of share `x`, if so many checks turn a bit over.
+/// Returns the share of wrong messages in the iteration after share `x`. `flips` checks invert a
+/// bit.
 fn flipped(ensemble: Ensemble, p: f64, x: f64, flips: u32) -> f64 {
     let wrong = (1.0 - (1.0 - 2.0 * x).powi(ensemble.check as i32 - 1)) / 2.0;
     let others = ensemble.bit - 1;
     p * (1.0 - at_least(others, flips, 1.0 - wrong)) + (1.0 - p) * at_least(others, flips, wrong)
 }
 
-/// The probability of at least `least` of `n`, each of probability `p`.
+/// Returns the probability of at least `least` of `n` events, each of probability `p`.
 fn at_least(n: u32, least: u32, p: f64) -> f64 {
     let mut choose = 1.0;
     let mut sum = 0.0;
@@ -47,20 +50,20 @@ fn at_least(n: u32, least: u32, p: f64) -> f64 {
     sum
 }
 
-/// How a bit weighs what it was read as in algorithm E: as much as `first` checks for some
+/// Weight of the value that was read, in algorithm E: as much as `first` checks for some
 /// iterations, then as much as `later`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weights {
-    /// In the first iterations.
+    /// Weight in the first iterations.
     pub first: u32,
-    /// How many they are.
+    /// Number of the first iterations.
     pub iterations: u32,
-    /// From then on.
+    /// Weight in all later iterations.
     pub later: u32,
 }
 
 impl Weights {
-    /// Those that are tried for the best.
+    /// Returns the weights among which the best are searched.
     pub fn all(ensemble: Ensemble) -> impl Iterator<Item = Weights> {
         let weights = 1..ensemble.bit;
         let pairs = weights.clone().flat_map(move |a| weights.clone().map(move |b| (a, b)));
@@ -70,7 +73,7 @@ impl Weights {
     }
 }
 
-/// Algorithm E: a bit or a check may also say nothing.
+/// Returns whether algorithm E decodes error rate `p`: a bit or a check may also send nothing.
 pub fn decodes_e(ensemble: Ensemble, p: f64, weights: Weights) -> bool {
     let (mut messages, mut iteration) = (Messages { right: 1.0 - p, wrong: p, nothing: 0.0 }, 0);
     wins(|| {
@@ -81,7 +84,7 @@ pub fn decodes_e(ensemble: Ensemble, p: f64, weights: Weights) -> bool {
     })
 }
 
-/// Shares of messages.
+/// Shares of right, wrong and empty messages.
 #[derive(Clone, Copy, Debug)]
 struct Messages {
     right: f64,
@@ -90,7 +93,7 @@ struct Messages {
 }
 
 impl Messages {
-    /// Wrong, and half of those that say nothing.
+    /// Returns the share of wrong messages plus half of the empty ones.
     fn errors(self) -> f64 {
         self.wrong + self.nothing / 2.0
     }
@@ -109,7 +112,7 @@ impl Messages {
                 *of += vote * part;
             }
         }
-        // What rounding takes from the whole would grow a hundredfold in each iteration.
+        // Without this division, rounding errors would grow a hundredfold in each iteration.
         let whole = next.right + next.wrong + next.nothing;
         Messages {
             right: next.right / whole,
@@ -118,7 +121,8 @@ impl Messages {
         }
     }
 
-    /// The probability of each balance of a bit's other checks, from all against it to all for it.
+    /// Returns the probability of each balance of a bit's other checks, from all against it to all
+    /// for it.
     fn votes(self, ensemble: Ensemble) -> Vec<f64> {
         let others = ensemble.check as i32 - 1;
         let decided = (1.0 - self.nothing).powi(others);

@@ -1,49 +1,48 @@
-//! Density evolution of the decoder as it is built: normalised min-sum on small whole numbers
-//! (`decode.rs`). Its messages have so few values that the evolution is exact. Chen, Fossorier,
-//! "Density evolution for two improved BP-based decoding algorithms of LDPC codes", 2002.
+//! Density evolution of the implemented decoder (`decode.rs`): normalised min-sum on small
+//! integers. Messages have so few values that the evolution is exact. Chen, Fossorier, "Density
+//! evolution for two improved BP-based decoding algorithms of LDPC codes", 2002.
 
 use crate::channel::Symmetric;
 use crate::ensemble::{Ensemble, WON, wins};
 
-/// Steps of a channel's ratio in a nat. Assumed: of 2, 3, 4, 5, 6 and 8 the one with the best
-/// thresholds at one level and at seven, but for 5, which is no better by more than 0.3 %.
+/// Steps of a channel's ratio in one nat. Assumed: of 2, 3, 4, 5, 6 and 8 this value has the best
+/// thresholds at one level and at seven. Only 5 is better, by at most 0.3 %.
 const STEPS: f64 = 4.0;
 /// Largest magnitude of a channel's ratio, in steps: six bits with the sign.
 const CHANNEL_MOST: i8 = 31;
-/// What a check takes for the largest magnitude of its inputs. Three quarters of it from four
-/// checks, and the channel's largest, are 127: the sum of a bit always fits eight bits.
+/// Limit of the input magnitudes of a check. Four messages of three quarters of it plus the largest
+/// channel ratio are 127. The sum of a bit therefore always fits eight bits.
 const INPUT_MOST: u8 = 32;
-/// The largest magnitude of a sum.
+/// Largest magnitude of a sum.
 const MOST: i32 = 127;
 
-/// A channel's ratio as the decoder is given it.
+/// Returns a channel's ratio as the decoder receives it.
 pub fn quantised(ratio: f64) -> i8 {
     let most = f64::from(CHANNEL_MOST);
     (ratio * STEPS).round().clamp(-most, most) as i8
 }
 
-/// The message of a check whose least input has this magnitude: three quarters of it, rounded up.
-/// (Of 1/2, 3/4 and 7/8 the one with the best thresholds.)
+/// Returns the magnitude of a check's message: three quarters of its least input, rounded up. Of
+/// 1/2, 3/4 and 7/8, this factor has the best thresholds.
 #[inline]
 pub const fn normalised(least: u8) -> u8 {
     let least = if least < INPUT_MOST { least } else { INPUT_MOST };
     least - (least >> 2)
 }
 
-/// Whether long codes of the ensemble decode what the channel answers, in as many iterations as it
-/// takes.
+/// Returns whether long codes of the ensemble decode the channel, in any number of iterations.
 pub fn decodes(ensemble: Ensemble, channel: &Symmetric) -> bool {
     let mut bits = Bits::new(ensemble, channel);
     wins(|| bits.next())
 }
 
-/// Whether they do within some iterations.
+/// Returns whether long codes of the ensemble decode the channel within `iterations` iterations.
 pub fn decodes_within(ensemble: Ensemble, channel: &Symmetric, iterations: u32) -> bool {
     let mut bits = Bits::new(ensemble, channel);
     (0..iterations).any(|_| bits.next() < WON)
 }
 
-/// Messages of bits to checks, iteration after iteration.
+/// The distribution of messages from bits to checks, iteration by iteration.
 struct Bits {
     ensemble: Ensemble,
     sent: Vec<f64>,
@@ -59,7 +58,7 @@ impl Bits {
         Bits { ensemble, messages: sent.clone(), sent }
     }
 
-    /// One iteration; the share of bits that are wrong after it.
+    /// Runs one iteration. Returns the share of bits that are wrong after it.
     fn next(&mut self) -> f64 {
         let checks = checked(&self.messages, self.ensemble.check - 1);
         let mut sum = self.sent.clone();
@@ -71,12 +70,13 @@ impl Bits {
     }
 }
 
-/// What a check says after `count` bits: the least of their magnitudes, and all their signs.
+/// Returns the distribution of a check's message after `count` bits: the least magnitude, with the
+/// product of all signs.
 fn checked(bits: &[f64], count: u32) -> Vec<f64> {
     let middle = MOST as usize;
     let mut messages = vec![0.0; bits.len()];
     let (mut sum, mut lead) = (0.0, 0.0);
-    // Probability that all magnitudes are at least this, and by how much the right sign leads.
+    // Probability that all magnitudes are at least this, and the lead of the right sign.
     let (mut all, mut all_lead) = (0.0, 0.0);
     for magnitude in (0..=middle).rev() {
         let (right, wrong) = (bits[middle + magnitude], bits[middle - magnitude]);
@@ -96,7 +96,7 @@ fn power(base: f64, exponent: u32) -> f64 {
     base.powi(exponent as i32)
 }
 
-/// The sum of two numbers, each from −a to a and −b to b.
+/// Returns the distribution of the sum of two numbers, from −a to a and from −b to b.
 fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; a.len() + b.len() - 1];
     for (at, &p) in a.iter().enumerate() {
@@ -115,13 +115,13 @@ fn clipped(sum: &[f64]) -> Vec<f64> {
     for (at, p) in sum.iter().enumerate() {
         kept[((at as i64 - middle).clamp(-most, most) + most) as usize] += p;
     }
-    // What rounding takes from the whole would grow a hundredfold in each iteration.
+    // Without this division, rounding errors would grow a hundredfold in each iteration.
     let whole: f64 = kept.iter().sum();
     kept.iter_mut().for_each(|p| *p /= whole);
     kept
 }
 
-/// The share of wrong numbers, and half of those that are 0.
+/// Returns the share of wrong numbers plus half of those that are 0.
 fn wrong(bits: &[f64]) -> f64 {
     let middle = MOST as usize;
     bits[..middle].iter().sum::<f64>() + bits[middle] / 2.0

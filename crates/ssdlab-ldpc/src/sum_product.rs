@@ -1,6 +1,6 @@
-//! Density evolution of the sum-product decoder, on ratios in steps: Chung, Forney, Richardson,
+//! Density evolution of the sum-product decoder, on quantised ratios: Chung, Forney, Richardson,
 //! Urbanke, "On the design of low-density parity-check codes within 0.0045 dB of the Shannon
-//! limit", 2001. The stepped decoder is a real one, so its threshold is a lower bound.
+//! limit", 2001. The quantised decoder is a real decoder, so its threshold is a lower bound.
 
 use ssdlab_base::math;
 
@@ -8,20 +8,20 @@ use crate::channel::Symmetric;
 use crate::ensemble::{Ensemble, wins};
 use crate::fourier::Fourier;
 
-/// Ratios of 0 to `LAST` steps, of either sign.
+/// Largest magnitude of a ratio, in steps.
 const LAST: usize = 383;
-/// Nats in a step: ratios go to 24, where a bit is wrong with a probability of 4e-11.
+/// Nats in a step. Ratios go to 24, where a bit is wrong with probability 4e-11.
 const STEP: f64 = 1.0 / 16.0;
 
-/// Probabilities of ratios, by magnitude: of both signs together, and of the right one less the
-/// wrong one.
+/// Probabilities of ratios, by magnitude: of both signs together (`sum`), and of the right sign
+/// less the wrong sign (`lead`).
 #[derive(Clone, Debug, PartialEq)]
 struct Density {
     sum: Vec<f64>,
     lead: Vec<f64>,
 }
 
-/// Magnitudes that combine to one: `a` with each from `from` to below `to` gives `result`.
+/// Magnitudes with one result: `a` with each from `from` to below `to` gives `result`.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     a: usize,
@@ -30,7 +30,7 @@ struct Range {
     result: usize,
 }
 
-/// What decoding does to ratios, tabulated.
+/// The sum-product decoder's operations on ratios, as tables.
 #[derive(Debug)]
 pub struct SumProduct {
     ranges: Vec<Range>,
@@ -44,7 +44,7 @@ impl Default for SumProduct {
 }
 
 impl SumProduct {
-    /// The tables.
+    /// Builds the tables.
     pub fn new() -> SumProduct {
         let mut ranges: Vec<Range> = Vec::new();
         for a in 0..=LAST {
@@ -56,11 +56,11 @@ impl SumProduct {
                 }
             }
         }
-        // Four ratios are added, each of either sign.
+        // The transform adds four ratios, each of either sign.
         SumProduct { ranges, fourier: Fourier::new((8 * LAST).next_power_of_two()) }
     }
 
-    /// Whether long codes of the ensemble decode what the channel answers.
+    /// Returns whether long codes of the ensemble decode the channel.
     pub fn decodes(&self, ensemble: Ensemble, channel: &Symmetric) -> bool {
         let sent = Density::of(channel);
         let sent_turned = self.turned(&sent);
@@ -72,7 +72,7 @@ impl SumProduct {
         })
     }
 
-    /// What a check says on a bit that has heard `count` others.
+    /// Returns the density of a check's message after `count` other bits.
     fn power(&self, bits: &Density, count: u32) -> Density {
         let mut square = bits.clone();
         let mut product: Option<Density> = None;
@@ -89,14 +89,14 @@ impl SumProduct {
         product.unwrap_or(square)
     }
 
-    /// What a check of two says.
+    /// Returns the density of the message of a check on two inputs.
     fn checked(&self, f: &Density, g: &Density) -> Density {
         let lines = |f: &[f64], g: &[f64]| {
             let (of_f, of_g) = (running(f), running(g));
             let mut result = vec![0.0; LAST + 1];
             for range in &self.ranges {
                 let Range { a, from, to, result: at } = *range;
-                // Where both are `a` the pair counts once.
+                // The pair of `a` with itself counts once.
                 let after = from.max(a + 1);
                 let after = after.min(to);
                 result[at] += f[a] * (of_g[to] - of_g[from]) + g[a] * (of_f[to] - of_f[after]);
@@ -106,7 +106,7 @@ impl SumProduct {
         Density { sum: lines(&f.sum, &g.sum), lead: lines(&f.lead, &g.lead) }
     }
 
-    /// What a bit says after the channel and `count` checks.
+    /// Returns the density of a bit's message after the channel and `count` checks.
     fn added(&self, sent: &[(f64, f64)], checks: &Density, count: u32) -> Density {
         let mut values = self.turned(checks);
         for (value, &channel) in values.iter_mut().zip(sent) {
@@ -123,7 +123,7 @@ impl SumProduct {
         for (at, value) in values.iter().enumerate() {
             let steps = if at < size / 2 { at as i64 } else { at as i64 - size as i64 };
             let clipped = steps.clamp(-(LAST as i64), LAST as i64);
-            // Rounding leaves what is less than nothing.
+            // Rounding can leave values below 0.
             sums[(clipped + LAST as i64) as usize] += (value.0 / size as f64).max(0.0);
         }
         Density::from_signed(&sums)
@@ -145,7 +145,7 @@ fn times(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }
 
-/// Sums of all before, from none to all.
+/// Returns the running sums of the values, from none to all.
 fn running(values: &[f64]) -> Vec<f64> {
     let mut sum = 0.0;
     let mut sums = vec![0.0];
@@ -156,7 +156,8 @@ fn running(values: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// The magnitude of a check of two magnitudes, in steps: 2 atanh(tanh(a/2) tanh(b/2)).
+/// Returns the magnitude that a check makes of two magnitudes, in steps: 2 atanh(tanh(a/2)
+/// tanh(b/2)).
 fn both(a: usize, b: usize) -> usize {
     let (x, y) = (a.min(b) as f64 * STEP, a.max(b) as f64 * STEP);
     let more = math::ln_1p(math::exp(-(x + y))) - math::ln_1p(math::exp(-(y - x)));
@@ -164,7 +165,7 @@ fn both(a: usize, b: usize) -> usize {
 }
 
 impl Density {
-    /// What the channel says; a ratio between two steps is divided between them.
+    /// Returns the density of the channel. A ratio between two steps is divided between them.
     fn of(channel: &Symmetric) -> Density {
         let mut signed = vec![0.0; 2 * LAST + 1];
         for point in channel.points() {
@@ -187,7 +188,7 @@ impl Density {
         }
     }
 
-    /// The share of bits that are wrong; of those that say nothing, half.
+    /// Returns the share of bits that are wrong, plus half of those with ratio 0.
     fn wrong(&self) -> f64 {
         let pairs = self.sum.iter().zip(&self.lead);
         pairs.map(|(sum, lead)| (sum - lead) / 2.0).sum()

@@ -1,9 +1,9 @@
-//! The exact tail of the binomial distribution, and what follows from it: what a BCH code
-//! corrects, between which rates a measured one lies.
+//! The exact tail of the binomial distribution, and two uses: the capability of a BCH code, and the
+//! interval of a measured rate.
 
 use ssdlab_base::math;
 
-/// P(X ≥ k) of `n` trials of probability `p`, above 0 and below 1.
+/// Returns P(X ≥ k) of `n` trials of probability `p`, which is above 0 and below 1.
 pub fn at_least(n: u64, k: u64, p: f64) -> f64 {
     if k as f64 > n as f64 * p {
         from(n, k, p)
@@ -12,22 +12,22 @@ pub fn at_least(n: u64, k: u64, p: f64) -> f64 {
     }
 }
 
-/// P(X ≤ k).
+/// Returns P(X ≤ k).
 pub fn at_most(n: u64, k: u64, p: f64) -> f64 {
     if k as f64 > n as f64 * p { 1.0 - from(n, k + 1, p) } else { up_to(n, k, p, false) }
 }
 
-/// P(X = k).
+/// Returns P(X = k).
 fn exactly(n: u64, k: u64, p: f64) -> f64 {
     let (n, k) = (n as f64, k as f64);
     let choose = math::ln_gamma(n + 1.0) - math::ln_gamma(k + 1.0) - math::ln_gamma(n - k + 1.0);
     math::exp(choose + k * math::ln(p) + (n - k) * math::ln_1p(-p))
 }
 
-/// A term that is less than this part of the sum so far ends it.
+/// A term below this part of the sum so far ends the sum.
 const NOTHING: f64 = 1e-17;
 
-/// P(X ≥ k), k above the mean: terms fall from the first, so that nothing cancels.
+/// Returns P(X ≥ k) for k above the mean. Terms fall from the first, so that nothing cancels.
 fn from(n: u64, k: u64, p: f64) -> f64 {
     if k > n {
         return 0.0;
@@ -43,7 +43,7 @@ fn from(n: u64, k: u64, p: f64) -> f64 {
     sum * exactly(n, k, p)
 }
 
-/// P(X ≤ k), k below the mean.
+/// Returns P(X ≤ k) for k below the mean, or 0 if `is_none`.
 fn up_to(n: u64, k: u64, p: f64, is_none: bool) -> f64 {
     if is_none {
         return 0.0;
@@ -59,12 +59,12 @@ fn up_to(n: u64, k: u64, p: f64, is_none: bool) -> f64 {
     sum * exactly(n, k, p)
 }
 
-/// How near to a root the search for it comes, relative to it.
+/// Relative precision of the search for a root.
 const NEAR: f64 = 1e-11;
-/// Halvings after which a root at 0 is met.
+/// Most halvings of a search, for a root at 0.
 const HALVINGS: u32 = 80;
 
-/// Where between two values a function that rises crosses 0.
+/// Returns the root of a rising function between two values.
 pub fn root(mut least: f64, mut most: f64, of: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..HALVINGS {
         let middle = (least + most) / 2.0;
@@ -80,18 +80,18 @@ pub fn root(mut least: f64, mut most: f64, of: impl Fn(f64) -> f64) -> f64 {
     (least + most) / 2.0
 }
 
-/// The raw bit error rate at which more than `corrects` of `bits` are wrong with a probability of
-/// `failure`.
+/// Returns the raw bit error rate at which more than `corrects` of `bits` bits are wrong with
+/// probability `failure`.
 pub fn corrected(bits: u64, corrects: u64, failure: f64) -> f64 {
-    // The mean is below what is corrected.
+    // The mean number of wrong bits is below the number of corrected bits.
     let most = corrects as f64 / bits as f64;
     root(most * 1e-6, most, |p| at_least(bits, corrects + 1, p) - failure)
 }
 
-/// The probability that is outside of an interval.
+/// The probability outside of an interval.
 const OUTSIDE: f64 = 0.05;
 
-/// The exact 95 % interval of a rate of which `count` of `n` were seen (Clopper, Pearson, 1934).
+/// Returns the exact 95 % interval of a rate, after `count` of `n` trials (Clopper, Pearson, 1934).
 pub fn interval(n: u64, count: u64) -> (f64, f64) {
     let (tiny, whole) = (1e-15, 1.0 - 1e-15);
     let least = match count {

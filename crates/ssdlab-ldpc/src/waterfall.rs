@@ -1,8 +1,9 @@
-//! What measured failures say of rates that no measurement reaches.
+//! Extrapolation of measured failures to rates that no measurement reaches.
 //!
-//! The normal approximation with its two figures left open: frames fail with a probability of
-//! Q((C(p) − c) / (k √(V(p)/n))). c, what a channel must carry, and k, how much wider the fall is
-//! than that of the best code, are those of the measured points, not of any published one.
+//! The method is the normal approximation with two free parameters. Frames fail with probability
+//! Q((C(p) − c) / (k √(V(p)/n))). c is the information that a channel must carry. k says how much
+//! wider the fall is than that of the best code. Both come from the measured points, not from any
+//! published figure.
 
 use ssdlab_base::math;
 
@@ -12,19 +13,19 @@ use crate::finite::deviations;
 use crate::monte_carlo::Measured;
 use crate::tail::root;
 
-/// Fewer failures than this say too little of a point's rate.
+/// A point with fewer failures says too little of its rate.
 const FAILURES: u64 = 5;
 
-/// The raw bit error rate at which a frame fails with a probability of `failure`, carried on from
-/// measured points; `None` if fewer than three of them have some failures. An error floor it cannot
-/// see.
+/// Returns the raw bit error rate at which a frame fails with probability `failure`, extrapolated
+/// from measured points. Returns `None` if fewer than three points have enough failures. The
+/// extrapolation cannot see an error floor.
 pub fn carried_on(
     points: &[Measured],
     failure: f64,
     channel: impl Fn(f64) -> Symmetric,
 ) -> Option<f64> {
     let known = points.iter().filter(|p| p.failures >= FAILURES && p.failures < p.frames);
-    // z = a·x + b·y, by least squares, each point weighted with what is known of its z.
+    // Least squares of z = a·x + b·y. The weight of a point is the precision of its z.
     let (mut xx, mut xy, mut yy, mut xz, mut yz) = (0.0, 0.0, 0.0, 0.0, 0.0);
     let (mut count, mut lowest) = (0, f64::INFINITY);
     for point in known {
@@ -52,7 +53,7 @@ pub fn carried_on(
     Some(root(lowest / 10.0, lowest, |p| aim - z(p)))
 }
 
-/// C/√(V/n) and 1/√(V/n).
+/// Returns C/√(V/n) and 1/√(V/n).
 fn terms(channel: &Symmetric) -> (f64, f64) {
     let (capacity, dispersion) = channel.capacity_and_dispersion();
     let width = (dispersion / BITS as f64).sqrt();
