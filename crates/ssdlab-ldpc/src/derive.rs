@@ -1,4 +1,4 @@
-//! How the ledger comes about.
+//! The derivation of the ledger.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,23 +15,23 @@ use crate::placement::offsets;
 use crate::sum_product::SumProduct;
 use crate::waterfall::carried_on;
 
-/// The most levels. Source: PV-read.
+/// Largest number of levels. Source: PV-read.
 pub const LEVELS: usize = 7;
-/// What PV-read, Table III, prints for one level and for seven, and for BCH.
+/// Rates that PV-read, Table III, prints: for one level and for seven, and for BCH.
 const PUBLISHED: [(usize, f64); 2] = [(1, 0.0044), (LEVELS, 0.0132)];
 const PUBLISHED_BCH: f64 = 0.0041;
-/// Levels whose frame error rates are measured.
+/// Numbers of levels whose frame error rates are measured.
 const MEASURED: [usize; 4] = [1, 2, 3, 7];
-/// Points are where the normal approximation has these frame error rates.
+/// Frame error rates of the measured points, by the normal approximation.
 const AIMED: [f64; 9] = [0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
-/// Iterations that a min-sum decoder is told to make do with.
+/// Limits of iterations for a min-sum decoder that stops early.
 const HURRIED: [u32; 7] = [8, 10, 12, 15, 20, 30, 50];
-/// No threshold of the ensemble is below it.
+/// Lower end of the search: no threshold of the ensemble is below it.
 const LEAST: f64 = 5e-4;
-/// No channel of fewer than these errors is too bad for every code of rate 8/9.
+/// Upper end of the search: no code of rate 8/9 decodes at this rate.
 const WORST: f64 = 0.06;
 
-/// A page whose voltages are asked for by raw bit error rate.
+/// A page whose voltages follow from its raw bit error rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Read {
     cell: Cell,
@@ -40,17 +40,17 @@ pub struct Read {
 }
 
 impl Read {
-    /// A page of a cell.
+    /// Returns a page of a cell. `shift` is the voltage that its highest state has lost.
     pub fn new(cell: Cell, page: usize, shift: f64) -> Read {
         Read { cell, page, shift }
     }
 
-    /// The page with the most boundaries.
+    /// Returns the page with the most boundaries.
     fn of_last_page(order: &Order) -> Read {
         Read::new(order.cell, order.cell.bits() - 1, order.shift)
     }
 
-    /// Its voltages at a raw bit error rate.
+    /// Returns the page's voltages at a raw bit error rate.
     pub fn voltages(self, rber: f64) -> Voltages {
         let Read { cell, page, shift } = self;
         Voltages { cell, page, sigma: 0.1, shift }.with_rber(rber)
@@ -61,19 +61,19 @@ impl Read {
         voltages.outputs(&offsets(&voltages, levels))
     }
 
-    /// What decoders are given.
+    /// Returns the channel that decoders see.
     pub fn channel(self, levels: usize, rber: f64) -> Symmetric {
         self.outputs(levels, rber).symmetric()
     }
 
-    /// The rates up to which long codes decode at these levels, and ours.
+    /// Returns the rates up to which long codes and ours decode at these levels.
     fn decoded(self, levels: usize, decodes: impl Fn(&Symmetric) -> bool) -> Decoded {
         let channel = |rber: f64| self.channel(levels, rber);
         let threshold = threshold(LEAST, WORST, |rber| decodes(&channel(rber)));
         Decoded { threshold, corrected: shifted(threshold, FAILURE, channel) }
     }
 
-    /// What the decoder that is built decodes.
+    /// Returns the rates up to which the implemented decoder decodes.
     pub fn min_sum(self, levels: usize) -> Decoded {
         self.decoded(levels, |channel| min_sum::decodes(FLASH, channel))
     }
@@ -83,7 +83,7 @@ fn relative(value: f64, published: f64) -> f64 {
     value / published - 1.0
 }
 
-/// The steps of a table, several at a time, and how far they have come.
+/// The steps of a derivation, several in parallel, and their progress.
 struct Steps<'a> {
     jobs: usize,
     hooks: &'a Hooks<'a>,
@@ -92,7 +92,8 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// One result for each; nothing if it was stopped before all were there.
+    /// Returns one result for each thing, or `None` if the derivation was stopped before all were
+    /// there.
     fn each<T: Sync, R: Send>(&self, things: &[T], of: impl Fn(&T) -> R + Sync) -> Option<Vec<R>> {
         let found = each(things, self.jobs, |thing| {
             let found = (!self.hooks.stop.load(Ordering::Relaxed)).then(|| of(thing));
@@ -104,7 +105,7 @@ impl Steps<'_> {
     }
 }
 
-/// Derives what is asked for; nothing if it was stopped before the table stood.
+/// Derives the ledger of `order`. Returns `None` if it was stopped before the table was complete.
 pub fn derive(order: &Order, hooks: &Hooks<'_>) -> Option<Ledger> {
     let read = Read::of_last_page(order);
     let evolution = SumProduct::new();
@@ -177,7 +178,7 @@ fn drawn(voltages: &Voltages, level: &Level) -> Drawn {
     }
 }
 
-/// What decoders make of hard decisions alone, the least first.
+/// Returns the rates of decoders that use only hard decisions, the lowest first.
 fn hard(level: &Level) -> Vec<Hard> {
     let (_, published) = PUBLISHED[0];
     let named = |decoder: String, decoded: Decoded| Hard {
@@ -218,7 +219,7 @@ fn hurried(read: Read, iterations: u32) -> Hurried {
     }
 }
 
-/// Measures frame error rates, if that is asked for.
+/// Measures frame error rates, if `order` asks for them.
 fn measured(order: &Order, read: Read, levels: &[Level], hooks: &Hooks<'_>) -> (Vec<Curve>, bool) {
     let budget = match (order.frames, order.seconds) {
         (Some(frames), _) => Budget::Frames(frames),

@@ -1,29 +1,30 @@
-//! All of it side by side: what N levels decode, by which decoder, next to what papers print.
+//! All results side by side: the rates that N levels decode, by decoder, beside published figures.
 
 use serde::{Deserialize, Serialize};
 
 use crate::channel::Cell;
 use crate::monte_carlo::Measured;
 
-/// What is to be derived.
+/// The request for a derivation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The cell.
+    /// The type of the cells.
     pub cell: Cell,
-    /// What the highest state has lost, in distances between neighbouring states; references stay.
+    /// Voltage that the highest state has lost, in distances between neighbouring states.
+    /// References stay.
     pub shift: f64,
-    /// Frames at most at each point that is measured.
+    /// Most frames at each measured point.
     pub frames: Option<u64>,
     /// Seconds of measuring.
     pub seconds: Option<f64>,
-    /// The seed of the measurement.
+    /// Seed of the measurement.
     pub seed: u64,
-    /// Threads.
+    /// Number of threads.
     pub jobs: usize,
 }
 
-/// A decoder: where it fails on long codes, and on ours.
+/// The rates up to which a decoder decodes: with long codes, and with ours.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Decoded {
     /// Raw bit error rate up to which infinitely long codes decode.
@@ -32,82 +33,83 @@ pub struct Decoded {
     pub corrected: f64,
 }
 
-/// What a number of levels decodes.
+/// The results for a number of levels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Level {
     /// References at each boundary.
     pub levels: usize,
-    /// Bits that a cell's answer takes on the bus, ⌈log₂(N + 1)⌉.
+    /// Bits that a cell's output takes on the bus, ⌈log₂(N + 1)⌉.
     pub transfer_bits: u32,
-    /// Where the references stand at the corrected rate of min-sum, from a boundary's middle, in
-    /// distances between neighbouring states.
+    /// Distances of the references from a boundary's middle, at the corrected rate of min-sum. The
+    /// unit is the distance between neighbouring states.
     pub offsets: Vec<f64>,
-    /// The best of all codes of this rate: Shannon's limit, and at this length.
+    /// The limit of all codes of this rate: Shannon's limit, and the limit at this length.
     pub limit: Decoded,
-    /// Sum-product.
+    /// The sum-product decoder.
     pub sum_product: Decoded,
-    /// The decoder that is built: min-sum on six bits.
+    /// The implemented decoder: min-sum on six bits.
     pub min_sum: Decoded,
-    /// What a paper prints, if it does.
+    /// The published rate, if there is one.
     pub published: Option<f64>,
-    /// By how much min-sum's corrected rate is more, over the published one.
+    /// Difference of min-sum's corrected rate from the published rate, relative to the published
+    /// rate.
     pub difference: Option<f64>,
 }
 
-/// What the pages of a cell decode with min-sum.
+/// The rates that one page of a cell decodes with min-sum.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Page {
-    /// From the lowest up.
+    /// Number of the page, from the lowest up.
     pub page: usize,
-    /// Its boundaries.
+    /// Number of boundaries of the page.
     pub boundaries: usize,
-    /// Corrected rates by levels, from one up.
+    /// Corrected rates by levels, from one level up.
     pub corrected: Vec<f64>,
 }
 
 /// A decoder of hard decisions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hard {
-    /// Its name.
+    /// Name of the decoder.
     pub decoder: String,
-    /// What it decodes.
+    /// The rates up to which it decodes.
     #[serde(flatten)]
     pub decoded: Decoded,
-    /// By how much its corrected rate is more than the published 0.0044, over it.
+    /// Difference of its corrected rate from the published 0.0044, relative to 0.0044.
     pub difference: f64,
 }
 
-/// Min-sum that is stopped after some iterations: corrected rates, and by how much they are more
-/// than the published ones, over these.
+/// Min-sum that stops early: corrected rates, and their differences relative to the published
+/// rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Hurried {
     /// Flooding iterations; a layered decoder needs about half as many.
     pub iterations: u32,
-    /// At one level.
+    /// Corrected rate at one level.
     pub hard: f64,
-    /// Against 0.0044.
+    /// Relative difference from 0.0044.
     pub hard_difference: f64,
-    /// At seven levels.
+    /// Corrected rate at seven levels.
     pub soft: f64,
-    /// Against 0.0132.
+    /// Relative difference from 0.0132.
     pub soft_difference: f64,
 }
 
-/// What BCH corrects.
+/// The BCH code and its rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bch {
-    /// Bits in a codeword.
+    /// Bits that it corrects in a codeword.
     pub corrects: u64,
     /// The raw bit error rate at which it fails with a probability of 1e-15.
     pub rber: f64,
-    /// What a paper prints.
+    /// The published rate.
     pub published: f64,
-    /// By how much ours is more, over it.
+    /// Difference of `rber` from the published rate, relative to the published rate.
     pub difference: f64,
 }
 
-/// The voltages of the page at seven levels and their corrected rate, to be drawn; in distances
-/// between neighbouring states.
+/// The data of a figure: the page's voltages at seven levels and their corrected rate. The unit is
+/// the distance between neighbouring states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Drawn {
     /// The raw bit error rate.
@@ -122,51 +124,51 @@ pub struct Drawn {
     pub references: Vec<f64>,
 }
 
-/// Frame error rates at a number of levels.
+/// Measured frame error rates at a number of levels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
     /// References at each boundary.
     pub levels: usize,
-    /// What was measured, from the highest rate down.
+    /// Measured points, from the highest rate down.
     pub points: Vec<Measured>,
-    /// What the normal approximation says at the same rates, with min-sum's threshold.
+    /// Frame error rates by the normal approximation at the same rates, with min-sum's threshold.
     pub predicted: Vec<f64>,
-    /// The rate at which frames fail with 1e-15 if the fall goes on as measured; null if too little
-    /// was.
+    /// Raw bit error rate at which frames fail with probability 1e-15, extrapolated from the
+    /// points. Null if too few points have failures.
     pub carried_on: Option<f64>,
 }
 
-/// All of it.
+/// All results of a derivation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ledger {
-    /// The cell.
+    /// The type of the cells.
     pub cell: Cell,
-    /// The page that is shown: the one with the most boundaries, which decodes least.
+    /// Number of the page shown: the one with the most boundaries, which decodes least.
     pub page: usize,
-    /// What the highest state has lost.
+    /// Voltage that the highest state has lost, in distances between neighbouring states.
     pub shift: f64,
     /// Bits of a codeword.
     pub bits: usize,
-    /// The share of them that carries data.
+    /// Share of the bits that carry data.
     pub rate: f64,
-    /// The probability at which a frame may fail.
+    /// Probability with which a frame may fail.
     pub failure: f64,
-    /// By levels, from one up.
+    /// Results by levels, from one level up.
     pub levels: Vec<Level>,
-    /// By page.
+    /// Results by page.
     pub pages: Vec<Page>,
-    /// Decoders of hard decisions, the least first.
+    /// Decoders that use only hard decisions, the lowest rate first.
     pub hard: Vec<Hard>,
     /// The same min-sum decoder with fewer iterations.
     pub hurried: Vec<Hurried>,
-    /// BCH of the same rate.
+    /// The BCH code of the same rate.
     pub bch: Bch,
-    /// Voltages and references.
+    /// Voltages and references of the page, for a figure.
     pub voltages: Drawn,
-    /// The seed of the measurement.
+    /// Seed of the measurement.
     pub seed: u64,
-    /// What was measured; empty if nothing was asked for.
+    /// Measured frame error rates; empty if none were requested.
     pub measured: Vec<Curve>,
-    /// Whether the measurement was stopped.
+    /// Whether the measurement was stopped early.
     pub partial: bool,
 }

@@ -1,11 +1,15 @@
-//! What codes decode, derived: threshold voltages → sensed ratios → thresholds of decoders → raw
-//! bit error rates at a failure of 1e-15, beside the figures that papers print.
+//! Derivation of the raw bit error rates that codes decode. It leads from threshold voltages to
+//! sensed ratios, to thresholds of decoders, and to raw bit error rates at a failure of 1e-15. The
+//! results stand beside the figures that papers print.
 //!
-//! An offline tool: no drive asks it; `ssdlab_nand::ldpc` holds its table. A reading order:
-//! [`channel`] says what a decoder is given, [`placement`] with which references; [`sum_product`],
-//! [`min_sum`] and [`gallager`] find thresholds by density evolution; [`finite`] makes them those
-//! of 36,864 bits; [`code`] and [`decode`] are a real code and its decoder, [`monte_carlo`]
-//! measures them; [`mod@derive`] sets it all side by side in a [`ledger`].
+//! This crate is an offline tool: no drive uses it, and `ssdlab_nand::ldpc` holds its table. A
+//! reading order:
+//!
+//! - [`channel`] is the input of a decoder; [`placement`] sets the reference voltages.
+//! - [`sum_product`], [`min_sum`] and [`gallager`] find thresholds by density evolution.
+//! - [`finite`] converts thresholds to rates at 36,864 bits.
+//! - [`code`] and [`decode`] are a real code and its decoder; [`monte_carlo`] measures them.
+//! - [`mod@derive`] puts all results side by side in a [`ledger`].
 
 pub mod bch;
 pub mod channel;

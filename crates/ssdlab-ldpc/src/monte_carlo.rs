@@ -1,8 +1,8 @@
-//! How often frames really fail: the code of `code.rs`, its decoder, drawn channels.
+//! Measured frame error rates: the code of `code.rs`, its decoder, and random channels.
 //!
-//! The all-zero codeword is sent on the channel made symmetric; channel and decoder treat all
-//! codewords alike, so that any other fails as often. What is drawn depends on seed, point and
-//! frame alone, not on how many threads there are.
+//! The measurement sends the all-zero codeword over the channel made symmetric. Channel and decoder
+//! treat all codewords alike, so that any other codeword fails as often. The draws depend only on
+//! seed, point and frame, not on the number of threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -21,67 +21,67 @@ use crate::tail;
 
 /// Iterations after which the decoder gives up. Assumed.
 pub const ITERATIONS: u32 = 50;
-/// Failures after which a point is known well enough, to a fifth of itself.
+/// Failures after which a point is precise enough, to a fifth of its value.
 const FAILURES: u64 = 100;
-/// A curve ends at a point that has fewer: the next would have none.
+/// A curve ends at a point with fewer failures, since the next point would have none.
 const FEW: u64 = 10;
-/// Frames that are drawn from one stream.
+/// Frames drawn from one stream.
 const CHUNK: u64 = 16;
-/// Frames of the first round; each next one is twice as long. Only between rounds does a point end
-/// because it is known well enough, so that this does not depend on who was first.
+/// Frames of the first round; each later round is twice as long. A point ends for its failures only
+/// between rounds. The result therefore does not depend on which thread finishes first.
 const ROUND: u64 = 256;
 
-/// How much is to be measured.
+/// The size of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
-    /// So many frames at most at each point.
+    /// The most frames at each point.
     Frames(u64),
-    /// So many seconds in all.
+    /// The seconds of the whole measurement.
     Seconds(f64),
 }
 
-/// What is measured at one raw bit error rate.
+/// The measurement at one raw bit error rate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
     /// The raw bit error rate of hard decisions.
     pub rber: f64,
-    /// Frames that were decoded.
+    /// Frames that the decoder tried to decode.
     pub frames: u64,
-    /// Those of which the decoder found no codeword, or a wrong one.
+    /// Frames for which the decoder found no codeword, or a wrong one.
     pub failures: u64,
-    /// Their share.
+    /// Share of frames that failed.
     pub rate: f64,
-    /// The lower end of its exact 95 % interval.
+    /// Lower end of the exact 95 % interval of `rate`.
     pub least: f64,
-    /// The upper end.
+    /// Upper end of this interval.
     pub most: f64,
-    /// Mean iterations of the frames that were decoded; null if none was.
+    /// Mean iterations of the frames that decoded; null if none did.
     pub iterations: Option<f64>,
 }
 
-/// How a measurement is stopped, and where it reports its progress.
+/// The stop flag and the progress callback of a measurement.
 pub struct Hooks<'a> {
-    /// Set to stop; what was measured until then is kept.
+    /// Set to stop. The measurement keeps its results so far.
     pub stop: &'a AtomicBool,
-    /// Called with the share that is done and the frames so far.
+    /// Called with the share that is done, and with the frames so far.
     pub note: &'a (dyn Fn(f64, u64) + Sync),
 }
 
-/// Points to be measured: a curve for each number of levels, from the highest rate down.
+/// The points to measure: a curve for each number of levels, from the highest rate down.
 pub struct Plan<'a> {
-    /// Levels, and the raw bit error rates.
+    /// Numbers of levels, each with its raw bit error rates.
     pub curves: &'a [(usize, Vec<f64>)],
-    /// What is answered at a number of levels and a raw bit error rate.
+    /// Returns the channel at a number of levels and a raw bit error rate.
     pub channel: &'a (dyn Fn(usize, f64) -> Symmetric + Sync),
-    /// How much is to be measured.
+    /// The size of the measurement.
     pub budget: Budget,
-    /// Of all chance.
+    /// Seed of all draws.
     pub seed: u64,
-    /// Threads.
+    /// Number of threads.
     pub jobs: usize,
 }
 
-/// What has happened at a point.
+/// The counters of one point.
 #[derive(Debug, Default)]
 struct Count {
     frames: AtomicU64,
@@ -89,7 +89,7 @@ struct Count {
     iterations: AtomicU64,
 }
 
-/// Measures; the points of each curve, and whether it was stopped.
+/// Measures all curves. Returns the points of each curve, and whether the measurement was stopped.
 pub fn measure(plan: &Plan<'_>, hooks: &Hooks<'_>) -> (Vec<Vec<Measured>>, bool) {
     let clock = Clock::start();
     let code = Code::flash();
@@ -125,7 +125,7 @@ pub fn measure(plan: &Plan<'_>, hooks: &Hooks<'_>) -> (Vec<Vec<Measured>>, bool)
     (curves, hooks.stop.load(Ordering::Relaxed))
 }
 
-/// A point, by its rate and by the number that its chance has.
+/// A point: its rate, and the number that seeds its draws.
 struct Place {
     rber: f64,
     number: u64,
@@ -172,7 +172,7 @@ fn point(
     count.measured(place.rber)
 }
 
-/// Decodes some frames of one stream.
+/// Decodes `frames` frames of one stream.
 fn chunk(decoder: &mut Decoder, source: &Source, seed: u64, frames: u64, count: &Count) {
     let mut stream = rng::stream(seed, "ldpc frames");
     let mut frame: Box<Frame> = Box::new([[0; CIRCULANT]; COLUMNS]);
@@ -207,9 +207,9 @@ impl Count {
     }
 }
 
-/// A channel's answers to a zero, to be drawn.
+/// A sampler of the channel's outputs for a zero.
 struct Source {
-    /// The draws of 32 bits from which on an answer comes, and the answer.
+    /// For each output, the lowest 32-bit draw that gives it, and the output.
     answers: Vec<(u32, i8)>,
 }
 
@@ -227,7 +227,7 @@ impl Source {
     fn draw(&self, stream: &mut rng::Stream, frame: &mut Frame) {
         for bit in frame.iter_mut().flatten() {
             let draw = stream.next_u32();
-            // Chosen rather than searched: no branch to guess.
+            // Comparing with every answer avoids a branch that the processor must predict.
             *bit = self.answers.iter().fold(
                 0,
                 |answer, &(start, other)| {
@@ -238,7 +238,7 @@ impl Source {
     }
 }
 
-/// The wall clock: a budget of seconds is one of the user's.
+/// The wall clock, by which the user states a budget in seconds.
 struct Clock(Instant);
 
 impl Clock {
@@ -252,7 +252,8 @@ impl Clock {
     }
 }
 
-/// Applies a function to each of some things, several at a time; results in their order.
+/// Applies `of` to each thing, on up to `jobs` threads. Returns the results in the order of the
+/// things.
 pub fn each<T: Sync, R: Send>(things: &[T], jobs: usize, of: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicU64::new(0);
     let found = Mutex::new(Vec::new());
