@@ -1,4 +1,4 @@
-//! What a decoder is given, against closed forms.
+//! The input of a decoder, against closed forms.
 
 use ssdlab_base::math;
 use ssdlab_ldpc::channel::{Cell, Symmetric, Voltages};
@@ -27,10 +27,10 @@ fn neighbours_differ_in_one_bit_and_each_page_has_its_boundaries() {
 fn hard_decisions_err_as_gaussians_do() {
     let sigma = 0.2;
     let of = |page| Voltages { cell: Cell::Mlc, page, sigma, shift: 0.0 };
-    // The lower page: two states half a distance from its boundary, two one and a half.
+    // The lower page: two states lie half a distance from its boundary, two lie one and a half.
     let lower = (tail(0.5 / sigma) + tail(1.5 / sigma)) / 2.0;
     assert!((of(0).rber() - lower).abs() < 1e-15);
-    // The upper page: what passes both boundaries is right again.
+    // The upper page: a voltage past both boundaries reads right again.
     let outer = tail(0.5 / sigma) - tail(2.5 / sigma);
     let inner = tail(0.5 / sigma) + tail(1.5 / sigma);
     assert!((of(1).rber() - (outer + inner) / 2.0).abs() < 1e-15);
@@ -43,7 +43,7 @@ fn hard_decisions_err_as_gaussians_do() {
 fn soft_outputs_are_intervals_of_gaussians() {
     let voltages = Voltages { cell: Cell::Mlc, page: 0, sigma: 0.25, shift: 0.0 };
     let outputs = voltages.outputs(&[-0.1, 0.1]);
-    // Ones are states 0 and 1, one and a half and half a distance below the boundary.
+    // Ones are states 0 and 1. They lie one and a half and half a distance below the boundary.
     let one = [
         1.0 - (tail(1.4 / 0.25) + tail(0.4 / 0.25)) / 2.0,
         (tail(1.4 / 0.25) - tail(1.6 / 0.25) + tail(0.4 / 0.25) - tail(0.6 / 0.25)) / 2.0,
@@ -78,7 +78,7 @@ fn probabilities_sum_to_one_and_ratios_are_symmetric() {
             let whole: f64 = channel.points().iter().map(|point| point.probability).sum();
             assert!((whole - 1.0).abs() < 1e-12);
             for point in channel.points() {
-                // What a one would have answered so: e^−ratio as often.
+                // The opposite ratio has e^−ratio times the probability.
                 let other = channel.points().iter().find(|p| (p.ratio + point.ratio).abs() < 1e-8);
                 let mirrored = point.probability * math::exp(-point.ratio);
                 assert!((other.unwrap().probability / mirrored - 1.0).abs() < 1e-6);
@@ -119,7 +119,7 @@ fn states_that_lost_charge_are_sensed_with_unmoved_references() {
     assert_eq!(voltages.mean(0), 0.0);
     assert!((voltages.mean(3) - 2.8).abs() < 1e-12);
     let outputs = voltages.outputs(&[0.0]);
-    // The upper page's last boundary errs to one side, so that ones and zeros differ.
+    // The last boundary of the upper page errs to one side, so that ones and zeros differ.
     assert!((outputs.one[1] / outputs.zero[0] - 1.0).abs() > 0.05);
     assert!(((outputs.one[1] + outputs.zero[0]) / 2.0 / 0.01 - 1.0).abs() < 1e-9);
 }

@@ -1,4 +1,4 @@
-//! The fast decoder against a plain one, and the code it decodes.
+//! The fast decoder against a plain one, and the code that it decodes.
 
 use rand::Rng;
 use ssdlab_base::rng;
@@ -8,7 +8,7 @@ use ssdlab_ldpc::min_sum::normalised;
 
 const ITERATIONS: u32 = 20;
 
-/// The same rule, a check and a bit at a time, in whole numbers of 32 bits.
+/// Decodes by the same rule, one check and one bit at a time, in 32-bit integers.
 fn plain(code: &Code, bits: &mut [i32]) -> Option<u32> {
     let checks: Vec<[usize; COLUMNS]> = (0..ROWS)
         .flat_map(|row| (0..CIRCULANT).map(move |check| (row, check)))
@@ -41,7 +41,7 @@ fn plain(code: &Code, bits: &mut [i32]) -> Option<u32> {
     is_codeword(bits).then_some(ITERATIONS)
 }
 
-/// A frame of ratios of some sizes, of which about `wrong` in 100,000 have the wrong sign.
+/// Returns a frame with ratios of these sizes. About `wrong` in 100,000 have the wrong sign.
 fn drawn(seed: u64, sizes: &[i8], wrong: u32) -> Box<Frame> {
     let mut stream = rng::stream(seed, "a frame");
     let mut frame: Box<Frame> = Box::new([[0; CIRCULANT]; COLUMNS]);
@@ -73,7 +73,7 @@ fn the_decoder_equals_a_plain_one_bit_for_bit() {
             decoded += u32::from(expected.is_some());
         }
     }
-    // Neither all of them nor none, so that both ways out were tried.
+    // Some frames decode and some fail, so that the test covers both results.
     assert!((3..=9).contains(&decoded), "{decoded} of 12");
 }
 
@@ -100,11 +100,11 @@ fn the_code_is_regular_without_cycles_of_four() {
     pairs.dedup();
     assert_eq!(pairs.len(), all, "no two bits share two checks");
     assert_eq!(Code::flash(), code, "the same each time");
-    // Drawn without a choice, columns would close some hundred and fifty.
+    // Columns drawn without selection would close about 150 cycles.
     assert!(code.sixes() < 40, "{}", code.sixes());
 }
 
-/// A random codeword, by elimination; and the dimension of the code.
+/// Returns a random codeword, by elimination, and the dimension of the code.
 fn codeword(code: &Code, seed: u64) -> (Vec<bool>, usize) {
     let words = BITS / 64;
     let mut rows: Vec<Vec<u64>> = Vec::new();

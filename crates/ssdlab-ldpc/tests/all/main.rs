@@ -1,4 +1,4 @@
-//! What of the derivation can be held against closed forms, published figures, or a plainer way.
+//! The derivation against closed forms, published figures and simpler methods.
 
 mod channel;
 mod decoder;

@@ -27,7 +27,7 @@ fn frames_fail_above_the_threshold_and_decode_below() {
     // Min-sum's threshold is 0.00936.
     let found = measured(&[0.0102, 0.0088, 0.0066], Budget::Frames(400), 1, 2);
     let [above, about, below] = &found[..] else { panic!("{found:?}") };
-    // A point ends at a hundred failures, once its round is over.
+    // A point ends at a hundred failures, after its round.
     assert_eq!((above.frames, above.rate > 0.9), (256, true), "{above:?}");
     assert_eq!(about.frames, 400);
     assert!(about.rate > 0.05 && about.rate < 0.4, "{about:?}");
@@ -73,14 +73,14 @@ fn what_was_measured_before_a_stop_is_kept() {
     let plan = Plan { curves: &curves, channel: &binary, budget, seed: 1, jobs: 1 };
     let (found, partial) = measure(&plan, &Hooks { stop: &stop, note: &note });
     assert!(partial);
-    // Chunks of sixteen: the one that was begun is ended.
+    // A chunk has sixteen frames. The measurement finishes the chunk that it has begun.
     assert_eq!((found[0][0].frames, found[1].len()), (64, 0));
     assert!(shares.lock().unwrap().iter().all(|share| (0.0..=1.0).contains(share)));
 }
 
 #[test]
 fn a_fall_is_carried_on_through_the_points_that_made_it() {
-    // Frames that fail as soon as more than 330 bits are wrong: the binomial tail itself.
+    // A frame fails if more than 330 bits are wrong: the binomial tail itself.
     let point = |rber: f64| {
         let rate = tail::at_least(36_864, 331, rber);
         let frames = (200.0 / rate) as u64;

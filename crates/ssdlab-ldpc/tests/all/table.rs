@@ -1,4 +1,4 @@
-//! The table that the simulator reads, derived anew; and the ledger it stands in.
+//! The table that the simulator reads, derived again, and the ledger that holds it.
 
 use std::sync::atomic::AtomicBool;
 
@@ -37,7 +37,7 @@ fn the_simulators_table_is_what_is_derived() {
     assert_eq!((published(1), published(7)), (Some(LDPC_CAPABILITY[0]), Some(LDPC_CAPABILITY[6])));
     assert_eq!(ledger.bch.published, BCH_CAPABILITY);
     assert_eq!(ledger.levels.iter().map(|l| l.transfer_bits).max(), Some(3));
-    // The page that is shown decodes least.
+    // The page shown decodes least.
     let shown = &ledger.pages[ledger.page].corrected;
     let other = &ledger.pages[0].corrected;
     assert!(shown.iter().zip(other).all(|(shown, other)| *shown <= other * (1.0 + 1e-4)));
@@ -61,7 +61,7 @@ fn cells_of_three_bits_decode_the_same_where_every_state_has_a_boundary() {
 
 #[test]
 fn seven_references_evenly_spaced_decode_little_less_unless_they_crowd() {
-    // What docs/concepts/ldpc.md says of placement.
+    // The figures of docs/concepts/ldpc.md on placement.
     let read = Read::new(Cell::Mlc, 1, 0.0);
     let decoded = |spacing: f64| {
         let offsets: Vec<f64> = (-3..=3).map(|k| f64::from(k) * spacing).collect();

@@ -7,7 +7,7 @@ use ssdlab_ldpc::tail::{at_least, at_most, interval};
 
 #[test]
 fn tails_have_the_digits_of_exact_fractions() {
-    // Summed as fractions of whole numbers.
+    // Exact sums of fractions of integers.
     let known = [
         (10, 3, 0.2, 0.322_200_473_6),
         (10, 1, 0.2, 0.892_625_817_6),
@@ -33,7 +33,7 @@ fn bch_is_within_two_percent_of_what_is_printed() {
 
 #[test]
 fn intervals_are_those_of_clopper_and_pearson() {
-    // 1 − 0.025^(1/10); and two of their tables.
+    // 1 − 0.025^(1/10), and two values of Clopper's and Pearson's tables.
     let known =
         [(10, 0, 0.0, 0.308_50), (20, 5, 0.086_57, 0.491_05), (100, 10, 0.049_00, 0.176_22)];
     for (n, count, least, most) in known {

@@ -1,4 +1,4 @@
-//! Density evolution against thresholds that papers print.
+//! Density evolution against published thresholds.
 
 use ssdlab_base::math;
 use ssdlab_ldpc::channel::{Point, Symmetric};
@@ -11,7 +11,7 @@ use ssdlab_ldpc::sum_product::SumProduct;
 
 const HALF: Ensemble = Ensemble { bit: 3, check: 6 };
 
-/// A Gaussian channel of deviation `sigma` for bits of ±1, in 800 steps.
+/// Returns a Gaussian channel of deviation `sigma` for bits of ±1, in 801 points.
 fn gaussian(sigma: f64) -> Symmetric {
     let (mean, width) = (2.0 / (sigma * sigma), 2.0 / sigma);
     let step = 16.0 * width / 800.0;
@@ -35,7 +35,7 @@ fn sum_product_has_the_thresholds_of_richardson_and_urbanke() {
     near(threshold(0.06, 0.11, binary), 0.084, 0.005);
     let noisy = |sigma: f64| evolution.decodes(HALF, &gaussian(sigma));
     near(threshold(0.8, 0.95, noisy), 0.8809, 0.003);
-    // (4, 8), Table II there.
+    // (4, 8): Richardson and Urbanke, Table II.
     let four = Ensemble { bit: 4, check: 8 };
     let binary = |p: f64| evolution.decodes(four, &Symmetric::binary(p));
     near(threshold(0.06, 0.11, binary), 0.0767, 0.006);
@@ -82,7 +82,7 @@ fn the_shift_is_that_of_the_normal_approximation() {
     let (capacity, dispersion) = of(found);
     let carried = capacity - (dispersion / n).sqrt() * 7.941_345 + math::log2(n) / (2.0 * n);
     assert!((carried - of(start).0).abs() < 1e-7);
-    // A longer shift for rarer failures, and none for half of the frames but for the logarithm.
+    // Rarer failures need a longer shift. At half of the frames, only the logarithm remains.
     assert!(shifted(start, 1e-6, Symmetric::binary) > found);
     near(shifted(start, 0.5, Symmetric::binary), start, 0.01);
 }
