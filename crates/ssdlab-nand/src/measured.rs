@@ -111,9 +111,9 @@ pub struct Row {
 pub struct Wrong {
     /// The row's number from 0.
     pub row: Option<usize>,
-    /// What was found.
+    /// The value that was found.
     pub got: String,
-    /// What was expected.
+    /// The values that are accepted.
     pub expected: String,
 }
 

@@ -102,7 +102,7 @@ mod tests {
     const MSB: PageType = PageType(2);
 
     /// Returns the wordline that may be programmed next, for each type. The block has five
-    /// wordlines (as in Fig. 7 of PA-SSD) and so many legally programmed pages of each type.
+    /// wordlines (as in Fig. 7 of PA-SSD) and this number of legally programmed pages of each type.
     fn candidates(programmed: [u16; 3]) -> [Option<u16>; 3] {
         let mut block = Progress::new(3, 5);
         for (at, &count) in programmed.iter().enumerate() {
