@@ -1,8 +1,9 @@
-//! Memory that will be needed soon, asked for before it is.
+//! Hints about memory that the program uses soon.
 
-/// Asks the processor for the line of memory in which an entry of a table lies, without waiting for
-/// it: who looks it up a little later finds it near. Nothing is read, so nothing can come to depend
-/// on it; of an entry beyond the table, and on a processor that cannot be asked, nothing happens.
+/// Prefetches the cache line that holds entry `at` of `table`, and does not wait for it.
+/// A later lookup then finds the entry in the cache. The hint reads no value, so no result can
+/// depend on it. It does nothing for an index beyond the table, or on a processor other than
+/// x86-64.
 #[inline(always)]
 pub fn fetch<T>(table: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -15,10 +16,9 @@ pub fn fetch<T>(table: &[T], at: usize) {
     let _ = (table, at);
 }
 
-/// Tells the system that a table of zeros will be touched all over, so that it may give larger
-/// pages for it: of a table of gigabytes that is looked up at random the system's own tables are
-/// looked up, too, with pages of 4 KiB. Nothing changes but how memory is given; elsewhere than on
-/// Linux nothing happens.
+/// Tells the system that the program will touch all of `table`, so that it may use huge pages.
+/// Random lookups in a table of gigabytes also miss in the page tables if pages have 4 KiB. The
+/// contents stay the same. The function does nothing on systems other than Linux.
 pub fn expect_all<T>(table: &mut [T]) {
     #[cfg(target_os = "linux")]
     {

@@ -1,10 +1,10 @@
-//! Named choices: an enum of which each variant has a name and a config of its own, written as the
-//! bare name (`scheduler = "fifo"`) or as a table with that one name (`scheduler = { dlv = { .. }
-//! }`).
+//! Named choices: an enum where each variant has a name and its own config.
+//! A config writes a choice as the bare name (`scheduler = "fifo"`), or as a table with that one
+//! name (`scheduler = { dlv = { .. } }`).
 //!
-//! Serde's derive refuses the bare name for a variant that has settings, and its untagged and
-//! internally tagged enums lose the position of what is wrong. [`choice!`](crate::choice!) accepts
-//! both forms for every variant, reads the settings in place, and tells the schema the names.
+//! Serde's derive refuses the bare name for a variant that has settings. Its untagged and
+//! internally tagged enums lose the position of an error. [`choice!`](crate::choice!) accepts both
+//! forms for every variant, reads the settings in place, and adds the names to the schema.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,11 +18,11 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Vi
 #[doc(hidden)]
 pub use {schemars, serde};
 
-/// Declares an enum of named choices, each with a config of its own.
+/// Declares an enum of named choices, where each choice has its own config.
 ///
 /// Every config implements `Clone`, `Debug`, `PartialEq`, `Serialize`, `Deserialize` and
-/// `JsonSchema`; the default's also `Default`. A config without settings is `struct Nothing {}`
-/// (with braces), and its choice is written as the bare name.
+/// `JsonSchema`. The config of the default choice also implements `Default`. A config without
+/// settings is `struct Nothing {}` (with braces); a file writes its choice as the bare name.
 ///
 /// The enum gets `Clone`, `Debug`, `PartialEq`, `Default`, `Serialize`, `Deserialize`,
 /// `JsonSchema`, the constant `NAMES` and the method `name`.
@@ -71,7 +71,7 @@ macro_rules! choice {
             /// The names under which these choices are written.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),+];
 
-            /// The name under which this choice is written.
+            /// Returns the name under which a config writes this choice.
             pub fn name(&self) -> &'static str {
                 match self {
                     $($Enum::$Variant(_) => stringify!($name),)+
@@ -82,7 +82,7 @@ macro_rules! choice {
         impl ::std::default::Default for $Enum {
             #[allow(dead_code)]
             fn default() -> Self {
-                // One maker a name, so that a default that is no choice does not compile.
+                // One constructor per name: a default that is not a choice does not compile.
                 $(fn $name(config: $Config) -> $Enum {
                     $Enum::$Variant(config)
                 })+
@@ -159,21 +159,21 @@ macro_rules! choice {
     };
 }
 
-/// What [`choice!`](crate::choice!) implements: making a choice from its name.
+/// Implemented by [`choice!`](crate::choice!): makes a choice from its name.
 #[doc(hidden)]
 pub trait Named: Sized {
-    /// The names of all choices.
+    /// Returns the names of all choices.
     fn names() -> &'static [&'static str];
 
-    /// The choice `name` with no setting given.
+    /// Returns the choice `name` when no setting is given.
     fn bare<E: Error>(name: &'static str) -> Result<Self, E>;
 
-    /// The choice `name` with the settings that the map holds next.
+    /// Returns the choice `name` with the settings that the map holds next.
     fn with<'de, A: MapAccess<'de>>(name: &'static str, settings: &mut A)
     -> Result<Self, A::Error>;
 }
 
-/// A config of which no setting is given: its defaults, or the first key that has none.
+/// Returns a config from its defaults alone; fails at the first key that has no default.
 #[doc(hidden)]
 pub fn unset<'de, T: Deserialize<'de>, E: Error>() -> Result<T, E> {
     T::deserialize(MapDeserializer::new(empty::<(&str, &str)>()))
@@ -238,7 +238,7 @@ fn known<E: Error>(name: &str, names: &'static [&'static str]) -> Result<&'stati
     found.copied().ok_or_else(|| E::unknown_variant(name, names))
 }
 
-/// Writes a choice: the bare name if its config holds nothing, else the table.
+/// Writes a choice: the bare name if its config has no settings, else the table.
 #[doc(hidden)]
 pub fn write<T: serde::Serialize, S: serde::Serializer>(
     serializer: S,
@@ -252,14 +252,14 @@ pub fn write<T: serde::Serialize, S: serde::Serializer>(
     }
 }
 
-/// The text of doc comments, its lines trimmed.
+/// Returns the text of doc comments, with each line trimmed.
 #[doc(hidden)]
 pub fn doc(lines: &[&str]) -> String {
     let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
     lines.join("\n").trim().to_owned()
 }
 
-/// The schema of a choice: each name bare, and each as a table with that name alone.
+/// Returns the schema of a choice: each name bare, and each name as the one key of a table.
 #[doc(hidden)]
 pub fn schema(doc: String, choices: Vec<(&'static str, String, Schema)>) -> Schema {
     let names: BTreeSet<&str> = choices.iter().map(|(name, ..)| *name).collect();

@@ -1,11 +1,11 @@
-//! The one line that a user sees when an input is wrong.
+//! The one-line error message for an invalid input.
 
 use std::fmt;
 
-/// What is wrong with an input: where, what was found, what was expected.
+/// An invalid input: where it is, what was found, and what was expected.
 ///
-/// Its `Display` is one line: `FILE:LINE:COL: WHAT: got GOT, expected EXPECTED (HINT)`, with the
-/// parts that are not known left out.
+/// `Display` writes one line: `FILE:LINE:COL: WHAT: got GOT, expected EXPECTED (HINT)`. It leaves
+/// out the parts that are not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
     /// The file, or the argument (`--set gc.threshold=2`), that holds the fault.
@@ -14,53 +14,53 @@ pub struct Fault {
     pub line: Option<u64>,
     /// The column, counted from 1 in characters.
     pub column: Option<u64>,
-    /// What is wrong, or the name of the key or field that is wrong.
+    /// The key or field that is wrong, or a description of the fault.
     pub what: String,
-    /// What was found.
+    /// The value that was found.
     pub got: Option<String>,
-    /// What was expected.
+    /// The values that are accepted.
     pub expected: Option<String>,
-    /// What would mend it, such as the nearest valid spelling.
+    /// How to correct the input, such as the nearest valid spelling.
     pub hint: Option<String>,
 }
 
 impl Fault {
-    /// A fault in `source`, of which `what` says the nature.
+    /// Returns a fault in `source`; `what` names the wrong key or describes the fault.
     pub fn new(source: impl Into<String>, what: impl Into<String>) -> Fault {
         Fault { source: source.into(), what: what.into(), ..Fault::default() }
     }
 
-    /// At this line, counted from 1.
+    /// Sets the line, counted from 1.
     pub fn line(mut self, line: u64) -> Fault {
         self.line = Some(line);
         self
     }
 
-    /// At this column, counted from 1.
+    /// Sets the column, counted from 1 in characters.
     pub fn column(mut self, column: u64) -> Fault {
         self.column = Some(column);
         self
     }
 
-    /// What was found.
+    /// Sets the value that was found, cut to a printable length.
     pub fn got(mut self, got: impl fmt::Display) -> Fault {
         self.got = Some(shorten(&got.to_string()));
         self
     }
 
-    /// What was expected.
+    /// Sets the values that are accepted.
     pub fn expected(mut self, expected: impl fmt::Display) -> Fault {
         self.expected = Some(clean(&expected.to_string()));
         self
     }
 
-    /// What would mend it.
+    /// Sets the hint on how to correct the input.
     pub fn hint(mut self, hint: impl fmt::Display) -> Fault {
         self.hint = Some(clean(&hint.to_string()));
         self
     }
 
-    /// The hint "did you mean …?" if a candidate is near what was typed.
+    /// Adds the hint "did you mean …?" if a candidate is spelled almost like `typed`.
     pub fn suggest<'a>(self, typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Fault {
         match nearest(typed, candidates) {
             Some(near) => self.hint(format!("did you mean {near:?}?")),
@@ -97,7 +97,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// The candidate nearest in spelling to `typed`, if one is near enough to be meant.
+/// Returns the candidate nearest in spelling to `typed`, or `None` if all differ too much.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let far = typed.chars().count().max(3) / 3 + 1;
     candidates
@@ -108,8 +108,8 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, name)| name)
 }
 
-/// Returns what an error of the system says, without the number that Rust adds: it says nothing
-/// that the words do not.
+/// Returns the text of a system error without the error number that Rust appends. The number adds
+/// nothing to the words.
 pub fn reason(error: impl fmt::Display) -> String {
     const NUMBER: &str = " (os error ";
     let text = error.to_string();
@@ -124,7 +124,7 @@ pub fn reason(error: impl fmt::Display) -> String {
     plain
 }
 
-/// What was found, on one line and of a length fit to print.
+/// Returns `found` on one line, cut to at most 80 characters.
 fn shorten(found: &str) -> String {
     const LONGEST: usize = 80;
     let clean = clean(found);
@@ -138,13 +138,13 @@ fn shorten(found: &str) -> String {
 /// Checks an invariant.
 ///
 /// # Errors
-/// What is wrong, if the invariant is broken.
+/// Returns the text of `what` if the invariant does not hold.
 #[inline]
 pub fn ensure(is_true: bool, what: impl FnOnce() -> String) -> Result<(), String> {
     if is_true { Ok(()) } else { Err(what()) }
 }
 
-/// A text on one line: no control characters, which may come from a file.
+/// Returns a text on one line: replaces control characters, which may come from a file.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

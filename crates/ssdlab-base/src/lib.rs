@@ -1,6 +1,8 @@
-//! What every room of the house stands on: units of time and size with their written form
-//! (`"45us"`, `"16KiB"`), named streams of chance, mathematics that gives the same bits on every
-//! machine, and the one-line error that a user sees.
+//! The base of every other crate:
+//! - units of time and size with their written form (`"45us"`, `"16KiB"`),
+//! - named streams of random numbers,
+//! - mathematics that gives the same bits on every machine,
+//! - the one-line error message that a user sees.
 
 pub mod ahead;
 pub mod choice;

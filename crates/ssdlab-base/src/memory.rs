@@ -1,13 +1,14 @@
-//! How much memory there is to be had.
+//! How much memory this process can still use.
 
 use std::fmt;
 use std::fs::read_to_string;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the control groups of a version are, and what in each says how much it may take, how much
-/// it has, and how much of that is pages of files: those that were used once, and those that were
-/// used again.
+/// The file names of one version of Linux control groups.
+/// `mount` is the folder of the groups. `most` holds a group's limit, and `taken` the memory that
+/// it uses. `dropped` names the two counters of file pages in `memory.stat`: pages used once, and
+/// pages used again.
 struct Groups {
     mount: &'static str,
     most: &'static str,
@@ -28,36 +29,36 @@ const FIRST: Groups = Groups {
     dropped: ["total_inactive_file", "total_active_file"],
 };
 
-/// A bound on memory, and what sets it.
+/// A bound on memory, and its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// The bound, in bytes.
     pub bytes: u64,
-    /// What sets it, in words.
+    /// The cause of the bound, in words.
     pub of: &'static str,
 }
 
-/// What this process may still take, as far as the system tells.
+/// The memory that this process may still take, as far as the system reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// What may become resident: of the machine's memory and of each control group that it is in.
+    /// The bound on resident memory: of the machine and of each control group above the process.
     pub resident: Option<Limit>,
-    /// What may be reserved, touched or not: `ulimit -v` and `ulimit -d`, and a machine that
-    /// promises no more than it has.
+    /// The bound on reserved memory, touched or not. `ulimit -v`, `ulimit -d` and a machine without
+    /// overcommit set it.
     pub reserved: Option<Limit>,
-    /// What one table may reserve: a machine that refuses what is larger than all of its memory.
+    /// The bound on one table: the machine may refuse a table larger than all its memory and swap.
     pub table: Option<Limit>,
 }
 
 impl Left {
-    /// The bound on memory that is reserved and will all be touched.
+    /// Returns the bound on memory that the process reserves and then touches completely.
     pub fn least(&self) -> Option<Limit> {
         self.resident.into_iter().chain(self.reserved).min_by_key(|limit| limit.bytes)
     }
 }
 
-/// What this process may still take: what the system leaves, less what was reserved and is not in
-/// use.
+/// Returns the memory that this process may still take: what the system reports, minus the reserved
+/// bytes that are not in use yet.
 pub fn left() -> Left {
     let mut left = of(|path| read_to_string(path).ok());
     if let Some(limit) = &mut left.resident {
@@ -66,19 +67,19 @@ pub fn left() -> Left {
     left
 }
 
-/// Bytes that were reserved and are not in use yet.
+/// Bytes that are reserved and not in use yet.
 static RESERVED: AtomicU64 = AtomicU64::new(0);
 
-/// Memory that a library is going to use. It counts as taken from the start; the part that is in
-/// use already is counted by the system alone.
+/// Memory that a library is going to use. It counts as taken from the start.
+/// [`use_up`](Reserved::use_up) removes the bytes in use, which the system counts itself.
 #[derive(Debug)]
 pub struct Reserved(u64);
 
 impl Reserved {
-    /// Reserves memory.
+    /// Reserves `bytes` bytes.
     ///
     /// # Errors
-    /// When there is less left.
+    /// Fails if less memory is left.
     pub fn new(bytes: u64) -> Result<Reserved, Lacking> {
         if let Some(left) = left().least()
             && left.bytes < bytes
@@ -89,7 +90,7 @@ impl Reserved {
         Ok(Reserved(bytes))
     }
 
-    /// Counts that so much more is in use.
+    /// Counts `bytes` more of the reserved bytes as in use.
     pub fn use_up(&mut self, bytes: u64) {
         let used = bytes.min(self.0);
         if used > 0 {
@@ -105,7 +106,7 @@ impl Drop for Reserved {
     }
 }
 
-/// Watches memory that grows by an unknown amount: it checks from time to time that some is left.
+/// Watches memory that grows by an unknown amount: checks now and then that some memory is left.
 #[derive(Debug)]
 pub struct Growing {
     /// Bytes of growth until the next check.
@@ -113,22 +114,23 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// The least growth between two checks.
+    /// The least growth between two checks, in bytes.
     const STEP: u64 = 1 << 20;
-    /// The part of what is left that may grow until the next check: several may grow at a time.
+    /// The divisor of the memory left: 1/16 of it may grow before the next check, because several
+    /// structures may grow at once.
     const PART: u64 = 16;
-    /// What must be left at a check.
+    /// The memory that must be left at a check, in bytes.
     const LEAST: u64 = 8 << 20;
 
-    /// Nothing has grown yet.
+    /// Returns a watch with no growth so far.
     pub const fn new() -> Growing {
         Growing { rest: Growing::STEP }
     }
 
-    /// Counts that memory has grown by so many bytes at most.
+    /// Counts at most `bytes` bytes of growth.
     ///
     /// # Errors
-    /// When less is left than [`Growing::LEAST`].
+    /// Fails if less than [`Growing::LEAST`] is left.
     #[inline]
     pub fn by(&mut self, bytes: u64) -> Result<(), Lacking> {
         if bytes < self.rest {
@@ -139,7 +141,7 @@ impl Growing {
             self.rest = u64::MAX;
             return Ok(());
         };
-        // Each check reads several files: it is seldom where much is left.
+        // Each check reads several files, so checks are rare while much memory is left.
         self.rest = (left.bytes / Growing::PART).max(Growing::STEP);
         if left.bytes < Growing::LEAST {
             return Err(Lacking { need: Growing::LEAST, left });
@@ -154,12 +156,12 @@ impl Default for Growing {
     }
 }
 
-/// Less memory than is needed.
+/// The error that less memory is left than is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lacking {
-    /// Bytes that are needed, at least.
+    /// The least number of bytes that is needed.
     pub need: u64,
-    /// What is left.
+    /// The memory that is left.
     pub left: Limit,
 }
 
@@ -167,7 +169,7 @@ impl fmt::Display for Lacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Lacking { need, left: Limit { bytes, of } } = self;
         let (need, left) = (rounded(*need), rounded(*bytes));
-        // Two figures that look the same would contradict it.
+        // Two equal numbers would contradict the message.
         let left = if need == left { format!("fewer than {left}") } else { left };
         write!(f, "at least {need} are needed, and {left} are left ({of})")
     }
@@ -175,7 +177,7 @@ impl fmt::Display for Lacking {
 
 impl std::error::Error for Lacking {}
 
-/// The number of kibibytes behind a name, in bytes.
+/// Returns the value of the entry `name`, which is in kibibytes, as bytes.
 fn kibibytes(about: &str, name: &str) -> Option<u64> {
     let rest = about.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     rest.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1 << 10)
@@ -193,7 +195,8 @@ fn of(read: impl Fn(&str) -> Option<String>) -> Left {
             "" => Some(&SECOND),
             _ => controllers.split(',').any(|one| one == "memory").then_some(&FIRST),
         };
-        // A group may take what those above it may; some see themselves at the top.
+        // The limit of a parent group also binds the group. In a container, a group may see itself
+        // as the root.
         groups.into_iter().flat_map(|groups| {
             Path::new(path).ancestors().filter_map(|path| of_group(groups, path, &read))
         })
@@ -220,7 +223,7 @@ fn of(read: impl Fn(&str) -> Option<String>) -> Left {
     }
 }
 
-/// What the process's own limits leave of its address space and its data.
+/// Returns the room that the process's own limits leave for its address space and its data.
 fn of_process(read: impl Fn(&str) -> Option<String>) -> Vec<Limit> {
     let limits = read("/proc/self/limits").unwrap_or_default();
     let taken = read("/proc/self/status").unwrap_or_default();
@@ -235,7 +238,7 @@ fn of_process(read: impl Fn(&str) -> Option<String>) -> Vec<Limit> {
     address_space.into_iter().chain(data).collect()
 }
 
-/// What a group may still take, if it may not take what it likes.
+/// Returns the bytes that a group may still take, or `None` if it has no limit.
 fn of_group(groups: &Groups, path: &Path, read: impl Fn(&str) -> Option<String>) -> Option<u64> {
     let folder = format!("{}{}", groups.mount, path.display());
     let about = |name: &str| read(&format!("{}/{name}", folder.trim_end_matches('/')));
@@ -246,12 +249,12 @@ fn of_group(groups: &Groups, path: &Path, read: impl Fn(&str) -> Option<String>)
         let mut lines = about.lines().filter_map(|line| line.split_once(' '));
         lines.find(|(name, _)| *name == wanted)?.1.parse::<u64>().ok()
     });
-    // Half of what was used again is in use: programs and libraries.
+    // About half of the pages used again belong to programs and libraries, and stay in use.
     let dropped = once.unwrap_or(0) + again.unwrap_or(0) / 2;
     Some(most.saturating_sub(taken.saturating_sub(dropped)))
 }
 
-/// Bytes as they are told: to two digits or more.
+/// Formats a number of bytes for a message, in MB or GB.
 pub fn rounded(bytes: u64) -> String {
     let [mega, giga] = [1e6, 1e9].map(|unit| bytes as f64 / unit);
     if giga >= 1.0 { format!("{giga:.1} GB") } else { format!("{mega:.0} MB") }
@@ -287,7 +290,7 @@ mod tests {
             ])
         };
         assert_eq!(second("max\n", "max\n"), Some(5 << 10));
-        // Of a thousand 600 can be dropped.
+        // Of 1000 bytes in use, the system can drop 600.
         assert_eq!(second("3000\n", "max\n"), Some(2600));
         assert_eq!(second("3000\n", "1900\n"), Some(900));
     }

@@ -1,7 +1,7 @@
-//! Quantities as they are written in a config: a number and its unit, `"45us"`, `"16KiB"`,
-//! `"333MB/s"`; shares as a number from 0 to 1 or with a percent sign, `0.07` or `"7%"`.
+//! Quantities in a config: a number with its unit, such as `"45us"`, `"16KiB"` or `"333MB/s"`.
+//! A share is a number from 0 to 1 or a percentage: `0.07` or `"7%"`.
 //!
-//! A bare number without a unit is refused: a config cannot lie about its units.
+//! A number without a unit is an error, so no value is ambiguous.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::units::{Bytes, BytesPerSecond, Nanos};
 
-/// A unit's spelling and how many base units it holds.
+/// The spelling of a unit, and the number of base units in it.
 type Unit = (&'static str, f64);
 
 const TIME_UNITS: &[Unit] = &[
@@ -49,8 +49,8 @@ const RATE_UNITS: &[Unit] = &[
     ("GiB/s", 1_073_741_824.0),
 ];
 
-/// Reads a number followed by one of `units`; the value in base units, rounded to the nearest, and
-/// at least `least`.
+/// Reads a number that is followed by one of `units`. Returns the value in base units, rounded to
+/// the nearest; it must be at least `least`.
 fn parse(text: &str, units: &[Unit], least: u64, expected: &'static str) -> Result<u64, String> {
     let text = text.trim();
     let wrong = || format!("invalid value {text:?}, expected {expected}");
@@ -66,7 +66,7 @@ fn parse(text: &str, units: &[Unit], least: u64, expected: &'static str) -> Resu
     };
     let (_, factor) = units.iter().find(|(name, _)| *name == unit).ok_or_else(unknown)?;
     let value = number * factor;
-    // Beyond 2^53 a double no longer tells neighbouring integers apart.
+    // Beyond 2^53, a double cannot distinguish neighboring integers.
     if (least as f64..=9.2e18).contains(&value.round()) {
         Ok(value.round() as u64)
     } else {
@@ -74,7 +74,7 @@ fn parse(text: &str, units: &[Unit], least: u64, expected: &'static str) -> Resu
     }
 }
 
-/// `value` with the largest unit that divides it.
+/// Formats `value` with the first of the `preferred` units that divides it, else in base units.
 fn print(value: u64, units: &[Unit], preferred: &[&str]) -> String {
     let named = |name: &str| units.iter().find(|(spelling, _)| *spelling == name);
     let divides = |factor: f64| value != 0 && value.is_multiple_of(factor as u64);
@@ -164,25 +164,25 @@ quantity!(
     BytesPerSecond::new
 );
 
-/// A part of a whole, from 0 to 1. Written `0.07` or `"7%"`.
+/// A part of a whole, from 0 to 1. A config writes `0.07` or `"7%"`.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
 pub struct Share(f64);
 
 const SHARE_EXPECTED: &str = "a share from 0 to 1, or a percentage such as \"7%\"";
 
 impl Share {
-    /// The share `value`, which must lie between 0 and 1.
+    /// Returns the share `value`. Panics if `value` is not between 0 and 1.
     pub const fn new(value: f64) -> Share {
         assert!(value >= 0.0 && value <= 1.0, "a share lies between 0 and 1");
         Share(value)
     }
 
-    /// The share as a number from 0 to 1.
+    /// Returns the share as a number from 0 to 1.
     pub const fn get(self) -> f64 {
         self.0
     }
 
-    /// This share of `whole`, rounded to the nearest whole number.
+    /// Returns this share of `whole`, rounded to the nearest whole number.
     pub fn of(self, whole: u64) -> u64 {
         (self.0 * whole as f64).round() as u64
     }
@@ -259,10 +259,10 @@ impl JsonSchema for Share {
     }
 }
 
-/// Reads a finite number; NaN and infinity are refused.
+/// Reads a finite number and refuses NaN and infinity.
 ///
 /// # Errors
-/// When the number is not finite, or is none.
+/// Fails if the value is not a number or not finite.
 pub fn finite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let value = f64::deserialize(deserializer)?;
     if value.is_finite() {

@@ -1,30 +1,30 @@
-//! The flag that tells work to stop.
+//! The flag that tells running work to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that is set once and read by whoever works. Its copies are one flag.
+/// A flag that is set once; running work reads it. All clones share one flag.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Returns the flag that this is.
+    /// Returns a `Stop` that shares `flag`.
     pub fn of(flag: &Arc<AtomicBool>) -> Stop {
         Stop(Arc::clone(flag))
     }
 
-    /// Tells all who share it to stop.
+    /// Tells all holders of the flag to stop.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to stop.
+    /// Returns whether to stop.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What is to be done is the same, whoever may stop it.
+/// All flags compare equal: two orders with the same work are equal, whichever flag can stop them.
 impl PartialEq for Stop {
     fn eq(&self, _: &Stop) -> bool {
         true

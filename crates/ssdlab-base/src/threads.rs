@@ -1,20 +1,20 @@
-//! Threads where the system may give no more: a limit on processes, or no memory for a stack.
+//! Threads on a system that may refuse one: a limit on processes, or no memory for a stack.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder, JoinHandle};
 
 use crate::{Fault, reason};
 
-/// Threads that are being started.
+/// The number of threads that are being started.
 static STARTING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a thread is being started: Rust aborts if there is no memory for its handle, which no
-/// allocator of ours is asked for.
+/// Returns whether a thread is being started. Rust aborts if there is no memory for the thread's
+/// handle, and does not ask our allocator for it.
 pub fn is_starting() -> bool {
     STARTING.load(Ordering::SeqCst) > 0
 }
 
-/// Starts a thread.
+/// Starts a thread, and counts it while it starts.
 fn start<T>(spawn: impl FnOnce() -> T) -> T {
     STARTING.fetch_add(1, Ordering::SeqCst);
     let started = spawn();
@@ -22,8 +22,8 @@ fn start<T>(spawn: impl FnOnce() -> T) -> T {
     started
 }
 
-/// Does `work` in up to `count` threads at once, of which this is one. Where the system gives
-/// fewer, fewer do it: `work` takes the next piece of something until none is left.
+/// Runs `work` in up to `count` threads at once, including the calling thread. If the system
+/// refuses a thread, fewer threads run it: each call of `work` takes pieces until none is left.
 pub fn in_up_to(count: usize, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for _ in 1..count {
@@ -35,10 +35,10 @@ pub fn in_up_to(count: usize, work: impl Fn() + Sync) {
     });
 }
 
-/// Begins `work` in a thread of its own.
+/// Starts `work` in its own thread.
 ///
 /// # Errors
-/// When the system gives no thread.
+/// Fails if the system refuses the thread.
 pub fn begin<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Fault> {

@@ -1,12 +1,13 @@
-//! Moments, spans and sizes.
+//! Points in time, durations and sizes.
 //!
-//! A moment plus a span is a moment, a moment minus a moment is a span; nothing else compiles.
+//! A time plus a duration is a time, and a time minus a time is a duration. Other sums and
+//! differences of the two do not compile.
 
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// A moment of simulated time, in nanoseconds since the run began; kept as that number.
+/// A point in simulated time, in nanoseconds since the run began. Serialized as that number.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
 )]
@@ -14,22 +15,22 @@ use serde::{Deserialize, Serialize};
 pub struct SimTime(u64);
 
 impl SimTime {
-    /// The moment at which a run begins.
+    /// The time at which a run begins.
     pub const START: SimTime = SimTime(0);
-    /// A moment that never comes: the time of a timer that is not set.
+    /// A time that never comes: the time of a timer that is not set.
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
-    /// The moment `ns` nanoseconds after the start.
+    /// Returns the time `ns` nanoseconds after the start of the run.
     pub const fn from_ns(ns: u64) -> SimTime {
         SimTime(ns)
     }
 
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the start of the run.
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
-    /// The span since `earlier`, zero if `earlier` is later.
+    /// Returns the duration since `earlier`, or zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: SimTime) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
@@ -56,82 +57,82 @@ impl Sub for SimTime {
     }
 }
 
-/// A moment on the cells' clock, which may run faster than the run's: in nanoseconds since the run
-/// began, negative before; kept as that number.
+/// A time on the clock of the cells, which may run faster than simulated time. In nanoseconds since
+/// the run began, and negative before it. Serialized as that number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CellTime(i64);
 
 impl CellTime {
-    /// The moment at which a run begins.
+    /// The time at which a run begins.
     pub const START: CellTime = CellTime(0);
 
-    /// The moment `ns` nanoseconds after the start.
+    /// Returns the time `ns` nanoseconds after the start of the run.
     pub const fn from_ns(ns: i64) -> CellTime {
         CellTime(ns)
     }
 
-    /// Nanoseconds since the start.
+    /// Returns the nanoseconds since the start of the run.
     pub const fn as_ns(self) -> i64 {
         self.0
     }
 
-    /// The span since `earlier`, zero if `earlier` is later.
+    /// Returns the duration since `earlier`, or zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: CellTime) -> Nanos {
         let span = self.0.saturating_sub(earlier.0);
         Nanos(if span > 0 { span as u64 } else { 0 })
     }
 }
 
-/// A span of simulated time, in nanoseconds. Written with a unit: `"45us"`, `"3.5ms"`, `"90d"`.
+/// A duration in nanoseconds. A config writes it with a unit: `"45us"`, `"3.5ms"`, `"90d"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Nanos(u64);
 
 impl Nanos {
-    /// No time at all.
+    /// The duration zero.
     pub const ZERO: Nanos = Nanos(0);
 
-    /// A span of `ns` nanoseconds.
+    /// Returns a duration of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Nanos {
         Nanos(ns)
     }
 
-    /// A span of `us` microseconds.
+    /// Returns a duration of `us` microseconds.
     pub const fn from_us(us: u64) -> Nanos {
         Nanos(us * 1_000)
     }
 
-    /// A span of `ms` milliseconds.
+    /// Returns a duration of `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Nanos {
         Nanos(ms * 1_000_000)
     }
 
-    /// The span in nanoseconds.
+    /// Returns the duration in nanoseconds.
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
-    /// The span in microseconds.
+    /// Returns the duration in microseconds.
     pub fn as_us(self) -> f64 {
         self.0 as f64 / 1e3
     }
 
-    /// The span in seconds.
+    /// Returns the duration in seconds.
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The span in days.
+    /// Returns the duration in days.
     pub fn as_days(self) -> f64 {
         self.0 as f64 / 86_400e9
     }
 
-    /// The days that have passed whole.
+    /// Returns the number of whole days in the duration.
     pub const fn as_whole_days(self) -> u64 {
         self.0 / 86_400_000_000_000
     }
 
-    /// This span less `other`, zero if `other` is longer.
+    /// Returns this duration minus `other`, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }
@@ -176,48 +177,48 @@ impl std::iter::Sum for Nanos {
     }
 }
 
-/// A number of bytes. Written with a unit: `"16KiB"`, `"128GiB"`, `"50MB"`.
+/// A number of bytes. A config writes it with a unit: `"16KiB"`, `"128GiB"`, `"50MB"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// A size of `bytes` bytes.
+    /// Returns a size of `bytes` bytes.
     pub const fn new(bytes: u64) -> Bytes {
         Bytes(bytes)
     }
 
-    /// A size of `kib` times 1024 bytes.
+    /// Returns a size of `kib` times 1024 bytes.
     pub const fn from_kib(kib: u64) -> Bytes {
         Bytes(kib << 10)
     }
 
-    /// A size of `gib` times 1024³ bytes.
+    /// Returns a size of `gib` times 1024³ bytes.
     pub const fn from_gib(gib: u64) -> Bytes {
         Bytes(gib << 30)
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
 }
 
-/// A rate of transfer in bytes a second. Written with a unit: `"333MB/s"`, `"1.6GB/s"`.
+/// A transfer rate in bytes per second. A config writes it with a unit: `"333MB/s"`, `"1.6GB/s"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BytesPerSecond(u64);
 
 impl BytesPerSecond {
-    /// A rate of `rate` bytes a second; at least one.
+    /// Returns a rate of `rate` bytes per second, at least 1.
     pub const fn new(rate: u64) -> BytesPerSecond {
         BytesPerSecond(if rate == 0 { 1 } else { rate })
     }
 
-    /// Bytes a second.
+    /// Returns the rate in bytes per second.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// How long `size` takes at this rate, rounded to the nearest nanosecond.
+    /// Returns the time that `size` takes at this rate, rounded to the nearest nanosecond.
     pub fn time_for(self, size: Bytes) -> Nanos {
         let exact = u128::from(size.0) * 1_000_000_000;
         let rate = u128::from(self.0);
@@ -225,5 +226,5 @@ impl BytesPerSecond {
     }
 }
 
-/// Bytes in a sector: the unit in which hosts address a drive.
+/// Bytes in a sector, the unit in which hosts address a drive.
 pub const SECTOR_BYTES: u64 = 512;
