@@ -11,7 +11,7 @@ use crate::tree::{DEPTH_MAX, Entry, Node, Origin, Sources, Step, Table, Value, o
 pub(crate) struct Assignment {
     path: Vec<Step>,
     value: String,
-    /// What the argument is called in an error message.
+    /// The name of the argument in error messages.
     pub(crate) name: String,
 }
 
@@ -19,7 +19,7 @@ impl Assignment {
     /// Splits `KEY=VALUE`.
     ///
     /// # Errors
-    /// A missing `=`, an empty key or part of a key, a key of very many parts.
+    /// Fails on a missing `=`, an empty key or part of a key, or a key of more than 32 parts.
     pub(crate) fn new(argument: &str) -> Result<Assignment, Fault> {
         let name = format!("--set {}", one_line(argument));
         let wrong = |what: &str| {
@@ -41,12 +41,13 @@ impl Assignment {
         Ok(Assignment { path, value: value.trim().to_owned(), name })
     }
 
-    /// The layer that this assignment is. `schema` says what is wanted: where a list is, a single
-    /// value is a list of one and `4KiB,8KiB` a list of two, which it also is where one value or a
-    /// list may be; where a text is, `5` is one.
+    /// Returns this assignment as a layer; `schema` tells which kind of value the key takes.
+    /// - For a list, a single value is a list of one, and `4KiB,8KiB` is a list of two.
+    /// - For one value or a list, text with a comma is a list.
+    /// - For a text, `5` is a text.
     ///
     /// # Errors
-    /// A number that is not finite or needs more than 64 bits.
+    /// Fails on a number that is not finite or needs more than 64 bits.
     pub(crate) fn layer(
         &self,
         origin: Origin,
@@ -66,7 +67,7 @@ impl Assignment {
         };
         let whole = read(&self.value, wanted)?;
         let innermost = match &whole.value {
-            // `4KiB,8KiB`, and `[4KiB,8KiB]`, which lacks the quotes that TOML wants.
+            // Accepts `4KiB,8KiB`, and `[4KiB,8KiB]` without the quotes that TOML requires.
             Value::String(text) if items.is_some() || (listed.is_some() && text.contains(',')) => {
                 let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
                 let words = bare.unwrap_or(text).split(',').map(str::trim);

@@ -1,4 +1,4 @@
-//! What the schema says of a value and its type does not: ranges, lengths, one name a choice.
+//! Checks the limits that only the schema states: ranges, lengths, one name per choice.
 
 use serde_json::Value as Json;
 
@@ -14,11 +14,11 @@ pub(crate) struct Refused {
     pub(crate) expected: String,
 }
 
-/// Holds every value of the tree against the schema.
+/// Checks every value of the tree against the schema.
 ///
 /// # Errors
-/// The first value that is out of range, list that is too long or short, or choice that names
-/// more than one.
+/// Returns the first value that the schema refuses: out of range, a list too long or too short, or
+/// a choice that does not name exactly one variant.
 pub(crate) fn check(node: &Node, schema: View<'_>) -> Result<(), Refused> {
     walk(node, schema, &mut Vec::new())
 }
@@ -42,7 +42,7 @@ fn walk(node: &Node, schema: View<'_>, path: &mut Vec<Step>) -> Result<(), Refus
         Value::Table(table) if table.len() != 1 && !schema.variants().is_empty() => {
             let names: Vec<&str> = table.keys().map(String::as_str).collect();
             let got = if names.is_empty() { "none".to_owned() } else { names.join(" and ") };
-            // The last one written is the one too many.
+            // The last name written is the superfluous one.
             let last = table.values().map(|entry| entry.key).max();
             refused(got, last.unwrap_or(node.origin))
         }

@@ -1,15 +1,15 @@
-//! Arguments that take each other back.
+//! Finds arguments that contradict each other.
 //!
-//! A later layer may make another choice than those below it, and drop their settings with it: so
-//! a file overrules a preset. Of two arguments of one command line none is meant to be dropped.
+//! A later layer may choose another variant than the layers below it. It then drops their settings,
+//! and so a file overrides a preset. Two arguments of one command line are both meant to apply.
 
 use crate::merge::chosen;
 use crate::schema::View;
 use crate::tree::{Node, Origin, Value};
 
-/// Where `upper` makes another choice than an argument among the layers of `lower` and one of the
-/// two sets something within its choice: the argument below, and what it chose. Two bare names are
-/// no contradiction: the later one wins.
+/// Returns an argument in `lower` that `upper` contradicts, and the choice that it made.
+/// The two contradict if they choose different variants, and at least one sets a key within its
+/// choice. Two bare names do not contradict: the later one wins.
 pub(crate) fn contradiction<'a>(
     lower: &'a Node,
     upper: &Node,
@@ -33,7 +33,7 @@ pub(crate) fn contradiction<'a>(
     })
 }
 
-/// The first argument that has set anything in `node`.
+/// Returns the first argument that has set anything in `node`.
 fn argument_in(node: &Node, is_argument: &impl Fn(Origin) -> bool) -> Option<Origin> {
     match &node.value {
         Value::Table(table) if !table.is_empty() => {

@@ -1,4 +1,4 @@
-//! Reads a config type from a [`Node`]; every error says where in the tree it arose.
+//! Reads a config type from a [`Node`]. Every error names its place in the tree.
 
 use std::fmt;
 
@@ -11,20 +11,21 @@ use serde::forward_to_deserialize_any;
 
 use crate::tree::{Entry, Node, Origin, Step, Value};
 
-/// What is wrong, and at which node.
+/// An error and the node that caused it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Error {
     pub(crate) kind: Kind,
-    /// From the innermost step to the outermost.
+    /// The path, from the innermost step to the outermost.
     pub(crate) reversed: Vec<Step>,
-    /// Of the innermost node, known once the error has left it.
+    /// The origin of the innermost node, known once the error has left it.
     pub(crate) origin: Option<Origin>,
 }
 
 /// The ways in which a value can be wrong.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Kind {
-    /// Another type, or out of range. `own` if the type itself says what it expects.
+    /// A wrong type, or a value out of range. `own` tells whether the type itself says what it
+    /// expects.
     Unfit {
         got: String,
         expected: String,
@@ -59,7 +60,7 @@ impl Error {
         self.at(origin)
     }
 
-    /// The path of the node, from the outermost step to the innermost.
+    /// Returns the path of the node, from the outermost step to the innermost.
     pub(crate) fn path(&self) -> Vec<Step> {
         self.reversed.iter().rev().cloned().collect()
     }
@@ -76,7 +77,7 @@ impl std::error::Error for Error {}
 impl de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Error {
         let message = message.to_string();
-        // The form in which types that read their own text say what they wanted.
+        // Types that parse their own text report errors in this form.
         let parts =
             message.strip_prefix("invalid value ").and_then(|m| m.rsplit_once(", expected "));
         match parts {
@@ -189,7 +190,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         visitor.visit_enum(access).map_err(|error| error.at(self.origin))
     }
 
-    /// A table, and never the list of its values that serde would take for it.
+    /// Accepts a table only: serde would also take a list of the field values.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -204,7 +205,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
-    /// Only a key that no one knows has a value that no one reads.
+    /// Serde ignores a value only if its key is unknown, so this is an unknown key.
     fn deserialize_ignored_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
         Err(Error::new(Kind::UnknownKey(String::new())))
     }
@@ -259,7 +260,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
         let (name, entry) = self.current.expect("a key before its value");
         seed.deserialize(&entry.node).map_err(|error| match error.kind {
-            // Raised by the ignored value: it is the key that is unknown.
+            // The ignored value raised the error, so its key is the unknown one.
             Kind::UnknownKey(unnamed) if unnamed.is_empty() && error.reversed.is_empty() => {
                 Error::new(Kind::UnknownKey(name.clone())).at(entry.key)
             }
@@ -272,7 +273,7 @@ fn key(name: &str) -> StrDeserializer<'_, Error> {
     name.into_deserializer()
 }
 
-/// A choice of serde's own kind of enum.
+/// One variant of a serde enum, as the config names it.
 struct Named<'de> {
     name: &'de str,
     key: Origin,

@@ -1,4 +1,4 @@
-//! The config that a run uses, and where each part of it came from.
+//! The config that a run uses, and the origin of each value.
 
 use std::fmt::Write as _;
 
@@ -15,9 +15,9 @@ use crate::tree::{Node, Origin, Sources, Step, Value, dotted, steps};
 pub struct Effective {
     toml: String,
     hash: String,
-    /// The config as it is, defaults and all.
+    /// The complete config, including the defaults.
     values: toml::Value,
-    /// What the layers said.
+    /// The merged values of the layers.
     tree: Node,
     sources: Sources,
     schema: Schema,
@@ -28,13 +28,14 @@ pub struct Effective {
 pub struct Leaf {
     /// Its key, `gc.threshold`.
     pub path: String,
-    /// As it is written in TOML.
+    /// The value, written as TOML.
     pub value: String,
-    /// The layer and position that it came from, or `built-in default`.
+    /// The layer and position that set the value, or `built-in default`.
     pub origin: String,
 }
 
-/// The hash of a whole config in JSON, as [`Effective::json`] gives it; `None` if it is none.
+/// Returns the hash of a complete config in the form of [`Effective::json`], or `None` if TOML
+/// cannot hold it.
 pub fn hash_of(config: &serde_json::Value) -> Option<String> {
     toml::Value::try_from(config).ok().map(|values| hash_of_values(&values))
 }
@@ -46,8 +47,10 @@ fn hash_of_values(values: &toml::Value) -> String {
 }
 
 impl Effective {
+    /// Builds the effective config from the typed config and the merged tree.
+    ///
     /// # Errors
-    /// A config that cannot be written as TOML.
+    /// Fails if TOML cannot express the config, or if a number is not finite.
     pub(crate) fn new<T: Serialize + JsonSchema>(
         config: &T,
         tree: Node,
@@ -66,30 +69,31 @@ impl Effective {
         Ok(Effective { toml, hash, values, tree, sources, schema })
     }
 
-    /// The whole config as TOML. Read back as the only layer it gives the same config.
+    /// Returns the whole config as TOML. Read as the only layer, this text gives the same config.
     pub fn toml(&self) -> &str {
         &self.toml
     }
 
-    /// The whole config as JSON.
+    /// Returns the whole config as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::to_value(&self.values).expect("TOML's values can all be written as JSON")
     }
 
-    /// The SHA-256 of the config's values in hexadecimal, the same for every way of writing them.
+    /// Returns the SHA-256 of the config's values, in hexadecimal. It depends only on the values,
+    /// not on how a file writes them.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// Every value with its origin, in alphabetical order. A list of scalars is one value; a
-    /// choice with settings is its name, then its settings.
+    /// Returns every value with its origin, in alphabetical order. A list of scalars is one value.
+    /// A choice with settings gives its name first, then its settings.
     pub fn leaves(&self) -> Vec<Leaf> {
         let mut leaves = Vec::new();
         self.collect(&self.values, &mut Vec::new(), &mut leaves);
         leaves
     }
 
-    /// The leaves as lines: `gc.threshold = 0.05  # preset generic-mlc-512g:7:13`.
+    /// Returns the leaves as lines: `gc.threshold = 0.05  # preset generic-mlc-512g:7:13`.
     pub fn listing(&self) -> String {
         let mut text = String::new();
         for Leaf { path, value, origin } in self.leaves() {
@@ -98,18 +102,18 @@ impl Effective {
         text
     }
 
-    /// Whether no layer gave the value at `path`.
+    /// Returns whether no layer set the value at `path`.
     pub fn is_default(&self, path: &str) -> bool {
         self.origin(&steps(path)) == Origin::DEFAULT
     }
 
-    /// Whether the value at `path` was given by the layer of this number, the first being 1.
+    /// Returns whether layer `number` set the value at `path`; the first layer is 1.
     pub fn is_of_layer(&self, path: &str, number: u32) -> bool {
         self.origin(&steps(path)).layer == number
     }
 
-    /// A fault at the origin of `path`, such as `geometry.blocks` or `background[0].clock`, which
-    /// says what was found there: for checks that need more than one value.
+    /// Returns a fault at the origin of `path`, such as `geometry.blocks` or `background[0].clock`.
+    /// It states the value found there. Checks that need several values use it.
     pub fn fault_at(&self, path: &str) -> Fault {
         let path = steps(path);
         let fault = self.sources.fault(self.origin(&path), dotted(&path));
@@ -121,12 +125,13 @@ impl Effective {
 
     fn origin(&self, path: &[Step]) -> Origin {
         match self.tree.at(path) {
-            // Of a choice that has settings, the place of its name.
+            // For a choice with settings, use the position of its name.
             Some(Node { value: Value::Table(table), .. }) if self.is_choice(path) => {
                 table.values().next().map_or(Origin::DEFAULT, |entry| entry.key)
             }
             Some(node) => node.origin,
-            // What no layer and no schema gave, and is there, is the type's own default.
+            // The value exists, but neither a layer nor the schema set it: it is the type's own
+            // default.
             None if find(&self.values, path).is_some() => Origin::DEFAULT,
             None => {
                 let known = (0..path.len()).rev().find_map(|n| self.tree.at(&path[..n]));
@@ -166,7 +171,7 @@ impl Effective {
         }
     }
 
-    /// Whether the elements of a list are leaves of their own: choices and tables are.
+    /// Returns whether each element of a list is a separate leaf: choices and tables are.
     fn listed_apart(&self, list: &[toml::Value], path: &[Step]) -> bool {
         let mut element = path.to_vec();
         element.push(Step::Index(0));
@@ -174,7 +179,7 @@ impl Effective {
     }
 }
 
-/// The first number that TOML has and a config has not: infinity, or none at all.
+/// Finds the first number that TOML allows and a config does not: infinity or NaN.
 fn not_finite(value: &toml::Value, path: &mut Vec<Step>) -> Option<(Vec<Step>, f64)> {
     let below = |value, step, path: &mut Vec<Step>| {
         path.push(step);
@@ -196,7 +201,7 @@ fn not_finite(value: &toml::Value, path: &mut Vec<Step>) -> Option<(Vec<Step>, f
     }
 }
 
-/// `value` on one line, as TOML has it.
+/// Returns `value` as TOML on one line.
 pub(crate) fn inline(value: &toml::Value) -> String {
     value.to_string().replace('\n', " ")
 }
@@ -211,7 +216,7 @@ fn find<'v>(value: &'v toml::Value, path: &[Step]) -> Option<&'v toml::Value> {
     })
 }
 
-/// Writes `value` so that equal configs give equal text: sorted keys, no layout.
+/// Writes `value` so that equal configs give equal text: with sorted keys and without layout.
 fn write_canonical(value: &toml::Value, text: &mut String) {
     match value {
         toml::Value::Table(table) => {

@@ -1,4 +1,4 @@
-//! Every key that a config type has, with what its schema and its doc comment say of it.
+//! Lists every key of a config type, with the facts from its schema and its doc comment.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +11,26 @@ use crate::schema::{Schema, View};
 /// One key of a config.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// As it is written: `gc.threshold`. An element of a list is `background[]`, a value of a map
-    /// with free keys `tenants.<name>`, a choice's setting `scheduler.dlv.window`.
+    /// The path as a config writes it: `gc.threshold`. List elements are `background[]`. Values of
+    /// a map with free keys are `tenants.<name>`. Settings of a choice are `scheduler.dlv.window`.
     pub path: String,
     /// The doc comment on one line, without the sentence that names the source.
     pub doc: String,
-    /// What may stand there, in words: `a whole number from 1`, `one of fifo, read_first`.
+    /// The accepted values, in words: `a whole number from 1`, `one of fifo, read_first`.
     pub expected: String,
-    /// `time`, `size`, `rate`, `share`, ..: the kind of a quantity, whose value carries its unit.
+    /// The kind of a quantity (`time`, `size`, `rate`, `share`, ..), if the value carries a unit.
     pub quantity: Option<String>,
-    /// The default as it is written in TOML; none for a required and for an optional key.
+    /// The default, written as TOML; `None` for required keys and for optional keys.
     pub default: Option<String>,
-    /// Whether a table without this key is refused.
+    /// Whether the key is required in its table.
     pub required: bool,
-    /// Where the value comes from: what follows `Source:` in the doc comment, or `assumed`.
+    /// The source of the value: the text after `Source:` in the doc comment, or `assumed`.
     pub source: Option<String>,
     /// The names and docs of the choices, if this key is a choice or a list of choices.
     pub choices: Vec<(String, String)>,
 }
 
-/// Every key of `T`, tables in alphabetical order.
+/// Returns every key of `T`, with tables in alphabetical order.
 pub fn keys<T: JsonSchema + 'static>() -> Vec<Key> {
     let schema = Schema::of::<T>();
     let mut keys = Vec::new();
@@ -42,13 +42,14 @@ pub fn keys<T: JsonSchema + 'static>() -> Vec<Key> {
     keys
 }
 
-/// The keys of `T` whose doc comment names no source, choices aside: a name is no figure.
+/// Returns the keys of `T` whose doc comment names no source. Choices need none: a name is no
+/// number.
 pub fn unsourced<T: JsonSchema + 'static>() -> Vec<String> {
     let figures = keys::<T>().into_iter().filter(|key| key.choices.is_empty());
     figures.filter(|key| key.source.is_none()).map(|key| key.path).collect()
 }
 
-/// A Markdown section for each table of `T`, each with a table of its keys.
+/// Returns a Markdown section for each table of `T`, with one row per key.
 pub fn markdown<T: JsonSchema + 'static>() -> String {
     let keys = keys::<T>();
     let first = |key: &Key| key.path.split(['.', '[']).next().unwrap_or_default().to_owned();
@@ -89,7 +90,7 @@ impl Key {
     }
 }
 
-/// The paths of all keys and tables whose last part is `name`.
+/// Returns the paths of all keys and tables whose last part is `name`.
 pub(crate) fn named(schema: View<'_>, name: &str) -> Vec<String> {
     let mut found = Vec::new();
     visit(schema, &mut |place| {
@@ -105,7 +106,7 @@ struct Place<'p, 'a> {
     path: &'p str,
     schema: View<'a>,
     required: bool,
-    /// A key, not a table of keys.
+    /// Whether this is a key, not a table of keys.
     leaf: bool,
 }
 
@@ -138,7 +139,7 @@ fn inline_json(json: &Json) -> String {
     toml::Value::try_from(json).map_or_else(|_| json.to_string(), |value| inline(&value))
 }
 
-/// A doc comment on one line, and the source that its last sentence names.
+/// Returns a doc comment on one line, and the source that its last sentence names.
 fn sourced(doc: &str) -> (String, Option<String>) {
     let doc = doc.split_whitespace().collect::<Vec<_>>().join(" ");
     let starts_sentence = |at: usize| at == 0 || doc[..at].trim_end().ends_with(['.', ')', ':']);
@@ -157,8 +158,7 @@ fn visit<'a>(root: View<'a>, seen: &mut impl FnMut(&Place<'_, 'a>)) {
     table("", root, &mut Vec::new(), seen);
 }
 
-/// Visits the keys of a table. `above` holds the tables on the way, since a type may contain
-/// itself.
+/// Visits the keys of a table. `above` holds the enclosing tables, since a type may contain itself.
 fn table<'a>(
     path: &str,
     schema: View<'a>,

@@ -1,4 +1,4 @@
-//! The layers from which a config is made.
+//! The layers of a config.
 
 use std::fs::File;
 use std::io::Read;
@@ -19,11 +19,11 @@ use crate::report::{Renamed, Reporter};
 use crate::schema::Schema;
 use crate::tree::{Node, Origin, Sources, Table, Value, steps};
 
-/// The longest config file. A drive's config is far shorter; much longer files take seconds to
-/// refuse.
+/// The longest config file, in bytes. A drive's config is far shorter, and refusing a much longer
+/// file takes seconds.
 const FILE_BYTES_MAX: u64 = 128 << 10;
 
-/// The layers of a config, each winning over those before it, key by key.
+/// The layers of a config. Each overrides the layers before it, key by key.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     layers: Vec<Layer>,
@@ -38,25 +38,25 @@ enum Layer {
 }
 
 impl Layers {
-    /// No layer yet: the built-in defaults alone.
+    /// Returns a config without layers: the built-in defaults only.
     pub fn new() -> Layers {
         Layers::default()
     }
 
-    /// Adds old names: each is refused with its new one.
+    /// Adds a table of old names. An old name is an error that states the new name.
     pub fn renamed(mut self, renamed: Renamed) -> Layers {
         self.renamed.push(renamed);
         self
     }
 
-    /// Adds TOML text under the name that error messages call it by. A fault in it is found by
-    /// [`resolve`](Layers::resolve).
+    /// Adds TOML text; error messages call it `name`. [`resolve`](Layers::resolve) reports faults
+    /// in it.
     pub fn text(mut self, name: impl Into<String>, toml: impl Into<String>) -> Layers {
         self.layers.push(Layer::Text { name: name.into(), toml: toml.into() });
         self
     }
 
-    /// Adds values that are not written as text, such as a program's own.
+    /// Adds values that do not come as text, such as those of a program.
     pub fn json(mut self, name: impl Into<String>, json: serde_json::Value) -> Layers {
         self.layers.push(Layer::Json { name: name.into(), json });
         self
@@ -65,34 +65,35 @@ impl Layers {
     /// Adds a TOML file.
     ///
     /// # Errors
-    /// A file that cannot be read, is too long, or is not UTF-8.
+    /// Fails if the file cannot be read, is too long, or is not UTF-8.
     pub fn file(self, path: impl AsRef<Path>) -> Result<Layers, Fault> {
         let text = read_file(path.as_ref())?;
         Ok(self.text(path.as_ref().display().to_string(), text))
     }
 
-    /// Adds one assignment, `gc.threshold=5%`: a dotted key, and a value as TOML has it or as a
-    /// bare word.
+    /// Adds one assignment, such as `gc.threshold=5%`: a dotted key, and a TOML value or a bare
+    /// word.
     ///
     /// # Errors
-    /// A missing `=` or an empty key. That it takes back what another assignment set within a
-    /// choice is found by [`resolve`](Layers::resolve).
+    /// Fails on a missing `=`, an empty key, or a key of more than 32 parts.
+    /// [`resolve`](Layers::resolve) reports an assignment that contradicts another one within a
+    /// choice.
     pub fn set(mut self, argument: &str) -> Result<Layers, Fault> {
         self.layers.push(Layer::Set(Assignment::new(argument)?));
         Ok(self)
     }
 
-    /// These layers, and those of `upper` over them.
+    /// Puts the layers of `upper` on top of these.
     pub fn then(mut self, upper: Layers) -> Layers {
         self.layers.extend(upper.layers);
         self
     }
 
-    /// The text that stands at `key` before any default, with a fault at its place: for a key
-    /// such as `preset` that names layers to be put below these.
+    /// Returns the text that the layers set at `key`, before defaults apply, and a fault at its
+    /// place. This serves a key such as `preset`, whose value names layers to put below these.
     ///
     /// # Errors
-    /// A layer that is no TOML.
+    /// Fails if a layer is not TOML.
     pub fn peek(&self, key: &str) -> Result<Option<(String, Fault)>, Fault> {
         let schema = Schema::any();
         let mut sources = Sources::new();
@@ -103,10 +104,10 @@ impl Layers {
         }))
     }
 
-    /// The config, and where each part of it came from.
+    /// Returns the config and the origin of each value.
     ///
     /// # Errors
-    /// The first thing that is wrong with any layer, at its place in that layer.
+    /// Returns the first fault of any layer, at its place in that layer.
     pub fn resolve<T>(&self) -> Result<(T, Effective), Fault>
     where
         T: DeserializeOwned + Serialize + JsonSchema + 'static,
@@ -165,10 +166,10 @@ impl Layer {
 
 const SCALARS: &str = "what TOML can hold: a text, true or false, a number of 64 bits with sign";
 
-/// The text of a config file, which must be UTF-8.
+/// Reads the text of a config file, which must be UTF-8.
 ///
 /// # Errors
-/// A file that cannot be read, is too long, or is not UTF-8.
+/// Fails if the file cannot be read, is too long, or is not UTF-8.
 pub fn read_file(path: &Path) -> Result<String, Fault> {
     let name = &path.display().to_string();
     let unreadable =

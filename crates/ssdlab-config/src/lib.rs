@@ -1,9 +1,9 @@
-//! Configuration in layers: built-in defaults, a preset, a scheme's bundle, a file, arguments.
+//! Layered configuration: built-in defaults, a preset, a scheme's bundle, a file, arguments.
 //!
-//! The crate knows no key of any drive. It is generic over a config type that serde can read and
-//! write and schemars can describe; where a value may stand, what it may be and what it defaults
-//! to are taken from that description. Each value keeps the place where it was written, so that
-//! whatever is wrong with the merged whole is reported at its line and column in its own layer.
+//! This crate knows no key of any drive. It is generic over a config type that serde can read and
+//! write and schemars can describe. The schema states which keys exist, which values they take, and
+//! their defaults. Each value keeps the place where it was written. An error in the merged config
+//! therefore names the line and column in the right layer.
 //!
 //! ```
 //! use ssdlab_config::Layers;
@@ -32,16 +32,16 @@
 //! # Ok::<(), ssdlab_base::Fault>(())
 //! ```
 //!
-//! A choice among named ways of doing something, each with settings of its own, is an enum that
-//! [`choice!`](ssdlab_base::choice!) declares; serde's externally tagged enums serve too.
+//! A choice among named variants, each with its own settings, is an enum.
+//! [`choice!`](ssdlab_base::choice!) declares it; serde's externally tagged enums also work.
 //!
-//! What a config type has to keep to:
-//! - Every default is one that the schema shows: `#[serde(default)]` on the field or on the
-//!   struct. It is laid under the layers, so that a table given in part keeps the rest of it.
-//! - No `flatten`, `alias`, `untagged` or internally tagged enum: a value that serde has buffered,
-//!   or that goes by two names, has lost its place.
-//! - Numbers are finite and fit 64 bits with sign. Ranges are `#[schemars(range(min = 1))]`, and
-//!   are enforced.
+//! Rules for a config type:
+//! - The schema shows every default: `#[serde(default)]` on the field or on the struct. Defaults
+//!   lie under the layers, so a partial table keeps the remaining defaults.
+//! - It has no `flatten`, `alias`, `untagged` or internally tagged enum. A value that serde
+//!   buffers, or that has two names, loses its place.
+//! - Numbers are finite and fit in signed 64 bits. `#[schemars(range(min = 1))]` states a range,
+//!   and the crate enforces it.
 //! - The last sentence of a key's doc comment is `Source: ..` or `Assumed.`.
 
 mod assign;
@@ -62,7 +62,7 @@ pub use keys::{Key, keys, markdown, unsourced};
 pub use layers::{Layers, read_file};
 pub use report::Renamed;
 
-/// The JSON Schema of a config type, with doc comments as descriptions, and defaults.
+/// Returns the JSON Schema of a config type, with defaults, and doc comments as descriptions.
 pub fn json_schema<T: schemars::JsonSchema + 'static>() -> serde_json::Value {
     schema::Schema::of::<T>().json().clone()
 }

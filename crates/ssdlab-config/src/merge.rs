@@ -1,15 +1,15 @@
-//! Lays one layer over another, and the whole over the declared defaults.
+//! Merges one layer over another, and the result over the declared defaults.
 
 use serde_json::Value as Json;
 
 use crate::schema::View;
 use crate::tree::{Entry, Node, Origin, Table, Value};
 
-/// `upper` over `lower`. Tables merge key by key; anything else replaces. Where the schema has a
-/// choice, its settings merge only as long as both name the same one.
+/// Merges `upper` over `lower`. Tables merge key by key; any other value replaces the lower one.
+/// The settings of a choice merge only if both layers name the same variant.
 pub(crate) fn merge(lower: Node, upper: Node, schema: Option<View<'_>>) -> Node {
-    // What has replaced the layers between replaces those below them too: so that it makes no
-    // difference which layers are merged first.
+    // A value that replaced the layers between also replaces the layers below them. The order in
+    // which layers are merged then makes no difference.
     if upper.fresh {
         return upper;
     }
@@ -21,7 +21,7 @@ pub(crate) fn merge(lower: Node, upper: Node, schema: Option<View<'_>>) -> Node 
         (true, Value::Table(below), Value::Table(above)) => {
             Node { value: Value::Table(merge_tables(below, above, schema)), origin, fresh }
         }
-        // The bare name of the choice already made takes none of its settings away.
+        // The bare name of the current choice keeps its settings.
         (true, below @ Value::Table(_), Value::String(_)) if choice => {
             Node { value: below, origin: lower.origin, fresh }
         }
@@ -44,7 +44,7 @@ fn merge_tables(mut below: Table, above: Table, schema: Option<View<'_>>) -> Tab
     below
 }
 
-/// The choice that `node` names: its text, or the one key of its table.
+/// Returns the choice that `node` names: its text, or the only key of its table.
 pub(crate) fn chosen(node: &Node) -> Option<&str> {
     match &node.value {
         Value::String(name) => Some(name),
@@ -53,8 +53,8 @@ pub(crate) fn chosen(node: &Node) -> Option<&str> {
     }
 }
 
-/// Fills in what the schema declares as default, and writes the bare name of a choice that has
-/// settings as the table of its settings: every value then has its own place in the tree.
+/// Adds the defaults that the schema declares. Turns the bare name of a choice with settings into a
+/// table, so that every value has its own place in the tree.
 pub(crate) fn complete(node: &mut Node, schema: View<'_>) {
     let variant = chosen(node).and_then(|name| schema.variant(name));
     if let Some((name, settings)) = variant.and_then(|v| Some((v.name, v.settings?))) {
@@ -95,7 +95,7 @@ fn complete_table(table: &mut Table, schema: View<'_>) {
     }
 }
 
-/// A declared default; nothing for `null`, which a config leaves out.
+/// Returns a declared default, or `None` for `null`, which a config leaves out.
 fn declared(json: &Json) -> Option<Node> {
     from_json(json, Origin::DEFAULT).ok()
 }
@@ -103,7 +103,8 @@ fn declared(json: &Json) -> Option<Node> {
 /// A JSON value as a config value; keys with the value `null` are left out.
 ///
 /// # Errors
-/// What a config cannot hold: `null` itself, and a whole number beyond 64 bits with sign.
+/// Fails on values that a config cannot hold: `null` itself, and a whole number beyond signed 64
+/// bits.
 pub(crate) fn from_json(json: &Json, origin: Origin) -> Result<Node, String> {
     let value = match json {
         Json::Null => return Err("null".to_owned()),
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
     use crate::schema::Schema;
 
-    /// Tables and choices below one another, in both orders.
+    /// Nested tables and choices, in both orders.
     #[derive(Serialize, Deserialize, JsonSchema)]
     struct Nest {
         a: Option<Box<Nest>>,
@@ -155,7 +156,7 @@ mod tests {
         Two(Box<Nest>),
     }
 
-    /// Any tree over the names that the schema knows, whether or not it fits the schema.
+    /// Generates any tree over the names of the schema, whether or not it fits the schema.
     fn tree(layer: u32) -> impl Strategy<Value = Node> {
         let names = || select(vec!["a", "choice", "bare", "one", "two"]);
         let origin = Origin::layer(layer);
@@ -198,7 +199,7 @@ mod tests {
         }
     }
 
-    /// The values alone.
+    /// Returns the values without their origins.
     fn plain(node: &Node) -> Json {
         match &node.value {
             Value::Table(table) => {

@@ -1,4 +1,4 @@
-//! Reads TOML text into a [`Node`], keeping the position of every key and value.
+//! Parses TOML text into a [`Node`], and keeps the position of every key and value.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use toml_parser::lexer::TokenKind;
 
 use crate::tree::{DEPTH_MAX, Entry, Node, Origin, Sources, Step, Table, Value, dotted, one_line};
 
-/// Reads `text`, which is the layer `layer` of `sources`.
+/// Parses `text`, which is layer `layer` of `sources`.
 ///
 /// # Errors
-/// What is no TOML; a number that is not finite or needs more than 64 bits; a date; nesting
-/// beyond any use.
+/// Fails on text that is not TOML, a date, or more than 32 levels of nesting. Fails also on a
+/// number that is not finite or needs more than 64 bits.
 pub(crate) fn document(text: &str, layer: u32, sources: &Sources) -> Result<Node, Fault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let place = Place::Text { lines: Lines::new(text), layer };
@@ -27,10 +27,11 @@ pub(crate) fn document(text: &str, layer: u32, sources: &Sources) -> Result<Node
     Ok(Node::new(value, Origin::layer(layer)))
 }
 
-/// Reads one value, typed as an argument for the key `path`. What is no TOML value is a bare word.
+/// Parses one value, typed as an argument for the key `path`. Text that is no TOML value is a bare
+/// word.
 ///
 /// # Errors
-/// A number that is not finite or needs more than 64 bits.
+/// Fails on a number that is not finite or needs more than 64 bits.
 pub(crate) fn argument(
     text: &str,
     path: &[Step],
@@ -38,7 +39,7 @@ pub(crate) fn argument(
     sources: &Sources,
 ) -> Result<Node, Fault> {
     let word = || Ok(Node::new(Value::String(text.to_owned()), origin));
-    // A document, so that neither a comment nor a second key can follow the value unseen.
+    // Parse a whole document, so that no comment or second key after the value goes unnoticed.
     let line = format!("value = {text}");
     if too_deep(&line).is_some() {
         return word();
@@ -56,8 +57,8 @@ pub(crate) fn argument(
 
 const TOO_DEEP: &str = "nested too deep: got more than 32 levels";
 
-/// Where `text` has a key of very many parts, which the TOML reader would build, and drop again,
-/// by a recursion as deep.
+/// Returns the position of a key with too many parts. The TOML parser would build and drop such a
+/// key by equally deep recursion.
 fn too_deep(text: &str) -> Option<usize> {
     let mut parts = 1;
     for token in Source::new(text).lex() {
@@ -78,13 +79,13 @@ fn too_deep(text: &str) -> Option<usize> {
 
 const NO_DATE: &str = "a number, a text in quotes, a list or a table";
 
-/// A value that is wrong whatever key it stands for.
+/// A value that no key accepts.
 struct Unfit {
     got: String,
     expected: &'static str,
 }
 
-/// Whether an argument means the word that TOML takes for a date, or almost for a number.
+/// Returns whether an argument is a bare word that TOML takes for a date, or nearly for a number.
 fn is_word(value: &DeValue<'_>) -> bool {
     let almost = |unfit: Unfit| unfit.expected == BARE;
     match value {
@@ -94,7 +95,7 @@ fn is_word(value: &DeValue<'_>) -> bool {
     }
 }
 
-/// The value of a scalar.
+/// Converts a scalar.
 fn scalar(value: &DeValue<'_>) -> Result<Value, Unfit> {
     let unfit = |got: &dyn ToString, expected| Unfit { got: got.to_string(), expected };
     Ok(match value {
@@ -102,7 +103,7 @@ fn scalar(value: &DeValue<'_>) -> Result<Value, Unfit> {
         DeValue::Boolean(value) => Value::Boolean(*value),
         DeValue::Integer(number) => {
             let (digits, radix) = (number.as_str(), number.radix());
-            // The TOML reader passes on `5_000us` as a number.
+            // The TOML parser also passes on `5_000us` as a number.
             if !digits.trim_start_matches(['+', '-']).chars().all(|c| c.is_digit(radix)) {
                 return Err(unfit(number, BARE));
             }
@@ -123,7 +124,7 @@ fn scalar(value: &DeValue<'_>) -> Result<Value, Unfit> {
     })
 }
 
-/// Where a value stands.
+/// The place of a value: in a text, or an argument.
 enum Place<'a> {
     Text { lines: Lines<'a>, layer: u32 },
     Argument(Origin),
@@ -215,11 +216,11 @@ impl Reader<'_> {
     }
 }
 
-/// What the TOML reader says of a word where a value should be.
+/// How the messages of the TOML parser begin if a value is a word without quotes.
 const UNQUOTED: [&str; 2] = ["string values must be quoted", "invalid boolean"];
 const BARE: &str = "a text in quotes, a number, true or false";
 
-/// Where the lines of a text start.
+/// The lines of a text, for line and column numbers.
 struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -231,7 +232,7 @@ impl<'a> Lines<'a> {
         Lines { text, starts: std::iter::once(0).chain(after_breaks).collect() }
     }
 
-    /// Line and column, counted from 1, the column in characters.
+    /// Returns line and column, both counted from 1, the column in characters.
     fn position(&self, offset: usize) -> (u32, u32) {
         let line = self.starts.partition_point(|start| *start <= offset);
         let before = self.text.get(self.starts[line - 1]..offset).unwrap_or_default();

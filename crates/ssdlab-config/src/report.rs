@@ -1,4 +1,4 @@
-//! Turns what is wrong with a tree into the one line that the user reads.
+//! Turns the errors in a tree into the one-line message that the user reads.
 
 use ssdlab_base::{Fault, nearest};
 
@@ -8,32 +8,32 @@ use crate::keys;
 use crate::schema::{Schema, one_of};
 use crate::tree::{Origin, Sources, Step, dotted, one_line};
 
-/// What keys (by their paths, `background.gc.hard`) and choices (`suspend=nobody`) used to be
-/// called, and their names now.
+/// Old names with their new names: keys by their paths (`background.gc.hard`), choices as
+/// `path=name` (`suspend=nobody`).
 pub type Renamed = &'static [(&'static str, &'static str)];
 
-/// Siblings are listed if there are no more than fit a line.
+/// The most sibling keys that a message lists, so that the list fits on a line.
 const LISTED_MAX: usize = 12;
 
-/// A name that more tables have is no hint.
+/// The most tables with the same key that still make a useful hint.
 const ELSEWHERE_MAX: usize = 3;
 
-/// Who knows the names of the layers and the keys.
+/// Writes error messages; it knows the names of the layers and the keys.
 pub(crate) struct Reporter<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) schema: &'a Schema,
-    /// What names used to be, and what they are now.
+    /// Old names with their new names.
     pub(crate) renamed: &'a [Renamed],
 }
 
 impl Reporter<'_> {
-    /// The fault for a value that the schema refuses.
+    /// Returns the fault for a value that the schema refuses.
     pub(crate) fn refused(&self, refused: Refused) -> Fault {
         let fault = self.sources.fault(refused.origin, dotted(&refused.path));
         fault.got(refused.got).expected(refused.expected)
     }
 
-    /// The fault for a value that the config type refuses.
+    /// Returns the fault for a value that the config type refuses.
     pub(crate) fn fault(&self, error: Error) -> Fault {
         let mut path = error.path();
         let origin = error.origin.unwrap_or(Origin::DEFAULT);
@@ -51,7 +51,7 @@ impl Reporter<'_> {
                 }
                 let meant = match nearest(&name, names.iter().copied()) {
                     Some(near) => vec![near.to_owned()],
-                    // What is a table of that name elsewhere is no spelling of a value.
+                    // A table elsewhere with exactly this name is not a misspelled value.
                     None => {
                         let mut keys = self.elsewhere(&path, &name);
                         keys.retain(|key| *key != name);
@@ -121,13 +121,14 @@ impl Reporter<'_> {
         }
     }
 
-    /// What a key (by its path) or a choice (`path=name`) of an old name is called now.
+    /// Returns the new name of a key (by its path) or of a choice (`path=name`), if `old` is an old
+    /// name.
     fn new_name(&self, old: &str) -> Option<&'static str> {
         self.renamed.iter().copied().flatten().find(|(name, _)| *name == old).map(|(_, new)| *new)
     }
 
-    /// Where the schema has a key of this name: below `here` rather than elsewhere, and nothing
-    /// if it is too common to be a hint.
+    /// Returns the paths of keys called `name`: those below `here` if there are any, else all
+    /// others. Returns none if the name is too common for a hint.
     fn elsewhere(&self, here: &[Step], name: &str) -> Vec<String> {
         let mut found = keys::named(self.schema.view(), name);
         let below = format!("{}.", dotted(here));
@@ -141,7 +142,7 @@ impl Reporter<'_> {
     }
 }
 
-/// A path without the places of elements in lists.
+/// Returns a path without list indices.
 fn in_any_element(path: &[Step]) -> String {
     let keys = path.iter().filter_map(|step| match step {
         Step::Key(name) => Some(name.as_str()),
@@ -159,7 +160,7 @@ fn did_you_mean(names: &[String]) -> String {
     format!("did you mean {}?", quoted.join(" or "))
 }
 
-/// Serde's words for a type as a user would say them.
+/// Translates serde's name of a type into plain words.
 fn plain(expected: &str) -> String {
     let word = match expected {
         "a sequence" => "a list",

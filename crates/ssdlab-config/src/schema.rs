@@ -1,4 +1,4 @@
-//! What the JSON Schema of a config type says about a position in it.
+//! Reads the facts about a position in a config from the JSON Schema of its type.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -9,24 +9,24 @@ use serde_json::Value as Json;
 
 use crate::tree::Step;
 
-/// The JSON Schema of a config type: the same one for all configs of that type.
+/// The JSON Schema of a config type, shared by all configs of that type.
 #[derive(Clone, Debug)]
 pub(crate) struct Schema(Arc<Json>);
 
-/// The schemas of all types that were asked for: some hundred kilobytes each.
+/// A cache of the schemas of all types requested so far, some hundred kilobytes each.
 static KNOWN: Mutex<BTreeMap<TypeId, Schema>> = Mutex::new(BTreeMap::new());
 
 /// A position in a schema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     root: &'a Json,
-    /// As the property declares it, with its own doc and default.
+    /// The schema that the property declares, with its own doc comment and default.
     declared: &'a Json,
-    /// What that refers to.
+    /// The schema that `declared` refers to.
     here: &'a Json,
 }
 
-/// One of the names that may stand at a position, and its settings.
+/// A name that may stand at a position, and its settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variant<'a> {
     pub(crate) name: &'a str,
@@ -42,7 +42,7 @@ impl Schema {
         known.entry(TypeId::of::<T>()).or_insert_with(new).clone()
     }
 
-    /// The schema of anything.
+    /// Returns the schema that accepts any value.
     pub(crate) fn any() -> Schema {
         Schema(Arc::new(Json::Bool(true)))
     }
@@ -59,8 +59,8 @@ impl Schema {
 impl<'a> View<'a> {
     fn new(root: &'a Json, declared: &'a Json) -> View<'a> {
         let mut here = declared;
-        // References and optional values may wrap one another; a schema that only refers to
-        // itself has no meaning, so the bound is never met.
+        // References and optional values may wrap one another. A schema that only refers to itself
+        // has no meaning, so no valid schema reaches the bound.
         for _ in 0..16 {
             let inner = refers_to(root, here).or_else(|| only_alternative(here));
             match inner {
@@ -75,40 +75,40 @@ impl<'a> View<'a> {
         View::new(self.root, declared)
     }
 
-    /// The doc comment: the field's own, else its type's.
+    /// Returns the doc comment of the field, or else of its type.
     pub(crate) fn doc(self) -> &'a str {
         let text = |json: &'a Json| json.get("description").and_then(Json::as_str);
         text(self.declared).or_else(|| text(self.here)).unwrap_or("")
     }
 
-    /// The default, if the key may be left out and has one.
+    /// Returns the default, if the key is optional and has one.
     pub(crate) fn default(self) -> Option<&'a Json> {
         self.declared.get("default").filter(|json| !json.is_null())
     }
 
-    /// Whether a table without the key `name` is refused.
+    /// Returns whether the key `name` is required.
     pub(crate) fn requires(self, name: &str) -> bool {
         let required = self.here.get("required").and_then(Json::as_array);
         required.is_some_and(|names| names.iter().any(|required| required == name))
     }
 
-    /// Whether any text may stand here, and nothing else.
+    /// Returns whether this position accepts any text, and only text.
     pub(crate) fn is_text(self) -> bool {
         let free = self.quantity().is_none() && self.variants().is_empty();
         free && self.kind() == Some("string")
     }
 
-    /// Whether both are the same place in the schema.
+    /// Returns whether both are the same place in the schema.
     pub(crate) fn same(self, other: View<'_>) -> bool {
         std::ptr::eq(self.here, other.here)
     }
 
-    /// What a quantity looks like, `"a time with its unit, .."`.
+    /// Returns the written form of a quantity, such as `"a time with its unit, .."`.
     pub(crate) fn quantity(self) -> Option<&'a str> {
         self.here.get("x-quantity").and_then(Json::as_str)
     }
 
-    /// The JSON type, `null` aside.
+    /// Returns the JSON type, ignoring `null`.
     pub(crate) fn kind(self) -> Option<&'a str> {
         match self.here.get("type")? {
             Json::String(kind) => Some(kind),
@@ -119,46 +119,46 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The keyword `key` of this schema.
+    /// Returns the keyword `key` of this schema.
     pub(crate) fn keyword(self, key: &str) -> Option<&'a Json> {
         self.here.get(key)
     }
 
-    /// The keys of a table and their schemas.
+    /// Returns the keys of a table and their schemas.
     pub(crate) fn properties(self) -> impl Iterator<Item = (&'a str, View<'a>)> {
         let properties = self.here.get("properties").and_then(Json::as_object);
         let all = properties.into_iter().flatten();
         all.map(move |(name, schema)| (name.as_str(), self.of(schema)))
     }
 
-    /// The key `name` of a table: a declared one, or any if the table is a map.
+    /// Returns the schema of the key `name`: a declared key, or any key if the table is a map.
     pub(crate) fn property(self, name: &str) -> Option<View<'a>> {
         let declared = self.here.get("properties").and_then(|all| all.get(name));
         declared.map(|schema| self.of(schema)).or_else(|| self.map_values())
     }
 
-    /// The values of a map with free keys.
+    /// Returns the schema of the values of a map with free keys.
     pub(crate) fn map_values(self) -> Option<View<'a>> {
         let values = self.here.get("additionalProperties").filter(|json| json.is_object());
         values.map(|schema| self.of(schema))
     }
 
-    /// The elements of a list.
+    /// Returns the schema of the elements of a list.
     pub(crate) fn items(self) -> Option<View<'a>> {
         self.here.get("items").filter(|json| json.is_object()).map(|schema| self.of(schema))
     }
 
-    /// The elements of the list that may stand here in place of a single value.
+    /// Returns the element schema of the list that may replace a single value here.
     pub(crate) fn items_of_a_list(self) -> Option<View<'a>> {
         alternatives(self.here)?.find_map(|form| self.of(form).items())
     }
 
-    /// The named choices that may stand here; none if this is no choice.
+    /// Returns the named choices at this position, or none if it is not a choice.
     pub(crate) fn variants(self) -> Vec<Variant<'a>> {
         self.named().unwrap_or_default()
     }
 
-    /// The choice `name`, if it may stand here.
+    /// Returns the choice `name`, if this position accepts it.
     pub(crate) fn variant(self, name: &str) -> Option<Variant<'a>> {
         self.variants().into_iter().find(|variant| variant.name == name)
     }
@@ -178,7 +178,8 @@ impl<'a> View<'a> {
                 let (name, settings) = one_key(form)?;
                 let settings = Some(self.of(settings));
                 match found.iter_mut().find(|variant| variant.name == name) {
-                    // The same key twice is the tag of another kind of enum, not a name.
+                    // The same key twice is the tag of another kind of enum, not the name of a
+                    // choice.
                     Some(known) if known.settings.is_some() => return None,
                     Some(known) => known.settings = settings,
                     None => found.push(Variant { name, doc: doc(form), settings }),
@@ -188,7 +189,7 @@ impl<'a> View<'a> {
         Some(found)
     }
 
-    /// The schema at `path`. A choice's name is a step like any other.
+    /// Returns the schema at `path`. The name of a choice is a step like any other.
     pub(crate) fn at(self, path: &[Step]) -> Option<View<'a>> {
         path.iter().try_fold(self, |view, step| match step {
             Step::Index(_) => view.items(),
@@ -196,7 +197,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The schema under `key`: of a table's key, or of a choice's settings.
+    /// Returns the schema under `key`: of a table's key, or of a choice's settings.
     pub(crate) fn below(self, key: &str) -> Option<View<'a>> {
         match self.variant(key) {
             Some(variant) => variant.settings,
@@ -204,7 +205,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What may stand here, in the words of an error message.
+    /// Returns the accepted values in the words of an error message.
     pub(crate) fn expected(self) -> Option<String> {
         if self.declared.get("x-toggle").is_some() {
             return Some("true, false or a table".to_owned());
@@ -248,7 +249,7 @@ impl<'a> View<'a> {
         words
     }
 
-    /// The bounds of the types whose schema leaves them unsaid.
+    /// Returns the bounds of the integer types whose schema does not state them.
     fn type_bound(self, key: &str) -> Option<&'static str> {
         match (self.here.get("format")?.as_str()?, key) {
             ("uint32", "maximum") => Some("4294967295"),
@@ -270,7 +271,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// `names` as an error message lists them.
+/// Lists `names` for an error message.
 pub(crate) fn one_of(names: &[&str]) -> String {
     match names {
         [only] => (*only).to_owned(),
@@ -287,8 +288,8 @@ fn refers_to<'a>(root: &'a Json, here: &Json) -> Option<&'a Json> {
     root.pointer(pointer)
 }
 
-/// The alternatives of a schema, `null` aside; of settings that can be switched off (`x-toggle`)
-/// the settings alone.
+/// Returns the alternatives of a schema, ignoring `null`. For settings with an on/off switch
+/// (`x-toggle`), returns only the settings.
 fn alternatives(here: &Json) -> Option<impl Iterator<Item = &Json>> {
     let all = here.get("oneOf").or_else(|| here.get("anyOf"))?.as_array()?;
     let toggle = here.get("x-toggle").is_some();
@@ -299,18 +300,18 @@ fn alternatives(here: &Json) -> Option<impl Iterator<Item = &Json>> {
     }))
 }
 
-/// What an optional value is, or the sole part of an `allOf`.
+/// Returns the type inside an optional value, or the only part of an `allOf`.
 fn only_alternative(here: &Json) -> Option<&Json> {
     let mut all: Vec<&Json> = match here.get("allOf").and_then(Json::as_array) {
         Some(all) => all.iter().collect(),
         None => alternatives(here)?.collect(),
     };
     let only = all.pop().filter(|_| all.is_empty())?;
-    // A choice of one name is a choice, not a wrapper.
+    // A choice with a single name is still a choice, not a wrapper.
     if only.get("const").is_some() || one_key(only).is_some() { None } else { Some(only) }
 }
 
-/// The name and the settings of a table that must have exactly one key.
+/// Returns the name and the settings of a table that must have exactly one key.
 fn one_key(form: &Json) -> Option<(&str, &Json)> {
     let properties = form.get("properties")?.as_object()?;
     let required = form.get("required")?.as_array()?;

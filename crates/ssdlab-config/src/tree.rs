@@ -1,38 +1,39 @@
-//! A config as a tree of which every value and every key knows where it was written.
+//! A config as a tree. Every key and value keeps the place where it was written.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use ssdlab_base::Fault;
 
-/// How deep tables and lists may nest: far beyond any config, far below what the stack holds.
+/// The deepest nesting of tables and lists: far beyond any config, far below the stack's limit.
 pub(crate) const DEPTH_MAX: usize = 32;
 
-/// Where something was written: a layer, by its place in [`Sources`], and a position in it.
+/// The place where a key or value was written: a layer, by its index in [`Sources`], and a
+/// position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Origin {
     pub(crate) layer: u32,
-    /// Counted from 1; 0 in a layer without lines, such as an argument.
+    /// The line, counted from 1; 0 in a layer without lines, such as an argument.
     pub(crate) line: u32,
-    /// Counted from 1 in characters.
+    /// The column, counted from 1 in characters.
     pub(crate) column: u32,
 }
 
 impl Origin {
-    /// The defaults that the config type declares.
+    /// The origin of the defaults that the config type declares.
     pub(crate) const DEFAULT: Origin = Origin::layer(0);
 
-    /// The layer as a whole.
+    /// Returns the origin that stands for a whole layer.
     pub(crate) const fn layer(layer: u32) -> Origin {
         Origin { layer, line: 0, column: 0 }
     }
 }
 
-/// What the layers are called: their files, their arguments.
+/// The names of the layers: their files and their arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     names: Vec<String>,
-    /// The last layer that is a whole text: what is in no layer is missing from that.
+    /// The last layer that is a whole text. A missing top-level key is reported there.
     text: Option<u32>,
 }
 
@@ -41,20 +42,20 @@ impl Sources {
         Sources { names: vec!["built-in default".to_owned()], text: None }
     }
 
-    /// Adds a layer; its number.
+    /// Adds a layer and returns its number.
     pub(crate) fn add(&mut self, name: String) -> u32 {
         self.names.push(one_line(&name));
         self.names.len() as u32 - 1
     }
 
-    /// Adds a layer that is a whole text; its number.
+    /// Adds a layer that is a whole text, and returns its number.
     pub(crate) fn add_text(&mut self, name: String) -> u32 {
         let layer = self.add(name);
         self.text = Some(layer);
         layer
     }
 
-    /// A fault that no layer has a place for.
+    /// Returns a fault that has no place in any layer.
     pub(crate) fn fault_of_whole(&self, what: impl Into<String>) -> Fault {
         match self.text {
             Some(layer) => self.fault(Origin::layer(layer), what),
@@ -62,7 +63,7 @@ impl Sources {
         }
     }
 
-    /// A fault at `origin`.
+    /// Returns a fault at `origin`.
     pub(crate) fn fault(&self, origin: Origin, what: impl Into<String>) -> Fault {
         let fault = Fault::new(self.names[origin.layer as usize].as_str(), what);
         match origin.line {
@@ -71,7 +72,7 @@ impl Sources {
         }
     }
 
-    /// `origin` as a listing names it.
+    /// Returns `origin` as a listing shows it.
     pub(crate) fn label(&self, origin: Origin) -> String {
         let name = &self.names[origin.layer as usize];
         match origin.line {
@@ -81,16 +82,16 @@ impl Sources {
     }
 }
 
-/// A value and where it was written.
+/// A value and the place where it was written.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
     pub(crate) origin: Origin,
-    /// This value replaced what lower layers said and is not to be merged with it.
+    /// Whether this value replaced the values of lower layers and must not merge with them.
     pub(crate) fresh: bool,
 }
 
-/// What a config is made of.
+/// A value of a config.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Value {
     Boolean(bool),
@@ -102,7 +103,7 @@ pub(crate) enum Value {
     Table(Table),
 }
 
-/// Keys, where they were written, and their values.
+/// The keys of a table, with their origins and values.
 pub(crate) type Table = BTreeMap<String, Entry>;
 
 /// A value under a key.
@@ -118,7 +119,7 @@ impl Node {
         Node { value, origin, fresh: false }
     }
 
-    /// The node at `path`, if the tree has one.
+    /// Returns the node at `path`, if the tree has one.
     pub(crate) fn at(&self, path: &[Step]) -> Option<&Node> {
         let Some((step, rest)) = path.split_first() else { return Some(self) };
         let below = match (&self.value, step) {
@@ -132,7 +133,7 @@ impl Node {
 }
 
 impl fmt::Display for Node {
-    /// As an error message says what was found.
+    /// Writes the value as error messages show it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
             Value::Boolean(value) => write!(f, "{value}"),
@@ -152,7 +153,7 @@ pub(crate) enum Step {
     Index(usize),
 }
 
-/// `path` as it is written: `background[0].clock.period`.
+/// Writes `path` as a config does: `background[0].clock.period`.
 pub(crate) fn dotted(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {
@@ -169,7 +170,7 @@ pub(crate) fn dotted(path: &[Step]) -> String {
     text
 }
 
-/// A key as it is written: bare if it can be, else in quotes; never longer than a line bears.
+/// Writes a key bare if possible, else in quotes, and cuts it to 60 characters.
 fn written(key: &str) -> String {
     const LONGEST: usize = 60;
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -181,7 +182,7 @@ fn written(key: &str) -> String {
     if !key.is_empty() && key.chars().all(bare) { short } else { format!("{short:?}") }
 }
 
-/// The path that [`dotted`] wrote, quoted keys aside: `background[0].clock`, also
+/// Parses a path that [`dotted`] wrote, without quoted keys: `background[0].clock`. Also accepts
 /// `background.0.clock`.
 pub(crate) fn steps(path: &str) -> Vec<Step> {
     let parts = path.split(['.', '[', ']']).filter(|part| !part.is_empty());
@@ -192,7 +193,7 @@ pub(crate) fn steps(path: &str) -> Vec<Step> {
     parts.map(step).collect()
 }
 
-/// `text` without what would break a line, and no longer than a line bears.
+/// Returns `text` without line breaks and other control characters, cut to 200 characters.
 pub(crate) fn one_line(text: &str) -> String {
     const LONGEST: usize = 200;
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };

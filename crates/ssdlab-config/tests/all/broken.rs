@@ -1,4 +1,4 @@
-//! The exact line that a user reads for each way in which a config can be wrong.
+//! The exact error line for each kind of mistake in a config.
 
 use crate::toy::Toy;
 use ssdlab_config::Layers;
@@ -12,7 +12,7 @@ const SCALAR: &str = "a text in quotes, a number, true or false";
 const SCHEDULERS: &str = "one of fifo, hws, priority";
 const TABLES: &str = "one of background, gc, geometry, label, scheduler, seed, tenants, workload";
 
-/// The line for `text` over a preset that has all that a config needs.
+/// Returns the error line for `text` over a preset that sets all required keys.
 fn line(text: &str) -> String {
     let layers = Layers::new().text("preset", "geometry.blocks = 4").text("my.toml", text);
     layers.resolve::<Toy>().expect_err(text).to_string()
@@ -97,7 +97,7 @@ fn a_wrong_unit() {
     let unit =
         format!("my.toml:1:11: gc.hold: got \"4 parsecs\", expected {TIME}, in one of {TIMES}");
     check(line("gc.hold = \"4 parsecs\""), unit);
-    // What the TOML reader itself takes for a number.
+    // The TOML parser itself takes this text for a number.
     let almost = format!("my.toml:1:11: gc.hold: got 5000us, expected {SCALAR}");
     check(line("gc.hold = 5_000us"), almost);
     let second =

@@ -1,4 +1,4 @@
-//! What the listing of a config type's keys says, for its docs and for the test of its sources.
+//! The list of a config type's keys, for its docs and for the test of their sources.
 
 use crate::toy::Toy;
 use ssdlab_config::{Key, keys, markdown, unsourced};

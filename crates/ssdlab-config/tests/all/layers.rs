@@ -1,4 +1,4 @@
-//! Which layer wins, and what the effective config says of it.
+//! Which layer wins, and which origin the effective config reports.
 
 use crate::toy::{Arrival, Background, Clock, Gc, Hws, Scheduler, Toy};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ fn preset() -> Layers {
     Layers::new().text("preset small", PRESET)
 }
 
-/// The preset, then each argument.
+/// Resolves the preset with each argument on top.
 fn with(arguments: &[&str]) -> (Toy, Effective) {
     let add = |layers: Layers, argument: &&str| layers.set(argument);
     arguments.iter().try_fold(preset(), add).and_then(|layers| layers.resolve()).unwrap()
@@ -79,7 +79,7 @@ fn no_argument_takes_back_what_another_one_set() {
         ])
         .is_some()
     );
-    // The later of two bare names wins, and an argument may overrule a file.
+    // The later of two bare names wins, and an argument may override a file.
     assert_eq!(line(&["scheduler=hws", "scheduler=fifo"]), None);
     assert_eq!(line(&["scheduler=fifo"]), None);
     assert_eq!(line(&["scheduler.priority.classes=3", "scheduler=priority"]), None);
@@ -111,7 +111,7 @@ fn serdes_own_enums_are_choices_too() {
     assert_eq!(with(&in_map).0.tenants["a"].scheduler, hws(3));
 }
 
-/// Defaults of fields that are not those of their types.
+/// A type whose fields have other defaults than their own types.
 #[derive(PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 struct Night {
     #[serde(default = "strict")]
@@ -135,7 +135,7 @@ fn a_partial_table_keeps_the_rest_of_its_own_default() {
     let patient = |window| Scheduler::Hws(Hws { window, patience: Nanos::from_ms(4) });
     assert_eq!(night("scheduler.hws.patience = \"4ms\"").scheduler, patient(64));
     assert_eq!(night("scheduler = \"hws\"").scheduler, wide());
-    // Not if another choice was made in between.
+    // The default's settings are gone if a layer in between chose another variant.
     let between = Layers::new().text("bundle", "scheduler = \"fifo\"");
     let layers = between.set("scheduler.hws.patience=4ms").unwrap();
     assert_eq!(layers.resolve::<Night>().unwrap().0.scheduler, patient(32));
@@ -246,7 +246,7 @@ fn files_are_read_and_named() {
     };
     let line = |bytes: &[u8]| resolved(bytes).unwrap_err().to_string();
     let name = file.display().to_string();
-    // As an editor of another system saves it.
+    // A byte order mark and CRLF line ends, as editors on Windows save them.
     assert_eq!(resolved(b"\xef\xbb\xbf[geometry]\r\nblocks = 4\r\n").unwrap().geometry.blocks, 4);
     assert_eq!(line(b"a = 1\n\"\xff\" = 2"), format!("{name}:2:2: not UTF-8: got byte 0xff"));
     let long = vec![b'#'; (1 << 20) + 1];

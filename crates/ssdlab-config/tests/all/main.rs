@@ -1,4 +1,4 @@
-//! The config machinery from outside, over a config type with one of everything.
+//! Tests of the public interface, over a config type that uses every feature once.
 
 mod broken;
 mod keys;

@@ -1,4 +1,4 @@
-//! What holds for every config, and for every text that is none.
+//! Properties of every valid config, and of every text that is not one.
 
 use crate::toy::Toy;
 use proptest::collection::vec;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use ssdlab_config::Layers;
 
-/// Keys, values as TOML has them, and the same values as they are typed in an argument.
+/// Keys, their values in TOML, and the same values typed as an argument.
 const VALID: &[(&str, &str, &str)] = &[
     ("seed", "7", "7"),
     ("label", "\"a b\"", "a b"),
@@ -37,7 +37,7 @@ const VALID: &[(&str, &str, &str)] = &[
     ("tenants.a.share", "0.5", "0.5"),
 ];
 
-/// Pieces of which broken configs are made.
+/// Pieces from which the tests build broken configs.
 const PIECES: &[&str] = &[
     "geometry",
     "gc",
@@ -108,7 +108,7 @@ proptest! {
         let (other, second) = match mixed.resolve::<Toy>() {
             Ok(resolved) => resolved,
             Err(fault) => {
-                // Arguments may not take each other back, which files may.
+                // Files may contradict each other; arguments may not.
                 prop_assert!(fault.to_string().contains("takes back another argument"));
                 return Ok(());
             }

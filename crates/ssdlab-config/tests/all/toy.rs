@@ -1,4 +1,4 @@
-//! A config type with one of everything: tables, choices, lists of choices, maps, quantities.
+//! A config type that uses every feature: tables, choices, lists of choices, maps, quantities.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use ssdlab_base::units::{Bytes, Nanos};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Toy {
-    /// Seed of every stream of chance. Assumed.
+    /// Seed of all random streams. Assumed.
     #[serde(default)]
     pub seed: u64,
-    /// What the run is called. Assumed.
+    /// The name of the run. Assumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The shape of the flash.
@@ -23,16 +23,16 @@ pub struct Toy {
     /// Garbage collection.
     #[serde(default)]
     pub gc: Gc,
-    /// Which request goes next.
+    /// The scheduler: which request starts next.
     #[serde(default)]
     pub scheduler: Scheduler,
-    /// What is done when nothing else is.
+    /// Background operations.
     #[serde(default)]
     pub background: Vec<Background>,
-    /// What the host asks.
+    /// The requests of the host.
     #[serde(default)]
     pub workload: Workload,
-    /// Who asks it.
+    /// The hosts that share the drive.
     #[serde(default)]
     pub tenants: BTreeMap<String, Tenant>,
 }
