@@ -1,4 +1,4 @@
-//! The one place where what goes wrong in Rust becomes a Python exception.
+//! The only place that turns Rust errors into Python exceptions.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -13,11 +13,11 @@ use ssdlab_base::Fault;
 pyo3::import_exception!(ssdlab.errors, InputError);
 pyo3::import_exception!(ssdlab.errors, InternalError);
 
-/// What may go wrong in a call.
+/// The errors of a call.
 pub enum Wrong {
-    /// The user's input.
+    /// An invalid input of the user.
     Input(Fault),
-    /// The simulator itself, which panicked with this message.
+    /// A panic of the simulator, with its message.
     Internal(String),
 }
 
@@ -30,7 +30,7 @@ impl From<Wrong> for PyErr {
     }
 }
 
-/// An `InputError` with the line that the user sees and the place that it names.
+/// Returns an `InputError` with the message and the place that it names.
 fn input(fault: &Fault) -> PyErr {
     let placeless = Fault { source: String::new(), line: None, column: None, ..fault.clone() };
     let file = Some(fault.source.as_str()).filter(|source| !source.is_empty());
@@ -43,15 +43,15 @@ fn input(fault: &Fault) -> PyErr {
     ))
 }
 
-/// What the first panic since the last one that was told said, and where it was. Those that
-/// follow from it in other threads say less.
+/// The message and place of the first panic since the last report. Later panics in other threads
+/// follow from the first one and explain less.
 static FIRST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 fn first_panic() -> MutexGuard<'static, Option<String>> {
     FIRST_PANIC.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps panics off the terminal: they are told as an exception.
+/// Keeps panics off the terminal, because an exception reports them.
 pub fn keep_panics_quiet() {
     panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|at| format!(" ({}:{})", at.file(), at.line()));
@@ -66,11 +66,11 @@ fn panic_text(payload: &(dyn Any + Send)) -> String {
     text.unwrap_or("a panic without a message").to_owned()
 }
 
-/// How the panic of zstd's crate begins that has no memory for a context, where other crates return
+/// How a panic of the `zstd` crate begins that found no memory for a context. Other crates return
 /// an error.
 const ZSTD_HAS_NO_MEMORY: &str = "zstd returned null pointer";
 
-/// Does `work`; a panic in it becomes [`Wrong::Internal`].
+/// Runs `work`, and turns a panic in it into [`Wrong::Internal`].
 pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Wrong> {
     let payload = match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => return result.map_err(Wrong::Input),
@@ -84,18 +84,18 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Wrong> {
     }
 }
 
-/// A value that Python handed over as JSON text.
+/// Reads a value that Python passes as JSON text.
 ///
 /// # Errors
-/// An `InputError` that names it as `what`.
+/// Returns an `InputError` that calls the value `what`.
 pub fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| input(&Fault::new(what, error.to_string())))
 }
 
-/// A value as JSON text for Python.
+/// Writes a value as JSON text for Python.
 ///
 /// # Errors
-/// An `InternalError`: what is handed out can always be written.
+/// Returns an `InternalError`, which no value that the binding returns should cause.
 pub fn to_json<T: Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| InternalError::new_err(error.to_string()))
 }

@@ -1,5 +1,5 @@
-//! The one door through which long work goes: other Python threads run meanwhile, Ctrl-C is
-//! heard, progress is reported.
+//! The only path for long work. Other Python threads run meanwhile, Ctrl-C stops the work, and a
+//! callback reports progress.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -14,18 +14,21 @@ use ssdlab_run::control::Progress;
 
 use crate::errors::{Wrong, guarded};
 
-/// Time between two polls of signals and progress.
+/// The time between two polls of signals and progress.
 const POLL: Duration = Duration::from_millis(100);
 
-/// The polls that stopped work may still take where leaving it loses nothing: a second.
+/// The number of polls, one second in all, that stopped work may still run if nothing is lost by
+/// leaving it.
 const GRACE: u32 = 10;
 
-/// Does `work` in a thread of its own, and returns what came of it and whether Ctrl-C stopped it.
+/// Runs `work` in its own thread. Returns its result, and whether Ctrl-C stopped it.
 ///
 /// # Errors
-/// What the work is refused for; what `progress` raised, once the work has stopped; the second
-/// Ctrl-C at once, whatever the work still does, and the first soon, if the work is at something
-/// that nothing stops (a file that blocks) and has nothing to keep.
+/// - Returns the fault of `work`.
+/// - Returns an exception of `progress` once the work has stopped.
+/// - Returns a `KeyboardInterrupt` at the second Ctrl-C, even while the work still runs.
+/// - Returns the first Ctrl-C after one second if the work cannot stop (a file blocks) and keeps
+///   nothing.
 pub fn work<T: Send + 'static>(
     py: Python<'_>,
     control: Control,
@@ -36,7 +39,7 @@ pub fn work<T: Send + 'static>(
     let (sender, receiver) = sync_channel(1);
     let shared = Arc::clone(&control);
     let begun = threads::begin(move || {
-        // Nobody listens only after a second Ctrl-C.
+        // Sending fails only if a Ctrl-C left the work, so that nobody receives.
         let _ = sender.send(guarded(|| work(&shared)));
     });
     begun.map_err(Wrong::Input)?;
@@ -56,7 +59,7 @@ pub fn work<T: Send + 'static>(
                 return Err(Wrong::Internal("the work ended without an answer".into()).into());
             }
             Err(RecvTimeoutError::Timeout) => {
-                // What has raised is not called again: its error is the one to be told.
+                // A callback that raised is not called again: its exception is the one to report.
                 let report = progress.as_ref().filter(|_| stopped.is_none());
                 if let Err(error) = poll(py, &control, report) {
                     control.stop.store(true, Ordering::Relaxed);
@@ -76,11 +79,10 @@ pub fn work<T: Send + 'static>(
     }
 }
 
-/// Does `work` that reads files and keeps nothing, in a thread of its own: Ctrl-C leaves it, even
-/// where a file blocks.
+/// Runs `work` that only reads files, in its own thread. Ctrl-C leaves it even if a file blocks.
 ///
 /// # Errors
-/// What the work is refused for, and Ctrl-C.
+/// Returns the fault of `work`, or a `KeyboardInterrupt` at Ctrl-C.
 pub fn work_alone<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
@@ -91,7 +93,7 @@ pub fn work_alone<T: Send + 'static>(
     }
 }
 
-/// Answers signals and reports progress.
+/// Handles signals and reports progress.
 fn poll(py: Python<'_>, control: &Control, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     py.check_signals()?;
     match progress {
@@ -110,7 +112,7 @@ fn finish<T>(
     keeps: bool,
 ) -> PyResult<(T, bool)> {
     match (outcome, stopped) {
-        // What is wrong with something that was left in the middle is nothing to be told.
+        // Work that was interrupted may fail for that reason alone, so do not report its fault.
         (Err(_), Some(error)) if !keeps => Err(error),
         (Err(wrong), _) => Err(wrong.into()),
         (Ok(value), None) => Ok((value, false)),

@@ -1,8 +1,8 @@
-//! The Python binding: `ssdlab._native`. Thin: plans come in and results go out as JSON text.
+//! The Python binding, `ssdlab._native`. Plans come in and results go out as JSON text.
 //!
-//! Two rules hold for every function. Whatever may take long goes through [`gil`], which lets
-//! other Python threads run meanwhile, answers Ctrl-C and reports progress; and errors become
-//! exceptions in [`errors`] alone, a panic among them.
+//! Two rules hold for every function. Long work goes through [`gil`]: other Python threads run
+//! meanwhile, Ctrl-C works, and a callback reports progress. Only [`errors`] turns errors,
+//! including panics, into exceptions.
 
 mod errors;
 mod gil;
@@ -30,7 +30,7 @@ mod _native {
     use crate::errors::{Wrong, from_json, guarded, keep_panics_quiet, to_json};
     use crate::gil;
 
-    /// An option and the file that it names.
+    /// The name of an option, and the file that it names.
     type File = (String, PathBuf);
 
     #[pymodule_init]
@@ -43,10 +43,13 @@ mod _native {
 
     /// Runs every plan of a JSON list, at most `jobs` at a time.
     ///
-    /// Returns a JSON text for each plan, null for one that has no result, whether Ctrl-C cut them
-    /// short, and the `InputError` of a run that failed, while others had ended. `progress` is
-    /// called about ten times a second with a list of (share done, requests done, whether the drive
-    /// is still being prepared, whether it has finished), one a plan.
+    /// Returns three values:
+    /// - a JSON text for each plan, null for a plan without a result,
+    /// - whether Ctrl-C ended the runs early,
+    /// - the `InputError` of a run that failed after others had ended.
+    ///
+    /// `progress` is called about ten times a second with one tuple per plan: the share done, the
+    /// requests done, whether the drive is still being prepared, and whether the plan has finished.
     #[pyfunction]
     #[pyo3(signature = (plans, jobs, progress=None))]
     fn run(
@@ -61,19 +64,20 @@ mod _native {
             ssdlab_run::run_all(&plans, jobs, control)
         })?;
         let error = outcome.fault.map(|fault| PyErr::from(Wrong::Input(fault)).into_value(py));
-        // One at a time: of a large comparison they are not to be there twice.
+        // Convert one result at a time: a large comparison must not be in memory twice.
         let texts: PyResult<_> = outcome.results.into_iter().map(|one| to_json(&one)).collect();
         Ok((texts?, interrupted, error))
     }
 
-    /// How many of these plans can run at a time, as there are cores and memory.
+    /// Returns how many of these plans can run at a time with the cores and the memory available.
     #[pyfunction]
     fn at_a_time(py: Python<'_>, plans: &str) -> PyResult<usize> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
         gil::work_alone(py, move || ssdlab_run::at_a_time(&plans))
     }
 
-    /// The files that plans in a JSON list read, and those that they write: `(option, path)` each.
+    /// Returns the files that plans in a JSON list read, and those that they write, as `(option,
+    /// path)`.
     #[pyfunction]
     fn files_of(plans: &str) -> PyResult<(Vec<File>, Vec<File>)> {
         let plans: Vec<Plan> = from_json("plans", plans)?;
@@ -84,13 +88,14 @@ mod _native {
         Ok((pairs(read), pairs(written)))
     }
 
-    /// What came through a config file that is a pipe, which plans take as `piped`; None of a file.
+    /// Returns the text of a config file that is a pipe, for a plan's `piped`; None for a regular
+    /// file.
     #[pyfunction]
     fn text_of_pipe(py: Python<'_>, path: PathBuf) -> PyResult<Option<String>> {
         gil::work_alone(py, move || ssdlab_run::text_of_pipe(&path))
     }
 
-    /// Refuses a file that is read and written, or written twice; `(option, path)` each.
+    /// Refuses a file that is both read and written, or written twice. Files are `(option, path)`.
     #[pyfunction]
     fn check_apart(read: Vec<File>, written: Vec<File>) -> PyResult<()> {
         let named = |files: Vec<File>| -> Vec<NamedFile> {
@@ -99,19 +104,19 @@ mod _native {
         Ok(guarded(|| files::check_apart(&named(read), &named(written)))?)
     }
 
-    /// The file of a trace `FILE` or `FILE:format`.
+    /// Returns the path in a trace name `FILE` or `FILE:format`.
     #[pyfunction]
     fn trace_file(spec: &str) -> PyResult<PathBuf> {
         Ok(guarded(|| traces::file_of(spec))?)
     }
 
-    /// A file that appears whole or not at all (`ssdlab.files` has those that are used).
+    /// A file that appears complete or not at all (`ssdlab.files` wraps it).
     #[pyclass]
     struct NewFile(Option<files::NewFile>);
 
     #[pymethods]
     impl NewFile {
-        /// Begins a file that will be at a path; messages name the option.
+        /// Creates a file that will be at `path`; error messages name the option.
         #[new]
         fn new(option: &str, path: PathBuf) -> PyResult<NewFile> {
             Ok(NewFile(Some(guarded(|| files::NewFile::new(option, &path))?)))
@@ -123,7 +128,7 @@ mod _native {
             Ok(py.detach(|| guarded(|| file.write(content)))?)
         }
 
-        /// Puts the file where it belongs, in place of what is there.
+        /// Puts the file at its path, replacing an existing file.
         fn persist(&mut self, py: Python<'_>) -> PyResult<()> {
             let Some(file) = self.0.take() else { return Ok(()) };
             Ok(py.detach(|| guarded(|| file.persist()))?)
@@ -133,14 +138,15 @@ mod _native {
     #[pymodule_export]
     use crate::memory::{end_without_memory, memory_left};
 
-    /// Removes files that are not whole, for a process that ends in a hurry.
+    /// Removes incomplete files, for a process that ends at once.
     #[pyfunction]
     fn remove_unfinished() {
         files::remove_unfinished();
     }
 
-    /// Ages a drive as a plan says and saves its state; what the file says of itself, as JSON (null
-    /// if Ctrl-C came before it was written), and whether Ctrl-C was heard.
+    /// Ages a drive according to a plan and saves its state.
+    /// Returns the header of the state file as JSON (null if Ctrl-C came before it was written),
+    /// and whether Ctrl-C came.
     #[pyfunction]
     #[pyo3(signature = (plan, path, progress=None))]
     fn save_state(
@@ -155,7 +161,7 @@ mod _native {
         Ok((to_json(&header)?, interrupted))
     }
 
-    /// Reads a saved state and checks it; what the file says of itself, as JSON.
+    /// Reads and checks a saved state. Returns its header as JSON.
     #[pyfunction]
     fn load_state(py: Python<'_>, path: PathBuf) -> PyResult<String> {
         let work = move |control: &Control| ssdlab_run::load_state(&path, control);
@@ -164,13 +170,13 @@ mod _native {
         to_json(&header)
     }
 
-    /// A drive that is stepped by hand (`ssdlab.Drive` makes it pleasant). Times are nanoseconds.
+    /// A drive that the caller steps (`ssdlab.Drive` wraps it). Times are in nanoseconds.
     #[pyclass]
     struct InteractiveDrive(ssdlab_run::InteractiveDrive);
 
     #[pymethods]
     impl InteractiveDrive {
-        /// The drive of a plan, as JSON, in its start state.
+        /// Creates the drive of a plan, given as JSON, in its start state.
         #[new]
         fn new(py: Python<'_>, plan: &str) -> PyResult<InteractiveDrive> {
             let plan: Plan = from_json("plan", plan)?;
@@ -178,25 +184,25 @@ mod _native {
                 .map(InteractiveDrive)
         }
 
-        /// Sectors that the host can address.
+        /// Returns the number of sectors that the host can address.
         #[getter]
         fn sectors(&self) -> u64 {
             self.0.sectors()
         }
 
-        /// The present moment.
+        /// Returns the current simulated time.
         #[getter]
         fn now_ns(&self) -> u64 {
             self.0.now_ns()
         }
 
-        /// The next moment at which the drive does something by itself; None when it is idle.
+        /// Returns the time of the drive's next event, or None if the drive is idle.
         #[getter]
         fn next_event_ns(&self) -> Option<u64> {
             self.0.next_event_ns()
         }
 
-        /// Submits a request; its number, or None if its queue is full.
+        /// Submits a request. Returns its number, or None if its queue is full.
         #[pyo3(signature = (op, lba, sectors, at_ns, queue, hint))]
         fn submit(
             &mut self,
@@ -211,57 +217,57 @@ mod _native {
             Ok(guarded(|| self.0.submit(submission))?)
         }
 
-        /// Lets everything happen up to and including a moment, or all there is; the requests that
-        /// have ended, as a JSON list.
+        /// Advances to `until_ns` inclusive, or until no event is left. Returns the completed
+        /// requests as a JSON list.
         fn advance(&mut self, until_ns: Option<u64>) -> PyResult<String> {
             to_json(&guarded(|| self.0.advance(until_ns))?)
         }
 
-        /// What the drive has done so far, as JSON.
+        /// Returns the totals of the drive so far, as JSON.
         fn sums(&self) -> PyResult<String> {
             to_json(&self.0.sums())
         }
     }
 
-    /// Every preset: name and summary.
+    /// Returns the name and summary of every preset.
     #[pyfunction]
     fn presets() -> Vec<(&'static str, &'static str)> {
         PRESETS.iter().map(|entry| (entry.name, entry.summary)).collect()
     }
 
-    /// The text of a preset, in TOML.
+    /// Returns the TOML text of a preset.
     #[pyfunction]
     fn preset_text(name: &str) -> PyResult<String> {
         Ok(guarded(|| ssdlab_run::preset_text(name))?)
     }
 
-    /// Every scheme: name and summary.
+    /// Returns the name and summary of every scheme.
     #[pyfunction]
     fn schemes() -> Vec<(&'static str, &'static str)> {
         SCHEMES.iter().map(|entry| (entry.name, entry.summary)).collect()
     }
 
-    /// The text of a scheme, in TOML.
+    /// Returns the TOML text of a scheme.
     #[pyfunction]
     fn scheme_text(name: &str) -> PyResult<&'static str> {
         Ok(guarded(|| ssdlab_run::scheme_text(name))?)
     }
 
-    /// The names of the closed-form workloads.
+    /// Returns the names of the closed-form workloads.
     #[pyfunction]
     #[pyo3(name = "workloads")]
     fn closed_forms() -> Vec<&'static str> {
         Kind::NAMES.to_vec()
     }
 
-    /// Every twin, as a JSON list.
+    /// Returns every twin, as a JSON list.
     #[pyfunction]
     fn twins() -> PyResult<String> {
         to_json(&guarded(|| Ok(workloads::twins()))?)
     }
 
-    /// A twin against its targets, as JSON (null if Ctrl-C came first), and whether Ctrl-C was
-    /// heard; of all its requests, or scaled to so many.
+    /// Compares a twin with its targets: with all of its requests, or scaled to `requests`.
+    /// Returns the comparison as JSON (null if Ctrl-C came first), and whether Ctrl-C came.
     #[pyfunction]
     #[pyo3(signature = (name, requests, seed, progress=None))]
     fn show_twin(
@@ -276,8 +282,8 @@ mod _native {
         Ok((to_json(&shown)?, interrupted))
     }
 
-    /// What traces are like, as a JSON list (null if Ctrl-C came first), and whether Ctrl-C was
-    /// heard. `reading` says, in JSON, how they are read and which part of them.
+    /// Measures traces. `reading` says, in JSON, how to read them and which part.
+    /// Returns the statistics as a JSON list (null if Ctrl-C came first), and whether Ctrl-C came.
     #[pyfunction]
     #[pyo3(signature = (traces, reading, reuse, progress=None))]
     fn trace_info(
@@ -294,8 +300,9 @@ mod _native {
         Ok((to_json(&found)?, interrupted))
     }
 
-    /// Writes a trace in another format; what was written, as JSON (null if Ctrl-C came first), and
-    /// whether Ctrl-C was heard.
+    /// Writes a trace in another format.
+    /// Returns the counts of what was written as JSON (null if Ctrl-C came first), and whether
+    /// Ctrl-C came.
     #[pyfunction]
     #[pyo3(signature = (trace, out, reading, progress=None))]
     fn trace_convert(
@@ -311,8 +318,9 @@ mod _native {
         Ok((to_json(&written)?, interrupted))
     }
 
-    /// Merges traces into one as `order` says, in JSON; what was written, as JSON (null if Ctrl-C
-    /// came first), and whether Ctrl-C was heard.
+    /// Merges traces into one; `order` says how, in JSON.
+    /// Returns the counts of what was written as JSON (null if Ctrl-C came first), and whether
+    /// Ctrl-C came.
     #[pyfunction]
     #[pyo3(signature = (order, out, progress=None))]
     fn trace_mix(
@@ -327,27 +335,27 @@ mod _native {
         Ok((to_json(&written)?, interrupted))
     }
 
-    /// Every trace format, with its columns and its unit of time, as a JSON list.
+    /// Returns every trace format, with its columns and time unit, as a JSON list.
     #[pyfunction]
     fn trace_formats() -> PyResult<String> {
         to_json(&traces::formats())
     }
 
-    /// The names of the trace formats.
+    /// Returns the names of the trace formats.
     #[pyfunction]
     fn formats() -> Vec<&'static str> {
         Format::ALL.iter().map(|format| format.name()).collect()
     }
 
-    /// What the blocks of a plan's device are, as JSON.
+    /// Returns the properties of the blocks of a plan's device, as JSON.
     #[pyfunction]
     fn physics(py: Python<'_>, plan: &str) -> PyResult<String> {
         let plan: Plan = from_json("plan", plan)?;
         to_json(&gil::work_alone(py, move || ssdlab_run::physics(&plan))?)
     }
 
-    /// Chips of a plan's device, characterised as `order` says in JSON, and the hash of the config;
-    /// None if Ctrl-C was heard.
+    /// Measures the chips of a plan's device; `order` says how, in JSON.
+    /// Returns the measurements and the hash of the config, or None if Ctrl-C came.
     #[pyfunction]
     fn measure(py: Python<'_>, plan: &str, order: &str) -> PyResult<Option<(Chips, String)>> {
         let plan: Plan = from_json("plan", plan)?;
@@ -357,55 +365,55 @@ mod _native {
         Ok(made.filter(|_| !interrupted).map(|(samples, hash)| (Chips(samples), hash)))
     }
 
-    /// Chips that a CSV file has measurements of; and its SHA-256.
+    /// Reads the measurements of chips from a CSV file. Returns them and the file's SHA-256.
     #[pyfunction]
     fn read_chips(py: Python<'_>, path: PathBuf) -> PyResult<(Chips, String)> {
         let (samples, hash) = gil::work_alone(py, move || chips::read(&path))?;
         Ok((Chips(samples), hash))
     }
 
-    /// Time at 30 degrees Celsius for which one unit of it at another temperature counts.
+    /// Returns how long one unit of time at `celsius` is at 30 degrees Celsius.
     #[pyfunction]
     fn acceleration(celsius: f64, activation_ev: f64) -> f64 {
         chips::acceleration(celsius, 30.0, activation_ev)
     }
 
-    /// Measurements of chips (`ssdlab.fit` reads them). Columns are doubles, little-endian.
+    /// Measurements of chips (`ssdlab.fit` reads them). Columns are little-endian doubles.
     #[pyclass]
     struct Chips(chips::Samples);
 
     #[pymethods]
     impl Chips {
-        /// The chips' names.
+        /// Returns the names of the chips.
         #[getter]
         fn chips(&self) -> Vec<String> {
             self.0.chips.clone()
         }
 
-        /// How many blocks there are.
+        /// Returns the number of blocks.
         #[getter]
         fn blocks(&self) -> usize {
             self.0.blocks.len()
         }
 
-        /// A column; empty if it was left out.
+        /// Returns a column; it is empty if the measurements lack it.
         fn column(&self, name: &str) -> Vec<u8> {
             doubles(self.0.column(name).unwrap_or_default())
         }
 
-        /// The rows of some chips, by their places, as a file has them.
+        /// Returns the rows of the chips with these indices, as CSV text.
         fn csv(&self, chips: Vec<u32>) -> String {
             self.0.of_chips(&chips).csv()
         }
 
-        /// Why drives cannot have the blocks of these chips; None if they can.
+        /// Returns why no drive can use the blocks of these chips, or None if drives can.
         fn unfit(&self, chips: Vec<u32>, activation_ev: f64) -> Option<String> {
             let wrong = self.0.of_chips(&chips).unfit(activation_ev)?;
             Some(format!("got {}, expected {}", wrong.got, wrong.expected))
         }
     }
 
-    /// ReadGuard's predictor with coefficients in JSON, over columns of doubles.
+    /// ReadGuard's predictor, with its coefficients in JSON. It works on columns of doubles.
     #[pyclass]
     struct Predictor(chips::Predictor);
 
@@ -418,20 +426,22 @@ mod _native {
             Ok(Predictor(guarded(resolve)?))
         }
 
-        /// Ages of blocks by their P/E cycles, time of an erase in µs, first errors, days of dwell.
+        /// Returns the ages of blocks from their P/E cycles, erase times in µs, first errors and
+        /// days of dwell.
         fn age(&self, cycles: &[u8], erase_us: &[u8], e0: &[u8], dwell_days: &[u8]) -> Vec<u8> {
             let of =
                 numbers(cycles).zip(numbers(erase_us)).zip(numbers(e0).zip(numbers(dwell_days)));
             doubles(of.map(|((pe, erase), (e0, dwell))| self.0.age(pe, erase, e0, dwell)))
         }
 
-        /// Errors by ages of blocks, days since they were programmed, and page reads.
+        /// Returns the errors of blocks from their ages, the days since programming, and the page
+        /// reads.
         fn errors(&self, age: &[u8], days: &[u8], reads: &[u8]) -> Vec<u8> {
             let of = numbers(age).zip(numbers(days)).zip(numbers(reads));
             doubles(of.map(|((age, days), reads)| self.0.errors(age, days, reads)))
         }
 
-        /// Retries by errors.
+        /// Returns the retries for these numbers of errors.
         fn retries(&self, errors: &[u8]) -> Vec<u8> {
             doubles(numbers(errors).map(|errors| f64::from(self.0.retries(errors))))
         }
@@ -445,8 +455,10 @@ mod _native {
         values.into_iter().flat_map(f64::to_le_bytes).collect()
     }
 
-    /// What codes decode, as JSON (null if Ctrl-C came before the table stood), and whether Ctrl-C
-    /// was heard. `order` says in JSON of which cell, and what is to be measured.
+    /// Measures the decoding of LDPC codes; `order` says, in JSON, the cell type and the
+    /// measurements.
+    /// Returns the table as JSON (null if Ctrl-C came before it was complete), and whether Ctrl-C
+    /// came.
     #[pyfunction]
     #[pyo3(signature = (order, progress=None))]
     fn ldpc(py: Python<'_>, order: &str, progress: Option<Py<PyAny>>) -> PyResult<(String, bool)> {
@@ -459,39 +471,39 @@ mod _native {
         Ok((to_json(&ledger)?, interrupted))
     }
 
-    /// The config of a plan: as TOML, as a listing with origins, and its hash.
+    /// Returns the config of a plan as TOML, as a listing with origins, and its hash.
     #[pyfunction]
     fn effective(py: Python<'_>, plan: &str) -> PyResult<(String, String, String)> {
         let plan: Plan = from_json("plan", plan)?;
         gil::work_alone(py, move || ssdlab_run::effective(&plan))
     }
 
-    /// The JSON Schema of a result.
+    /// Returns the JSON Schema of a result.
     #[pyfunction]
     fn result_schema() -> PyResult<String> {
         let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
         to_json(&guarded(|| Ok(generator.into_root_schema_for::<RunResult>()))?)
     }
 
-    /// The JSON Schema of a config.
+    /// Returns the JSON Schema of a config.
     #[pyfunction]
     fn schema() -> PyResult<String> {
         to_json(&guarded(|| Ok(ssdlab_run::schema()))?)
     }
 
-    /// Every config key, in Markdown.
+    /// Returns every config key, as Markdown.
     #[pyfunction]
     fn keys_markdown() -> PyResult<String> {
         Ok(guarded(|| Ok(ssdlab_run::keys_markdown()))?)
     }
 
-    /// The candidate nearest in spelling, if one is near enough to be meant.
+    /// Returns the candidate nearest in spelling, or None if all differ too much.
     #[pyfunction]
     fn nearest(typed: &str, candidates: Vec<String>) -> Option<String> {
         ssdlab_base::nearest(typed, candidates.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    /// Panics with `message`, for the test that a panic never reaches the user as a traceback.
+    /// Panics with `message`, to test that no panic reaches the user as a traceback.
     #[pyfunction]
     fn panic_for_test(py: Python<'_>, message: String) -> PyResult<()> {
         let work = move |_: &Control| -> Result<(), Fault> { panic!("{message}") };

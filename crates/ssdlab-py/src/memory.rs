@@ -1,7 +1,7 @@
-//! How the command ends when there is no memory left: in a line, with an exit code.
+//! Ends the command with one line and an exit code when no memory is left.
 //!
-//! Rust would abort, which is a signal. Nothing can be undone without memory, and nothing has to
-//! be: files that are not whole have no name.
+//! Rust would abort, which is a signal. No cleanup is possible without memory, and none is needed:
+//! incomplete files have no name yet.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use libc::c_int;
 use pyo3::pyfunction;
 
-/// What a command ends with when an input asks too much, as in `ssdlab.cli.exit_codes`.
+/// The exit code for an input that asks too much, as in `ssdlab.cli.exit_codes`.
 const INPUT: c_int = 2;
 
 /// Whether the process is a command, which may end.
 static IS_COMMAND: AtomicBool = AtomicBool::new(false);
 
-/// The system's memory.
+/// The system's allocator; in a command, a failed allocation ends the process.
 struct Memory;
 
 #[global_allocator]
@@ -29,7 +29,7 @@ fn had(memory: *mut u8) -> *mut u8 {
     memory
 }
 
-/// Whether a thread has found that there is no memory left.
+/// Whether a thread has already found that no memory is left.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 #[cold]
@@ -73,7 +73,7 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// Has the process end in a line, not by a signal, when Rust can have no more memory.
+/// Makes the process end with one line, not with a signal, when Rust gets no memory.
 #[pyfunction]
 pub fn end_without_memory() {
     IS_COMMAND.store(true, Ordering::Relaxed);
@@ -81,8 +81,8 @@ pub fn end_without_memory() {
     unsafe { libc::signal(libc::SIGABRT, aborted as *const () as libc::sighandler_t) };
 }
 
-/// Rust has said that there is no memory for a thread's handle, and aborts. Any other abort stays
-/// one.
+/// Handles an abort. If a thread is starting, its handle got no memory and Rust has said so: the
+/// process ends. Any other abort stays an abort.
 extern "C" fn aborted(_: c_int) {
     if ssdlab_base::threads::is_starting() {
         // SAFETY: ends the process at once.
@@ -92,8 +92,8 @@ extern "C" fn aborted(_: c_int) {
     unsafe { libc::signal(libc::SIGABRT, libc::SIG_DFL) };
 }
 
-/// The bytes of memory that this process may still take, and what bounds them; None if that is
-/// unknown.
+/// Returns the bytes that this process may still take, and the cause of the limit. Returns None if
+/// the limit is unknown.
 #[pyfunction]
 pub fn memory_left() -> Option<(u64, &'static str)> {
     ssdlab_run::memory_left()
