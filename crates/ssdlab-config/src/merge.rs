@@ -100,7 +100,7 @@ fn declared(json: &Json) -> Option<Node> {
     from_json(json, Origin::DEFAULT).ok()
 }
 
-/// A JSON value as a config value; keys with the value `null` are left out.
+/// Converts a JSON value into a config value, and leaves out keys whose value is `null`.
 ///
 /// # Errors
 /// Fails on values that a config cannot hold: `null` itself, and a whole number beyond signed 64

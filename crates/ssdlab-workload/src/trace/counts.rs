@@ -1,27 +1,27 @@
-//! What was done to the requests of a trace.
+//! Counts of the requests of a trace.
 
 use crate::formats::Entry;
 use crate::record::Op;
 
-/// What was done to a trace's requests while they were read.
+/// Counts of the requests of a trace, and of the changes made while reading them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
-    /// Reads and writes read.
+    /// Reads and writes.
     pub requests: u64,
-    /// Trims read.
+    /// Trims.
     pub trims: u64,
-    /// Flushes read.
+    /// Flushes.
     pub flushes: u64,
-    /// Requests moved to an earlier place since their time stamps went back.
+    /// Requests moved to an earlier place because their time stamps went back.
     pub reordered: u64,
     /// Requests widened to whole sectors.
     pub widened: u64,
-    /// Requests left out since another device was asked for.
+    /// Requests skipped because they belong to another device than the selected one.
     pub other_devices: u64,
 }
 
 impl Counts {
-    /// Reads, writes, trims and flushes.
+    /// Returns the number of reads, writes, trims and flushes.
     pub fn all(&self) -> u64 {
         self.requests + self.trims + self.flushes
     }

@@ -1,34 +1,35 @@
-//! What a trace asks of a drive, and whether any drive could do that.
+//! The load of a trace, and whether any drive can serve it.
 
 use ssdlab_base::{Nanos, units::SECTOR_BYTES};
 
 use crate::record::{Op, Record};
 
-/// The requests of a trace so far.
+/// The load of the requests so far.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Demand {
-    /// The unit of the stamps, where the format has one.
+    /// The unit of the time stamps, if the format has one.
     tick: Option<Nanos>,
     requests: u64,
     /// Sectors read and written.
     sectors: u64,
-    /// The stamp of the last request, since the first.
+    /// The time of the last request, since the first.
     last: Nanos,
 }
 
-/// Bytes a second beyond which nothing is asked of a drive: its link, at best PCIe 5.0 with four
-/// lanes, carries no more.
+/// The highest plausible rate in bytes per second. A drive's link carries no more: at best PCIe 5.0
+/// with four lanes.
 const MOST: f64 = 16e9;
-/// A burst may be faster than any link, since requests wait; so many requests are no burst.
+/// The least number of requests for a warning. A burst may exceed any link, since its requests
+/// wait.
 const ENOUGH: u64 = 1000;
 
 impl Demand {
-    /// Nothing yet, with stamps in this unit.
+    /// Returns the load without requests, with time stamps in this unit.
     pub(super) fn in_ticks_of(tick: Nanos) -> Demand {
         Demand { tick: Some(tick), ..Demand::default() }
     }
 
-    /// One request more.
+    /// Adds one request.
     pub(super) fn count(&mut self, record: &Record) {
         self.requests += 1;
         if matches!(record.op, Op::Read | Op::Write) {
@@ -37,7 +38,7 @@ impl Demand {
         self.last = record.at;
     }
 
-    /// A question about the unit of time, if the requests ask for more than is possible.
+    /// Returns a question about the time unit, if the requests exceed any drive.
     pub(super) fn warning(&self) -> Option<String> {
         let rate = (self.sectors * SECTOR_BYTES) as f64 / (self.last.as_ns() as f64 / 1e9);
         let doubtful = self.requests >= ENOUGH && self.last > Nanos::ZERO && rate > MOST;

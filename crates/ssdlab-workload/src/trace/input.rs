@@ -1,4 +1,4 @@
-//! The stored bytes of a trace: decompressed, counted and hashed on the way.
+//! The stored bytes of a trace: decompressed, counted and hashed in one pass.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -15,10 +15,10 @@ use ssdlab_base::{Fault, Stop, reason};
 
 use super::window::{self, Windowed};
 
-/// Bytes taken from the disk at a time.
+/// Bytes read from the disk at a time.
 const CHUNK: usize = 128 << 10;
 
-/// What is known of the stored bytes while a decompressor owns their reader.
+/// The count and the hash of the stored bytes, while a decompressor owns their reader.
 #[derive(Default)]
 pub(crate) struct Meter {
     consumed: AtomicU64,
@@ -26,18 +26,18 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Stored bytes consumed so far.
+    /// Returns the stored bytes read so far.
     pub(crate) fn consumed(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// The SHA-256 of the stored bytes, once all of them have been read.
+    /// Returns the SHA-256 of the stored bytes, once all of them have been read.
     pub(crate) fn digest(&self) -> Option<&str> {
         self.digest.get().map(String::as_str)
     }
 }
 
-/// Counts and hashes what passes through.
+/// A reader that counts and hashes the bytes that it returns.
 struct Metered<R> {
     inner: R,
     hasher: Option<Sha256>,
@@ -55,17 +55,17 @@ impl<R: Read> Read for Metered<R> {
         } else if !buffer.is_empty()
             && let Some(hasher) = self.hasher.take()
         {
-            // The cell is empty: only this branch fills it, and it has taken the hasher.
+            // The cell is still empty: only this branch sets it, and it runs once.
             let _ = self.meter.digest.set(hex(hasher));
         }
         Ok(got)
     }
 }
 
-/// A stream of plain bytes, whatever they are compressed with.
+/// A stream of plain bytes, decompressed if necessary.
 pub(crate) type Plain = Box<dyn Read + Send>;
 
-/// The plain bytes behind `stored`, with the meter of what was stored, and the compression's name.
+/// Returns the plain bytes of `stored`, the meter of the stored bytes, and the compression's name.
 pub(crate) fn plain<R: Read + Send + 'static>(
     mut stored: R,
 ) -> io::Result<(Plain, Arc<Meter>, Option<&'static str>)> {
@@ -100,7 +100,7 @@ pub(crate) fn plain<R: Read + Send + 'static>(
     Ok((plain, meter, compression))
 }
 
-/// A stored file's plain bytes, whatever they are compressed with.
+/// The plain bytes of a stored file, decompressed if necessary.
 pub struct Unpacked {
     plain: Plain,
     meter: Arc<Meter>,
@@ -110,13 +110,13 @@ impl Unpacked {
     /// Opens a file.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Fails if the file cannot be read.
     pub fn open(path: &Path) -> io::Result<Unpacked> {
         let (plain, meter, _) = plain(File::open(path)?)?;
         Ok(Unpacked { plain, meter })
     }
 
-    /// The SHA-256 of the file as it is stored, in hexadecimal, once all of it has been read.
+    /// Returns the SHA-256 of the stored file, in hexadecimal, once all of it has been read.
     pub fn sha256(&self) -> Option<&str> {
         self.meter.digest()
     }
@@ -128,27 +128,27 @@ impl Read for Unpacked {
     }
 }
 
-/// The compression that these first bytes announce.
+/// Returns the compression that these first bytes announce.
 fn recognise(magic: &[u8]) -> Option<&'static str> {
     const KNOWN: &[(&[u8], &str)] = &[
         (&[0x1f, 0x8b], "gzip"),
         (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
         (&[0xfd, b'7', b'z', b'X', b'Z', 0x00], "xz"),
     ];
-    // pzstd puts a frame to be skipped first: 0x184d2a5?, least significant byte first.
+    // pzstd begins with a skippable frame: 0x184d2a5?, least significant byte first.
     if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] = magic {
         return Some("zstd");
     }
     KNOWN.iter().find(|(bytes, _)| magic.starts_with(bytes)).map(|(_, name)| *name)
 }
 
-/// A path as messages show it, on one line: file names may hold line ends and worse.
+/// Returns a path for messages, on one line: file names may contain line ends.
 pub(crate) fn shown(path: &Path) -> String {
     let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
     path.to_string_lossy().chars().map(plain).collect()
 }
 
-/// A pipe or a device, whose bytes are waited for until they come or it is to stop.
+/// A pipe or a device. A read waits until bytes come or the user stops the run.
 pub(crate) struct Patient {
     file: File,
     stop: Stop,
@@ -163,13 +163,13 @@ impl Patient {
 
 impl Read for Patient {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// How long a stop may go unheard: 50 ms.
+        /// The longest time until a read notices a stop: 50 ms.
         const UNHEARD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
         loop {
             if self.stop.is_set() {
                 return Err(io::Error::other("stopped while it was waited for"));
             }
-            // A pipe that nobody has opened to write is not ready, and not at its end either.
+            // A pipe without a writer is neither ready nor at its end.
             let mut ready = [PollFd::new(&self.file, PollFlags::IN)];
             if poll(&mut ready, Some(&UNHEARD)).is_ok_and(|ready| ready > 0) {
                 match self.file.read(buffer) {
@@ -181,8 +181,8 @@ impl Read for Patient {
     }
 }
 
-/// Opens a file for reading, without waiting for who writes it if it is a pipe; a directory is
-/// refused.
+/// Opens a file for reading, and refuses a directory. If the file is a pipe, does not wait for its
+/// writer.
 pub(crate) fn open_file(path: &Path) -> Result<File, Fault> {
     let fault = |what: String| Fault::new(shown(path), what);
     let mut how = File::options();
@@ -200,10 +200,10 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Fault> {
     }
 }
 
-/// The SHA-256 of a file's bytes as stored, in lower-case hexadecimal.
+/// Returns the SHA-256 of the stored bytes of a file, in lower-case hexadecimal.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// Fails if the file cannot be read.
 pub fn sha256(path: &Path) -> Result<String, Fault> {
     let mut file = open_file(path)?;
     let mut hasher = Sha256::new();

@@ -1,4 +1,4 @@
-//! Lines or records out of a stream of bytes, in one buffer of bounded size.
+//! Splits a stream of bytes into lines or records, in one buffer of bounded size.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -7,36 +7,36 @@ use ssdlab_base::Stop;
 
 use super::input::Plain;
 
-/// Plain bytes held at a time.
+/// The size of the buffer of plain bytes.
 const BUFFER: usize = 256 << 10;
-/// The longest line that is read; a longer one is no line of a trace.
+/// The longest line of a trace, in bytes; a longer line is an error.
 pub(crate) const LONGEST: usize = 64 << 10;
 
-/// What keeps a line from being read.
+/// The reasons why a line or record cannot be read.
 pub(crate) enum Broken {
     /// The line is longer than [`LONGEST`].
     TooLong,
     /// The file ends within a record.
     Cut {
-        /// Bytes left.
+        /// The bytes that are left.
         got: usize,
-        /// Bytes of a record.
+        /// The bytes of a record.
         length: usize,
     },
     /// The stream cannot be read or decompressed.
     Stream(io::Error),
 }
 
-/// The lines of a stream, without their ends.
+/// The lines of a stream, without their line ends.
 pub(crate) struct Lines {
     input: Plain,
     buffer: Box<[u8]>,
-    /// The part of the buffer that is read but not yet handed out.
+    /// The part of the buffer that is filled and not yet returned.
     unread: Range<usize>,
-    /// Lines handed out so far.
+    /// The number of lines returned so far.
     number: u64,
     ended: bool,
-    /// Whether to end early, looked at whenever more is read.
+    /// The flag to end early, checked before each read of the stream.
     stop: Stop,
 }
 
@@ -46,13 +46,13 @@ impl Lines {
         Lines { input, buffer, unread: 0..0, number: 0, ended: false, stop }
     }
 
-    /// The number of the line handed out last, counted from 1.
+    /// Returns the number of the last line, counted from 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// As many bytes from the start as the buffer holds, and whether they are all; hands out
-    /// nothing.
+    /// Returns as many bytes from the start as the buffer holds, and whether they are the whole
+    /// stream. Consumes nothing.
     pub(crate) fn peek(&mut self) -> io::Result<(&[u8], bool)> {
         while !self.ended && self.unread.len() < self.buffer.len() {
             self.read_more()?;
@@ -60,8 +60,8 @@ impl Lines {
         Ok((&self.buffer[self.unread.clone()], self.ended))
     }
 
-    /// The next line and its number; `None` at the end, or once it is to stop. A last line without
-    /// an end counts.
+    /// Returns the next line and its number, or `None` at the end or once the run stops. A last
+    /// line without a line end counts.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, Broken> {
         let mut searched = 0;
         let length = loop {
@@ -91,7 +91,8 @@ impl Lines {
         Ok(Some((self.number, trim(&self.buffer[start..start + length], self.number))))
     }
 
-    /// The next so many bytes and which record they are; `None` at the end, or once it is to stop.
+    /// Returns the next `length` bytes and the number of that record, or `None` at the end or once
+    /// the run stops.
     pub(crate) fn next_record(&mut self, length: usize) -> Result<Option<(u64, &[u8])>, Broken> {
         while self.unread.len() < length && !self.ended {
             if self.stop.is_set() {
@@ -111,7 +112,7 @@ impl Lines {
         Ok(Some((self.number, &self.buffer[start..start + length])))
     }
 
-    /// Reads once more into the room behind what is unread.
+    /// Reads once into the free part of the buffer.
     fn read_more(&mut self) -> io::Result<()> {
         if self.unread.end == self.buffer.len() {
             self.buffer.copy_within(self.unread.clone(), 0);
@@ -129,7 +130,7 @@ impl Lines {
     }
 }
 
-/// A line without the carriage return of other systems and the mark that some put before line 1.
+/// Returns a line without a carriage return at its end, and line 1 without a byte order mark.
 pub(crate) fn trim(line: &[u8], number: u64) -> &[u8] {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     match number {
@@ -138,7 +139,7 @@ pub(crate) fn trim(line: &[u8], number: u64) -> &[u8] {
     }
 }
 
-/// Whether a line holds nothing for any format: blank, or a comment.
+/// Returns whether every format skips a line: it is blank or a comment.
 pub(crate) fn is_idle(line: &[u8]) -> bool {
     match line.iter().find(|byte| !matches!(byte, b' ' | b'\t')) {
         None => true,

@@ -1,4 +1,4 @@
-//! From a file to records.
+//! Reads a trace file into records.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -38,18 +38,18 @@ use order::{Order, Waiting};
 use pieces::Pieces;
 use recognise::{By, Recognition, no_request, recognise};
 
-/// Opens a trace file, compressed or not, and recognises its format unless it is named.
+/// Opens a trace file, compressed or not. Recognises its format unless `format` names it.
 ///
 /// # Errors
-/// When the file cannot be read, holds nothing, or its format is not recognised.
+/// Fails if the file cannot be read, is empty, or has no known format.
 pub fn open(path: &Path, format: Option<Format>) -> Result<Trace, Fault> {
     open_with(path, format, &TraceOptions::default())
 }
 
-/// As [`open`], with a say in how it is read.
+/// Opens a trace file like [`open`], with options.
 ///
 /// # Errors
-/// As [`open`]; also when an option's value is out of range.
+/// Fails as [`open`] does, and if an option's value is out of range.
 pub fn open_with(
     path: &Path,
     format: Option<Format>,
@@ -74,11 +74,11 @@ pub fn open_with(
     Ok(trace)
 }
 
-/// A trace file, read as a stream.
+/// A trace file that is read as a stream.
 pub struct Trace {
     name: String,
     path: Option<PathBuf>,
-    /// Bytes of the file as stored, if that is known.
+    /// The size of the stored file in bytes, if known.
     stored: Option<u64>,
     meter: Arc<Meter>,
     compression: Option<&'static str>,
@@ -87,31 +87,31 @@ pub struct Trace {
     device: DeviceFilter,
     order: Order,
     unsorted: Unsorted,
-    /// The largest request of most kinds, and the largest trim.
+    /// The largest read or write, and the largest trim, in bytes.
     most: [Bytes; 2],
-    /// The first request's stamp, once it is known.
+    /// The time stamp of the first request, once it is known.
     first: Option<Nanos>,
     counts: Counts,
-    /// What the requests delivered so far ask of a drive.
+    /// The load of the requests delivered so far.
     demand: Demand,
-    /// The line of each record of the batch filled last.
+    /// The line of each record in the last batch.
     batch_lines: Vec<u64>,
-    /// The device of each, if devices are remembered.
+    /// The device of each record in the last batch, if the trace keeps devices.
     batch_devices: Vec<u32>,
     end: End,
     stop: Stop,
 }
 
-/// Requests of other devices between two looks at whether to stop.
+/// Requests of other devices between two checks of the stop flag.
 const CHECK_EVERY: u64 = 4096;
 
-/// Where requests come from.
+/// The source of the requests: lines or records, or a table.
 enum Input {
     Pieces(Pieces),
     Table(Box<Table>),
 }
 
-/// Whether more requests are to come.
+/// Whether more requests follow.
 enum End {
     NotYet,
     Reached,
@@ -119,10 +119,10 @@ enum End {
 }
 
 impl Trace {
-    /// A trace from any stream of bytes, compressed or not; `name` stands for it in messages.
+    /// Reads a trace from any stream of bytes, compressed or not; messages call it `name`.
     ///
     /// # Errors
-    /// As [`open_with`].
+    /// Fails as [`open_with`] does.
     pub fn from_reader(
         name: impl Into<String>,
         stored: impl Read + Send + 'static,
@@ -158,7 +158,7 @@ impl Trace {
         })
     }
 
-    /// A trace from a table, which is read from its end and so needs a file that allows seeking.
+    /// Reads a trace from a table. Its directory is at the end, so the file must allow seeking.
     fn from_table(
         name: String,
         file: File,
@@ -199,23 +199,23 @@ impl Trace {
         }
     }
 
-    /// What the file was recognised as.
+    /// Returns the recognised format of the file.
     pub fn recognised(&self) -> &Recognition {
         &self.recognised
     }
 
-    /// What the file is compressed with: `"gzip"`, `"zstd"` or `"xz"`.
+    /// Returns the compression of the file: `"gzip"`, `"zstd"` or `"xz"`.
     pub fn compression(&self) -> Option<&'static str> {
         self.compression
     }
 
-    /// What was done to the requests read so far.
+    /// Returns the counts of the requests read so far.
     pub fn counts(&self) -> Counts {
         Counts { reordered: self.order.moved, ..self.counts }
     }
 
-    /// What the user should know about how the file is understood, from what is read so far: at
-    /// first that is its first lines.
+    /// Returns remarks on how the requests read so far are understood. Before the first batch,
+    /// these are the first lines of the file.
     pub fn remarks(&self) -> Vec<String> {
         let remarks = self.recognised.remark().into_iter();
         let remarks = remarks.chain(self.recognised.remarks.iter().cloned());
@@ -225,18 +225,18 @@ impl Trace {
             .collect()
     }
 
-    /// From now on [`Source::device`] says of which device each request is.
+    /// Makes [`Source::device`] return the device of each request from now on.
     #[must_use]
     pub fn with_devices(mut self) -> Trace {
         self.device.remember();
         self
     }
 
-    /// The SHA-256 of the file's bytes as stored, in lower-case hexadecimal: known from reading
-    /// once all is read, computed from the file before that.
+    /// Returns the SHA-256 of the stored file, in lower-case hexadecimal. Before the trace is read
+    /// to its end, computes it from the file.
     ///
     /// # Errors
-    /// When it is not known yet and the file cannot be read again.
+    /// Fails if the trace is not read to its end and the file cannot be read again.
     pub fn sha256(&self) -> Result<String, Fault> {
         match (self.meter.digest(), &self.path) {
             (Some(digest), _) => Ok(digest.into()),
@@ -245,7 +245,7 @@ impl Trace {
         }
     }
 
-    /// Reads until there is a request to deliver or the end is reached.
+    /// Reads until a request is ready to deliver or the end is reached.
     fn read_on(&mut self) -> Result<(), Box<Fault>> {
         loop {
             let next = match &mut self.input {
@@ -285,7 +285,7 @@ impl Trace {
         self.order.push(Waiting { record, line, device }).map_err(|back| self.unsorted(line, back))
     }
 
-    /// The largest request of this kind.
+    /// Returns the largest request of this kind.
     fn most(&self, op: Op) -> Bytes {
         self.most[usize::from(op == Op::Trim)]
     }
@@ -356,7 +356,7 @@ impl Source for Trace {
             } else if ended {
                 break;
             } else if let Err(fault) = self.read_on() {
-                // Of a file that is left in the middle nothing can be said.
+                // After a stop in the middle of the file, an error there means nothing.
                 self.end = if self.stop.is_set() { End::Reached } else { End::Fault(fault) };
             }
         }
@@ -414,7 +414,7 @@ impl Source for Trace {
     }
 }
 
-/// The fault of a table, or of what is called one, that comes as a stream.
+/// Returns the fault of a table that comes as a stream, or of a stream that is no table.
 fn no_table(name: &str, start: &[u8], compression: Option<&str>) -> Fault {
     let fault = Fault::new(name, "Parquet is read from its end");
     match compression {
@@ -432,10 +432,10 @@ pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Erro
         return Fault::new(name, "a stream that takes more memory to decompress than is left")
             .expected(expected);
     }
-    // How zstd and xz say that a stream asks for more memory than it may have.
+    // zstd and xz use these words if a stream needs more memory than its limit.
     let message = reason(error);
     let is_too_large = message.contains("too much memory") || message.contains("memory limit");
-    // How xz and zstd say that there is none left, which is no fault of the stream.
+    // xz and zstd use these words if no memory is left, which is not the stream's fault.
     let lacks_memory = ["can't allocate memory", "not enough memory"];
     let lacks_memory = lacks_memory.iter().any(|words| message.contains(words));
     let what = match compression {

@@ -1,27 +1,27 @@
-//! Puts requests that are a little out of order where they belong.
+//! Sorts requests that are slightly out of order.
 
 use std::collections::VecDeque;
 
 use crate::record::Record;
 
-/// A request on its way out. `record.at` still counts from whatever the file counts from.
+/// A request that waits for delivery. `record.at` still has the time origin of the file.
 #[derive(Clone, Copy)]
 pub(crate) struct Waiting {
     pub(crate) record: Record,
     pub(crate) line: u64,
-    /// The number of its device, if devices are remembered.
+    /// The number of its device, if the trace keeps devices.
     pub(crate) device: u32,
 }
 
-/// Holds back as many requests as one may be out of place, sorted.
+/// A sorted buffer, as long as the farthest that a request may be out of place.
 pub(crate) struct Order {
     window: usize,
-    /// Sorted by time; equal times in the order of the file. Traces are nearly sorted, so that
-    /// nearly every request goes to the end: cheaper than a heap.
+    /// The requests, sorted by time; equal times keep the order of the file. Traces are nearly
+    /// sorted, so nearly every request goes to the end. This costs less than a heap.
     held: VecDeque<Waiting>,
-    /// The time of the request released last.
+    /// The time of the last released request, in nanoseconds.
     released: u64,
-    /// How many requests were moved.
+    /// The number of requests moved to an earlier place.
     pub(crate) moved: u64,
 }
 
@@ -30,7 +30,8 @@ impl Order {
         Order { window, held: VecDeque::new(), released: 0, moved: 0 }
     }
 
-    /// Takes the next request of the file; if its place has been passed already, by how much.
+    /// Inserts the next request of the file. If its place has already been released, returns how
+    /// late it is, in nanoseconds.
     pub(crate) fn push(&mut self, next: Waiting) -> Result<(), u64> {
         let time = next.record.at;
         match self.held.back() {
@@ -48,7 +49,7 @@ impl Order {
         Ok(())
     }
 
-    /// The next request in order, once nothing that may still come can be due before it.
+    /// Returns the next request in order, once no later line may precede it.
     pub(crate) fn pop(&mut self, ended: bool) -> Option<Waiting> {
         if self.held.len() <= self.window && !ended {
             return None;

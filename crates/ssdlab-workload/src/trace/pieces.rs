@@ -1,4 +1,4 @@
-//! Lines of text, or records of a binary file, read one after the other.
+//! Reads a file line by line, or record by record if it is binary.
 
 use ssdlab_base::Fault;
 
@@ -7,17 +7,17 @@ use super::unreadable;
 use crate::formats::device::DeviceFilter;
 use crate::formats::{Next, Reader};
 
-/// The pieces of a file, with the reader that understands them.
+/// The lines or records of a file, and the reader that parses them.
 pub(crate) struct Pieces {
     pub(crate) lines: Lines,
     pub(crate) reader: Box<dyn Reader>,
     pub(crate) compression: Option<&'static str>,
-    /// The bytes of a record, if the file is binary.
+    /// The size of a record in bytes, if the file is binary.
     pub(crate) binary: Option<usize>,
 }
 
 impl Pieces {
-    /// The next request, in the file called `name`.
+    /// Returns the next request; messages call the file `name`.
     pub(crate) fn next(
         &mut self,
         name: &str,

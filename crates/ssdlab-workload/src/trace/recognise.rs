@@ -1,4 +1,4 @@
-//! Tells a trace's format from its first lines.
+//! Recognises the format of a trace from its first lines.
 
 use std::cmp::Reverse;
 
@@ -10,35 +10,35 @@ use crate::formats::Format;
 use crate::formats::columns::Clock;
 use crate::formats::mapping::KEY;
 
-/// How a trace's format is known.
+/// How the format of a trace is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum By {
     /// The user named it.
     Named,
-    /// Its first lines can be read so.
+    /// Its first lines fit the format.
     Content,
 }
 
-/// What a trace was recognised as.
+/// The recognised format of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recognition {
-    /// The format that it is read in.
+    /// The format in which the trace is read.
     pub format: Format,
-    /// How that is known.
+    /// How the format is known.
     pub by: By,
-    /// The formats that its first lines fit just as well.
+    /// Other formats that the first lines fit equally well.
     pub ambiguous_with: Vec<Format>,
-    /// What the user should know of how the first lines are understood.
+    /// Remarks for the user on how the first lines are understood.
     pub remarks: Vec<String>,
 }
 
 impl Recognition {
-    /// Of this format without doubt.
+    /// Returns a recognition without alternatives.
     pub(crate) fn certain(format: Format) -> Recognition {
         Recognition { format, by: By::Content, ambiguous_with: Vec::new(), remarks: Vec::new() }
     }
 
-    /// What the user should be told, if the content left a choice.
+    /// Returns a remark for the user, if the content fits several formats.
     pub fn remark(&self) -> Option<String> {
         let others: Vec<&str> = self.ambiguous_with.iter().map(|format| format.name()).collect();
         (!others.is_empty()).then(|| {
@@ -48,10 +48,10 @@ impl Recognition {
     }
 }
 
-/// The format of a file that begins so: the one named, or the one whose reader makes most of the
-/// first lines; of several, the one listed first.
+/// Returns the format of a file: the named one, or the one that parses most of the first lines. If
+/// several are equal, the one listed first wins.
 ///
-/// `start` is the beginning of the plain bytes; `whole` says that it is also all of them.
+/// `start` is the beginning of the plain bytes; `whole` tells whether it is the whole file.
 pub(crate) fn recognise(
     name: &str,
     named: Option<Format>,
@@ -72,7 +72,7 @@ pub(crate) fn recognise(
     Ok(found)
 }
 
-/// The format that alone begins so.
+/// Returns the format whose signature the file begins with.
 fn by_signature(start: &[u8]) -> Option<Format> {
     let start = super::lines::trim(start, 1);
     let begins = |format: &&Format| format.about().signature.is_some_and(|s| start.starts_with(s));
@@ -91,7 +91,7 @@ fn by_content(
     }
     let trial = |format: &Format| Trial::of(*format, start, whole, choice);
     let mut ranked: Vec<Trial<'_>> = Format::ALL.iter().map(trial).collect();
-    // A stable sort: formats of equal score stay in the order of the list.
+    // The sort is stable: formats of equal score keep the order of the list.
     ranked.sort_by_key(|trial| Reverse(trial.score()));
     let best = &ranked[0];
     if !best.fits() {
@@ -106,7 +106,7 @@ fn by_content(
     Ok(Recognition { ambiguous_with, ..Recognition::certain(best.format) })
 }
 
-/// Refuses a mapping of columns beside a format that has its own, and `csv` without one.
+/// Refuses a column mapping for a format with fixed columns, and `csv` without a mapping.
 fn check_mapping(name: &str, format: Format, choice: &Choice<'_>) -> Result<(), Fault> {
     match (format, &choice.options.columns) {
         (Format::Csv, None) => {
@@ -122,13 +122,13 @@ fn check_mapping(name: &str, format: Format, choice: &Choice<'_>) -> Result<(), 
     }
 }
 
-/// Requests a second beyond which no drive is asked; a day between two of them is as unlikely.
+/// The highest plausible rate, in requests per second; the lowest is one request per day.
 const FASTEST: f64 = 5e7;
 const SLOWEST: f64 = 1.0 / 86_400.0;
-/// Requests that a rate is taken from.
+/// The least number of requests for an estimate of the rate.
 const ENOUGH: usize = 8;
 
-/// A question about the unit of time, if the first requests come too fast or too slow.
+/// Returns a question about the time unit, if the first requests come too fast or too slowly.
 fn unit_remark(trial: &Trial<'_>, clock: Clock) -> Option<String> {
     let span = trial.latest.checked_sub(trial.earliest).filter(|span| *span > 0)?;
     let rate = (trial.requests - 1) as f64 / (span as f64 / 1e9);
@@ -143,12 +143,12 @@ fn unit_remark(trial: &Trial<'_>, clock: Clock) -> Option<String> {
     })
 }
 
-/// The fault of a file without a single request.
+/// Returns the fault of a file without any request.
 pub(crate) fn no_request(name: &str, got: &str) -> Fault {
     Fault::new(name, "holds no request").got(got).expected("at least one")
 }
 
-/// The fault of a file that no format fits: of which it is nearly, and what is wrong.
+/// Returns the fault of a file that fits no format: the nearest format, and where the file differs.
 fn unknown(name: &str, lines: &[(u64, &[u8])], mut ranked: Vec<Trial<'_>>) -> Fault {
     const HINT: &str = "FILE:format names it";
     ranked.sort_by_key(|trial| Reverse(trial.nearness()));

@@ -1,4 +1,4 @@
-//! A trace as it is named on a command line: `FILE` or `FILE:format`.
+//! Parses a trace as a command line names it: `FILE` or `FILE:format`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use crate::formats::Format;
 
 /// Splits `FILE[:format]`.
 ///
-/// A path may itself contain colons: if the whole text names an existing file, it is the path. What
-/// follows the last colon is otherwise a format, unless it looks like the rest of a path (it holds
-/// a slash, a backslash or a dot).
+/// A path may contain colons: if the whole text is an existing file, it is the path. Otherwise the
+/// text after the last colon is a format. Text with a slash, a backslash or a dot is part of the
+/// path instead.
 ///
 /// # Errors
-/// When what follows the colon is no format's name, or no file is named.
+/// Fails if the text after the colon is no format, or if no file is named.
 pub fn parse_spec(spec: &str) -> Result<(PathBuf, Option<Format>), Fault> {
     let fault = |what: &str| Fault::new("", what).got(format!("{spec:?}"));
     if spec.is_empty() {

@@ -1,4 +1,4 @@
-//! A format tried on a file's first lines.
+//! Tries a format on the first lines of a file.
 
 use super::choice::{Choice, reader};
 use super::lines::{is_idle, trim};
@@ -6,39 +6,39 @@ use crate::formats::columns::Wrong;
 use crate::formats::{Format, Framing};
 use crate::record::Op;
 
-/// Lines that each format is tried on, and requests among them after which it is enough.
+/// The most lines that a trial reads, and the number of requests that ends it.
 const LINES_TRIED: usize = 256;
 const REQUESTS_TRIED: usize = 64;
 
-/// What a format's reader makes of a file's first lines or records.
+/// The result of reading a file's first lines or records as one format.
 pub(crate) struct Trial<'a> {
     pub(crate) format: Format,
     /// Lines tried.
     tried: usize,
-    /// Lines that could be read, whether or not they hold a request.
+    /// Lines that parse, with or without a request.
     read: usize,
     /// Lines that hold a request.
     pub(crate) requests: usize,
-    /// Requests that had to be widened to whole sectors.
+    /// Requests widened to whole sectors.
     widened: usize,
-    /// Requests that begin at and are multiples of 512 sectors.
+    /// Requests whose start and size are multiples of 512 sectors.
     coarse: usize,
-    /// Requests that are multiples of 512 sectors, wherever they begin.
+    /// Requests whose size is a multiple of 512 sectors.
     large: usize,
-    /// The stamps of the requests, in nanoseconds.
+    /// The earliest and the latest time stamp of the requests, in nanoseconds.
     pub(crate) earliest: u64,
     pub(crate) latest: u64,
-    /// The first line that could not be read.
+    /// The first line that does not parse.
     pub(crate) first_wrong: Option<(u64, &'a [u8], Box<Wrong>)>,
     pub(crate) remark: Option<&'static str>,
 }
 
 impl<'a> Trial<'a> {
-    /// From here on a file is nearly of a format: half the columns of its first line that is wrong
-    /// are right.
+    /// The nearness, in hundredths, from which a message names the format: half the columns of the
+    /// first wrong line parse.
     pub(crate) const NEAR: usize = 50;
 
-    /// Tries a format on the beginning of a file, which may be all of it.
+    /// Tries a format on the beginning of a file, which may be the whole file.
     pub(crate) fn of(format: Format, start: &'a [u8], whole: bool, choice: &Choice<'_>) -> Self {
         let mut trial = Trial {
             format,
@@ -93,11 +93,11 @@ impl<'a> Trial<'a> {
         self.latest = self.latest.max(entry.stamp);
     }
 
-    /// How well the format fits: first the share of lines that are plausible, then of those that
-    /// could be read, in thousandths.
+    /// Returns the share of plausible lines, then the share of lines that parse, both in
+    /// thousandths.
     ///
-    /// Requests in bytes are of whole sectors as a rule; where all requests in sectors are
-    /// multiples of 512, they are bytes taken for sectors.
+    /// Requests in bytes usually cover whole sectors. If all requests in sectors are multiples of
+    /// 512, the numbers are probably bytes.
     pub(crate) fn score(&self) -> (usize, usize) {
         if !self.tells() {
             return (0, 0);
@@ -107,9 +107,9 @@ impl<'a> Trial<'a> {
         self.score_but(doubtful)
     }
 
-    /// Whether a file that is read as this format could be the other just as well: that bytes are
-    /// likelier than sectors in multiples of 512 chooses, but rules nothing out, nor do bytes that
-    /// begin within a sector as long as sizes are of whole ones.
+    /// Returns whether a file of this format could equally well be the other format. Multiples of
+    /// 512 make bytes likelier than sectors, but exclude nothing. Bytes that begin within a sector
+    /// exclude nothing either, as long as sizes are whole sectors.
     pub(crate) fn could_be(&self, other: &Trial<'_>) -> bool {
         let may_be_bytes = self.requests > 0 && self.large == self.requests;
         let score = self.score();
@@ -117,7 +117,7 @@ impl<'a> Trial<'a> {
             || (may_be_bytes && other.tells() && other.score().1 == score.1)
     }
 
-    /// How well the format would fit if sectors in multiples of 512 were no reason for doubt.
+    /// Returns the score without doubt about sectors in multiples of 512.
     fn score_of_large_requests(&self) -> (usize, usize) {
         if self.tells() { self.score_but(self.widened) } else { (0, 0) }
     }
@@ -126,25 +126,26 @@ impl<'a> Trial<'a> {
         ((self.read - doubtful) * 1000 / self.tried, self.read * 1000 / self.tried)
     }
 
-    /// Whether the lines say anything of the format: some hold a request, or an event in the
+    /// Returns whether the lines identify the format: some hold a request, or an event in the
     /// format's own form.
     fn tells(&self) -> bool {
         self.requests > 0 || (self.format.about().events && self.read > 0)
     }
 
-    /// Whether there is nothing but our own CSV's header; other readers pass over much else.
+    /// Returns whether the file holds only the header of our own CSV. Other readers skip many other
+    /// lines.
     pub(crate) fn is_header_alone(&self) -> bool {
         let own = self.format == Format::Ssdlab && self.requests == 0;
         own && self.read > 0 && self.read == self.tried
     }
 
-    /// Whether at least half of the lines can be read so.
+    /// Returns whether at least half of the lines parse.
     pub(crate) fn fits(&self) -> bool {
         self.tells() && self.read * 2 >= self.tried
     }
 
-    /// How near the format comes, in hundredths: the share of the columns before the first wrong
-    /// one in the first wrong line.
+    /// Returns how near the format comes, in hundredths: the share of columns before the error in
+    /// the first wrong line.
     pub(crate) fn nearness(&self) -> usize {
         let between = |c: char| matches!(c, ',' | ';' | ' ');
         let columns = self.format.columns().split(between).count();
@@ -156,14 +157,14 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// The first complete lines that are not idle, with their numbers.
+/// Returns the first complete lines that are not blank or comments, with their numbers.
 pub(crate) fn first_lines(start: &[u8], whole: bool) -> Vec<(u64, &[u8])> {
     let mut pieces = start.split(|byte| *byte == b'\n').peekable();
     let mut lines = Vec::new();
     let mut number = 0;
     while let Some(piece) = pieces.next() {
         number += 1;
-        // What follows the last line end is a line only if nothing more can come.
+        // Text after the last line end is a line only if the file ends there.
         let cut_off = pieces.peek().is_none() && (!whole || piece.is_empty());
         let line = trim(piece, number);
         if lines.len() == LINES_TRIED || cut_off {

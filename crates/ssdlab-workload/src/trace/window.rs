@@ -1,35 +1,36 @@
-//! What a decompressor takes of memory: its window, which the start of a stream announces.
+//! The memory of a decompressor: its window, whose size the start of a stream announces.
 
 use std::io::{self, Read};
 
 use ssdlab_base::memory::{Growing, Reserved};
 
-/// The most memory that an xz stream may ask for; `xz -9` asks for 65 MiB.
+/// The most memory that an xz stream may need; `xz -9` needs 65 MiB.
 pub(super) const XZ_MOST: u64 = 256 << 20;
-/// The largest window that a zstd stream may ask for, as zstd itself has it.
+/// The largest window of a zstd stream, which is zstd's own limit.
 pub(super) const ZSTD_MOST: u64 = 1 << 27;
-/// What a window is taken for if the start of the stream does not say.
+/// The assumed window if the start of the stream does not announce one.
 const USUAL: u64 = 8 << 20;
-/// What a decompressor takes besides its window.
+/// The memory that a decompressor takes in addition to its window.
 const BESIDES: u64 = 1 << 20;
 
-/// Bytes from the start of a stream in which its window is announced.
+/// The bytes at the start of a stream that announce its window.
 pub(super) const ANNOUNCED_IN: u64 = 64;
 
-/// Plain bytes, and the window from which they come: what of it they have filled is in use.
+/// Decompressed bytes, and the memory reserved for the window. Each byte read counts that much of
+/// the window as in use.
 pub(super) struct Windowed<R> {
     plain: R,
     window: Reserved,
-    /// What a later frame takes, whose window nobody has announced.
+    /// Memory of a later frame, whose window is not announced.
     more: Growing,
 }
 
 impl<R> Windowed<R> {
-    /// Reserves the window that the start of a stream announces, then opens the decompressor. That
-    /// refuses a window of more than `most`.
+    /// Reserves the window that the start of a stream announces, then opens the decompressor. The
+    /// decompressor refuses a window of more than `most`.
     ///
     /// # Errors
-    /// When there is less memory left; or those of `open`.
+    /// Fails if less memory is left, or if `open` fails.
     pub(super) fn new(
         announced: Option<u64>,
         most: u64,
@@ -51,10 +52,10 @@ impl<R: Read> Read for Windowed<R> {
     }
 }
 
-/// The window of a zstd stream, as its first frame announces it (RFC 8878, section 3.1.1.1).
+/// Returns the window that the first frame of a zstd stream announces (RFC 8878, section 3.1.1.1).
 pub(super) fn of_zstd(start: &[u8]) -> Option<u64> {
     let start = match start {
-        // pzstd puts a frame first that is to be skipped, of as many bytes as it says.
+        // pzstd begins with a skippable frame that states its own length.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, length @ ..] => {
             let length = u32::from_le_bytes(*length.first_chunk()?);
             start.get(8 + usize::try_from(length).ok()?..)?
@@ -67,7 +68,7 @@ pub(super) fn of_zstd(start: &[u8]) -> Option<u64> {
         let base = 1 << (10 + (window >> 3));
         return Some(base + base / 8 * u64::from(window & 7));
     }
-    // A frame in one segment has a window as large as its contents.
+    // A frame in a single segment has a window as large as its content.
     let size = rest.get([0, 1, 2, 4][usize::from(descriptor & 3)]..)?;
     Some(match descriptor >> 6 {
         0 => (*size.first()?).into(),
@@ -77,8 +78,8 @@ pub(super) fn of_zstd(start: &[u8]) -> Option<u64> {
     })
 }
 
-/// The dictionary of an xz stream, as its first block announces it (The .xz File Format, sections
-/// 3.1 and 5.3.1).
+/// Returns the dictionary size that the first block of an xz stream announces (The .xz File Format,
+/// sections 3.1 and 5.3.1).
 pub(super) fn of_xz(start: &[u8]) -> Option<u64> {
     let block = start.get(12..)?;
     let (_size, flags) = (block.first()?, *block.get(1)?);
@@ -88,7 +89,7 @@ pub(super) fn of_xz(start: &[u8]) -> Option<u64> {
         let last = rest.iter().position(|byte| byte & 0x80 == 0)?;
         rest = &rest[last + 1..];
     }
-    // Of a chain of filters LZMA2 comes last; with one alone its properties are a byte.
+    // LZMA2 is the last filter of a chain. If it is the only one, its properties are one byte.
     match *rest {
         [0x21, 1, 40, ..] => Some(u64::from(u32::MAX)),
         [0x21, 1, bits @ ..40, ..] => Some((2 | u64::from(bits & 1)) << (bits / 2 + 11)),

@@ -1,4 +1,4 @@
-//! Requests as lines of text.
+//! Writes requests as lines of text.
 
 use std::io::{self, BufWriter, Write};
 
@@ -6,8 +6,8 @@ use super::{NO_DEVICE, Sink, names_device};
 use crate::formats::{Format, extent::SECTOR, ssdlab};
 use crate::record::{Op, Record};
 
-/// The file time at which MSR traces that we write begin, in units of 100 ns: 22 February 2007,
-/// as the published ones, so that readers know it for a file time.
+/// The start time of the MSR traces that we write, as a Windows file time in units of 100 ns: 22
+/// February 2007, as in the published traces. Readers then recognise a file time.
 const MSR_EPOCH: u64 = 128_166_372_000_000_000;
 
 /// Writes lines in a text format.
@@ -17,7 +17,7 @@ pub(super) struct Lines<W: Write> {
 }
 
 impl<W: Write> Lines<W> {
-    /// Begins a file, with the lines that come first in it.
+    /// Begins a file and writes its header lines.
     pub(super) fn new(format: Format, to: W) -> io::Result<Lines<W>> {
         let mut to = BufWriter::new(to);
         match format {
@@ -41,7 +41,7 @@ impl<W: Write + Send> Sink for Lines<W> {
         match self.format {
             Format::Msr => {
                 let (stamp, op) = (MSR_EPOCH + at / 100, if read { "Read" } else { "Write" });
-                // Names there are single words.
+                // MSR host names are single words.
                 let device = device.replace(' ', "_");
                 let (host, disk) = host_and_disk(&device);
                 writeln!(to, "{stamp},{host},{disk},{op},{offset},{size},0")
@@ -78,7 +78,7 @@ impl<W: Write + Send> Sink for Lines<W> {
     }
 }
 
-/// The host and the number of the disk of a device in an MSR trace, such as `hm_0`.
+/// Returns the host and the disk number of a device in an MSR trace, such as `hm_0`.
 fn host_and_disk(device: &str) -> (&str, &str) {
     let number = |disk: &&str| !disk.is_empty() && disk.bytes().all(|byte| byte.is_ascii_digit());
     match device.rsplit_once('_').filter(|(host, disk)| !host.is_empty() && number(disk)) {
@@ -88,7 +88,7 @@ fn host_and_disk(device: &str) -> (&str, &str) {
     }
 }
 
-/// An operation as our own CSV and Parquet files write it.
+/// Returns the letter of an operation in our own CSV and Parquet files.
 pub(super) fn letter(op: Op) -> &'static str {
     match op {
         Op::Read => "R",

@@ -1,4 +1,4 @@
-//! Writes requests in the simple formats, so that what is read in one can be kept in another.
+//! Writes requests in the simple formats, to convert a trace from one format into another.
 
 use std::io::{self, Write};
 
@@ -27,37 +27,37 @@ pub const WRITABLE: [Format; 7] = [
     Format::Parquet,
 ];
 
-/// What became of the requests that were to be written.
+/// Counts of the requests that were written, changed or left out.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct Written {
-    /// Reads and writes written.
+    /// Reads and writes.
     pub requests: u64,
-    /// Trims written.
+    /// Trims.
     pub trims: u64,
-    /// Flushes written.
+    /// Flushes.
     pub flushes: u64,
-    /// Trims and flushes left out, since the format has none.
+    /// Trims and flushes left out because the format has none.
     pub left_out: u64,
-    /// Requests whose time was rounded down, since the format's unit is coarser.
+    /// Requests whose time was rounded down because the format's time unit is coarser.
     pub rounded: u64,
-    /// Requests whose device the format cannot name, which are written as of device 0.
+    /// Requests whose device the format cannot name. They are written with device 0.
     pub devices_left_out: u64,
-    /// Requests of a submission queue other than 0, which the format cannot say.
+    /// Requests of a submission queue other than 0, which the format cannot express.
     pub queues_left_out: u64,
-    /// Requests with a latency hint, which the format cannot say.
+    /// Requests with a latency hint, which the format cannot express.
     pub hints_left_out: u64,
 }
 
 /// Requests read at a time.
 const BATCH: usize = 4096;
 
-/// Writes all that a source hands out to `to`, which messages call `name`.
+/// Writes all requests of a source to `to`, which messages call `name`.
 ///
-/// A format that has response times gets 0: a source has none. One that names devices gets those
-/// that the source tells ([`Source::device`]) and `0` where it tells none.
+/// If the format has response times, they are 0, since a source has none. If the format names
+/// devices, they come from [`Source::device`], or are `0` if the source returns none.
 ///
 /// # Errors
-/// When the source is wrong, the format cannot be written, or `to` cannot be written to.
+/// Fails if the source has an error, if the format is not writable, or if writing to `to` fails.
 pub fn write_trace(
     source: &mut dyn Source,
     format: Format,
@@ -103,14 +103,14 @@ pub fn write_trace(
     Ok(written)
 }
 
-/// Takes requests in one format.
+/// A writer of requests in one format.
 trait Sink {
     fn put(&mut self, record: &Record, device: &str) -> io::Result<()>;
-    /// Writes what is still held.
+    /// Writes the remaining buffered requests.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// The finest time that a format is written with, in nanoseconds.
+/// Returns the time resolution of a written format, in nanoseconds.
 fn tick_ns(format: Format) -> u64 {
     match format {
         Format::Msr => 100,
@@ -119,20 +119,20 @@ fn tick_ns(format: Format) -> u64 {
     }
 }
 
-/// Whether a format has trims and flushes.
+/// Returns whether a format has trims and flushes.
 fn has_all_ops(format: Format) -> bool {
     matches!(format, Format::Ssdlab | Format::Fio | Format::Parquet)
 }
 
-/// Whether a format has submission queues, and with them latency hints.
+/// Returns whether a format has submission queues and latency hints.
 fn has_queues(format: Format) -> bool {
     matches!(format, Format::Ssdlab | Format::Parquet)
 }
 
-/// The device of a source that tells none.
+/// The device of a source that names none.
 const NO_DEVICE: &str = "0";
 
-/// Whether a format can say that a request is of this device.
+/// Returns whether a format can name this device.
 fn names_device(format: Format, device: &str) -> bool {
     match format {
         Format::Ssdlab | Format::Msr => {

@@ -1,4 +1,4 @@
-//! Compression of what is written.
+//! Compresses output files.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use liblzma::stream::{Check, Stream};
 use ssdlab_base::memory::Reserved;
 
-/// What a file is compressed with.
+/// The compression of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Packing {
-    /// Nothing.
+    /// No compression.
     Plain,
     /// gzip, level 6.
     Gzip,
@@ -20,7 +20,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// What a file of this name is compressed with, and the name without the ending that says so.
+    /// Returns the compression that a file name implies, and the name without that ending.
     pub fn of(path: &Path) -> (Packing, &Path) {
         let packing = match path.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => Packing::Gzip,
@@ -32,27 +32,27 @@ impl Packing {
     }
 }
 
-/// Compresses what is written to it.
+/// A writer that compresses its output.
 pub enum Packed<W: Write> {
-    /// Not at all.
+    /// No compression.
     Plain(W),
-    /// With gzip.
+    /// gzip.
     Gzip(flate2::write::GzEncoder<W>),
-    /// With zstd.
+    /// zstd.
     Zstd(zstd::Encoder<'static, W>),
-    /// With xz.
+    /// xz.
     Xz(liblzma::write::XzEncoder<W>, Reserved),
 }
 
-/// The level of xz that is written, and the memory that it takes (`xz --verbose --verbose -6`).
+/// The xz level of output files, and the memory that it takes (`xz --verbose --verbose -6`).
 const XZ_LEVEL: u32 = 6;
 const XZ_MEMORY: u64 = 94 << 20;
 
 impl<W: Write> Packed<W> {
-    /// Compresses into `to`.
+    /// Returns a writer that compresses into `to`.
     ///
     /// # Errors
-    /// When the compressor cannot be set up.
+    /// Fails if the compressor cannot be set up.
     pub fn new(packing: Packing, to: W) -> io::Result<Packed<W>> {
         Ok(match packing {
             Packing::Plain => Packed::Plain(to),
@@ -68,10 +68,10 @@ impl<W: Write> Packed<W> {
         })
     }
 
-    /// Writes what is still held; must be called at the end.
+    /// Writes the remaining output. The caller must call it at the end.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the output cannot be written.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Packed::Plain(mut to) => to.flush(),

@@ -1,4 +1,4 @@
-//! Requests as the rows of a Parquet table.
+//! Writes requests as the rows of a Parquet table.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const SCHEMA: &str = "message trace {
     required int32 hint (INTEGER(8,false));
 }";
 
-/// Rows of a row group, which are held until it is written.
+/// The number of rows in a row group, which the writer buffers.
 const GROUP: usize = 1 << 16;
 
 /// Writes rows.
@@ -98,7 +98,7 @@ impl<W: Write + Send> Sink for Rows<W> {
     }
 }
 
-/// Writes the next column of a row group, and empties it.
+/// Writes the next column of a row group and clears `values`.
 fn column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &mut Vec<T::T>,
