@@ -1,9 +1,10 @@
 //! AliCloud: `device_id,opcode,offset,length,timestamp`.
 //!
 //! Source: the README of `alibaba/block-traces` (Li et al., "An In-Depth Analysis of Cloud Block
-//! Storage Workloads in Large-Scale Production", IISWC '20). Offset and length are bytes, opcode
-//! is `R` or `W`, timestamp is microseconds since 1970. The carrier has no header; one is skipped.
-//! Requests of a thousand volumes are merged: the option `device` chooses one.
+//! Storage Workloads in Large-Scale Production", IISWC '20). Offset and length are bytes. The
+//! opcode is `R` or `W`. The timestamp is microseconds since 1970. Published files have no header;
+//! the reader skips one. A file merges the requests of a thousand volumes; the option `device`
+//! selects one.
 
 use ssdlab_base::Nanos;
 

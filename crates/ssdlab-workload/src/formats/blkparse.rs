@@ -1,13 +1,15 @@
 //! blkparse: `Device CPU Sequence Time PID Action RWBS Sector + Sectors [Process]`.
 //!
 //! Source: blkparse(1), "Default output", and `fill_rwbs` in the kernel's `blktrace.c`, which
-//! writes RWBS. Time is seconds with nine digits after the point. A request is an issue (`D`): what
-//! the driver was given, after merging. Queueing, merging, plugging, messages and completions
-//! (`C`, and with them the response times, which are not used) are skipped, as is the summary at
-//! the end. A request issued anew after a requeue counts again. In RWBS, `R` is a read, `W` a
-//! write, `D` a discard, which is a trim, and `F` without sectors a flush; `F` with sectors is the
-//! write that it is part of. Commands that are neither (`N`) are skipped. A device is
-//! `major:minor`.
+//! writes RWBS. Time is seconds with nine digits after the point. A device is `major:minor`.
+//!
+//! A request is an issue event (`D`): the request that the driver gets after merging. A request
+//! that is issued again after a requeue counts again. The reader skips queueing, merging, plugging,
+//! messages and the summary at the end. It also skips completions (`C`), and so does not use
+//! response times.
+//!
+//! In RWBS, `R` is a read, `W` a write, and `D` a discard, which is a trim. `F` without sectors is
+//! a flush; `F` with sectors is part of a write. The reader skips commands that are neither (`N`).
 
 use ssdlab_base::Nanos;
 
@@ -71,7 +73,7 @@ impl Reader for Blkparse {
     }
 }
 
-/// `major,minor`.
+/// Checks for `major,minor`.
 fn check_device(device: Field<'_>) -> Result<(), Box<Wrong>> {
     let mut parts = device.text.split(|byte| *byte == b',');
     let number = |part: Option<&[u8]>| part.is_some_and(super::columns::is_digits);
@@ -82,7 +84,7 @@ fn check_device(device: Field<'_>) -> Result<(), Box<Wrong>> {
     }
 }
 
-/// What an issue event asks, from RWBS on.
+/// Reads the request of an issue event, from RWBS on.
 fn issue(stamp: u64, mut columns: Columns<'_>) -> Result<Option<Entry>, Box<Wrong>> {
     let rwbs = columns.next()?;
     let has = |letter: u8| rwbs.text.contains(&letter);
@@ -92,13 +94,13 @@ fn issue(stamp: u64, mut columns: Columns<'_>) -> Result<Option<Entry>, Box<Wron
     let flush = Ok(has(b'F').then(|| Entry::flush(stamp)));
     let Ok(sector) = columns.next() else { return flush };
     if sector.text.starts_with(b"[") {
-        // A flush names the process alone.
+        // A flush has only the process name here.
         return flush;
     }
     let plus = columns.next()?;
     match plus.text {
         b"+" => {}
-        // A SCSI command: how many bytes, and which.
+        // A SCSI command has its number of bytes and the bytes here.
         [b'(' | b'[', ..] => return flush,
         _ => return Err(plus.wrong("+ and the number of sectors")),
     }

@@ -1,11 +1,12 @@
-//! The columns of a line by their place, where a header or the user says which is which.
+//! Splits a line into columns by position, for formats where a header or the user names the
+//! columns.
 
 use ssdlab_base::Fault;
 
 use super::columns::{Field, Separator, Wrong};
 
-/// Where the columns of the line split last begin and end; quotes around a column are left out,
-/// and separators between quotes are part of it.
+/// The bounds of the columns of the last line. Quotes around a column are not part of it;
+/// separators between quotes are.
 pub(crate) struct Cells {
     pub(crate) separator: Separator,
     places: Vec<(usize, usize)>,
@@ -16,7 +17,7 @@ impl Cells {
         Cells { separator, places: Vec::new() }
     }
 
-    /// The separator of a line: whichever of semicolon, tab and comma it holds, or spaces.
+    /// Returns the separator of a line: semicolon, tab or comma if it contains one, else spaces.
     pub(crate) fn separator_of(line: &[u8]) -> Separator {
         let several = [Separator::Semicolon, Separator::Tab, Separator::Comma];
         let found = several.into_iter().find(|separator| line.contains(&separator.byte()));
@@ -55,7 +56,7 @@ impl Cells {
         }
     }
 
-    /// The column at a place, counted from 0; `name` stands for it in messages.
+    /// Returns the column at `index`, counted from 0; messages call it `name`.
     pub(crate) fn get<'a>(
         &self,
         line: &'a [u8],
@@ -72,8 +73,8 @@ impl Cells {
         }
     }
 
-    /// The place of the column with one of these names, upper or lower case; text in parentheses
-    /// after a name does not count.
+    /// Returns the index of the column with one of these names, in upper or lower case. The search
+    /// ignores text in parentheses after a name.
     pub(crate) fn find(&self, line: &[u8], names: &[&str]) -> Option<usize> {
         let bare = |(start, end): &(usize, usize)| {
             let text = &line[*start..*end];
@@ -90,7 +91,7 @@ impl Cells {
     }
 }
 
-/// A place without the spaces around it, and without quotes.
+/// Returns a range without surrounding spaces and quotes.
 fn trimmed(line: &[u8], start: usize, end: usize) -> (usize, usize) {
     let text = &line[start..end];
     let left = text.len() - text.trim_ascii_start().len();

@@ -1,11 +1,13 @@
-//! Any text in columns: the setting `workload.trace.columns` says which is which.
+//! Any text in columns; the setting `workload.trace.columns` maps them.
 //!
-//! Source: the user. `time:0:us,op:2,offset:3:sectors,size:4:sectors` takes the columns counted
-//! from 0, `time:ts:s,op:type:0/1,offset:lba,size:len` those that the first line names so. Between
-//! columns stands whichever of semicolon, tab and comma the first line holds, or spaces. Times are
-//! microseconds unless a unit or `workload.trace.tick` is said, offsets and sizes bytes. A first
-//! line whose time is no number is a header. `csv-core` would split the lines too, but into a
-//! buffer of its own, which costs the place of what is wrong.
+//! Source: the user. `time:0:us,op:2,offset:3:sectors,size:4:sectors` takes columns by index,
+//! counted from 0. `time:ts:s,op:type:0/1,offset:lba,size:len` takes columns by their names in the
+//! first line. The separator is the semicolon, tab or comma in the first line, or else spaces.
+//! Without a unit, times are microseconds (or `workload.trace.tick`), and offsets and sizes are
+//! bytes. A first line whose time is no number is a header.
+//!
+//! `csv-core` could split the lines too. But it copies them into its own buffer, which loses the
+//! position of a fault.
 
 use ssdlab_base::{Fault, Nanos};
 
@@ -28,7 +30,7 @@ pub(super) const ABOUT: About = About {
     ..About::LINES
 };
 
-/// The places of the columns, known from the first line on.
+/// The indices of the columns, known from the first line on.
 #[derive(Clone, Copy)]
 struct Layout {
     time: usize,
@@ -53,7 +55,7 @@ impl Csv {
         Csv { mapping, clock, cells: Cells::new(Separator::Comma), layout: None }
     }
 
-    /// Finds the columns in the first line; whether that is a header.
+    /// Finds the columns in the first line. Returns them and whether the line is a header.
     fn begin(&mut self, line: &[u8]) -> Result<(Layout, bool), Box<Wrong>> {
         self.cells = Cells::new(Cells::separator_of(line));
         self.cells.split(line);

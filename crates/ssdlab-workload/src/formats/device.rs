@@ -1,36 +1,38 @@
-//! Which requests are read where one device was asked for, and of which device each is.
+//! Selects the requests of one device, and keeps the device of each request.
 
 use std::collections::BTreeMap;
 
-/// What a device's name says that it is a twin of: "twin of hm_0 (DLV)" of
-/// "high (twin of hm_0 (DLV))".
+/// Returns the twin that a device's name mentions: "twin of hm_0 (DLV)" in "high (twin of hm_0
+/// (DLV))".
 pub fn twin_in(device: &str) -> Option<&str> {
     let begin = device.rfind("(twin of ")?;
     device[begin + 1..].strip_suffix(')')
 }
 
-/// Leaves out the requests of devices that were not asked for.
+/// A filter for the requests of one device.
 pub(crate) struct DeviceFilter {
-    /// The device that was asked for.
+    /// The selected device; `None` selects all.
     pub(crate) wanted: Option<String>,
     name: Vec<u8>,
-    /// Devices that were seen before the first that is wanted, for the message if none is.
+    /// Devices seen before the first request of the selected one, for the message if it never
+    /// comes.
     seen: Vec<Vec<u8>>,
     found: bool,
-    /// The devices of the requests read, if they are to be told.
+    /// The devices of the requests, if the trace keeps them.
     known: Option<Known>,
 }
 
 impl DeviceFilter {
     const MOST_NAMED: usize = 8;
 
-    /// Wants the requests of this device, or all.
+    /// Selects the requests of this device, or of all devices.
     pub(crate) fn new(wanted: Option<&str>) -> DeviceFilter {
         let wanted = wanted.map(str::to_owned);
         DeviceFilter { wanted, name: Vec::new(), seen: Vec::new(), found: false, known: None }
     }
 
-    /// Whether requests of this device are wanted; `name_it` writes its name, if it matters.
+    /// Returns whether requests of this device are selected. `name_it` writes the device's name; it
+    /// is called only if needed.
     pub(crate) fn wants(&mut self, name_it: impl FnOnce(&mut Vec<u8>)) -> bool {
         if self.wanted.is_none() && self.known.is_none() {
             return true;
@@ -50,22 +52,22 @@ impl DeviceFilter {
         wants
     }
 
-    /// From now on remembers of which device each request is.
+    /// Keeps the device of each request from now on.
     pub(crate) fn remember(&mut self) {
         self.known.get_or_insert_default();
     }
 
-    /// The number of the device of the request looked at last.
+    /// Returns the number of the device of the last request.
     pub(crate) fn last(&self) -> u32 {
         self.known.as_ref().map_or(0, |known| known.last)
     }
 
-    /// The name of the device of this number.
+    /// Returns the name of the device with this number.
     pub(crate) fn name_of(&self, number: u32) -> Option<&str> {
         self.known.as_ref()?.names.get(number as usize).map(String::as_str)
     }
 
-    /// The devices that are twins, of those remembered and wanted.
+    /// Returns the selected devices that are twins.
     pub(crate) fn twins(&self) -> Vec<String> {
         let wants = |name: &&String| self.wanted.as_ref().is_none_or(|wanted| wanted == *name);
         let names = self.known.iter().flat_map(|known| &known.names).filter(wants);
@@ -75,7 +77,7 @@ impl DeviceFilter {
         twins
     }
 
-    /// The devices seen, for the message that the one wanted is not among them.
+    /// Returns the devices seen, for the message that the selected one is not among them.
     pub(crate) fn seen_names(&self) -> String {
         let named = self.seen.iter().take(Self::MOST_NAMED);
         let mut names: Vec<_> = named.map(|name| String::from_utf8_lossy(name)).collect();
@@ -86,7 +88,7 @@ impl DeviceFilter {
     }
 }
 
-/// Devices by the order in which they came.
+/// Devices in the order of their first requests.
 #[derive(Default)]
 struct Known {
     numbers: BTreeMap<Vec<u8>, u32>,
@@ -96,7 +98,7 @@ struct Known {
 }
 
 impl Known {
-    /// Names kept apart; what comes after is of one device more.
+    /// The most names that are kept apart; all further devices count as one.
     const MOST: usize = 1 << 16;
     const OTHERS: &str = "…";
 

@@ -1,8 +1,8 @@
 //! DiskMon: `# Time Duration Disk Request Sector Length`, seven columns between tabs.
 //!
 //! Source: the columns of Sysinternals DiskMon and its help file, as it saves its log. Time is
-//! seconds since the start of the log with a fraction, Duration is how long the request took and
-//! not used, Sector and Length count 512 bytes, Request is `Read` or `Write`.
+//! seconds with a fraction since the start of the log. Duration is the response time, which is not
+//! used. Sector and Length count 512 bytes. Request is `Read` or `Write`.
 
 use ssdlab_base::Nanos;
 

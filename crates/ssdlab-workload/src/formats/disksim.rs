@@ -1,10 +1,10 @@
 //! DiskSim ASCII: `Time Device Block Size Flags`, five numbers between spaces.
 //!
 //! Source: "The DiskSim Simulation Environment, version 4.0, Reference Manual" (CMU-PDL-08-101),
-//! section "Input traces", default format. Time is milliseconds with a fraction, Block and Size
-//! count 512 bytes, Flags is a hexadecimal number whose lowest bit is 1 for a read. The SSD add-on
-//! of Microsoft Research reads the same. Other bits of Flags (a request that others wait for) are
-//! not used.
+//! section "Input traces", default format. Time is milliseconds with a fraction. Block and Size
+//! count 512 bytes. Flags is a hexadecimal number whose lowest bit is 1 for a read. The SSD add-on
+//! of Microsoft Research reads the same format. Other bits of Flags, such as the bit for a request
+//! that others wait for, are not used.
 
 use ssdlab_base::Nanos;
 

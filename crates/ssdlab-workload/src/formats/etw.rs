@@ -1,14 +1,17 @@
 //! Windows event traces as `xperf -a dumper` prints them, one event a line.
 //!
-//! Source: the headers within such files; the Microsoft Enterprise and Microsoft Production Server
-//! traces at SNIA IOTTA (Kavalanekar et al., "Characterization of Storage Workload Traces from
-//! Production Windows Servers", IISWC '08) are of this form. `DiskRead` and `DiskWrite` rows are
-//! `TimeStamp, Process Name ( PID), ThreadID, [CPU,] IrpPtr, ByteOffset, IOSize, ElapsedTime,
-//! DiskNum, ...`, `DiskFlush` rows have neither offset nor size; ByteOffset and IOSize are bytes in
-//! hexadecimal. Both times are microseconds; a row is written on completion, so that a request was
-//! issued at TimeStamp less ElapsedTime. The header says which columns there are; without one, the
-//! columns of the published traces are assumed. The name of a process may have commas in it, and
-//! ends with its number in parentheses. Other events are skipped.
+//! Source: the headers in such files. The Microsoft Enterprise and Microsoft Production Server
+//! traces at SNIA IOTTA have this form (Kavalanekar et al., "Characterization of Storage Workload
+//! Traces from Production Windows Servers", IISWC '08).
+//!
+//! `DiskRead` and `DiskWrite` rows are `TimeStamp, Process Name ( PID), ThreadID, [CPU,] IrpPtr,
+//! ByteOffset, IOSize, ElapsedTime, DiskNum, ...`. `DiskFlush` rows have no offset and no size.
+//! ByteOffset and IOSize are bytes in hexadecimal. Both times are microseconds. Windows writes a
+//! row at completion, so the issue time is TimeStamp minus ElapsedTime.
+//!
+//! The header names the columns. Without a header, the columns of the published traces are assumed.
+//! A process name may contain commas, and ends with the process number in parentheses. The reader
+//! skips other events.
 
 use ssdlab_base::Nanos;
 
@@ -22,14 +25,15 @@ use crate::formats::options::Unsorted;
 pub(super) const ABOUT: About = About {
     columns: "DiskRead,TimeStamp,Process,ThreadID,IrpPtr,ByteOffset,IOSize,ElapsedTime,DiskNum",
     tick: Nanos::from_us(1),
-    // Assumed: in the order of completion, a request that waited long is far from its place.
+    // Assumed: the order is by completion, so a request with a long response time is far out of
+    // order.
     unsorted: Unsorted::Sort(16_384),
     signature: Some(b"BeginHeader"),
     reader: |setup| Box::new(Etw::new(setup.clock)),
     ..About::LINES
 };
 
-/// Where the columns of one kind of event are.
+/// The indices of the columns of one kind of event.
 #[derive(Clone, Copy)]
 struct Layout {
     offset: usize,
@@ -41,13 +45,13 @@ struct Layout {
 const LAYOUT: Layout = Layout { offset: 5, size: 6, elapsed: 7, disk: 8 };
 const LAYOUT_FLUSH: Layout = Layout { offset: 0, size: 0, elapsed: 5, disk: 6 };
 
-/// Where the name of the process is, before all columns that are looked at but the time.
+/// The index of the process name. Of the columns used, only the time comes before it.
 const PROCESS: usize = 2;
-/// Commas that are looked for in it.
+/// The most commas that a process name may contain.
 const MOST_COMMAS: usize = 16;
 
 impl Layout {
-    /// The same columns, moved by so many.
+    /// Returns the columns moved by `more` places.
     fn behind(self, more: usize) -> Layout {
         let [offset, size, elapsed, disk] =
             [self.offset, self.size, self.elapsed, self.disk].map(|place| place + more);
@@ -60,7 +64,7 @@ struct Etw {
     cells: Cells,
     transfer: Layout,
     flush: Layout,
-    /// Where the disk's number is in the line read last.
+    /// The index of the disk number in the last line.
     disk: usize,
 }
 
@@ -70,7 +74,7 @@ impl Etw {
         Etw { clock, cells, transfer: LAYOUT, flush: LAYOUT_FLUSH, disk: 0 }
     }
 
-    /// Takes over where a header says that the columns are.
+    /// Takes the indices of the columns from a header.
     fn learn(&mut self, line: &[u8], op: Op) {
         let find = |name, else_at| self.cells.find(line, &[name]).unwrap_or(else_at);
         let before = if op == Op::Flush { self.flush } else { self.transfer };
@@ -83,8 +87,8 @@ impl Etw {
         *(if op == Op::Flush { &mut self.flush } else { &mut self.transfer }) = layout;
     }
 
-    /// Commas in the process's name, each of which moves the columns behind it by one: the name
-    /// ends with the process's number, and the thread's follows.
+    /// Counts the commas in the process name; each moves the later columns by one. The name ends
+    /// with the process number, and the thread number follows.
     fn commas_in_name(&self, line: &[u8]) -> usize {
         let text = |index| self.cells.get(line, index, "").map_or(&b""[..], |field| field.text);
         let number = |text: &[u8]| is_digits(text.strip_prefix(b"-").unwrap_or(text));
@@ -108,7 +112,7 @@ impl Etw {
         let more = self.commas_in_name(line);
         let layout = if op == Op::Flush { self.flush } else { self.transfer }.behind(more);
         let elapsed = get(layout.elapsed, "ElapsedTime")?.stamp(self.clock)?;
-        // What was under way when the trace began was issued before it.
+        // A request that was already running when the trace began was issued before it.
         let stamp = time.stamp(self.clock)?.saturating_sub(elapsed);
         get(layout.disk, "DiskNum")?.whole()?;
         self.disk = layout.disk;

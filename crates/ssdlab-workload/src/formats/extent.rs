@@ -1,17 +1,17 @@
-//! The sectors that a request covers, from what a line says of them.
+//! Computes the sectors that a request covers from the fields of a line.
 
 use super::columns::{Field, Wrong};
 
 /// The first sector and the number of sectors of a request.
 pub(crate) type Extent = (u64, u32);
 
-/// Sectors whose byte addresses fit 64 bits.
+/// The number of sectors whose byte addresses fit in 64 bits.
 pub(crate) const SECTORS_MAX: u64 = 1 << 55;
 pub(crate) const SECTOR: u64 = ssdlab_base::units::SECTOR_BYTES;
 
 const LESS: &str = "less than 2 TiB (2^32 sectors)";
 
-/// The extent of a request given in bytes, widened outward to whole sectors; whether it was.
+/// Returns the extent of a request in bytes, and whether it had to be widened to whole sectors.
 pub(crate) fn extent_of_bytes(
     offset: Field<'_>,
     size: Field<'_>,
@@ -19,7 +19,8 @@ pub(crate) fn extent_of_bytes(
     bytes(offset, offset.whole()?, size, size.whole()?)
 }
 
-/// The extent of so many bytes from a byte on, both already read from these columns.
+/// Returns the extent of `length` bytes from byte `start`. The caller has read both from these
+/// columns.
 pub(crate) fn bytes(
     offset: Field<'_>,
     start: u64,
@@ -36,8 +37,8 @@ pub(crate) fn bytes(
     })
 }
 
-/// The extent of so many bytes from a byte on, widened outward to whole sectors; whether it was.
-/// `None` if there is none.
+/// Returns the extent of `length` bytes from byte `start`, and whether it had to be widened to
+/// whole sectors. Returns `None` if the range is empty or too large.
 pub(crate) fn whole_bytes(start: u64, length: u64) -> Option<(Extent, bool)> {
     let end = start.checked_add(length).filter(|_| length > 0)?;
     let (first, last) = (start / SECTOR, end.div_ceil(SECTOR));
@@ -45,7 +46,7 @@ pub(crate) fn whole_bytes(start: u64, length: u64) -> Option<(Extent, bool)> {
     Some(((first, u32::try_from(last - first).ok()?), widened))
 }
 
-/// The extent of a request that begins at a sector and is so many bytes long.
+/// Returns the extent of a request with its start in sectors and its length in bytes.
 pub(crate) fn extent_of_sector_and_bytes(
     lba: Field<'_>,
     size: Field<'_>,
@@ -58,7 +59,7 @@ pub(crate) fn extent_of_sector_and_bytes(
     Ok((within(first, sectors, lba)?, !length.is_multiple_of(SECTOR)))
 }
 
-/// The extent of a request given in sectors.
+/// Returns the extent of a request in sectors.
 pub(crate) fn extent_of_sectors(lba: Field<'_>, size: Field<'_>) -> Result<Extent, Box<Wrong>> {
     let (first, length) = (lba.whole()?, size.whole()?);
     if length == 0 {
@@ -78,5 +79,5 @@ fn count(sectors: u64, size: Field<'_>) -> Result<u32, Box<Wrong>> {
     u32::try_from(sectors).map_err(|_| size.wrong(LESS))
 }
 
-/// The extent of a request that addresses nothing: a flush.
+/// The extent of a flush, which addresses no sectors.
 pub(crate) const NOTHING: Extent = (0, 0);

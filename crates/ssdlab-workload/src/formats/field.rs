@@ -1,16 +1,16 @@
-//! One column of a line: what it may hold, and what is said when it holds something else.
+//! One column of a line: parses its value and reports a fault if the value is invalid.
 
 use atoi::{FromRadix10Checked, FromRadix16Checked};
 use ssdlab_base::{Fault, Nanos, nearest};
 
 use crate::record::{MOST_HINT, Op};
 
-/// What is wrong in a line; the trace adds the file and the number of the line.
+/// A fault in a line; the trace adds the file and the line number.
 #[derive(Debug)]
 pub(crate) struct Wrong {
-    /// Where in the line, in bytes from its start.
+    /// The position in the line, in bytes from its start.
     offset: usize,
-    /// How many columns before it were as they should be.
+    /// The number of valid columns before it.
     pub(crate) before: usize,
     pub(crate) fault: Fault,
 }
@@ -20,17 +20,17 @@ impl Wrong {
         Box::new(Wrong { offset, before, fault })
     }
 
-    /// What is wrong with a whole record of a binary file.
+    /// Returns a fault about a whole record of a binary file.
     pub(crate) fn record(fault: Fault) -> Box<Wrong> {
         Wrong::new(0, 0, fault)
     }
 
-    /// The fault in a binary file, which has records in place of lines and no columns.
+    /// Adds the file and the record number, for a binary file without columns.
     pub(crate) fn in_record(self, name: &str, number: u64) -> Fault {
         Fault { source: name.into(), ..self.fault.line(number) }
     }
 
-    /// The fault as the user sees it.
+    /// Adds the file, the line and the column, as the user sees the fault.
     pub(crate) fn in_file(self, name: &str, number: u64, line: &[u8]) -> Fault {
         let before = &line[..self.offset.min(line.len())];
         let column = String::from_utf8_lossy(before).chars().count() as u64 + 1;
@@ -43,11 +43,11 @@ impl Wrong {
 pub(crate) struct Field<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) name: &'static str,
-    /// Where it begins in its line.
+    /// Where the column begins in its line, in bytes.
     pub(crate) offset: u32,
-    /// How many columns are before it.
+    /// The number of columns before it.
     pub(crate) index: u32,
-    /// The number that the text spells, if that was seen as its end was looked for.
+    /// The number that the text spells, if the search for the column's end has already parsed it.
     spelled: Option<u64>,
 }
 
@@ -56,35 +56,35 @@ impl<'a> Field<'a> {
         Field { text, name, offset: 0, index: 0, spelled: None }
     }
 
-    /// The column so many bytes into its line, after so many others.
+    /// Sets the column's position: byte `offset` of its line, after `index` columns.
     #[inline(always)]
     pub(crate) fn at(self, offset: usize, index: usize) -> Field<'a> {
         Field { offset: offset as u32, index: index as u32, ..self }
     }
 
-    /// The same with what has been seen of the number that it spells.
+    /// Sets the number that the text spells, if it is already known.
     #[inline(always)]
     pub(crate) fn spelling(self, spelled: Option<u64>) -> Field<'a> {
         Field { spelled, ..self }
     }
 
-    /// The same under another name.
+    /// Returns the column under another name.
     pub(crate) fn named(self, name: &'static str) -> Field<'a> {
         Field { name, ..self }
     }
 
-    /// A text in place of this one.
+    /// Returns the column with another text.
     pub(crate) fn with<'b>(&self, text: &'b [u8]) -> Field<'b> {
         Field { text, name: self.name, offset: self.offset, index: self.index, spelled: None }
     }
 
-    /// The number that this column spells, if it is digits alone and fits.
+    /// Returns the number in this column, if it has only digits and fits in 64 bits.
     #[inline(always)]
     fn digits(&self) -> Option<u64> {
         self.spelled.or_else(|| digits(self.text))
     }
 
-    /// A fault about this column.
+    /// Returns a fault about this column.
     pub(crate) fn wrong(&self, expected: impl std::fmt::Display) -> Box<Wrong> {
         let got = match self.text {
             [] => "nothing".into(),
@@ -94,14 +94,14 @@ impl<'a> Field<'a> {
         Wrong::new(self.offset as usize, self.index as usize, fault)
     }
 
-    /// The same fault with a hint at what would mend it.
+    /// Returns the same fault with a hint on how to correct the input.
     pub(crate) fn wrong_hint(&self, expected: &str, hint: &str) -> Box<Wrong> {
         let mut wrong = self.wrong(expected);
         wrong.fault.hint = Some(hint.into());
         wrong
     }
 
-    /// A whole number.
+    /// Parses a whole number.
     pub(crate) fn whole(&self) -> Result<u64, Box<Wrong>> {
         match self.digits() {
             Some(value) => Ok(value),
@@ -110,13 +110,13 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A submission queue.
+    /// Parses a submission queue.
     pub(crate) fn queue(&self) -> Result<u8, Box<Wrong>> {
         let queue = u8::try_from(self.whole()?);
         queue.map_err(|_| self.wrong("a submission queue from 0 to 255"))
     }
 
-    /// A latency hint.
+    /// Parses a latency hint.
     pub(crate) fn hint(&self) -> Result<u8, Box<Wrong>> {
         let hint = u8::try_from(self.whole()?).ok().filter(|hint| *hint <= MOST_HINT);
         hint.ok_or_else(|| {
@@ -124,7 +124,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// A number whose value is of no concern to us, but that must be one.
+    /// Checks that the column is a number; its value is not used.
     pub(crate) fn any_number(&self) -> Result<(), Box<Wrong>> {
         match self.spelled {
             Some(_) => Ok(()),
@@ -142,12 +142,12 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The name of this column, in a header.
+    /// Checks that the column of a header has this name.
     pub(crate) fn is_named(&self, name: &'static str) -> Result<(), Box<Wrong>> {
         if self.text.eq_ignore_ascii_case(name.as_bytes()) { Ok(()) } else { Err(self.wrong(name)) }
     }
 
-    /// A name: printable and not empty.
+    /// Checks for a name: printable and not empty.
     pub(crate) fn name(&self) -> Result<(), Box<Wrong>> {
         if !self.text.is_empty() && self.text.iter().all(u8::is_ascii_graphic) {
             Ok(())
@@ -156,7 +156,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A name as above, which may be of several words.
+    /// Checks for a name that may have several words.
     pub(crate) fn words(&self) -> Result<(), Box<Wrong>> {
         if self.text.split(|byte| *byte == b' ').all(|word| word.iter().all(u8::is_ascii_graphic))
             && !self.text.is_empty()
@@ -167,7 +167,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// One of these words.
+    /// Checks that the column is one of these words.
     pub(crate) fn one_of(&self, words: &[&str]) -> Result<(), Box<Wrong>> {
         if words.iter().any(|word| self.text == word.as_bytes()) {
             Ok(())
@@ -176,7 +176,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A hash, or several without a gap, in hexadecimal digits.
+    /// Checks for one or more hashes in hexadecimal digits, without gaps.
     pub(crate) fn hash(&self) -> Result<(), Box<Wrong>> {
         if self.text.len() >= 16 && self.text.iter().all(u8::is_ascii_hexdigit) {
             Ok(())
@@ -185,7 +185,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A moment, in nanoseconds since whatever the file counts from.
+    /// Parses a time stamp. Returns nanoseconds, counted from the file's own origin.
     pub(crate) fn stamp(&self, clock: Clock) -> Result<u64, Box<Wrong>> {
         if let Some(ticks) = self.digits() {
             return ticks.checked_mul(clock.tick).ok_or_else(|| self.late());
@@ -224,7 +224,7 @@ impl<'a> Field<'a> {
         self.wrong("a time below 2^64 ns (584 years)")
     }
 
-    /// A whole number in hexadecimal, with or without `0x`.
+    /// Parses a whole number in hexadecimal, with or without `0x`.
     pub(crate) fn hexadecimal(&self) -> Result<u64, Box<Wrong>> {
         let digits = self.text.strip_prefix(b"0x").unwrap_or(self.text);
         match u64::from_radix_16_checked(digits) {
@@ -233,7 +233,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// An operation in one of the words that people use.
+    /// Parses an operation, spelled in one of the common words.
     pub(crate) fn op_word(&self) -> Result<Op, Box<Wrong>> {
         let is = |word: &&[u8]| self.text.eq_ignore_ascii_case(word);
         let words: [(&[&[u8]], Op); 4] = [
@@ -248,12 +248,12 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// The same fault with the nearest of these spellings, if one is near.
+    /// Returns the same fault with the nearest of these spellings as a hint, if one is near.
     pub(crate) fn wrong_near(&self, expected: &str, spellings: &[&str]) -> Box<Wrong> {
         let typed = String::from_utf8_lossy(self.text).to_lowercase();
         let lower: Vec<String> = spellings.iter().map(|word| word.to_lowercase()).collect();
         let near = nearest(&typed, lower.iter().map(String::as_str));
-        // Of single letters every one is near every other.
+        // Single letters are all near one another, so they give no hint.
         let place = lower.iter().position(|word| Some(word.as_str()) == near && word.len() > 1);
         match place {
             Some(place) => {
@@ -263,7 +263,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// One of these spellings, upper or lower case.
+    /// Parses an operation in one of these two spellings, in upper or lower case.
     pub(crate) fn op(&self, read: &[u8], write: &[u8]) -> Result<Op, Box<Wrong>> {
         if self.text == read || self.text.eq_ignore_ascii_case(read) {
             Ok(Op::Read)
@@ -277,30 +277,32 @@ impl<'a> Field<'a> {
     }
 }
 
-/// How the stamps of a file are read.
+/// How a file's time stamps are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
-    /// Nanoseconds in one unit of the column.
+    /// The nanoseconds in one unit of the time column.
     pub(crate) tick: u64,
-    /// Whether the column may have a fraction.
+    /// Whether the time column may have a fraction.
     pub(crate) fractions: bool,
-    /// Whether the unit is the user's word, not the format's.
+    /// Whether the user set the unit, not the format.
     pub(crate) is_set: bool,
 }
 
 impl Clock {
-    /// The format's own unit, unless the user says another; who says one may use fractions of it.
+    /// Returns the format's own unit, or the unit that the user sets. A unit of the user also
+    /// allows fractions.
     pub(crate) fn new(own: Nanos, fractions: bool, set: Option<Nanos>) -> Clock {
         let tick = set.unwrap_or(own).as_ns();
         Clock { tick, fractions: fractions || set.is_some(), is_set: set.is_some() }
     }
 }
 
-/// The number that the digits spell with which a text begins, and how many they are; none of so
-/// many that it might not fit. Eight are read at a time: a trace is numbers for the most part.
+/// Returns the number at the start of a text, and its count of digits. Returns no number if it has
+/// too many digits to fit in 64 bits. Reads eight bytes at a time, since traces consist mostly of
+/// numbers.
 #[inline(always)]
 pub(crate) fn leading_digits(text: &[u8]) -> (Option<u64>, usize) {
-    /// Any number of so many digits is below 2^64.
+    /// Any number of at most 19 digits is below 2^64.
     const FIT: usize = 19;
     const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
     let (mut value, mut length) = (0u64, 0);
@@ -318,13 +320,13 @@ pub(crate) fn leading_digits(text: &[u8]) -> (Option<u64>, usize) {
     ((1..=FIT).contains(&length).then_some(value), length)
 }
 
-/// The number that the digits spell with which eight bytes begin, the first the lowest, and how
-/// many they are. Pairs are summed up side by side, then pairs of them, then the halves.
+/// Returns the number at the start of eight bytes, and its count of digits. The first byte is the
+/// lowest. Sums neighboring digits in parallel, then pairs, then halves.
 #[inline(always)]
 fn of_eight(bytes: u64) -> (u64, usize) {
     let each = |byte: u8| u64::from_ne_bytes([byte; 8]);
     let less = bytes ^ each(b'0');
-    // A digit is 0 to 9 now, and six more of it still fit four bits.
+    // A digit is now 0 to 9, and stays within four bits when 6 is added.
     let others = (less | less.wrapping_add(each(6))) & each(0xf0);
     let digits = others.trailing_zeros() / 8;
     let eight = less.unbounded_shl(64 - 8 * digits);
@@ -333,7 +335,7 @@ fn of_eight(bytes: u64) -> (u64, usize) {
     (fours.wrapping_mul(10_000 * (1 << 32) + 1) >> 32, digits as usize)
 }
 
-/// The number that these digits spell, if they are digits and it fits.
+/// Returns the number in a text, if it has only digits and fits in 64 bits.
 pub(crate) fn digits(text: &[u8]) -> Option<u64> {
     match u64::from_radix_10_checked(text) {
         (value, used) if used == text.len() && used > 0 => value,
@@ -345,7 +347,7 @@ pub(crate) fn is_digits(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 
-/// What stands before and after the decimal point.
+/// Returns the parts before and after the decimal point.
 pub(crate) fn split_decimal(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|byte| *byte == b'.') {
         Some(point) => (&text[..point], Some(&text[point + 1..])),
@@ -353,10 +355,10 @@ pub(crate) fn split_decimal(text: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// What stands before and after the point of a number such as `5e-05`, spelled out; `None` of what
-/// is no such number.
+/// Expands a number such as `5e-05` into the digits before and after its point. Returns `None` if
+/// the text is no such number.
 fn spelled_out(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    /// So many places away from its point a number is too large, or nothing.
+    /// With more places than this, a number is too large or rounds to zero.
     const FAR: usize = 40;
     let at = text.iter().position(|byte| byte.eq_ignore_ascii_case(&b'e'))?;
     let (mantissa, exponent) = (&text[..at], &text[at + 1..]);
@@ -382,15 +384,15 @@ fn spelled_out(text: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some((whole, fraction))
 }
 
-/// The nanoseconds of a fraction of a tick, to the nearest.
+/// Returns the nanoseconds of a fraction of a tick, rounded to the nearest.
 fn part_of_a_tick(fraction: &[u8], tick: u64) -> u64 {
     const SECOND: u64 = 1_000_000_000;
     if fraction.len() <= 9 && tick <= SECOND {
-        // Both factors are at most 10^9.
+        // Both factors are at most 10^9, so the product fits in 64 bits.
         let scale = 10u64.pow(fraction.len() as u32);
         return (digits(fraction).unwrap_or(0) * tick + scale / 2) / scale;
     }
-    // Eighteen digits of a tick are finer than a nanosecond whatever the tick.
+    // Eighteen digits of a tick are finer than a nanosecond for every possible tick.
     let kept = &fraction[..fraction.len().min(18)];
     let scale = 10u128.pow(kept.len() as u32);
     let part = u128::from(digits(kept).unwrap_or(0)) * u128::from(tick);

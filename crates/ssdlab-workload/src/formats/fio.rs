@@ -2,14 +2,17 @@
 //! length`), with `fio version N iolog` as the first line.
 //!
 //! Source: fio's HOWTO, "Trace file format v2" and "v3", `iolog.c` and `io_ddir.h`. Offset and
-//! length are bytes. In version 3 time is microseconds since the start of the job. Version 2 has no
-//! times: a request is due when the waits before it have passed, each of so many microseconds as
-//! its offset says, also below the 100 that fio leaves out (the HOWTO's reading; `iolog.c` takes it
-//! as milliseconds since the start, and writes none itself). `sync`, `datasync` and `syncfs` are
-//! flushes, `trim` is a trim. `add`, `open`, `close` and what else fio writes, but does not replay,
-//! are skipped: `sync_file_range`, which reaches no drive's cache, and `file_operation`. fio
-//! appends to a log: the first line may come again, which is skipped, too. A device is a file's
-//! name.
+//! length are bytes. A device is the name of a file.
+//!
+//! In version 3, time is microseconds since the start of the job. Version 2 has no times: a request
+//! is due after the waits before it. The offset of a wait is its length in microseconds, also below
+//! the 100 that fio ignores. This is the HOWTO's reading; `iolog.c` takes the offset as
+//! milliseconds since the start, and writes no waits itself.
+//!
+//! `sync`, `datasync` and `syncfs` are flushes; `trim` is a trim. The reader skips `add`, `open`,
+//! `close`, and two actions that fio writes but does not replay: `sync_file_range`, which reaches
+//! no drive's cache, and `file_operation`. fio appends to a log, so the first line may come again;
+//! the reader skips it.
 
 use ssdlab_base::{Fault, Nanos};
 
@@ -28,7 +31,7 @@ pub(super) const ABOUT: About = About {
     ..About::LINES
 };
 
-/// How the first line begins.
+/// The beginning of the first line.
 const BEGIN: &[u8] = b"fio version ";
 const NAMES_2: &[&str] = &["file", "action", "offset", "length"];
 const NAMES_3: &[&str] = &["time", "file", "action", "offset", "length"];
@@ -57,7 +60,7 @@ enum Version {
 struct Fio {
     clock: Clock,
     version: Version,
-    /// In version 2, the waits so far, in nanoseconds.
+    /// The sum of the waits so far, in nanoseconds, in version 2.
     now: u64,
 }
 

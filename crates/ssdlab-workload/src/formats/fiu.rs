@@ -1,9 +1,9 @@
 //! FIU: `Timestamp PID Process LBA Size Op Major Minor MD5`, nine columns between spaces.
 //!
 //! Source: the README of "FIU IODedup" at SNIA IOTTA (Koller and Rangaswami, "I/O Deduplication",
-//! FAST '10; also the traces of SRCMap). Timestamp is nanoseconds, LBA and Size count 512 bytes,
-//! Op is `W` or `R`, the hash is of the content and not used. The name of a process may hold
-//! spaces: what follows it is counted from the line's end. A device is `Major:Minor`.
+//! FAST '10; also the traces of SRCMap). Timestamp is nanoseconds. LBA and Size count 512 bytes. Op
+//! is `W` or `R`. The hash of the content is not used. A process name may contain spaces, so the
+//! later columns are counted from the end of the line. A device is `Major:Minor`.
 
 use super::columns::{Clock, Columns, Separator, Wrong};
 use super::extent::extent_of_sectors;
@@ -22,10 +22,10 @@ struct Fiu {
     clock: Clock,
 }
 
-/// Columns after the process.
+/// The number of columns after the process.
 const AFTER: usize = 6;
 
-/// The line's part up to the process, and the part from the LBA on.
+/// Splits the line after the process name.
 fn around_process(line: &[u8]) -> (&[u8], &[u8]) {
     let line = line.trim_ascii_end();
     let mut start = line.len();
@@ -43,7 +43,8 @@ impl Reader for Fiu {
         let stamp = columns.next()?.stamp(self.clock)?;
         columns.next()?.whole()?;
         columns.next()?;
-        // What is too short to be split is read from its start, and so refused for its columns.
+        // A line that is too short is read from its start, and so refused for its number of
+        // columns.
         if Columns::nth(head, Separator::Space, 2) != b"" {
             columns = Columns::resume(line, Separator::Space, NAMES, head.len(), 3);
         }

@@ -1,13 +1,15 @@
-//! Replayer traces of Heimdall: `Time Device Offset Size Op`, five numbers between spaces.
+//! Traces of Heimdall's replayer: `Time Device Offset Size Op`, five numbers between spaces.
 //!
-//! Source: the README and `replay.c` of the replayer of FlashNet, Heimdall (Kurniawan et al.,
-//! EuroSys '25, `ucare-uchicago/Heimdall`) and IODA (SOSP '21), which share it. Time is
-//! milliseconds with a fraction, Offset and Size are bytes, Op is 1 for a read and 0 for a write;
-//! the device is not used. The replayer rounds Offset down to 4 KiB and folds it into its drive;
-//! here it is kept. What the replayer itself writes is read as well: seven columns between commas,
-//! `ts_record,latency,io_type,size,offset,ts_submit,size_after_replay`, of which `ts_record` is
-//! when the request was due; the latency is not used, nor the last column, which is -1 for a
-//! request that failed.
+//! Source: the README and `replay.c` of the replayer that FlashNet, Heimdall (Kurniawan et al.,
+//! EuroSys '25, `ucare-uchicago/Heimdall`) and IODA (SOSP '21) share. Time is milliseconds with a
+//! fraction. Offset and Size are bytes. Op is 1 for a read and 0 for a write. Only the option
+//! `device` uses the device. The replayer rounds Offset down to 4 KiB and wraps it into its drive;
+//! this reader keeps it.
+//!
+//! The reader also reads the replayer's own log, seven columns between commas:
+//! `ts_record,latency,io_type,size,offset,ts_submit,size_after_replay`. `ts_record` is the time
+//! when the request was due. The latency is not used, and neither is the last column, which is -1
+//! for a failed request.
 
 use ssdlab_base::Nanos;
 
@@ -19,7 +21,7 @@ pub(super) const ABOUT: About = About {
     columns: "Time Device Offset Size Op",
     tick: Nanos::from_ms(1),
     fractions: true,
-    // A log of what was replayed is in the order of completion.
+    // A log of the replayer is in the order of completion.
     unsorted: IN_FLIGHT,
     reader: |setup| Box::new(Heimdall { clock: setup.clock }),
     ..About::LINES

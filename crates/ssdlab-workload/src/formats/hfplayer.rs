@@ -1,9 +1,9 @@
-//! hfplayer: sixteen columns between commas, of which a comment names the first to the last.
+//! hfplayer: sixteen columns between commas; a comment line names them.
 //!
 //! Source: hfplayer (Haghdoost et al., "hfplayer: Scalable Replay for Intensive Block I/O
-//! Workloads", TOS 2017), its sample traces and the header in them. `ELAPSED_USECS` is
-//! microseconds with a fraction, `LBA` and `NBLKS` count 512 bytes, `CMD` begins with `RD` or
-//! `WR`, and the latency is not used. The device is `LUN_SSID`.
+//! Workloads", TOS 2017), its sample traces and the header in them. `ELAPSED_USECS` is microseconds
+//! with a fraction. `LBA` and `NBLKS` count 512 bytes. `CMD` begins with `RD` or `WR`. The latency
+//! is not used. The device is `LUN_SSID`.
 
 use ssdlab_base::Nanos;
 

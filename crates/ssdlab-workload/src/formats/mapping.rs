@@ -1,25 +1,25 @@
-//! Which column of a table holds what: `time:0:us,op:2,offset:3:sectors,size:4:sectors`.
+//! Parses a column mapping of a table: `time:0:us,op:2,offset:3:sectors,size:4:sectors`.
 
 use ssdlab_base::{Fault, Nanos};
 
 use super::columns::Clock;
 use crate::record::Op;
 
-/// The key that holds a mapping, for messages.
+/// The config key of a mapping, for messages.
 pub(crate) const KEY: &str = "workload.trace.columns";
 const FORM: &str = "COLUMN:PLACE[:UNIT],... such as time:0:us,op:2,offset:3,size:4";
 const PARTS: [&str; 7] = ["time", "op", "offset", "size", "device", "queue", "hint"];
 
-/// Where a column is.
+/// The place of a column.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// Counted from 0.
+    /// The index, counted from 0.
     Index(usize),
-    /// By its name in the header.
+    /// The name in the header.
     Name(String),
 }
 
-/// What an offset or a size counts.
+/// The unit of an offset or a size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unit {
     Bytes,
@@ -27,7 +27,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Bytes in one unit.
+    /// Returns the bytes in one unit.
     pub(crate) fn bytes(self) -> u64 {
         match self {
             Unit::Bytes => 1,
@@ -36,7 +36,7 @@ impl Unit {
     }
 }
 
-/// How the operations are spelled, if not in the usual words.
+/// How a file spells the operations, if it does not use the common words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Spelling {
     read: String,
@@ -44,7 +44,7 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// What this text asks for, if anything.
+    /// Returns the operation that this text spells, if any.
     pub(crate) fn op(&self, text: &[u8]) -> Option<Op> {
         let is = |word: &str| text.eq_ignore_ascii_case(word.as_bytes());
         match () {
@@ -54,17 +54,17 @@ impl Spelling {
         }
     }
 
-    /// What is expected, for messages.
+    /// Returns the accepted spellings, for messages.
     pub(crate) fn expected(&self) -> String {
         format!("{} (read) or {} (write)", self.read, self.write)
     }
 }
 
-/// Which column of a table holds what.
+/// The mapping of a table's columns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Mapping {
     pub(crate) time: Place,
-    /// How long a unit of the time lasts, if it is said.
+    /// How long a unit of time lasts, if the mapping says so.
     pub(crate) tick: Option<Nanos>,
     pub(crate) op: Place,
     pub(crate) spelling: Option<Spelling>,
@@ -78,10 +78,10 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// Reads a mapping as the user writes it.
+    /// Parses a mapping as the user writes it.
     ///
     /// # Errors
-    /// When it is not of the form, names a column twice or leaves one out.
+    /// Fails if the form is wrong, or if a column is missing or named twice.
     pub(crate) fn parse(text: &str) -> Result<Mapping, Fault> {
         let mut parts: [Option<(Place, Option<&str>)>; PARTS.len()] = [const { None }; PARTS.len()];
         for item in text.split(',') {
@@ -121,7 +121,8 @@ impl Mapping {
         })
     }
 
-    /// How stamps are read: in the unit of the option `tick`, of the mapping, or in microseconds.
+    /// Returns how to read time stamps: in the unit of the option `tick`, of the mapping, or else
+    /// of `clock`.
     pub(crate) fn clock(&self, clock: Clock) -> Clock {
         let tick = self.tick.map_or(clock.tick, Nanos::as_ns);
         if clock.is_set { clock } else { Clock { tick, is_set: self.tick.is_some(), ..clock } }
@@ -132,7 +133,7 @@ fn fault(got: &str) -> Fault {
     Fault::new("", KEY).got(if got.is_empty() { "nothing" } else { got })
 }
 
-/// The column, where it is, and its unit.
+/// Splits an item into the column, its place and its unit.
 fn split(item: &str) -> Result<(&str, Place, Option<&str>), Fault> {
     let mut pieces = item.trim().splitn(3, ':').map(str::trim);
     let part = pieces.next().unwrap_or_default();

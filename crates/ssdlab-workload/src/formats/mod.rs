@@ -1,4 +1,4 @@
-//! The trace formats. A new one is a file in this folder and one line in the list below.
+//! The trace formats. A new format is a file in this folder and one line in the list below.
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,28 +21,28 @@ use extent::{Extent, NOTHING};
 use mapping::Mapping;
 use options::Unsorted;
 
-/// What a format's file says about it.
+/// The properties of a format, as its file declares them.
 pub(crate) struct About {
-    /// The columns of a line as its users know them, for messages.
+    /// The columns of a line as users know them, for messages.
     pub(crate) columns: &'static str,
     /// How long one unit of the time column lasts.
     pub(crate) tick: Nanos,
     /// Whether the time column has fractions.
     pub(crate) fractions: bool,
-    /// What becomes of stamps that go back, unless the user says otherwise.
+    /// The treatment of time stamps that go back, unless the user sets another.
     pub(crate) unsorted: Unsorted,
-    /// What the file is made of.
+    /// The parts of the file: lines, records or a table.
     pub(crate) framing: Framing,
-    /// Whether lines without a request are of so strict a form that they tell the format too.
+    /// Whether lines without a request have such a strict form that they also identify the format.
     pub(crate) events: bool,
-    /// What a file of this format and no other begins with.
+    /// The first bytes of a file, if only this format begins with them.
     pub(crate) signature: Option<&'static [u8]>,
-    /// A reader at the start of a file.
+    /// Returns a reader for a file, before its first line.
     pub(crate) reader: fn(&Setup) -> Box<dyn Reader>,
 }
 
 impl About {
-    /// Lines of text in nanoseconds, sorted: what most formats change a little of.
+    /// Sorted lines of text with times in nanoseconds. Most formats change a few of these values.
     const LINES: About = About {
         columns: "",
         tick: Nanos::from_ns(1),
@@ -55,93 +55,93 @@ impl About {
     };
 }
 
-/// How far stamps may go back in a log that several processors, queues or servers write to.
-/// Assumed: wide enough for the requests that a drive or an array has in flight at once.
+/// The window for logs that several processors, queues or servers write. Assumed: it covers the
+/// requests that a drive or an array has in flight at once.
 const IN_FLIGHT: Unsorted = Unsorted::Sort(1024);
 
-/// What a file is made of.
+/// The parts of a file.
 #[derive(Clone, Copy)]
 pub(crate) enum Framing {
     /// Lines of text.
     Lines,
-    /// Records of equal length, which these first bytes say.
+    /// Records of equal length. The function returns that length from the first bytes.
     Records(fn(&[u8]) -> usize),
-    /// A table with a directory at its end: only files that allow seeking hold one.
+    /// A table with its directory at the end, so the file must allow seeking.
     Table,
 }
 
-/// What a reader is told before the first line.
+/// The settings of a reader before the first line.
 pub(crate) struct Setup<'a> {
     pub(crate) clock: Clock,
-    /// Where the columns are, if the user says so.
+    /// The places of the columns, if the user sets them.
     pub(crate) mapping: Option<&'a Mapping>,
 }
 
-/// What a file says next.
+/// The next item of a file.
 pub(crate) enum Next {
     /// A request, and the number of its line, record or row, counted from 1.
     Request(u64, Entry),
-    /// A request of a device that was not asked for.
+    /// A request of a device that is not selected.
     OtherDevice,
-    /// Nothing more.
+    /// The end of the file.
     End,
 }
 
-/// What a line says.
+/// The request in a line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Entry {
-    /// Nanoseconds since whatever the file counts from.
+    /// The time in nanoseconds, counted from the file's own origin.
     pub(crate) stamp: u64,
     pub(crate) extent: Extent,
     pub(crate) op: Op,
     /// Whether the request had to be widened to whole sectors.
     pub(crate) widened: bool,
-    /// The submission queue it is issued to.
+    /// The submission queue of the request.
     pub(crate) queue: u8,
-    /// The latency that the host hints at, as [`Record`](crate::Record) has it.
+    /// The latency hint of the host, as in [`Record`](crate::Record).
     pub(crate) hint: u8,
 }
 
 impl Entry {
-    /// A request of whole sectors.
+    /// Returns a request that covers whole sectors.
     pub(crate) fn of_sectors(stamp: u64, extent: Extent, op: Op) -> Entry {
         Entry { stamp, extent, op, widened: false, queue: 0, hint: 0 }
     }
 
-    /// A request as widened to whole sectors, if it had to be.
+    /// Returns a request whose bytes were widened to whole sectors if necessary.
     pub(crate) fn of_bytes(stamp: u64, (extent, widened): (Extent, bool), op: Op) -> Entry {
         Entry { stamp, extent, op, widened, queue: 0, hint: 0 }
     }
 
-    /// A flush.
+    /// Returns a flush.
     pub(crate) fn flush(stamp: u64) -> Entry {
         Entry::of_sectors(stamp, NOTHING, Op::Flush)
     }
 }
 
-/// Reads the pieces of one file in one format: lines, or records of a binary file. It may remember
-/// what earlier pieces said, and holds none of them.
+/// Reads the lines or binary records ("pieces") of one file in one format. It may remember facts
+/// from earlier pieces, but keeps no piece.
 ///
-/// Lines that are blank or a comment (`#`) are never shown to it.
+/// It never gets blank lines and comments (`#`).
 pub(crate) trait Reader: Send {
-    /// The request in this piece; `None` if it holds none (a header, an event of another kind).
+    /// Returns the request in this piece, or `None` for a header or another kind of event.
     fn read(&mut self, piece: &[u8]) -> Result<Option<Entry>, Box<Wrong>>;
 
-    /// Writes the name of the piece's device to `name`. Only called for pieces just read.
+    /// Writes the name of the piece's device to `name`. The caller has just read this piece.
     fn device(&self, piece: &[u8], name: &mut Vec<u8>);
 
-    /// Anything that the user should know about how the pieces read so far are understood.
+    /// Returns a remark for the user on how the pieces so far were understood.
     fn remark(&self) -> Option<&'static str> {
         None
     }
 
-    /// Why a file that was read to its end held no request, if the format has a usual reason.
+    /// Returns the usual reason why a file of this format holds no request, if there is one.
     fn why_empty(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// The reader of a format that is not made of pieces.
+/// The reader of a format that has no lines or records.
 struct Unread;
 
 impl Reader for Unread {
@@ -160,7 +160,7 @@ macro_rules! formats {
 
         /// A format of trace files.
         ///
-        /// Where content fits several formats, the one listed first is taken.
+        /// If the content fits several formats, the one listed first wins.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Format {
             $($(#[doc = $doc])* $variant,)*
@@ -170,12 +170,12 @@ macro_rules! formats {
             /// Every format, in the order in which recognition prefers them.
             pub const ALL: &'static [Format] = &[$(Format::$variant,)*];
 
-            /// The name by which users choose it, as in `FILE:msr`.
+            /// Returns the name by which users choose the format, as in `FILE:msr`.
             pub const fn name(self) -> &'static str {
                 match self { $(Format::$variant => stringify!($module),)* }
             }
 
-            /// What it is, in a sentence.
+            /// Returns a one-sentence description.
             pub fn summary(self) -> &'static str {
                 match self { $(Format::$variant => concat!($($doc),*).trim(),)* }
             }
@@ -233,12 +233,12 @@ formats! {
 }
 
 impl Format {
-    /// The columns of a line, as the format's users know them.
+    /// Returns the columns of a line, as the format's users know them.
     pub fn columns(self) -> &'static str {
         self.about().columns
     }
 
-    /// The unit of its stamps.
+    /// Returns the unit of the time stamps.
     pub fn time_unit(self) -> String {
         let about = self.about();
         let fraction = if about.fractions { ", fraction" } else { "" };
@@ -251,7 +251,7 @@ impl Format {
         }
     }
 
-    /// The fault of a name that is no format's.
+    /// Returns the fault for a name that is no format.
     pub(crate) fn unknown(name: &str) -> Fault {
         let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
         Fault::new("", "unknown trace format")

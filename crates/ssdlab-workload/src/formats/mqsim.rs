@@ -1,8 +1,8 @@
 //! MQSim ASCII: `Time Device LBA Sectors Op`, five whole numbers between spaces.
 //!
 //! Source: MQSim (Tavakkol et al., FAST '18), `src/exec` and `src/host/ASCII_Trace_Definition.h`.
-//! Time is nanoseconds, LBA and Sectors count 512 bytes, Op is 1 for a read and 0 for a write.
-//! MQSim does not look at the device: all requests go to one address space, here too.
+//! Time is nanoseconds. LBA and Sectors count 512 bytes. Op is 1 for a read and 0 for a write.
+//! MQSim ignores the device: all requests go to one address space, by default here too.
 
 use ssdlab_base::Nanos;
 
@@ -19,10 +19,10 @@ pub(super) const ABOUT: About = About {
 
 const NAMES: &[&str] = &["Time", "Device", "LBA", "Sectors", "Op"];
 
-/// What MQSim and SSDSim have in common.
+/// The reader of the five numbers that MQSim and SSDSim share.
 pub(super) struct FiveNumbers {
     pub(super) clock: Clock,
-    /// Whether a sixth column with the hashes of the content may follow.
+    /// Whether a sixth column with hashes of the content may follow.
     pub(super) hashes: bool,
 }
 

@@ -1,11 +1,12 @@
 //! MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`.
 //!
 //! Source: the README of the "MSR Cambridge Traces" (SNIA IOTTA; Narayanan et al., FAST '08).
-//! Timestamp is when the request was issued, as a Windows file time (100 ns since 1601); Offset
-//! and Size are bytes; ResponseTime is in the same units and not used: how long a request takes is
-//! what we simulate. Some carriers rebase the stamps or put a header line first. A device is
-//! `Hostname_DiskNumber`, as volumes are called (`hm_0`). Should stamps go back a little, since
-//! servers log what completes, they are sorted in a window.
+//! Timestamp is the issue time as a Windows file time (100 ns since 1601). Offset and Size are
+//! bytes. ResponseTime has the same unit and is not used, since the simulator computes it.
+//!
+//! Some published copies rebase the stamps or begin with a header line. A device is
+//! `Hostname_DiskNumber`, as volumes are named (`hm_0`). Servers log requests at completion, so
+//! stamps may go back a little; the reader sorts them in a window.
 
 use ssdlab_base::Nanos;
 
@@ -25,7 +26,7 @@ pub(super) const ABOUT: About = About {
 const NAMES: &[&str] =
     &["Timestamp", "Hostname", "DiskNumber", "Type", "Offset", "Size", "ResponseTime"];
 
-/// 1980 as a file time in nanoseconds: the clock of a traced server says later than that.
+/// 1980 as a file time, in nanoseconds. The clock of a traced server is later than that.
 const EARLIEST_FILE_TIME: u64 = 119_600_064_000_000_000 * 100;
 
 struct Msr {
@@ -37,8 +38,8 @@ struct Msr {
 }
 
 impl Msr {
-    /// A line as nearly all are, in half of what it takes to read it column by column; nothing of
-    /// any other.
+    /// Reads a line in the usual form, in half the time of reading column by column. Returns `None`
+    /// for any other line.
     fn plain(&self, line: &[u8]) -> Option<Entry> {
         let mut columns = Plain::new(line);
         let stamp = columns.whole()?.checked_mul(self.clock.tick)?;
@@ -54,7 +55,7 @@ impl Msr {
         Some(Entry::of_bytes(stamp, extent, op))
     }
 
-    /// Any line; nothing of a header.
+    /// Reads any line; returns `None` for a header.
     fn by_columns(&self, line: &[u8]) -> Result<Option<Entry>, Box<Wrong>> {
         let mut columns = Columns::new(line, Separator::Comma, NAMES);
         let stamp = columns.next()?;
@@ -121,7 +122,7 @@ mod tests {
         }
     }
 
-    /// A column as it mostly is, or something else.
+    /// Generates a column in its usual form, or another text.
     fn column(usual: &'static str) -> impl Strategy<Value = String> {
         prop_oneof![
             20 => usual.prop_map(String::from),
@@ -145,7 +146,7 @@ mod tests {
             let found = msr().by_columns(line.as_bytes());
             match msr().plain(line.as_bytes()) {
                 Some(entry) => prop_assert_eq!(found.expect("no fault"), Some(entry)),
-                // Nearly every line that is right is plain.
+                // Nearly every valid line has the usual form.
                 None if found.is_ok() => prop_assert!(line.contains(' ') || line.contains(['-', '.', 'd', 'r'])),
                 None => {}
             }

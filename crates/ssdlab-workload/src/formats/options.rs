@@ -1,4 +1,4 @@
-//! How a trace is read where its format leaves a choice.
+//! Options for reading a trace where its format leaves a choice.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use ssdlab_base::{Bytes, Fault, Nanos, Stop};
 use crate::formats::mapping::Mapping;
 use crate::record::{MOST_REQUEST, MOST_TRIM, Op};
 
-/// The widest window within which time stamps are sorted.
+/// The widest window for sorting time stamps, in requests.
 pub const MOST_UNSORTED: u32 = 1 << 20;
 
-/// Bytes that the largest request may have: what a record can hold.
+/// The range of the largest request in bytes; the upper bound is what a record can hold.
 const REQUESTS: std::ops::RangeInclusive<u64> = SECTOR_BYTES..=SECTOR_BYTES << 32;
 
 /// What becomes of a request whose time stamp is earlier than that of the line before.
@@ -63,12 +63,12 @@ pub struct TraceOptions {
 }
 
 impl TraceOptions {
-    /// The largest request of this kind.
+    /// Returns the largest request of this kind.
     pub(crate) fn most(&self, op: Op) -> Bytes {
         self.max_request.unwrap_or(if op == Op::Trim { MOST_TRIM } else { MOST_REQUEST })
     }
 
-    /// Refuses values that no trace can be read with; the mapping of columns, if there is one.
+    /// Refuses values with which no trace can be read. Returns the column mapping, if there is one.
     pub(crate) fn check(&self) -> Result<Option<Mapping>, Fault> {
         if self.tick == Some(Nanos::ZERO) {
             return Err(Fault::new("", "workload.trace.tick")

@@ -1,11 +1,13 @@
 //! Parquet: a table whose columns are found by name.
 //!
-//! Source: the Apache Parquet format; the columns are our own CSV's (`time_us`, `dev`, `op`,
-//! `offset_bytes`, `size_bytes`, `queue`, `hint`), a few names that others use for the same, or
-//! those that `workload.trace.columns` maps. A time column that says its unit (a timestamp) needs
-//! none in its name. Rows are read a row group and a few thousand rows at a time, with Snappy, zstd
-//! or no compression. The directory is at the file's end: a stream, or a file that is compressed as
-//! a whole, cannot be read.
+//! Source: the Apache Parquet format. The columns are those of our own CSV (`time_us`, `dev`, `op`,
+//! `offset_bytes`, `size_bytes`, `queue`, `hint`) or a few other common names for them.
+//! `workload.trace.columns` can map any other names. A time column of a timestamp type needs no
+//! unit in its name.
+//!
+//! The reader takes a few thousand rows of a row group at a time. It supports Snappy, zstd and no
+//! compression. The directory is at the end of the file, so the reader cannot read a stream or a
+//! file that is compressed as a whole.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -44,10 +46,10 @@ pub(crate) struct Table {
     file: Arc<Pages>,
     directory: ParquetMetaData,
     binding: Binding,
-    /// The row group that is read next.
+    /// The next row group to read.
     group: usize,
     columns: Vec<Column>,
-    /// Rows in `columns`, and which of them is next.
+    /// The number of rows in `columns`, and the index of the next row.
     held: usize,
     next: usize,
     rows: u64,
@@ -55,7 +57,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Whether a file begins as a Parquet file does.
+    /// Returns whether a file begins with the Parquet signature.
     pub(crate) fn announces(file: &mut File) -> bool {
         let mut magic = [0; 4];
         let read = file.read_exact(&mut magic);
@@ -63,7 +65,7 @@ impl Table {
         read.is_ok() && back.is_ok() && Table::is_announced_by(&magic)
     }
 
-    /// Whether a file that begins so is a Parquet file.
+    /// Returns whether these first bytes are those of a Parquet file.
     pub(crate) fn is_announced_by(start: &[u8]) -> bool {
         start.starts_with(MAGIC)
     }
@@ -85,12 +87,12 @@ impl Table {
         Ok(Table { file, directory, binding, group: 0, columns, held: 0, next: 0, rows: 0, total })
     }
 
-    /// The share of the rows that have been read.
+    /// Returns the share of the rows that have been read.
     pub(crate) fn progress(&self) -> f64 {
         if self.total == 0 { 1.0 } else { (self.rows as f64 / self.total as f64).min(1.0) }
     }
 
-    /// The next request, in the file called `name`.
+    /// Returns the next request; messages call the file `name`.
     pub(crate) fn next(
         &mut self,
         name: &str,
@@ -114,7 +116,7 @@ impl Table {
         Ok(if wants { Next::Request(number, entry) } else { Next::OtherDevice })
     }
 
-    /// Reads the next rows; whether there are any.
+    /// Reads the next rows. Returns whether there are any.
     fn fill(&mut self) -> Result<bool, String> {
         (self.held, self.next) = (0, 0);
         loop {
@@ -148,7 +150,7 @@ impl Table {
         if let Some(extent) = extent::whole_bytes(offset, size) {
             return Ok(Entry { queue, hint, ..Entry::of_bytes(stamp, extent, op) });
         }
-        // What is wrong is said as of a line's columns.
+        // Report the fault like one in the columns of a line.
         let [start, length] = [offset.to_string(), size.to_string()];
         let (offset_field, size_field) =
             (Field::new(start.as_bytes(), "offset"), Field::new(length.as_bytes(), "size"));
@@ -170,7 +172,7 @@ fn open_group(
     places.iter().map(column).collect()
 }
 
-/// Reads as many rows into each of the columns; how many.
+/// Reads the same number of rows into each column. Returns that number.
 fn read_batch(columns: &mut [Column]) -> Result<usize, ParquetError> {
     let mut rows = None;
     for column in columns {
@@ -183,7 +185,7 @@ fn read_batch(columns: &mut [Column]) -> Result<usize, ParquetError> {
     Ok(rows.unwrap_or(0))
 }
 
-/// Calls the decoder, which panics on some files that are broken.
+/// Calls the decoder, which panics on some broken files.
 fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(result) => result.map_err(reason),
@@ -193,7 +195,7 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Strin
 
 fn broken(name: &str, what: &str) -> Box<Fault> {
     let plain: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    // The decoder's way to say that a compression is not built in.
+    // The decoder reports a compression that is not built in with these words.
     if plain.contains("Disabled feature") {
         let fault = Fault::new(name, "a Parquet file of a compression that is not read");
         return Box::new(fault.expected("none, snappy or zstd"));

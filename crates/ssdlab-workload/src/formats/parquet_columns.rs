@@ -1,4 +1,4 @@
-//! The columns of a Parquet table: which there are, what they count, and their values.
+//! The columns of a Parquet table: finds them, their units and their values.
 
 use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -12,7 +12,7 @@ use super::extent::SECTOR;
 use super::mapping::{Mapping, Place, Spelling, Unit};
 use crate::record::{MOST_HINT, Op};
 
-/// Names under which a column is found, each with what a unit of it is: nanoseconds or bytes.
+/// The names of a column, each with its unit in nanoseconds or bytes; 0 if the name implies none.
 type Names = &'static [(&'static str, u64)];
 
 const TIME: Names = &[
@@ -31,12 +31,12 @@ const QUEUE: Names = &[("queue", 1)];
 const HINT: Names = &[("hint", 1)];
 const DEVICE: Names = &[("dev", 1), ("device", 1)];
 
-/// One of a table's columns, and where its values are held.
+/// A column of the table, and the slot that holds its values.
 pub(crate) struct Bound {
-    /// The name in messages.
+    /// The column's name in messages.
     what: &'static str,
     pub(crate) slot: usize,
-    /// Nanoseconds or bytes in one unit.
+    /// The nanoseconds or bytes in one unit.
     scale: u64,
 }
 
@@ -46,9 +46,9 @@ impl Bound {
     }
 }
 
-/// Which columns of a table are read, and how.
+/// The columns of a table that are read, and how to read them.
 pub(crate) struct Binding {
-    /// The places of the columns in the table, one a slot.
+    /// The index of each slot's column in the table.
     pub(crate) places: Vec<usize>,
     pub(crate) time: Bound,
     pub(crate) op: Bound,
@@ -77,7 +77,8 @@ impl Binding {
         let offset = finder.need("offset", of(|m| &m.offset), OFFSET, unit)?;
         let unit = bytes(mapping.map(|mapping| mapping.size_unit));
         let size = finder.need("size", of(|m| &m.size), SIZE, unit)?;
-        // What need not be there is found by its name, or where the user says so.
+        // An optional column is found by its usual name, or at the place that the user's mapping
+        // gives.
         let mut may = |what, names, of: fn(&Mapping) -> &Option<Place>| match mapping.map(of) {
             None => finder.find(what, None, names, None),
             Some(None) => Ok(None),
@@ -90,7 +91,7 @@ impl Binding {
         Ok(Binding { places: finder.places, time, op, offset, size, device, queue, hint, spelling })
     }
 
-    /// A stamp in nanoseconds.
+    /// Converts a time into nanoseconds.
     pub(crate) fn stamp(&self, cell: Cell<'_>) -> Result<u64, Fault> {
         let wrong = || Fault::new("", "time").got(cell).expected("a time from 0 to 2^64 ns");
         match cell {
@@ -106,12 +107,12 @@ impl Binding {
         }
     }
 
-    /// What a request asks.
+    /// Converts an operation.
     pub(crate) fn op(&self, cell: Cell<'_>) -> Result<Op, Fault> {
         let digits;
         let text = match cell {
             Cell::Text(text) => text,
-            // A number is an operation only as the user spells it.
+            // A number is an operation only in a spelling that the user sets.
             Cell::Whole(number) => {
                 digits = number.to_string();
                 digits.as_bytes()
@@ -127,23 +128,23 @@ impl Binding {
         }
     }
 
-    /// The submission queue of a row, whose values `cell` gets; 0 where none is said.
+    /// Returns the submission queue of a row, or 0 if there is none; `cell` reads the row's value.
     pub(crate) fn queue<'a>(&self, cell: impl Fn(&Bound) -> Option<Cell<'a>>) -> Result<u8, Fault> {
         small(self.queue.as_ref(), u8::MAX, cell)
     }
 
-    /// The latency hint of a row, in the same way.
+    /// Returns the latency hint of a row, or 0 if there is none; `cell` reads the row's value.
     pub(crate) fn hint<'a>(&self, cell: impl Fn(&Bound) -> Option<Cell<'a>>) -> Result<u8, Fault> {
         small(self.hint.as_ref(), MOST_HINT, cell)
     }
 
-    /// An offset or a size in bytes.
+    /// Converts an offset or a size into bytes.
     pub(crate) fn length(&self, bound: &Bound, cell: Cell<'_>) -> Result<u64, Fault> {
         let wrong = || {
             Fault::new("", bound.what).got(cell).expected("a whole number, from 0 to 2^64 bytes")
         };
         match cell {
-            // Where rows lack values, programs store whole numbers as these.
+            // Programs store whole numbers as floating-point numbers if some rows lack a value.
             Cell::Real(value) if value.fract() == 0.0 && (0.0..EXACT).contains(&value) => {
                 (value as u64).checked_mul(bound.scale).ok_or_else(wrong)
             }
@@ -156,7 +157,7 @@ impl Binding {
     }
 }
 
-/// A number up to `most` in a column that need not be there; 0 where there is none.
+/// Reads a number up to `most` from an optional column, or 0 if there is none.
 fn small<'a>(
     bound: Option<&Bound>,
     most: u8,
@@ -173,7 +174,7 @@ fn small<'a>(
     number.ok_or_else(wrong)
 }
 
-/// Up to here every whole number is one of those that are stored as real ones.
+/// Below this limit, floating-point numbers represent every whole number exactly.
 const EXACT: f64 = (1u64 << 53) as f64;
 
 struct Finder<'a> {
@@ -182,7 +183,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// A column that a trace cannot do without.
+    /// Finds a required column.
     fn need(
         &mut self,
         what: &'static str,
@@ -238,7 +239,8 @@ impl Finder<'_> {
     }
 }
 
-/// Nanoseconds or bytes in one unit of a column: as the user says, the column's type, its name.
+/// Returns the nanoseconds or bytes in one unit of a column. The user's setting comes first, then
+/// the column's type, then its name.
 fn unit(
     what: &str,
     column: &ColumnDescriptor,
@@ -254,12 +256,12 @@ fn unit(
             .expected("a timestamp, or time_us, time_ns, time_ms or time_s")
             .hint("workload.trace.tick says the unit")),
         Some(unit) => Ok(unit),
-        // Microseconds or bytes, where the user has named the column and nothing says otherwise.
+        // The user named the column, and nothing states a unit: microseconds or bytes.
         None => Ok(if what == "time" { 1_000 } else { 1 }),
     }
 }
 
-/// Nanoseconds in one unit of a column that holds timestamps.
+/// Returns the nanoseconds in one unit of a timestamp column.
 fn timestamp_unit(column: &ColumnDescriptor) -> Option<u64> {
     match column.logical_type_ref() {
         Some(LogicalType::Timestamp(time)) => Some(match time.unit {
@@ -303,19 +305,19 @@ impl std::fmt::Display for Cell<'_> {
     }
 }
 
-/// A column of a row group, and the values of the rows read last.
+/// A column of a row group, and the values of the last rows read.
 pub(crate) struct Column {
     reader: ColumnReader,
     unsigned: bool,
-    /// The level at which a value is there; 0 where every row has one.
+    /// The definition level of a present value; 0 if every row has a value.
     level: i16,
     levels: Vec<i16>,
     values: Values,
-    /// For each row where its value is; unused where every row has one.
+    /// The index of each row's value; unused if every row has a value.
     places: Vec<Option<usize>>,
 }
 
-/// Values as they are stored.
+/// Values in their stored types.
 #[derive(Default)]
 struct Values {
     bits: Vec<bool>,
@@ -351,7 +353,7 @@ impl Column {
         Ok(Column { reader, unsigned, level, levels: Vec::new(), values, places: Vec::new() })
     }
 
-    /// Reads up to so many rows in place of those held; how many.
+    /// Replaces the values with those of up to `most` further rows. Returns the number of rows.
     pub(crate) fn fill(&mut self, most: usize) -> Result<usize, ParquetError> {
         let (levels, values) = (&mut self.levels, &mut self.values);
         let rows = match &mut self.reader {
@@ -384,7 +386,7 @@ impl Column {
         Ok(rows)
     }
 
-    /// The value in a row of those held; `None` if the row has none.
+    /// Returns the value in a row, or `None` if the row has none.
     pub(crate) fn get(&self, row: usize) -> Option<Cell<'_>> {
         let at = if self.level > 0 { (*self.places.get(row)?)? } else { row };
         let values = &self.values;

@@ -1,9 +1,8 @@
-//! The pages of a Parquet column, refused before they are decompressed if they are larger than any
-//! trace's.
+//! The pages of a Parquet column; refuses oversized pages before it decompresses them.
 //!
-//! A page's header says how large the page is once it is decompressed, and how many values a
-//! dictionary has. The decoder reserves as much as the header says. A file of a few kilobytes can
-//! so ask for gigabytes.
+//! A page's header states the decompressed size of the page and the number of values in a
+//! dictionary. The decoder reserves as much memory as the header states. A file of a few kilobytes
+//! could therefore claim gigabytes.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -17,15 +16,15 @@ use ::parquet::file::reader::{ChunkReader, Length};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use bytes::Bytes;
 
-/// The most bytes of a page. Writers end a page at 1 MiB unless they are told otherwise.
+/// The most bytes of a page. Writers end a page at 1 MiB by default.
 const PAGE_MOST: u64 = 64 << 20;
-/// The most bytes of a dictionary: each text in it takes some 32 more once it is decoded.
+/// The most bytes of a dictionary. Each text in it takes about 32 more bytes after decoding.
 const DICTIONARY_MOST: u64 = 16 << 20;
-/// The least bytes of a dictionary's value: a text begins with its length, other values have four
+/// The least bytes of a dictionary value. A text begins with its length, and other values have four
 /// bytes or more.
 const VALUE_LEAST: usize = 4;
 
-/// The reader of a column of a row group.
+/// Opens the reader of one column of a row group.
 pub(super) fn open_column(
     file: &Arc<Pages>,
     group: &RowGroupMetaData,
@@ -37,7 +36,7 @@ pub(super) fn open_column(
     Ok(get_column_reader(column.column_descr_ptr(), Box::new(Dictionaries(pages))))
 }
 
-/// A file of which pages are read.
+/// A file whose page headers are checked.
 pub(super) struct Pages(pub(super) File);
 
 impl Length for Pages {
@@ -58,7 +57,7 @@ impl ChunkReader for Pages {
     }
 }
 
-/// What begins with the header of a page, which is checked when it is read.
+/// A reader that starts at a page header, and checks it at the first read.
 pub(super) struct Headed {
     inner: BufReader<File>,
     checked: bool,
@@ -74,10 +73,10 @@ impl Read for Headed {
     }
 }
 
-/// Refuses a page that is too large by its header. What is no header is left to the decoder to
-/// refuse.
+/// Refuses a page whose header states an excessive size. If the bytes are no header, the decoder
+/// refuses them.
 fn check(header: &[u8]) -> std::result::Result<(), String> {
-    /// The number of a dictionary among the kinds of pages.
+    /// The type number of a dictionary page.
     const DICTIONARY: i64 = 2;
     let mut rest = header;
     let fields = [field(&mut rest), field(&mut rest), field(&mut rest)];
@@ -94,10 +93,10 @@ fn check(header: &[u8]) -> std::result::Result<(), String> {
     }
 }
 
-/// The next field of a header, if it is a whole number of 32 bits: Thrift's compact protocol. The
-/// kind and the sizes are required, and come first.
+/// Reads the next header field if it is a 32-bit whole number in Thrift's compact protocol. The
+/// page type and the sizes are required and come first.
 fn field(rest: &mut &[u8]) -> Option<i64> {
-    /// One field after the last, and a number of 32 bits.
+    /// The field header byte: field number plus one, type 32-bit integer.
     const NEXT_I32: u8 = 0x15;
     let (&head, mut bytes) = rest.split_first()?;
     if head != NEXT_I32 {
@@ -110,17 +109,17 @@ fn field(rest: &mut &[u8]) -> Option<i64> {
         number |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             *rest = bytes;
-            // Numbers with signs are written 0, -1, 1, -2, ...
+            // The zigzag code stores signed numbers as 0, -1, 1, -2, ...
             return Some((number >> 1) as i64 ^ -((number & 1) as i64));
         }
     }
     None
 }
 
-/// The pages of a column, whose dictionary holds no more values than it has room for.
+/// The pages of a column, with a check that each dictionary has room for its values.
 struct Dictionaries(SerializedPageReader<Pages>);
 
-/// The page, unless it is a dictionary that promises more values than it has bytes.
+/// Returns the page, unless it is a dictionary that claims more values than its bytes can hold.
 fn honest(page: Option<Page>) -> Result<Option<Page>> {
     match &page {
         Some(Page::DictionaryPage { buf, num_values, .. })
@@ -171,7 +170,7 @@ impl PageReader for Dictionaries {
 mod tests {
     use super::*;
 
-    /// A number as a header has it.
+    /// Encodes a number as a header field.
     fn number(value: i64) -> Vec<u8> {
         let mut left = ((value << 1) ^ (value >> 63)) as u64;
         let mut bytes = vec![0x15];

@@ -2,10 +2,12 @@
 //!
 //! Source: Storage Performance Council, "SPC Trace File Format Specification", revision 1.0.1, as
 //! used by the UMass trace repository (Financial1-2, WebSearch1-3). LBA counts blocks of 512 bytes
-//! within the ASU (application storage unit, our device), Size is bytes, Opcode is `r` or `w` in
-//! either case, Timestamp is seconds since the first request with a fraction. Columns beyond the
-//! fifth are allowed by the specification and not read. Some carriers drop the first column: a
-//! file whose first request has the opcode in the third is read so throughout.
+//! within the ASU (application storage unit, our device). Size is bytes. Opcode is `r` or `w`, in
+//! either case. Timestamp is seconds since the first request, with a fraction. The specification
+//! allows columns beyond the fifth, which are not read.
+//!
+//! Some published copies lack the first column. If the first request has its opcode in the third
+//! column, the reader reads the whole file in that form.
 
 use ssdlab_base::Nanos;
 
@@ -74,7 +76,7 @@ impl Reader for Spc {
     }
 }
 
-/// The layout of a file whose first request is in this line.
+/// Returns the layout of a file whose first request is this line.
 fn layout_of(line: &[u8]) -> Layout {
     let third = line.split(|byte| *byte == b',').nth(2).unwrap_or_default().trim_ascii();
     if third.eq_ignore_ascii_case(b"r") || third.eq_ignore_ascii_case(b"w") {

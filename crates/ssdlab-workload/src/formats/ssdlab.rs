@@ -1,10 +1,12 @@
 //! Our own CSV: `time_us,dev,op,offset_bytes,size_bytes[,...]`.
 //!
-//! Source: here. Time is microseconds since any moment, with a fraction of up to three digits that
-//! count; op is `R`, `W`, `T` (trim) or `F` (flush, whose offset and size are not looked at), also
-//! as a word; offset and size are bytes. A header is skipped, as are columns beyond the fifth,
-//! where carriers put the response time; those of them that the header calls `queue` and `hint` are
-//! the submission queue and the latency hint (0 none, 1 short, 2 medium, 3 long).
+//! Source: this file. Time is microseconds from any origin, with a fraction; the reader rounds it
+//! to nanoseconds. op is `R`, `W`, `T` (trim) or `F` (flush), or the word for it. Offset and size
+//! are bytes; those of a flush are ignored.
+//!
+//! The reader skips a header and the columns beyond the fifth, where other programs put the
+//! response time. Two of these columns count if the header names them: `queue` is the submission
+//! queue, and `hint` the latency hint (0 none, 1 short, 2 medium, 3 long).
 
 use ssdlab_base::Nanos;
 
@@ -23,7 +25,7 @@ pub(super) const ABOUT: About = About {
 
 /// The names of the columns.
 pub(crate) const NAMES: &[&str] = &["time_us", "dev", "op", "offset_bytes", "size_bytes"];
-/// The names of columns after them, where there are such.
+/// The names of optional columns after them.
 pub(crate) const QUEUE: &str = "queue";
 pub(crate) const HINT: &str = "hint";
 
@@ -31,11 +33,11 @@ struct Ssdlab {
     clock: Clock,
     /// Whether a request has been read, so that no header can follow.
     begun: bool,
-    /// What the columns after the fifth hold, up to the last one that is looked at.
+    /// The contents of the columns after the fifth, up to the last one that is used.
     more: Vec<More>,
 }
 
-/// What a column after the fifth holds.
+/// The content of a column after the fifth.
 #[derive(Clone, Copy, PartialEq)]
 enum More {
     Queue,

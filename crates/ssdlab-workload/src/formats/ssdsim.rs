@@ -1,10 +1,12 @@
-//! SSDSim ASCII: the five whole numbers of MQSim's traces, which took them over from here.
+//! SSDSim ASCII: five whole numbers per line, the format that MQSim adopted.
 //!
 //! Source: SSDSim (Hu et al., ICS '11), `get_requests` in `ssd.c`: `%lld %d %d %d %d` for time,
-//! device, sector, sectors and operation; time in nanoseconds, 1 is a read and 0 a write, the
-//! device is not looked at. Traces converted by others exist with stamps in microseconds, which no
-//! line can tell: the option `tick` says so. Its descendants that deduplicate put the content's MD5
-//! hashes, one a sector without a gap, into a sixth column, which is not used.
+//! device, sector, sectors and operation. Time is nanoseconds. 1 is a read and 0 a write. SSDSim
+//! ignores the device.
+//!
+//! Some converted traces have stamps in microseconds. No line shows that, so the option `tick` must
+//! say it. Versions of SSDSim that deduplicate add a sixth column, which is not used: the MD5
+//! hashes of the content, one per sector, without gaps.
 
 use ssdlab_base::Nanos;
 

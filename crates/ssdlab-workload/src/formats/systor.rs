@@ -2,10 +2,9 @@
 //!
 //! Source: the README of "Systor '17 Traces" at SNIA IOTTA (Lee et al., "Understanding Storage
 //! Traffic Characteristics on Enterprise Virtual Desktop Infrastructure", SYSTOR '17). Timestamp
-//! and Response are seconds with a fraction, Offset and Size are bytes, IOType is `R` or `W`, or
-//! empty where no response was seen: such a line tells neither a read nor a write and is skipped.
-//! A file has a header. Response may be empty, too, and is not used: how long a request takes is
-//! what we simulate.
+//! and Response are seconds with a fraction. Offset and Size are bytes. IOType is `R` or `W`. It is
+//! empty if no response was seen; the reader skips such a line, since its kind is unknown. A file
+//! has a header. Response may also be empty. It is not used, since the simulator computes it.
 
 use ssdlab_base::Nanos;
 

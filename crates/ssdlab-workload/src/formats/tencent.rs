@@ -2,9 +2,9 @@
 //!
 //! Source: the description of "Tencent Block Storage" at SNIA IOTTA (Zhang et al., "OSCA: An
 //! Online-Model Based Cache Allocation Scheme in Cloud Block Storage Systems", ATC '20). Timestamp
-//! is whole seconds since 1970, Offset and Size count 512 bytes, IOType is 0 for a read and 1 for
-//! a write. All requests of a second have the same stamp and arrive at once here; they keep the
-//! order of the file.
+//! is whole seconds since 1970. Offset and Size count 512 bytes. IOType is 0 for a read and 1 for a
+//! write. All requests of a second have the same stamp, so they arrive at once, in the order of the
+//! file.
 
 use ssdlab_base::Nanos;
 

@@ -1,14 +1,17 @@
-//! vscsi: binary records of SCSI commands, as VMware's vscsiStats traces are published.
+//! vscsi: binary records of SCSI commands, the published form of VMware's vscsiStats traces.
 //!
 //! Source: `vscsi.h` of libCacheSim and of `trace-utils` beside the CloudPhysics traces
-//! (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST '15). All numbers are least
-//! significant byte first. Version 1 has 32 bytes a record: serial number (4), length in bytes (4),
-//! number of scatter-gather elements (4), command (2), version (2), logical block (8), time in
-//! microseconds (8). Version 2 has 40: command (2), version (2), serial number (4), length (4),
-//! elements (4), block (8), time (8), response time (8), which is not used. The version is the
-//! upper byte of its two. Blocks count 512 bytes. Reads and writes of 6, 10, 12 and 16 bytes are
-//! requests, SYNCHRONIZE CACHE is a flush; other commands, and those of no length, are skipped. A
-//! file is of one disk.
+//! (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST '15). The least significant
+//! byte of a number comes first. The sizes of the fields, in bytes:
+//! - Version 1, 32 bytes per record: serial number (4), length in bytes (4), number of
+//!   scatter-gather elements (4), command (2), version (2), logical block (8), time in microseconds
+//!   (8).
+//! - Version 2, 40 bytes per record: command (2), version (2), serial number (4), length (4),
+//!   elements (4), block (8), time (8), response time (8), which is not used.
+//!
+//! The version is the upper byte of its two. Blocks count 512 bytes. Reads and writes of 6, 10, 12
+//! and 16 bytes are requests, and SYNCHRONIZE CACHE is a flush. The reader skips other commands and
+//! those without a length. A file holds one disk.
 
 use ssdlab_base::{Fault, Nanos};
 
@@ -29,7 +32,7 @@ pub(super) const ABOUT: About = About {
 const LENGTH_1: usize = 32;
 const LENGTH_2: usize = 40;
 
-/// How long a record is in a file that begins so.
+/// Returns the length of a record from the first bytes of a file.
 fn length(start: &[u8]) -> usize {
     match start.get(3) {
         Some(2) if start.get(15) != Some(&1) => LENGTH_2,
@@ -41,7 +44,7 @@ struct Vscsi {
     clock: Clock,
 }
 
-/// What a record says.
+/// The fields of a record that are used.
 struct Command {
     code: u16,
     version: u16,

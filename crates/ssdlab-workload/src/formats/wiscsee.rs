@@ -1,9 +1,9 @@
 //! WiscSee's events: `PID Action Op Offset Size Time Wait Sync`, eight columns between spaces.
 //!
 //! Source: WiscSee (He et al., "The Unwritten Contract of Solid State Drives", EuroSys '17),
-//! `blkparse-events-for-ftlsim.txt` as its tools write it from `blkparse`. Offset and Size are
-//! bytes, Time is seconds with a fraction. A request is an issue (`D`); completions (`C`) are
-//! skipped, and with them the response times, which are not used. `discard` is a trim.
+//! `blkparse-events-for-ftlsim.txt`, which its tools write from `blkparse`. Offset and Size are
+//! bytes. Time is seconds with a fraction. A request is an issue event (`D`). The reader skips
+//! completions (`C`), and so does not use response times. `discard` is a trim.
 
 use ssdlab_base::Nanos;
 
@@ -46,7 +46,7 @@ impl Reader for Wiscsee {
         Ok(issued.then(|| Entry::of_bytes(stamp, extent, op)))
     }
 
-    /// One disk was traced.
+    /// Writes device 0, because a file traces one disk.
     fn device(&self, _: &[u8], name: &mut Vec<u8>) {
         name.push(b'0');
     }

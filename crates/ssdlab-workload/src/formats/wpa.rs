@@ -1,13 +1,14 @@
-//! The disk usage table of Windows Performance Analyzer, as it exports it.
+//! The disk usage table that Windows Performance Analyzer exports.
 //!
-//! Source: the header of such files. A first line names the columns, of which `IO Type` (`Read`,
-//! `Write`, `Flush`), `Init Time`, `Size`, `Min Offset` (hexadecimal) and, if there is one, `Disk`
-//! are read; a unit follows a name in parentheses: seconds down to nanoseconds, bytes, and KB to
-//! GB, of which each is taken for 1024 of the one before. Without a unit they are seconds and
-//! bytes. Times are when a request was issued and when it completed; how long it took is not used.
-//! Where Windows is set to another language, a semicolon stands between columns, a comma before the
-//! fraction of a number and a point between its thousands: what stands last in the first time is
-//! before the fraction.
+//! Source: the header of such files. The first line names the columns. The reader uses `IO Type`
+//! (`Read`, `Write`, `Flush`), `Init Time`, `Size`, `Min Offset` (hexadecimal) and, if present,
+//! `Disk`. A unit follows a name in parentheses: seconds down to nanoseconds, bytes, or KB to GB,
+//! each 1024 of the one before. Without a unit, the values are seconds and bytes. The table has the
+//! issue time and the completion time of each request; the response time is not used.
+//!
+//! If Windows is set to another language, a semicolon may separate columns. A comma may then stand
+//! before the fraction of a number, and a point between its thousands. The last of the two
+//! characters in the first time is the decimal separator.
 
 use ssdlab_base::{Fault, Nanos};
 
@@ -30,13 +31,13 @@ pub(super) const ABOUT: About = About {
     ..About::LINES
 };
 
-/// Where the columns are.
+/// The indices of the columns.
 #[derive(Clone, Copy)]
 struct Layout {
     op: usize,
     time: usize,
     size: usize,
-    /// Bytes in the unit of the sizes.
+    /// The bytes in the unit of the sizes.
     bytes: u64,
     offset: usize,
     disk: Option<usize>,
@@ -45,9 +46,9 @@ struct Layout {
 struct Wpa {
     clock: Clock,
     cells: Cells,
-    /// Known from the header on.
+    /// The columns, known from the header on.
     layout: Option<Layout>,
-    /// What stands before a fraction, once a time has told.
+    /// The decimal separator, known from the first time on.
     point: Option<u8>,
 }
 
@@ -111,7 +112,7 @@ impl Reader for Wpa {
     }
 }
 
-/// What stands in parentheses behind the name of a column; nothing if there are none.
+/// Returns the text in parentheses after the name of a column, or nothing if there is none.
 fn unit(field: Field<'_>) -> Field<'_> {
     let begin = field.text.iter().position(|byte| *byte == b'(').map(|at| at + 1);
     let text = &field.text[begin.unwrap_or(field.text.len())..];
@@ -119,12 +120,13 @@ fn unit(field: Field<'_>) -> Field<'_> {
     field.with(text).at(field.offset as usize + begin.unwrap_or(0), field.index as usize)
 }
 
-/// Nanoseconds in a unit of time.
+/// Returns the nanoseconds in a unit of time.
 fn nanoseconds_in(unit: Field<'_>) -> Result<u64, Box<Wrong>> {
     match unit.text {
         b"" | b"s" => Ok(1_000_000_000),
         b"ms" => Ok(1_000_000),
-        // Two characters look alike, the sign for micro and a Greek letter; the former in Latin-1.
+        // The micro sign and the Greek letter mu look alike; the last form is the micro sign in
+        // Latin-1.
         b"us" | b"\xc2\xb5s" | b"\xce\xbcs" | b"\xb5s" => Ok(1_000),
         b"ns" => Ok(1),
         _ => {
@@ -134,7 +136,7 @@ fn nanoseconds_in(unit: Field<'_>) -> Result<u64, Box<Wrong>> {
     }
 }
 
-/// Bytes in a unit of sizes.
+/// Returns the bytes in a unit of size.
 fn bytes_in(unit: Field<'_>) -> Result<u64, Box<Wrong>> {
     match unit.text.to_ascii_lowercase().as_slice() {
         b"" | b"b" | b"bytes" => Ok(1),
@@ -145,7 +147,7 @@ fn bytes_in(unit: Field<'_>) -> Result<u64, Box<Wrong>> {
     }
 }
 
-/// The bytes of a size in this unit.
+/// Converts a size in this unit into bytes.
 fn amount(field: Field<'_>, unit: u64) -> Result<u64, Box<Wrong>> {
     if unit == 1 {
         return field.whole();
@@ -160,10 +162,10 @@ fn amount(field: Field<'_>, unit: u64) -> Result<u64, Box<Wrong>> {
     whole.and_then(|bytes| u64::try_from(bytes).ok()).ok_or_else(|| field.wrong(expected))
 }
 
-/// The longest number that is read.
+/// The longest number that is read, in characters.
 const LONGEST: usize = 40;
 
-/// A number as others write it: without what groups its thousands, and with a point.
+/// Rewrites a number with a decimal point and without separators of thousands.
 fn plain<'a>(
     field: Field<'_>,
     point: u8,
