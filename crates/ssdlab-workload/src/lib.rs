@@ -1,9 +1,9 @@
-//! Trace readers and workload generators: everything that turns into a stream of requests.
+//! Trace readers and workload generators: the sources of requests.
 //!
-//! A [`Source`] hands out [`Record`]s in batches, in the order of their times. There are two
-//! kinds: a [`Trace`], read from a file in one of the formats of [`Format`], and a [`Generator`],
-//! a workload in closed form described by a [`WorkloadConfig`]. Both stream: memory stays bounded
-//! however long the trace is.
+//! A [`Source`] returns [`Record`]s in batches, in the order of their times. There are two basic
+//! kinds. A [`Trace`] reads a file in one of the formats of [`Format`]. A [`Generator`] produces a
+//! closed-form workload that a [`WorkloadConfig`] describes. Both stream: memory stays bounded for
+//! traces of any length.
 //!
 //! ```
 //! use ssdlab_workload::{Generator, Source, WorkloadConfig};
@@ -19,12 +19,16 @@
 //! # Ok::<(), ssdlab_base::Fault>(())
 //! ```
 //!
-//! A part of a source is a source ([`Select`]), and so are several merged ([`Merge`]); what any of
-//! them is like is measured ([`measure`]).
+//! A part of a source ([`Select`]) is a source, and so are several merged sources ([`Merge`]).
+//! [`measure`] computes the statistics of any source.
 //!
-//! A reading order: `record.rs` (what a request is), `formats/msr.rs` (one format, whole),
-//! `formats/mod.rs` (the list of formats), `trace/mod.rs` (from a file to records),
-//! `generate/mod.rs` (the list of generators) and `generate/zipf.rs` (one of them).
+//! A reading order:
+//! - `record.rs`: a request,
+//! - `formats/msr.rs`: one complete format,
+//! - `formats/mod.rs`: the list of formats,
+//! - `trace/mod.rs`: from a file to records,
+//! - `generate/mod.rs`: the list of generators,
+//! - `generate/zipf.rs`: one generator.
 
 mod formats;
 mod generate;

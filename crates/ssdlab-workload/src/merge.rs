@@ -1,4 +1,4 @@
-//! Several sources as one: applications that share a drive.
+//! Merges several sources into one: applications that share a drive.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use ssdlab_base::{Fault, Nanos, units::SECTOR_BYTES};
 use crate::formats::device::twin_in;
 use crate::record::{Op, Record, Source};
 
-/// An application: requests, and where and when they are put.
+/// An application: its requests, and their placing in addresses and time.
 pub struct App {
-    /// Its name, which [`Source::device`] tells of its requests.
+    /// The application's name, which [`Source::device`] returns for its requests.
     pub name: String,
     /// Its requests.
     pub source: Box<dyn Source>,
-    /// Where and when they are put.
+    /// Where and when the requests go.
     pub placing: Placing,
 }
 
-/// Where and when the requests of an application are put.
+/// The queue, the times and the addresses for the requests of an application.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Placing {
-    /// The submission queue of all its requests; absent for what they say themselves.
+    /// The submission queue of all its requests; `None` keeps the queue of each request.
     pub queue: Option<u8>,
-    /// Factor on the times between its requests.
+    /// The factor on the times between its requests.
     pub scale: f64,
-    /// When its first request comes.
+    /// The time of its first request.
     pub start: Nanos,
-    /// Sectors that its addresses are moved by.
+    /// The sectors by which its addresses are moved.
     pub shift: i64,
 }
 
 impl Placing {
-    /// As the requests say themselves.
+    /// Leaves the requests unchanged.
     pub const AS_IS: Placing = Placing { queue: None, scale: 1.0, start: Nanos::ZERO, shift: 0 };
 
     fn time(&self, at: Nanos) -> u64 {
@@ -43,26 +43,26 @@ impl Placing {
         ns.saturating_add(self.start.as_ns())
     }
 
-    /// The address of a request, if it is one that a drive can have.
+    /// Returns the moved address of a request, or `None` if no drive can have it.
     fn address(&self, record: &Record) -> Option<u64> {
         let lba = record.lba.checked_add_signed(self.shift)?;
         (lba.checked_add(u64::from(record.sectors))? <= MOST_SECTORS).then_some(lba)
     }
 }
 
-/// Sectors whose byte addresses fit 64 bits.
+/// The number of sectors whose byte addresses fit in 64 bits.
 const MOST_SECTORS: u64 = 1 << 55;
-/// Requests read of an application at a time.
+/// Requests read from an application at a time.
 const BATCH: usize = 4096;
 
-/// Applications merged by the times of their requests; of equal times the application listed first
-/// comes first. A fault of one of them ends all.
+/// Applications merged by the times of their requests. At equal times, the application listed first
+/// comes first. A fault of one application ends the whole merge.
 pub struct Merge {
     name: String,
     lanes: Vec<Lane>,
     first: Option<Nanos>,
     fault: Option<Fault>,
-    /// The lane of each record of the last batch, and its place in the lane's batch.
+    /// The lane of each record of the last batch, and its index in the lane's batch.
     origins: Vec<(usize, usize)>,
 }
 
@@ -71,14 +71,14 @@ struct Lane {
     batch: Vec<Record>,
     next: usize,
     ended: bool,
-    /// What requests of its devices that are twins are of.
+    /// The merged names of the application's devices that are twins.
     twins: BTreeMap<String, String>,
-    /// What is wrong behind the records held.
+    /// The fault behind the buffered records.
     fault: Option<Fault>,
 }
 
 impl Lane {
-    /// Reads on if nothing is held.
+    /// Reads the next batch if the buffer is empty.
     fn refill(&mut self) -> Result<(), Fault> {
         if self.next < self.batch.len() || self.ended {
             return Ok(());
@@ -112,7 +112,7 @@ impl Lane {
         }
     }
 
-    /// What a request of this device of the application is of: a twin is named.
+    /// Stores the merged name of a request's device, if the device is a twin.
     fn names(&mut self, index: usize) {
         let Some(device) = self.app.source.device(index) else { return };
         if let Some(twin) = twin_in(device)
@@ -128,7 +128,7 @@ impl Lane {
 }
 
 impl Merge {
-    /// Merges applications.
+    /// Returns the merge of these applications.
     pub fn new(apps: Vec<App>) -> Merge {
         let names: Vec<&str> = apps.iter().map(|app| app.name.as_str()).collect();
         let name = names.join(" + ");
@@ -163,8 +163,8 @@ impl Source for Merge {
             batch.push(Record { at: at - first, ..of.batch[of.next] });
             self.origins.push((lane, of.next));
             of.next += 1;
-            // What comes next may be of this application: it is read on first, by the next call,
-            // so that the lines and devices of this batch stay known.
+            // The next request may belong to this application. The next call reads it first, so
+            // that the lines and devices of this batch stay known.
             if of.next == of.batch.len() {
                 break;
             }
@@ -210,17 +210,17 @@ impl Source for Merge {
     }
 }
 
-/// The addresses that requests lie between, in sectors.
+/// The range of addresses of requests, in sectors.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Reach {
     /// The first sector.
     pub first: u64,
-    /// One more than the last; 0 if there is none.
+    /// One more than the last sector; 0 if there is none.
     pub end: u64,
 }
 
 impl Reach {
-    /// Stretches to hold these requests, too.
+    /// Extends the range to cover these requests.
     pub fn take(&mut self, records: &[Record]) {
         for record in records.iter().filter(|record| record.op != Op::Flush) {
             self.first = if self.end == 0 { record.lba } else { self.first.min(record.lba) };
@@ -229,17 +229,17 @@ impl Reach {
     }
 }
 
-/// Where the addresses of an application are put.
+/// Where to put the addresses of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offset {
-    /// Behind those of the applications before it, from its first address on; moved by whole
-    /// mebibytes, so that what was aligned stays aligned.
+    /// Behind the applications before it, beginning with its own first address. The shift is a
+    /// whole number of mebibytes, so alignment is kept.
     Behind,
-    /// Moved up by so many sectors.
+    /// Moved up by this many sectors.
     By(u64),
 }
 
-/// The sectors by which the addresses of each application are moved.
+/// Returns the shift of each application's addresses, in sectors.
 pub fn lay_out(apps: &[(Reach, Offset)]) -> Vec<i64> {
     const MEBI: u64 = (1 << 20) / SECTOR_BYTES;
     let mut used = 0u64;

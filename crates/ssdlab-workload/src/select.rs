@@ -1,30 +1,31 @@
-//! A part of a source: a span of time, a sample of its addresses, a number of requests.
+//! Selects a part of a source: a time span, a sample of its addresses, a number of requests.
 
 use ssdlab_base::{Fault, Nanos, rng, units::SECTOR_BYTES};
 
 use crate::record::{Op, Record, Source};
 
-/// Which requests of a source are taken.
+/// The requests of a source to take.
 ///
-/// They are chosen by time first, then by address; the limit is on those that are left.
+/// The selection applies the time span first, then the address sample, then the limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Selection {
-    /// Those from this time on, since the source's first request.
+    /// The earliest time, counted from the source's first request.
     pub from: Nanos,
-    /// Those before this time.
+    /// The end of the time span; requests at or after it are left out.
     pub to: Nanos,
-    /// Those whose first page of 4 KiB is in a sample of one page in so many, at least 1 (as in
-    /// Waldspurger et al., "Efficient MRC construction with SHARDS", FAST '15): all requests that
-    /// begin in a page are taken, or none. Larger samples hold the smaller ones.
+    /// Takes requests whose first page of 4 KiB is in a sample of one page in this many, at least
+    /// 1. Source: Waldspurger et al., "Efficient MRC construction with SHARDS", FAST '15. The
+    /// sample contains all requests that begin in a page, or none. A larger sample contains the
+    /// smaller ones.
     pub one_page_in: u64,
     /// The seed of the sample.
     pub seed: u64,
-    /// At most so many.
+    /// The most requests to take.
     pub limit: u64,
 }
 
 impl Selection {
-    /// All requests.
+    /// Selects all requests.
     pub const ALL: Selection = Selection {
         from: Nanos::ZERO,
         to: Nanos::from_ns(u64::MAX),
@@ -33,7 +34,7 @@ impl Selection {
         limit: u64::MAX,
     };
 
-    /// Whether this page, or this number of a flush, is in the sample.
+    /// Returns whether this page, or the flush with this number, is in the sample.
     fn samples(&self, purpose: u64, number: u64) -> bool {
         self.one_page_in <= 1 || rng::hash(self.seed, purpose, number) < u64::MAX / self.one_page_in
     }
@@ -43,27 +44,27 @@ const PAGES: u64 = 0x7061_6765;
 const FLUSHES: u64 = 0x666c_7573;
 const PAGE_SECTORS: u64 = 4096 / SECTOR_BYTES;
 
-/// A part of a source, whose times count from the first request that is taken.
+/// A part of a source. Times count from the first selected request.
 pub struct Select<S> {
     inner: S,
     selection: Selection,
     left: u64,
-    /// Whether the time at which it ends has been reached.
+    /// Whether the end of the time span has been reached.
     past: bool,
     first: Option<Nanos>,
     flushes: u64,
-    /// Where each record of the last batch was in the batch of the source.
+    /// The index of each record of the last batch in the batch of the source.
     origins: Vec<usize>,
 }
 
 impl<S: Source> Select<S> {
-    /// A part of `inner`.
+    /// Returns the selected part of `inner`.
     pub fn new(inner: S, selection: Selection) -> Select<S> {
         let left = selection.limit;
         Select { inner, selection, left, past: false, first: None, flushes: 0, origins: Vec::new() }
     }
 
-    /// The source that it is a part of.
+    /// Returns the source of this part.
     pub fn inner(&self) -> &S {
         &self.inner
     }

@@ -1,8 +1,8 @@
 //! Windows event traces as `xperf -a dumper` prints them, one event a line.
 //!
 //! Source: the headers in such files. The Microsoft Enterprise and Microsoft Production Server
-//! traces at SNIA IOTTA have this form (Kavalanekar et al., "Characterization of Storage Workload
-//! Traces from Production Windows Servers", IISWC '08).
+//! traces at SNIA IOTTA have this form. Kavalanekar et al. describe them ("Characterization of
+//! Storage Workload Traces from Production Windows Servers", IISWC '08).
 //!
 //! `DiskRead` and `DiskWrite` rows are `TimeStamp, Process Name ( PID), ThreadID, [CPU,] IrpPtr,
 //! ByteOffset, IOSize, ElapsedTime, DiskNum, ...`. `DiskFlush` rows have no offset and no size.

@@ -1,4 +1,4 @@
-//! When requests come.
+//! The arrival times of requests.
 
 use rand::Rng;
 use ssdlab_base::rng::{Stream, unit};
@@ -6,7 +6,7 @@ use ssdlab_base::{Fault, Nanos, math};
 
 use super::config::{Arrivals, WorkloadConfig};
 
-/// Requests in groups with pauses between.
+/// Bursts of requests with pauses between them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bursts {
     /// Requests in a burst.
@@ -26,7 +26,7 @@ pub(crate) struct Clock {
     stream: Stream,
 }
 
-/// No exponential draw from 53 bits is more than so many means long: -ln(2^-53) = 36.7.
+/// The longest exponential draw from 53 bits, in means, rounded up: -ln(2^-53) = 36.7.
 const LONGEST_DRAW: u64 = 37;
 
 impl Clock {
@@ -37,7 +37,7 @@ impl Clock {
     ) -> Result<Clock, Fault> {
         let mean = config.interarrival;
         let pause = bursts.map_or(Nanos::ZERO, |bursts| bursts.pause);
-        // Checked once here, so that no sum of gaps can overflow later.
+        // Check the longest run once here: no sum of gaps can then overflow.
         let longest = mean.as_ns().max(pause.as_ns()).checked_mul(LONGEST_DRAW);
         if longest.and_then(|gap| gap.checked_mul(config.requests)).is_none() {
             let long_gaps = config.interarrival > WorkloadConfig::default().interarrival;
@@ -50,7 +50,7 @@ impl Clock {
         Ok(Clock { arrivals: config.arrivals, mean, bursts, left, stream })
     }
 
-    /// The time from this request to the next.
+    /// Returns the time from this request to the next.
     pub(crate) fn next_gap(&mut self) -> Nanos {
         let mean = match self.bursts {
             None => self.mean,
@@ -71,9 +71,9 @@ impl Clock {
     }
 }
 
-/// An exponential span by inversion, rounded to the nearest nanosecond.
+/// Draws an exponential duration by inversion, rounded to the nearest nanosecond.
 ///
-/// Not rand_distr's: its bits depend on whether any crate of the build turns on the standard
+/// rand_distr would not do: its bits depend on whether any crate of the build enables the standard
 /// library's mathematics in num-traits.
 fn exponential(mean: Nanos, word: u64) -> Nanos {
     let means = -math::ln_1p(-unit(word));

@@ -82,12 +82,12 @@ impl Default for WorkloadConfig {
 }
 
 impl WorkloadConfig {
-    /// Whole sectors in the footprint.
+    /// Returns the number of whole sectors in the footprint.
     pub(crate) fn sectors(&self) -> u64 {
         self.footprint.get() / SECTOR_BYTES
     }
 
-    /// Refuses what no kind can work with; what concerns one key alone is refused where it is used.
+    /// Refuses values that no kind accepts. Faults of a single key are found where it is used.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         match self.requests {
             0 => Err(Fault::new("", "workload.requests").got(0).expected("at least one")),
@@ -121,7 +121,7 @@ pub struct SizeChoice {
 }
 
 impl SizeChoice {
-    /// Requests of `size` with this weight.
+    /// Returns requests of `size` with this weight.
     pub const fn new(size: Bytes, weight: u32) -> SizeChoice {
         SizeChoice { size, weight }
     }

@@ -1,4 +1,4 @@
-//! The latency hints that requests carry.
+//! The latency hints of generated requests.
 
 use rand::Rng;
 use ssdlab_base::Fault;
@@ -9,7 +9,7 @@ use crate::record::MOST_HINT;
 /// The most hints that a workload may list.
 const HINTS_MAX: usize = 256;
 
-/// Draws the hints of requests.
+/// Draws the latency hints of requests.
 #[derive(Debug)]
 pub(crate) struct Hints {
     choices: Vec<u8>,
@@ -17,7 +17,7 @@ pub(crate) struct Hints {
 }
 
 impl Hints {
-    /// Hints that are equally likely; `workload` names their chance.
+    /// Returns hints drawn with equal probability; `workload` names their random stream.
     pub(crate) fn new(choices: &[u8], workload: &str, seed: u64) -> Result<Hints, Fault> {
         let fault = || Fault::new("", "workload.hints");
         if choices.is_empty() || choices.len() > HINTS_MAX {
@@ -32,7 +32,7 @@ impl Hints {
         Ok(Hints { choices: choices.to_vec(), stream })
     }
 
-    /// The hint of the next request.
+    /// Returns the hint of the next request.
     pub(crate) fn draw(&mut self) -> u8 {
         match self.choices[..] {
             [only] => only,

@@ -1,8 +1,8 @@
-//! Workloads in closed form. A new one is a file in this folder and one line in the list below.
+//! Closed-form workloads. A new one is a file in this folder and one line in the list below.
 //!
-//! A kind says where requests go and how they come in bursts, if they do; sizes, operations and
-//! times between requests are the same for all. Each of these draws from a stream of its own, so
-//! that a change of the read share, say, leaves every address where it was.
+//! A kind chooses the addresses of requests, and their bursts if it has any. Sizes, operations and
+//! times between requests work alike for all kinds. Each of them draws from its own random stream.
+//! A change of the read share, for example, leaves every address unchanged.
 
 use rand::Rng;
 use ssdlab_base::rng::{Stream, stream, unit};
@@ -22,7 +22,7 @@ pub(crate) use scatter::Scatter;
 use sizes::Sizes;
 pub(crate) use zipf::Ranks;
 
-/// What a kind is told when it starts.
+/// The inputs of a kind when it starts.
 pub(crate) struct Room<'a> {
     /// Sectors that requests may touch.
     pub(crate) sectors: u64,
@@ -31,7 +31,8 @@ pub(crate) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Runs of sectors that every size fits into a whole number of times, and how many there are.
+    /// Returns the size of a granule in sectors, and the number of granules. Every request size
+    /// divides a granule.
     pub(crate) fn granules(&self) -> Result<(u64, u64), Fault> {
         let granule = self.sizes.common_multiple();
         match granule.map(|granule| (granule, self.sectors / granule)) {
@@ -43,9 +44,9 @@ impl Room<'_> {
     }
 }
 
-/// Where the requests of a kind go.
+/// Chooses the addresses of requests.
 pub(crate) trait Addresses {
-    /// The first sector of the next request, which is `sectors` long.
+    /// Returns the first sector of the next request, which is `sectors` long.
     fn next(&mut self, sectors: u32) -> u64;
 }
 
@@ -74,7 +75,7 @@ macro_rules! kinds {
         }
 
         impl Generator {
-            /// Appends `count` records; the kind is told apart once, not for every request.
+            /// Appends `count` records. Selects the kind once, not for every request.
             fn generate(&mut self, batch: &mut Vec<Record>, count: usize) {
                 match &mut self.places {
                     $(Places::$variant(places) => self.rest.generate(places, batch, count),)*
@@ -82,7 +83,7 @@ macro_rules! kinds {
             }
         }
 
-        /// The bursts that a kind asks for.
+        /// Returns the bursts of a kind, if it has any.
         fn bursts(kind: &Kind) -> Option<arrivals::Bursts> {
             match kind {
                 $(Kind::$variant(config) => config.bursts(),)*
@@ -104,14 +105,14 @@ kinds! {
     Bursty = bursty(BurstyConfig);
 }
 
-/// A workload in closed form, generated as a stream.
+/// A closed-form workload, generated as a stream.
 pub struct Generator {
     name: &'static str,
     places: Places,
     rest: Rest,
 }
 
-/// All of a generator but its addresses.
+/// Everything in a generator except its addresses.
 struct Rest {
     requests: u64,
     done: u64,
@@ -119,18 +120,18 @@ struct Rest {
     clock: Clock,
     sizes: Sizes,
     ops: Stream,
-    /// A word from `ops` below this is a read.
+    /// A draw from `ops` below this share is a read.
     read_share: f64,
     queue: u8,
     hints: Hints,
 }
 
 impl Generator {
-    /// The workload that `config` describes. Equal configs and seeds give equal records, on every
-    /// machine.
+    /// Returns the workload that `config` describes. Equal configs and seeds give equal records on
+    /// every machine.
     ///
     /// # Errors
-    /// When a value of the config is out of range, or two of them contradict one another.
+    /// Fails if a value of the config is out of range, or if two values contradict each other.
     pub fn new(config: &WorkloadConfig, seed: u64) -> Result<Generator, Fault> {
         config.check()?;
         let named = |what: &str| stream(seed, &format!("workload/{}/{what}", config.kind.name()));

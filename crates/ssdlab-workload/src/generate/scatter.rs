@@ -1,11 +1,11 @@
-//! A shuffle of 0..n that needs no table.
+//! Shuffles 0..n without a table.
 
 use ssdlab_base::rng::hash;
 
 /// A seeded bijection of `0..count` onto itself.
 ///
-/// Rounds of invertible steps on the smallest power of two that holds `count`, walked on until
-/// the result is below `count`: fewer than two walks on average.
+/// Applies rounds of invertible steps on the smallest power of two that holds `count`. Repeats them
+/// until the result is below `count`, fewer than two times on average.
 #[derive(Clone, Debug)]
 pub(crate) struct Scatter {
     count: u64,
@@ -21,12 +21,12 @@ impl Scatter {
         let bits = u64::BITS - (count - 1).leading_zeros();
         let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
         let round = |index: u64| (hash(seed, 2 * index, 0) | 1, hash(seed, 2 * index + 1, 0));
-        // Half the bits, rounded up: x ^ (x >> shift) is then undone by doing it again.
+        // Half the bits, rounded up: a second x ^ (x >> shift) then undoes the first.
         let shift = bits.div_ceil(2).max(1);
         Scatter { count, mask, shift, rounds: [0, 1, 2, 3].map(round) }
     }
 
-    /// Where `index` goes.
+    /// Returns the shuffled position of `index`.
     pub(crate) fn place(&self, index: u64) -> u64 {
         debug_assert!(index < self.count, "{index} is not below {}", self.count);
         let mut word = index;
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn neighbours_are_scattered_over_the_whole() {
-        // The mean distance of two independent uniform places is a third of the whole; with 1000
-        // pairs its standard error is sqrt(1/18 / 1000) = 0.0075.
+        // The mean distance of two independent uniform places is a third of the range. With 1000
+        // pairs, its standard error is sqrt(1/18 / 1000) = 0.0075.
         let count = 1 << 20;
         let scatter = Scatter::new(count, 7);
         let distance = |i| scatter.place(i).abs_diff(scatter.place(i + 1)) as f64 / count as f64;

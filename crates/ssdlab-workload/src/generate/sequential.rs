@@ -31,7 +31,7 @@ pub(super) struct Places {
 impl Addresses for Places {
     fn next(&mut self, sectors: u32) -> u64 {
         let length = u64::from(sectors);
-        // A request does not wrap: one that does not fit into the rest begins anew.
+        // A request never wraps: if it does not fit into the rest, it begins at address 0.
         let first = if self.next + length <= self.sectors { self.next } else { 0 };
         self.next = first + length;
         first

@@ -1,4 +1,4 @@
-//! How long requests are.
+//! The sizes of generated requests.
 
 use rand::Rng;
 use ssdlab_base::rng::{Stream, below};
@@ -13,7 +13,7 @@ const SIZES_MAX: usize = 1024;
 /// Draws the sizes of requests.
 #[derive(Debug)]
 pub(crate) struct Sizes {
-    /// Each size in sectors, with the weights up to and including its own.
+    /// Each size in sectors, with the sum of the weights up to and including its own.
     table: Vec<(u32, u64)>,
     total: u64,
     stream: Stream,
@@ -55,7 +55,7 @@ impl Sizes {
         Ok(Sizes { table, total, stream })
     }
 
-    /// The size of the next request in sectors.
+    /// Returns the size of the next request in sectors.
     pub(crate) fn draw(&mut self) -> u32 {
         if let [(only, _)] = self.table[..] {
             return only;
@@ -65,7 +65,7 @@ impl Sizes {
         self.table[place].0
     }
 
-    /// The smallest number of sectors that every size divides, if it is a number at all.
+    /// Returns the least common multiple of all sizes in sectors, or `None` if it exceeds 64 bits.
     pub(crate) fn common_multiple(&self) -> Option<u64> {
         self.table.iter().try_fold(1u64, |so_far, (sectors, _)| {
             let sectors = u64::from(*sectors);

@@ -1,4 +1,4 @@
-//! A few addresses very often, most hardly ever: Zipf's law.
+//! Zipf's law: a few addresses get many requests, and most get very few.
 
 use rand::Rng;
 use schemars::JsonSchema;
@@ -77,11 +77,11 @@ impl Addresses for Places {
 pub(crate) struct Ranks {
     count: f64,
     theta: f64,
-    /// The integral of the density up to half past the last rank.
+    /// The integral of the density up to half a rank past the last rank.
     area_last: f64,
-    /// The integral up to half past the first, less the first's own weight.
+    /// The integral up to half a rank past the first, minus the weight of the first.
     area_first: f64,
-    /// Ranks that lie so near above the drawn point are accepted without a further look.
+    /// A rank at most this far above the drawn point is accepted without the exact test.
     near: f64,
 }
 
@@ -107,16 +107,16 @@ impl Ranks {
         }
     }
 
-    /// x^-theta.
+    /// Returns x^-theta.
     fn weight(&self, x: f64) -> f64 {
         math::exp(-self.theta * math::ln(x))
     }
 
-    /// The integral of the weight from 1 to x: (x^(1-theta) - 1) / (1 - theta), or ln x.
+    /// Returns the integral of the weight from 1 to x: (x^(1-theta) - 1) / (1 - theta), or ln x.
     fn area(&self, x: f64) -> f64 {
         let log = math::ln(x);
         let power = (1.0 - self.theta) * log;
-        // Near theta = 1 the quotient loses its digits: the series goes on where it fails.
+        // Near theta = 1, the quotient loses its digits, so use the series there.
         if power.abs() > 1e-8 {
             math::exp_m1(power) / power * log
         } else {
@@ -124,7 +124,7 @@ impl Ranks {
         }
     }
 
-    /// The x whose area this is.
+    /// Returns the x that has this area: the inverse of `area`.
     fn point(&self, area: f64) -> f64 {
         let part = (area * (1.0 - self.theta)).max(-1.0);
         let log = if part.abs() > 1e-8 {
@@ -140,7 +140,7 @@ impl Ranks {
 mod tests {
     use super::*;
 
-    /// Drawn frequencies against the formula, for all ranks that are expected often enough.
+    /// Compares drawn frequencies with the formula.
     #[test]
     fn ranks_are_drawn_as_the_formula_says() {
         const COUNT: u64 = 1000;
@@ -157,8 +157,8 @@ mod tests {
                 let expected = share * DRAWS as f64;
                 let deviation = (expected * (1.0 - share)).sqrt();
                 let off = (drawn[rank as usize] as f64 - expected).abs();
-                // Of 6,000 normal draws, one beyond 5 deviations comes once in 290 runs; the
-                // seeds are fixed. The 1 allows for the Poisson tail of rare ranks.
+                // Of 6,000 normal draws, one exceeds 5 deviations about once in 290 runs; the seeds
+                // are fixed. The 1 allows for the Poisson tail of rare ranks.
                 assert!(off <= 5.0 * deviation + 1.0, "theta {theta}, rank {rank}: off by {off}");
             }
         }

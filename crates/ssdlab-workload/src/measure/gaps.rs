@@ -1,6 +1,6 @@
 //! Times between requests: mean, spread, burstiness.
 
-/// Gaps of a stream of requests.
+/// Statistics of the times between requests.
 #[derive(Default)]
 pub(super) struct Gaps {
     first: Option<u64>,
@@ -8,18 +8,19 @@ pub(super) struct Gaps {
     count: u64,
     mean: f64,
     squares: f64,
-    /// Gaps by their leading bits: see [`bucket`].
+    /// Counts of gaps by their leading bits: see [`bucket`].
     buckets: Vec<u64>,
-    /// Requests of the running second, and the sums over seconds.
+    /// Requests in the current second; `counts` has the sum and the sum of squares over all
+    /// seconds.
     second: u64,
     in_second: u64,
     counts: [f64; 2],
 }
 
-/// Sub-buckets of an octave, as bits.
+/// The number of sub-buckets in an octave, as a power of two.
 const FINE: u32 = 5;
 
-/// The bucket of a gap: its octave and the bits after the leading one.
+/// Returns the bucket of a gap: its octave and the bits after the leading one.
 pub(super) fn bucket(gap: u64) -> usize {
     if gap < 1 << FINE {
         return gap as usize;
@@ -28,7 +29,7 @@ pub(super) fn bucket(gap: u64) -> usize {
     (((u64::from(octave) + 1) << FINE) + ((gap >> octave) - (1 << FINE))) as usize
 }
 
-/// The middle of a bucket.
+/// Returns the value in the middle of a bucket.
 pub(super) fn middle(bucket: usize) -> f64 {
     let (octave, fine) = (bucket >> FINE, (bucket & ((1 << FINE) - 1)) as u64);
     match octave {
@@ -40,8 +41,9 @@ pub(super) fn middle(bucket: usize) -> f64 {
     }
 }
 
-/// What is counted in buckets as a curve: `[value, share of all that are no larger]`, rising, in
-/// steps of a percent or so, finer towards the end. Empty if nothing was counted.
+/// Returns the distribution in the buckets as a curve: `[value, share of all values that are not
+/// larger]`, rising. Steps are about one percent, and finer towards the end. Returns no points if
+/// nothing was counted.
 pub(super) fn curve(buckets: &[u64], unit: f64) -> Vec<[f64; 2]> {
     let all: u64 = buckets.iter().sum();
     let (mut below, mut shown) = (0, 0.0);
@@ -57,7 +59,7 @@ pub(super) fn curve(buckets: &[u64], unit: f64) -> Vec<[f64; 2]> {
     points
 }
 
-/// What a curve rises by from one point to the next, at least.
+/// The least rise of a curve from one point to the next.
 const STEP: f64 = 1.0 / 128.0;
 
 impl Gaps {
@@ -102,7 +104,7 @@ impl Gaps {
         self.mean
     }
 
-    /// Standard deviation over mean.
+    /// Returns the standard deviation over the mean.
     pub(super) fn variation(&self) -> f64 {
         if self.count > 1 && self.mean > 0.0 {
             (self.squares / (self.count - 1) as f64).sqrt() / self.mean
@@ -111,7 +113,7 @@ impl Gaps {
         }
     }
 
-    /// The gap that `share` of them are below, to 1.6 %.
+    /// Returns the quantile of the gaps at `share`, with an error of at most 1.6 %.
     pub(super) fn quantile(&self, share: f64) -> f64 {
         let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
         let mut below = 0;
@@ -122,12 +124,12 @@ impl Gaps {
         place.map_or(0.0, middle)
     }
 
-    /// How they are distributed, in microseconds: see [`curve`].
+    /// Returns the distribution of the gaps in microseconds: see [`curve`].
     pub(super) fn curve(&self) -> Vec<[f64; 2]> {
         curve(&self.buckets, 1e3)
     }
 
-    /// Variance over mean of the requests in each second, empty seconds included.
+    /// Returns the variance over the mean of the requests in each second, empty seconds included.
     pub(super) fn dispersion(&self) -> f64 {
         let Some(first) = self.first else { return 0.0 };
         let seconds = (self.second - first / 1_000_000_000 + 1) as f64;

@@ -1,10 +1,11 @@
 //! The two-sample Kolmogorov–Smirnov statistic.
 
-/// The largest distance between the distributions of two samples, and the distance that chance
-/// alone exceeds once in twenty if both are drawn from the same one. Sorts them.
+/// Returns the largest distance between the distributions of two samples, and its critical value.
+/// If both samples come from the same distribution, chance exceeds the critical value once in
+/// twenty. Sorts the samples.
 ///
-/// The second is 1.358 √((n + m) / nm); for many requests it is so small that any two hours of a
-/// real trace exceed it, so the distance itself is what to look at.
+/// The critical value is 1.358 √((n + m) / nm). With many requests it becomes so small that any two
+/// hours of a real trace exceed it. Judge the distance itself then.
 pub fn kolmogorov_smirnov(one: &mut [f64], other: &mut [f64]) -> (f64, f64) {
     one.sort_unstable_by(f64::total_cmp);
     other.sort_unstable_by(f64::total_cmp);

@@ -1,29 +1,29 @@
-//! How the requests are spread over time.
+//! The distribution of requests over time.
 
 use serde::Serialize;
 
-/// Requests over time.
+/// The number of requests over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Load {
-    /// Length of an interval, seconds.
+    /// Length of an interval, in seconds.
     pub interval_s: f64,
-    /// Reads and writes in each interval, from the first of them on; at most 128 intervals.
+    /// Reads and writes in each interval, counted from the first request; at most 128 intervals.
     pub requests: Vec<u64>,
-    /// How many of them are reads.
+    /// Reads in each interval.
     pub reads: Vec<u64>,
-    /// Pages touched since the beginning, at the end of each interval.
+    /// Distinct pages touched up to the end of each interval.
     pub footprint_pages: Vec<u64>,
-    /// Most reads and writes in one second; seconds count from the first of them.
+    /// The most reads and writes in one second; seconds count from the first request.
     pub peak_per_s: u64,
-    /// The same over the mean of all seconds.
+    /// The same, divided by the mean over all seconds.
     pub peak_to_mean: f64,
 }
 
-/// Most intervals.
+/// The most intervals.
 const MOST: usize = 128;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Counts requests over time, in intervals that widen as the trace goes on.
+/// Counts requests in intervals. Doubles the interval length as the trace goes on.
 pub(super) struct Counting {
     first: Option<u64>,
     interval_ns: u64,
@@ -33,7 +33,7 @@ pub(super) struct Counting {
     peak: u64,
 }
 
-/// What was counted in an interval.
+/// The counts of an interval.
 #[derive(Clone, Copy, Default)]
 struct Interval {
     requests: u64,
@@ -47,7 +47,7 @@ impl Counting {
         Counting { first: None, interval_ns: 1 << 20, counts, second: 0, in_second: 0, peak: 0 }
     }
 
-    /// Counts a request, a read or a write, by which so many pages have been touched.
+    /// Counts a read or a write; `touched` is the number of distinct pages so far.
     #[inline]
     pub(super) fn take(&mut self, at: u64, is_read: bool, touched: u64) {
         let since = at - *self.first.get_or_insert(at);

@@ -1,7 +1,7 @@
-//! What a workload is like, measured on its requests: of a trace, a generator or a twin alike.
+//! Statistics of a workload, measured on its requests: of a trace, a generator or a twin.
 //!
-//! One pass, in memory for the pages that are asked for (4 bytes a page and a little) and not for
-//! the requests.
+//! The measurement takes one pass. Its memory grows with the number of distinct pages (4 bytes per
+//! page, plus a little), not with the number of requests.
 
 mod gaps;
 mod ks;
@@ -24,14 +24,14 @@ pub use profile::{DeviceCount, Profile, Profiler, ReuseFigures};
 pub use reuse::Reuse;
 pub use sizes::{SizeCount, SizeFigures};
 
-/// Sectors of a page in all figures: 4 KiB.
+/// Sectors in a page of 4 KiB, the page of all statistics.
 const PAGE: u64 = 4096 / SECTOR_BYTES;
-/// Reads of a page from which on it is read-hot: threshold T of PV-aware read data placement.
+/// The number of reads from which a page is read-hot: threshold T of PV-aware read data placement.
 pub const READ_HOT: u64 = 3;
-/// Bytes of a page of PA-SSD's drive: a write of more than one is large.
+/// Bytes in a page of PA-SSD's drive. A larger write is a large write.
 pub(crate) const LARGE: u64 = 8192;
 
-/// What a workload is like. Pages are of 4 KiB.
+/// The statistics of a workload. Pages have 4 KiB.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measured {
     /// Requests of all kinds.
@@ -40,67 +40,67 @@ pub struct Measured {
     pub reads: u64,
     /// Writes.
     pub writes: u64,
-    /// Share of reads and writes that are reads.
+    /// Share of reads in the reads and writes.
     pub read_ratio: f64,
     /// Bytes read.
     pub read_bytes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Mean size of reads, bytes.
+    /// Mean size of reads, in bytes.
     pub mean_read: f64,
-    /// Mean size of writes, bytes.
+    /// Mean size of writes, in bytes.
     pub mean_write: f64,
     /// Share of the writes that are larger than a page of 8 KiB.
     pub large_writes: f64,
     /// Share of the writes that cover more than one page of 8 KiB, counted from sector 0.
     pub split_writes: f64,
-    /// Pages asked for by reads and writes.
+    /// Distinct pages read or written.
     pub footprint_pages: u64,
-    /// Pages read.
+    /// Distinct pages read.
     pub read_pages: u64,
-    /// Pages written.
+    /// Distinct pages written.
     pub write_pages: u64,
-    /// One more than the last sector that is asked for.
+    /// One more than the last sector that is read or written.
     pub end_sector: u64,
-    /// Pages read three times or more, over the footprint.
+    /// Pages read at least three times, divided by the footprint.
     pub read_hot: f64,
-    /// Share of the page reads that go to the most read 1 % of the pages read.
+    /// Share of the page reads that go to the most frequently read 1 % of the read pages.
     pub hottest_1: f64,
     /// The same for 10 %.
     pub hottest_10: f64,
     /// The same for 20 %.
     pub hottest_20: f64,
-    /// `[reads, share of the pages read that are read no more often, share of the page reads that
-    /// go to these]`, rising; empty if nothing is read.
+    /// Rows of `[reads, share of the read pages, share of the page reads]`, rising. Both shares
+    /// cover the pages that are read at most `reads` times. Empty if nothing is read.
     pub read_counts: Vec<[f64; 3]>,
-    /// Share of the reads and writes that begin where the one before of their kind ended.
+    /// Share of the reads and writes that begin where the last request of their kind ended.
     pub sequential: f64,
-    /// From the first request to the last, seconds.
+    /// Time from the first request to the last, in seconds.
     pub span_s: f64,
-    /// Mean time between requests, microseconds.
+    /// Mean time between requests, in microseconds.
     pub gap_mean_us: f64,
-    /// Median of the times between requests, microseconds.
+    /// Median of the times between requests, in microseconds.
     pub gap_p50_us: f64,
-    /// 99th percentile of the times between requests, microseconds.
+    /// 99th percentile of the times between requests, in microseconds.
     pub gap_p99_us: f64,
-    /// Standard deviation over mean of the times between requests.
+    /// Standard deviation of the times between requests, divided by their mean.
     pub gap_variation: f64,
-    /// Variance over mean of the requests in each second.
+    /// Variance of the requests in each second, divided by their mean.
     pub dispersion: f64,
-    /// Page uses by reuse distance, in pages of 4 KiB: of distance 0, of 1, of 2 to 3, of 4 to 7
-    /// and so on. Empty if not asked for.
+    /// Page uses by reuse distance, in pages of 4 KiB: distance 0, 1, 2 to 3, 4 to 7 and so on.
+    /// Empty if not requested.
     pub reuse: Vec<u64>,
-    /// Page uses that were the first of their page, among those counted for `reuse`.
+    /// Page uses that are the first use of their page, among the uses counted for `reuse`.
     pub first_uses: u64,
 }
 
-/// A measurement under way.
+/// A measurement in progress.
 pub struct Measure {
     out: Measured,
     pages: Pages,
     gaps: Gaps,
     reuse: Option<Reuse>,
-    /// Where the last read and the last write ended.
+    /// The sectors where the last write and the last read ended.
     ends: [u64; 2],
     in_order: u64,
     large: u64,
@@ -123,12 +123,12 @@ impl Default for Measure {
 }
 
 impl Measure {
-    /// With reuse distances, too: of one page in 2^`sample`, of all for 0.
+    /// Returns a measurement with reuse distances for one page in 2^`sample`; 0 follows all pages.
     pub fn with_reuse(sample: u32) -> Measure {
         Measure { reuse: Some(Reuse::new(sample)), ..Measure::default() }
     }
 
-    /// Takes requests, in the order of their times.
+    /// Adds requests, in the order of their times.
     pub fn take(&mut self, records: &[Record]) {
         records.iter().for_each(|record| self.one(record));
     }
@@ -181,7 +181,7 @@ impl Measure {
         }
     }
 
-    /// What was measured.
+    /// Returns the statistics.
     pub fn finish(self) -> Measured {
         let Measure { mut out, pages, gaps, .. } = self;
         let of = |part: f64, whole: u64| if whole == 0 { 0.0 } else { part / whole as f64 };
@@ -207,11 +207,11 @@ impl Measure {
     }
 }
 
-/// Measures a source to its end, or `limit` requests of it; with reuse distances of one page in
-/// 2^`reuse`, if asked for.
+/// Measures a source to its end, or `limit` requests of it. Adds reuse distances of one page in
+/// 2^`reuse` if `reuse` is given.
 ///
 /// # Errors
-/// The first fault of the source.
+/// Returns the first fault of the source.
 pub fn measure(source: &mut dyn Source, limit: u64, reuse: Option<u32>) -> Result<Measured, Fault> {
     const BATCH: usize = 4096;
     let mut measure = reuse.map_or_else(Measure::default, Measure::with_reuse);

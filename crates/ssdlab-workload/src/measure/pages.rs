@@ -1,29 +1,29 @@
-//! Which pages are asked for, and how often each is read.
+//! Counts the distinct pages of a workload, and the reads of each page.
 
 use std::collections::BTreeMap;
 
 use super::table::Numbers;
 
-/// Pages that share an entry of the table: most requests lie within one run of so many.
+/// Pages that share an entry of the table; most requests lie within one such run.
 const RUN: u64 = 64;
-/// The bit of a page that says that it was written; the others count its reads.
+/// The bit of a page that marks it as written; the other bits count its reads.
 const WRITTEN: u32 = 1 << 31;
 const READS: u32 = WRITTEN - 1;
 
-/// Reads of every page that was asked for, exactly.
+/// The exact number of reads of every page touched.
 pub(super) struct Pages {
     runs: Numbers,
     pages: Vec<[u32; RUN as usize]>,
     touched: u64,
 }
 
-/// What pages amount to.
+/// The totals over all pages.
 pub(super) struct Sets {
     pub(super) all: u64,
     pub(super) read: u64,
     pub(super) written: u64,
     pub(super) read_hot: u64,
-    /// Reads by the number of times that a page was read, ascending: times, pages.
+    /// Numbers of pages by how often they were read, ascending: `(reads, pages)`.
     pub(super) by_reads: Vec<(u64, u64)>,
 }
 
@@ -32,7 +32,7 @@ impl Pages {
         Pages { runs: Numbers::new(), pages: Vec::new(), touched: 0 }
     }
 
-    /// Pages `first` to `last`.
+    /// Adds a request that covers pages `first` to `last`.
     #[inline]
     pub(super) fn take(&mut self, first: u64, last: u64, read: bool) {
         let mut page = first;
@@ -55,35 +55,35 @@ impl Pages {
         }
     }
 
-    /// Pages that were asked for.
+    /// Returns the number of distinct pages touched.
     pub(super) fn touched(&self) -> u64 {
         self.touched
     }
 
-    /// Runs that pages `first` to `last` lie in.
+    /// Returns the number of runs that contain pages `first` to `last`.
     pub(super) fn runs_of(first: u64, last: u64) -> u64 {
         last / RUN - first / RUN + 1
     }
 
-    /// Runs that are counted.
+    /// Returns the number of runs counted.
     pub(super) fn runs(&self) -> u64 {
         self.pages.len() as u64
     }
 
-    /// Bytes that so many runs more take: those that are touched, and those that are reserved.
+    /// Returns the bytes that `more` runs take: touched bytes and reserved bytes.
     pub(super) fn growth(&self, more: u64) -> (u64, u64) {
         let run = size_of::<[u32; RUN as usize]>() as u64;
         let (length, capacity) = (self.runs(), self.pages.capacity() as u64);
         let table = self.runs.growth(more);
-        // The list doubles when it is full, from a few runs on.
+        // The list doubles when it is full, starting from four runs.
         let doubled = std::iter::successors(Some(capacity.max(4)), |wide| Some(2 * wide));
         let wider = doubled.take(60).find(|wide| *wide >= length + more).unwrap_or(length + more);
         let reserved = if length + more > capacity { wider - capacity } else { 0 };
         (more * run + table, reserved * run + table)
     }
 
-    /// All of it, with pages read `hot` times or more as read-hot. It takes hardly any memory:
-    /// pages are counted by their reads, of which there are few numbers.
+    /// Returns the totals, with pages read at least `hot` times as read-hot. It needs little
+    /// memory: it counts pages by their number of reads, and few such numbers occur.
     pub(super) fn sets(&self, hot: u64) -> Sets {
         let mut few = vec![0_u64; FEW];
         let mut many: BTreeMap<u32, u64> = BTreeMap::new();
@@ -96,7 +96,7 @@ impl Pages {
                 None => *many.entry(reads).or_default() += 1,
             }
         }
-        // Those that were written alone.
+        // These pages were only written.
         few[0] = 0;
         let few = (0..).zip(few).filter(|(_, pages)| *pages > 0);
         let by_reads: Vec<(u64, u64)> =
@@ -108,15 +108,15 @@ impl Pages {
     }
 }
 
-/// Numbers of reads, from none on, that are counted in a list.
+/// Numbers of reads below this limit are counted in a list.
 const FEW: usize = 1 << 10;
 
-/// Reads of a page up to which pages are summed up. Source: PV-read, Fig. 5 (seven ranges).
+/// Limits of reads per page for `read_counts`. Source: PV-read, Fig. 5 (seven ranges).
 const TIMES: [u64; 7] = [1, 2, 5, 10, 20, 50, 100];
 
 impl Sets {
-    /// For some numbers of reads, the share of the pages read that were read no more often, and the
-    /// share of all reads that went to these.
+    /// Returns rows of `[reads, share of the read pages, share of all reads]`, one per limit in
+    /// [`TIMES`]. Both shares cover the pages that were read at most `reads` times.
     pub(super) fn read_counts(&self) -> Vec<[f64; 3]> {
         let sums = |upto: u64| {
             let some = self.by_reads.iter().filter(|(times, _)| *times <= upto);
@@ -131,7 +131,8 @@ impl Sets {
         if pages == 0 { Vec::new() } else { TIMES.into_iter().map(row).collect() }
     }
 
-    /// The share of all reads that goes to the most read `share` of the pages read.
+    /// Returns the share of all reads that goes to the most frequently read `share` of the read
+    /// pages.
     pub(super) fn hottest(&self, share: f64) -> f64 {
         let whole: u64 = self.by_reads.iter().map(|(times, pages)| times * pages).sum();
         let mut pages_left = share * self.read as f64;

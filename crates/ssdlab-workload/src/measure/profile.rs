@@ -1,5 +1,5 @@
-//! What a user wants to know of a trace: what [`Measure`] finds, and the shape of sizes, of the
-//! load, of reuse.
+//! A user's profile of a trace: the statistics of [`Measure`], and the distributions of sizes, load
+//! and reuse.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use super::sizes::{SizeFigures, Sizes};
 use super::{Measure, PAGE, Pages, Reuse};
 use crate::record::{Op, Record};
 
-/// What a trace is like. All figures but the counts of trims and flushes are of its reads and
-/// writes; pages are of 4 KiB.
+/// The profile of a trace. All values except the counts of trims and flushes cover reads and writes
+/// only. Pages have 4 KiB.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Profile {
     /// Reads and writes.
@@ -32,35 +32,35 @@ pub struct Profile {
     pub read_bytes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Sizes of reads; none without reads.
+    /// Sizes of reads; `None` without reads.
     pub read_size: Option<SizeFigures>,
-    /// Sizes of writes; none without writes.
+    /// Sizes of writes; `None` without writes.
     pub write_size: Option<SizeFigures>,
-    /// From the first request to the last, seconds.
+    /// Time from the first request to the last, in seconds.
     pub span_s: f64,
-    /// Pages touched.
+    /// Distinct pages touched.
     pub footprint_pages: u64,
-    /// Pages read.
+    /// Distinct pages read.
     pub read_pages: u64,
-    /// Pages written.
+    /// Distinct pages written.
     pub written_pages: u64,
-    /// The lowest address, bytes.
+    /// The lowest address, in bytes.
     pub first_byte: u64,
-    /// One more than the highest address, bytes.
+    /// One more than the highest address, in bytes.
     pub end_byte: u64,
-    /// Requests over the span, per second; none if it has no length.
+    /// Requests per second over the span; `None` if the span is zero.
     pub rate_per_s: Option<f64>,
-    /// Mean time between requests, microseconds.
+    /// Mean time between requests, in microseconds.
     pub gap_mean_us: f64,
-    /// Median of the times between requests, microseconds, to 1.6 %.
+    /// Median of the times between requests, in microseconds, to 1.6 %.
     pub gap_median_us: f64,
-    /// The two in the middle that the median is the mean of; the same but for rounding if there is
-    /// one, microseconds.
+    /// The two middle gaps whose mean is the median, in microseconds. With a single middle gap both
+    /// are equal except for rounding.
     pub gap_middle_us: [f64; 2],
-    /// 99th percentile of the times between requests, microseconds, to 1.6 %.
+    /// 99th percentile of the times between requests, in microseconds, to 1.6 %.
     pub gap_p99_us: f64,
-    /// How the times between requests are distributed: `[microseconds, share of them that are no
-    /// longer]`, rising, at most some 160 points; values to 1.6 %.
+    /// Distribution of the times between requests: `[microseconds, share of the gaps that are not
+    /// longer]`, rising. At most about 160 points, with values to 1.6 %.
     pub gap_points: Vec<[f64; 2]>,
     /// Coefficient of variation (standard deviation over mean) of the times between requests: 1 for
     /// independent arrivals.
@@ -70,38 +70,38 @@ pub struct Profile {
     pub dispersion: f64,
     /// Requests over time.
     pub load: Load,
-    /// Share of the page reads that go to the most read 20 % of the pages read.
+    /// Share of the page reads that go to the most frequently read 20 % of the read pages.
     pub hottest_20: f64,
     /// The same for 1 %.
     pub hottest_1: f64,
-    /// `[reads, share of the pages read that are read no more often, share of the page reads that
-    /// go to these]`, rising; empty if nothing is read.
+    /// Rows of `[reads, share of the read pages, share of the page reads]`, rising. Both shares
+    /// cover the pages that are read at most `reads` times. Empty if nothing is read.
     pub read_counts: Vec<[f64; 3]>,
-    /// Share of the requests that begin where the one before of their kind ended.
+    /// Share of the requests that begin where the last request of their kind ended.
     pub sequential: f64,
-    /// How soon pages are used again; none if it was not asked for.
+    /// Reuse distances of pages; `None` if not requested.
     pub reuse: Option<ReuseFigures>,
-    /// Reads and writes of each device, most first; empty if devices are not known.
+    /// Reads and writes of each device, largest count first; empty if devices are not known.
     pub devices: Vec<DeviceCount>,
 }
 
-/// How soon pages are used again: other pages used in between, each counted once.
+/// Reuse distances: the number of distinct other pages used between two uses of a page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReuseFigures {
-    /// Median over all uses but the first of each page, pages, to 1.6 %; none without any.
+    /// Median over all uses except the first of each page, in pages, to 1.6 %; `None` without any.
     pub median_pages: Option<f64>,
-    /// 90th percentile, pages, to 1.6 %.
+    /// 90th percentile, in pages, to 1.6 %.
     pub p90_pages: Option<f64>,
-    /// How they are distributed over the same uses: `[pages, share of the uses with no more in
-    /// between]`, rising, at most some 160 points; values to 1.6 %.
+    /// Distribution over the same uses: `[pages, share of the uses with a distance not larger]`,
+    /// rising. At most about 160 points, with values to 1.6 %.
     pub points: Vec<[f64; 2]>,
-    /// Share of the page uses that are the first of their page.
+    /// Share of the page uses that are the first use of their page.
     pub first_uses: f64,
-    /// One page in so many was followed.
+    /// The sample: one page in this many was followed.
     pub one_page_in: u64,
 }
 
-/// Requests of a device.
+/// The request count of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeviceCount {
     /// Its name.
@@ -110,7 +110,7 @@ pub struct DeviceCount {
     pub requests: u64,
 }
 
-/// A profile under way.
+/// A profile in progress.
 pub struct Profiler {
     measure: Measure,
     trims: u64,
@@ -123,7 +123,7 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// With reuse distances or without.
+    /// Returns an empty profile, with or without reuse distances.
     pub fn new(reuse: bool) -> Profiler {
         Profiler {
             measure: Measure::default(),
@@ -137,8 +137,8 @@ impl Profiler {
         }
     }
 
-    /// Takes requests in the order of their times; `device` names that of each of them, by its
-    /// place among them.
+    /// Adds requests in the order of their times; `device` returns the device of the request with a
+    /// given index.
     pub fn take<'a>(&mut self, records: &[Record], device: impl Fn(usize) -> Option<&'a str>) {
         for (index, record) in records.iter().enumerate() {
             let kind = match record.op {
@@ -169,17 +169,17 @@ impl Profiler {
         }
     }
 
-    /// Runs of pages that were touched so far.
+    /// Returns the runs of pages touched so far.
     pub fn runs(&self) -> u64 {
         self.measure.pages.runs()
     }
 
-    /// Pages whose uses are followed now.
+    /// Returns the number of pages whose uses are followed now.
     pub fn followed(&self) -> u64 {
         self.again.as_ref().map_or(0, |again| again.reuse.pages() as u64)
     }
 
-    /// Runs of pages, and pages, that these requests touch at most.
+    /// Returns the most runs of pages, and the most pages, that these requests can touch.
     pub fn touched(records: &[Record]) -> [u64; 2] {
         let mut touched = [0, 0];
         for record in records {
@@ -193,18 +193,18 @@ impl Profiler {
         touched
     }
 
-    /// Bytes that so many more runs, and pages in them, take: those that are touched, and those
-    /// that are reserved.
+    /// Returns the bytes that further runs, and pages in them, take: touched bytes and reserved
+    /// bytes.
     pub fn growth(&self, [runs, pages]: [u64; 2]) -> (u64, u64) {
         let (resident, reserved) = self.measure.pages.growth(runs);
         let followed = self.again.as_ref().map_or(0, |again| again.growth(pages));
         (resident + followed, reserved + followed)
     }
 
-    /// What was found.
+    /// Returns the profile.
     pub fn finish(self) -> Profile {
         let [reads, writes] = self.sizes;
-        // The mean of the two in the middle, if there are two.
+        // The median is the mean of the two middle gaps, if there are two.
         let gaps = (self.measure.out.reads + self.measure.out.writes).saturating_sub(1).max(1);
         let median = |share| self.measure.gaps.quantile(share);
         let upper = ((gaps / 2) as f64 + 0.75) / gaps as f64;
@@ -252,16 +252,17 @@ impl Profiler {
     }
 }
 
-/// Reuse distances, of fewer and fewer pages as more of them are used.
+/// Reuse distances of a sample of pages. The sample shrinks as more pages are used.
 struct Again {
     reuse: Reuse,
-    /// Uses by distance, each as often as its page stands for others.
+    /// Uses by distance. Each use has as much weight as the number of pages that its page
+    /// represents.
     buckets: Vec<u64>,
     uses: u64,
     first_uses: u64,
 }
 
-/// Pages that are followed at most.
+/// The most pages that are followed.
 const MOST_FOLLOWED: usize = 1 << 20;
 
 impl Again {
@@ -296,7 +297,7 @@ impl Again {
         }
     }
 
-    /// Bytes that the next pages take, of which there are so many at most; a sample of them is
+    /// Returns the bytes that at most `pages` further pages take. Only a sample of them is
     /// followed.
     fn growth(&self, pages: u64) -> u64 {
         let left = (MOST_FOLLOWED + 1).saturating_sub(self.reuse.pages());

@@ -1,32 +1,32 @@
-//! Reuse distances: how many other pages are asked for before a page is asked for again.
+//! Reuse distances: the number of distinct other pages used before a page is used again.
 //!
-//! Exactly, by a Fenwick tree over the times of the last uses (Bennett and Kruskal, "LRU stack
-//! processing", IBM J. Res. Dev. 19(4), 1975); or of a sample of the pages chosen by hash, with
-//! distances scaled up (Waldspurger et al., "Efficient MRC construction with SHARDS", FAST '15).
+//! Exact distances come from a Fenwick tree over the times of the last uses (Bennett and Kruskal,
+//! "LRU stack processing", IBM J. Res. Dev. 19(4), 1975). A sample chooses pages by hash and scales
+//! their distances up (Waldspurger et al., "Efficient MRC construction with SHARDS", FAST '15).
 
 use ssdlab_base::rng::mix;
 
 use super::table::Numbers;
 
-/// Distances of all pages, or of one page in a power of two.
+/// Reuse distances of all pages, or of one page in a power of two.
 pub struct Reuse {
     numbers: Numbers,
-    /// The position of the last use of each page, by its number.
+    /// The position of the last use of each page, by the page's number.
     last: Vec<u32>,
-    /// The page's number at each position; [`NONE`] where that was not its last use.
+    /// The page's number at each position; [`NONE`] if it is not the page's last use.
     user: Vec<u32>,
-    /// A Fenwick tree over the positions: how many last uses.
+    /// A Fenwick tree over the positions, which counts last uses.
     tree: Vec<u32>,
     next: usize,
     sample: u32,
 }
 
 const NONE: u32 = u32::MAX;
-/// Positions at the start, a power of two.
+/// The number of positions at the start, a power of two.
 const POSITIONS: usize = 1 << 16;
 
 impl Reuse {
-    /// Of one page in 2^`sample`; 0 takes all.
+    /// Returns distances for one page in 2^`sample`; 0 follows all pages.
     pub fn new(sample: u32) -> Reuse {
         Reuse {
             numbers: Numbers::new(),
@@ -38,8 +38,8 @@ impl Reuse {
         }
     }
 
-    /// Uses `page`. The number of other pages since its last use; `None` if it is new, or not in
-    /// the sample.
+    /// Adds a use of `page`. Returns the number of other pages used since its last use, or `None`
+    /// if the page is new or not in the sample.
     #[inline]
     pub fn take(&mut self, page: u64) -> Option<u64> {
         if mix(page) & ((1 << self.sample) - 1) != 0 {
@@ -66,37 +66,37 @@ impl Reuse {
         distance
     }
 
-    /// Whether pages of this number are in the sample.
+    /// Returns whether this page is in the sample.
     pub fn samples(&self, page: u64) -> bool {
         mix(page) & ((1 << self.sample) - 1) == 0
     }
 
-    /// Pages that are followed.
+    /// Returns the number of pages followed.
     pub fn pages(&self) -> usize {
         self.last.len()
     }
 
-    /// Bytes that following so many more pages takes.
+    /// Returns the bytes that `more` further pages take.
     pub(super) fn growth(&self, more: u64) -> u64 {
         let number = size_of::<u32>() as u64;
         let positions = (2 * (self.last.len() as u64 + more)).next_power_of_two();
-        // The places of their uses, in two lists.
+        // The positions are stored in two lists.
         let uses = if positions > self.user.len() as u64 { 2 * positions * number } else { 0 };
         self.numbers.growth(more) + uses + more * number
     }
 
-    /// One page in 2^`sample` is followed.
+    /// Returns the sample as an exponent: one page in 2^`sample` is followed.
     pub fn sample(&self) -> u32 {
         self.sample
     }
 
-    /// Follows half as many pages from now on: those of the next smaller sample.
+    /// Halves the sample: follows only the pages of the next smaller sample from now on.
     pub fn thin(&mut self) {
         let mut pages = vec![0; self.last.len()];
         for (page, number) in self.numbers.entries() {
             pages[number as usize] = page;
         }
-        // All but this is gone before as much is made again.
+        // The old lists except `user` are freed before the new ones grow.
         let Reuse { user, .. } = std::mem::replace(self, Reuse::new(self.sample + 1));
         for number in user.into_iter().filter(|number| *number != NONE) {
             self.take(pages[number as usize]);
@@ -111,7 +111,7 @@ impl Reuse {
         }
     }
 
-    /// Last uses before `position`.
+    /// Returns the number of last uses before `position`.
     fn sum(&self, position: usize) -> u32 {
         let (mut at, mut sum) = (position, 0u32);
         while at > 0 {
@@ -121,7 +121,7 @@ impl Reuse {
         sum
     }
 
-    /// Closes the gaps, and makes room for as many again.
+    /// Closes the gaps between positions, and makes room for as many positions again.
     fn compact(&mut self) {
         let kept: Vec<u32> = self.user.iter().copied().filter(|user| *user != NONE).collect();
         let room = (kept.len() * 2).next_power_of_two().max(POSITIONS);
@@ -177,7 +177,7 @@ mod tests {
             }
         }
         let [exact, sampled] = [0, 1].map(|index| sums[index] as f64 / counts[index] as f64);
-        // In a list by last use, each place is as likely as any other.
+        // In a list sorted by last use, every place is equally likely.
         assert!((exact - 9_999.5).abs() < 150.0 && (sampled / exact - 1.0).abs() < 0.1);
     }
 }

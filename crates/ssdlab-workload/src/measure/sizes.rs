@@ -1,4 +1,4 @@
-//! How large the requests are.
+//! The sizes of requests.
 
 use std::collections::BTreeMap;
 
@@ -8,34 +8,35 @@ use ssdlab_base::units::SECTOR_BYTES;
 /// Sizes of the requests of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SizeFigures {
-    /// Mean, bytes.
+    /// Mean, in bytes.
     pub mean_bytes: f64,
-    /// Median, bytes: half of the requests are no larger.
+    /// Median, in bytes: half of the requests are not larger.
     pub median_bytes: u64,
-    /// The largest, bytes.
+    /// The largest size, in bytes.
     pub max_bytes: u64,
-    /// Requests by size, smallest first: those above half of `up_to_bytes`, up to it.
+    /// Requests by size class, smallest first. A class covers sizes above half of `up_to_bytes`, up
+    /// to it.
     pub histogram: Vec<SizeCount>,
 }
 
-/// Requests of about one size.
+/// The requests in one size class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SizeCount {
-    /// The largest size that is counted here, a power of two, bytes.
+    /// The largest size of the class in bytes, a power of two.
     pub up_to_bytes: u64,
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
 }
 
 /// Counts requests by their exact size.
 #[derive(Default)]
 pub(super) struct Sizes {
-    /// Small sizes by their number of sectors: nearly all.
+    /// Counts of small sizes by their number of sectors; nearly all sizes are small.
     small: Vec<u64>,
     large: BTreeMap<u32, u64>,
 }
 
-/// Sectors below which a size is small: half a mebibyte.
+/// The sectors below which a size is small: half a mebibyte.
 const SMALL: usize = 1024;
 
 impl Sizes {
@@ -50,7 +51,7 @@ impl Sizes {
         }
     }
 
-    /// What was counted; `None` if nothing was.
+    /// Returns the statistics of the sizes, or `None` if nothing was counted.
     pub(super) fn finish(&self) -> Option<SizeFigures> {
         let small = self.small.iter().enumerate().map(|(sectors, count)| (sectors as u64, *count));
         let large = self.large.iter().map(|(sectors, count)| (u64::from(*sectors), *count));

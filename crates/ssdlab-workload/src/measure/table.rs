@@ -1,10 +1,10 @@
-//! Numbers for keys, in the order in which the keys come: a hash table without chance.
+//! Numbers keys in the order of their first use: a hash table without randomness.
 
 use ssdlab_base::rng::mix;
 
-/// Gives each key the next number when it first comes.
+/// Gives each key the next number at its first use.
 pub(super) struct Numbers {
-    /// Key and number, by hash; a key of [`FREE`] is none.
+    /// Keys and numbers, by hash; the key [`FREE`] marks an empty slot.
     slots: Vec<(u64, u32)>,
     count: u32,
 }
@@ -16,7 +16,7 @@ impl Numbers {
         Numbers { slots: vec![(FREE, 0); 1024], count: 0 }
     }
 
-    /// The number of `key`, and whether it is new.
+    /// Returns the number of `key`, and whether the key is new.
     #[inline]
     pub(super) fn of(&mut self, key: u64) -> (u32, bool) {
         debug_assert_ne!(key, FREE);
@@ -27,14 +27,14 @@ impl Numbers {
         let number = self.count;
         self.slots[slot] = (key, number);
         self.count += 1;
-        // Half of the slots and one: so many are followed at most of a power of two.
+        // Half of the slots plus one: reuse distances follow a power of two of pages, plus one.
         if self.count as usize * 2 > self.slots.len() + 2 {
             self.grow();
         }
         (number, true)
     }
 
-    /// Bytes that so many more keys take: the table is copied into one of twice its size.
+    /// Returns the bytes that `more` keys take: the table moves into one of twice its size.
     pub(super) fn growth(&self, more: u64) -> u64 {
         let entry = size_of::<(u64, u32)>() as u64;
         let slots = self.slots.len() as u64;
@@ -43,18 +43,18 @@ impl Numbers {
         if wanted > slots { wanted * entry } else { 0 }
     }
 
-    /// Bytes of the table.
+    /// Returns the bytes of the table.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> u64 {
         size_of_val(&*self.slots) as u64
     }
 
-    /// The keys with their numbers, in no order.
+    /// Returns the keys with their numbers, in no particular order.
     pub(super) fn entries(&self) -> impl Iterator<Item = (u64, u32)> {
         self.slots.iter().copied().filter(|(key, _)| *key != FREE)
     }
 
-    /// Where `key` is or would be.
+    /// Returns the slot where `key` is or would go.
     #[inline]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
