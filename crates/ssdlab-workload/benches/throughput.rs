@@ -1,4 +1,4 @@
-//! Requests a second on one core: `cargo bench -p ssdlab-workload [-- NAME]`.
+//! Measures requests per second on one core: `cargo bench -p ssdlab-workload [-- NAME]`.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -86,7 +86,7 @@ fn main() {
     twins();
 }
 
-/// Twins, and what they are measured at.
+/// Measures twins, and then twins with a measurement of their requests.
 fn twins() {
     for name in ["dlv/hm0", "dlv/fin1", "pv-read/hm0", "readguard/mix-a", "readguard/ycsb-a"] {
         measure(name, 0, || {
@@ -98,7 +98,7 @@ fn twins() {
     }
 }
 
-/// A source that measures what it hands out.
+/// A source that also measures its requests.
 struct Looked {
     source: TwinSource,
     measure: Measure,
@@ -135,7 +135,7 @@ impl Source for Looked {
     }
 }
 
-/// The lines of a trace whose numbers are as long as those of real ones.
+/// Writes the lines of a trace with numbers as long as in real traces.
 fn written(mut line: impl FnMut(&mut String, u64, u64, u64, bool) -> std::fmt::Result) -> Vec<u8> {
     let config = WorkloadConfig { requests: REQUESTS, ..WorkloadConfig::default() };
     let mut records = Vec::new();
@@ -148,7 +148,7 @@ fn written(mut line: impl FnMut(&mut String, u64, u64, u64, bool) -> std::fmt::R
     text.into_bytes()
 }
 
-/// The best of five passes over a source.
+/// Prints the best of five passes over a source.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures the wall clock")]
 fn measure(name: &str, bytes: usize, source: impl Fn() -> Box<dyn Source>) {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));

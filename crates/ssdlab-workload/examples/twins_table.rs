@@ -1,8 +1,7 @@
-//! Runs every twin to its end and writes targets and achieved figures into
-//! `docs/concepts/twins.md`.
+//! Runs every twin to its end and writes targets and achieved values into `docs/concepts/twins.md`.
 //!
-//! `cargo run --release -p ssdlab-workload --example twins_table docs/concepts/twins.md [NAME
-//! ...]`, in place of what stands between the marks; with names, prints their rows only.
+//! `cargo run --release -p ssdlab-workload --example twins_table docs/concepts/twins.md [NAME ...]`
+//! replaces the text between the marks. With names, it only prints their rows.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -11,7 +10,7 @@ use ssdlab_workload::Source;
 use ssdlab_workload::measure::{Measured, measure};
 use ssdlab_workload::twins::{Compared, Twin, catalogue};
 
-/// A twin of more requests is scaled down to so many: span and footprint in proportion.
+/// The most requests of a twin; a longer one is scaled down, with span and footprint in proportion.
 const MOST: u64 = 60_000_000;
 const BEGIN: &str = "<!-- achieved: written by `make twins` -->";
 const END: &str = "<!-- end of achieved -->";
@@ -52,7 +51,7 @@ fn measured(twin: &Twin) -> Measured {
     measure(&mut source, u64::MAX, None).expect("a generator")
 }
 
-/// Million requests generated a second, of the first four million.
+/// Returns the million requests generated per second, over the first four million.
 #[expect(clippy::disallowed_methods, reason = "what is measured is the wall clock")]
 fn speed(twin: &Twin) -> f64 {
     let mut source = twin.source(1).expect("a twin");
@@ -113,7 +112,7 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
     )
 }
 
-/// A value in four digits.
+/// Formats a value with four digits.
 fn digits(value: f64) -> String {
     let places = match value.abs() {
         large if large >= 1000.0 => 0,
@@ -125,7 +124,7 @@ fn digits(value: f64) -> String {
     format!("{value:.places$}")
 }
 
-/// The targets as they are given, with their sources; and which figures follow or are assumed.
+/// Returns the given targets with their sources, and the statistics that are derived or assumed.
 fn targets_line(twin: &Twin, compared: &[Compared]) -> String {
     let Some(targets) = twin.targets() else {
         let names: Vec<&str> = twin.members().iter().map(|twin| twin.name.as_str()).collect();
@@ -143,7 +142,7 @@ fn targets_line(twin: &Twin, compared: &[Compared]) -> String {
     format!("- `{}`, {}, shape `{shape}`: {}", twin.name, twin.title, parts.join("; "))
 }
 
-/// The largest deviation of each figure.
+/// Returns the largest deviation of each statistic.
 fn worst_of(all: &[(String, Compared)]) -> String {
     let mut text = String::from("| figure | largest deviation | twin |\n|---|---|---|\n");
     let mut seen: Vec<&str> = all.iter().map(|(_, compared)| compared.what).collect();

@@ -1,4 +1,4 @@
-//! The catalogue: which twins there are, read from the tables beside this file.
+//! The catalogue of twins, read from the tables beside this file.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,7 +10,8 @@ use super::figures::Targets;
 use super::shape::Shape;
 use super::{Alone, Parts, Twin};
 
-/// The shapes, what `make twins-fit` found in excerpts, and one file for each family of twins.
+/// The shapes, the parts that `make twins-fit` fitted on excerpts, and one file per family of
+/// twins.
 const SHAPES: &str = include_str!("shapes.toml");
 const FITTED: &[(&str, &str)] = &[
     ("hm0", include_str!("fitted/hm0.toml")),
@@ -38,34 +39,34 @@ const FAMILIES: &[(&str, &str)] = &[
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
-    /// Its name in front of the twins' names.
+    /// The first part of the twins' names.
     family: String,
-    /// As it is called in messages.
+    /// The family's name in messages.
     title: String,
-    /// What the keys of the sources stand for.
+    /// The full names of the sources, by key.
     #[serde(default)]
     sources: BTreeMap<String, String>,
     twin: Vec<Entry>,
 }
 
-/// A twin as it is written.
+/// A twin as a file of the catalogue describes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     name: String,
-    /// What it is a twin of.
+    /// The trace that it imitates.
     of: String,
-    /// The shape; of the twin that it is like, if it is like one.
+    /// The name of its shape; if absent, the shape of `like`.
     shape: Option<String>,
-    /// A twin of an earlier file or line whose targets hold where this one has none.
+    /// A twin of an earlier file or line. Its targets apply where this twin has none.
     like: Option<String>,
-    /// Twins of this family that run at once, one to a queue, in place of all targets.
+    /// Twins of this family that run at once, one per queue, in place of targets.
     mix: Option<Vec<String>>,
     #[serde(default)]
     targets: Targets,
 }
 
-/// Every twin, in the order of the families.
+/// Returns every twin, in the order of the families.
 pub fn catalogue() -> &'static [Twin] {
     static CATALOGUE: OnceLock<Vec<Twin>> = OnceLock::new();
     CATALOGUE.get_or_init(|| {
@@ -74,10 +75,11 @@ pub fn catalogue() -> &'static [Twin] {
     })
 }
 
-/// The twin called `name`: `dlv/hm0`, or `hm0` if only one family has it or `family` does.
+/// Returns the twin called `name`: `dlv/hm0`, or `hm0` if only one family has it, or if `family`
+/// has it.
 ///
 /// # Errors
-/// When there is none, or several.
+/// Fails if no twin has this name, or if several have it.
 pub fn find(name: &str, family: Option<&str>) -> Result<&'static Twin, Fault> {
     let own = family.map(|family| format!("{family}/{name}"));
     let named = |full: &str| catalogue().iter().find(|twin| twin.name == full);
@@ -99,11 +101,11 @@ pub fn find(name: &str, family: Option<&str>) -> Result<&'static Twin, Fault> {
     }
 }
 
-/// The twins that these tables describe: a file of shapes, parts of shapes that were fitted, and
-/// files of families, each of these with its name.
+/// Returns the twins of these tables: a file of shapes, fitted parts of shapes, and files of
+/// families. Each fitted part and each family file comes with its name.
 ///
 /// # Errors
-/// The first thing that is wrong with one of them.
+/// Returns the first fault in one of them.
 pub fn parse(
     shapes: &str,
     fitted: &[(&str, &str)],
@@ -129,14 +131,14 @@ pub fn parse(
     Ok(twins)
 }
 
-/// What the entries of a file share.
+/// The properties that all entries of a file share.
 struct Head<'a> {
     family: &'a str,
     title: &'a str,
     sources: &'a BTreeMap<String, String>,
 }
 
-/// Every shape, with what it takes over from the one that it is like and from what was fitted.
+/// Reads every shape, completed with the shape that it is based on and with its fitted part.
 fn read_shapes(text: &str, fitted: &[(&str, &str)]) -> Result<BTreeMap<String, Shape>, Fault> {
     let placed = |name: &str, fault: Fault| Fault {
         source: "shapes.toml".to_owned(),
@@ -158,7 +160,8 @@ fn read_shapes(text: &str, fitted: &[(&str, &str)]) -> Result<BTreeMap<String, S
     Ok(shapes)
 }
 
-/// The table of a shape, laid over what was fitted, that over the shape that it is like.
+/// Returns the complete table of a shape. Its own values override the fitted ones, and these
+/// override the shape that it is based on.
 fn whole_shape(
     tables: &BTreeMap<String, toml::Table>,
     fitted: &BTreeMap<&str, toml::Table>,
@@ -231,7 +234,7 @@ fn build(
     };
     let title = format!("twin of {} ({})", entry.of, head.title);
     let twin = Twin { name: name.to_owned(), family: head.family.to_owned(), title, parts };
-    // Everything that can be wrong with a twin shows when it is begun.
+    // The construction of the source finds every fault of a twin.
     twin.source(0)?;
     Ok(twin)
 }

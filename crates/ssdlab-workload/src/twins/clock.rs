@@ -1,4 +1,4 @@
-//! When a twin's requests come: short gaps within bursts, long ones between them.
+//! The arrival times of a twin: short gaps within bursts, long gaps between them.
 
 use rand::Rng;
 use ssdlab_base::rng::{Stream, unit};
@@ -6,34 +6,37 @@ use ssdlab_base::rng::{Stream, unit};
 use super::quantiles::Quantiles;
 use super::shape::Shape;
 
-/// Draws the times between requests so that the last comes when the span is over.
+/// Draws the times between requests, so that the last request ends the span.
 pub(super) struct Clock {
     gaps: Quantiles,
-    /// The share of gaps that are short.
+    /// The share of the gaps that are short.
     short: f64,
-    /// Factors on the short gaps and on the long ones, in nanoseconds a microsecond.
+    /// Factors on the short and on the long gaps, in nanoseconds per microsecond.
     short_scale: f64,
     long_scale: f64,
-    /// Means of both parts after scaling, in nanoseconds a request.
+    /// The parts of the mean gap from short and from long gaps after scaling, in nanoseconds per
+    /// request.
     short_mean: f64,
     long_mean: f64,
-    /// Short gaps in a row, the factor on them that makes them as many as there are to be, and
-    /// how many are left of this row.
+    /// The number of short gaps in a row; the factor on it that gives the right number of short
+    /// gaps; and the number left in the current row.
     bursts: Quantiles,
     burst_scale: f64,
     burst_left: u64,
-    /// The eighth of the short gaps that the last one was in, and the probability that the next is
-    /// in it, too.
+    /// The quantile eighth of the last short gap, and the probability that the next gap is in the
+    /// same eighth.
     eighth: f64,
     gap_run: f64,
-    /// The eighth that prevails, how many of the others are in it, and for how long.
+    /// The prevailing eighth. `gap_phase` is the share of the other short gaps that are in it, and
+    /// `gap_phase_run` the probability that it continues to prevail.
     phase: f64,
-    /// The eighths, behind those that have not prevailed those that have, and how many have.
+    /// A permutation of the eighths, with those that have already prevailed at the end, and their
+    /// number.
     eighths: [u8; 8],
     prevailed: usize,
     gap_phase: f64,
     gap_phase_run: f64,
-    /// Gaps still to come, and the time for them.
+    /// The number of gaps left, and the time left for them, in nanoseconds.
     left: u64,
     time_left: f64,
     stream: Stream,
@@ -47,7 +50,7 @@ impl Clock {
         let (below, above) = gaps.parts_of_mean(split);
         let short = split as f64 / gaps.count() as f64;
         let wanted = span / 1e3 / left.max(1) as f64;
-        // Bursts keep their times, unless they alone are longer than the whole.
+        // Bursts keep their times, unless the bursts alone exceed the span.
         let (short_scale, long_scale) = if wanted > 1.1 * below && above > 0.0 {
             (1e3, 1e3 * (wanted - below) / above)
         } else {
@@ -79,7 +82,7 @@ impl Clock {
         }
     }
 
-    /// The time from this request to the next, in nanoseconds.
+    /// Returns the time from this request to the next, in nanoseconds.
     pub(super) fn next_gap(&mut self) -> u64 {
         let part = unit(self.stream.next_u64());
         let (share, scale) = if self.burst_left > 0 {
@@ -88,12 +91,12 @@ impl Clock {
             (0.125 * (self.eighth + part) * self.short, self.short_scale)
         } else {
             let row = self.bursts.at(unit(self.stream.next_u64())) * self.burst_scale;
-            // Rounded up as often as its fraction says: the mean stays.
+            // Rounds up with the probability of the fraction, which keeps the mean.
             self.burst_left = (row + unit(self.stream.next_u64())) as u64;
             (self.short + part * (1.0 - self.short), self.long_scale * self.pace())
         };
         let drawn = self.gaps.at(share) * scale;
-        // The last gap ends with the span, and none before goes over it.
+        // The last gap ends the span, and no earlier gap exceeds it.
         let most =
             (self.time_left - self.left as f64 * self.short_mean).max(drawn.min(self.short_mean));
         let gap = if self.left == 1 { self.time_left.max(0.0) } else { drawn.min(most) };
@@ -103,12 +106,12 @@ impl Clock {
         gap
     }
 
-    /// The eighth that the next short gap is in.
+    /// Chooses the quantile eighth of the next short gap.
     fn turn_eighth(&mut self) {
         let mut draw = || unit(self.stream.next_u64());
         if self.gap_phase > 0.0 && draw() >= self.gap_phase_run {
-            // Each eighth prevails once before one does so again: gaps soon are distributed as
-            // said.
+            // Each eighth prevails once before any prevails again. The gaps then soon follow their
+            // distribution.
             let place = (draw() * (8 - self.prevailed) as f64) as usize;
             let last = 7 - self.prevailed;
             self.eighths.swap(place, last);
@@ -124,7 +127,7 @@ impl Clock {
         }
     }
 
-    /// What a long gap is stretched by, to end in time.
+    /// Returns the factor on a long gap that makes the requests end in time.
     fn pace(&self) -> f64 {
         let left = self.left.max(1) as f64;
         let wanted = (self.time_left / left - self.short_mean) / self.long_mean;

@@ -1,4 +1,4 @@
-//! Target against achieved.
+//! Compares a twin's targets with the achieved values.
 
 use serde::Serialize;
 
@@ -6,23 +6,23 @@ use super::Twin;
 use super::figures::Targets;
 use crate::measure::Measured;
 
-/// One figure of a twin: what it is to be, and what it was measured to be.
+/// One statistic of a twin: its target and its measured value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// Which figure.
+    /// The name of the statistic.
     pub what: &'static str,
-    /// Its unit; empty for a number or a share.
+    /// Its unit; empty for a count or a share.
     pub unit: &'static str,
-    /// What it is to be.
+    /// The target.
     pub target: f64,
-    /// What it was measured to be.
+    /// The measured value.
     pub achieved: f64,
-    /// Where the target stands; "derived" if it follows from targets that stand somewhere.
+    /// The source of the target; "derived" if it follows from other targets.
     pub source: String,
 }
 
 impl Compared {
-    /// By how much the achieved figure is off: of shares the difference, else as a part of the
+    /// Returns the deviation of the measured value: a difference for shares, else relative to the
     /// target.
     pub fn off(&self) -> f64 {
         if self.is_share() || self.target == 0.0 {
@@ -32,15 +32,15 @@ impl Compared {
         }
     }
 
-    /// Whether it is a share of something.
+    /// Returns whether the statistic is a share.
     pub fn is_share(&self) -> bool {
         matches!(self.what, "read_ratio" | "read_hot" | "large_writes")
     }
 }
 
 impl Twin {
-    /// Its figures against those measured on its requests; all of them, or scaled to as many as
-    /// were measured by [`Twin::scaled`].
+    /// Compares the twin's targets with statistics measured on its requests. For a scaled
+    /// measurement, call it on the twin that [`Twin::scaled`] returned.
     pub fn compare(&self, measured: &Measured) -> Vec<Compared> {
         const PAGE: f64 = 4096.0;
         let figures = self.figures();
@@ -63,7 +63,7 @@ impl Twin {
     }
 }
 
-/// Where a figure comes from.
+/// Returns the source of a statistic's target.
 fn source(targets: &Targets, what: &str) -> String {
     let list = targets.list();
     let figure = |name: &str| list.iter().find(|(figure, ..)| *figure == name);

@@ -1,4 +1,4 @@
-//! Where the requests of one kind, reads or writes, go.
+//! The addresses of one kind of requests, reads or writes.
 
 use rand::Rng;
 use ssdlab_base::rng::{Stream, below, mix, unit};
@@ -8,31 +8,31 @@ use super::sweep::Sweep;
 use crate::generate::sizes::Sizes;
 use crate::generate::{Ranks, Scatter};
 
-/// The places of the last requests of a kind.
+/// The places of the last requests of one kind.
 pub(super) struct Ring {
     places: Box<[u64]>,
     count: u64,
-    /// Where the last of them ended behind which known places lie, and how many there were.
+    /// The last request ends that border on known places, and the number of ends so far.
     ends: [u64; ENDS],
     end_count: u64,
 }
 
-/// Requests that a ring holds, a power of two.
+/// The number of requests in a ring, a power of two.
 const RING: usize = 1 << 16;
-/// Ends that a ring holds, a power of two.
+/// The number of ends in a ring, a power of two.
 pub(super) const ENDS: usize = 1 << 7;
-/// In place of a place that was asked for again later, or an end that one went on from.
+/// Marks a slot whose place was used again later, or an end from which a later request continued.
 const GONE: u64 = u64::MAX;
-/// The largest number of returns that is told apart.
+/// The largest number of returns that is kept apart.
 const MOST_TIMES: u64 = 1 << (REGULARS - 2);
-/// How many neighbours are looked at when a place is gone.
+/// The number of neighboring slots to search if a place is gone.
 const NEAR: usize = 64;
-/// Places are told apart by how often they were returned to: never, once, 2 or 3 times, and so on.
+/// Classes of places by their number of returns: never, once, 2 or 3 times, and so on.
 pub(super) const REGULARS: usize = 8;
-/// In the ring, the bits of a place that say how often it was returned to.
+/// The bit position of the return count in a ring entry; the lower bits are the place.
 const TIMES: u32 = 56;
 
-/// Which of the [`REGULARS`] a place is that was returned to so often.
+/// Returns the class in [`REGULARS`] of a place with this many returns.
 pub(super) fn regular(times: u64) -> usize {
     ((u64::BITS - times.leading_zeros()) as usize).min(REGULARS - 1)
 }
@@ -47,8 +47,9 @@ impl Ring {
         self.count += 1;
     }
 
-    /// Where the place is that was last asked for `lag` requests before the next, or about then, as
-    /// near as can be one of these regulars; `None` if there is none, or it is too long ago.
+    /// Returns the slot of the place last used about `lag` requests ago. If `wanted` is given,
+    /// prefers a place of the nearest class. Returns `None` if there is none, or if it is too long
+    /// ago.
     fn back(&self, lag: u64, wanted: Option<usize>) -> Option<usize> {
         if lag > self.count || lag > RING as u64 {
             return None;
@@ -57,7 +58,7 @@ impl Ring {
         let there = |slot: &usize| self.places[*slot] != GONE;
         let first = near(at, RING).find(there);
         let (Some(wanted), Some(_)) = (wanted, first) else { return first };
-        // Half as late to half as late again: returns come as late as they are to come.
+        // Search only slots within half the lag, so that lags keep their distribution.
         let about = near(at, RING).take(1 + (lag as usize).min(NEAR)).filter(there);
         let mut best = (usize::MAX, first);
         for slot in about {
@@ -72,13 +73,13 @@ impl Ring {
         best.1
     }
 
-    /// The place in a slot.
+    /// Returns the place in a slot.
     fn place(&self, slot: usize) -> u64 {
         self.places[slot] & ((1 << TIMES) - 1)
     }
 
-    /// Takes a place out: it is now asked for again, and no longer `lag` requests ago. With how
-    /// often it was returned to, this time included.
+    /// Removes a place, because the next request uses it again. Returns it with its number of
+    /// returns, including this one.
     fn take(&mut self, slot: usize) -> (u64, u64) {
         let taken = std::mem::replace(&mut self.places[slot], GONE);
         (taken & ((1 << TIMES) - 1), (taken >> TIMES) + 1)
@@ -89,15 +90,14 @@ impl Ring {
         self.end_count += 1;
     }
 
-    /// The end `back` ends before the next, or about there, that none went on from; `None` if there
-    /// is none.
+    /// Returns the slot of about the `back`-th last end that no request continued from, or `None`.
     fn end(&self, back: u64) -> Option<usize> {
         let at = self.end_count.wrapping_sub(back.min(ENDS as u64)) as usize;
         near(at, ENDS).find(|slot| self.ends[*slot] != GONE)
     }
 }
 
-/// The slots at and about `at` of a ring of `length`, the nearest first.
+/// Returns the slots around `at` in a ring of `length`, nearest first.
 fn near(at: usize, length: usize) -> impl Iterator<Item = usize> {
     let near = (0..NEAR).map(move |step| match step % 2 {
         0 => at.wrapping_add(step / 2),
@@ -106,18 +106,19 @@ fn near(at: usize, length: usize) -> impl Iterator<Item = usize> {
     near.map(move |at| at & (length - 1))
 }
 
-/// The hot set: slots of equal size, asked for by Zipf's law.
+/// The hot set: slots of equal size with a Zipf distribution.
 pub(super) struct Hot {
-    /// Its first sector, and sectors of a slot.
+    /// The first sector of the hot set, and the sectors in a slot.
     pub(super) first: u64,
     pub(super) slot: u64,
-    /// Whether each slot's requests begin at a sector of its own, and may go on into the next slot.
+    /// Whether each slot has its own start sector for requests, which may then reach into the next
+    /// slot.
     pub(super) anywhere: bool,
     pub(super) ranks: Ranks,
     pub(super) scatter: Scatter,
 }
 
-/// What the last request of this kind did.
+/// The kind of place that the last request used.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     New,
@@ -127,23 +128,23 @@ enum Way {
     Hot,
 }
 
-/// One kind of requests: what it is built from, and where it is.
+/// The state and the parameters of one kind of requests.
 pub(super) struct Direction {
     parts: Parts,
     pub(super) ring: Ring,
     way: Way,
     sectors: u32,
-    /// How often the place of this request was returned to.
+    /// The number of returns to the place of this request.
     times: u64,
 }
 
-/// What a [`Direction`] is built from.
+/// The parameters of a [`Direction`].
 pub(super) struct Parts {
     pub(super) stream: Stream,
     pub(super) sizes: Sizes,
-    /// Mean sectors that a request takes of a sweep.
+    /// Mean sectors of a sweep that a request consumes.
     pub(super) mean_taken: f64,
-    /// The rest of the footprint, and the hot set once in full.
+    /// The sweep over the rest of the footprint, and the sweep over the complete hot set.
     pub(super) cold: Sweep,
     pub(super) visit: Sweep,
     pub(super) hot: Option<Hot>,
@@ -157,16 +158,17 @@ pub(super) struct Parts {
     pub(super) again: f64,
     pub(super) size_run: f64,
     pub(super) across: f64,
-    /// Shares of the returns up to each of the [`REGULARS`]; empty: none are told apart.
+    /// Cumulative shares of the returns to each of the [`REGULARS`]; empty if the classes do not
+    /// matter.
     pub(super) regulars: Vec<f64>,
-    /// Whether only hot places are returned to: pages outside the hot set are asked for once.
+    /// Whether only hot places are used again. Pages outside the hot set are then used once.
     pub(super) only_hot: bool,
-    /// Where its pages lie, in sectors, if it goes nowhere else: the hot set and the rest.
+    /// The sectors of its pages, hot set and rest, if it may use no others.
     pub(super) own: Option<[(u64, u64); 2]>,
     pub(super) align: u64,
-    /// Sectors of the footprint.
+    /// The end of the footprint, in sectors.
     pub(super) end: u64,
-    /// Requests of so many sectors go on through the footprint.
+    /// Requests of at least this many sectors go through the footprint in order.
     pub(super) in_order: u64,
 }
 
@@ -175,7 +177,8 @@ impl Direction {
         Direction { parts, ring: Ring::new(), way: Way::New, sectors: 0, times: 0 }
     }
 
-    /// Place and length of the next request in sectors, with `left` of this kind to come.
+    /// Returns the place and the length of the next request in sectors; `left` requests of this
+    /// kind remain.
     pub(super) fn next(&mut self, other: &mut Ring, left: u64) -> (u64, u32) {
         let sectors = self.size();
         let taken = u64::from(sectors).next_multiple_of(self.parts.align);
@@ -218,7 +221,7 @@ impl Direction {
         (place, sectors)
     }
 
-    /// A place that is returned to, recent or hot.
+    /// Returns a place to use again, recent or hot.
     fn again(&mut self, other: &mut Ring, taken: u64) -> u64 {
         let Way::Back { lag, across } = self.way else { return self.hot_place(taken) };
         let wanted = self.wanted();
@@ -237,7 +240,7 @@ impl Direction {
         }
     }
 
-    /// Which regulars this request is to return to, if they are told apart.
+    /// Draws the class of places to return to, if classes matter.
     fn wanted(&mut self) -> Option<usize> {
         if self.parts.regulars.is_empty() {
             return None;
@@ -246,7 +249,7 @@ impl Direction {
         Some(self.parts.regulars.iter().take_while(|upto| drawn >= **upto).count())
     }
 
-    /// The size of the next request in sectors.
+    /// Returns the size of the next request in sectors.
     fn size(&mut self) -> u32 {
         let again = self.sectors > 0
             && self.parts.size_run > 0.0
@@ -257,12 +260,12 @@ impl Direction {
         self.sectors
     }
 
-    /// Whether this sector is one of those that it asks for, and was asked for.
+    /// Returns whether this kind may use the sector, and its page has been used.
     fn knows(&self, sector: u64) -> bool {
         sector < self.parts.end && self.parts.cold.knows(sector) && self.owns(sector)
     }
 
-    /// Behind an earlier request, if that is a known place.
+    /// Returns the place behind an earlier request, if it is known.
     fn along(&mut self, taken: u64) -> Option<u64> {
         let lag = self.parts.along_lags.at(unit(self.parts.stream.next_u64())) as u64;
         let slot = self.ring.end(lag.max(1))?;
@@ -273,7 +276,7 @@ impl Direction {
         })
     }
 
-    /// Whether `place` is one of those that it asks for.
+    /// Returns whether this kind may use `place`.
     fn owns(&self, place: u64) -> bool {
         let within = |ranges: &[(u64, u64); 2]| {
             ranges.iter().any(|(first, end)| (*first..*end).contains(&place))
@@ -281,7 +284,7 @@ impl Direction {
         self.parts.own.as_ref().is_none_or(within)
     }
 
-    /// New places after new ones and known after known ones, or what a draw says.
+    /// Keeps to new places after new ones and to known places after known ones, or draws again.
     fn stay_or_turn(&mut self, needed: f64) {
         let stay = match self.way {
             Way::New if self.parts.cold.left > 0 => self.parts.new_run,
@@ -297,7 +300,7 @@ impl Direction {
         }
     }
 
-    /// Draws what this request does, so that the sweeps end with the last of `needed` sectors.
+    /// Draws the kind of the next place. The sweeps end with the last of `needed` sectors.
     fn turn(&mut self, needed: f64) {
         let aligned = self.parts.align > 1;
         let mut word = unit(self.parts.stream.next_u64()) * needed;
@@ -315,7 +318,7 @@ impl Direction {
         self.turn_known();
     }
 
-    /// Draws which known place this request asks for.
+    /// Draws which known place the request uses.
     fn turn_known(&mut self) {
         if self.parts.along > 0.0 && unit(self.parts.stream.next_u64()) < self.parts.along {
             self.way = Way::Along;
@@ -324,7 +327,7 @@ impl Direction {
         self.turn_back();
     }
 
-    /// Draws which known place this request returns to, other than behind an earlier one.
+    /// Draws a recent or a hot place, but none behind an earlier request.
     fn turn_back(&mut self) {
         if self.parts.hot.is_some() && unit(self.parts.stream.next_u64()) >= self.parts.again {
             self.way = Way::Hot;
@@ -335,7 +338,7 @@ impl Direction {
         self.way = Way::Back { lag: lag.max(1), across };
     }
 
-    /// A place when there is nothing to return to yet.
+    /// Returns a place if there is nothing to return to yet.
     fn elsewhere(&mut self, taken: u64) -> u64 {
         if self.parts.cold.left == 0 || self.parts.only_hot {
             self.way = Way::Hot;

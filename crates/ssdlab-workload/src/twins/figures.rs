@@ -1,4 +1,4 @@
-//! From the figures that sources give to the numbers that a generator needs.
+//! Turns the statistics that sources give into the numbers that a generator needs.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
@@ -6,13 +6,14 @@ use ssdlab_base::{Bytes, Fault, Nanos};
 
 use super::shape::Shape;
 
-/// A value and where it stands, "assumed" if nowhere.
+/// A value and its source, which is "assumed" if no source gives it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure<T>(pub T, pub String);
 
 macro_rules! targets {
     ($($(#[doc = $doc:literal])* $name:ident: $type:ty,)*) => {
-        /// What sources say of a whole trace; what they do not say is absent.
+        /// The statistics of a whole trace from its sources. A statistic that no source gives is
+        /// absent.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct Targets {
@@ -20,7 +21,7 @@ macro_rules! targets {
         }
 
         impl Targets {
-            /// Every figure that is given: its name, its value as written, its source.
+            /// Returns every statistic that is present: its name, its value as written, its source.
             pub fn list(&self) -> Vec<(&'static str, String, &str)> {
                 let mut list = Vec::new();
                 $(if let Some(Figure(value, source)) = &self.$name {
@@ -29,12 +30,12 @@ macro_rules! targets {
                 list
             }
 
-            /// These, and from `base` what is absent here.
+            /// Completes these targets with those of `base`.
             pub(super) fn over(self, base: &Targets) -> Targets {
                 Targets { $($name: self.$name.or_else(|| base.$name.clone()),)* }
             }
 
-            /// The keys of the sources, replaced by what they stand for.
+            /// Replaces the keys of the sources by their full names.
             pub(super) fn name_sources(
                 &mut self,
                 name: impl Fn(&str) -> Option<String>,
@@ -80,31 +81,31 @@ targets! {
     span: Nanos,
 }
 
-/// The figures of a twin, complete: given, derived, or assumed.
+/// The complete statistics of a twin: given, derived or assumed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// Requests.
+    /// The number of requests.
     pub requests: u64,
-    /// Reads among them.
+    /// The number of reads among them.
     pub reads: u64,
-    /// Mean size of reads, bytes.
+    /// Mean size of reads, in bytes.
     pub mean_read: f64,
-    /// Mean size of writes, bytes.
+    /// Mean size of writes, in bytes.
     pub mean_write: f64,
-    /// Bytes of all pages that are asked for.
+    /// Bytes of all pages that are read or written.
     pub footprint: f64,
-    /// Bytes of all pages that are read, if a source says.
+    /// Bytes of all pages that are read, if a source gives it.
     pub read_set: Option<f64>,
-    /// Pages that are read three times or more, over the footprint, if a source says.
+    /// Pages that are read three times or more, divided by the footprint, if a source gives it.
     pub read_hot: Option<f64>,
-    /// Share of the writes that are larger than a page of 8 KiB, if a source says.
+    /// Share of the writes that are larger than a page of 8 KiB, if a source gives it.
     pub large_writes: Option<f64>,
-    /// Nanoseconds from the first request to the last.
+    /// Time from the first request to the last, in nanoseconds.
     pub span: f64,
 }
 
 impl Figures {
-    /// What `targets` give, and what follows from it.
+    /// Returns the statistics of `targets` and those that follow from them.
     pub(super) fn new(targets: &Targets, shape: &Shape) -> Result<Figures, Fault> {
         let bytes = |figure: &Option<Figure<Bytes>>| {
             figure.as_ref().map(|Figure(bytes, _)| bytes.get() as f64)
@@ -152,7 +153,7 @@ impl Figures {
         })
     }
 
-    /// The same in `requests` requests: span, footprint and read set in proportion.
+    /// Scales to `requests` requests: span, footprint and read set in proportion.
     pub(super) fn scaled(self, requests: u64) -> Figures {
         let part = requests as f64 / self.requests as f64;
         Figures {
@@ -165,7 +166,7 @@ impl Figures {
         }
     }
 
-    /// Those of several workloads that run at once.
+    /// Returns the statistics of several workloads that run at once.
     pub(super) fn together(all: impl Iterator<Item = Figures>) -> Figures {
         let none = Figures {
             requests: 0,
@@ -192,19 +193,20 @@ impl Figures {
         })
     }
 
-    /// Writes among the requests.
+    /// Returns the number of writes.
     pub fn writes(&self) -> u64 {
         self.requests - self.reads
     }
 
-    /// Share of the requests that are reads.
+    /// Returns the share of the requests that are reads.
     pub fn read_ratio(&self) -> f64 {
         self.reads as f64 / self.requests as f64
     }
 }
 
-/// Mean sizes of reads and writes: given, or from the mean of all and one of the two or their
-/// ratio, 1 if it is not given.
+/// Returns the mean sizes of reads and writes. A missing mean follows from the mean of all requests
+/// and the other mean. If both are missing, their ratio replaces the other mean; it is 1 by
+/// default.
 fn means(
     targets: &Targets,
     ratio: f64,

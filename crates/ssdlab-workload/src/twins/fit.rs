@@ -1,4 +1,4 @@
-//! A shape from a piece of a real trace.
+//! Fits a shape to an excerpt of a real trace.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,32 +14,32 @@ use crate::record::{Op, Record};
 
 /// Sectors of a page of 4 KiB.
 const PAGE: u64 = 4096 / SECTOR_BYTES;
-/// Sizes that a fit keeps; rarer ones are taken for the next larger that is kept.
+/// The number of sizes that a fit keeps. It replaces a rarer size by the next larger one kept.
 const SIZES: usize = 24;
-/// Of what requests move, the most that a fit takes for new.
+/// The largest share of the moved bytes that a fit counts as new.
 const MOST_NEW: f64 = 0.85;
-/// The largest extent, and so the largest size, that a fit makes.
+/// The largest extent, and so the largest request size, that a fit produces.
 const EXTENT_MOST: u64 = 1 << 20;
 
-/// What is not read off the trace, but tried: see [`fit`].
+/// Parameters that the trace does not show, so they are tried: see [`fit`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
-    /// A place last asked for longer ago than so many requests of its kind belongs to the hot
-    /// set; one asked for sooner is returned to.
+    /// The limit between near and far returns, in requests of the same kind. A place last used
+    /// longer ago belongs to the hot set; a nearer one is returned to.
     pub near: u64,
     /// The exponent of Zipf's law within the hot set.
     pub theta: f64,
     /// A factor on how often a request returns as far back as the one before it.
     pub follow: f64,
-    /// Whether requests go on behind earlier ones through known places; if not, they return to
-    /// each by itself.
+    /// Whether requests continue behind earlier ones through known places. If not, they return to
+    /// each place separately.
     pub along: bool,
-    /// Whether places are told apart by how often they were returned to.
+    /// Whether places are classed by their number of returns.
     pub regulars: bool,
 }
 
 impl Trial {
-    /// All that are tried.
+    /// Returns all trials.
     pub fn all() -> Vec<Trial> {
         let mut all = Vec::new();
         for near in [32, 256, 2048, 60_000] {
@@ -56,10 +56,10 @@ impl Trial {
     }
 }
 
-/// The statistics of `records` as targets, and a shape under which a twin does as they do.
+/// Returns the statistics of `records` as targets, and a shape for a twin of them.
 ///
-/// Gaps, sizes, the order of reads and writes and the lags of returns are theirs; what the model
-/// has besides is tried out by the caller, trial by trial.
+/// Gaps, sizes, the order of reads and writes, and the lags of returns come from the records. The
+/// caller tries the other parameters of the model, trial by trial.
 pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
     let mut measure = Measure::default();
     measure.take(records);
@@ -108,7 +108,7 @@ fn targets(measured: &Measured, source: &str) -> Targets {
         Some(Figure(value, source.to_owned()))
     }
     let bytes = |value: f64| figure(Bytes::new(value.round() as u64), source);
-    // A generator has to return somewhere: of the pages that are asked for, not all can be new.
+    // A generator must return to some places, so not all touched pages can be new.
     let moved = |mean: f64, count: u64| mean.max(4096.0) * count as f64;
     let read = moved(measured.mean_read, measured.reads);
     let all = read + moved(measured.mean_write, measured.requests - measured.reads);
@@ -127,7 +127,7 @@ fn targets(measured: &Measured, source: &str) -> Targets {
     }
 }
 
-/// How many short gaps come in a row, before each long one and at the end.
+/// Returns the numbers of short gaps in a row, before each long gap and at the end.
 fn rows(short: impl Iterator<Item = bool>) -> Vec<f64> {
     let mut rows = vec![0.0];
     for short in short {
@@ -139,12 +139,12 @@ fn rows(short: impl Iterator<Item = bool>) -> Vec<f64> {
     rows
 }
 
-/// Persistence of the eighths of these gaps: see [`persistent`].
+/// Returns the persistence of the quantile eighths of these gaps: see [`persistent`].
 fn eighths(gaps: &[f64]) -> (f64, f64, f64) {
     let mut sorted = gaps.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    // The rank of the middle of those that are as long. Of the spread of ranks, 63 of 64 parts are
-    // that of the eighths.
+    // The middle rank of all gaps of this length. The eighths carry 63 of 64 parts of the variance
+    // of the ranks.
     let rank = |gap: &f64| {
         let below = sorted.partition_point(|other| other < gap);
         let upto = sorted.partition_point(|other| other <= gap);
@@ -154,17 +154,18 @@ fn eighths(gaps: &[f64]) -> (f64, f64, f64) {
     if ranks.len() < 64 { (0.0, 0.0, 0.0) } else { persistent(&ranks, 64.0 / 63.0) }
 }
 
-/// Persistence of reads and writes: see [`persistent`].
+/// Returns the persistence of reads and writes: see [`persistent`].
 fn phases(reads: &[bool]) -> (f64, f64, f64) {
     persistent(&reads.iter().map(|read| f64::from(u8::from(*read))).collect::<Vec<f64>>(), 1.0)
 }
 
-/// Lags at which a sequence is looked at.
+/// The lags for the correlations of a sequence.
 const LAGS: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/// The probability of going on as before, the share of the others that are as prevails, and the
-/// probability that it goes on to prevail, whose correlations are nearest to `part` times those of
-/// these values. What chance gives one time in twenty counts as none.
+/// Returns three numbers: the probability that a value repeats the last one, the share of the
+/// others that take the prevailing value, and the probability that it continues to prevail. Chooses
+/// those whose correlations are nearest to `part` times the correlations of `values`. A correlation
+/// that chance gives one time in twenty counts as zero.
 fn persistent(values: &[f64], part: f64) -> (f64, f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let off: Vec<f64> = values.iter().map(|value| value - mean).collect();
@@ -201,15 +202,14 @@ fn persistent(values: &[f64], part: f64) -> (f64, f64, f64) {
     least.1
 }
 
-/// The shares of the returns to places that were returned to so often before, without those at the
-/// end that there are none of.
+/// Returns the shares of the returns by class of their places, without empty classes at the end.
 fn regulars(ways: &Ways) -> Vec<f64> {
     let upto = ways.regulars.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
     let shares = ways.regulars[..upto].iter();
     shares.map(|count| share(*count as f64 / ways.near as f64).get()).collect()
 }
 
-/// The probability of the size before, without a draw, that makes as many neighbours of one size.
+/// Returns the probability to repeat a size without a draw that gives as many equal neighbors.
 fn persistence(sizes: &[u32]) -> f64 {
     let mut counts: BTreeMap<u32, f64> = BTreeMap::new();
     sizes.iter().for_each(|size| *counts.entry(*size).or_default() += 1.0);
@@ -230,30 +230,31 @@ fn extent(records: &[Record]) -> Bytes {
     Bytes::new(largest.clamp(1 << 16, EXTENT_MOST))
 }
 
-/// What became of requests of one kind.
+/// Counts of the requests of one kind by the kind of their place.
 #[derive(Default)]
 struct Ways {
     new: u64,
     near: u64,
     across: u64,
     far: u64,
-    /// Slots that far requests went to.
+    /// The slots of far returns, with their numbers of requests.
     hot: BTreeMap<u64, u64>,
-    /// Requests for known places that began where an earlier one ended.
+    /// Requests for known places that began where an earlier request ended.
     along: u64,
-    /// Of the new ones, those that began where the one before of their kind ended.
+    /// New places that began where the last request of the same kind ended.
     in_order: u64,
-    /// Those that did not go on as the one before: by whether that was for a known place, and
-    /// whether they are.
+    /// Requests that did not continue the one before. The indices are `[last for a known place]`
+    /// and `[this one for a known place]`.
     turns: [[u64; 2]; 2],
-    /// Of the near ones, those that returned as far back as the one before.
+    /// Near returns that went as far back as the request before.
     follow: u64,
-    /// The near ones by how often their place was returned to before.
+    /// Near returns by the class of their place.
     regulars: [u64; REGULARS],
 }
 
 impl Ways {
-    /// The probability of staying with known places, or with new ones, that makes as many stay.
+    /// Returns the probability to stay with known places, or with new ones, that gives as many
+    /// stays.
     fn stays(&self, known: bool) -> Share {
         let turns = self.turns[usize::from(known)];
         let of = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
@@ -267,8 +268,8 @@ impl Ways {
     }
 }
 
-/// The habits of the requests of one kind; the lags of their returns are added to `lags`, of those
-/// that go on from others to `along`.
+/// Returns the habits of one kind of requests. Adds the lags of its returns to `lags`, and those of
+/// the ends that it continues from to `along`.
 fn habits(
     records: &[Record],
     op: Op,
@@ -303,7 +304,7 @@ fn habits(
 }
 
 impl Ways {
-    /// Counts whether a known place came after a known one.
+    /// Counts whether a known place followed a known one.
     fn turn(&mut self, before: Option<bool>, now: bool) {
         if let Some(before) = before {
             self.turns[usize::from(before)][usize::from(now)] += 1;
@@ -320,19 +321,20 @@ fn ways(
 ) -> Ways {
     let near = trial.near;
     let mut ways = Ways::default();
-    // The last request for each page: its kind, and its number among its kind.
+    // The last request for each page: its kind, and its number within its kind.
     let mut last: BTreeMap<u64, (Op, u64)> = BTreeMap::new();
-    // How often requests returned to the places that end in each page.
+    // The number of returns to places that end in each page.
     let mut times: BTreeMap<u64, u64> = BTreeMap::new();
     let mut counts = [0u64; 2];
     let (mut end, mut lag_before, mut known_before) = (u64::MAX, None, None);
-    // Where the last requests of this kind ended behind which known places lie, unless one went on
-    // from there.
+    // The last request ends of this kind that border on known places, unless a later request
+    // continued there.
     let mut ends: VecDeque<Option<u64>> = VecDeque::new();
     for record in records.iter().filter(|record| matches!(record.op, Op::Read | Op::Write)) {
         let first = record.lba / PAGE;
         let upto = (record.lba + u64::from(record.sectors).max(1) - 1) / PAGE;
-        // One that goes on within a page is for a known place only if its last page is.
+        // A request that continues within a page is for a known place only if its last page is
+        // known.
         let known = last.get(&upto).copied();
         let returned = times.entry(upto).or_default();
         let lag = known.map(|(op, index)| (op, counts[usize::from(op == Op::Write)] - index));
@@ -348,8 +350,8 @@ fn ways(
                 Some((_, lag)) if before.is_some() => {
                     ways.along += 1;
                     along.extend(before.map(|place| place as f64 + 1.0));
-                    // One that goes on comes back as late as the one that it goes on from; or it
-                    // goes on within a page, of which that tells nothing.
+                    // A request that continues has the same lag as the one that it continues. A
+                    // request that continues within a page has a lag of 1, which tells nothing.
                     lags.extend((lag > 1 && lag <= near).then_some(lag as f64));
                 }
                 Some((_, lag)) if lag > near => {
@@ -382,7 +384,7 @@ fn ways(
     ways
 }
 
-/// The commonest sizes and the largest, with the weights of all.
+/// Returns the most frequent sizes and the largest one, with the weights of all sizes.
 fn sizes(records: &[Record], op: Op, extent: Bytes) -> Vec<(Bytes, f64)> {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     for record in records.iter().filter(|record| record.op == op && record.sectors > 0) {
@@ -409,7 +411,7 @@ fn share(value: f64) -> Share {
     Share::new((value.clamp(0.0, 1.0) * 1e4).round() / 1e4)
 }
 
-/// The quantiles to six digits.
+/// Rounds the quantiles to six digits.
 fn rounded(quantiles: Quantiles) -> Quantiles {
     let each = |list: Vec<f64>| list.into_iter().map(six_digits).collect();
     Quantiles { steps: each(quantiles.steps), tail: each(quantiles.tail) }

@@ -1,4 +1,4 @@
-//! A twin as a stream of requests.
+//! Generates a twin as a stream of requests.
 
 use rand::Rng;
 use ssdlab_base::rng::{Stream, stream, unit};
@@ -16,14 +16,14 @@ use crate::generate::{Ranks, Scatter};
 use crate::measure::LARGE;
 use crate::record::{Op, Record};
 
-/// Requests of one twin; the same on every machine.
+/// The requests of one twin, identical on every machine.
 pub(super) struct Requests {
     figures: Figures,
     done: u64,
     reads_done: u64,
     now: u64,
     was_read: bool,
-    /// The kind that prevails: whether it is reads.
+    /// The prevailing kind: whether it is reads.
     phase: bool,
     op_run: f64,
     op_phase: f64,
@@ -36,13 +36,13 @@ pub(super) struct Requests {
     extent: u64,
     bits: u32,
     small_in_page: bool,
-    /// The first sector, and the queue.
+    /// The first sector of the twin, and its queue.
     pub(super) first: u64,
     pub(super) queue: u8,
 }
 
 impl Requests {
-    /// The requests that `figures` and `shape` describe. `name` names its chance.
+    /// Returns the requests that `figures` and `shape` describe; `name` names their random streams.
     pub(super) fn new(
         figures: &Figures,
         shape: &Shape,
@@ -89,18 +89,18 @@ impl Requests {
         })
     }
 
-    /// Sectors from its first to the end of its footprint.
+    /// Returns the sectors from the twin's first one to the end of its footprint.
     pub(super) fn sectors(figures: &Figures, shape: &Shape) -> u64 {
         let (extents, extent) = Layout::extents(figures, shape);
         extents * extent
     }
 
-    /// Requests still to come.
+    /// Returns the number of requests left.
     pub(super) fn left(&self) -> u64 {
         self.figures.requests - self.done
     }
 
-    /// The next request. There must be one.
+    /// Returns the next request. At least one must be left.
     pub(super) fn next(&mut self) -> Record {
         let at = Nanos::from_ns(self.now);
         let reads_left = self.figures.reads - self.reads_done;
@@ -114,7 +114,8 @@ impl Requests {
         self.done += 1;
         self.now += self.clock.next_gap();
         let extent = self.scatter.place(place >> self.bits) << self.bits;
-        // None goes over its extent's end: a return may be longer than what it returns to.
+        // No request crosses the end of its extent: a return may be longer than the first use of
+        // its place.
         let within = (place & (self.extent - 1)).min(self.extent - u64::from(sectors));
         let within = match op {
             Op::Write if self.small_in_page => within - over_page(within, u64::from(sectors)),
@@ -123,7 +124,7 @@ impl Requests {
         Record { at, lba: self.first + extent + within, sectors, op, queue: self.queue, hint: 0 }
     }
 
-    /// A read or a write, so that in the end there are as many of each as there are to be.
+    /// Draws a read or a write, so that the final counts match the targets.
     fn op(&mut self, reads_left: u64, left: u64) -> Op {
         let mut draw = || unit(self.ops.next_u64());
         if self.op_phase > 0.0 && draw() >= self.op_phase_run {
@@ -144,17 +145,17 @@ impl Requests {
     }
 }
 
-/// By how many sectors a write that fits into a page of [`LARGE`] bytes goes over one's end.
+/// Returns by how many sectors a write that fits into a page of [`LARGE`] bytes crosses a page end.
 fn over_page(first: u64, sectors: u64) -> u64 {
     const PAGE: u64 = LARGE / SECTOR_BYTES;
     if sectors > PAGE { 0 } else { (first % PAGE + sectors).saturating_sub(PAGE) }
 }
 
-/// Sizes of one kind of requests.
+/// The sizes of one kind of requests.
 struct Plan<'a> {
     habits: &'a Habits,
     mix: Mix,
-    /// Mean sectors that a request takes of a sweep.
+    /// Mean sectors of a sweep that a request consumes.
     taken: f64,
 }
 
@@ -176,14 +177,15 @@ impl Plan<'_> {
         let taken = |(size, p): &(Bytes, f64)| size.get().next_multiple_of(align) as f64 * p;
         let mut taken = mix.iter().map(taken).sum::<f64>() / SECTOR_BYTES as f64;
         if align == SECTOR_BYTES {
-            // A run begins anywhere in a page and leaves the rest of its last: a page in all.
+            // A run begins anywhere in a page and leaves the rest of its last page: one page in
+            // total.
             taken += 7.0 * (1.0 - habits.run.get());
         }
         Ok(Plan { habits, mix, taken })
     }
 }
 
-/// One kind of requests with its ranges of the footprint.
+/// Returns one kind of requests with its ranges of the footprint.
 fn direction(
     shape: &Shape,
     plan: &Plan<'_>,
@@ -211,7 +213,8 @@ fn direction(
         sizes: Sizes::new(&tilt::choices(&plan.mix), shape.extent, sizes)?,
         mean_taken: plan.taken,
         cold: if ranges.cold.0 == ranges.cold.1 {
-            // Nothing new is asked for: where there is nothing to return to, all is looked at.
+            // There are no new places. Without a place to return to, requests sweep the whole
+            // footprint.
             sweep((0, layout.extents), 0)
         } else {
             sweep(ranges.cold, 1)
@@ -224,7 +227,7 @@ fn direction(
         again: habits.again_drawn(),
         new_run: habits.new_run.get(),
         known_run: if only_hot { 0.0 } else { habits.known_run.get() },
-        // Where only hot places are asked for again, going on would lead out of them.
+        // If only hot places are used again, a continuation would leave them.
         along: if only_hot { 0.0 } else { habits.along_drawn() },
         along_lags: shape.along_lags.clone(),
         size_run: habits.size_run.get(),
@@ -241,7 +244,7 @@ fn direction(
     }))
 }
 
-/// The sums of these shares up to each, the last of them 1.
+/// Returns the cumulative sums of these shares, scaled so that the last is 1.
 fn upto(shares: &[f64]) -> Vec<f64> {
     let all: f64 = shares.iter().sum();
     let mut sum = 0.0;

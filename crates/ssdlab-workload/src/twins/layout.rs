@@ -1,4 +1,4 @@
-//! How a footprint is shared out: hot sets first, then what is asked for in sweeps.
+//! Divides a footprint: the hot sets first, then the ranges of the sweeps.
 
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
@@ -7,38 +7,38 @@ use super::figures::Figures;
 use super::shape::{Habits, Shape};
 use crate::measure::READ_HOT;
 
-/// Ranges of one kind of requests, in extents.
+/// The ranges of one kind of requests, in extents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ranges {
     pub(super) hot: (u64, u64),
     pub(super) cold: (u64, u64),
-    /// How often all of the hot set is asked for, at the least.
+    /// The least number of times that requests cover the complete hot set.
     pub(super) visits: u64,
 }
 
 /// The footprint of a twin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Layout {
-    /// All extents, and sectors of one.
+    /// The number of extents, and the sectors in one.
     pub(super) extents: u64,
     pub(super) extent: u64,
     pub(super) read: Ranges,
     pub(super) write: Ranges,
 }
 
-/// Of what a kind of requests moves, the most that sweeps may take.
+/// The largest share of the moved sectors of one kind that sweeps may take.
 const MOST_SWEPT: f64 = 0.95;
 
-/// Extents that a footprint is cut into, at the least: a share is then met to 0.2 %.
+/// The least number of extents in a footprint; a share is then met to 0.2 %.
 const EXTENTS: f64 = 256.0;
-/// Extents of a read-hot set whose size a source gives, if they can be so small.
+/// The least number of extents in a read-hot set from a source, if extents can be so small.
 const HOT_EXTENTS: f64 = 64.0;
 /// Sectors of the largest extent: 64 MiB.
 const EXTENT_MOST: u64 = (64 << 20) / SECTOR_BYTES;
 
 impl Layout {
-    /// Extents of the footprint, and sectors of one: as large as they can be, so that few requests
-    /// come to the end of one, but for small requests not so large that few are left.
+    /// Returns the number of extents in the footprint, and the sectors in one. Extents are as large
+    /// as possible, so that few requests reach the end of one, but enough of them must remain.
     pub(super) fn extents(figures: &Figures, shape: &Shape) -> (u64, u64) {
         let sectors = figures.footprint / SECTOR_BYTES as f64;
         let least = shape.extent.get() / SECTOR_BYTES;
@@ -50,7 +50,7 @@ impl Layout {
         (((sectors / extent as f64).round() as u64).max(1), extent)
     }
 
-    /// Extents for all that `figures` say; `read` and `write` in sectors moved.
+    /// Returns the ranges for these statistics; `read` and `write` are sectors moved.
     pub(super) fn new(
         figures: &Figures,
         shape: &Shape,
@@ -63,7 +63,7 @@ impl Layout {
         let (read, write) = (in_extents(read), in_extents(write));
         let hot = |habits: &Habits, moved: f64, visits: f64| {
             let wanted = habits.hot.get() * extents as f64;
-            // A hot set is asked for more than once, or it is none.
+            // A hot set is used more than once, or it is not hot.
             wanted.min(0.5 * moved / visits).round() as u64
         };
         let read_visits = if figures.read_hot.is_some() { READ_HOT } else { 1 };
@@ -116,8 +116,9 @@ impl Layout {
     }
 }
 
-/// Extents that reads and writes sweep over, which together are all `rest`: what is wanted of
-/// each, of writes by what is read, as far as it moves so much.
+/// Divides `rest` extents between the sweeps of reads and writes, which together cover all of it.
+/// Each gets the extents that it wants, up to those that it can move. The extents that writes want
+/// depend on those of the reads.
 fn share_out(
     rest: u64,
     (want_read, can_read): (f64, f64),

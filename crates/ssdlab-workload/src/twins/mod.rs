@@ -1,16 +1,21 @@
-//! Twins: seeded synthetic workloads in place of traces that cannot be shipped.
+//! Twins: seeded synthetic workloads that replace traces which cannot be shipped.
 //!
-//! A twin meets the statistics that are published of a trace (its *targets*, each with its
-//! source) by construction: as many reads and writes, of these mean sizes, on so many pages, in
-//! this time. How requests come and where they go beyond that is its *shape*: fitted on an excerpt
-//! of the real trace where there is one, assumed where there is none. A twin never goes by the
+//! A twin meets the published statistics of a trace (its *targets*, each with its source) by
+//! construction: the counts of reads and writes, their mean sizes, the number of pages, and the
+//! span. Its *shape* decides the other properties of arrivals and addresses. A shape is fitted on
+//! an excerpt of the real trace if there is one, and assumed otherwise. A twin never carries the
 //! name of its trace: its title is "twin of hm_0 (DLV)".
 //!
-//! A new twin is an entry in a `.toml` beside this file. A reading order: `dlv.toml` (what is
-//! written), `catalogue.rs` (how it is read), `figures.rs` (what follows from it), `layout.rs` (how
-//! a footprint is shared out), `direction.rs` (where requests go), `clock.rs` (when they come),
-//! `generator.rs` (all together). `docs/concepts/twins.md` holds targets, achieved figures and
-//! fits.
+//! A new twin is an entry in a `.toml` file beside this one. A reading order:
+//! - `dlv.toml`: the entries,
+//! - `catalogue.rs`: the reader of the entries,
+//! - `figures.rs`: the statistics that follow from them,
+//! - `layout.rs`: the division of a footprint,
+//! - `direction.rs`: the addresses of requests,
+//! - `clock.rs`: the arrival times,
+//! - `generator.rs`: the complete generator.
+//!
+//! `docs/concepts/twins.md` has the targets, the achieved values and the fits.
 
 mod catalogue;
 mod clock;
@@ -36,26 +41,26 @@ use figures::{Figures, Targets};
 use generator::Requests;
 use shape::{Overlap, Shape, check_theta};
 
-/// A synthetic workload in place of a trace.
+/// A synthetic workload that replaces a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twin {
-    /// Its name: the family's and its own, `dlv/hm0`.
+    /// The full name: the family's and its own, `dlv/hm0`.
     pub name: String,
-    /// Whose list of workloads it is on.
+    /// The family of the twin, whose list of workloads contains it.
     pub family: String,
-    /// What it is, as results say it: "twin of hm_0 (DLV)".
+    /// The title in results: "twin of hm_0 (DLV)".
     pub title: String,
     parts: Parts,
 }
 
-/// What a twin consists of.
+/// A single twin, or a mix of several.
 #[derive(Clone, Debug, PartialEq)]
 enum Parts {
     Alone(Box<Alone>),
     Mix(Vec<Twin>),
 }
 
-/// A twin that is no mix.
+/// A twin that is not a mix.
 #[derive(Clone, Debug, PartialEq)]
 struct Alone {
     targets: Targets,
@@ -65,10 +70,10 @@ struct Alone {
 }
 
 impl Twin {
-    /// A twin with these targets and this shape, which is in no catalogue.
+    /// Returns a twin with these targets and this shape, which is in no catalogue.
     ///
     /// # Errors
-    /// When they contradict one another, or something is missing.
+    /// Fails if targets and shape contradict each other, or if something is missing.
     pub fn new(name: &str, targets: Targets, shape: Shape) -> Result<Twin, Fault> {
         shape.check()?;
         let figures = Figures::new(&targets, &shape)?;
@@ -80,7 +85,7 @@ impl Twin {
         Ok(twin)
     }
 
-    /// The twins that run at once, one to a queue; empty if it is not a mix.
+    /// Returns the twins of a mix, one per queue; empty if this is not a mix.
     pub fn members(&self) -> &[Twin] {
         match &self.parts {
             Parts::Alone(_) => &[],
@@ -88,7 +93,7 @@ impl Twin {
         }
     }
 
-    /// What sources say of its trace; nothing of a mix, whose members have theirs.
+    /// Returns the targets of the twin, or `None` for a mix, whose members have their own.
     pub fn targets(&self) -> Option<&Targets> {
         match &self.parts {
             Parts::Alone(alone) => Some(&alone.targets),
@@ -96,7 +101,7 @@ impl Twin {
         }
     }
 
-    /// The numbers that follow from its targets; of a mix, those of its members together.
+    /// Returns the complete statistics of the twin, or for a mix those of all members together.
     pub fn figures(&self) -> Figures {
         match &self.parts {
             Parts::Alone(alone) => alone.figures,
@@ -104,7 +109,7 @@ impl Twin {
         }
     }
 
-    /// Its shape and the shape's name; `None` of a mix.
+    /// Returns the name of the shape and the shape, or `None` for a mix.
     pub fn shape(&self) -> Option<(&str, &Shape)> {
         match &self.parts {
             Parts::Alone(alone) => Some((&alone.shape_name, &alone.shape)),
@@ -112,7 +117,7 @@ impl Twin {
         }
     }
 
-    /// Requests in all.
+    /// Returns the total number of requests.
     pub fn requests(&self) -> u64 {
         match &self.parts {
             Parts::Alone(alone) => alone.figures.requests,
@@ -120,7 +125,7 @@ impl Twin {
         }
     }
 
-    /// Sectors of the addresses that it asks for, from 0 up.
+    /// Returns the number of sectors in its address range, from 0 up.
     pub fn sectors(&self) -> u64 {
         match &self.parts {
             Parts::Alone(alone) => Requests::sectors(&alone.figures, &alone.shape),
@@ -128,13 +133,13 @@ impl Twin {
         }
     }
 
-    /// Its footprint in bytes.
+    /// Returns its footprint in bytes.
     pub fn bytes(&self) -> u64 {
         self.sectors() * SECTOR_BYTES
     }
 
-    /// The same workload, of what it reads so much written, too, as far as its footprint and what
-    /// it moves allow.
+    /// Returns the same workload, in which writes cover this share of the read pages. The footprint
+    /// and the moved bytes limit the share.
     pub fn overlapping(&self, overlap: Share) -> Twin {
         self.reshaped(&|shape| {
             shape.overlap = Overlap { written: overlap, read: overlap };
@@ -142,17 +147,18 @@ impl Twin {
         })
     }
 
-    /// The same workload, whose reads choose among its hot places by Zipf's law with this exponent.
+    /// Returns the same workload, whose reads choose among hot places by Zipf's law with this
+    /// exponent.
     ///
     /// # Errors
-    /// An exponent that is no such one.
+    /// Fails if the exponent is not from 0 to 10.
     pub fn reading_by(&self, theta: f64) -> Result<Twin, Fault> {
         check_theta(theta)
             .map_err(|fault| Fault { what: "workload.read_theta".into(), ..fault })?;
         Ok(self.reshaped(&|shape| shape.read.theta = theta))
     }
 
-    /// The same workload, with each write of up to 8 KiB within a page of 8 KiB, or not.
+    /// Returns the same workload, with each write of up to 8 KiB within a page of 8 KiB, or not.
     pub fn small_in_page(&self, within: bool) -> Twin {
         self.reshaped(&|shape| shape.small_in_page = within)
     }
@@ -171,8 +177,9 @@ impl Twin {
         Twin { parts, ..self.clone() }
     }
 
-    /// The same workload in so many requests: span, footprint and read set in proportion. It ends
-    /// as the whole would, where the first requests of the whole are only its beginning.
+    /// Returns the same workload with `requests` requests: span, footprint and read set in
+    /// proportion. It ends like the whole workload, whereas the first requests of the whole are
+    /// only its beginning.
     pub fn scaled(&self, requests: u64) -> Twin {
         let part = requests as f64 / self.requests() as f64;
         let parts = match &self.parts {
@@ -181,7 +188,8 @@ impl Twin {
                 Parts::Alone(Box::new(Alone { figures, ..(**alone).clone() }))
             }
             Parts::Mix(members) => {
-                // Rounded as a whole: together they are as many as were asked for.
+                // Rounds the cumulative sums, so that the members have `requests` requests
+                // together.
                 let (mut whole, mut shared) = (0, 0);
                 let share = |twin: &Twin| {
                     whole += twin.requests();
@@ -194,10 +202,10 @@ impl Twin {
         Twin { parts, ..self.clone() }
     }
 
-    /// Its requests. Equal seeds give equal requests, on every machine.
+    /// Returns its requests. Equal seeds give equal requests on every machine.
     ///
     /// # Errors
-    /// When its figures contradict one another; of no twin of the catalogue.
+    /// Fails if its statistics contradict each other, which no twin of the catalogue does.
     pub fn source(&self, seed: u64) -> Result<TwinSource, Fault> {
         let mut streams = Vec::new();
         let mut first = 0;
@@ -233,16 +241,17 @@ struct Merged {
 }
 
 impl TwinSource {
-    /// The same requests with latency hints, drawn from these.
+    /// Returns the same requests with latency hints, drawn from `hints`.
     ///
     /// # Errors
-    /// When they are no list of hints.
+    /// Fails if `hints` is not a valid list of hints.
     pub fn with_hints(self, hints: &[u8], seed: u64) -> Result<TwinSource, Fault> {
         let hints = Some(Hints::new(hints, &format!("twin/{}", self.title), seed)?);
         Ok(TwinSource { hints, ..self })
     }
 
-    /// The next request of a mix: the earliest, of the first queue of those that come at once.
+    /// Returns the next request of a mix: the earliest one, or at equal times that of the first
+    /// queue.
     fn earliest(&mut self) -> Option<Record> {
         for stream in &mut self.streams {
             if stream.head.is_none() && stream.rest.left() > 0 {

@@ -1,26 +1,26 @@
-//! A distribution as a table of quantiles: what a fit stores and a generator draws from.
+//! A distribution as a table of quantiles, which a fit stores and a generator draws from.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Fault;
 
-/// A distribution by its quantiles in equal steps of probability, values between them equally
-/// likely. Equal neighbours are a value that occurs often.
+/// A distribution by its quantiles in equal steps of probability. Values within a step are equally
+/// likely. Equal neighbors mean a value that occurs often.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Quantiles {
     /// The quantiles, from the least value to the largest, in steps of equal probability.
     pub steps: Vec<f64>,
-    /// The last step once more, in steps of equal probability of its own; empty for none.
+    /// The last step, again in steps of equal probability; empty if it is not divided.
     #[serde(default)]
     pub tail: Vec<f64>,
 }
 
-/// Steps that a fit makes, and steps within the last of them.
+/// The number of steps that a fit makes, and of steps within the last one.
 const STEPS: usize = 40;
 const TAIL_STEPS: usize = 20;
 
 impl Quantiles {
-    /// Refuses a table that is no distribution of spans.
+    /// Refuses a table that is not a distribution of values from 0 up.
     pub(crate) fn check(&self, what: &str) -> Result<(), Fault> {
         let rising = |list: &[f64]| list.is_sorted() && list.iter().all(|value| value.is_finite());
         let fits = self.tail.is_empty()
@@ -38,7 +38,7 @@ impl Quantiles {
         }
     }
 
-    /// The quantiles of a sample, sorted or not; of an empty one, of the value 0.
+    /// Returns the quantiles of a sample in any order; those of the value 0 if it is empty.
     pub fn of(sample: &mut [f64]) -> Quantiles {
         sample.sort_unstable_by(f64::total_cmp);
         let at = |share: f64| match sample.len() {
@@ -55,7 +55,7 @@ impl Quantiles {
         Quantiles { steps, tail: (0..=TAIL_STEPS).map(|step| at(tail(step))).collect() }
     }
 
-    /// The quantile of `share`, from 0 to below 1.
+    /// Returns the quantile of `share`, from 0 to below 1.
     pub(crate) fn at(&self, share: f64) -> f64 {
         let last = self.steps.len() - 2;
         let place = share * (last + 1) as f64;
@@ -67,7 +67,7 @@ impl Quantiles {
         self.steps[step] + part * (self.steps[step + 1] - self.steps[step])
     }
 
-    /// What the first `split` steps and the others add to the mean.
+    /// Returns the contributions to the mean of the first `split` steps and of the others.
     pub(crate) fn parts_of_mean(&self, split: usize) -> (f64, f64) {
         let middle = |pair: &[f64]| 0.5 * (pair[0] + pair[1]);
         let whole =
@@ -81,20 +81,20 @@ impl Quantiles {
         (sum(&steps[..split]), sum(&steps[split..]))
     }
 
-    /// Steps, from the first, that do not reach above `value`: not none, and not all.
+    /// Returns the number of first steps that do not exceed `value`: at least one, and not all.
     pub(crate) fn steps_below(&self, value: f64) -> usize {
         let count = self.steps.len() - 1;
         let below = self.steps[1..].iter().take_while(|upto| **upto <= value).count();
         below.clamp(1, (count - 1).max(1))
     }
 
-    /// How many steps there are.
+    /// Returns the number of steps.
     pub(crate) fn count(&self) -> usize {
         self.steps.len() - 1
     }
 }
 
-/// The value at a part of a table with equal steps.
+/// Returns the value at a fraction of a table with equal steps.
 fn between(list: &[f64], part: f64) -> f64 {
     let place = part * (list.len() - 1) as f64;
     let step = (place as usize).min(list.len() - 2);

@@ -1,4 +1,5 @@
-//! How a twin's requests come and where they go: what statistics of whole traces do not say.
+//! The shape of a twin: the properties of arrivals and addresses that statistics of whole traces do
+//! not give.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
@@ -11,50 +12,50 @@ use super::quantiles::Quantiles;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Where its values come from: "assumed", or what they were fitted on.
+    /// The source of its values: "assumed", or the trace on which they were fitted.
     pub source: String,
-    /// Times between requests, in microseconds. Gaps longer than the mean are stretched until
-    /// the span is met; the shorter ones, within bursts, are left as they are.
+    /// Times between requests, in microseconds. The generator stretches gaps longer than the mean
+    /// until the span is met. It leaves the shorter gaps, within bursts, unchanged.
     pub gaps_us: Quantiles,
-    /// How many short gaps come in a row, between one long gap and the next. Only their spread
-    /// counts: how many there are in all follows from the gaps.
+    /// The number of short gaps in a row between two long gaps. Only the spread of these values
+    /// counts; the total number of short gaps follows from `gaps_us`.
     pub bursts: Quantiles,
-    /// Probability that a short gap is in the same eighth of them as the short gap before it,
-    /// without a draw: the tightest bursts lie within bursts.
+    /// Probability that a short gap keeps the quantile eighth of the short gap before it, without a
+    /// draw. The tightest bursts lie within bursts.
     #[serde(default)]
     pub gap_run: Share,
-    /// Share of the other short gaps that are in the eighth that prevails for the time being.
+    /// Share of the other short gaps that are in the prevailing eighth.
     #[serde(default)]
     pub gap_phase: Share,
-    /// Probability that it goes on to prevail after a short gap, without a draw.
+    /// Probability that an eighth continues to prevail after a short gap, without a draw.
     #[serde(default)]
     pub gap_phase_run: Share,
-    /// Probability that a request is of the kind of the one before it, read or write, without a
+    /// Probability that a request has the same kind, read or write, as the one before it, without a
     /// draw.
     pub op_run: Share,
-    /// Share of the other requests that are of the kind that prevails for the time being.
+    /// Share of the other requests that have the prevailing kind.
     #[serde(default)]
     pub op_phase: Share,
-    /// Probability that it goes on to prevail after a request, without a draw.
+    /// Probability that a kind continues to prevail after a request, without a draw.
     #[serde(default)]
     pub op_phase_run: Share,
-    /// How many requests of its kind ago the place was last asked for that a request returns to.
+    /// Lags of returns: the number of requests of the same kind since the place was last used.
     pub lags: Quantiles,
-    /// Of the ends of earlier requests of its kind behind which known places lie, the how manieth
-    /// it is that a request goes on from, the last being 1: see [`Habits::along`].
+    /// Lags of continuations. They count the ends of earlier requests of the same kind that border
+    /// on known places; the last end is 1. See [`Habits::along`].
     #[serde(default = "last")]
     pub along_lags: Quantiles,
-    /// What addresses are multiples of.
+    /// The alignment of addresses.
     pub align: Bytes,
-    /// Runs of addresses that stay together are shuffled over the footprint; this is the least of
-    /// them, a power of two, and the largest request.
+    /// The least size of an extent, a power of two, and the largest request. Extents are runs of
+    /// addresses that stay together when they are shuffled over the footprint.
     pub extent: Bytes,
-    /// Requests of this size or more go through the footprint in order, again and again, as the
-    /// compaction of a log-structured store does; none if absent.
+    /// Requests of at least this size go through the footprint in order, again and again, like the
+    /// compaction of a log-structured store. Absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_order: Option<Bytes>,
-    /// Whether hot places begin at any sector, each at one of its own, instead of where slots of
-    /// the mean size do.
+    /// Whether each hot place begins at its own arbitrary sector, instead of the start of a slot of
+    /// the mean size.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hot_anywhere: bool,
     /// Whether each write of up to 8 KiB lies within a page of 8 KiB.
@@ -62,27 +63,27 @@ pub struct Shape {
     pub small_in_page: bool,
     /// Share of the smaller of the two hot sets that belongs to both.
     pub shared: Share,
-    /// The footprint over all bytes that are moved, where no source gives a footprint.
+    /// The footprint divided by all bytes moved, if no source gives a footprint.
     pub new: Share,
-    /// Of what is read, the share that is written, too, where writes have no `reach` of their own.
+    /// The share of the read pages that are also written, if writes have no `reach`.
     #[serde(default)]
     pub overlap: Overlap,
-    /// Reads.
+    /// The habits of reads.
     pub read: Habits,
-    /// Writes.
+    /// The habits of writes.
     pub write: Habits,
 }
 
-/// Of the pages that are read, the share that is written at some time, too.
+/// The share of the read pages that are also written at some time.
 ///
-/// The default is the median of 106 virtual machines' weeks (CloudPhysics, statistics of whole
-/// traces), of the 53 that mostly write and of the 53 that mostly read.
+/// The defaults are medians over one week of 106 virtual machines (CloudPhysics, statistics of
+/// whole traces): of the 53 that mostly write, and of the 53 that mostly read.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overlap {
-    /// Where most requests are writes.
+    /// The share in workloads that mostly write.
     pub written: Share,
-    /// Where most are reads.
+    /// The share in workloads that mostly read.
     pub read: Share,
 }
 
@@ -92,61 +93,65 @@ impl Default for Overlap {
     }
 }
 
-/// The request before.
+/// Returns the default of `along_lags`: the last end.
 fn last() -> Quantiles {
     Quantiles { steps: vec![1.0, 1.0], tail: Vec::new() }
 }
 
-/// Where requests of one kind go.
+/// The addresses of one kind of requests.
 ///
-/// A request goes on as the one before it of its kind, or a draw decides: it asks for new places
-/// (as often as the footprint needs), goes on behind an earlier one through places known before,
-/// returns to a recent place, or goes to the hot set.
+/// A request continues the one before it of its kind, or a draw decides. A draw has four outcomes:
+/// - the request uses new places, as often as the footprint needs,
+/// - it continues behind an earlier request through known places,
+/// - it returns to a recent place,
+/// - it goes to the hot set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Habits {
-    /// Probability that a request for new places goes on where the one before it ended.
+    /// Probability that a request for new places begins where the one before it ended.
     pub run: Share,
-    /// Probability that a request returns as many requests back as the one before it did: what
-    /// was asked for in a row is asked for in a row again.
+    /// Probability that a request returns as many requests back as the one before it. Sequences of
+    /// requests are then repeated as sequences.
     pub follow: Share,
-    /// Probability that one that does not go on after one for new places asks for new places
-    /// without a draw, and the same for known places: scans and returns stay together.
+    /// Probability that a request uses new places without a draw, if the one before it did and the
+    /// request does not continue it. Scans and returns then stay together.
     #[serde(default)]
     pub new_run: Share,
-    /// See `new_run`.
+    /// The same as `new_run`, for known places.
     #[serde(default)]
     pub known_run: Share,
-    /// Of the requests for places known before, the share that begins where an earlier one ended.
+    /// Of the requests for known places, the share that begins where an earlier request ended.
     #[serde(default)]
     pub along: Share,
-    /// Of the other requests for places known before, the share that returns to a recent place;
-    /// the rest goes to the hot set.
+    /// Of the other requests for known places, the share that returns to a recent place. The others
+    /// go to the hot set.
     pub again: Share,
     /// Of the returns, the share that goes to places of the other kind of requests.
     pub across: Share,
-    /// Of the returns, the shares that go to places returned to never before, once, 2 or 3 times, 4
-    /// to 7 and so on: few places are asked for again and again, many once more. Empty: to
-    /// whichever place lies there.
+    /// Of the returns, the shares to places with 0, 1, 2 to 3, 4 to 7 and so on earlier returns. In
+    /// traces, few places are used many times, and many places once more. If empty, returns ignore
+    /// the number of earlier returns.
     #[serde(default)]
     pub regulars: Vec<f64>,
     /// The hot set's share of the footprint.
     pub hot: Share,
     /// The exponent of Zipf's law within the hot set.
     pub theta: f64,
-    /// Share of the rest of the footprint that these requests cover. If absent, which only that of
-    /// writes may be, [`Shape::overlap`] says so, and returns across stay within it.
+    /// Share of the rest of the footprint that these requests cover. Only writes may omit it.
+    /// [`Shape::overlap`] then gives their share, and returns to places of the other kind stay
+    /// within it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Share>,
-    /// Probability that a request is of the size of the one before it, without a draw.
+    /// Probability that a request has the same size as the one before it, without a draw.
     #[serde(default)]
     pub size_run: Share,
-    /// Sizes of requests and their weights, which are tilted until the mean size is met.
+    /// Sizes of requests and their weights. The generator tilts the weights until the mean size is
+    /// met.
     pub sizes: Vec<(Bytes, f64)>,
 }
 
 impl Shape {
-    /// Refuses what no workload can be made of.
+    /// Refuses a shape that no workload can have.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         self.gaps_us.check("gaps_us")?;
         self.bursts.check("bursts")?;
@@ -178,7 +183,7 @@ impl Shape {
     }
 }
 
-/// Refuses exponents of Zipf's law that no hot set has.
+/// Refuses an exponent of Zipf's law outside 0 to 10.
 pub(super) fn check_theta(theta: f64) -> Result<(), Fault> {
     if (0.0..=10.0).contains(&theta) {
         Ok(())
@@ -188,14 +193,15 @@ pub(super) fn check_theta(theta: f64) -> Result<(), Fault> {
 }
 
 impl Habits {
-    /// How often a draw says to return, so that with those that follow it is `again`.
+    /// Returns how often a draw must choose a return, so that returns with their followers are
+    /// `again`.
     pub(super) fn again_drawn(&self) -> f64 {
         let drawn = self.again.get() * (1.0 - self.follow.get());
         drawn / (drawn + 1.0 - self.again.get()).max(1e-9)
     }
 
-    /// How often a draw says to go on behind an earlier request, so that in the end `along` of
-    /// those for known places do.
+    /// Returns how often a draw must choose a continuation, so that `along` of the requests for
+    /// known places are continuations.
     pub(super) fn along_drawn(&self) -> f64 {
         let again = self.again_drawn();
         let others = again / (1.0 - self.follow.get()).max(1e-3) + 1.0 - again;

@@ -1,16 +1,16 @@
-//! Places asked for one after the other, each as often as any other: what covers a footprint.
+//! Sweeps cover a range with requests: each place is used equally often.
 
 use rand::Rng;
 use ssdlab_base::rng::{Stream, below};
 
-/// Sequential walks over parts of a range, all of them together a number of times over it.
+/// Sequential walks over parts of a range. Together they cover it a given number of times.
 pub(super) struct Sweep {
     walks: Vec<Walk>,
-    /// The walk that goes on.
+    /// The index of the current walk.
     current: usize,
-    /// Sectors still to be asked for.
+    /// Sectors still to cover.
     pub(super) left: u64,
-    /// Sectors of an extent, a power of two.
+    /// Sectors in an extent, a power of two.
     extent: u64,
 }
 
@@ -23,11 +23,11 @@ struct Walk {
 
 /// Sectors of a page of 4 KiB.
 const PAGE: u64 = 8;
-/// Walks at a time.
+/// The number of walks.
 const WALKS: u64 = 16;
 
 impl Sweep {
-    /// Over the extents from `first` to before `end`, `passes` times.
+    /// Returns a sweep over the extents from `first` to before `end`, `passes` times.
     pub(super) fn new(first: u64, end: u64, passes: u64, extent: u64) -> Sweep {
         let (count, walks) = (end - first, WALKS.min(end - first));
         let border = |walk: u64| (first + count * walk / walks.max(1)) * extent;
@@ -39,8 +39,8 @@ impl Sweep {
         Sweep { walks: (0..walks).map(walk).collect(), current: 0, left, extent }
     }
 
-    /// Leaves the walk for another one that is not over, at a page that was not asked for; at its
-    /// beginning, or, if requests are not `aligned` to pages, at any sector of it.
+    /// Switches to another unfinished walk, at a page that was not used yet. Starts at the
+    /// beginning of the page, or at any of its sectors if requests are not `aligned` to pages.
     pub(super) fn turn(&mut self, stream: &mut Stream, aligned: bool) {
         let count = self.walks.len();
         let start = below(stream.next_u64(), count as u64) as usize;
@@ -59,14 +59,15 @@ impl Sweep {
         }
     }
 
-    /// Whether the page of this sector was asked for, by its walk, or is none of its own.
+    /// Returns whether the walk has used the page of this sector, or no walk covers the sector.
     pub(super) fn knows(&self, sector: u64) -> bool {
         let page = sector / PAGE * PAGE;
         let walk = self.walks.iter().find(|walk| (walk.first..walk.end).contains(&sector));
         walk.is_none_or(|walk| walk.left == 0 || page < walk.at)
     }
 
-    /// The next place, in sectors, for a request of `length`; none goes over an extent's end.
+    /// Returns the next place, in sectors, for a request of `length`. No request crosses the end of
+    /// an extent.
     pub(super) fn next(&mut self, length: u64) -> u64 {
         let walk = &mut self.walks[self.current];
         let room = self.extent - (walk.at & (self.extent - 1));

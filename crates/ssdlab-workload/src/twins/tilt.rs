@@ -1,21 +1,21 @@
-//! A mix of sizes with a given mean, as near as can be to a given mix.
+//! Adjusts a mix of sizes to a given mean, as near as possible to a given mix.
 
 use ssdlab_base::{Bytes, Fault, math};
 
 use crate::generate::config::SizeChoice;
 
-/// The most that weights are stored in: fine enough that rounding leaves the mean alone.
+/// The total of the stored weights: fine enough that rounding does not change the mean.
 const WHOLE: f64 = 1e9;
 
-/// Sizes and the probability of each.
+/// Sizes and their probabilities.
 pub(crate) type Mix = Vec<(Bytes, f64)>;
 
-/// The mix nearest to `base` (in relative entropy) whose mean is `mean` bytes: each weight times
-/// e^(c size), with the c that does it.
+/// Returns the mix nearest to `base` (in relative entropy) whose mean is `mean` bytes. It
+/// multiplies each weight by e^(c size), with the right c.
 pub(crate) fn to_mean(base: &[(Bytes, f64)], mean: f64) -> Result<Mix, Fault> {
     let sizes = || base.iter().map(|(size, _)| size.get() as f64);
     let (least, most) = (sizes().fold(f64::MAX, f64::min), sizes().fold(0.0, f64::max));
-    // A mean of 0 is that of no requests.
+    // A mean of 0 means that there are no requests.
     if mean == 0.0 || (mean - least).abs() < 0.5 && least == most {
         return Ok(tilted(base, 0.0, most));
     }
@@ -36,7 +36,7 @@ pub(crate) fn to_mean(base: &[(Bytes, f64)], mean: f64) -> Result<Mix, Fault> {
     Ok(tilted(base, 0.5 * (low + high), most))
 }
 
-/// As [`to_mean`], with `large` the probability of sizes above `limit`.
+/// Returns a mix like [`to_mean`], in which sizes above `limit` have probability `large`.
 pub(crate) fn to_mean_and_large(
     base: &[(Bytes, f64)],
     mean: f64,
@@ -51,7 +51,8 @@ pub(crate) fn to_mean_and_large(
         let sizes = || mix.iter().map(|(size, _)| size.get() as f64);
         (sizes().fold(f64::MAX, f64::min), sizes().fold(0.0, f64::max))
     };
-    // The small ones as in the base, unless the large ones then could not make up the mean.
+    // The small sizes keep the mean of the base, unless the large sizes could not then give the
+    // total mean.
     let within = |value: f64, (least, most): (f64, f64)| {
         value.clamp(least + 0.02 * (most - least), most - 0.02 * (most - least))
     };
@@ -63,20 +64,20 @@ pub(crate) fn to_mean_and_large(
     Ok(both.chain(part(to_mean(&big, big_mean)?, large)).collect())
 }
 
-/// A mix as a generator takes it.
+/// Returns a mix in the form for a generator.
 pub(crate) fn choices(mix: &Mix) -> Vec<SizeChoice> {
     let weight = |p: f64| (p * WHOLE).round() as u32;
     let each = mix.iter().map(|(size, p)| SizeChoice::new(*size, weight(*p)));
     each.filter(|choice| choice.weight > 0).collect()
 }
 
-/// The mean of a mix, in bytes.
+/// Returns the mean of a mix, in bytes.
 pub(crate) fn mean_of(mix: &Mix) -> f64 {
     mix.iter().map(|(size, p)| size.get() as f64 * p).sum()
 }
 
 fn tilted(base: &[(Bytes, f64)], tilt: f64, most: f64) -> Mix {
-    // Sizes over the largest, and the largest exponent taken out: nothing overflows.
+    // Divide sizes by the largest one, and subtract the largest exponent: nothing overflows.
     let exponent = |size: &Bytes| tilt * (size.get() as f64 / most);
     let peak = base.iter().map(|(size, _)| exponent(size)).fold(f64::MIN, f64::max);
     let weigh = |(size, weight): &(Bytes, f64)| {

@@ -1,4 +1,4 @@
-//! One test a kind of broken input, with the exact line that a user sees.
+//! One test per kind of broken input, with the exact error line.
 
 use ssdlab_base::Nanos;
 use ssdlab_workload::{Format, Format::*, TraceOptions, Unsorted};

@@ -27,7 +27,7 @@ fn zst(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }
 
-/// A way to compress, and the name of what comes out.
+/// A function that compresses, and the name of its format.
 type Compressor = (fn(&[u8]) -> Vec<u8>, &'static str);
 
 const COMPRESSORS: [Compressor; 3] = [(gzip, "gzip"), (zst, "zstd"), (xz, "xz")];
@@ -39,9 +39,9 @@ fn compressed_files_read_as_plain_ones() {
     for (compress, name) in COMPRESSORS {
         let whole = compress(text.as_bytes());
         let (head, tail) = text.as_bytes().split_at(100_003);
-        // Files glued together are one stream to every decompressor.
+        // Concatenated files are one stream to every decompressor.
         let glued = [compress(head), compress(tail)].concat();
-        // What pzstd begins with: a frame of four bytes to be skipped.
+        // pzstd begins with a skippable frame of four bytes.
         let skip = [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4];
         let skipped = match name {
             "zstd" => [&skip, &whole[..]].concat(),
@@ -58,7 +58,7 @@ fn compressed_files_read_as_plain_ones() {
 #[test]
 fn compressed_binary_records_read_as_plain_ones() {
     let records = fixtures::vscsi(fixtures::vscsi_2);
-    // More than one buffer of records, of a length that divides none.
+    // More than one buffer of records; the record length does not divide the buffer's length.
     let many = records.repeat(3_000);
     let plain = trace(records.clone(), None, &TraceOptions::default());
     assert_eq!(drain(&mut plain.unwrap()).unwrap().len(), 4);
@@ -92,7 +92,7 @@ fn a_compressed_file_cut_short_is_refused_after_what_it_holds() {
 
 #[test]
 fn the_digest_is_of_the_stored_bytes_read_to_the_end_or_not() {
-    // The digest of "abc" as FIPS 180-2 gives it.
+    // The digest of "abc" from FIPS 180-2.
     const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     let folder = std::env::temp_dir().join(format!("ssdlab-digest-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -115,7 +115,7 @@ fn the_digest_is_of_the_stored_bytes_read_to_the_end_or_not() {
         drain(&mut t).unwrap();
         assert_eq!(t.progress(), Some(1.0), "{name}");
         assert_eq!(t.expected(), Some(50_000));
-        // Gone: what is known now comes from reading.
+        // The file is gone, so the digest comes from reading.
         std::fs::remove_file(&path).unwrap();
         assert_eq!(t.sha256().unwrap(), early, "{name}");
     }

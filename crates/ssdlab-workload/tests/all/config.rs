@@ -1,4 +1,4 @@
-//! `[workload]` and trace options as they are written in a config, and what is refused.
+//! `[workload]` and trace options in a config, and the values that are refused.
 
 use ssdlab_base::Nanos;
 use ssdlab_workload::{
@@ -9,7 +9,7 @@ fn config(toml: &str) -> Result<WorkloadConfig, String> {
     toml::from_str(toml).map_err(|error| error.message().to_owned())
 }
 
-/// What the user is told of a config that parses but cannot be.
+/// Returns the error for a config that parses but has an impossible value.
 fn refused(toml: &str) -> String {
     Generator::new(&config(toml).unwrap(), 1).err().expect("a fault").to_string()
 }
@@ -136,7 +136,7 @@ fn values_that_no_workload_can_have_are_refused_by_name() {
     );
 }
 
-/// Every key tells its reader what it means, its default, and where that is from.
+/// Every key documents its meaning, its default and its source.
 #[test]
 fn the_schema_documents_every_key() {
     let schema = schemars::schema_for!(WorkloadConfig).to_value();

@@ -1,8 +1,8 @@
-//! A few hand-written lines in each format, with its quirks.
+//! A few hand-written lines in each format, with its peculiarities.
 
 use ssdlab_workload::{Format, Format::*};
 
-/// A format's lines, and the formats that they fit just as well.
+/// The lines of a format, and the other formats that they fit equally well.
 pub(crate) struct Fixture {
     pub(crate) format: Format,
     pub(crate) bytes: Vec<u8>,
@@ -174,7 +174,7 @@ time_us,dev,op,offset_bytes,size_bytes,resp_us
 2,8:16,T,1048576,4096,1
 ";
 
-/// A record of version 1: length in bytes, command, block, microseconds.
+/// Returns a record of version 1: length in bytes, command, block, microseconds.
 pub(crate) fn vscsi_1(length: u32, command: u16, block: u64, us: u64) -> Vec<u8> {
     let mut record = Vec::new();
     record.extend(0x8000_00f4u32.to_le_bytes());
@@ -187,7 +187,7 @@ pub(crate) fn vscsi_1(length: u32, command: u16, block: u64, us: u64) -> Vec<u8>
     record
 }
 
-/// A record of version 2.
+/// Returns a record of version 2.
 pub(crate) fn vscsi_2(length: u32, command: u16, block: u64, us: u64) -> Vec<u8> {
     let mut record = Vec::new();
     record.extend(command.to_le_bytes());
@@ -201,7 +201,7 @@ pub(crate) fn vscsi_2(length: u32, command: u16, block: u64, us: u64) -> Vec<u8>
     record
 }
 
-/// A read, a write, a command of no interest, a read of nothing, a flush.
+/// Returns records of a write, a read, an unused command, a read of no bytes and a flush.
 pub(crate) fn vscsi(record: fn(u32, u16, u64, u64) -> Vec<u8>) -> Vec<u8> {
     let records = [
         record(512, 0x2a, 42_932_745, 1_000_000_000),
@@ -214,7 +214,7 @@ pub(crate) fn vscsi(record: fn(u32, u16, u64, u64) -> Vec<u8>) -> Vec<u8> {
     records.concat()
 }
 
-/// All fixtures that a stream can hold.
+/// Returns all fixtures that a stream can hold.
 pub(crate) fn all() -> Vec<Fixture> {
     let five = "48513000 0 1302 16 1\n48600000\t3  7 1 0 \n";
     let mut fixtures = vec![

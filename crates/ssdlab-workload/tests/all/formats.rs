@@ -1,4 +1,4 @@
-//! Each format on a few hand-written lines with its quirks, and how formats are told apart.
+//! Tests each format on a few hand-written lines, and the recognition of formats.
 
 use ssdlab_base::Nanos;
 use ssdlab_workload::{By, Format, Op::*, Source, TraceOptions};
@@ -38,7 +38,7 @@ fn header_comments_blank_lines_carriage_returns_and_a_missing_last_end_change_no
 
 #[test]
 fn a_request_that_begins_or_ends_within_a_sector_is_widened_outward() {
-    // Offset and size in bytes; the first sector and how many; whether that is wider.
+    // Offset and size in bytes; the first sector and the number of sectors; whether it was widened.
     let cases = [
         (511, 1, (0, 1), true),
         (512, 511, (1, 1), true),

@@ -1,5 +1,5 @@
-//! The generators against what their configs promise. Bounds are five standard deviations of
-//! what is measured; the seeds are fixed, so that a test that passes goes on passing.
+//! Tests the generators against their configs. Bounds are five standard deviations of the measured
+//! value. The seeds are fixed, so a passing test keeps passing.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ fn config(kind: Kind, requests: u64) -> WorkloadConfig {
     WorkloadConfig { kind, requests, ..WorkloadConfig::default() }
 }
 
-/// Requests of one size, everything else as by default.
+/// Returns a config with requests of one size, and defaults for everything else.
 fn of_one_size(kind: Kind, requests: u64, kib: u64, footprint_kib: u64) -> WorkloadConfig {
     let sizes = vec![SizeChoice::new(Bytes::from_kib(kib), 1)];
     let footprint = Bytes::from_kib(footprint_kib);
@@ -42,7 +42,7 @@ fn generate(config: &WorkloadConfig, seed: u64) -> Vec<Record> {
     records
 }
 
-/// Whether `count` of `trials` is within five deviations of a binomial with this probability.
+/// Checks that `count` of `trials` is within five deviations of a binomial with this probability.
 #[track_caller]
 fn assert_share(count: usize, trials: usize, probability: f64) {
     let trials = trials as f64;
@@ -60,14 +60,14 @@ fn poisson_arrivals_have_the_mean_and_the_spread_of_an_exponential() {
     let gaps = gaps(&generate(&config(Kind::default(), 1_000_001), 1));
     let (n, mean) = (gaps.len() as f64, 200_000.0);
     let measured = gaps.iter().sum::<f64>() / n;
-    // The mean of n exponentials deviates by mean / sqrt(n).
+    // The mean of n exponentials has the deviation mean / sqrt(n).
     assert!((measured - mean).abs() < 5.0 * mean / n.sqrt(), "{measured}");
-    // The second moment of an exponential is 2 mean^2, the fourth 24 mean^4: the mean of n squares
-    // deviates by sqrt((24 - 4) / n) mean^2.
+    // The second moment of an exponential is 2 mean^2, the fourth 24 mean^4. The mean of n squares
+    // has the deviation sqrt((24 - 4) / n) mean^2.
     let squares = gaps.iter().map(|gap| gap * gap).sum::<f64>() / n;
     let deviation = (20.0 / n).sqrt() * mean * mean;
     assert!((squares - 2.0 * mean * mean).abs() < 5.0 * deviation, "{squares}");
-    // Longer than k means: exp(-k).
+    // A gap exceeds k means with probability exp(-k).
     for k in [1.0, 3.0] {
         let longer = gaps.iter().filter(|gap| **gap > k * mean).count();
         assert_share(longer, gaps.len(), ssdlab_base::math::exp(-k));
@@ -170,7 +170,7 @@ fn sequential_requests_follow_one_another_and_begin_anew_at_the_end() {
     }
 }
 
-/// How often each slot of `sectors` sectors is hit, most often first.
+/// Returns the hits of each slot of `sectors` sectors, most hits first.
 fn popularity(records: &[Record], sectors: u64) -> Vec<(u64, usize)> {
     let mut hits = BTreeMap::new();
     records.iter().for_each(|record| *hits.entry(record.lba / sectors).or_insert(0) += 1);
@@ -186,12 +186,12 @@ fn zipf_pages_are_hit_as_the_formula_says_and_scattered() {
     let hits = popularity(&records, 8);
     let weight = |rank: usize| ssdlab_base::math::pow(rank as f64, -theta);
     let all: f64 = (1..=1000).map(weight).sum();
-    // The first ranks are so far apart that order statistics do not blur them.
+    // The first ranks are so far apart that order statistics do not mix them.
     for rank in 1..=10 {
         assert_share(hits[rank - 1].1, records.len(), weight(rank) / all);
     }
-    // Ranks 1 to 10 at independent uniform places: the mean place deviates by sqrt(1/12 / 10) of
-    // the footprint, and no two in order are neighbours all along.
+    // Ranks 1 to 10 are at independent uniform places. Their mean place has the deviation sqrt(1/12
+    // / 10) of the footprint. At most one pair of successive ranks is adjacent.
     let mean = hits[..10].iter().map(|(slot, _)| *slot as f64).sum::<f64>() / 10.0 / 1000.0;
     assert!((mean - 0.5).abs() < 3.0 * (1.0f64 / 120.0).sqrt(), "{mean}");
     let neighbours = hits[..10].windows(2).filter(|w| w[0].0.abs_diff(w[1].0) == 1).count();
@@ -223,7 +223,7 @@ fn the_hot_part_has_its_share_of_the_footprint_and_of_the_requests() {
     });
     let records = generate(&of_one_size(kind, 1_000_000, 4, 4 * 200), 1);
     let hits = popularity(&records, 8);
-    // Each of the 20 hot pages gets 3% of a million requests, each of the 180 cold ones 0.22%.
+    // Each of the 20 hot pages gets 3% of a million requests, and each of the 180 cold ones 0.22%.
     let (hot, cold) = hits.split_at(20);
     assert_eq!(cold.len(), 180);
     assert_share(hot.iter().map(|(_, count)| count).sum(), records.len(), 0.6);
@@ -264,7 +264,7 @@ fn what_is_not_changed_stays_where_it_was() {
     assert!(base != reads && base != quick);
 }
 
-/// A word that any changed bit of any record changes.
+/// Returns a word that changes with every bit of every record.
 fn digest(records: &[Record]) -> u64 {
     records.iter().fold(0, |so_far, record| {
         let op = u64::from(record.op == Op::Read);
@@ -273,8 +273,8 @@ fn digest(records: &[Record]) -> u64 {
     })
 }
 
-/// The same bits on every machine: a change of these numbers changes every result that was ever
-/// obtained with a generator, and must be meant.
+/// The requests have the same bits on every machine. A change of these numbers changes every result
+/// that a generator ever produced, so it must be intended.
 #[test]
 fn the_same_seed_gives_the_same_requests_on_every_machine() {
     let digests: Vec<(&str, u64)> = kinds()

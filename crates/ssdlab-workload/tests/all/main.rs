@@ -1,4 +1,4 @@
-//! What the crate promises, seen from outside.
+//! Tests of the public interface.
 
 mod broken;
 mod compressed;
@@ -26,7 +26,7 @@ use std::io::Cursor;
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_workload::{Format, Op, Record, Source, Trace, TraceOptions};
 
-/// A trace from a literal, called `t`.
+/// Opens a trace from a literal, called `t`.
 fn trace(
     bytes: impl Into<Vec<u8>>,
     format: Option<Format>,
@@ -35,7 +35,7 @@ fn trace(
     Trace::from_reader("t", Cursor::new(bytes.into()), format, options)
 }
 
-/// All records of a source, in batches of `most`, with their lines.
+/// Returns all records of a source, read in batches of `most`, with their lines.
 fn drain_by(
     source: &mut dyn Source,
     most: usize,
@@ -54,7 +54,7 @@ fn drain_by(
     }
 }
 
-/// All records of a source, or its fault.
+/// Returns all records of a source, or its fault.
 fn drain(source: &mut dyn Source) -> Result<Vec<Record>, Fault> {
     match drain_by(source, 1000) {
         (records, _, None) => Ok(records),
@@ -62,23 +62,23 @@ fn drain(source: &mut dyn Source) -> Result<Vec<Record>, Fault> {
     }
 }
 
-/// All records of a literal in a named format.
+/// Returns all records of a literal in a named format.
 fn read(text: &str, format: Format) -> Result<Vec<Record>, Fault> {
     drain(&mut trace(text, Some(format), &TraceOptions::default())?)
 }
 
-/// The one line that a user sees of a literal in a named format.
+/// Returns the error line for a literal in a named format.
 fn fault(text: &str, format: Format) -> String {
     read(text, format).expect_err("a fault").to_string()
 }
 
-/// The names of all formats, as messages list them: so that a new format changes no test.
+/// Returns the names of all formats as messages list them, so that a new format changes no test.
 fn names() -> String {
     let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
     names.join(", ")
 }
 
-/// A record as the readers make it.
+/// Returns a record in the form that readers produce.
 fn record(at_ns: u64, lba: u64, sectors: u32, op: Op) -> Record {
     Record { at: Nanos::from_ns(at_ns), lba, sectors, op, queue: 0, hint: 0 }
 }

@@ -1,4 +1,4 @@
-//! What is measured of a workload, against counting by hand and by the simplest means.
+//! Tests the statistics of a workload against counts by hand and simple algorithms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,16 +31,16 @@ fn a_few_requests_by_hand() {
     // Sectors 100 to 163 are pages 12 to 20.
     assert_eq!((measured.footprint_pages, measured.read_pages, measured.write_pages), (11, 2, 9));
     assert_eq!(measured.end_sector, 164);
-    // Page 1 is read three times; the reads of 8, of 12 and the write of 124 go on.
+    // Page 1 is read three times. The reads at 8 and 12 and the write at 124 are sequential.
     assert_eq!(measured.read_hot, 1.0 / 11.0);
     assert_eq!(measured.sequential, 3.0 / 6.0);
-    // Sectors 100 to 123 and 124 to 163, of pages of 16.
+    // Sectors 100 to 123 and 124 to 163, with 16 sectors per page.
     assert_eq!((measured.large_writes, measured.split_writes), (1.0, 1.0));
-    // Page 1 after pages 12 to 15, then at once; page 15 after page 1.
+    // Page 1 returns after pages 12 to 15, and then at once. Page 15 returns after page 1.
     assert_eq!((measured.first_uses, &measured.reuse[..]), (11, &[1, 1, 0, 1][..]));
     assert_eq!((measured.span_s, measured.gap_mean_us), (2.004, 334_000.0));
     assert!((measured.gap_p99_us / 1e6 - 1.0).abs() < 0.016, "{}", measured.gap_p99_us);
-    // Seconds with 5, 1 and 1 requests.
+    // Three seconds have 5, 1 and 1 requests.
     let (mean, squares) = (7.0 / 3.0, 27.0 / 3.0);
     assert!((measured.dispersion - (squares - mean * mean) / mean).abs() < 1e-12);
 }

@@ -1,4 +1,4 @@
-//! Several sources as one.
+//! Tests the merge of several sources.
 
 use ssdlab_base::Nanos;
 use ssdlab_workload::{

@@ -1,4 +1,4 @@
-//! Parts of a source: spans of time, samples of addresses, limits.
+//! Tests parts of a source: time spans, samples of addresses, limits.
 
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_workload::{Format, Op, Record, Select, Selection, Source, TraceOptions};
@@ -10,7 +10,7 @@ fn part(records: &[Record], selection: Selection) -> Vec<Record> {
     drain(&mut Select::new(Records(records.to_vec()), selection)).unwrap()
 }
 
-/// Requests to 10,000 pages, ten times each.
+/// Returns requests to 10,000 pages, ten times each.
 fn pages() -> Vec<Record> {
     (0..100_000).map(|n| record(n * 10, n % 10_000 * 8, 8, Op::Read)).collect()
 }
@@ -47,7 +47,7 @@ fn a_sample_takes_all_requests_of_a_page_or_none() {
     assert!(uses.values().all(|count| *count == 10));
     assert!((500..750).contains(&uses.len()), "{}", uses.len());
     assert!(some == sample(16, 1) && some != sample(16, 2));
-    // A larger sample holds a smaller one.
+    // A larger sample contains a smaller one.
     let more: Vec<u64> = sample(4, 1).iter().map(|record| record.lba).collect();
     assert!(some.iter().all(|record| more.contains(&record.lba)));
 }

@@ -1,4 +1,4 @@
-//! What traces are like.
+//! Tests the profiles of traces.
 
 use ssdlab_workload::measure::{Profile, Profiler};
 use ssdlab_workload::{Op, Record};
@@ -28,16 +28,16 @@ fn counts_sizes_and_pages_of_a_few_requests() {
     assert_eq!((found.footprint_pages, found.read_pages, found.written_pages), (4, 3, 3));
     assert_eq!((found.first_byte, found.end_byte), (4 * 512, 32 * 512));
     assert_eq!((found.span_s, found.rate_per_s), (4.0, Some(1.0)));
-    // The gaps are 1, 1 and 2 s: variance 1/3 of a second squared, mean 4/3.
+    // The gaps are 1, 1 and 2 s: their variance is 1/3 s², and their mean 4/3 s.
     assert!((found.gap_variation - (1.0f64 / 3.0).sqrt() / (4.0 / 3.0)).abs() < 1e-12);
-    // 1, 1, 1, 0, 1 requests in five seconds.
+    // Five seconds have 1, 1, 1, 0 and 1 requests.
     assert!((found.dispersion - (0.8 - 0.64) / 0.8).abs() < 1e-12);
     assert_eq!((found.load.peak_per_s, found.load.peak_to_mean), (1, 5.0 / 4.0));
     assert_eq!(found.sequential, 0.25);
     let sizes = found.read_size.unwrap();
     assert_eq!((sizes.mean_bytes, sizes.median_bytes, sizes.max_bytes), (4096.0, 4096, 4096));
-    // Page uses: 1, 2, then 1, 2, 3, then 0 and 1. Page 1 again after page 2, page 2 after page 1,
-    // page 1 after 2, 3 and 0.
+    // The requests use pages 1, 2; then 1, 2, 3; then 0 and 1. Page 1 returns after page 2, page 2
+    // after page 1, and page 1 after 2, 3 and 0.
     let reuse = found.reuse.unwrap();
     assert_eq!((reuse.median_pages, reuse.p90_pages), (Some(1.0), Some(3.0)));
     assert_eq!((reuse.first_uses, reuse.one_page_in), (4.0 / 7.0, 1));
@@ -55,7 +55,7 @@ fn nothing_is_no_division_by_zero() {
 
 #[test]
 fn curves_are_short_and_agree_with_what_they_are_of() {
-    // Gaps of 1 to 1000 µs, as often each; pages of a footprint that grows to 50.
+    // Gaps of 1 to 1000 µs, equally often; the footprint grows to 50 pages.
     let mut at = 0;
     let step = |n: u64| {
         at += (n % 1000 + 1) * 1000;
@@ -98,7 +98,7 @@ fn devices_are_counted_by_name() {
 
 #[test]
 fn reuse_of_many_pages_is_followed_on_a_sample() {
-    // Two million pages, one after the other, twice: all reuse distances are two million less one.
+    // Two million pages, one after the other, twice: all reuse distances are two million minus one.
     const PAGES: u64 = 2_000_000;
     let all = (0..2 * PAGES).map(|n| record(n, n % PAGES * 8, 8, Op::Read));
     let found = profile(&all.collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Random records printed in a format read back the same; arbitrary bytes never panic.
+//! Random records written in a format read back equal; arbitrary bytes never cause a panic.
 
 use proptest::prelude::*;
 use ssdlab_base::Nanos;
@@ -6,7 +6,7 @@ use ssdlab_workload::{Format, Op, Record, TraceOptions, Unsorted, parse_spec};
 
 use crate::{drain, drain_by, record, trace};
 
-/// How a format writes a record whose time is a whole number of its ticks.
+/// Returns a record as a line of the format. Its time is a whole number of the format's ticks.
 fn line(format: Format, record: &Record, first_ns: u64) -> String {
     let (lba, sectors) = (record.lba, u64::from(record.sectors));
     let ns = record.at.as_ns() + first_ns;
@@ -33,7 +33,7 @@ prop_compose! {
     ) -> Vec<Record> {
         let mut at = 0;
         let make = |(index, (gap, lba, sectors, read)): (usize, (u64, u64, u32, bool))| {
-            // Hundreds of nanoseconds: what the coarsest of the formats can say.
+            // Hundreds of nanoseconds are the time resolution of the coarsest format.
             at += if index == 0 { 0 } else { gap * 100 };
             record(at, lba, sectors, if read { Op::Read } else { Op::Write })
         };
@@ -79,7 +79,7 @@ proptest! {
         }
     }
 
-    /// Bytes that are nearly lines reach deeper than arbitrary ones.
+    /// Bytes that are nearly lines reach deeper code than arbitrary bytes.
     #[test]
     fn nearly_lines_never_panic(
         text in "([0-9]{0,21}[, .][0-9]{0,21}[, ](hm|[0-9]{1,3})[, ](Read|w|1|0|-1)[, ][0-9.]{0,9}\
@@ -95,7 +95,7 @@ proptest! {
         }
     }
 
-    /// Real lines with a few bytes changed and the end cut off reach deepest.
+    /// Real lines with a few changed bytes and a cut end reach the deepest code.
     #[test]
     fn fixtures_damaged_never_panic(
         which in any::<prop::sample::Index>(), named in any::<bool>(), cut in 0usize..40,

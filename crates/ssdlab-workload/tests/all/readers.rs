@@ -1,4 +1,4 @@
-//! What the requests of each format's hand-written lines are.
+//! The requests in each format's hand-written lines.
 
 use ssdlab_base::Nanos;
 use ssdlab_workload::{Format, Op::*, Record, Source, TraceOptions};
@@ -6,7 +6,7 @@ use ssdlab_workload::{Format, Op::*, Record, Source, TraceOptions};
 use crate::fixtures::*;
 use crate::{drain, fault, read, record, trace};
 
-/// Requests as (nanoseconds, first sector, sectors, operation).
+/// Builds records from (nanoseconds, first sector, sectors, operation).
 fn records(of: &[(u64, u64, u32, ssdlab_workload::Op)]) -> Vec<Record> {
     of.iter().map(|(at, lba, sectors, op)| record(*at, *lba, *sectors, *op)).collect()
 }
@@ -127,7 +127,7 @@ fn vscsi_records_of_both_versions_say_the_same() {
 
 #[test]
 fn etw_requests_were_issued_before_their_rows_were_written() {
-    // 8800 - 500, 8612 - 283, 9000 - 100: sorted.
+    // The issue times are 8800 - 500, 8612 - 283 and 9000 - 100; the reader sorts them.
     let want = [(0, 1, 2, Write), (29_000, 13_075_904, 8, Read), (600_000, 0, 0, Flush)];
     let mut t = trace(ETW, None, &TraceOptions::default()).unwrap();
     assert_eq!(drain(&mut t).unwrap(), records(&want));
@@ -160,7 +160,7 @@ fn wpa_numbers_are_read_in_either_spelling() {
 
 #[test]
 fn times_may_be_in_scientific_notation() {
-    // Of seconds; to the nearest nanosecond, whatever a float would make of them.
+    // In seconds, rounded exactly to the nearest nanosecond, where a float would be wrong.
     let cases = [
         ("5e-05", 50_000),
         ("5E-5", 50_000),

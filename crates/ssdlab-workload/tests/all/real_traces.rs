@@ -1,8 +1,9 @@
-//! Real traces against the normalised form kept beside each.
+//! Compares real traces with a normalised copy beside each.
 //!
-//! They are not part of the project. With `SSDLAB_TRACES=DIR` this runs on a folder of folders,
-//! each with `orig_*` and `trace.csv.zst` of the columns
-//! `time_us,dev,op,offset_bytes,size_bytes[,resp_us]`; without it, it says that it did nothing.
+//! The traces are not part of the project. Set `SSDLAB_TRACES=DIR` to a folder of folders, each
+//! with `orig_*` and `trace.csv.zst` with the columns
+//! `time_us,dev,op,offset_bytes,size_bytes[,resp_us]`. Without it, the test says that it was
+//! skipped.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,17 +13,17 @@ use ssdlab_workload::{Format, Op, Record, TraceOptions, open_with};
 
 use crate::drain;
 
-/// One original, how it is to be read, and how far its normalised times may be off.
+/// An original, the options for reading it, and the largest error of its normalised times.
 #[derive(Clone, Copy)]
 struct Case {
-    /// The file, in the folder of its normalised form unless it names another.
+    /// The file, in the folder of its normalised copy unless it names another.
     original: &'static str,
     normalised: &'static str,
     format: &'static str,
     device: Option<&'static str>,
     tick: Option<Nanos>,
     slack_ns: u64,
-    /// Requests of the original that the normalised form leaves out, counted.
+    /// The trims and the flushes of the original, which the normalised copy leaves out.
     trims: u64,
     flushes: u64,
 }
@@ -40,12 +41,12 @@ const fn case(normalised: &'static str, original: &'static str, format: &'static
     }
 }
 
-/// The normaliser's MSR times went through doubles of microseconds since 1601: steps of 2 us.
+/// The normaliser stored MSR times as doubles of microseconds since 1601, in steps of 2 us.
 const fn msr(normalised: &'static str, original: &'static str) -> Case {
     Case { slack_ns: 2_000, ..case(normalised, original, "msr") }
 }
 
-/// The carrier's excerpts of four volumes are one file, of whole seconds.
+/// The published excerpts of four volumes are one file, with whole seconds.
 const fn web(device: &'static str, normalised: &'static str) -> Case {
     let original = "../msr_web_0_first1000/orig_pre-processed_first_1000.csv";
     let tick = Some(Nanos::from_ms(1000));
@@ -62,7 +63,7 @@ const CASES: &[Case] = &[
     case("hfplayer_scrub_512MB_Q1", "orig_scrub-512MB-Q1.csv.500", "hfplayer"),
     case("hfplayer_small_tpch", "orig_small-tpch.csv", "hfplayer"),
     case("mqsim_tpcc_small", "orig_tpcc-small.trace", "mqsim"),
-    // The carrier's stamps are microseconds, as the manifest says: no line can tell.
+    // The published stamps are microseconds, as the manifest says; no line shows it.
     Case { tick: Some(Nanos::from_us(1)), ..case("msps_dtrs_5min", "orig_DTRS1K.trace", "mqsim") },
     case("msr_cut10k_most_thpt_rand_iops_1006", "orig_trace", "heimdall"),
     case("msr_cut10k_rw_20_80_105", "orig_trace", "heimdall"),
@@ -90,10 +91,10 @@ const CASES: &[Case] = &[
     case("ycsb_rocksdb_ssdtrace_head", "orig_sample.blkparse", "blkparse"),
 ];
 
-/// The carrier's own statistics, which are no trace.
+/// The publisher's own statistics, which are not a trace.
 const NO_TRACES: &[&str] = &["orig_stats.zst"];
 
-/// Where the traces are, if anywhere.
+/// Returns the folder of the traces, if it is set.
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("SSDLAB_TRACES").map(PathBuf::from);
     if folder.is_none() {
@@ -102,7 +103,7 @@ fn folder() -> Option<PathBuf> {
     folder
 }
 
-/// The requests of a normalised file, each with its device.
+/// Returns the requests of a normalised file, each with its device.
 fn normalised(path: &Path) -> Vec<(String, Record)> {
     let mut text = String::new();
     let file = std::fs::File::open(path).unwrap();
@@ -123,7 +124,7 @@ fn path_of(folder: &Path, case: &Case) -> PathBuf {
     folder.join(case.normalised).join(format!("{}.zst", case.original))
 }
 
-/// The original's reads and writes, which must be of the format; what it warns of is printed.
+/// Returns the original's reads and writes. Checks its format, and prints its warnings.
 fn original(folder: &Path, case: &Case, device: Option<&str>) -> Vec<Record> {
     let options = TraceOptions {
         device: device.or(case.device).map(str::to_owned),
@@ -144,7 +145,7 @@ fn original(folder: &Path, case: &Case, device: Option<&str>) -> Vec<Record> {
     got
 }
 
-/// Compares requests whose times count from the first of each; how far times are off at most.
+/// Compares requests, with times counted from the first of each. Returns the largest error.
 fn compare(case: &Case, got: &[Record], want: &[Record]) -> u64 {
     assert_eq!(got.len(), want.len(), "{}", case.normalised);
     let (got_first, want_first) = (got[0].at, want[0].at);

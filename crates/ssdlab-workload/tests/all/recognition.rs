@@ -1,4 +1,4 @@
-//! How formats are told apart, and what is said when they cannot be.
+//! Tests the recognition of formats, and the errors when it fails.
 
 use ssdlab_base::Nanos;
 use ssdlab_workload::{By, Format, Format::*, Source, TraceOptions};
@@ -42,7 +42,7 @@ fn a_fixture_read_as_another_format_is_refused_or_ambiguous_or_less_plausible() 
             let Ok(mut t) = t else { continue };
             let (_, _, fault) = drain_by(&mut t, 100);
             let fits = fault.is_none() && !fixture.ambiguous_with.contains(format);
-            // Where sectors and bytes are both plausible to a reader, alignment tells.
+            // If a reader accepts both sectors and bytes, alignment decides.
             let bytes_for_sectors = (fixture.format, *format) == (Disksim, Heimdall);
             let widened = t.counts().widened > 0;
             assert!(!fits || bytes_for_sectors || widened, "{} reads as {format}", fixture.format);
@@ -133,8 +133,8 @@ fn five_whole_numbers_are_ambiguous_and_the_reading_taken_is_named() {
         format!("t: read as mqsim, though it could be {names} (FILE:format says which)")
     };
     assert_eq!(remarks(five, &TraceOptions::default()), [of("ssdsim or disksim")]);
-    // Five numbers of which two are multiples of 512 may also be bytes, and are so taken if all
-    // are.
+    // Five numbers, of which two are multiples of 512, may also be bytes. They are taken as bytes
+    // if all lines are like this.
     let bytes = "1000 0 1024 4096 1\n2000 0 512 512 0\n";
     let t = trace(bytes, None, &TraceOptions::default()).unwrap();
     assert_eq!(t.recognised().format, Heimdall);
@@ -157,7 +157,7 @@ fn five_columns_name_every_format_that_they_could_be() {
     let whole = |n: u64| (n * 1_000_000).to_string();
     let fraction = |n: u64| format!("{n}.5");
     let (pages, large) = (|n: u64| n * 7 * 8, |n: u64| n * 7 * 4096);
-    // Offsets in bytes as a program asks for them: some, or nearly all, within a sector.
+    // Offsets in bytes, as a program uses them: some, or nearly all, are within a sector.
     let (partly, within) = (|n: u64| n * 28672 + n % 4 / 3 * 100, |n: u64| n * 28672 + 1);
     let cases: [(String, Format, &[Format]); 8] = [
         (of(whole, 8, pages), Mqsim, &[Ssdsim, Disksim]),
@@ -179,7 +179,7 @@ fn five_columns_name_every_format_that_they_could_be() {
             names.join(" or ")
         );
         assert_eq!(t.remarks().contains(&remark), !others.is_empty(), "{:?}", t.remarks());
-        // Named, it is read so, and nothing is left to be said of it.
+        // With a named format, there is no remark.
         for format in [&[taken], others].concat() {
             let named = trace(text.as_str(), Some(format), &TraceOptions::default()).unwrap();
             assert_eq!((named.recognised().format, named.recognised().by), (format, By::Named));
@@ -212,7 +212,7 @@ fn a_unit_that_looks_wrong_is_questioned() {
 
 #[test]
 fn a_unit_that_gives_more_than_any_link_carries_is_questioned() {
-    // 64 KiB every so many ticks, after a burst that may come at once.
+    // 64 KiB every `step` ticks, after a burst of requests at one time.
     let of = |step: u64, requests: u64, options: &TraceOptions| {
         let line = |n: u64| format!("{} 0 8 128 1\n", n.saturating_sub(99) * step);
         let text: String = (0..requests).map(line).collect();

@@ -1,4 +1,4 @@
-//! Each find of a fuzzer or a property test, named as a fact.
+//! Failures that a fuzzer or a property test found, each named as a fact.
 
 use ssdlab_workload::{Format, TraceOptions, parse_spec};
 

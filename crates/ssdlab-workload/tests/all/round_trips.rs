@@ -1,4 +1,4 @@
-//! What is written reads back the same.
+//! Written traces read back equal.
 
 use std::io::Cursor;
 
@@ -10,7 +10,7 @@ use ssdlab_workload::{
 
 use crate::{drain, record, trace};
 
-/// Records as a source.
+/// A list of records as a source.
 pub(crate) struct Records(pub(crate) Vec<Record>);
 
 impl Source for Records {
@@ -55,7 +55,7 @@ prop_compose! {
         let ops = [Op::Read, Op::Write, Op::Trim, Op::Flush];
         let mut at = 0;
         let make = |(index, (gap, lba, sectors, op)): (usize, (u64, u64, u32, u8))| {
-            // Microseconds: what the coarsest of the formats can say.
+            // Microseconds are the time resolution of the coarsest format.
             at += if index == 0 { 0 } else { gap * 1000 };
             match ops[usize::from(op)] {
                 Op::Flush if index > 0 => record(at, 0, 0, Op::Flush),

@@ -1,4 +1,4 @@
-//! Tables whose columns the user maps, and Parquet.
+//! Tests tables with a column mapping, and Parquet.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ fn queues_and_hints_of_parquet() {
     let schema = OWN.replace('}', "required int64 queue; required int64 hint; }");
     let with = |queue: Vec<i64>, hint: Vec<i64>| {
         let mut columns = own(0, 2);
-        // The second is of no whole sectors.
+        // The size of the second request is not a whole number of sectors.
         columns[4] = Values::Long(vec![4096, 100]);
         columns.extend([Values::Long(queue), Values::Long(hint)]);
         write(&path, &schema, Compression::SNAPPY, vec![columns]);
@@ -215,7 +215,7 @@ fn broken_lines_of_a_mapped_table() {
     );
 }
 
-/// A folder of its own, removed in the end.
+/// A temporary folder, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -236,14 +236,14 @@ impl Drop for Folder {
     }
 }
 
-/// The values of a column, with the levels at which they are there, if rows may lack one.
+/// The values of a column, with their definition levels if rows may lack a value.
 enum Values {
     Long(Vec<i64>),
     Real(Vec<f64>),
     Text(Vec<&'static str>, Option<Vec<i16>>),
 }
 
-/// Writes a Parquet file of these row groups.
+/// Writes a Parquet file with these row groups.
 fn write(path: &PathBuf, schema: &str, compression: Compression, groups: Vec<Vec<Values>>) {
     let schema = Arc::new(parse_message_type(schema).unwrap());
     let properties = WriterProperties::builder().set_compression(compression).build();

@@ -1,4 +1,4 @@
-//! Twins: every one meets its targets.
+//! Every twin meets its targets.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,15 @@ use ssdlab_workload::{Op, Record, Source};
 
 use crate::drain;
 
-/// Requests that twins are scaled to here: span and footprint in proportion.
+/// The number of requests of a scaled twin; span and footprint are in proportion.
 const REQUESTS: u64 = 100_000;
 
 fn measured(twin: &Twin, seed: u64) -> Measured {
     measure(&mut twin.source(seed).unwrap(), u64::MAX, None).unwrap()
 }
 
-/// How far a figure of a twin of so many requests may be off. A mean size is a mean of draws: four
-/// standard errors on top, for sizes that spread three times their mean.
+/// Returns the tolerance of a statistic. A mean size is a mean of draws. It gets four standard
+/// errors on top, for sizes whose deviation is three times their mean.
 fn tolerance(twin: &Twin, compared: &Compared) -> f64 {
     let figures = twin.figures();
     let chance = |count: u64| 0.02 + 4.0 * 3.0 / (count.max(1) as f64).sqrt();
@@ -30,7 +30,7 @@ fn tolerance(twin: &Twin, compared: &Compared) -> f64 {
         "mean_write" => chance(figures.writes()),
         "span" => 0.02,
         "footprint" | "read_set" => 0.05,
-        // A twentieth of the share itself, and what rounding to extents makes of few pages.
+        // A twentieth of the share, plus the rounding of few pages to extents.
         "read_hot" => 0.05 * compared.target + 0.005,
         "large_writes" => 0.01 + chance(figures.writes()) - 0.02,
         other => panic!("{other} has no tolerance"),
@@ -61,8 +61,8 @@ fn every_workload_of_the_papers_has_a_twin() {
             None => families.push((&twin.family, 1)),
         }
     }
-    // ReadGuard: six volumes, five mixes, three YCSB workloads and these at once; HIRE: seventeen,
-    // and WebSearch as a test.
+    // ReadGuard has six volumes, five mixes, three YCSB workloads and one mix of these. HIRE has
+    // seventeen, and WebSearch as a test.
     let want = [("dlv", 20), ("pa-ssd", 8), ("pv-read", 8), ("readguard", 15), ("hire", 18)];
     assert_eq!(families, want);
 }
@@ -124,7 +124,8 @@ fn financial2_comes_in_the_ticks_of_its_excerpt() {
             let within = gaps().filter(|gap| (from..upto).contains(gap)).count();
             within as f64 / (records.len() - 1) as f64
         };
-        // Of its first half, 14 % and 21 %; of that of Financial1, 46 % and 10 %.
+        // In the excerpt's first half, the shares are 14 % and 21 %; in that of Financial1, 46 %
+        // and 10 %.
         let (at_once, one_tick) = (share(0, 1), share(6_500, 6_600));
         assert!((0.11..0.17).contains(&at_once), "{name}: {at_once}");
         assert!((0.17..0.26).contains(&one_tick), "{name}: {one_tick}");
@@ -139,7 +140,7 @@ fn rsrch2_comes_in_the_bursts_and_the_five_seconds_of_its_excerpt() {
     let share = |from: f64, to: f64| {
         gaps.iter().filter(|gap| (from..to).contains(*gap)).count() as f64 / gaps.len() as f64
     };
-    // Of the excerpt's gaps, 54 % are less than a millisecond, 22 % from 4.99 to 5.01 s.
+    // In the excerpt, 54 % of the gaps are less than a millisecond, and 22 % from 4.99 to 5.01 s.
     assert!((0.45..0.63).contains(&share(0.0, 1e-3)), "{}", share(0.0, 1e-3));
     assert!((0.10..0.30).contains(&share(4.99, 5.01)), "{}", share(4.99, 5.01));
 }
@@ -152,14 +153,14 @@ fn requests_of_cloud_volumes_come_in_the_bursts_of_a_virtual_machine() {
             records.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns()).collect();
         let mut sorted = gaps.clone();
         sorted.sort_unstable();
-        // How often a gap up to this quantile is followed by such a one.
+        // Returns how often a gap up to this quantile is followed by another one.
         let again = |quantile: f64| {
             let most = sorted[(quantile * sorted.len() as f64) as usize];
             let short: Vec<bool> = gaps.iter().map(|gap| *gap <= most).collect();
             let pairs: Vec<&[bool]> = short.windows(2).filter(|pair| pair[0]).collect();
             pairs.iter().filter(|pair| pair[1]).count() as f64 / pairs.len() as f64
         };
-        // In two hours of one it is 0.55, 0.83 and 0.96.
+        // Two hours of one such trace give 0.55, 0.83 and 0.96.
         let (half, most, nearly_all) = (again(0.5), again(0.75), again(0.9));
         assert!((0.5..0.75).contains(&half), "{name}: {half}");
         assert!((0.78..0.9).contains(&most), "{name}: {most}");
@@ -171,8 +172,8 @@ fn requests_of_cloud_volumes_come_in_the_bursts_of_a_virtual_machine() {
 fn small_writes_begin_where_they_will_or_lie_within_a_page() {
     let fin = find("pa-ssd/fin", None).unwrap().scaled(REQUESTS);
     let (free, within) = (measured(&fin, 1), measured(&fin.small_in_page(true), 1));
-    // Of the writes of Financial1's first 10,000 requests 7.5 % are larger than a page of 8 KiB and
-    // 32 % lie in more than one.
+    // Financial1's first 10,000 requests have 7.5 % of their writes larger than a page of 8 KiB,
+    // and 32 % in more than one page.
     assert!((0.20..0.40).contains(&free.split_writes), "{}", free.split_writes);
     assert_eq!(within.split_writes, within.large_writes);
     assert_eq!(within.large_writes, free.large_writes);
@@ -184,8 +185,8 @@ fn few_requests_of_the_financial_twins_begin_with_a_page() {
         let twin = find(name, None).unwrap().scaled(REQUESTS);
         let records = drain(&mut twin.source(1).unwrap()).unwrap();
         let aligned = records.iter().filter(|record| record.lba.is_multiple_of(8)).count();
-        // Of the excerpts' 10,000 and 750 requests 7 and 8 % begin with a page of 4 KiB; where all
-        // hot places do, 36 % of them and more would.
+        // In the excerpts of 10,000 and 750 requests, 7 and 8 % begin at a page of 4 KiB. If all
+        // hot places did, at least 36 % would.
         let share = aligned as f64 / records.len() as f64;
         assert!((0.05..0.13).contains(&share), "{name}: {share}");
     }
@@ -219,7 +220,7 @@ fn a_twin_of_few_requests_is_refused_or_ends() {
     }
 }
 
-/// A catalogue of one twin, with `from` replaced by `to` in its shape or its entry.
+/// Returns a catalogue of one twin, with `from` replaced by `to` in its shape or its entry.
 fn broken(from: &str, to: &str) -> String {
     let habits = "run = 0.5\nfollow = 0.5\nagain = 0.5\nacross = 0.1\nhot = 0.1\ntheta = 0.9\n\
                   reach = 0.8\nsizes = [[\"4KiB\", 3], [\"16KiB\", 1]]";
@@ -267,7 +268,7 @@ fn a_broken_entry_is_refused() {
     }
 }
 
-/// 20,000 requests of a twin in whose shape nothing stays together, but for `shape` and `habits`.
+/// Returns 20,000 requests of a twin without any persistence, except for `shape` and `habits`.
 fn staying(shape: &str, habits: &str) -> Vec<Record> {
     let habits = format!(
         "run = 0.0\nfollow = 0.0\nagain = 1.0\nacross = 0.0\nhot = 0.0\ntheta = 0.9\nreach = 0.8\n\
@@ -289,12 +290,12 @@ fn staying(shape: &str, habits: &str) -> Vec<Record> {
 
 const TRIAL: Trial = Trial { near: 60_000, theta: 0.2, follow: 1.0, along: false, regulars: true };
 
-/// The shape that a fit finds in requests.
+/// Returns the shape that a fit finds in these requests.
 fn fitted(records: &[Record], along: bool) -> Shape {
     fit(records, "a test", Trial { along, ..TRIAL }).1
 }
 
-/// Of neighbours, the share that `alike` says are.
+/// Returns the share of neighboring pairs for which `alike` holds.
 fn together<T>(list: &[T], alike: impl Fn(&T, &T) -> bool) -> f64 {
     let pairs = list.windows(2).filter(|pair| alike(&pair[0], &pair[1])).count();
     pairs as f64 / (list.len() - 1) as f64

@@ -1,4 +1,4 @@
-//! Time stamps that go back a little.
+//! Tests time stamps that go back a little.
 
 use proptest::prelude::*;
 use ssdlab_workload::{Format, TraceOptions, Unsorted};
@@ -45,7 +45,7 @@ fn a_window_of_n_moves_a_request_past_n_others_and_no_more() {
 }
 
 proptest! {
-    /// Against the plain answer: a stable sort of everything.
+    /// Compares with the simple solution: a stable sort of everything.
     #[test]
     fn sorting_within_the_window_is_a_stable_sort(
         stamps in prop::collection::vec(0u64..50, 1..60), most in 1usize..70,
@@ -64,7 +64,8 @@ proptest! {
         prop_assert_eq!(lines, want_lines);
     }
 
-    /// What a window refuses is exactly what more than its width stands before.
+    /// A window refuses exactly those requests that have more than its width of later requests
+    /// before them.
     #[test]
     fn a_narrow_window_sorts_or_names_the_line(
         stamps in prop::collection::vec(0u64..50, 1..60), window in 1u32..10,
@@ -90,17 +91,17 @@ proptest! {
 #[test]
 fn a_trace_that_is_stopped_ends_before_it_has_read_more() {
     let request = "128166372003061629,hm,0,Read,0,512,0\n";
-    // What was read is given; behind it are blank lines that no request ends.
+    // The trace returns the request already read. After it come blank lines only.
     let text = [request.to_owned(), "\n".repeat(1 << 20)].concat();
     let options = TraceOptions::default();
     let mut t = trace(text.clone(), None, &options).unwrap();
     options.stop.set();
     assert_eq!(drain(&mut t).unwrap().len(), 1);
     assert_eq!(t.sha256().unwrap_err().to_string(), "t: is not read to its end yet");
-    // Nothing to deliver is no fault then.
+    // A stopped trace without requests is not a fault.
     let mut t = trace("\n".repeat(1 << 20), Some(Format::Msr), &options).unwrap();
     assert_eq!(drain(&mut t), Ok(Vec::new()));
-    // One that nobody stops is read to its end.
+    // Without a stop, the trace is read to its end.
     let mut t = trace(text, None, &TraceOptions::default()).unwrap();
     assert_eq!(drain(&mut t).unwrap().len(), 1);
     assert!(t.sha256().is_ok());
