@@ -26,8 +26,8 @@ pub fn expect_all<T>(table: &mut [T]) {
         let bytes = std::ptr::from_mut(table).cast::<u8>();
         let inside = bytes.align_offset(PAGE);
         let Some(left) = size_of_val(table).checked_sub(inside) else { return };
-        // SAFETY: the whole pages of a table that is borrowed alone; the advice leaves what is in
-        // them as it is.
+        // SAFETY: these are whole pages of a table that is borrowed exclusively. The advice does
+        // not change their contents.
         unsafe { libc::madvise(bytes.add(inside).cast(), left & !(PAGE - 1), libc::MADV_HUGEPAGE) };
     }
     #[cfg(not(target_os = "linux"))]

@@ -36,17 +36,18 @@ static IS_ENDING: AtomicBool = AtomicBool::new(false);
 fn end() -> ! {
     let line = b"out of memory\n";
     while IS_ENDING.swap(true, Ordering::Relaxed) {
-        // SAFETY: another thread says so and ends the process.
+        // SAFETY: `pause` has no preconditions. Another thread writes the line and ends the
+        // process.
         unsafe { libc::pause() };
     }
-    // SAFETY: the line is there; the process ends at once.
+    // SAFETY: the line is valid for its whole length. The process ends at once.
     unsafe {
         libc::write(2, line.as_ptr().cast(), line.len());
         libc::_exit(INPUT)
     }
 }
 
-// SAFETY: all is the system's own.
+// SAFETY: the system's allocator does all the work.
 unsafe impl GlobalAlloc for Memory {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -77,7 +78,7 @@ unsafe impl GlobalAlloc for Memory {
 #[pyfunction]
 pub fn end_without_memory() {
     IS_COMMAND.store(true, Ordering::Relaxed);
-    // SAFETY: the handler does nothing but what a handler may.
+    // SAFETY: the handler does only what a signal handler may do.
     unsafe { libc::signal(libc::SIGABRT, aborted as *const () as libc::sighandler_t) };
 }
 

@@ -67,7 +67,7 @@ pub struct Gc {
     pub threshold: Share,
     /// How long a collection may hold the die. Assumed.
     pub hold: Nanos,
-    /// How much an old block counts. Assumed.
+    /// The weight of an old block. Assumed.
     #[serde(deserialize_with = "finite")]
     pub weight: f64,
     /// Whether the host waits. Assumed.
@@ -89,10 +89,10 @@ pub struct Fifo {}
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Hws {
-    /// Requests looked at. Source: DLV, Section IV.
+    /// Requests that the scheduler considers. Source: DLV, Section IV.
     #[schemars(range(min = 1))]
     pub window: u32,
-    /// How long a request may be passed over. Assumed.
+    /// How long other requests may overtake a request. Assumed.
     pub patience: Nanos,
 }
 
@@ -110,7 +110,7 @@ pub struct Classes {
 }
 
 choice! {
-    /// Which request goes next.
+    /// The scheduler: which request starts next.
     pub enum Scheduler {
         /// First come, first served.
         fifo => Fifo(Fifo),
@@ -141,7 +141,7 @@ impl Default for Clock {
 }
 
 choice! {
-    /// What is done when nothing else is.
+    /// Background operations.
     pub enum Background {
         /// Empties the block with the fewest valid pages.
         greedy => Greedy(Fifo),
@@ -150,7 +150,7 @@ choice! {
     } default greedy
 }
 
-/// What the host asks.
+/// The requests of the host.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Workload {
@@ -188,9 +188,9 @@ pub struct Poisson {
 /// One of several hosts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Tenant {
-    /// What it may use. Assumed.
+    /// The tenant's share of the drive. Assumed.
     pub share: Share,
-    /// How its requests are ordered. Assumed.
+    /// The scheduler of its requests. Assumed.
     #[serde(default)]
     pub scheduler: Scheduler,
 }

@@ -14,18 +14,18 @@ pub const MOST_UNSORTED: u32 = 1 << 20;
 /// The range of the largest request in bytes; the upper bound is what a record can hold.
 const REQUESTS: std::ops::RangeInclusive<u64> = SECTOR_BYTES..=SECTOR_BYTES << 32;
 
-/// What becomes of a request whose time stamp is earlier than that of the line before.
+/// The treatment of a request whose time stamp is earlier than that of the line before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unsorted {
-    /// The trace is refused, naming the line.
+    /// Refuses the trace, naming the line.
     Refuse,
-    /// It is moved to where it belongs, at most so many requests earlier (1 to 1,048,576); a
-    /// stamp that is further out of place is refused. Equal stamps keep the order of the file.
+    /// Moves the request to its place in time, at most this many requests earlier (1 to 1,048,576).
+    /// Refuses a stamp that is further out of order. Equal stamps keep the order of the file.
     Sort(u32),
 }
 
-/// How a trace is read where its format leaves a choice.
+/// Options for reading a trace where its format leaves a choice.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceOptions {
@@ -41,8 +41,8 @@ pub struct TraceOptions {
     /// others). Source: each format's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Nanos>,
-    /// What becomes of time stamps that go back. Default: sorted within 1,024 requests in MSR
-    /// traces and others that several queues or servers wrote, refused in those that are sorted by
+    /// Treatment of time stamps that go back. Default: sorted within 1,024 requests in MSR traces
+    /// and others that several queues or servers wrote, refused in those that are sorted by
     /// definition (docs/reference/traces.md). Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsorted: Option<Unsorted>,

@@ -23,8 +23,8 @@ pub struct WorkloadConfig {
     pub footprint: Bytes,
     /// Share of the requests that are reads; the others are writes. Default: 0.5. Assumed.
     pub read_share: Share,
-    /// Sizes of requests, multiples of 512 B, equally likely unless weighted, as in
-    /// `["4KiB", { size = "64KiB", weight = 3 }]`. Default: 4, 8, 16, 32 and 64 KiB. Assumed.
+    /// Sizes of requests, multiples of 512 B. All are equally likely unless they have weights, as
+    /// in `["4KiB", { size = "64KiB", weight = 3 }]`. Default: 4, 8, 16, 32 and 64 KiB. Assumed.
     pub sizes: Vec<SizeChoice>,
     /// How times between requests are distributed around `interarrival`. Default: `"poisson"`.
     pub arrivals: Arrivals,
@@ -35,28 +35,27 @@ pub struct WorkloadConfig {
     pub requests: u64,
     /// The submission queue that requests are issued to, 0 to 255. Default: 0. Assumed.
     pub queue: u8,
-    /// The latency hints that requests carry, drawn from this list, each as likely: 0 none, 1
-    /// short, 2 medium, 3 long; beside a twin, too. Default: `[0]`. Assumed.
+    /// Latency hints of requests: 0 none, 1 short, 2 medium, 3 long. Each request draws one from
+    /// this list with equal probability. Also applies to a twin. Default: `[0]`. Assumed.
     #[schemars(inner(range(max = 3)))]
     pub hints: Vec<u8>,
-    /// Share of the pages that a twin reads which it writes, too, as far as its footprint and what
-    /// it moves allow; beside a twin alone. Default: as its shape says (docs/concepts/twins.md).
+    /// Share of the pages read by a twin that it also writes. Its footprint and the bytes that it
+    /// moves limit the share. Only for a twin. Default: from its shape (docs/concepts/twins.md).
     /// Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Share>,
-    /// The exponent of Zipf's law by which a twin's reads choose among its hot places, from 0, each
-    /// as likely, to 10; beside a twin alone. Default: as its shape says (docs/concepts/twins.md).
-    /// Assumed.
+    /// Exponent of Zipf's law for a twin's reads of its hot set, from 0 (all places equally likely)
+    /// to 10. Only for a twin. Default: from its shape (docs/concepts/twins.md). Assumed.
     #[schemars(range(min = 0, max = 10))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_theta: Option<f64>,
-    /// Whether each of a twin's writes of up to 8 KiB lies within a page of 8 KiB. What PA-SSD
-    /// prints of large writes is then the share that covers more than one page; else it is the
-    /// share that is larger than one, and smaller ones begin where they will. Beside a twin alone.
-    /// Default: false. Source: PA-SSD, Table 2, as ruled.
+    /// Whether each write of a twin of up to 8 KiB lies within one page of 8 KiB. If true, PA-SSD's
+    /// share of large writes is the share that covers more than one page. If false, it is the share
+    /// larger than a page, and smaller writes begin at any address. Only for a twin. Default:
+    /// false. Source: PA-SSD, Table 2, as ruled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub small_in_page: Option<bool>,
-    /// How a trace file is read, in place of all the above; only with a trace. Default: as
+    /// How to read a trace file. Replaces all keys above, and applies only to a trace. Default: as
     /// its format says.
     pub trace: TraceOptions,
 }

@@ -162,10 +162,13 @@ fn phases(reads: &[bool]) -> (f64, f64, f64) {
 /// The lags for the correlations of a sequence.
 const LAGS: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/// Returns three numbers: the probability that a value repeats the last one, the share of the
-/// others that take the prevailing value, and the probability that it continues to prevail. Chooses
-/// those whose correlations are nearest to `part` times the correlations of `values`. A correlation
-/// that chance gives one time in twenty counts as zero.
+/// Returns three numbers:
+/// - the probability that a value repeats the last one,
+/// - the share of the others that take the prevailing value,
+/// - the probability that this value continues to prevail.
+///
+/// Chooses those whose correlations are nearest to `part` times the correlations of `values`. A
+/// correlation that chance gives one time in twenty counts as zero.
 fn persistent(values: &[f64], part: f64) -> (f64, f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let off: Vec<f64> = values.iter().map(|value| value - mean).collect();
