@@ -1,8 +1,10 @@
-//! Paranoia: invariants that are checked while the drive works.
+//! Checks of invariants while the drive works.
 //!
-//! Each room checks its own books; here is what no room can see alone: that time goes on, that
-//! every request ends once and all of its time is accounted for, that every transaction is in one
-//! place, and that every read returns what was written last ([`data`]).
+//! Each module checks its own state. This module checks the invariants that span modules:
+//! - Time never goes back.
+//! - Each request ends exactly once, and the parts of its time add up to its latency.
+//! - Each transaction is in exactly one place.
+//! - Each read returns the version that was written last ([`data`]).
 
 mod data;
 
@@ -19,7 +21,7 @@ use crate::ftl::{Ftl, PlaneOrder};
 use crate::host::{Hazards, Host, Op, Request};
 use data::Data;
 
-/// Tells the auditor, if there is one.
+/// Calls a method of the auditor, if the drive has one.
 macro_rules! watch {
     ($machine:expr, $($call:tt)*) => {
         if let Some(auditor) = $machine.auditor.as_mut() {
@@ -29,16 +31,16 @@ macro_rules! watch {
 }
 pub(crate) use watch;
 
-/// The rooms of a drive, to be looked at.
+/// The modules of a drive, read by the auditor.
 #[derive(Clone, Copy)]
 pub struct Rooms<'a> {
-    /// The present moment.
+    /// The present time, in nanoseconds.
     pub now: u64,
-    /// Requests under way.
+    /// The host's requests in progress.
     pub host: &'a Host,
-    /// Operations on the same page.
+    /// The order of operations on the same page.
     pub hazards: &'a Hazards,
-    /// Who an order holds back, if it does.
+    /// Transactions that the scheduler holds back.
     pub held: &'a [TxnId],
     /// The page buffer.
     pub buffer: Option<&'a Buffer>,
@@ -48,22 +50,22 @@ pub struct Rooms<'a> {
     pub flash: &'a Flash,
     /// Operations that wait for entries of the page map.
     pub mapping: &'a [TxnId],
-    /// For each plane, the block that is being emptied.
+    /// For each plane, the block that its job empties.
     pub jobs: &'a [Option<BlockId>],
-    /// For each plane, the pages on it whose home is another; empty if nobody counts them.
+    /// For each plane, the number of its pages whose home is another plane; empty if not counted.
     pub foreign: &'a [u32],
-    /// Where static allocation has the home of each page.
+    /// The home plane of each page under static allocation.
     pub homes: &'a PlaneOrder,
     /// The shape of the flash.
     pub geometry: &'a Geometry,
 }
 
-/// What is remembered of a drive in order to check it.
+/// The record of a drive that the checks compare with its state.
 #[derive(Clone, Debug)]
 pub struct Auditor {
     data: Data,
     last: u64,
-    /// Requests under way by slot: their tags, and when they were taken in.
+    /// Requests in progress by slot: the tag and the time of acceptance, in nanoseconds.
     requests: BTreeMap<u32, (u64, u64)>,
     pace: Pace,
     events: u64,
@@ -72,38 +74,39 @@ pub struct Auditor {
     violation: Option<String>,
 }
 
-/// How often the books are gone through.
+/// How often the auditor runs its checks.
 #[derive(Clone, Copy, Debug)]
 pub enum Pace {
-    /// All transactions and the buffer at every event, the translation layer's books every so many.
+    /// Checks all transactions and the buffer at every event, the translation layer at every n-th
+    /// event.
     Every(u64),
-    /// As often as keeps the work at an event, on average, at [`ENTRIES_AN_EVENT`].
+    /// Keeps the mean work per event at [`ENTRIES_AN_EVENT`] entries.
     Affordable,
 }
 
-/// Which of the books are gone through that take as long as the drive is large.
+/// The checks to run among those whose duration grows with the size of the drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Long {
-    /// Which pages are marked as being in the buffer.
+    /// The check of the marks of buffered pages.
     pub marks: bool,
-    /// The translation layer's.
+    /// The recount of the translation layer.
     pub recount: bool,
 }
 
 impl Long {
-    /// All of them.
+    /// Both checks.
     pub const ALL: Long = Long { marks: true, recount: true };
 }
 
-/// Transactions, units and pages that are gone through for each event, on average.
+/// Mean number of transactions, units and pages checked per event.
 const ENTRIES_AN_EVENT: u64 = 256;
 
-/// Counts the events since something was last gone through.
+/// Counts the events since a check last ran.
 #[derive(Clone, Copy, Debug, Default)]
 struct Since(u64);
 
 impl Since {
-    /// One more event; whether `entries` are due to be gone through.
+    /// Counts one event; returns whether a check of `entries` entries is due.
     fn is_due(&mut self, entries: u64) -> bool {
         self.0 += 1;
         let due = self.0 * ENTRIES_AN_EVENT >= entries;
@@ -114,9 +117,9 @@ impl Since {
     }
 }
 
-// What it is told is told by a few of all drives: `#[cold]` keeps that out of the others' way.
+// Few drives have an auditor: `#[cold]` keeps these calls out of the hot path.
 impl Auditor {
-    /// Begins to watch an idle drive whose buffer is empty.
+    /// Creates the auditor of an idle drive whose buffer is empty.
     pub fn new(resolved: &Resolved, rooms: &Rooms<'_>, pace: Pace) -> Auditor {
         Auditor {
             data: Data::new(resolved, rooms.ftl),
@@ -130,19 +133,19 @@ impl Auditor {
         }
     }
 
-    /// The first violation, if there was one.
+    /// Returns the first violation, if there was one.
     pub fn violation(&self) -> Option<&str> {
         self.violation.as_deref()
     }
 
-    /// Remembers the first violation.
+    /// Records the first violation.
     fn check(&mut self, result: Result<(), String>) {
         if let (Err(what), None) = (result, &self.violation) {
             self.violation = Some(format!("at {} ns: {what}", self.last));
         }
     }
 
-    /// Everything at one moment has happened.
+    /// Runs the checks that are due after all events of one time.
     pub fn check_all(&mut self, rooms: &Rooms<'_>) {
         let back = rooms.now < self.last;
         let before = self.last;
@@ -158,7 +161,7 @@ impl Auditor {
         }
     }
 
-    /// Whether transactions are gone through at this event, and which of the books that take long.
+    /// Returns whether the check of transactions is due, and which long checks are.
     fn due(&mut self, rooms: &Rooms<'_>) -> (bool, Long) {
         self.events += 1;
         match self.pace {
@@ -176,14 +179,14 @@ impl Auditor {
         }
     }
 
-    /// A request has been accepted.
+    /// Records that a request was accepted.
     #[cold]
     pub fn accepted(&mut self, slot: u32, request: &Request, now: u64) {
         let other = self.requests.insert(slot, (request.tag, now));
         self.check(ensure(other.is_none(), || format!("request {other:?} lost its slot")));
     }
 
-    /// A request has ended.
+    /// Checks that a request ended once and that its parts add up to its latency.
     #[cold]
     pub fn ended(&mut self, slot: u32, request: &Request, now: u64, blame: &Blame) {
         let (tag, transferred_in) = self.requests.remove(&slot).unzip();
@@ -205,7 +208,7 @@ impl Auditor {
         }));
     }
 
-    /// A host request's page operation begins.
+    /// Records that a page operation of a host request begins.
     #[cold]
     pub fn begins(&mut self, id: TxnId, txn: &Txn, op: Op) {
         match op {
@@ -214,44 +217,44 @@ impl Auditor {
         }
     }
 
-    /// A write has put its sectors into the buffer.
+    /// Records that a write has put its sectors into the buffer.
     #[cold]
     pub fn buffered(&mut self, id: TxnId, txn: &Txn) {
         self.data.buffered(id, txn);
     }
 
-    /// A read finds all of its sectors in the buffer.
+    /// Checks a read that finds all of its sectors in the buffer.
     #[cold]
     pub fn hits(&mut self, id: TxnId, txn: &Txn) {
         let result = self.data.hits(id, txn);
         self.check(result);
     }
 
-    /// A read finds these of its sectors in the buffer, and not all.
+    /// Records which sectors a read finds in the buffer when it finds only some.
     #[cold]
     pub fn overlaid(&mut self, id: TxnId, txn: &Txn, present: u64) {
         self.data.overlaid(id, txn, present);
     }
 
-    /// A transaction will program what is dirty of a buffered page.
+    /// Records that a transaction will program the dirty sectors of a buffered page.
     #[cold]
     pub fn writes_back(&mut self, id: TxnId, txn: &Txn) {
         self.data.on_dispatch(id, txn);
     }
 
-    /// These sectors of a page that was read stay in the buffer.
+    /// Records that these sectors of a page that was read stay in the buffer.
     #[cold]
     pub fn keeps(&mut self, id: TxnId, txn: &Txn, sectors: u64) {
         self.data.keeps(id, txn, sectors);
     }
 
-    /// The buffer no longer holds a page.
+    /// Records that the buffer no longer holds a page.
     #[cold]
     pub fn forgets(&mut self, lpn: Lpn) {
         self.data.forgets(lpn);
     }
 
-    /// An array unit is about to begin an operation, whose page is now known.
+    /// Checks an operation that an array unit is about to begin; its physical page is now known.
     #[cold]
     pub fn prepared(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
         if let (OpKind::Read, Owner::Job(_) | Owner::Move { .. }) = (txn.kind, txn.owner) {
@@ -266,61 +269,61 @@ impl Auditor {
         self.check(result);
     }
 
-    /// A host's read has ended, or found no page to read.
+    /// Checks the data of a host read that has ended, with or without a flash read.
     #[cold]
     pub fn read_ended(&mut self, id: TxnId, txn: &Txn) {
         let result = self.data.read_ended(id, txn);
         self.check(result);
     }
 
-    /// A write has read what it does not write.
+    /// Records that a partial write has read its page; `own` are the sectors that it writes.
     #[cold]
     pub fn merges(&mut self, id: TxnId, own: u64) {
         self.data.merges(id, own);
     }
 
-    /// A program has ended, before the map learns of it.
+    /// Checks a program that has ended, before the map records it.
     #[cold]
     pub fn programmed(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
         let result = self.data.programmed(id, txn, ftl);
         self.check(result);
     }
 
-    /// A page is laid down as if it had been written before.
+    /// Records that the drive stores a page as if the page had been written before the start.
     #[cold]
     pub fn laid_down(&mut self, lpn: Lpn, ppn: Ppn) {
         self.data.laid_down(lpn, ppn);
     }
 
-    /// An outdated page counts as written before the start.
+    /// Records that an outdated page counts as written before the start.
     #[cold]
     pub fn revived(&mut self, lpn: Lpn, ppn: Ppn) {
         self.data.revived(lpn, ppn);
     }
 
-    /// A block has been erased.
+    /// Records that a block was erased.
     #[cold]
     pub fn erased(&mut self, block: BlockId) {
         self.data.erased(block);
     }
 
-    /// A page moves that another operation has read.
+    /// Records that `id` copies the page that `read` has read.
     #[cold]
     pub fn takes_over(&mut self, id: TxnId, read: TxnId) {
         self.data.takes_over(id, read);
     }
 
-    /// A transaction is no more.
+    /// Records that a transaction has ended.
     #[cold]
     pub fn gone(&mut self, id: TxnId) {
         self.data.gone(id);
     }
 }
 
-/// Checks the books of every room, of those that take long these.
+/// Checks the state of every module; runs only the long checks that `long` selects.
 ///
 /// # Errors
-/// The first thing that is not as it must be.
+/// The first violation.
 pub fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
     let mut census = Census::new(&rooms.flash.txns);
     rooms.flash.audit(rooms.now, &mut census)?;
@@ -361,7 +364,7 @@ pub fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
     if long.recount { blocks(rooms, &census).and_then(|()| foreign(rooms)) } else { Ok(()) }
 }
 
-/// Each request has as many operations as it waits for, each job one.
+/// Checks that each request has as many operations as it waits for, and each job one.
 fn owners(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
     let mut parts: BTreeMap<u32, u32> = BTreeMap::new();
     let mut jobs = vec![0u32; rooms.jobs.len()];
@@ -394,7 +397,7 @@ fn owners(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
     Ok(())
 }
 
-/// On each logical page any number of readers or one writer is at work.
+/// Checks that any number of readers or one writer holds each logical page.
 fn pages_held(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
     let mut held: BTreeMap<u32, (u32, bool)> = BTreeMap::new();
     for id in census.ids().filter(|&id| census.holds_page(id)) {
@@ -419,7 +422,7 @@ fn pages_held(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
     ensure(all, || "an operation is under way on a page that is not marked".into())
 }
 
-/// The translation layer's books, and what the flash is writing of each block.
+/// Checks the translation layer against the programs in service, the jobs and the reserve.
 fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
     let mut allocated = rooms.ftl.audit()?;
     for id in census.ids().filter(|&id| census.is_served(id)) {
@@ -448,7 +451,7 @@ fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
     Ok(())
 }
 
-/// The pages of each plane that are not at home, counted in the map.
+/// Checks the counts of pages away from their home plane against the map.
 fn foreign(rooms: &Rooms<'_>) -> Result<(), String> {
     let mut found = vec![0; rooms.foreign.len()];
     if !found.is_empty() {

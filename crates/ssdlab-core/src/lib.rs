@@ -1,9 +1,10 @@
-//! The drive: a deterministic state machine of three verbs.
+//! The drive: a deterministic state machine. Its three main methods are `submit`, `next_event` and
+//! `advance`.
 //!
-//! A request's way through the house: [`host`] → [`buffer`] → ⟨scheduler⟩ → [`ftl`] → ⟨placement⟩
-//! ⟨program_mode⟩ → [`flash`] → ⟨suspend⟩ ⟨read_start⟩ → the truth in `ssdlab-nand`; and back as
-//! values. ⟨background⟩ enters by the same door. The words in brackets are the slots that a
-//! [`policy`] fills.
+//! A request passes through these modules in order: [`host`] → [`buffer`] → ⟨scheduler⟩ → [`ftl`] →
+//! ⟨placement⟩ ⟨program_mode⟩ → [`flash`] → ⟨suspend⟩ ⟨read_start⟩ → the physics in `ssdlab-nand`.
+//! Results return as values. ⟨background⟩ operations enter the same queues. Each word in brackets
+//! is a slot that a [`policy`] fills.
 
 mod audit;
 mod buffer;

@@ -1,24 +1,24 @@
-//! What is on the flash when a run begins, drawn by hash so that the order of visits does not
-//! matter.
+//! The data on the flash when a run begins. Each value is a hash, so the order of the draws does
+//! not matter.
 
 use ssdlab_base::{Nanos, rng};
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use crate::config::Resolved;
 
-/// Purposes of the draws made here.
+/// Purposes of the hashes, one for each kind of draw.
 const WEAR: u64 = 0x3ea2;
 const AGE: u64 = 0xa6e;
 const PLACE: u64 = 0x91ace;
 const PAGE_AGE: u64 = 0x9a6e;
 const TURN: u64 = 0x7042;
 
-/// When a block's turn comes where blocks are taken by chance.
+/// Returns the sort key of a block for an order at random.
 pub fn turn(seed: u64, block: BlockId) -> u64 {
     rng::hash(seed, TURN, u64::from(block.0))
 }
 
-/// P/E cycles of a block at the start.
+/// Returns the P/E cycles of a block at the start, drawn evenly from `pe_cycles` ± `pe_spread`.
 pub fn start_wear(resolved: &Resolved, block: BlockId) -> u32 {
     let start = &resolved.config.start;
     let width = u64::from(2 * start.pe_spread + 1);
@@ -26,7 +26,7 @@ pub fn start_wear(resolved: &Resolved, block: BlockId) -> u32 {
     start.pe_cycles - start.pe_spread + draw
 }
 
-/// Age of a block's data at the start.
+/// Returns the age of a block's data at the start.
 pub fn start_age(resolved: &Resolved, block: BlockId) -> Nanos {
     draw_age(resolved, rng::hash(resolved.seed, AGE, u64::from(block.0)))
 }
@@ -36,8 +36,9 @@ fn draw_age(resolved: &Resolved, word: u64) -> Nanos {
     least + Nanos::from_ns(rng::below(word, (most - least).as_ns() + 1))
 }
 
-/// Where a page lies, and how old its data is at the start, if it was written before the start
-/// and no table says where: a block and a page of its plane drawn by (seed, LPN).
+/// Returns the physical page and the age of a logical page that was written before the start and
+/// that no table records. A hash of (seed, LPN) selects a block and a page of `plane`. The age is
+/// the same for all such pages of a block.
 pub fn unwritten_reads(resolved: &Resolved, lpn: Lpn, plane: PlaneId) -> (Ppn, Nanos) {
     let geometry: &Geometry = resolved.geometry();
     let draw = rng::hash(resolved.seed, PLACE, u64::from(lpn.0));
@@ -65,14 +66,15 @@ mod tests {
         Resolved::new(&toml::from_str(&config).unwrap(), 5).unwrap()
     }
 
-    /// How often each value comes.
+    /// Returns how often each value occurs.
     fn count<T: Ord>(values: impl Iterator<Item = T>) -> BTreeMap<T, u32> {
         let mut counts = BTreeMap::new();
         values.for_each(|value| *counts.entry(value).or_default() += 1);
         counts
     }
 
-    /// That the values from `least` to `most` come, no others, and each about as often.
+    /// Asserts that the `n` values from `least` to `most` occur, no others, and each about equally
+    /// often.
     fn even<T: Ord + Copy + std::fmt::Debug>(counts: &BTreeMap<T, u32>, least: T, most: T, n: u32) {
         assert_eq!((counts.first_key_value().unwrap().0, counts.len()), (&least, n as usize));
         assert_eq!(counts.last_key_value().unwrap().0, &most);

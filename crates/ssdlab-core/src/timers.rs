@@ -1,51 +1,52 @@
-//! A table of timers: each slot has at most one next moment, so setting it replaces the old one
-//! and nothing is ever cancelled.
+//! A table of timers. Each slot has at most one time. Setting a slot replaces its time, so no timer
+//! ever needs to be canceled.
 //!
-//! A list of those that are set, in their order, the earliest at its end: few of a drive's parts
-//! are at work at a time, most of which have just begun or end soon, so that hardly any has to make
-//! room. At equal moments the lower slot goes first, which fixes the order of events.
+//! The table is a sorted list of the set timers, the earliest at its end. Few parts of a drive work
+//! at a time. Most of those have just begun or end soon, so an insertion moves hardly any entry. At
+//! equal times the lower slot fires first, which fixes the order of events.
 
 use ssdlab_base::SimTime;
 
-/// A moment, counted from the table's zero, and its slot in the lowest bits: the lesser goes first.
+/// A time relative to the table's zero, with its slot in the lowest bits. The smaller entry fires
+/// first.
 type Entry = u64;
 
-/// That of every slot that is not set.
+/// The entry of a slot that is not set.
 const UNSET: Entry = Entry::MAX;
 
-/// As long as no more are set, a place among them is found by walking, else by halving.
+/// The most set timers for which an insertion uses a linear search; above it, a binary search.
 const FEW: usize = 24;
 
-/// A fixed number of timers and the earliest of them.
+/// A fixed number of timers, sorted by time.
 #[derive(Clone, Debug)]
 pub struct Timers {
-    /// What each slot is set to.
+    /// The entry of each slot.
     slots: Box<[Entry]>,
-    /// Those that are set, the latest first.
+    /// The entries that are set, the latest first.
     waiting: Vec<Entry>,
-    /// From when moments are counted, in nanoseconds: so that a moment and a slot fit into one
-    /// word.
+    /// The time from which entries count, in nanoseconds. Relative to it, a time and a slot fit
+    /// into one word.
     zero: u64,
-    /// Bits for the slot.
+    /// Bits of an entry that hold its slot.
     bits: u32,
 }
 
 impl Timers {
-    /// `slots` timers, none of them set.
+    /// Creates `slots` timers, none of them set.
     pub fn new(slots: usize) -> Timers {
-        // One bit more, so that no slot is that of an entry that is not set.
+        // One bit more than the slots need, so that no set entry equals `UNSET`.
         let bits = slots.max(2).next_power_of_two().ilog2() + 1;
         let waiting = Vec::with_capacity(slots);
         Timers { slots: vec![UNSET; slots].into_boxed_slice(), waiting, zero: 0, bits }
     }
 
-    /// The slot with the earliest moment, and that moment; `None` when no timer is set.
+    /// Returns the earliest time and its slot, or `None` if no timer is set.
     #[inline]
     pub fn next(&self) -> Option<(SimTime, usize)> {
         self.waiting.last().map(|&first| (self.moment(first), self.slot(first)))
     }
 
-    /// Clears the slot with the earliest moment, which fires.
+    /// Fires the earliest timer: clears its slot and returns its time and slot.
     #[inline]
     pub fn fire(&mut self) -> Option<(SimTime, usize)> {
         let first = self.waiting.pop()?;
@@ -54,7 +55,7 @@ impl Timers {
         Some((self.moment(first), slot))
     }
 
-    /// Sets a slot's next moment; [`SimTime::NEVER`] clears it.
+    /// Sets the time of a slot; [`SimTime::NEVER`] clears the slot.
     #[inline]
     pub fn set(&mut self, slot: usize, at: SimTime) {
         if self.slots[slot] != UNSET {
@@ -74,7 +75,7 @@ impl Timers {
         self.make_room(place, entry);
     }
 
-    /// Sets the slot with the earliest moment to another one.
+    /// Moves the earliest timer to another time; [`SimTime::NEVER`] clears it.
     #[inline(always)]
     pub fn put_off(&mut self, at: SimTime) {
         let Some(place) = self.waiting.len().checked_sub(1) else { return };
@@ -87,7 +88,8 @@ impl Timers {
         self.make_room(place, entry);
     }
 
-    /// Puts an entry at a place of its own, from this one down, whose entry is dropped.
+    /// Inserts an entry at or before `place` in the sorted list, and drops the old entry at
+    /// `place`.
     #[inline(always)]
     fn make_room(&mut self, mut place: usize, entry: Entry) {
         let waiting = &mut self.waiting[..=place];
@@ -111,7 +113,7 @@ impl Timers {
         debug_assert_eq!(gone, entry, "a slot that is set waits");
     }
 
-    /// The moment a slot is set to.
+    /// Returns the time of a slot, or [`SimTime::NEVER`] if it is not set.
     pub fn get(&self, slot: usize) -> SimTime {
         match self.slots[slot] {
             UNSET => SimTime::NEVER,
@@ -129,7 +131,7 @@ impl Timers {
         SimTime::from_ns(self.zero + (entry >> self.bits))
     }
 
-    /// Nanoseconds that an entry can tell.
+    /// Returns the number of nanoseconds that an entry can represent.
     #[inline]
     fn range(&self) -> u64 {
         1 << (Entry::BITS - self.bits)
@@ -144,9 +146,9 @@ impl Timers {
         since << self.bits | slot as Entry
     }
 
-    /// Counts moments from one that is long before the earliest that is set, and before this one;
-    /// how long that is before this one. Both are later than the present by the time of an
-    /// operation at most.
+    /// Moves the table's zero and returns the time of `at` relative to the new zero. The new zero
+    /// lies half the range of an entry before the earlier of `at` and the earliest set timer. Both
+    /// lie at most the time of one operation after the present.
     #[cold]
     fn count_anew(&mut self, at: u64) -> u64 {
         let first = self.waiting.last().map_or(u64::MAX, |first| first >> self.bits);
@@ -169,9 +171,10 @@ mod tests {
         #[test]
         fn the_earliest_is_that_of_a_linear_search(
             slots in 1usize..70,
-            // How far apart: moments are never counted anew, or again and again.
+            // With 1 the zero never moves; with 1 << 48 it moves again and again.
             unit in prop::sample::select(vec![1u64, 1 << 48]),
-            // Some before which the first slot fires, and some that are set while it does.
+            // `act`: 0 fires the earliest timer before the set, 1 only moves the earliest, others
+            // only set.
             sets in prop::collection::vec((0usize..70, 0u64..40, 0u8..4), 0..300),
         ) {
             let mut timers = Timers::new(slots);

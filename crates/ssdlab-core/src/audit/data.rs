@@ -1,8 +1,8 @@
-//! What each read must return: a shadow of every place where data can be.
+//! A shadow of the drive's data, which tells the version that each read must return.
 //!
-//! Each write has a version. The shadow knows, for every sector, which version the host wrote
-//! last, and which one lies in each physical page, in the buffer, and on its way between them. A
-//! read must return what was written last when it came.
+//! Each write has a version. For every sector the shadow records the version that the host wrote
+//! last. It also records the versions in each physical page, in the buffer and in transit. A read
+//! must return the version that was the last when the read arrived.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use crate::config::{PartialWrites, Resolved, UnwrittenReads};
 use crate::flash::{Owner, Txn, TxnId};
 use crate::ftl::Ftl;
 
-/// What each sector of a page holds; pages that hold the same share it until one is written.
+/// The version in each sector of a page; pages with equal content share it until one changes.
 type Content = Arc<[u64]>;
 
-/// Nothing: never written, or trimmed.
+/// The content of a sector that was never written, or was trimmed.
 const NOTHING: u64 = 0;
-/// What was there before the drive was watched.
+/// The content of a sector that was written before the audit began.
 const BEFORE: u64 = 1;
-/// What was there was not written again with the page that took its place.
+/// The content of a sector that a partial write did not carry over to the new page.
 const LOST: u64 = u64::MAX;
 
-/// The data of an operation under way.
+/// The data of an operation in progress.
 #[derive(Clone, Debug)]
 struct Held {
-    /// What it writes, or has read.
+    /// The versions that it writes or has read.
     data: Content,
-    /// What a read of the host must return.
+    /// The versions that a host read must return.
     expected: Content,
     /// The sectors that a read found in the buffer, a bit each.
     overlay: u64,
-    /// What it sensed.
+    /// The versions that it sensed on the flash.
     sensed: Option<Content>,
 }
 
@@ -42,21 +42,21 @@ struct Held {
 pub struct Data {
     sectors: usize,
     geometry: Geometry,
-    /// Whether a write in part may lose the rest of its page.
+    /// Whether a partial write may lose the rest of its page.
     lossy: bool,
-    /// What an unmapped page holds that was never trimmed.
+    /// The content of an unmapped page that was never trimmed.
     unmapped: u64,
-    /// The first logical page that is the map's own.
+    /// The first logical page of the map's own pages.
     translations: u32,
     /// The version of the last write.
     version: u64,
     newest: BTreeMap<u32, Content>,
-    /// What lies in each physical page that was written while watched, and of which logical page.
+    /// The logical page and the content of each physical page with known data.
     flash: BTreeMap<u32, (u32, Content)>,
-    /// Pages of each type programmed of each block since it was erased.
+    /// Pages of each type programmed in each block since its erase.
     begun: BTreeMap<u32, [u16; PageType::MOST]>,
     order: PageOrder,
-    /// Whether each type goes on by itself.
+    /// Whether each page type advances by itself, as in the relaxed order.
     relaxed: bool,
     buffer: BTreeMap<u32, Content>,
     held: BTreeMap<u32, Held>,
@@ -66,12 +66,12 @@ fn bits(mask: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |bit| mask >> bit & 1 == 1)
 }
 
-/// A page each of whose sectors holds the same.
+/// Returns a page whose sectors all hold the same content.
 fn full_of(sectors: usize, what: u64) -> Content {
     std::iter::repeat_n(what, sectors).collect()
 }
 
-/// Sets what a sector of a page holds.
+/// Sets the content of a sector.
 fn set(page: &mut Content, sector: usize, what: u64) {
     Arc::make_mut(page)[sector] = what;
 }
@@ -125,8 +125,8 @@ impl Data {
         full_of(self.sectors, what)
     }
 
-    /// What a page holds that is not mapped and was never trimmed: the map was there from the
-    /// start.
+    /// Returns the content of a page that is not mapped and was never trimmed. The map's own pages
+    /// existed before the start.
     fn unmapped(&self, lpn: Lpn) -> u64 {
         if lpn.0 >= self.translations { BEFORE } else { self.unmapped }
     }
@@ -209,10 +209,10 @@ impl Data {
         self.buffer.remove(&lpn.0);
     }
 
-    /// A read is about to be sensed: what lies there, and whether it may be read at all.
+    /// Checks that the physical page of a read holds its logical page, and records the content.
     pub fn senses(&mut self, id: TxnId, txn: &Txn) -> Result<(), String> {
         let sensed = match (self.flash.get(&txn.ppn.0), txn.age) {
-            // Written before the start, where no table says: it lies where chance puts it.
+            // No table records this page: it was written before the start.
             (_, Some(_)) => self.full_of(BEFORE),
             (Some((lpn, content)), None) if *lpn == txn.lpn.0 => content.clone(),
             (other, None) => {
@@ -225,7 +225,7 @@ impl Data {
         Ok(())
     }
 
-    /// A program has been given its page: the next one of its block, once between two erases.
+    /// Checks that a program gets the next page of its block, in the block's page order.
     pub fn programs(&mut self, txn: &Txn) -> Result<(), String> {
         let block = self.geometry.block_of(txn.ppn);
         let page = self.geometry.page_in_block(txn.ppn);
@@ -242,7 +242,7 @@ impl Data {
         Err(format!("page {} of {block:?} is programmed after {before} others", page.0))
     }
 
-    /// A page moves that another operation has read.
+    /// Records that `id` copies the page that `read` has sensed.
     pub fn takes_over(&mut self, id: TxnId, read: TxnId) {
         self.held.remove(&id.0);
         let sensed = self.held(read).sensed.clone();
@@ -265,7 +265,8 @@ impl Data {
     fn compare(held: &Held, txn: &Txn, whence: &str, lossy: bool) -> Result<(), String> {
         for sector in bits(txn.mask) {
             let (is, must) = (held.data[sector], held.expected[sector]);
-            // A drive that knows which sectors it wrote forgets those from before its time.
+            // A drive that records written sectors does not know the sectors written before the
+            // start.
             let forgotten = is == LOST && (lossy || must == BEFORE);
             if is != must && !forgotten {
                 let lpn = txn.lpn;
@@ -277,7 +278,7 @@ impl Data {
         Ok(())
     }
 
-    /// A write has read its page: `own` are the sectors that it writes itself.
+    /// Merges the sensed page into a write, except for its `own` sectors.
     pub fn merges(&mut self, id: TxnId, own: u64) {
         let held = self.held(id);
         let Some(sensed) = held.sensed.take() else { return };
@@ -345,7 +346,8 @@ impl Data {
         self.held.remove(&id.0);
     }
 
-    /// Nothing is under way: what was written last is in the buffer or on the flash.
+    /// Checks that the buffer or the flash holds the last version of every sector, with nothing in
+    /// progress.
     pub fn at_rest(&self, ftl: &Ftl) -> Result<(), String> {
         for (&page, newest) in &self.newest {
             let lpn = Lpn(page);
