@@ -1,4 +1,4 @@
-//! Keys that are set where they have no effect.
+//! Refusals of keys that are set where they have no effect.
 
 use ssdlab_base::Nanos;
 use ssdlab_base::quantity::Share;
@@ -23,7 +23,7 @@ const NORMAL: &str =
 const UNASKED: &str = "behind a link that answers for every page";
 const NO_BUFFER: &str = "without a buffer";
 
-/// Refuses keys that are set where they have no effect, if they were `typed`.
+/// Refuses keys without effect, if `typed` says that the user set them.
 pub(super) fn check_effects(
     config: &DriveConfig,
     chip: &Chip,
@@ -86,7 +86,8 @@ fn programs_normally(config: &DriveConfig) -> bool {
     !config.program_mode.iter().any(|link| AnyProgramMode::needs(link).chooses)
 }
 
-/// Links of `program` that are never asked, behind one that answers for every page.
+/// Returns the first link of `program_mode` that is behind a link that answers for every page. Such
+/// a link is never asked.
 fn of_program(config: &DriveConfig) -> Vec<IdleKey> {
     let links = &config.program_mode;
     let last = links.iter().position(|link| AnyProgramMode::needs(link).answers_all);
@@ -185,14 +186,14 @@ fn set<T: PartialEq + ToString>(value: T, unset: T) -> Option<String> {
     (value != unset).then(|| value.to_string())
 }
 
-/// Whether array units hold reads, which may fail, until they have decoded.
+/// Returns whether array units hold reads, which may fail, until they have decoded.
 fn holds_until_decoded(config: &DriveConfig, chip: &Chip) -> bool {
     let flash = &config.flash;
     !chip.is_flat() && flash.hold_until_decoded.unwrap_or(true) && !flash.cache_read
 }
 
-/// Whether a read that fails can be set aside for one of a higher priority: its unit holds it, and
-/// priorities are what orders reads.
+/// Returns whether a unit may suspend a read that failed, for a read of a higher priority. That
+/// needs units that hold failed reads, and a scheduler that orders reads by priority.
 pub(super) fn reads_may_pass(config: &DriveConfig, chip: &Chip) -> bool {
     holds_until_decoded(config, chip)
         && matches!(config.scheduler, SchedulerChoice::StrictPriority(_))

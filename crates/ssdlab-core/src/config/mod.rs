@@ -1,4 +1,4 @@
-//! What a drive is, as declared in a config: every key with its meaning, unit, default and source.
+//! The config of a drive: every key with its meaning, unit, default and source.
 
 mod effects;
 mod renamed;
@@ -33,23 +33,23 @@ use ssdlab_schemes::{
     SchedulerChoice, SuspendChoice,
 };
 
-/// A drive and what it is given to do. Every key of a preset, a scheme, a config file or `--set`.
+/// A drive and its workload: every key of a preset, a scheme, a config file or `--set`.
 ///
-/// The drive never looks at its workload: `W` belongs to whoever runs it.
+/// The drive never reads its workload: `W` is the type of the program that runs the drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DriveConfig<W: Default + Serialize = NoWorkload> {
     /// The shape of the flash.
     pub geometry: Geometry,
-    /// How long the flash takes.
+    /// The times of flash operations.
     pub timing: TimingConfig,
-    /// What the blocks really are.
+    /// The true error behavior of the blocks.
     #[serde(default)]
     pub physics: PhysicsConfig,
-    /// How the flash back end is built.
+    /// The flash back end.
     #[serde(default)]
     pub flash: FlashConfig,
-    /// How the host reaches the drive.
+    /// The interface between host and drive.
     #[serde(default)]
     pub host: HostConfig,
     /// The page buffer in the drive's DRAM.
@@ -58,45 +58,45 @@ pub struct DriveConfig<W: Default + Serialize = NoWorkload> {
     /// Mapping and allocation.
     #[serde(default)]
     pub ftl: FtlConfig,
-    /// What the controller knows of its blocks.
+    /// The metadata that the controller keeps about its blocks.
     #[serde(default)]
     pub metadata: MetadataConfig,
-    /// Slot 1: which request goes to the flash next.
+    /// Slot 1: selects the request that goes to the flash next.
     #[serde(default)]
     pub scheduler: SchedulerChoice,
-    /// Slot 2: what kind of block and page a write wants; a chain whose first link wins.
+    /// Slot 2: selects the kind of block and page for a write; a chain whose first link wins.
     #[serde(default = "one::<PlacementChoice>")]
     pub placement: Vec<PlacementChoice>,
-    /// Slot 3: with which voltages or step a page is programmed; a chain whose first link wins.
+    /// Slot 3: selects the voltages or step that program a page; a chain whose first link wins.
     #[serde(default = "one::<ProgramModeChoice>")]
     pub program_mode: Vec<ProgramModeChoice>,
-    /// Slot 4: where a read starts on the ladder and how it climbs.
+    /// Slot 4: selects the level at which a read starts, and the levels that follow.
     #[serde(default)]
     pub read_start: ReadStartChoice,
-    /// Slot 5: who may interrupt whom on a die.
+    /// Slot 5: selects which operation on a die may interrupt which.
     #[serde(default)]
     pub suspend: SuspendChoice,
-    /// Slot 6: which page leaves a full buffer.
+    /// Slot 6: selects the page that leaves a full buffer.
     #[serde(default)]
     pub eviction: EvictionChoice,
-    /// Slot 7: what is moved, leveled and erased.
+    /// Slot 7: moves data, levels wear and erases blocks.
     #[serde(default)]
     pub background: BackgroundChoice,
-    /// What is on the drive when the run begins.
+    /// The data on the drive when the run begins.
     #[serde(default)]
     pub start: StartConfig,
-    /// What the host asks, if it is not a trace.
+    /// The requests of the host, if they do not come from a trace.
     #[serde(default)]
     pub workload: W,
 }
 
-/// The workload of a drive that is not told of any.
+/// The workload of a drive without one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoWorkload {}
 
 impl<W: Default + Serialize> DriveConfig<W> {
-    /// The drive alone, and its workload.
+    /// Splits the config into the drive and its workload.
     pub fn split(self) -> (DriveConfig, W) {
         let drive = DriveConfig {
             geometry: self.geometry,
@@ -125,107 +125,106 @@ fn one<T: Default>() -> Vec<T> {
     vec![T::default()]
 }
 
-/// What performs one array operation at a time.
+/// The unit that performs one array operation at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArrayUnit {
     /// Each plane on its own.
     #[default]
     Plane,
-    /// A die: its planes work together only with the same operation at equal page offsets, if at
-    /// all.
+    /// A die. Its planes work together, if at all, only on the same operation at equal page
+    /// offsets.
     Die,
-    /// A chip: one of its dies at a time, as the scheduler of MQSim has it in effect.
+    /// A chip: one of its dies works at a time. MQSim's scheduler has this effect.
     Chip,
 }
 
-/// What moves over a channel when a request covers a page in part.
+/// The data that a channel moves when a request covers part of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferUnit {
     /// Whole pages.
     #[default]
     Page,
-    /// The sectors asked for.
+    /// The sectors of the request.
     Sectors,
 }
 
-/// Who goes first when several need a channel.
+/// The order of transfers that wait for a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BusOrder {
-    /// Who asked first.
+    /// First come, first served.
     #[default]
     Fifo,
-    /// Pages that were read, before commands and pages to be programmed.
+    /// Pages that were read go before commands and pages to be programmed.
     DataOutFirst,
 }
 
-/// How the flash back end is built.
+/// The flash back end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FlashConfig {
-    /// What performs one array operation at a time: `plane` (independent planes), `die`
-    /// or `chip` (one die at a time). Default: `plane`. Source: DLV, section 2.1; MQSim for `chip`.
+    /// The unit that performs one array operation at a time: `plane` (independent planes), `die` or
+    /// `chip` (one die at a time). Default: `plane`. Source: DLV, section 2.1; MQSim for `chip`.
     pub array: ArrayUnit,
-    /// Whether the planes of a die do the same operation together, at equal page offsets; only with
-    /// `array` other than `plane`. Without it a die, or a chip, does one thing at a time. Default:
-    /// true. Source: MQSim; PA-SSD (ruled) for a chip without it.
+    /// Whether the planes of a die perform the same operation together, at equal page offsets; only
+    /// with `array` other than `plane`. Without it a die, or a chip, performs one page operation at
+    /// a time. Default: true. Source: MQSim; PA-SSD (ruled) for a chip without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multi_plane: Option<bool>,
     /// Transfer rate of a channel. Default: `800MB/s`. Assumed.
     pub bus_rate: BytesPerSecond,
-    /// P/E cycles that each erase counts for, in the cells and in the controller's books: with more
-    /// than 1, wear runs forward to the end of a drive's life in a run of minutes. Default: 1.
-    /// Source: what an erase is.
+    /// P/E cycles that each erase counts for, in the cells and in the controller's tables. A value
+    /// above 1 wears a drive out within a short run. Default: 1. Source: the meaning of an erase.
     #[schemars(range(min = 1, max = 1000))]
     pub cycles_per_erase: u32,
-    /// Time that passes in the cells, and for what the controller does by days, for each unit of
-    /// the run's: data ages and blocks rest as they would if the arrivals of a trace had not been
-    /// compressed. Default: 1. Source: ReadGuard, section 6.1 (ruled: 10).
+    /// Factor by which time passes faster in the cells than in the run; the controller's tasks with
+    /// intervals in days follow it. It restores the data ages and rest times that a trace with
+    /// compressed arrivals lost. Default: 1. Source: ReadGuard, section 6.1 (ruled: 10).
     #[schemars(range(min = 1, max = 1000))]
     pub time_scale: u32,
-    /// What moves over a channel when a request covers a page in part: `page` or `sectors`.
+    /// The data that a channel moves when a request covers part of a page: `page` or `sectors`.
     /// Default: `page`. Assumed.
     pub transfer: TransferUnit,
-    /// Time of a command on its channel: a read or an erase begins once its command went over it, a
-    /// program's command goes before its page. With `0ns` commands need no channel. Default: `0ns`.
-    /// Source: ONFI (some 0.3 us, which few models count).
+    /// Time of a command on its channel. A read or an erase begins after its command; the command
+    /// of a program precedes its page. With `0ns` commands need no channel. Default: `0ns`. Source:
+    /// ONFI (some 0.3 us, which few models count).
     pub command_time: Nanos,
-    /// Who goes first when several need a channel: `fifo` or `data_out_first` (pages that were
+    /// The order of transfers that wait for a channel: `fifo` or `data_out_first` (pages that were
     /// read, before commands and pages to be programmed). Default: `fifo`. Source: MQSim for
     /// `data_out_first`.
     pub bus_order: BusOrder,
-    /// Whether a sensed page moves to a cache register, so that the next can be sensed while it is
-    /// transferred. Default: false. Assumed.
+    /// Whether a sensed page moves to a cache register, so that the unit senses the next page
+    /// during the transfer. Default: false. Assumed.
     pub cache_read: bool,
-    /// Whether an array unit holds a page that it has read until it has decoded; only where reads
-    /// may fail to decode. Default: true. Source: ReadGuard, section 2 (tREAD is the sum of its
-    /// parts).
+    /// Whether an array unit holds a page that it has read until the page has decoded; only where
+    /// reads may fail to decode. Default: true. Source: ReadGuard, section 2 (tREAD is the sum of
+    /// its parts).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hold_until_decoded: Option<bool>,
-    /// How further attempts of a read that failed to decode follow one another: `serial`, or
-    /// `pipelined` (the next is sensed while one is transferred and decoded); the latter only where
-    /// array units hold reads until they have decoded. Default: `serial`. Source: Park et al.,
-    /// ASPLOS 2021 (PR2), for `pipelined`.
+    /// Further attempts of a read that failed to decode: `serial`, or `pipelined` (the unit senses
+    /// the next attempt while one is transferred and decoded). `pipelined` needs array units that
+    /// hold reads until they have decoded. Default: `serial`. Source: Park et al., ASPLOS 2021
+    /// (PR2), for `pipelined`.
     pub retries: RetriesChoice,
-    /// Loops of which a program consists, each as long as the others: a suspend policy that drops
-    /// loops drops at most one; only with such a policy. Default: 5. Source: ReadGuard, section 6.1
-    /// (ruled: of 80 us).
+    /// Loops of a program, all of equal length; only with a suspend policy that drops loops. The
+    /// policy drops at most one loop at a time. Default: 5. Source: ReadGuard, section 6.1 (ruled:
+    /// of 80 us).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub program_loops: Option<u8>,
-    /// Loops of which an erase consists; only with a suspend policy that drops loops. Default: 5.
-    /// Source: ReadGuard, section 6.1 (ruled: of 700 us).
+    /// Loops of an erase; only with a suspend policy that drops loops. Default: 5. Source:
+    /// ReadGuard, section 6.1 (ruled: of 700 us).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub erase_loops: Option<u8>,
-    /// From the command to suspend until the array unit can read; only with a `suspend` that
+    /// Time from the suspend command until the array unit can read; only with a `suspend` that
     /// interrupts. Default: `5us`. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend_time: Option<Nanos>,
-    /// From the command to resume until the interrupted operation goes on; only with a `suspend`
-    /// that interrupts. Default: `5us`. Assumed.
+    /// Time from the resume command until the interrupted operation continues; only with a
+    /// `suspend` that interrupts. Default: `5us`. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resume_time: Option<Nanos>,
 }
@@ -252,14 +251,14 @@ impl Default for FlashConfig {
     }
 }
 
-/// How the host reaches the drive.
+/// The interface between host and drive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostConfig {
     /// Submission queues; the first has the highest priority. Default: 1. Assumed.
     pub queues: u8,
-    /// Requests of one queue that the drive accepts before the first of them has ended. Default:
-    /// 65535. Source: NVMe's largest queue.
+    /// Unfinished requests of one queue that the drive accepts. Default: 65535. Source: NVMe's
+    /// largest queue.
     pub queue_depth: u32,
 }
 
@@ -273,18 +272,18 @@ impl Default for HostConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BufferConfig {
-    /// Its size; `0B` for none. Default: `0B`. Assumed.
+    /// Size of the buffer; `0B` for none. Default: `0B`. Assumed.
     pub size: Bytes,
-    /// Time to move a page into or out of it; only with a buffer. Default: `1us`. Assumed.
+    /// Time to move a page into or out of the buffer; only with a buffer. Default: `1us`. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<Nanos>,
-    /// Whether pages that are read from flash stay in it; only with a buffer. Default: true.
+    /// Whether pages read from the flash stay in the buffer; only with a buffer. Default: true.
     /// Source: HIRE, section 3 (reads and writes both cached).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
-    /// Share of its pages that are kept free: as long as fewer are, the next to leave are
-    /// programmed ahead of need, and writes wait only if they outrun that. With 0 a page leaves
-    /// when another needs its place; only with a buffer. Default: 0. Assumed.
+    /// Share of the buffer's pages to keep free; only with a buffer. While fewer are free, the
+    /// buffer programs the next pages to leave ahead of need, and writes wait only if they are
+    /// faster. With 0 a page leaves when another page needs its slot. Default: 0. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_free: Option<Share>,
 }
@@ -295,49 +294,51 @@ impl Default for BufferConfig {
     }
 }
 
-/// What becomes of a write that covers a page in part.
+/// The handling of a write that covers part of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PartialWrites {
-    /// The rest of the page is read first.
+    /// The drive reads the rest of the page first.
     #[default]
     ReadModifyWrite,
-    /// The page is written without its rest.
+    /// The drive writes the page without its rest.
     Pad,
-    /// The drive knows which sectors of a page were written, and reads first only if some of them
-    /// are not written now.
+    /// The drive records which sectors of a page were written. It reads first only if the write
+    /// leaves some of them out.
     SectorBitmap,
 }
 
-/// Where a page is written.
+/// The choice of the plane for a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Allocation {
-    /// On the plane that the page's number gives in the order of `allocation_order`.
+    /// The page number selects the plane, in the order of `allocation_order`.
     #[default]
     Static,
-    /// On the plane with the least work, the first in the order of `allocation_order` after the
-    /// last one written.
+    /// The plane with the least work; of equals the next one in the order of `allocation_order`
+    /// after the plane written last.
     Dynamic,
 }
 
-/// The part of the page map that the controller holds: translation pages, the least recently used
-/// of which leave first.
+/// The part of the page map that the controller holds, in translation pages. The least recently
+/// used page leaves first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MapCacheConfig {
-    /// Share of the entries that it holds; not beside `size`. Default: 0.1. Source: PV-read,
-    /// section IV.D.
+    /// Share of the map entries that the controller holds; not beside `size`. Default: 0.1. Source:
+    /// PV-read, section IV.D.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<Share>,
-    /// Its size, in place of a share. Default: as `share` says. Source: PV-read, section IV.D.
+    /// Size of the held part, in place of a share. Default: as `share` says. Source: PV-read,
+    /// section IV.D.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
-    /// Bytes of an entry: a translation page is a flash page full of them. Default: `4B`. Assumed.
+    /// Bytes of an entry; entries fill a translation page, which is one flash page. Default: `4B`.
+    /// Assumed.
     pub entry: Bytes,
 }
 
-/// Share of the entries that a map cache holds if nothing is said. Source: PV-read, section IV.D.
+/// Default share of the entries that a map cache holds. Source: PV-read, section IV.D.
 pub const MAP_SHARE: f64 = 0.1;
 
 impl Default for MapCacheConfig {
@@ -358,28 +359,30 @@ pub struct FtlConfig {
     /// The order in which pages are dealt to channels (C), chips or ways (W), dies (D) and planes
     /// (P), the fastest-changing first: one of the 24. Default: `CWDP`. Source: DLV, Table II.
     pub allocation_order: String,
-    /// The order in which a block's pages are programmed: `strict` (the conventional one) or
-    /// `relaxed` (each page type by itself behind the next lower one, and several blocks of a plane
-    /// at a time). Default: `strict`. Source: PA-SSD, section 4.3.1 for `relaxed`.
+    /// The order in which a block's pages are programmed: `strict` (the conventional order) or
+    /// `relaxed`. In the relaxed order each page type advances by itself behind the next lower one,
+    /// and a plane has several open blocks. Default: `strict`. Source: PA-SSD, section 4.3.1 for
+    /// `relaxed`.
     pub page_order: PageSequence,
-    /// The blocks that take what garbage collection moves, where `page_order` is `strict`:
-    /// `separate` (their own) or `shared` (those that the host writes: a plane has one open block).
-    /// Default: `separate`. Source: PA-SSD, section 2.2 for `shared`.
+    /// The blocks for pages that garbage collection moves: `separate` (blocks of their own) or
+    /// `shared` (the host's blocks: a plane has one open block). Only where `page_order` is
+    /// `strict`. Default: `separate`. Source: PA-SSD, section 2.2 for `shared`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gc_stream: Option<GcStream>,
-    /// Writes that cover a page in part: `read_modify_write`, `pad` or `sector_bitmap`. Default:
-    /// `read_modify_write`. Source: PA-SSD (ruled).
+    /// The handling of writes that cover part of a page: `read_modify_write`, `pad` or
+    /// `sector_bitmap`. Default: `read_modify_write`. Source: PA-SSD (ruled).
     pub partial_writes: PartialWrites,
-    /// How much of the page map the controller holds; the rest lies on the flash and is read when
-    /// it is needed: `true`, `false` or a table with its settings. Default: false, all of it.
+    /// How much of the page map the controller holds: `false` for all of it, `true` or a table with
+    /// settings for a part. The rest lies on the flash and is read on demand. Default: false.
     pub map_cache: Toggle<MapCacheConfig>,
-    /// Dynamic wear leveling: the free block that is written next. `longest_free` (no leveling),
-    /// `least_erased`, or as blocks were measured (`metadata.block_class.measured`) `fewest_errors`
-    /// (RBER-based) or `healthiest` (health-binning: the longest predicted life); with these two,
-    /// what collection moves, being colder, gets blocks of its own from the other end. Default:
-    /// `least_erased`. Source: DLV, Table II; PV-read, section III for the measured.
+    /// Dynamic wear leveling: selects the free block to write next. Choices: `longest_free` (no
+    /// leveling), `least_erased`, and with measured blocks (`metadata.block_class.measured`)
+    /// `fewest_errors` (RBER-based) or `healthiest` (health-binning: the longest predicted life).
+    /// With the last two, garbage collection writes its colder data to separate blocks from the
+    /// other end. Default: `least_erased`. Source: DLV, Table II; PV-read, section III for the
+    /// measured.
     pub free_block_policy: FreeBlockPolicy,
-    /// Share of blocks that are bad when the drive leaves the factory. Default: 0. Assumed.
+    /// Share of the blocks that are bad when the drive leaves the factory. Default: 0. Assumed.
     pub bad_blocks: Share,
 }
 
@@ -399,68 +402,69 @@ impl Default for FtlConfig {
     }
 }
 
-/// What becomes of reads of pages that were never written.
+/// The handling of reads of pages that were never written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnwrittenReads {
-    /// They count as written before the start: on the plane of static allocation, in a block and
-    /// of an age drawn for each page.
+    /// The pages count as written before the start: on the plane of static allocation, with a block
+    /// and an age drawn for each page.
     #[default]
     Lazy,
-    /// A first pass over the workload lays them down.
+    /// A first pass over the workload puts the pages on the flash.
     Footprint,
-    /// They are answered without the flash.
+    /// The drive answers the reads without the flash.
     None,
 }
 
-/// How the data on the drive was programmed.
+/// The program mode of the data on the drive at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StartProgramMode {
     /// With the normal voltages.
     #[default]
     Normal,
-    /// As it would be if it were written now.
+    /// With the voltages that the policy would choose for a write now.
     Policy,
 }
 
-/// What is on the drive when the run begins.
+/// The data on the drive when the run begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StartConfig {
-    /// Reads of pages that were never written: `lazy`, `footprint` or `none`. Default: `lazy`.
-    /// Assumed.
+    /// Handling of reads of pages that were never written: `lazy`, `footprint` or `none`. Default:
+    /// `lazy`. Assumed.
     pub unwritten_reads: UnwrittenReads,
     /// Share of the host's pages that hold data. Default: 0. Assumed.
     pub fill: Share,
-    /// Share of each plane's blocks that are full of outdated data; not beside `fill`. What is laid
-    /// down by `unwritten_reads = "footprint"` lies in them. Default: 0. Source: PA-SSD, section
-    /// 5.1 (aged to 70 %; ruled).
+    /// Share of each plane's blocks that are full of outdated data; not beside `fill`. The pages
+    /// that `unwritten_reads = "footprint"` puts on the flash lie in these blocks. Default: 0.
+    /// Source: PA-SSD, section 5.1 (aged to 70 %; ruled).
     pub used: Share,
-    /// Share of the written pages whose data is outdated, by random overwriting; only with `fill`.
-    /// Default: 0. Assumed.
+    /// Share of the written pages that random overwrites made outdated; only with `fill`. Default:
+    /// 0. Assumed.
     pub invalid: Share,
-    /// Whether the data was overwritten at random, under the drive's own garbage collection, until
-    /// the drive was steady; only with `fill`, not beside `invalid`. Default: false. Assumed.
+    /// Whether the host overwrote the data at random, under the drive's own garbage collection,
+    /// until the drive reached a steady state. Only with `fill`, not beside `invalid`. Default:
+    /// false. Assumed.
     pub steady_state: bool,
     /// P/E cycles of each block; they add bit errors with `physics.levels.wear` or
     /// `physics.retries`. Default: 0. Assumed.
     #[schemars(range(max = 1_000_000))]
     pub pe_cycles: u32,
-    /// The P/E cycles of each block are drawn from `pe_cycles` ± this. Default: 0. Source:
-    /// ReadGuard (ruled: 15).
+    /// Spread of the P/E cycles: each block's value is drawn from `pe_cycles` ± this. Default: 0.
+    /// Source: ReadGuard (ruled: 15).
     pub pe_spread: u32,
     /// Mean time between a block's erases before the start; only with `physics.retries`. Default:
     /// `0ns`. Assumed.
     pub dwell: Nanos,
-    /// Ages of the data on the drive are drawn evenly from this to `age_max`. Default: `0ns`.
-    /// Assumed.
+    /// Smallest age of the data on the drive; ages are drawn evenly from it to `age_max`. Default:
+    /// `0ns`. Assumed.
     pub age_min: Nanos,
-    /// The oldest data on the drive; only with `physics.levels.retention` or `physics.retries`.
-    /// Default: `0ns`. Source: DLV and ReadGuard (ruled: 90d).
+    /// Largest age of the data on the drive; only with `physics.levels.retention` or
+    /// `physics.retries`. Default: `0ns`. Source: DLV and ReadGuard (ruled: 90d).
     pub age_max: Nanos,
-    /// How the data on the drive was programmed: with the `normal` voltages, or as the `policy` of
-    /// `program_mode` would; not beside a state that is taken up. Default: `normal`. Source: HIRE
+    /// Program mode of the data on the drive: the `normal` voltages, or the mode that the `policy`
+    /// of `program_mode` would choose. Not with a loaded state. Default: `normal`. Source: HIRE
     /// (ruled).
     pub program_mode: StartProgramMode,
 }

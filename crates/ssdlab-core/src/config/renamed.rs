@@ -1,10 +1,10 @@
-//! What keys and choices were called before the first release. An old name is refused with the new
-//! one.
+//! The names of keys and choices from before the first release. The config refuses an old name and
+//! states the new one.
 
-/// Old and new names, those of the drive and those of schemes.
+/// Old and new names: those of the drive, then those of the schemes.
 pub const RENAMED: [&[(&str, &str)]; 2] = [OF_THE_DRIVE, ssdlab_schemes::RENAMED];
 
-/// Keys by their paths, choices as `path=name`. Tables above an old key have their new names.
+/// Keys are paths, choices are `path=name`. The tables above an old key have their new names.
 const OF_THE_DRIVE: &[(&str, &str)] = &[
     ("order", "scheduler"),
     ("place", "placement"),

@@ -1,4 +1,4 @@
-//! From what is declared to flat numbers, and what is refused on the way.
+//! Resolves a declared config to numbers, and refuses invalid values.
 
 use ssdlab_base::quantity::Share;
 use ssdlab_base::units::SECTOR_BYTES;
@@ -23,10 +23,10 @@ use ssdlab_schemes::{
     AnySuspend, PlacementChoice, ReadStartChoice, SchedulerChoice,
 };
 
-/// A drive's config in flat numbers.
+/// A drive's config, resolved to numbers.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// As declared.
+    /// The config as declared.
     pub config: DriveConfig,
     /// The chips.
     pub chip: Chip,
@@ -38,10 +38,10 @@ pub struct Resolved {
     pub logical_pages: u32,
     /// How much of the page map the controller holds, if not all of it.
     pub map_cache: Option<MapShape>,
-    /// Blocks of a plane that can be set apart and leave room for all data.
+    /// Most blocks of a plane that can be set apart while all data still fits.
     pub most_apart: u32,
-    /// Pages of other planes that a plane can take under static allocation and leave room for its
-    /// own.
+    /// Most pages of other planes that a plane can take under static allocation while its own data
+    /// still fits.
     pub most_foreign: u32,
     /// Pages that the buffer holds.
     pub buffer_pages: u32,
@@ -51,7 +51,7 @@ pub struct Resolved {
     pub buffer_reads: bool,
     /// Pages of the buffer that are kept free.
     pub buffer_keep_free: u32,
-    /// The seed of the drive's chance.
+    /// The seed of the drive's random draws.
     pub seed: u64,
 }
 
@@ -59,15 +59,16 @@ impl Resolved {
     /// Checks a config and resolves it.
     ///
     /// # Errors
-    /// The first value that cannot be.
+    /// The first invalid value.
     pub fn new(config: &DriveConfig, seed: u64) -> Result<Resolved, Refusal> {
         Resolved::typed(config, seed, &|_| true)
     }
 
-    /// As [`Resolved::new`]; of keys without effect only those are refused that were `typed`.
+    /// Resolves as [`Resolved::new`] does, but refuses a key without effect only if `typed` holds
+    /// for it.
     ///
     /// # Errors
-    /// The first value that cannot be.
+    /// The first invalid value.
     pub fn typed(
         config: &DriveConfig,
         seed: u64,
@@ -121,7 +122,7 @@ impl Resolved {
         Ok(resolved)
     }
 
-    /// Refuses answers of the slots that cannot work on this drive.
+    /// Refuses policies that cannot work on this drive.
     fn check_policies(&self) -> Result<(), Refusal> {
         let (config, setup) = (&self.config, self.policy_context());
         AnyScheduler::check(&config.scheduler, &setup)?;
@@ -135,7 +136,7 @@ impl Resolved {
         AnyBackground::check(&config.background, &setup)
     }
 
-    /// What the drive's policies may know of it when they are set up.
+    /// Returns the facts about the drive that its policies may use during setup.
     pub fn policy_context(&self) -> PolicyContext {
         PolicyContext {
             geometry: self.config.geometry.clone(),
@@ -163,7 +164,7 @@ impl Resolved {
         self.config.metadata.kept(|component| is_used(&self.config, component))
     }
 
-    /// The program mode of the host's writes to blocks of this class of which nothing else is
+    /// Returns the program mode of host writes to blocks of a class, if nothing but the class is
     /// known.
     pub fn program_mode_of(&self, class: BlockClass) -> ProgramMode {
         let (context, mut hint) = (self.policy_context(), PlacementHint::default());
@@ -174,15 +175,16 @@ impl Resolved {
         hint.program_mode.unwrap_or_default()
     }
 
-    /// The shape of the flash.
+    /// Returns the shape of the flash.
     pub fn geometry(&self) -> &Geometry {
         &self.config.geometry
     }
 }
 
-/// Refuses links of the placement chain that have no effect where they stand: those that are never
-/// left anything to type, a second one that chooses streams, and one that is asked page by page
-/// before one that is asked of the whole request.
+/// Refuses links of the placement chain that have no effect in their position:
+/// - a link behind others that leave it no page to type
+/// - a second link that chooses streams
+/// - a link that decides for the whole request, behind a link that decides page by page
 fn check_links(links: &[PlacementChoice], setup: &PolicyContext) -> Result<(), Refusal> {
     let needs: Vec<_> = links.iter().map(|link| AnyPlacement::build(link, setup).needs()).collect();
     let types: Vec<Typed> = needs.iter().map(|needs| needs.types).collect();
@@ -209,7 +211,7 @@ fn check_links(links: &[PlacementChoice], setup: &PolicyContext) -> Result<(), R
     Ok(())
 }
 
-/// How much of the page map the controller holds.
+/// Resolves how much of the page map the controller holds.
 fn map_cache(config: &DriveConfig, logical: u32) -> Result<Option<MapShape>, Refusal> {
     let Some(cache) = config.ftl.map_cache.get() else { return Ok(None) };
     let page = config.geometry.page_size.get();
@@ -236,7 +238,7 @@ fn map_cache(config: &DriveConfig, logical: u32) -> Result<Option<MapShape>, Ref
     Ok(Some(MapShape { entries, slots, logical }))
 }
 
-/// Pages of the buffer that are kept free; one at least is there to be used.
+/// Resolves the number of buffer pages to keep free; at least one page stays usable.
 fn keep_free(config: &DriveConfig, buffer_pages: u32) -> u32 {
     let share = config.buffer.keep_free.map_or(0.0, Share::get);
     ((f64::from(buffer_pages) * share) as u32).min(buffer_pages.saturating_sub(1))
@@ -317,7 +319,7 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
             return Err(Refusal::new(key, "none", "at least one link"));
         }
     }
-    // What the first link leaves open, the same link leaves open again.
+    // A second copy of a link never answers: it leaves open what the first copy leaves open.
     let doubled = |links: &[&'static str]| {
         let again = (1..links.len()).find(|&at| links[..at].contains(&links[at]));
         again.map(|at| links[at])
@@ -373,7 +375,7 @@ fn check_free_block_policy(
     }
 }
 
-/// Refuses times with which sums over a run could overflow.
+/// Refuses times so long that sums over a run could overflow.
 fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
     const STEP_MOST: Nanos = Nanos::from_ms(100_000);
     const AGE_MOST: Nanos = Nanos::from_ms(100 * 365 * 86_400_000);
@@ -404,7 +406,7 @@ fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses more outdated data than garbage collection leaves on a plane.
+/// Refuses a share of outdated or used data that garbage collection cannot leave on a plane.
 fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> {
     let geometry = &config.geometry;
     let usable = usable_blocks(config);

@@ -1,11 +1,11 @@
-//! How further attempts of reads follow one another.
+//! The sequence of further attempts of a read that failed to decode.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Nanos, choice};
 
-/// `serial` has no settings.
+/// Settings of `serial`: none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SerialConfig {}
@@ -14,18 +14,18 @@ pub struct SerialConfig {}
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PipelinedConfig {
-    /// Whether the first retry, too, is sensed before the first attempt is known to fail. Default:
-    /// false. Assumed: a read that decodes at once would sense in vain.
+    /// Whether the unit senses the first retry, too, before the first attempt is known to fail.
+    /// Default: false. Assumed: for a read that decodes at once that sensing would be useless.
     pub first: bool,
-    /// Share by which the sensing of a retry is shorter, which takes from the margin that the code
-    /// has there; the code still decodes what it would have. Default: 0. Source: J. Park et al.,
+    /// Share by which the sensing of a retry is shorter. Shorter sensing uses up error margin of
+    /// the code; the code still decodes the same reads. Default: 0. Source: J. Park et al.,
     /// "Reducing Solid-State Drive Read Latency by Optimizing Read-Retry", ASPLOS 2021.
     pub shorter: Share,
-    /// Which retries are: `last`, the one that decodes, which has margin to spare, or `every` one,
-    /// as a chip must do that does not know which will be the last. Default: `last`. Source:
-    /// ReadGuard, section 7.
+    /// The retries that are shorter: `last` (the one that decodes, which has margin to spare) or
+    /// `every`. A chip that cannot foresee the last retry must shorten every one. Default: `last`.
+    /// Source: ReadGuard, section 7.
     pub shorter_on: ShorterOn,
-    /// From the end of a read until its array unit has given up a sensing that it began ahead.
+    /// Time from the end of a read until its array unit has aborted a sensing that it began ahead.
     /// Default: `5us`. Assumed.
     pub reset_time: Nanos,
 }
@@ -41,23 +41,23 @@ impl Default for PipelinedConfig {
     }
 }
 
-/// Which retries are sensed in less time.
+/// The retries whose sensing is shorter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ShorterOn {
-    /// The one that decodes.
+    /// The retry that decodes.
     #[default]
     Last,
-    /// All.
+    /// All retries.
     Every,
 }
 
 choice! {
-    /// How further attempts of reads follow one another.
+    /// The sequence of further attempts of a read that failed to decode.
     pub enum RetriesChoice {
-        /// The next is sensed once one has failed to decode.
+        /// The unit senses the next attempt after one has failed to decode.
         serial => Serial(SerialConfig),
-        /// The next is sensed while one is transferred and decoded.
+        /// The unit senses the next attempt while one is transferred and decoded.
         pipelined => Pipelined(PipelinedConfig),
     } default serial
 }

@@ -1,4 +1,4 @@
-//! How much of the flash holds data, and how much is kept for writing and collecting.
+//! The division of the flash between data and the blocks kept for writing and garbage collection.
 
 use ssdlab_base::rng;
 use ssdlab_nand::refusal::Refusal;
@@ -10,38 +10,38 @@ use ssdlab_schemes::{AnyBackground, AnyPlacement};
 
 /// Free blocks of a plane that only garbage collection and wear leveling may open.
 pub const RESERVE_BLOCKS: usize = 1;
-/// Blocks of a plane that hold no user data for certain: the reserve, and the open ones of the
-/// host and the collector.
+/// Blocks of a plane that never hold user data: the reserve, and the open blocks of the host and of
+/// garbage collection.
 pub(super) const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
 
 impl Resolved {
-    /// The sectors of a page, a bit each, if the drive remembers which were written; else 0.
+    /// Returns all sectors of a page, a bit each, if the drive records written sectors; else 0.
     pub fn kept_sectors(&self) -> u64 {
         let keeps = self.config.ftl.partial_writes == PartialWrites::SectorBitmap;
         if keeps { self.geometry().page_mask() } else { 0 }
     }
 
-    /// Logical pages, those of the map's own among them.
+    /// Returns the number of logical pages, the map's own pages included.
     pub fn mapped_pages(&self) -> u32 {
         self.logical_pages + self.map_cache.map_or(0, |shape| shape.pages())
     }
 
-    /// Sectors that the host can address.
+    /// Returns the number of sectors that the host can address.
     pub fn sectors(&self) -> u64 {
         u64::from(self.logical_pages) * u64::from(self.geometry().sectors_per_page())
     }
 }
 
 impl DriveConfig {
-    /// The streams for which a writer has blocks open: those of the link of the placement chain
-    /// that chooses among the most.
+    /// Returns the streams for which a writer has blocks open. The link of the placement chain with
+    /// the most streams decides.
     pub fn streams(&self) -> Streams {
         let links = self.placement.iter().map(AnyPlacement::streams);
         links.fold(Streams::ONE, |most, own| if own.count > most.count { own } else { most })
     }
 }
 
-/// Entries of a translation page.
+/// Returns the number of entries of a translation page.
 pub(super) fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u32, Refusal> {
     let page = config.geometry.page_size;
     match page.get().checked_div(cache.entry.get()) {
@@ -53,30 +53,30 @@ pub(super) fn entries(config: &DriveConfig, cache: &MapCacheConfig) -> Result<u3
     }
 }
 
-/// The purpose of the draw of bad blocks.
+/// The purpose of the hash that draws bad blocks.
 const BAD: u64 = 0xbad;
 
-/// Whether a block was bad when the drive left the factory, by hash so that the order of visits
-/// does not matter.
+/// Returns whether a block was bad when the drive left the factory. The value is a hash, so the
+/// order of the draws does not matter.
 pub fn is_bad(seed: u64, block: BlockId, share: f64) -> bool {
     rng::unit(rng::hash(seed, BAD, u64::from(block.0))) < share
 }
 
-/// Blocks of a plane that are not bad, on average.
+/// Returns the mean number of good blocks of a plane.
 pub fn usable_blocks(config: &DriveConfig) -> u32 {
     let good = 1.0 - config.ftl.bad_blocks.get();
     (f64::from(config.geometry.blocks) * good).round() as u32
 }
 
-/// Blocks of a plane that hold no data even when the drive is full, on average.
+/// Returns the mean number of blocks of a plane that hold no data when the drive is full.
 pub fn spare_blocks(config: &DriveConfig, logical_pages: u32) -> u32 {
     let geometry = &config.geometry;
     let data = logical_pages.div_ceil(geometry.plane_count()).div_ceil(geometry.pages);
     usable_blocks(config).saturating_sub(data)
 }
 
-/// Blocks of a plane that are kept for writing and collecting, and those of the worst plane that
-/// are bad.
+/// Returns two numbers of blocks of a plane: those kept for writing and garbage collection, and the
+/// bad ones of the worst plane.
 fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     let geometry = &config.geometry;
     let planes = geometry.plane_count();
@@ -95,15 +95,15 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     };
     // A start state is drawn on a plane with the expected number of bad blocks.
     let worst = worst.max(geometry.blocks - usable_blocks(config));
-    // Static wear leveling has blocks open of its own; who moves pages has one open of each class.
+    // Static wear leveling has an open block of its own; moves have one open block of each class.
     let wearing = u32::from(AnyBackground::any_uses(&config.background, |uses| uses.cold_blocks));
     let classes = config.metadata.block_class.classes() as u32;
-    // A block is open for each stream; where it is known what pages are used for, there may be one
-    // for each use.
+    // A block is open for each stream. Where the uses of pages are known, a block may be open for
+    // each use.
     let streams = u32::from(config.streams().count);
     let kinds = classes * streams.max(config.metadata.page_kinds().into());
     if config.metadata.block_class.by_priority() {
-        // The host has a block open for each, too.
+        // The host, too, has a block open for each priority.
         let unusable = RESERVE_BLOCKS as u32 + classes + kinds * (1 + wearing);
         return (unusable, worst);
     }
@@ -111,17 +111,17 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     (unusable, worst)
 }
 
-/// The share of the blocks that data leave free of which that can be set apart: with nothing left,
-/// collection would be all that the drive does. Assumed.
+/// The share of the blocks left free by data that can be set apart. With no block left, the drive
+/// would only collect garbage. Assumed.
 const APART_MOST: f64 = 0.875;
 
-/// The share of what is left then that pages of other planes may take under static allocation,
-/// which brings every page home when it is written again: the rest stays with the plane's own.
-/// Those that lie where blocks are set apart count, too: they go to the others when theirs is
-/// emptied. Assumed.
+/// The share of the remaining free blocks that pages of other planes may take under static
+/// allocation; the rest is for the plane's own pages. A write moves a page back to its home plane.
+/// Pages in blocks that are set apart count, too: they move to the remaining blocks when their
+/// block is emptied. Assumed.
 const FOREIGN_MOST: f64 = 0.5;
 
-/// Blocks of a plane that data leave free.
+/// Returns the blocks of a plane that data leave free.
 fn left_free(config: &DriveConfig, mapped_pages: u32, seed: u64) -> f64 {
     let geometry = &config.geometry;
     let (unusable, worst) = blocks_without_data(config, seed);
@@ -129,24 +129,24 @@ fn left_free(config: &DriveConfig, mapped_pages: u32, seed: u64) -> f64 {
     f64::from(geometry.blocks.saturating_sub(worst + unusable + data))
 }
 
-/// Blocks of a plane that can be set apart and leave room for all data.
+/// Returns the most blocks of a plane that can be set apart while all data still fits.
 pub(super) fn most_apart(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
     (left_free(config, mapped_pages, seed) * APART_MOST) as u32
 }
 
-/// Pages of other planes that a plane can take under static allocation and leave room for its own.
+/// Returns the most pages of other planes that a plane can take while its own pages still fit.
 pub(super) fn most_foreign(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
     let blocks = left_free(config, mapped_pages, seed) * (1.0 - APART_MOST) * FOREIGN_MOST;
     (blocks * f64::from(config.geometry.pages)) as u32
 }
 
-/// How many pages the host may address, if the drive can hold them.
+/// Returns the number of pages that the host may address, if the drive can hold them.
 pub(super) fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refusal> {
     let geometry = &config.geometry;
     let share = 1.0 - config.ftl.overprovisioning.get();
     let pages = (f64::from(geometry.page_count()) * share).floor() as u32;
     let planes = geometry.plane_count();
-    // A map that is held in part lies on the flash besides.
+    // A map that the controller holds in part also takes space on the flash.
     let maps = match config.ftl.map_cache.get() {
         None => 0,
         Some(cache) => pages.div_ceil(entries(config, cache)?),
