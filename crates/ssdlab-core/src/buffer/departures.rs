@@ -1,4 +1,4 @@
-//! Pages that leave the buffer, or are flushed and stay: what each waits for, and who waits for it.
+//! Pages that leave the buffer or that a flush programs: their programs, and the flushes that wait.
 
 use std::collections::BTreeMap;
 
@@ -10,36 +10,36 @@ use crate::flash::TxnId;
 #[derive(Clone, Copy, Debug)]
 struct Departure {
     lpn: Lpn,
-    /// The operation that programs it.
+    /// The transaction that programs the page.
     program: TxnId,
-    /// Whether a part of it is not in the buffer yet.
+    /// Whether a write of the page has not yet moved into the buffer.
     is_coming: bool,
-    /// Whether nothing but that keeps it.
+    /// Whether that write is the only thing that the program still waits for.
     has_turn: bool,
 }
 
-/// A flush that waits for pages that were leaving when it came.
+/// A flush that waits for pages that were leaving when it arrived.
 #[derive(Clone, Copy, Debug)]
 struct Barrier {
     request: u32,
-    /// It waits for departures numbered below this.
+    /// The flush waits for departures with numbers below this.
     before: u64,
     left: u32,
 }
 
-/// The departures under way.
+/// The departures in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Departures {
     count: u64,
     leaving: BTreeMap<u64, Departure>,
-    /// Those that wait until a write has moved into the buffer, by that write.
+    /// Departures that wait until a write has moved into the buffer, by that write.
     awaiting: BTreeMap<u32, Vec<u64>>,
     barriers: Vec<Barrier>,
 }
 
 impl Departures {
-    /// A page begins to leave, by this program, once this write of it has moved in; the number of
-    /// its departure.
+    /// Starts the departure of a page by `program` and returns its number. The program waits until
+    /// the write `arriving` has moved into the buffer.
     pub fn begin(&mut self, lpn: Lpn, program: TxnId, arriving: Option<TxnId>) -> u64 {
         self.count += 1;
         let is_coming = arriving.is_some();
@@ -51,20 +51,20 @@ impl Departures {
         self.count
     }
 
-    /// The operation that programs a page.
+    /// Returns the transaction that programs a page.
     pub fn program(&self, number: u64) -> TxnId {
         self.leaving[&number].program
     }
 
-    /// Whether the program whose turn has come on its page may go on; if not, the end of
-    /// [`Departures::has_come`] hands it out.
+    /// Returns whether a program whose turn has come on its page may continue. If not,
+    /// [`Departures::has_come`] returns it later.
     pub fn may_continue(&mut self, number: u64) -> bool {
         let departure = self.leaving.get_mut(&number).expect("a page that leaves");
         departure.has_turn = true;
         !departure.is_coming
     }
 
-    /// A write has moved in; the programs that waited for nothing else.
+    /// Records that a write has moved in; returns the programs that waited only for it.
     pub fn has_come(&mut self, write: TxnId) -> Vec<TxnId> {
         let numbers = self.awaiting.remove(&write.0).unwrap_or_default();
         let mut ready = Vec::new();
@@ -76,14 +76,14 @@ impl Departures {
         ready
     }
 
-    /// Programs that wait for nothing but their pages' way into the buffer.
+    /// Returns the programs that wait only for their pages to move into the buffer.
     pub fn held_up(&self) -> impl Iterator<Item = TxnId> + '_ {
         let held =
             self.leaving.values().filter(|departure| departure.is_coming && departure.has_turn);
         held.map(|departure| departure.program)
     }
 
-    /// A departure has ended: its page, and the flushes that waited for it alone.
+    /// Ends a departure; returns its page and the flushes that wait for no other departure.
     pub fn end(&mut self, number: u64) -> (Lpn, Vec<u32>) {
         let departure = self.leaving.remove(&number).expect("a page that leaves");
         for barrier in self.barriers.iter_mut().filter(|barrier| number < barrier.before) {
@@ -95,7 +95,7 @@ impl Departures {
         (departure.lpn, over)
     }
 
-    /// A flush waits for all that leaves now; false if nothing does.
+    /// Makes a flush wait for all departures in progress; returns false if there are none.
     pub fn wait_for_all(&mut self, request: u32) -> bool {
         let left = self.leaving.len() as u32;
         if left > 0 {
@@ -104,7 +104,7 @@ impl Departures {
         left > 0
     }
 
-    /// The flushes that wait for pages that were leaving when they came.
+    /// Returns the flushes that wait for departures.
     pub fn flushes(&self) -> impl Iterator<Item = u32> + '_ {
         self.barriers.iter().map(|barrier| barrier.request)
     }
@@ -114,7 +114,7 @@ impl Departures {
 mod tests {
     use super::*;
 
-    /// The number of the departure of a page that is in the buffer.
+    /// Starts the departure of a page that is in the buffer; returns its number.
     fn begin(departures: &mut Departures) -> u64 {
         departures.begin(Lpn(7), TxnId(9), None)
     }

@@ -1,12 +1,13 @@
-//! The page buffer in the drive's DRAM: write-back, in pages, with a size.
+//! The page buffer in the drive's DRAM: a write-back buffer of a fixed number of pages.
 //!
-//! It knows which pages it holds and which of their sectors; which of them leaves when it is full
-//! is a choice of ⟨eviction⟩. A page that leaves and was written is programmed; whoever took its
-//! place waits for that, which is how a slow flash slows its writers. A buffer that keeps slots
-//! free lets pages leave ahead of need, so that only writes that outrun the flash wait.
+//! The buffer records its pages and which of their sectors it holds. ⟨eviction⟩ selects the page
+//! that leaves a full buffer. A leaving page with written sectors is programmed. The request that
+//! takes its slot waits for that program, so a slow flash slows its writers. A buffer that keeps
+//! slots free lets pages leave ahead of need. Then writes wait only if they are faster than the
+//! flash.
 //!
-//! A slot is a page's until its program has ended, also if a flush asked for that and the page has
-//! left since; and no page is programmed before it has moved in.
+//! A page keeps its slot until its program has ended, even if a flush started the program and the
+//! page has left since. No page is programmed before its data has moved in.
 
 mod departures;
 
@@ -23,26 +24,26 @@ pub use departures::Departures;
 /// A page in the buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
-    /// The page.
+    /// The logical page.
     pub lpn: Lpn,
-    /// The sectors of it that are here, a bit each.
+    /// The sectors that are in the buffer, a bit each.
     pub present: u64,
-    /// The sectors that were written and that no program puts on the flash.
+    /// The written sectors that no program in progress carries to the flash, a bit each.
     pub dirty: u64,
-    /// The write that is the last to move into it; `None` when all have.
+    /// The last write that still moves into the slot; `None` when all have moved in.
     pub arriving: Option<TxnId>,
-    /// Whether that one waits for the slot.
+    /// Whether that write waits for the slot.
     pub waits: bool,
-    /// The number of the departure by which a flush programs it, until that has ended.
+    /// The departure by which a flush programs the page, until that departure has ended.
     pub flushing: Option<u64>,
-    /// The request that wrote it last.
+    /// The attributes of the request that wrote the page last.
     pub written: Option<RequestAttrs>,
-    /// How often it was used since it came.
+    /// How often requests used the page since it entered the buffer.
     pub uses: Uses,
 }
 
 impl Slot {
-    /// A page that was read.
+    /// Returns the slot content for a page that was read.
     pub fn read(lpn: Lpn, present: u64) -> Slot {
         Slot {
             lpn,
@@ -56,38 +57,38 @@ impl Slot {
         }
     }
 
-    /// A page that is written for the first time.
+    /// Returns the slot content for a page that is written for the first time.
     pub fn written(lpn: Lpn, write: TxnId, sectors: u64, by: RequestAttrs) -> Slot {
         let mut page = Slot { uses: Uses::default(), ..Slot::read(lpn, 0) };
         page.write(write, sectors, by);
         page
     }
 
-    /// Sectors of it are written by such a request.
+    /// Records a write of these sectors by a request.
     pub fn write(&mut self, write: TxnId, sectors: u64, by: RequestAttrs) {
         self.written = Some(by);
         self.uses.count(true);
         self.present |= sectors;
         self.dirty |= sectors;
-        // One that waits for the slot moves in after this one.
+        // A write that waits for the slot moves in after this one.
         if !self.waits {
             self.arriving = Some(write);
         }
     }
 }
 
-/// Whether there is room for one page more.
+/// Whether the buffer has room for one more page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vacancy {
     /// A slot is free.
     Now,
-    /// A page that leaves ahead of need still takes its slot.
+    /// A page that leaves ahead of need still occupies the slot.
     Coming,
-    /// No slot is free, and none will be.
+    /// No slot is free or becomes free by itself.
     None,
 }
 
-/// The pages in the buffer and those on their way in, out, or to the host.
+/// The pages in the buffer, and the operations that move pages in or out.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     slots: Vec<Slot>,
@@ -96,20 +97,20 @@ pub struct Buffer {
     slot_of: Vec<u32>,
     latency: Nanos,
     keeps_reads: bool,
-    /// Slots that are to be free, or about to be.
+    /// Slots to keep free, those of pages that leave ahead of need included.
     keep_free: u32,
-    /// Free slots that are still taken by pages that leave ahead of need, and are promised to none.
+    /// Free slots that pages leaving ahead of need still occupy, and that no write was promised.
     ahead: u32,
-    /// Writes that were promised room, in the order in which they get it.
+    /// Writes with promised slots, in the order in which they get them.
     promised: VecDeque<TxnId>,
     /// Operations that end with a move into or out of the buffer, in the order of their ends.
     moving: VecDeque<(SimTime, TxnId)>,
-    /// Pages whose programs have not ended.
+    /// Departures of pages whose programs have not ended.
     pub departures: Departures,
 }
 
 impl Buffer {
-    /// The buffer of this drive, if it has one.
+    /// Creates the buffer of a drive, if the drive has one.
     pub fn new(resolved: &Resolved) -> Option<Buffer> {
         let pages = resolved.buffer_pages;
         (pages > 0).then(|| Buffer {
@@ -126,23 +127,23 @@ impl Buffer {
         })
     }
 
-    /// The next moment at which an operation ends here.
+    /// Returns the time at which the next move ends.
     #[inline]
     pub fn next_event(&self) -> SimTime {
         self.moving.front().map_or(SimTime::NEVER, |&(end, _)| end)
     }
 
-    /// The operation that ends at [`Buffer::next_event`].
+    /// Takes the operation whose move ends at [`Buffer::next_event`].
     pub fn take_moved(&mut self) -> TxnId {
         self.moving.pop_front().expect("a moment was announced").1
     }
 
-    /// An operation moves its page into or out of the buffer from `now` on.
+    /// Starts to move an operation's page into or out of the buffer at `now`.
     pub fn begin_move(&mut self, now: SimTime, id: TxnId) {
         self.moving.push_back((now + self.latency, id));
     }
 
-    /// A write that had to wait has got its slot, and moves in.
+    /// Starts the move of a write that had to wait for its slot.
     pub fn gets_room(&mut self, now: SimTime, lpn: Lpn, write: TxnId) {
         if let Some(page) = self.page_of(lpn).filter(|page| page.arriving == Some(write)) {
             page.waits = false;
@@ -150,7 +151,7 @@ impl Buffer {
         self.begin_move(now, write);
     }
 
-    /// A write has moved in; the programs that waited for nothing else.
+    /// Records that a write has moved in; returns the programs that waited only for it.
     pub fn has_come(&mut self, lpn: Lpn, write: TxnId) -> Vec<TxnId> {
         if let Some(page) = self.page_of(lpn).filter(|page| page.arriving == Some(write)) {
             page.arriving = None;
@@ -158,7 +159,7 @@ impl Buffer {
         self.departures.has_come(write)
     }
 
-    /// A page has been programmed; the flushes that waited for it alone.
+    /// Ends a departure; returns the flushes that wait for no other one.
     pub fn departed(&mut self, number: u64) -> Vec<u32> {
         let (lpn, flushes) = self.departures.end(number);
         if let Some(page) = self.page_of(lpn).filter(|page| page.flushing == Some(number)) {
@@ -167,18 +168,18 @@ impl Buffer {
         flushes
     }
 
-    /// Whether pages that were read stay.
+    /// Returns whether pages that were read stay in the buffer.
     pub fn keeps_reads(&self) -> bool {
         self.keeps_reads
     }
 
-    /// The slot that holds a page.
+    /// Returns the slot that holds a page.
     #[inline]
     pub fn find(&self, lpn: Lpn) -> Option<u32> {
         self.slot_of[lpn.index()].checked_sub(1)
     }
 
-    /// The page in a slot.
+    /// Returns the page in a slot.
     pub fn page(&mut self, slot: u32) -> &mut Slot {
         &mut self.slots[slot as usize]
     }
@@ -187,7 +188,7 @@ impl Buffer {
         self.find(lpn).map(|slot| self.page(slot))
     }
 
-    /// Whether one page more has room.
+    /// Returns whether the buffer has room for one more page.
     pub fn room(&self) -> Vacancy {
         match (self.free.len() as u32, self.ahead) {
             (free, ahead) if free > ahead => Vacancy::Now,
@@ -196,40 +197,40 @@ impl Buffer {
         }
     }
 
-    /// Whether the next page to come would have to wait.
+    /// Returns whether the next page would have to wait.
     pub fn is_full(&self) -> bool {
         self.room() != Vacancy::Now
     }
 
-    /// Whether fewer slots are free, or about to be, than the buffer keeps free.
+    /// Returns whether fewer slots are free, or about to be free, than the buffer keeps free.
     pub fn is_short_of_room(&self) -> bool {
         (self.free.len() as u32) < self.keep_free
     }
 
-    /// A page that was removed ahead of need takes its slot until it has been programmed.
+    /// Counts a removed page that occupies its slot until its program has ended.
     pub fn leaves_ahead(&mut self) {
         self.ahead += 1;
     }
 
-    /// A write gets the room of a page that leaves ahead of need.
+    /// Promises a write the slot of a page that leaves ahead of need.
     pub fn promise_room(&mut self, write: TxnId) {
         self.ahead -= 1;
         self.promised.push_back(write);
     }
 
-    /// A page that left ahead of need has been programmed; the write that was promised its room.
+    /// Frees the slot of a page that left ahead of need; returns the write that was promised it.
     pub fn left_ahead(&mut self) -> Option<TxnId> {
         let write = self.promised.pop_front();
         self.ahead -= u32::from(write.is_none());
         write
     }
 
-    /// Writes that wait for room that they were promised.
+    /// Returns the writes that wait for promised slots.
     pub fn promised(&self) -> impl Iterator<Item = TxnId> + '_ {
         self.promised.iter().copied()
     }
 
-    /// Puts a page into a free slot.
+    /// Puts a page into a free slot; returns the slot.
     pub fn insert(&mut self, page: Slot) -> u32 {
         let slot = self.free.pop().expect("a free slot");
         self.slots[slot as usize] = page;
@@ -237,7 +238,7 @@ impl Buffer {
         slot
     }
 
-    /// Empties a slot.
+    /// Empties a slot; returns its page.
     pub fn remove(&mut self, slot: u32) -> Slot {
         let page = self.slots[slot as usize];
         self.slot_of[page.lpn.index()] = 0;
@@ -245,21 +246,21 @@ impl Buffer {
         page
     }
 
-    /// Every page in the buffer with its slot.
+    /// Returns every page in the buffer with its slot.
     pub fn pages(&self) -> impl Iterator<Item = (u32, &Slot)> {
         let taken = |(slot, page): &(u32, &Slot)| self.find(page.lpn) == Some(*slot);
         (0..).zip(&self.slots).filter(taken)
     }
 
-    /// Operations that end with a move, each with its end.
+    /// Returns the operations that end with a move, each with its end.
     pub fn moving(&self) -> impl Iterator<Item = (SimTime, TxnId)> + '_ {
         self.moving.iter().copied()
     }
 
-    /// Checks that every page is in the one slot that is marked as its own.
+    /// Checks that every page is in its own slot and holds its written sectors.
     ///
     /// # Errors
-    /// The first thing that is not as it must be.
+    /// The first violation.
     pub fn audit(&self) -> Result<(), String> {
         let (taken, free) = (self.pages().count(), self.free.len());
         if taken + free != self.slots.len() {
@@ -277,10 +278,10 @@ impl Buffer {
         }
     }
 
-    /// Goes through all logical pages: none is marked as held that is not.
+    /// Counts the marks of all logical pages, and checks that only pages in the buffer have one.
     ///
     /// # Errors
-    /// How many are, if not as many as are held.
+    /// Both counts, if they differ.
     pub fn recount(&self) -> Result<(), String> {
         let taken = self.pages().count();
         let marked = self.slot_of.iter().filter(|slot| **slot != 0).count();
@@ -291,7 +292,7 @@ impl Buffer {
         }
     }
 
-    /// Pages that it has room for.
+    /// Returns the number of pages that the buffer can hold.
     pub fn capacity(&self) -> usize {
         self.slots.len()
     }
@@ -301,7 +302,7 @@ impl Buffer {
 mod tests {
     use super::*;
 
-    /// A buffer of three pages.
+    /// Returns a buffer of three pages.
     fn buffer() -> Buffer {
         let config = "buffer = { size = \"12KiB\", latency = \"2us\" }\n\
             geometry = { channels = 1, chips = 1, dies = 1, planes = 1, blocks = 16, pages = 8, \
@@ -348,7 +349,7 @@ mod tests {
             buffer.leaves_ahead();
             assert_eq!(buffer.room(), Vacancy::Coming);
         }
-        // A write takes the first to come, and the other is free for anyone.
+        // A write takes the first slot to become free; any page can take the other.
         buffer.promise_room(TxnId(5));
         buffer.insert(page(8));
         assert_eq!((buffer.room(), buffer.promised().collect()), (Vacancy::Coming, vec![TxnId(5)]));

@@ -1,8 +1,9 @@
-//! Operations on the same logical page, one of them a write, keep the order in which they came.
+//! The order of operations on the same logical page. If one of them is a write, they run in the
+//! order of arrival.
 //!
-//! A small hash table of the pages that have an operation under way: any number of readers or one
-//! writer, and those that wait for them. It holds no more pages than there are operations, so it
-//! stays in the processor's cache.
+//! A small hash table holds the pages with operations in progress. Each page has any number of
+//! readers or one writer, and a queue of operations that wait. The table holds no more pages than
+//! there are operations, so it stays in the processor's cache.
 
 use ssdlab_nand::Lpn;
 
@@ -21,13 +22,13 @@ const EMPTY: u32 = u32::MAX;
 
 const VACANT: Entry = Entry { lpn: EMPTY, readers: 0, writing: false, waiting: Fifo::EMPTY };
 
-/// The pages with operations under way.
+/// The pages with operations in progress.
 #[derive(Clone, Debug)]
 pub struct Hazards {
     /// Open addressing with linear probing; a power of two, at most half full.
     table: Box<[Entry]>,
     used: usize,
-    /// Those that may go on, and that some loop sends on.
+    /// Operations that may continue; the loop that ends an operation continues them.
     ready: Vec<TxnId>,
 }
 
@@ -38,34 +39,35 @@ impl Default for Hazards {
 }
 
 impl Hazards {
-    /// Pages with operations under way.
+    /// Returns the number of pages with operations in progress.
     pub fn len(&self) -> usize {
         self.used
     }
 
-    /// Whether no page has an operation under way.
+    /// Returns whether no page has an operation in progress.
     pub fn is_empty(&self) -> bool {
         self.used == 0
     }
 
-    /// Every page with operations under way: how many read it, and whether one changes it.
+    /// Returns each page with operations in progress, its readers, and whether an operation changes
+    /// it.
     pub fn entries(&self) -> impl Iterator<Item = (Lpn, u32, bool)> + '_ {
         let taken = self.table.iter().filter(|entry| entry.lpn != EMPTY);
         taken.map(|entry| (Lpn(entry.lpn), entry.readers, entry.writing))
     }
 
-    /// The operations that wait for their turn.
+    /// Returns the operations that wait for another one on their page.
     pub fn waiting<'a>(&'a self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
         self.table.iter().flat_map(|entry| entry.waiting.ids(txns))
     }
 
-    /// Whether an operation waits for another on this page.
+    /// Returns whether an operation waits for another one on this page.
     pub fn is_awaited(&self, lpn: Lpn) -> bool {
         !self.table[self.find(lpn)].waiting.is_empty()
     }
 
-    /// Begins an operation on its page: true if it may go on, false if it waits here until
-    /// [`Hazards::release`] hands it out.
+    /// Starts an operation on its page. Returns true if it may continue; if false, it waits until
+    /// [`Hazards::release`] makes it ready.
     #[inline(always)]
     pub fn acquire(&mut self, txns: &mut Txns, id: TxnId, write: bool) -> bool {
         let lpn = txns[id].lpn;
@@ -88,8 +90,9 @@ impl Hazards {
         true
     }
 
-    /// Ends an operation on a page. Those that may go on now join the ones that are
-    /// [ready](Hazards::ready); true if there were none, so that nobody sends them on as yet.
+    /// Ends an operation on a page, and makes the operations that may continue now
+    /// [ready](Hazards::ready). Returns true if none was ready before: then the caller must
+    /// continue them.
     #[inline]
     pub fn release(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) -> bool {
         let were_none = self.ready.is_empty();
@@ -97,13 +100,13 @@ impl Hazards {
         were_none
     }
 
-    /// The operation at this place among those that may go on.
+    /// Returns the ready operation at this index.
     #[inline]
     pub fn ready(&self, at: usize) -> Option<TxnId> {
         self.ready.get(at).copied()
     }
 
-    /// All that could go on were sent on.
+    /// Clears the ready operations, after all have continued.
     #[inline]
     pub fn none_ready(&mut self) {
         self.ready.clear();
@@ -138,12 +141,12 @@ impl Hazards {
 
     #[inline]
     fn home(&self, lpn: u32) -> usize {
-        // Fibonacci hashing: pages side by side, the most frequent case, fall far apart.
+        // Fibonacci hashing: neighboring pages, the most frequent case, get distant slots.
         let spread = u64::from(lpn).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (spread >> 32) as usize & (self.table.len() - 1)
     }
 
-    /// The slot of a page, or the vacant one where it would be.
+    /// Returns the slot of a page, or the vacant slot where it would be.
     #[inline]
     fn find(&self, lpn: Lpn) -> usize {
         let mut at = self.home(lpn.0);
@@ -165,7 +168,7 @@ impl Hazards {
                 break;
             }
             let home = self.home(self.table[at].lpn);
-            // It may move back if its home is not between the gap and where it is.
+            // An entry may move back if its home is not between the gap and its slot.
             if (at.wrapping_sub(home) & mask) >= (at.wrapping_sub(gap) & mask) {
                 self.table[gap] = self.table[at];
                 gap = at;
@@ -185,7 +188,7 @@ impl Hazards {
 }
 
 impl crate::flash::Txn {
-    /// Whether this transaction, as a whole, changes what its logical page holds.
+    /// Returns whether this transaction as a whole changes the content of its logical page.
     #[inline]
     pub fn changes_page(&self) -> bool {
         self.kind != OpKind::Read || self.read_first

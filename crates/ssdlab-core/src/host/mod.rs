@@ -1,4 +1,4 @@
-//! The host's side: requests under way, and the order among those that share a page.
+//! Requests in progress, and the order of operations on the same page.
 
 mod hazards;
 
@@ -13,70 +13,70 @@ use crate::policy::PlacementHint;
 /// A request as the host submits it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// The host's own number for it, given back with its completion.
+    /// The host's own number for the request, returned with its completion.
     pub tag: u64,
-    /// When it arrived; latency counts from here. Not later than its submission.
+    /// Arrival time, from which latency counts; not later than the submission.
     pub arrival: SimTime,
-    /// What is asked.
+    /// The operation.
     pub op: Op,
     /// The first sector.
     pub lba: u64,
-    /// Sectors; of a flush 0.
+    /// Number of sectors; 0 for a flush.
     pub sectors: u32,
-    /// The submission queue, 0 the one with the highest priority.
+    /// The submission queue; 0 has the highest priority.
     pub queue: u8,
-    /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
+    /// Latency hint of the host: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
 }
 
 /// The end of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {
-    /// The host's own number for it.
+    /// The host's own number for the request.
     pub tag: u64,
-    /// When it arrived.
+    /// When the request arrived.
     pub arrival: SimTime,
-    /// When it ended.
+    /// When the request ended.
     pub end: SimTime,
-    /// Its submission queue.
+    /// The submission queue.
     pub queue: u8,
-    /// What was asked.
+    /// The operation.
     pub op: Op,
 }
 
-/// Why a request is not accepted.
+/// Why the drive refuses a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
-    /// Its queue holds as many unfinished requests as it may: offer it again when one has ended.
+    /// Its queue is full; submit the request again after one of the queue's requests has ended.
     Full,
-    /// It reaches beyond the drive's last sector, or has no sectors, or names no queue.
+    /// The request reaches beyond the last sector, has no sectors, or names no queue.
     OutOfRange,
 }
 
-/// A request under way.
+/// A request in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Active {
-    /// As submitted.
+    /// The request as submitted.
     pub request: Request,
-    /// Page operations that have not ended.
+    /// Page operations that have not ended, plus one while the drive still accepts the request.
     pub remaining: u32,
     /// Pages it covers.
     pub pages: u32,
-    /// Whether it counts in the statistics.
+    /// Whether the statistics count the request.
     pub counted: bool,
-    /// When it was taken in, in nanoseconds.
+    /// When the drive accepted the request, in nanoseconds.
     pub transferred_in: u64,
-    /// The place of its first page in the order of coming.
+    /// Position of its first page in the order of arrival.
     pub arrival_seq: u64,
-    /// Whether an order that holds requests back has let a part of it go.
+    /// Whether a scheduler that holds requests back has dispatched a part of it.
     pub dispatched: bool,
-    /// What the pages of a write should be like.
+    /// The placement hint for the pages of a write.
     pub hint: PlacementHint,
-    /// The highest type of the pages that it was given.
+    /// The highest type among the pages that it was given.
     pub page_type: Option<PageType>,
 }
 
-/// Requests under way.
+/// The requests in progress.
 #[derive(Clone, Debug)]
 pub struct Host {
     slots: Vec<Active>,
@@ -84,14 +84,14 @@ pub struct Host {
     depth: u32,
     /// Unfinished requests of each queue.
     unfinished: Box<[u32]>,
-    /// The order among operations on the same page.
+    /// The order of operations on the same page.
     pub hazards: Hazards,
-    /// Requests that have ended and were not handed over.
+    /// Completions that the caller has not taken yet.
     pub completions: Vec<Completion>,
 }
 
 impl Host {
-    /// No requests, and `queues` queues of `depth` unfinished requests at most.
+    /// Creates `queues` queues, each for at most `depth` unfinished requests.
     pub fn new(queues: u8, depth: u32) -> Host {
         Host {
             slots: Vec::new(),
@@ -103,30 +103,30 @@ impl Host {
         }
     }
 
-    /// Submission queues.
+    /// Returns the number of submission queues.
     pub fn queues(&self) -> usize {
         self.unfinished.len()
     }
 
-    /// Whether a queue takes one more request.
+    /// Returns whether a queue accepts one more request.
     #[inline]
     pub fn has_room(&self, queue: u8) -> bool {
         self.unfinished[queue as usize] < self.depth
     }
 
-    /// Unfinished requests of all queues.
+    /// Returns the number of unfinished requests of all queues.
     pub fn unfinished(&self) -> u32 {
         self.unfinished.iter().sum()
     }
 
-    /// The requests under way, each with its slot.
+    /// Returns the requests in progress, each with its slot.
     pub fn under_way(&self) -> impl Iterator<Item = (u32, &Active)> {
         let mut live = vec![true; self.slots.len()];
         self.free.iter().for_each(|&slot| live[slot as usize] = false);
         (0..).zip(&self.slots).filter(move |(slot, _)| live[*slot as usize])
     }
 
-    /// Takes a request in; its slot.
+    /// Accepts a request; returns its slot.
     #[inline]
     pub fn insert(&mut self, active: Active) -> u32 {
         self.unfinished[active.request.queue as usize] += 1;
@@ -142,12 +142,12 @@ impl Host {
         }
     }
 
-    /// Leaves the requests under way out of the statistics.
+    /// Excludes the requests in progress from the statistics.
     pub fn forget_counted(&mut self) {
         self.slots.iter_mut().for_each(|active| active.counted = false);
     }
 
-    /// Ends a request's page operation, or its coming; true if it was the last.
+    /// Ends a page operation of a request, or its acceptance; returns true if it was the last part.
     #[inline]
     pub fn part_ended(&mut self, slot: u32) -> bool {
         let remaining = &mut self.slots[slot as usize].remaining;
@@ -155,7 +155,7 @@ impl Host {
         *remaining == 0
     }
 
-    /// Ends a request.
+    /// Removes a request that has ended.
     #[inline]
     pub fn remove(&mut self, slot: u32) {
         self.unfinished[self.slots[slot as usize].request.queue as usize] -= 1;

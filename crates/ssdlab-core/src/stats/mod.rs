@@ -1,4 +1,4 @@
-//! What a run measures: latencies, where the time went, operations by cause.
+//! The measurements of a run: latencies with their parts, and operations by cause.
 
 mod streams;
 
@@ -29,7 +29,7 @@ pub struct Latencies {
     pub sectors: u64,
 }
 
-/// Digits to which a histogram is exact.
+/// Significant digits of a histogram.
 const DIGITS: u8 = 3;
 
 impl Default for Latencies {
@@ -57,53 +57,53 @@ impl Latencies {
         }
     }
 
-    /// Requests counted.
+    /// Returns the number of requests.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 }
 
-/// Page types that writes were given, each by type.
+/// Page types of the host's writes, each count by type.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageTypes {
     /// Writes whose slowest page is of this type.
     pub slowest_page_type: [u64; PageType::MOST],
-    /// Pages programmed for the host for which this type was asked for.
+    /// Pages programmed for the host that requested this type.
     pub requested: [u64; PageType::MOST],
-    /// Those of them that got it.
+    /// Those among them that got this type.
     pub granted: [u64; PageType::MOST],
 }
 
 /// A request that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// What was asked.
+    /// The request.
     pub request: Request,
     /// When it ended, in nanoseconds.
     pub end: u64,
-    /// Where its time went.
+    /// The parts of its latency, in nanoseconds.
     pub blame: Blame,
 }
 
-/// Pages that the host's requests looked for in the buffer, and pages that made room there.
+/// Lookups of the host's pages in the buffer, and evictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BufferCounts {
-    /// Pages read of which all that was asked for was there.
+    /// Pages read whose requested sectors were all in the buffer.
     pub read_hits: u64,
-    /// Pages read that were not there, or in part.
+    /// Pages read with some or all requested sectors not in the buffer.
     pub read_misses: u64,
-    /// Pages written that were there.
+    /// Pages written that were in the buffer.
     pub write_hits: u64,
-    /// Pages written that were not there.
+    /// Pages written that were not in the buffer.
     pub write_misses: u64,
-    /// Pages that made room without being programmed.
+    /// Pages evicted without written sectors to program.
     pub evicted_clean: u64,
-    /// Pages that made room by being programmed.
+    /// Pages evicted with written sectors to program.
     pub evicted_dirty: u64,
 }
 
 impl BufferCounts {
-    /// The share of the pages looked for that were there; `None` if none was looked for.
+    /// Returns the share of hits among all lookups; `None` without lookups.
     pub fn hit_ratio(&self) -> Option<f64> {
         let hits = self.read_hits + self.write_hits;
         let all = hits + self.read_misses + self.write_misses;
@@ -111,97 +111,97 @@ impl BufferCounts {
     }
 }
 
-/// Entries looked up in the part of the page map that is held, and what that cost. Serialised in
+/// Lookups in the part of the page map that the controller holds, and their cost. Serialised in
 /// results.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct MapCounts {
-    /// Entries that were held.
+    /// Entries that the controller held.
     pub hits: u64,
-    /// Entries that had to be waited for.
+    /// Entries that an operation had to wait for.
     pub misses: u64,
-    /// Translation pages that were changed and written back when they left.
+    /// Changed translation pages that were written back when they left.
     pub written_back: u64,
-    /// Translation pages that were changed where they lay, read first: garbage collection moves
-    /// pages whose entries are not held.
+    /// Translation pages that were read, changed and written on the flash. Garbage collection moved
+    /// pages whose entries the controller did not hold.
     pub changed_on_flash: u64,
 }
 
 impl MapCounts {
-    /// The share of the entries looked up that were held; `None` if none was looked up.
+    /// Returns the share of hits among all lookups; `None` without lookups.
     pub fn hit_ratio(&self) -> Option<f64> {
         let all = self.hits + self.misses;
         (all > 0).then(|| self.hits as f64 / all as f64)
     }
 }
 
-/// Pages that were moved because they are read often, or because others are. Serialised in results.
+/// Pages moved by how often they are read. Serialised in results.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct MigrationCounts {
-    /// Pages read often that were moved to better blocks.
+    /// Often-read pages that were moved to better blocks.
     pub hot: u64,
-    /// Pages that were moved out of blocks to make room for them.
+    /// Pages that were moved out of better blocks to make room.
     pub cold: u64,
     /// Blocks that were emptied for that.
     pub emptied: u64,
-    /// Moves that were given up: no page was left when their turn came, or the page was outdated.
+    /// Moves that were given up: no page was free when they started, or their page was outdated.
     #[serde(rename = "given_up")]
     pub abandoned: u64,
-    /// Moves of pages that were written before they ended.
+    /// Moves whose page was written before the move ended.
     pub outdated: u64,
 }
 
-/// What a run measures of the host's requests.
+/// The measurements of the host's requests.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// By queue, then by kind of request.
+    /// Latencies by queue, then by kind of request.
     pub latencies: Vec<[Latencies; Op::COUNT]>,
-    /// The work of an order that holds requests back: expected ends that it looked at.
+    /// Work of a scheduler that holds requests back: expected ends that it evaluated.
     pub scheduling_steps: u64,
-    /// Pages read that no table knew and that count as written before the start.
+    /// Pages read that no table records and that count as written before the start.
     pub unwritten_reads: u64,
-    /// Pages read that were never written, answered without the flash.
+    /// Pages read that were never written; the drive answered them without the flash.
     pub unmapped_reads: u64,
-    /// Pages read that could not be decoded.
+    /// Pages read that no level could decode.
     pub uncorrectable: u64,
-    /// Jobs of garbage collection that ended, and pages that they moved.
+    /// Garbage collection jobs that ended, and the pages that they moved.
     pub gc: (u64, u64),
-    /// Of these jobs those for a subpool that ran short.
+    /// Jobs among them that ran for a subpool short of blocks.
     pub gc_for_subpools: u64,
-    /// Page types that writes were given.
+    /// Page types of the host's writes.
     pub page_types: PageTypes,
-    /// Pages never programmed of blocks that were erased.
+    /// Pages of erased blocks that were never programmed.
     pub unprogrammed: u64,
     /// Jobs of static wear leveling that ended.
     pub wear_leveled: u64,
-    /// Pages written for the host in blocks of each class.
+    /// Pages written for the host, by the class of their block.
     pub per_class: [u64; BlockClass::MOST],
-    /// Pages written for the host that were given another class than was asked for.
+    /// Pages written for the host in a block of another class than requested.
     pub missed: u64,
-    /// Reads, and writes, that an order let go which holds them back, and those of them that
-    /// overtook one of their kind.
+    /// Requests dispatched by a scheduler that holds requests back: reads, then writes. Each pair
+    /// counts all of them, and those that overtook another of their kind.
     pub dispatched: [(u64, u64); 2],
-    /// The page buffer.
+    /// Counts of the page buffer.
     pub buffer: BufferCounts,
-    /// Entries of the page map.
+    /// Counts of the page map.
     pub map: MapCounts,
-    /// Pages read from the flash for the host, by the level at which they decoded or were given up.
+    /// Pages read from the flash for the host, by the level of their last attempt.
     pub read_at: Vec<u64>,
-    /// The same by queue, and by how many attempts failed.
+    /// The same pages by queue, then by the number of failed attempts.
     pub read_retries: Vec<Vec<u64>>,
-    /// Unwritten pages that were programmed once more as they left the buffer.
+    /// Clean pages that were programmed once more as they left the buffer.
     pub rewritten: u64,
-    /// Pages moved by how often they are read.
+    /// Counts of pages moved by how often they are read.
     pub migration: MigrationCounts,
-    /// Every request that ended since this was last emptied; only if that is asked for.
+    /// Every request that has ended since the log was last emptied; only if a caller asks for it.
     pub log: Option<Vec<Ended>>,
-    /// A hash of every completion so far.
+    /// A hash of all completions so far.
     pub digest: u64,
-    /// Where statistics began.
+    /// The time at which the statistics began, in nanoseconds.
     pub since: u64,
 }
 
 impl Stats {
-    /// Nothing measured, from `since` on.
+    /// Creates empty statistics that begin at `since`.
     pub fn new(queues: usize, since: u64) -> Stats {
         Stats {
             latencies: (0..queues).map(|_| Default::default()).collect(),
@@ -240,14 +240,14 @@ impl Stats {
         }
     }
 
-    /// Counts a page that is given to the host in a block of this class.
+    /// Counts a host page that is written in a block of this class.
     #[inline]
     pub fn granted(&mut self, hint: Option<BlockClass>, class: BlockClass) {
         self.per_class[class.index()] += 1;
         self.missed += u64::from(hint.is_some_and(|hint| hint != class));
     }
 
-    /// Counts a page of this type that is given to the host.
+    /// Counts a host page that is written in a page of this type.
     #[inline]
     pub fn typed(&mut self, hint: Option<PageType>, page_type: PageType) {
         if let Some(hint) = hint {
@@ -256,7 +256,7 @@ impl Stats {
         }
     }
 
-    /// Counts a page read from the flash for a queue, at this level after so many attempts failed.
+    /// Counts a page read from the flash for a queue, by its last level and its failed attempts.
     #[inline(always)]
     pub fn page_read(&mut self, queue: u8, level: Level, failed: u8) {
         let by_level = (&mut self.read_at, level.0);
@@ -270,7 +270,7 @@ impl Stats {
         }
     }
 
-    /// Counts a request that an order lets go.
+    /// Counts a request that a scheduler dispatches.
     pub fn dispatched(&mut self, kind: OpKind, overtakes: bool) {
         let counts = &mut self.dispatched[usize::from(kind != OpKind::Read)];
         counts.0 += 1;
@@ -280,7 +280,7 @@ impl Stats {
     /// Adds a completion to the hash of all of them.
     #[inline]
     pub fn digest(&mut self, tag: u64, end: u64) {
-        // A multiply and a rotation a word: every completion changes every later state.
+        // One multiplication and rotation per word: each completion changes every later digest.
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         let mixed = (self.digest ^ tag).wrapping_mul(ODD).rotate_left(29);
         self.digest = (mixed ^ end).wrapping_mul(ODD).rotate_left(29);

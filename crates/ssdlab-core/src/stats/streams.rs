@@ -1,4 +1,4 @@
-//! What becomes of the pages of each stream.
+//! Counts of the pages and blocks of each stream.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,34 +7,34 @@ use ssdlab_nand::{BlockId, Geometry, PageInBlock, Ppn};
 use crate::account::Cause;
 use crate::ftl::{StreamId, Streams};
 
-/// What became of the blocks of a stream. Serialised in results.
+/// Counts of the blocks of a stream. Serialised in results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StreamCounts {
-    /// Pages that the host's writes programmed there.
+    /// Pages that the host's writes programmed in these blocks.
     pub host_pages: u64,
-    /// Pages that the controller programmed there: what it moved, and the map's own.
+    /// Pages that the controller programmed in these blocks: moved pages, and the map's own.
     pub moved_pages: u64,
     /// Blocks that garbage collection emptied. A block that was full at the start may have no known
-    /// stream; it is not counted.
+    /// stream and is not counted.
     pub blocks_collected: u64,
-    /// Pages that these blocks still held when that began.
+    /// Valid pages of the collected blocks when their collection began.
     pub valid_pages: u64,
 }
 
-/// Stands for an unknown stream.
+/// The number of an unknown stream.
 const UNKNOWN: u8 = 0;
 
-/// The streams of a drive that has several.
+/// The statistics of a drive with several streams.
 #[derive(Clone, Debug)]
 pub struct StreamStats {
     streams: Streams,
-    /// For each block the number of its stream, counted from 1, or [`UNKNOWN`].
+    /// For each block, the number of its stream counted from 1, or [`UNKNOWN`].
     of_block: Box<[u8]>,
     counts: Box<[StreamCounts]>,
 }
 
 impl StreamStats {
-    /// Those of a drive with so many blocks; `None` if there is one stream for all.
+    /// Creates the statistics of a drive with `blocks` blocks; `None` if it has one stream.
     pub fn new(streams: Streams, blocks: u32) -> Option<StreamStats> {
         (streams.count > 1).then(|| StreamStats {
             streams,
@@ -43,7 +43,7 @@ impl StreamStats {
         })
     }
 
-    /// A block is open for a stream.
+    /// Records that a block is open for a stream.
     pub fn opened(&mut self, block: BlockId, stream: StreamId) {
         self.of_block[block.index()] = stream.0 + 1;
     }
@@ -53,7 +53,7 @@ impl StreamStats {
         Some(&mut self.counts[usize::from(stream)])
     }
 
-    /// A page of a block is programmed for a stream.
+    /// Counts a page that is programmed for a stream.
     pub fn programmed(
         &mut self,
         page: Ppn,
@@ -63,7 +63,7 @@ impl StreamStats {
     ) {
         let block = geometry.block_of(page);
         let is_first = geometry.page_in_block(page) == PageInBlock(0);
-        // A block that was open before the start may be of no stream until a writer goes on with
+        // A block that was open before the start may have no stream until a writer continues with
         // it.
         if is_first || self.of_block[block.index()] == UNKNOWN {
             self.opened(block, self.streams.of(hint));
@@ -75,24 +75,25 @@ impl StreamStats {
         }
     }
 
-    /// Garbage collection begins to empty a block that holds so many pages.
+    /// Counts a block that garbage collection begins to empty, with its valid pages.
     pub fn collected(&mut self, block: BlockId, valid: u16) {
         let Some(of) = self.of(block) else { return };
         of.blocks_collected += 1;
         of.valid_pages += u64::from(valid);
     }
 
-    /// For each block the number of its stream, counted from 1, or 0: what a state file carries.
+    /// Returns the stream of each block, counted from 1, or 0 if unknown. A state file stores this
+    /// table.
     pub fn of_blocks(&mut self) -> &mut [u8] {
         &mut self.of_block
     }
 
-    /// The counts of each stream.
+    /// Returns the counts of each stream.
     pub fn counts(&self) -> &[StreamCounts] {
         &self.counts
     }
 
-    /// Counts begin anew.
+    /// Resets the counts.
     pub fn reset(&mut self) {
         self.counts.fill(StreamCounts::default());
     }
