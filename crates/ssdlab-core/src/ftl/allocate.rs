@@ -1,5 +1,5 @@
-//! Where the next page is written: free blocks by plane, and the blocks that are being written, in
-//! the strict order or in the relaxed one.
+//! The allocation of pages for writes: free blocks by plane, and open blocks in the strict or the
+//! relaxed page order.
 
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, PlaneId, Ppn};
@@ -14,7 +14,7 @@ use ssdlab_policy::allocation::{
 };
 use ssdlab_policy::blocks::BlockTable;
 
-/// Free blocks and blocks in use of every plane.
+/// Free and open blocks of every plane.
 #[derive(Clone, Debug)]
 pub struct Allocator {
     pools: Pools,
@@ -29,7 +29,7 @@ enum OpenBlocks {
 }
 
 impl Allocator {
-    /// Every block of `blocks` that is free, none in use.
+    /// Creates an allocator with the free blocks of `blocks` and no open block.
     pub fn new(
         geometry: &Geometry,
         blocks: &mut BlockTable,
@@ -45,7 +45,7 @@ impl Allocator {
         Allocator { pools, opened, pages_per_block: geometry.pages }
     }
 
-    /// What is kept of it: the blocks in use. Which are free, the block table says.
+    /// Returns the open blocks, to be saved. The block table records which blocks are free.
     pub fn save(&self) -> SavedOpen {
         match &self.opened {
             OpenBlocks::Strict(opened) => {
@@ -56,8 +56,8 @@ impl Allocator {
         }
     }
 
-    /// The blocks in use that were kept, which were checked, in the classes of `blocks`; `None` if
-    /// their pages have an order in which they cannot go on.
+    /// Restores saved open blocks that were checked, in the classes of `blocks`. Returns `None` if
+    /// the config's page order cannot continue the saved order.
     pub fn restore(
         saved: &SavedOpen,
         geometry: &Geometry,
@@ -68,11 +68,11 @@ impl Allocator {
             (SavedOpen::Strict { streams, open }, PageSequence::Strict) => OpenBlocks::Strict(
                 Strict::restore((*streams, open), geometry, blocks, allocator_config),
             ),
-            // What was written in the conventional order may go on in the relaxed one.
+            // The relaxed order can continue blocks written in the conventional order.
             (SavedOpen::Strict { open, .. }, PageSequence::Relaxed) => {
                 let order = PageOrder::conventional(geometry.cell, geometry.pages);
                 let mut relaxed = Relaxed::new(geometry, blocks, allocator_config.classes);
-                // Plane after plane, and those of a plane as they go on.
+                // Plane by plane, and within a plane in the saved order.
                 let mut open: Vec<_> = open.iter().map(|open| (open.block, open.next)).collect();
                 open.sort_by_key(|(block, _)| blocks.plane_of(*block));
                 for (block, allocated) in open {
@@ -89,14 +89,14 @@ impl Allocator {
         Some(Allocator { pools, opened, pages_per_block: geometry.pages })
     }
 
-    /// Free blocks of a plane, without those that are set apart.
+    /// Returns the number of free blocks of a plane, without those that are set apart.
     #[inline]
     pub fn free_blocks(&self, plane: PlaneId) -> usize {
         self.pools.count(plane) as usize
     }
 
-    /// Pages that a writer can still write in the blocks that it has in use, without those that are
-    /// set apart.
+    /// Returns the number of pages left in a writer's open blocks, without those that are set
+    /// apart.
     pub fn open_pages(&self, plane: PlaneId, writer: Writer) -> u32 {
         self.pools.not_apart().map(|class| self.left(plane, writer, class)).sum()
     }
@@ -109,9 +109,9 @@ impl Allocator {
         }
     }
 
-    /// Pages of a plane that the host can still write before blocks are erased, if no job is using
-    /// the block that is kept for it; where each priority writes in blocks of its own, none as soon
-    /// as one could be without.
+    /// Returns the pages of a plane that the host can still write before a block is erased, if no
+    /// job uses the reserve. Where each priority writes blocks of its own, returns 0 as soon as one
+    /// priority could lack a page.
     pub fn pages_for_host(&self, plane: PlaneId) -> u32 {
         let clean = self.pools.count(plane).saturating_sub(self.pools.reserve);
         if clean == 0 && self.pools.subpools().is_some() {
@@ -120,7 +120,7 @@ impl Allocator {
         clean * self.pages_per_block + self.open_pages(plane, Writer::Host)
     }
 
-    /// The writers that have blocks of their own.
+    /// Returns the writers that have blocks of their own.
     pub fn writers(&self) -> &'static [Writer] {
         match &self.opened {
             OpenBlocks::Strict(opened) => opened.writers(),
@@ -128,26 +128,27 @@ impl Allocator {
         }
     }
 
-    /// Pages of a plane that hold nothing, in free blocks and in those in use, without those that
-    /// are set apart.
+    /// Returns the pages of a plane not yet allocated, in free and in open blocks, without those
+    /// that are set apart.
     pub fn free_pages(&self, plane: PlaneId) -> u32 {
         let own = self.writers().iter();
         let in_use: u32 = own.map(|&writer| self.open_pages(plane, writer)).sum();
         self.pools.count(plane) * self.pages_per_block + in_use
     }
 
-    /// The same, but none if the host can write none.
+    /// Returns the same number as [`Allocator::free_pages`], but 0 if the host can write none.
     pub fn usable_pages(&self, plane: PlaneId) -> u32 {
         if self.pages_for_host(plane) == 0 { 0 } else { self.free_pages(plane) }
     }
 
-    /// Free pages of a plane: all of them as far as they are of use, or those of free blocks alone.
+    /// Returns the usable free pages of a plane if `all`, else only the pages of its free blocks.
     #[inline]
     pub fn counted(&self, plane: PlaneId, all: bool) -> u32 {
         if all { self.usable_pages(plane) } else { self.pools.count(plane) * self.pages_per_block }
     }
 
-    /// Free pages of each type on the drive; `None` in the strict order, which does not count them.
+    /// Returns the free pages of each type on the drive; `None` in the strict order, which does not
+    /// count.
     pub fn free_by_type(&self) -> Option<[u64; PageType::MOST]> {
         match &self.opened {
             OpenBlocks::Strict(_) => None,
@@ -155,9 +156,9 @@ impl Allocator {
         }
     }
 
-    /// Pages of a class to which pages can still move one by one. Those of a priority go where the
-    /// plane's jobs write, too: a job must find room when only the block is free that is kept for
-    /// it.
+    /// Returns the pages of a class to which single pages can still move. Where classes are
+    /// subpools, such moves and the plane's jobs share blocks. Then it returns 0 when only the
+    /// reserve is free, because a job must find room.
     pub fn pages_to_move_to(&self, plane: PlaneId, class: BlockClass) -> u32 {
         if self.pools.subpools().is_some() && self.pools.count(plane) <= self.pools.reserve {
             return 0;
@@ -165,8 +166,8 @@ impl Allocator {
         self.pages_for(Writer::Gc, plane, class)
     }
 
-    /// Pages of a class that the host can still write on a plane before blocks are erased, if it
-    /// gets all of them.
+    /// Returns the pages of a class that the host can write on a plane before a block is erased, if
+    /// it gets all of them.
     #[inline]
     pub fn pages_of(&self, plane: PlaneId, class: BlockClass) -> u32 {
         self.pages_for(Writer::Host, plane, class)
@@ -178,7 +179,7 @@ impl Allocator {
         self.left(plane, writer, class) + clean
     }
 
-    /// The place in its block of the next page that a writer would write, if there is one.
+    /// Returns the position in its block of the next page for a writer, if there is one.
     #[inline]
     pub fn next_page(
         &self,
@@ -198,8 +199,8 @@ impl Allocator {
         })
     }
 
-    /// Takes the page of a writer that comes nearest to the request; `None` if the plane has none
-    /// for it.
+    /// Allocates the page for a writer that is nearest to the request; `None` if the plane has
+    /// none.
     #[inline(always)]
     pub fn allocate(
         &mut self,
@@ -212,7 +213,7 @@ impl Allocator {
         let pools = &mut self.pools;
         match &mut self.opened {
             OpenBlocks::Strict(opened) => {
-                // A loop, and not a search: this is a part of the loop of events, in one place.
+                // A loop instead of a closure keeps this part of the event loop in one place.
                 for class in pools.nearest(pick.class) {
                     let place = (plane, writer, class);
                     let page = opened.allocate(geometry, pools, blocks, place, pick.stream);
@@ -229,7 +230,8 @@ impl Allocator {
         }
     }
 
-    /// Whether all pages given out of a block that has free ones are among these `written`.
+    /// Returns whether every allocated page of a block is among its `written` pages; false in the
+    /// strict order.
     #[inline]
     pub fn rests(&self, block: BlockId, written: u16) -> bool {
         match &self.opened {
@@ -238,7 +240,8 @@ impl Allocator {
         }
     }
 
-    /// Takes no more pages of a block that is to be erased; how many were never programmed.
+    /// Stops allocation in a block that is to be erased; returns its number of pages never
+    /// programmed.
     pub fn leave(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) -> u32 {
         match &mut self.opened {
             OpenBlocks::Strict(opened) => opened.leave(plane, block),
@@ -246,18 +249,19 @@ impl Allocator {
         }
     }
 
-    /// Whether what wear leveling moves takes the most worn block of all priorities from now on,
-    /// not of its own.
+    /// Sets whether wear leveling takes the most worn block of all priorities instead of one of its
+    /// own priority.
     pub fn level_across(&mut self, across: bool) {
         self.pools.level_across(across);
     }
 
-    /// Free blocks of each subpool, where blocks are dealt out by priority.
+    /// Returns the free blocks of each subpool, if priorities have subpools.
     pub fn subpools(&self) -> Option<Vec<u32>> {
         self.pools.subpools().map(|subpools| subpools.sizes().collect())
     }
 
-    /// Gives an erased block back.
+    /// Returns an erased block to the free blocks; where subpools exist, that of `gains` grows by
+    /// one.
     pub fn give_back(
         &mut self,
         blocks: &mut BlockTable,
@@ -271,8 +275,8 @@ impl Allocator {
         }
     }
 
-    /// Lets a writer go on with a block whose first `written` pages are written; if it has one
-    /// open already, whoever opens a block next.
+    /// Opens a block, whose first `written` pages are written, for a writer. If the writer already
+    /// has an open block, the next writer that opens a block gets it.
     pub fn open_at(
         &mut self,
         order: &PageOrder,
@@ -288,8 +292,8 @@ impl Allocator {
         }
     }
 
-    /// The blocks that a writer has open, the best first, each with its stream; in the relaxed
-    /// order none is its own.
+    /// Returns a writer's open blocks with their streams, the best class first; none in the relaxed
+    /// order, where writers share blocks.
     pub fn open_blocks(&self, plane: PlaneId, writer: Writer) -> Vec<(StreamId, BlockId)> {
         match &self.opened {
             OpenBlocks::Strict(opened) => opened.open_blocks(plane, writer),
@@ -297,12 +301,12 @@ impl Allocator {
         }
     }
 
-    /// The free blocks of a plane, in no order.
+    /// Returns the free blocks of a plane, in no order.
     pub fn free_list(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         self.pools.list(plane)
     }
 
-    /// The blocks of a plane that have some of their pages given out, each with how many.
+    /// Returns the open blocks of a plane, each with its number of allocated pages.
     pub fn open_list(&self, plane: PlaneId) -> Vec<(BlockId, u16)> {
         match &self.opened {
             OpenBlocks::Strict(opened) => opened.list(plane).collect(),
@@ -310,7 +314,7 @@ impl Allocator {
         }
     }
 
-    /// Whether a page was given out of a block of which so many are written.
+    /// Returns whether a page is allocated, in a block with `written` pages written.
     pub fn is_allocated(
         &self,
         order: &PageOrder,
@@ -332,7 +336,7 @@ mod tests {
     use crate::SMALL;
     use crate::ftl::{BlockState, FreeBlockPolicy, GcStream, Streams};
 
-    /// A plane of six blocks of two pages, with this wear; the fourth is bad.
+    /// Returns a plane of six blocks of two pages, with different wear; the fourth block is bad.
     fn plane(free_block_policy: FreeBlockPolicy) -> (Geometry, BlockTable, Allocator) {
         let geometry = Geometry { blocks: 6, pages: 2, ..SMALL };
         let mut blocks = BlockTable::new(&geometry);
@@ -357,7 +361,7 @@ mod tests {
 
     const PLANE: PlaneId = PlaneId(0);
 
-    /// The next page of a writer, which asks for nothing.
+    /// Allocates the next page for a writer that requests nothing.
     fn take(
         geometry: &Geometry,
         blocks: &mut BlockTable,
@@ -370,7 +374,7 @@ mod tests {
         page.map(|ppn| ppn.0)
     }
 
-    /// The blocks that a writer gets until it gets no more.
+    /// Returns the blocks that a writer gets until the plane has no more.
     fn drain(free_block_policy: FreeBlockPolicy, writer: Writer) -> Vec<u32> {
         let (geometry, mut blocks, mut allocator) = plane(free_block_policy);
         let pages = std::iter::from_fn(|| take(&geometry, &mut blocks, &mut allocator, writer));
@@ -439,7 +443,7 @@ mod tests {
         }
         assert_eq!(allocator.free_blocks(PLANE), 2);
         assert!(next(&allocator, &blocks, Writer::Host).is_some());
-        // The open block's last page, then a whole block: then only the reserve is left.
+        // The open block's last page, then a whole block; after these only the reserve is left.
         for _ in 0..3 {
             take(&geometry, &mut blocks, &mut allocator, Writer::Host).unwrap();
         }

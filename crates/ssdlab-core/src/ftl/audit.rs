@@ -1,4 +1,4 @@
-//! Whether the books agree with one another: recounted from the map.
+//! Checks that the tables of the translation layer agree, by a recount from the map.
 
 use ssdlab_base::ensure;
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
@@ -6,11 +6,11 @@ use ssdlab_nand::{BlockId, Lpn, PlaneId};
 use super::{BlockState, Ftl};
 
 impl Ftl {
-    /// Recounts map, block table and allocator; the pages of each block that were given out and
-    /// whose program has not ended.
+    /// Recounts map, block table and allocator. Returns for each block the allocated pages whose
+    /// program has not ended.
     ///
     /// # Errors
-    /// The first thing that is not as it must be.
+    /// The first violation.
     pub fn audit(&self) -> Result<Vec<u16>, String> {
         self.audit_map()?;
         ensure(self.blocks.counts_full(), || "full blocks are not as counted".into())?;
@@ -36,7 +36,7 @@ impl Ftl {
             .collect()
     }
 
-    /// Map and valid counts: each mapped page on a written page of its own.
+    /// Checks the map and the valid counts: each mapped page lies on a written page of its own.
     fn audit_map(&self) -> Result<(), String> {
         let mut valid = vec![0u16; self.geometry.block_count() as usize];
         let mut mapped = 0;
@@ -64,7 +64,8 @@ impl Ftl {
         Ok(())
     }
 
-    /// Checks that a block is in the one place where its state belongs.
+    /// Checks that a block is in the lists that fit its state; returns its pages not yet
+    /// programmed.
     fn audit_block(&self, block: BlockId, free: bool, open: Option<u16>) -> Result<u16, String> {
         let (state, written) = (self.blocks.state(block), self.blocks.written(block));
         let pages = self.geometry.pages as u16;

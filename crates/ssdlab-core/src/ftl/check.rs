@@ -1,5 +1,5 @@
-//! Whether the tables that were kept of an idle drive agree with one another. They are of unknown
-//! origin: every number is bounded before anything is looked up by it.
+//! Checks that the saved tables of an idle drive agree. Their origin is unknown: each number is
+//! bounded before it serves as an index.
 
 use ssdlab_base::ensure;
 use ssdlab_nand::page_order::PageOrder;
@@ -8,16 +8,17 @@ use ssdlab_nand::{BlockId, Geometry, Ppn};
 use super::saved::Allocated;
 use super::{BlockState, BlockTable, SavedMap, SavedOpen};
 
-/// Returns the bytes that [`check`] takes, at most: tables of blocks, and a bit of each page.
+/// Returns the most bytes that [`check`] allocates: tables of blocks, and one bit for each page.
 pub fn check_takes(geometry: &Geometry) -> u64 {
     let block = size_of::<Option<Allocated>>() + size_of::<u16>();
     u64::from(geometry.block_count()) * block as u64 + u64::from(geometry.page_count()).div_ceil(8)
 }
 
-/// Checks what was kept of the translation layer of an idle drive of this shape, which keeps so
-/// many blocks of a plane free.
+/// Checks the saved translation layer of an idle drive of this shape, which keeps `reserve` blocks
+/// of a plane free.
 ///
 /// # Errors
+/// The first violation.
 /// The first thing that is not as it must be.
 pub fn check(
     geometry: &Geometry,
@@ -53,7 +54,7 @@ impl SavedMap {
         };
         let last = self.trimmed.last().copied().unwrap_or(0);
         ensure(last & beyond == 0, || "a page beyond the last was trimmed".into())?;
-        // A page that is nowhere misses nothing.
+        // An unmapped page misses no sectors.
         let misses = |(&at, &missing): (&u32, &u64)| {
             let can_miss = if at == 0 { 0 } else { geometry.page_mask() };
             missing & !can_miss != 0
@@ -65,7 +66,7 @@ impl SavedMap {
         }
     }
 
-    /// Counts the mapped pages of each block, each of which is on a written page of its own.
+    /// Counts the mapped pages of each block; each must lie on a written page of its own.
     fn count_valid(
         &self,
         geometry: &Geometry,

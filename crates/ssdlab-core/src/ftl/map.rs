@@ -1,9 +1,8 @@
-//! Which physical page holds a logical page, and which logical page a physical page was written
-//! for.
+//! The page map: the physical page of each logical page, and the logical page for which each
+//! physical page was written.
 //!
-//! Both tables are zero where nothing was ever written, so that the operating system gives memory
-//! only for what is touched. A physical page is valid if the logical page it was written for still
-//! points at it: overwriting therefore touches no second table.
+//! Both tables are zero where nothing was written, so the operating system provides memory only for
+//! entries that were used. A physical page is valid if its logical page still maps to it.
 
 use std::ops::Range;
 
@@ -21,18 +20,18 @@ pub struct Map {
     forward: Vec<u32>,
     /// The logical page for which each physical page was last written, plus one; 0 for none.
     reverse: Vec<u32>,
-    /// The sectors of each mapped page that were never written, a bit each, so that it is zero
-    /// where pages were written whole; empty if not kept.
+    /// The sectors of each mapped page that were never written, a bit each; zero for pages written
+    /// whole. Empty if not recorded.
     missing: Vec<u64>,
-    /// All sectors of a page, a bit each; 0 if what is missing is not kept.
+    /// All sectors of a page, a bit each; 0 if missing sectors are not recorded.
     whole: u64,
-    /// The logical pages that were trimmed since they were last written, a bit each; empty until
-    /// one is.
+    /// The logical pages that were trimmed since their last write, a bit each; empty before the
+    /// first trim.
     trimmed: Vec<u64>,
     mapped: u32,
 }
 
-/// What of a [`Map`] cannot be worked out from the rest.
+/// The part of a [`Map`] that cannot be computed from the rest.
 #[derive(Clone, Debug)]
 pub struct SavedMap {
     pub(super) forward: Vec<u32>,
@@ -59,19 +58,19 @@ impl Kept for SavedMap {
 }
 
 impl SavedMap {
-    /// Logical pages.
+    /// Returns the number of logical pages.
     pub fn logical_pages(&self) -> usize {
         self.forward.len()
     }
 
-    /// Logical pages that are mapped, of so many first ones.
+    /// Returns the number of mapped pages among the `first` logical pages.
     pub fn mapped(&self, first: usize) -> u32 {
         self.forward.iter().take(first).filter(|&&entry| entry != 0).count() as u32
     }
 
-    /// The same with `pages` logical pages, of which the first `data` are those of the host; `None`
-    /// if it is a map of other pages. A map that is held in part has pages of its own, which a
-    /// drive that was aged without it lacks.
+    /// Resizes the map to `pages` logical pages, the first `data` of which belong to the host.
+    /// Returns `None` if the map has neither size. A map held in part has pages of its own, which a
+    /// drive aged without it lacks.
     pub fn sized(mut self, data: u32, pages: u32) -> Option<SavedMap> {
         let (data, pages) = (data as usize, pages as usize);
         if ![data, pages].contains(&self.forward.len()) {
@@ -98,14 +97,14 @@ impl Clone for Map {
     }
 }
 
-/// Whether so many pages are mapped that hardly a page of memory of either table is untouched.
+/// Returns whether so many pages are mapped that both tables use nearly all of their memory.
 fn is_dense(mapped: u32, forward: &[u32]) -> bool {
     mapped as usize > forward.len() / 2
 }
 
-/// A copy of a table that takes memory only for what was touched; that is all of it, perhaps.
+/// Copies a table; unless `all` holds, memory that was never touched stays untouched in the copy.
 fn copy<T: Copy + Default + PartialEq>(table: &[T], all: bool) -> Vec<T> {
-    /// Entries that are looked at together: a page of memory, or two.
+    /// Entries compared at once: one or two pages of memory.
     const TOGETHER: usize = 1 << 10;
     let untouched = [T::default(); TOGETHER];
     let mut copy = vec![T::default(); table.len()];
@@ -121,14 +120,14 @@ fn copy<T: Copy + Default + PartialEq>(table: &[T], all: bool) -> Vec<T> {
 }
 
 impl Map {
-    /// What must be kept of it.
+    /// Returns the part of the map to save.
     pub fn save(self) -> SavedMap {
         let Map { forward, missing, trimmed, .. } = self;
         SavedMap { forward, missing, trimmed }
     }
 
-    /// The map that was saved, over `physical` pages, each of these sectors if it is to remember
-    /// them; `None` if it cannot have been one.
+    /// Restores a saved map over `physical` pages; `whole` holds the sectors of a page to record,
+    /// or 0. Returns `None` if the saved map is invalid.
     pub fn restore(saved: SavedMap, physical: u32, whole: u64) -> Option<Map> {
         let mut reverse = vec![0; physical as usize];
         let held = saved.forward.iter().filter(|&&entry| entry != 0).count();
@@ -150,8 +149,8 @@ impl Map {
         fits.then_some(Map { forward, reverse, missing, whole, trimmed, mapped })
     }
 
-    /// An empty map of `logical` pages over `physical` ones, which remembers which sectors of a
-    /// page were written if `whole` says which there are, a bit each.
+    /// Creates an empty map of `logical` pages over `physical` ones. If `whole` holds the sectors
+    /// of a page, a bit each, the map records which were written; with 0 it does not.
     pub fn new(logical: u32, physical: u32, whole: u64) -> Map {
         Map {
             forward: vec![0; logical as usize],
@@ -163,29 +162,29 @@ impl Map {
         }
     }
 
-    /// Logical pages of the drive.
+    /// Returns the number of logical pages of the drive.
     pub fn logical_pages(&self) -> u32 {
         self.forward.len() as u32
     }
 
-    /// Logical pages that are mapped.
+    /// Returns the number of mapped logical pages.
     pub fn mapped(&self) -> u32 {
         self.mapped
     }
 
-    /// The physical page of a logical page.
+    /// Returns the physical page of a logical page.
     #[inline]
     pub fn get(&self, lpn: Lpn) -> Option<Ppn> {
         self.forward[lpn.index()].checked_sub(1).map(Ppn)
     }
 
-    /// The logical page that this physical page holds, if it still does.
+    /// Returns the logical page that a physical page holds, if the page is valid.
     #[inline]
     pub fn valid(&self, ppn: Ppn) -> Option<Lpn> {
         self.reverse[ppn.index()].checked_sub(1).map(Lpn)
     }
 
-    /// Maps a logical page; the physical page that held it before.
+    /// Maps a logical page to `ppn`; returns the physical page that held it before.
     #[inline]
     pub fn set(&mut self, lpn: Lpn, ppn: Ppn) -> Option<Ppn> {
         self.reverse[ppn.index()] = lpn.0 + 1;
@@ -196,8 +195,8 @@ impl Map {
         Some(old)
     }
 
-    /// Asks for the entry of the physical page that a logical page will leave soon; which page it
-    /// is.
+    /// Prefetches the reverse entry of the physical page that a logical page will soon leave;
+    /// returns that page.
     #[inline]
     pub fn expect_overwrite(&self, lpn: Lpn) -> Option<Ppn> {
         let old = self.get(lpn)?;
@@ -205,29 +204,29 @@ impl Map {
         Some(old)
     }
 
-    /// Asks for the entries of what these physical pages hold, which will be moved soon.
+    /// Prefetches the entries of the logical pages in these physical pages, which will soon move.
     pub fn expect_moves(&self, pages: Range<u32>) {
         let held = self.reverse[pages.start as usize..pages.end as usize].iter();
         let held = held.filter_map(|entry| entry.checked_sub(1));
         held.for_each(|lpn| ahead::fetch(&self.forward, lpn as usize));
     }
 
-    /// Asks for the entries of logical pages that will be looked up soon, of the first of them if
-    /// they are many.
+    /// Prefetches the entries of logical pages that will soon be looked up; of many pages only the
+    /// first.
     #[inline]
     pub fn expect(&self, first: Lpn, pages: u32) {
-        /// Entries in a line of memory, and the most lines that are worth asking for.
+        /// Entries in a cache line, and the most lines worth a prefetch.
         const LINE: usize = 16;
         const LINES: usize = 4;
         let lpns = first.index()..first.index() + pages as usize;
         let entries = lpns.clone().step_by(LINE).take(LINES);
         entries.for_each(|lpn| ahead::fetch(&self.forward, lpn));
-        // What is kept of sectors is twice as wide.
+        // The entries of sectors are twice as wide.
         let kept = lpns.step_by(LINE / 2).take(LINES);
         kept.for_each(|lpn| ahead::fetch(&self.missing, lpn));
     }
 
-    /// Tells that so many pages are about to be mapped, all over the drive.
+    /// Prepares the tables for the mapping of `pages` pages all over the drive.
     pub fn expect_filled(&mut self, pages: u32) {
         if is_dense(pages, &self.forward) {
             ahead::expect_all(&mut self.forward);
@@ -235,27 +234,28 @@ impl Map {
         }
     }
 
-    /// What so many physical pages hold each, to be written side by side by [`ReversePart::set`].
+    /// Splits the reverse table into parts of `pages` entries, for [`ReversePart::set`] in
+    /// parallel.
     pub fn reverse_parts(&mut self, pages: u32) -> impl Iterator<Item = ReversePart<'_>> {
         let firsts = (0..).step_by(pages as usize);
         let parts = firsts.zip(self.reverse.chunks_mut(pages as usize));
         parts.map(|(first, entries)| ReversePart { first, entries })
     }
 
-    /// Where so many of the first `filled` logical pages lie each, to be written side by side by
-    /// [`Pointers::point`]; they count once [`Map::add_mapped`] says so.
+    /// Splits the entries of the first `filled` logical pages into parts of `pages` entries, for
+    /// [`Pointers::point`] in parallel. [`Map::add_mapped`] must then count them.
     pub fn pointers(&mut self, filled: u32, pages: u32) -> impl Iterator<Item = Pointers<'_>> {
         let firsts = (0..).step_by(pages as usize);
         let parts = firsts.zip(self.forward[..filled as usize].chunks_mut(pages as usize));
         parts.map(|(first, entries)| Pointers { first, entries })
     }
 
-    /// Counts logical pages that were nowhere.
+    /// Counts `pages` newly mapped logical pages.
     pub fn add_mapped(&mut self, pages: u32) {
         self.mapped += pages;
     }
 
-    /// Unmaps a logical page; the physical page that held it.
+    /// Unmaps a logical page; returns the physical page that held it.
     pub fn clear(&mut self, lpn: Lpn) -> Option<Ppn> {
         let old = std::mem::replace(&mut self.forward[lpn.index()], 0);
         self.mapped -= u32::from(old != 0);
@@ -272,25 +272,25 @@ impl Map {
         old.checked_sub(1).map(Ppn)
     }
 
-    /// Whether a page that is not mapped is so because it was trimmed.
+    /// Returns whether an unmapped page is unmapped because of a trim.
     pub fn was_trimmed(&self, lpn: Lpn) -> bool {
         self.trimmed.get(lpn.index() / 64).is_some_and(|word| word >> (lpn.0 % 64) & 1 == 1)
     }
 
-    /// The sectors of a logical page that were written; `None` if that is not kept.
+    /// Returns the written sectors of a logical page; `None` if they are not recorded.
     #[inline]
     pub fn sectors(&self, lpn: Lpn) -> Option<u64> {
         let missing = self.missing.get(lpn.index())?;
         Some(if self.get(lpn).is_some() { self.whole & !missing } else { 0 })
     }
 
-    /// Remembers that these sectors of a mapped page were written, and no others if it was nowhere
-    /// before.
+    /// Records that these sectors of a mapped page were written. If the page was not mapped before,
+    /// no other sectors count as written.
     #[inline]
     pub fn add_sectors(&mut self, lpn: Lpn, mask: u64, was_nowhere: bool) {
         if let Some(missing) = self.missing.get_mut(lpn.index()) {
             let before = if was_nowhere { self.whole } else { *missing };
-            // What does not change is not to take memory.
+            // A write of an unchanged entry would touch its memory.
             if *missing != before & !mask {
                 *missing = before & !mask;
             }
@@ -298,34 +298,34 @@ impl Map {
     }
 }
 
-/// What physical pages hold that follow one another.
+/// A run of neighboring physical pages in the reverse table.
 pub struct ReversePart<'a> {
     first: u32,
     entries: &'a mut [u32],
 }
 
 impl ReversePart<'_> {
-    /// A half of [`Map::set`] for a logical page that is nowhere: this physical page was written
-    /// for it.
+    /// Records that this physical page was written for a logical page that is not mapped: one half
+    /// of [`Map::set`].
     #[inline]
     pub fn set(&mut self, ppn: Ppn, lpn: Lpn) {
         self.entries[(ppn.0 - self.first) as usize] = lpn.0 + 1;
     }
 }
 
-/// Where logical pages lie that follow one another.
+/// A run of neighboring logical pages in the map.
 pub struct Pointers<'a> {
     first: u32,
     entries: &'a mut [u32],
 }
 
 impl Pointers<'_> {
-    /// The numbers of the pages.
+    /// Returns the numbers of the pages.
     pub fn pages(&self) -> Range<u32> {
         self.first..self.first + self.entries.len() as u32
     }
 
-    /// The other half of [`Map::set`].
+    /// Maps a logical page: the other half of [`Map::set`].
     #[inline]
     pub fn point(&mut self, lpn: Lpn, ppn: Ppn) {
         self.entries[(lpn.0 - self.first) as usize] = ppn.0 + 1;

@@ -1,16 +1,17 @@
-//! The part of the page map that the controller holds when it does not hold all of it.
+//! The part of the page map that the controller holds when it does not hold the whole map.
 //!
-//! The map lies on the flash in translation pages, each with the entries of as many neighbouring
-//! logical pages as fit. They have logical pages of their own behind those of the host, so that
-//! garbage collection moves them like any other; where they lie is always known (a table of them is
-//! small). Translation pages come and go whole, the least recently used first. Source: A. Gupta,
-//! Y. Kim, B. Urgaonkar, "DFTL", ASPLOS 2009; PV-read, section IV.D (a tenth of the entries).
+//! The map lies on the flash in translation pages. Each holds the entries of as many neighboring
+//! logical pages as fit. Translation pages have logical pages of their own, behind those of the
+//! host, so garbage collection moves them like any other page. A small table always records where
+//! they lie. The cache loads and evicts whole translation pages, the least recently used first.
+//! Source: A. Gupta, Y. Kim, B. Urgaonkar, "DFTL", ASPLOS 2009; PV-read, section IV.D (a tenth of
+//! the entries).
 
 use std::collections::BTreeMap;
 
 use ssdlab_nand::Lpn;
 
-/// None: the end of a list of slots, or no slot.
+/// No slot: also the end of a list of slots.
 const NONE: u32 = u32::MAX;
 
 /// The size of a map that is held in part.
@@ -25,46 +26,46 @@ pub struct MapShape {
 }
 
 impl MapShape {
-    /// Translation pages in all.
+    /// Returns the number of translation pages.
     pub fn pages(&self) -> u32 {
         self.logical.div_ceil(self.entries)
     }
 }
 
-/// A translation page that is held, or on its way.
+/// A translation page that the cache holds or loads.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     page: u32,
-    /// Its neighbours in the order of use.
+    /// Its neighbors in the order of use.
     newer: u32,
     older: u32,
     dirty: bool,
     loading: bool,
 }
 
-/// What is known of an entry.
+/// The state of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// It is held.
+    /// The cache holds it.
     Here,
-    /// Its translation page is being read.
+    /// The cache is loading its translation page.
     Coming,
-    /// It is not.
+    /// The cache does not hold it.
     Absent,
 }
 
-/// Room for a translation page.
+/// The result of a request for a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Room {
-    /// There is some, and nothing is to be written for it.
+    /// A slot is free, and no page must be written for it.
     Free,
-    /// There is some once this page has left, which was changed.
+    /// A slot is free after this page, which was changed, has been written.
     AfterWriting(u32),
-    /// All that is held is on its way itself.
+    /// No slot: the cache is loading all of its pages.
     None,
 }
 
-/// Translation pages that are held, the order of their use, and what is owed to the others.
+/// The held translation pages, their order of use, and the changes to make on the flash.
 #[derive(Clone, Debug)]
 pub struct MapCache {
     shape: MapShape,
@@ -73,12 +74,12 @@ pub struct MapCache {
     slot_of: Vec<u32>,
     newest: u32,
     oldest: u32,
-    /// For each translation page that is changed where it lies: whether that must be done again.
+    /// Each translation page in change on the flash, and whether it must be changed once more.
     patched: BTreeMap<u32, bool>,
 }
 
 impl MapCache {
-    /// A cache that holds nothing yet.
+    /// Creates an empty cache.
     pub fn new(shape: MapShape) -> MapCache {
         MapCache {
             shape,
@@ -90,29 +91,29 @@ impl MapCache {
         }
     }
 
-    /// The translation page with the entry of a logical page.
+    /// Returns the translation page with the entry of a logical page.
     #[inline]
     pub fn page_of(&self, lpn: Lpn) -> u32 {
         lpn.0 / self.shape.entries
     }
 
-    /// The first entry of a translation page, and how many it has room for.
+    /// Returns the first entry of a translation page, and its number of entries.
     pub fn entries_of(&self, page: u32) -> (Lpn, u32) {
         (Lpn(page * self.shape.entries), self.shape.entries)
     }
 
-    /// The logical page that a translation page has itself.
+    /// Returns the logical page of a translation page itself.
     pub fn lpn_of(&self, page: u32) -> Lpn {
         Lpn(self.shape.logical + page)
     }
 
-    /// Whether a logical page is a translation page's.
+    /// Returns whether a logical page belongs to a translation page.
     #[inline]
     pub fn is_translation(&self, lpn: Lpn) -> bool {
         lpn.0 >= self.shape.logical
     }
 
-    /// Looks an entry up, which makes its page the one used last.
+    /// Looks up an entry and makes its page the most recently used one.
     #[inline]
     pub fn look_up(&mut self, lpn: Lpn) -> Entry {
         let slot = self.slot_of[self.page_of(lpn) as usize];
@@ -129,7 +130,8 @@ impl MapCache {
         }
     }
 
-    /// Takes a slot for a translation page, which is now on its way.
+    /// Assigns a slot to a translation page that is now loaded; evicts the least recently used
+    /// page.
     pub fn begin_load(&mut self, page: u32) -> Room {
         let (slot, room) = if (self.slots.len() as u32) < self.shape.slots {
             self.slots.push(Slot { page, newer: NONE, older: NONE, dirty: false, loading: true });
@@ -149,32 +151,32 @@ impl MapCache {
         room
     }
 
-    /// The slot that a translation page has or will have, if it is held or on its way.
+    /// Returns the slot of a translation page, if the cache holds or loads it.
     pub fn slot_of(&self, page: u32) -> Option<usize> {
         let slot = self.slot_of[page as usize];
         (slot != NONE).then_some(slot as usize)
     }
 
-    /// Whether a slot could be given to another translation page.
+    /// Returns whether a slot is free or can be freed.
     pub fn has_room(&self) -> bool {
         self.oldest != NONE || (self.slots.len() as u32) < self.shape.slots
     }
 
-    /// A translation page has come.
+    /// Ends the load of a translation page.
     pub fn loaded(&mut self, page: u32) {
         let slot = self.slot_of[page as usize];
         self.slots[slot as usize].loading = false;
         self.link(slot);
     }
 
-    /// An entry has changed: false if its page is not held, so that it must be changed on the
-    /// flash.
+    /// Records a change of an entry. Returns false if its page is not held and must be changed on
+    /// the flash.
     #[inline]
     pub fn change(&mut self, lpn: Lpn) -> bool {
         self.change_page(self.page_of(lpn))
     }
 
-    /// Entries of a translation page have changed: false if it is not held.
+    /// Records changes of a translation page; returns false if the page is not held.
     #[inline]
     pub fn change_page(&mut self, page: u32) -> bool {
         let slot = self.slot_of[page as usize];
@@ -187,8 +189,8 @@ impl MapCache {
         }
     }
 
-    /// Notes that a translation page must be changed on the flash: true if that has to begin, false
-    /// if it is under way and will be done again.
+    /// Requests a change of a translation page on the flash. Returns true if the change must start
+    /// now, false if one is in progress and will be repeated.
     pub fn owe(&mut self, page: u32) -> bool {
         match self.patched.get_mut(&page) {
             Some(again) => {
@@ -199,7 +201,8 @@ impl MapCache {
         }
     }
 
-    /// A translation page was changed on the flash: whether it must be again.
+    /// Ends a change of a translation page on the flash; returns whether it must be changed once
+    /// more.
     pub fn paid(&mut self, page: u32) -> bool {
         match self.patched.remove(&page) {
             Some(true) => self.owe(page),
@@ -234,7 +237,7 @@ impl MapCache {
 mod tests {
     use super::*;
 
-    /// Two slots for translation pages of ten entries.
+    /// Returns a cache of two slots for translation pages of ten entries.
     fn two() -> MapCache {
         MapCache::new(MapShape { entries: 10, slots: 2, logical: 95 })
     }

@@ -1,5 +1,5 @@
-//! Flash translation: the page map, the block table, the allocator. It keeps the books and decides
-//! nothing: what is collected, moved or leveled is a choice of the policies.
+//! Flash translation: the page map, the block table and the allocator. This module only keeps the
+//! tables. The policies decide which blocks to collect, which pages to move and when to level wear.
 
 mod allocate;
 mod audit;
@@ -30,7 +30,7 @@ use ssdlab_policy::background::PlaneView;
 pub use ssdlab_policy::blocks::{BlockState, BlockTable};
 use ssdlab_policy::component::Components;
 
-/// Map, block table and allocator, kept in step.
+/// Map, block table and allocator, kept consistent.
 #[derive(Clone, Debug)]
 pub struct Ftl {
     /// The page map.
@@ -44,13 +44,13 @@ pub struct Ftl {
 }
 
 impl Ftl {
-    /// Books of a drive whose blocks are as in `blocks` and that maps nothing.
+    /// Creates a translation layer from a map, a block table and an allocator.
     pub fn new(geometry: &Geometry, map: Map, blocks: BlockTable, alloc: Allocator) -> Ftl {
         let order = PageOrder::conventional(geometry.cell, geometry.pages);
         Ftl { map, blocks, alloc, geometry: geometry.clone(), order }
     }
 
-    /// Takes the page that a writer writes next on a plane, the one nearest to the request.
+    /// Allocates the page nearest to the request for a writer on a plane.
     #[inline]
     pub fn prepare_write(
         &mut self,
@@ -62,7 +62,7 @@ impl Ftl {
         self.alloc.allocate(shape, &mut self.blocks, plane, writer, pick)
     }
 
-    /// Whether the host can write nothing for who asks for this class on a plane until a block is
+    /// Returns whether the host has no page of this class to write on a plane until a block is
     /// erased.
     #[inline]
     pub fn is_full(&self, plane: PlaneId, class: Option<BlockClass>) -> bool {
@@ -70,7 +70,7 @@ impl Ftl {
             .is_none()
     }
 
-    /// The place in its block of the next page that a writer would write, if there is one.
+    /// Returns the position in its block of the next page for a writer, if there is one.
     #[inline]
     pub fn next_page(
         &self,
@@ -81,7 +81,7 @@ impl Ftl {
         self.alloc.next_page(&self.order, &self.blocks, plane, writer, pick)
     }
 
-    /// A program has ended.
+    /// Counts a program that has ended.
     #[inline(always)]
     fn page_written(&mut self, block: BlockId) {
         self.blocks.page_written(block);
@@ -90,13 +90,13 @@ impl Ftl {
         }
     }
 
-    /// The type of a page.
+    /// Returns the type of a page.
     #[inline]
     pub fn page_type(&self, ppn: Ppn) -> PageType {
         self.order.page_type(self.geometry.page_in_block(ppn))
     }
 
-    /// Free pages on the drive of each type that its cells have.
+    /// Returns the free pages of the drive for each page type.
     pub fn free_by_type(&self) -> Vec<u64> {
         let types = self.order.types().count();
         if let Some(free) = self.alloc.free_by_type() {
@@ -114,21 +114,21 @@ impl Ftl {
         free
     }
 
-    /// Bits that say how far each type of a block is programmed, in the relaxed order (PA-SSD,
-    /// section 4.3: three bytes a block).
+    /// Returns the bits that record the progress of each page type of a block in the relaxed order.
+    /// Source: PA-SSD, section 4.3 (three bytes a block).
     pub fn progress_bits(&self) -> u64 {
         let of_a_type = u64::from(self.order.wordlines().ilog2()) + 1;
         let types = self.order.types().count() as u64;
         self.alloc.free_by_type().map_or(0, |_| types * of_a_type)
     }
 
-    /// Gives a logical page an outdated page, as if it had been written there before the start.
+    /// Maps a logical page to an outdated page, as if it had been written there before the start.
     pub fn revive(&mut self, lpn: Lpn, ppn: Ppn) {
         self.map.set(lpn, ppn);
         self.blocks.page_valid(self.geometry.block_of(ppn));
     }
 
-    /// Whether a job may take a block: it holds data, and nothing that is being programmed.
+    /// Returns whether a job may take a block: it holds data, and no program of it is in progress.
     pub fn may_empty(&self, block: BlockId) -> bool {
         match self.blocks.state(block) {
             BlockState::Closed | BlockState::Partial => true,
@@ -140,7 +140,7 @@ impl Ftl {
         }
     }
 
-    /// What a background policy sees of a plane.
+    /// Returns a background policy's view of a plane.
     pub fn plane_view<'a>(&'a self, plane: PlaneId, components: Components<'a>) -> PlaneView<'a> {
         PlaneView {
             plane,
@@ -152,13 +152,13 @@ impl Ftl {
         }
     }
 
-    /// A block is to be emptied and erased; how many of its pages were never programmed.
+    /// Marks a block as a victim of collection; returns its number of pages never programmed.
     pub fn begin_collection(&mut self, block: BlockId) -> u32 {
         self.blocks.set_state(block, BlockState::Victim);
         self.alloc.leave(&self.blocks, self.geometry.plane_of(block), block)
     }
 
-    /// A program has ended that wrote new data of a logical page: the block that held it before.
+    /// Ends a host program: maps the page, and returns the block that held the logical page before.
     #[inline(always)]
     pub fn commit_write(&mut self, lpn: Lpn, ppn: Ppn) -> Option<BlockId> {
         let block = self.geometry.block_of(ppn);
@@ -169,7 +169,7 @@ impl Ftl {
         Some(old)
     }
 
-    /// A program has ended that copied a logical page: true if the copy is still the newest.
+    /// Ends the program of a copy; returns true if the copy is still the newest version.
     pub fn commit_copy(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         if self.map.get(lpn) == Some(from) {
             self.commit_write(lpn, to);
@@ -179,15 +179,15 @@ impl Ftl {
         false
     }
 
-    /// A logical page is no longer wanted: the block that held it.
+    /// Unmaps a trimmed logical page; returns the block that held it.
     pub fn trim(&mut self, lpn: Lpn) -> Option<BlockId> {
         let old = self.geometry.block_of(self.map.clear(lpn)?);
         self.blocks.page_invalid(old);
         Some(old)
     }
 
-    /// A block has been erased; where blocks are dealt out by priority, `gains` is the one whose
-    /// subpool has a block more.
+    /// Returns an erased block to the free blocks. Where subpools exist, that of `gains` grows by
+    /// one block.
     pub fn commit_erase(&mut self, block: BlockId, counts_for: u32, gains: Option<Priority>) {
         self.blocks.erased(block, counts_for);
         let plane = self.geometry.plane_of(block);
@@ -221,7 +221,7 @@ mod tests {
         assert!(!ftl.may_empty(block), "being programmed");
         ftl.commit_write(Lpn(3), ppn);
         assert!(ftl.may_empty(block));
-        // The pages that were left are gone with it, and the writer goes on elsewhere.
+        // The rest of the block's pages is lost, and the writer continues in another block.
         assert_eq!(ftl.begin_collection(block), SMALL.pages - 1);
         assert!(!ftl.may_empty(block), "being emptied");
         let next = ftl.prepare_write(PlaneId(0), Writer::Cold, AllocRequest::default()).unwrap();

@@ -1,18 +1,17 @@
-//! The plane on which a logical page is written: dealt out in a fixed order, or the one with the
-//! least to do.
+//! The plane of each written page: the next in a fixed order, or the plane with the least work.
 
 use ssdlab_nand::{Geometry, Lpn, PlaneId};
 
-/// The order in which static allocation deals logical pages to channels, chips (ways), dies and
-/// planes: the first letter's part changes fastest.
+/// The order in which static allocation assigns logical pages to channels, chips (ways), dies and
+/// planes. The part of the first letter changes fastest.
 #[derive(Clone, Debug)]
 pub struct PlaneOrder {
-    /// The plane of each position of the round.
+    /// The plane of each position in the order.
     planes: Box<[PlaneId]>,
 }
 
 impl PlaneOrder {
-    /// The order spelled by four letters, one each of `CWDP`.
+    /// Creates the order spelled by four letters, one each of `CWDP`.
     pub fn new(letters: &str, geometry: &Geometry) -> PlaneOrder {
         let count = |letter| match letter {
             'C' => geometry.channels,
@@ -38,52 +37,52 @@ impl PlaneOrder {
         PlaneOrder { planes: planes.collect() }
     }
 
-    /// The plane of a logical page under static allocation.
+    /// Returns the plane of a logical page under static allocation.
     #[inline]
     pub fn plane_of(&self, lpn: Lpn) -> PlaneId {
         self.planes[(lpn.0 % self.planes.len() as u32) as usize]
     }
 
-    /// The planes in the order of the round.
+    /// Returns the planes in this order.
     pub fn planes(&self) -> &[PlaneId] {
         &self.planes
     }
 }
 
-/// The planes on which the host's pages are written.
+/// Selects the planes on which the host's pages are written.
 #[derive(Clone, Debug)]
 pub struct WritePlanes {
     order: PlaneOrder,
     dynamic: bool,
-    /// Where dynamic allocation looks first.
+    /// Position at which dynamic allocation starts its search.
     cursor: usize,
 }
 
 impl WritePlanes {
-    /// Planes that are dealt out in this order or, under dynamic allocation, asked in it.
+    /// Creates the selection, static or dynamic, with this order of planes.
     pub fn new(order: PlaneOrder, dynamic: bool) -> WritePlanes {
         WritePlanes { order, dynamic, cursor: 0 }
     }
 
-    /// Whether a page may be written on any plane.
+    /// Returns whether a page may be written on any plane.
     #[inline]
     pub fn is_dynamic(&self) -> bool {
         self.dynamic
     }
 
-    /// The order in which static allocation deals them out.
+    /// Returns the order of static allocation.
     pub fn order(&self) -> &PlaneOrder {
         &self.order
     }
 
-    /// The plane of a logical page under static allocation.
+    /// Returns the plane of a logical page under static allocation.
     #[inline]
     pub fn home(&self, lpn: Lpn) -> PlaneId {
         self.order.plane_of(lpn)
     }
 
-    /// The plane with the least to do. One that is full, and so waits for an erase, takes no more
-    /// while another can. Among equals the next in turn.
+    /// Returns the plane with the least work; of equals the next in the order. Full planes, which
+    /// wait for an erase, come last.
     pub fn least_loaded(
         &mut self,
         load: impl Fn(PlaneId) -> u32,

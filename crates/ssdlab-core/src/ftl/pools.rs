@@ -12,35 +12,33 @@ use ssdlab_policy::allocation::{
 };
 use ssdlab_policy::blocks::{BlockState, BlockTable};
 
-/// Free blocks of a plane and class, (key, block), the least key first.
+/// Free blocks of a plane and class as (key, block), the smallest key first.
 type FreeBlocks = BTreeSet<Ranked>;
 
 /// The free blocks.
 #[derive(Clone, Debug)]
 pub struct Pools {
-    /// Free blocks of each plane and class, by [`FreeBlockPolicy`]; the first to be opened first.
+    /// Free blocks of each plane and class, sorted by [`FreeBlockPolicy`]: the next to open first.
     free: Box<[FreeBlocks]>,
-    /// Free blocks of each plane, without those that are set apart.
+    /// Number of free blocks of each plane, without those that are set apart.
     count: Box<[u32]>,
     pub classes: usize,
-    /// Classes that are set apart, the best first.
+    /// Number of classes that are set apart: the best ones.
     pub apart: usize,
-    /// Free blocks of a plane that only a job may open: it gives one back when it ends.
+    /// Free blocks of a plane that only a job may open; the job returns one when it ends.
     pub reserve: u32,
     free_block_policy: FreeBlockPolicy,
-    /// Whether what is moved, which is colder than what the host writes, goes to the blocks that
-    /// come last.
+    /// Whether moved pages, which are colder than the host's, get the last blocks in the order.
     moves_last: bool,
     freed: u32,
-    /// The free blocks of the drive, where classes are cut out of these by priority.
+    /// The free blocks of the drive, if each priority has a subpool.
     subpools: Option<Subpools>,
-    /// Whether what wear leveling moves takes the most worn block of all priorities, not of its
-    /// own.
+    /// Whether wear leveling takes the most worn block of all priorities, not of its own.
     across: bool,
 }
 
 impl Pools {
-    /// Every block of `blocks` that is free.
+    /// Creates the pools from the free blocks of `blocks`.
     pub fn new(
         geometry: &Geometry,
         blocks: &mut BlockTable,
@@ -103,8 +101,8 @@ impl Pools {
         plane.index() * self.classes + class.index()
     }
 
-    /// Gives an erased block back; where classes are subpools, `gains` says which of them has a
-    /// block more from now on.
+    /// Returns an erased block to the pools. Where classes are subpools, that of `gains` grows by
+    /// one block.
     pub fn give_back(
         &mut self,
         blocks: &mut BlockTable,
@@ -128,18 +126,18 @@ impl Pools {
         }
     }
 
-    /// The free blocks of the drive by priority, if classes are cut out of them.
+    /// Returns the subpools, if each priority has one.
     pub fn subpools(&self) -> Option<&Subpools> {
         self.subpools.as_ref()
     }
 
-    /// Free blocks of a plane, without those that are set apart.
+    /// Returns the number of free blocks of a plane, without those that are set apart.
     #[inline]
     pub fn count(&self, plane: PlaneId) -> u32 {
         self.count[plane.index()]
     }
 
-    /// Free blocks of a class that the host may open if it gets all of them.
+    /// Returns the free blocks of a class that the host may open if it gets all of them.
     #[inline]
     pub fn for_host(&self, plane: PlaneId, class: BlockClass) -> u32 {
         let free = self.free[self.pool(plane, class)].len() as u32;
@@ -149,25 +147,25 @@ impl Pools {
         free.min(self.count(plane).saturating_sub(self.reserve))
     }
 
-    /// Whether a writer may open a block of this class.
+    /// Returns whether a writer may open a block of this class.
     #[inline]
     pub fn may_open(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> bool {
         let kept = if writer == Writer::Host { self.reserve } else { 0 };
         let may = class.index() < self.apart || self.count(plane) > kept;
-        // Any block of the plane becomes one of this priority.
+        // With subpools, any free block of the plane can serve the class.
         may && (self.subpools.is_some() || !self.free[self.pool(plane, class)].is_empty())
     }
 
-    /// Whether the host may write in a block that it shares with what is moved: not while the one
-    /// that was kept for a job is in use.
+    /// Returns whether the host may write in a block shared with moved pages. It may not while a
+    /// job uses the reserve.
     #[inline]
     pub fn host_may_share(&self, plane: PlaneId) -> bool {
         self.count(plane) >= self.reserve
     }
 
-    /// Takes a block for a writer that may open one. Where classes are subpools and this one has
-    /// none on the plane, it is the next worse one's, else the next better one's, and becomes one
-    /// of this class.
+    /// Takes a free block for a writer that may open one. If a subpool has no block on the plane,
+    /// the next worse subpool gives one, else the next better one. That block changes to this
+    /// class.
     pub fn take(
         &mut self,
         blocks: &mut BlockTable,
@@ -197,12 +195,12 @@ impl Pools {
         BlockId(ranked.1)
     }
 
-    /// Whether what wear leveling moves takes the most worn block of all priorities from now on.
+    /// Sets whether wear leveling takes the most worn block of all priorities.
     pub fn level_across(&mut self, across: bool) {
         self.across = across;
     }
 
-    /// Takes the block of a class that is a writer's next.
+    /// Takes a writer's next block from a class.
     fn first(
         &mut self,
         blocks: &BlockTable,
@@ -226,27 +224,27 @@ impl Pools {
         taken
     }
 
-    /// Classes from the one that is asked for to the worst, then from it to the best that is not
-    /// set apart; without a request from the worst up, so that the best are left for whoever asks
-    /// for them. Where classes are subpools, that one alone.
+    /// Returns the classes to try: from the requested one to the worst, then to the best that is
+    /// not set apart. Without a request the order starts at the worst, which leaves the best
+    /// classes for requests. Where classes are subpools, returns only that class.
     #[inline]
     pub fn nearest(&self, hint: Option<BlockClass>) -> impl Iterator<Item = BlockClass> + use<> {
         let last = self.classes - 1;
         let first = hint.map_or(last, |class| class.index().min(last));
-        // A priority writes in blocks of its own, wherever they come from.
+        // Each priority writes in blocks of its own class.
         let (last, upto) =
             if self.subpools.is_some() { (first, first) } else { (last, self.apart) };
         BlockClass::numbered(first..last + 1)
             .chain(BlockClass::numbered(upto.min(first)..first).rev())
     }
 
-    /// The classes that are not set apart.
+    /// Returns the classes that are not set apart.
     #[inline]
     pub fn not_apart(&self) -> impl Iterator<Item = BlockClass> + use<> {
         BlockClass::numbered(self.apart..self.classes)
     }
 
-    /// The free blocks of a plane, in no order.
+    /// Returns the free blocks of a plane, in no order.
     pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         let first = plane.index() * self.classes;
         let free = self.free[first..first + self.classes].iter().flatten();

@@ -1,9 +1,9 @@
-//! The relaxed order: each page type of a block goes on by itself, and a plane has an active block
+//! The relaxed order: each page type of a block advances by itself, and a plane has an active block
 //! for every type. Source: PA-SSD, section 4.3 (pa-BLAlloc).
 //!
-//! All writers of a plane share its active blocks. The active block of a type is the one opened
-//! first of those that have free pages of it; only the lowest type opens clean blocks, since no
-//! other could begin one.
+//! All writers of a plane share its active blocks. The active block of a type is the block opened
+//! first among those with free pages of the type. Only the lowest type opens clean blocks, since a
+//! block must begin with it.
 
 use std::collections::VecDeque;
 
@@ -15,16 +15,16 @@ use super::saved::RelaxedOpen;
 use ssdlab_policy::allocation::{BlockClass, Writer};
 use ssdlab_policy::blocks::{BlockState, BlockTable};
 
-/// How far every block is programmed, and the active blocks of every plane.
+/// The progress of every block, and the active blocks of every plane.
 #[derive(Clone, Debug)]
 pub struct Relaxed {
     progress: Box<[Progress]>,
-    /// By plane, class and type: blocks in part programmed that have free pages of the type, the
-    /// one opened first in front. The highest type's are all that are programmed in part.
+    /// By plane, class and type: partly programmed blocks with free pages of the type, the one
+    /// opened first in front. The list of the highest type holds all partly programmed blocks.
     active: Box<[VecDeque<BlockId>]>,
     /// Free pages of these blocks, by plane and class.
     left: Box<[u32]>,
-    /// Free pages of each type on the drive, those of free blocks among them.
+    /// Free pages of each type on the drive, those of free blocks included.
     free: [u64; PageType::MOST],
     classes: usize,
     types: u8,
@@ -32,7 +32,7 @@ pub struct Relaxed {
 }
 
 impl Relaxed {
-    /// No block is programmed in part.
+    /// Creates the state of a drive without partly programmed blocks.
     pub fn new(geometry: &Geometry, blocks: &BlockTable, classes: usize) -> Relaxed {
         let types = geometry.cell.bits() as u8;
         let wordlines = (geometry.pages / u32::from(types)) as u16;
@@ -57,8 +57,8 @@ impl Relaxed {
         }
     }
 
-    /// What is kept of it: the blocks that are programmed in part, in the order in which they go
-    /// on.
+    /// Returns the partly programmed blocks, in the order in which writers continue them, to be
+    /// saved.
     pub fn save(&self) -> Vec<RelaxedOpen> {
         let planes = (self.left.len() / self.classes) as u32;
         let partial = (0..planes).flat_map(|plane| self.partial(PlaneId(plane)));
@@ -69,7 +69,7 @@ impl Relaxed {
         partial.map(kept).collect()
     }
 
-    /// The blocks that were kept, which were checked, in the classes of `blocks`.
+    /// Restores saved blocks that were checked, in the classes of `blocks`.
     pub fn restore(
         open: &[RelaxedOpen],
         geometry: &Geometry,
@@ -98,7 +98,7 @@ impl Relaxed {
         pool * usize::from(self.types) + page_type.index()
     }
 
-    /// Blocks of a plane that are programmed in part, class by class, the one opened first in
+    /// Returns the partly programmed blocks of a plane, class by class, the one opened first in
     /// front.
     fn partial(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         let top = PageType(self.types - 1);
@@ -106,26 +106,26 @@ impl Relaxed {
         pools.flat_map(move |pool| self.active[self.slot(pool, top)].iter().copied())
     }
 
-    /// Free pages of a plane's blocks of a class that are programmed in part.
+    /// Returns the free pages of a plane's partly programmed blocks of a class.
     #[inline]
     pub fn left(&self, plane: PlaneId, class: BlockClass) -> u32 {
         self.left[self.pool(plane, class)]
     }
 
-    /// Free pages of each type on the drive.
+    /// Returns the free pages of each type on the drive.
     pub fn free(&self) -> [u64; PageType::MOST] {
         self.free
     }
 
-    /// The types to try, the one that is asked for first: then those below it, then those above it.
-    /// Without a request the highest first, which is the conventional order.
+    /// Returns the types to try: the requested type, then the types below it, then those above it.
+    /// Without a request the highest type comes first, as in the conventional order.
     #[inline]
     fn nearest(&self, hint: Option<PageType>) -> impl Iterator<Item = PageType> + use<> {
         let requested = hint.map_or(self.types - 1, |hint| hint.0.min(self.types - 1));
         (0..=requested).rev().chain(requested + 1..self.types).map(PageType)
     }
 
-    /// The block and wordline of the next page of a type, in blocks that are programmed in part.
+    /// Returns block and wordline of the next page of a type, in partly programmed blocks.
     #[inline]
     fn candidate(&self, pool: usize, page_type: PageType) -> Option<(BlockId, PageInWord)> {
         let &block = self.active[self.slot(pool, page_type)].front()?;
@@ -133,7 +133,7 @@ impl Relaxed {
         Some((block, PageInWord { wordline: wordline.0, page_type }))
     }
 
-    /// The page that a writer would take in a class, in a new block if that is `None`.
+    /// Returns the page that a writer would take in a class; in a new block if the block is `None`.
     #[inline]
     fn next(
         &self,
@@ -152,7 +152,7 @@ impl Relaxed {
         })
     }
 
-    /// The place in its block of the next page that a writer would write in a class.
+    /// Returns the position in its block of the next page for a writer in a class.
     pub fn next_page(
         &self,
         order: &PageOrder,
@@ -163,7 +163,7 @@ impl Relaxed {
         self.next(pools, place, hint).map(|(_, page)| page.place(order))
     }
 
-    /// Takes a page for a writer in a class, of the type that comes nearest to the request.
+    /// Allocates a page for a writer in a class, of the type nearest to the request.
     #[inline(never)]
     pub fn allocate(
         &mut self,
@@ -193,7 +193,7 @@ impl Relaxed {
         Some(geometry.page(block, page.place(order)))
     }
 
-    /// A block joins those of its pool that are programmed in part.
+    /// Adds a block to the partly programmed blocks of its pool.
     fn enlist(&mut self, pool: usize, block: BlockId) {
         let progress = self.progress[block.index()];
         for page_type in self.types() {
@@ -213,7 +213,7 @@ impl Relaxed {
         u32::from(self.wordlines) * u32::from(self.types) - self.progress[block.index()].total()
     }
 
-    /// Goes on with a block that the table does not hold as free.
+    /// Continues a block that the block table does not hold as free.
     fn go_on(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId, progress: Progress) {
         self.progress[block.index()] = progress;
         for page_type in self.types() {
@@ -223,8 +223,8 @@ impl Relaxed {
         self.enlist(self.pool(plane, blocks.class(block)), block);
     }
 
-    /// Goes on with a block whose first `written` pages are written in the conventional order,
-    /// which is one of the relaxed one, too.
+    /// Continues a block whose first `written` pages are written in the conventional order, which
+    /// is also a relaxed order.
     pub fn open_at(
         &mut self,
         order: &PageOrder,
@@ -239,7 +239,8 @@ impl Relaxed {
         self.go_on(blocks, plane, block, progress);
     }
 
-    /// Takes no more pages of a block that is to be erased; how many were never programmed.
+    /// Stops allocation in a block that is to be erased; returns its number of pages never
+    /// programmed.
     pub fn leave(&mut self, blocks: &BlockTable, plane: PlaneId, block: BlockId) -> u32 {
         let unprogrammed = self.unprogrammed(block);
         if unprogrammed > 0 {
@@ -255,25 +256,25 @@ impl Relaxed {
         unprogrammed
     }
 
-    /// A block has been erased.
+    /// Records the erase of a block.
     pub fn erased(&mut self, block: BlockId) {
         self.progress[block.index()] = self.erased_progress();
         let wordlines = u64::from(self.wordlines);
         self.types().for_each(|page_type| self.free[page_type.index()] += wordlines);
     }
 
-    /// Pages that were given out of a block.
+    /// Returns the number of allocated pages of a block.
     #[inline]
     pub fn allocated(&self, block: BlockId) -> u32 {
         self.progress[block.index()].total()
     }
 
-    /// Whether a page of a block was given out.
+    /// Returns whether a page of a block is allocated.
     pub fn is_allocated(&self, order: &PageOrder, block: BlockId, page: PageInBlock) -> bool {
         order.wordline(page).0 < self.progress[block.index()].programmed(order.page_type(page))
     }
 
-    /// The blocks of a plane that are programmed in part, each with the pages given out of it.
+    /// Returns the partly programmed blocks of a plane, each with its number of allocated pages.
     pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
         self.partial(plane).map(|block| (block, self.allocated(block) as u16))
     }

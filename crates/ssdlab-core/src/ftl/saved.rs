@@ -1,4 +1,4 @@
-//! The blocks that are being written, as they are kept.
+//! Open blocks as a state file stores them.
 
 use serde::de::{Error, SeqAccess};
 use serde::ser::SerializeTuple;
@@ -9,12 +9,12 @@ use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Progress};
 use crate::kept::{self, Kept, Limits};
 use ssdlab_policy::allocation::{PageSequence, StreamId, Streams, Writer};
 
-/// The blocks in use of an allocator, in the order in which they go on.
+/// The open blocks of an allocator, in the order in which writers continue them.
 #[derive(Clone, Debug)]
 pub enum SavedOpen {
     /// In the strict order.
     Strict {
-        /// Streams that had blocks of their own.
+        /// Number of streams with blocks of their own.
         streams: u8,
         /// The blocks.
         open: Vec<StrictOpen>,
@@ -23,20 +23,20 @@ pub enum SavedOpen {
     Relaxed(Vec<RelaxedOpen>),
 }
 
-/// A block of which the first pages are written.
+/// An open block whose first pages are written.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct StrictOpen {
     /// The block.
     pub block: BlockId,
-    /// The writer that writes it.
+    /// The number of its writer.
     pub writer: u8,
     /// The stream of its pages.
     pub stream: StreamId,
-    /// The next page to be written.
+    /// The next page to write.
     pub next: u16,
 }
 
-/// A block of which each page type is written up to a wordline.
+/// An open block with each page type written up to a wordline.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct RelaxedOpen {
     /// The block.
@@ -46,7 +46,7 @@ pub struct RelaxedOpen {
 }
 
 impl RelaxedOpen {
-    /// Returns how far the block is programmed; `None` if no legal programs lead there.
+    /// Returns the progress of the block; `None` if no legal sequence of programs leads to it.
     pub fn progress(&self, geometry: &Geometry) -> Option<Progress> {
         let types = geometry.cell.bits() as u8;
         let wordlines = (geometry.pages / u32::from(types)) as u16;
@@ -54,17 +54,17 @@ impl RelaxedOpen {
     }
 }
 
-/// Which pages of a block that is in use are written.
+/// The pages of an open block that are written.
 #[derive(Clone, Copy, Debug)]
 pub enum Allocated {
-    /// The first so many.
+    /// The first pages, this many.
     First(u16),
-    /// So many of each type.
+    /// Pages of each type, as many as the progress says.
     Types(Progress),
 }
 
 impl Allocated {
-    /// Returns how many pages are written.
+    /// Returns the number of written pages.
     pub fn total(self) -> u32 {
         match self {
             Allocated::First(next) => next.into(),
@@ -72,7 +72,7 @@ impl Allocated {
         }
     }
 
-    /// Whether a page is written.
+    /// Returns whether a page is written.
     pub fn contains(self, order: &PageOrder, page: PageInBlock) -> bool {
         match self {
             Allocated::First(next) => page.0 < next,
@@ -84,10 +84,10 @@ impl Allocated {
 }
 
 impl SavedOpen {
-    /// Returns what is written of each block in use, by block.
+    /// Returns the written pages of each open block, indexed by block.
     ///
     /// # Errors
-    /// The first block that cannot be in use so.
+    /// The first invalid open block.
     pub fn allocated(&self, geometry: &Geometry) -> Result<Vec<Option<Allocated>>, String> {
         let mut allocated = vec![None; geometry.block_count() as usize];
         let mut note = |block: BlockId, of: Option<Allocated>| {

@@ -1,5 +1,5 @@
-//! The strict order: each writer of a plane has a block open for every class and every stream, and
-//! fills it page after page. What garbage collection moves may share the host's.
+//! The strict order: each writer of a plane has an open block for every class and stream, and fills
+//! it page after page. Garbage collection may share the host's blocks.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::saved::StrictOpen;
 use ssdlab_policy::allocation::{AllocatorConfig, BlockClass, GcStream, StreamId, Streams, Writer};
 use ssdlab_policy::blocks::BlockTable;
 
-/// The block that a writer is writing, and its next page.
+/// An open block of a writer, and its next page.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     block: BlockId,
@@ -24,17 +24,18 @@ const NO_BLOCK: BlockId = BlockId(u32::MAX);
 pub struct Strict {
     /// By plane, writer, class and stream.
     open: Box<[Open]>,
-    /// Blocks that were open in a drive with other classes, and go on before a free one is opened.
+    /// Open blocks whose slot was taken, as after a change of classes. Writers continue them before
+    /// they open a free block.
     parked: Vec<(PlaneId, Open)>,
     gc_stream: GcStream,
     classes: usize,
-    /// Blocks that a writer has open in a class: one for each stream.
+    /// Streams; a writer has an open block of a class for each.
     streams: Streams,
     pages_per_block: u16,
 }
 
 impl Strict {
-    /// No block is open.
+    /// Creates the state of a drive without open blocks.
     pub fn new(geometry: &Geometry, allocator_config: AllocatorConfig) -> Strict {
         let AllocatorConfig { classes, gc_stream, streams, .. } = allocator_config;
         let slots =
@@ -49,8 +50,8 @@ impl Strict {
         }
     }
 
-    /// What is kept of it: the number of streams, and the open blocks in the order in which they go
-    /// on.
+    /// Returns the number of streams, and the open blocks in the order in which writers continue
+    /// them, to be saved.
     pub fn save(&self) -> (u8, Vec<StrictOpen>) {
         let kept = |open: &Open, writer: usize, stream: StreamId| StrictOpen {
             block: open.block,
@@ -69,7 +70,7 @@ impl Strict {
         (self.streams.count, open.chain(parked).collect())
     }
 
-    /// The open blocks that were kept, which were checked, in the classes of `blocks`.
+    /// Restores saved open blocks that were checked, in the classes of `blocks`.
     pub fn restore(
         (count, open): (u8, &[StrictOpen]),
         geometry: &Geometry,
@@ -86,7 +87,7 @@ impl Strict {
         restored
     }
 
-    /// The writers that have blocks of their own.
+    /// Returns the writers that have blocks of their own.
     pub fn writers(&self) -> &'static [Writer] {
         match self.gc_stream {
             GcStream::Separate => &Writer::ALL,
@@ -99,7 +100,7 @@ impl Strict {
         self.gc_stream == GcStream::Shared
     }
 
-    /// Where the blocks begin that a writer has open in a class.
+    /// Returns the index of a writer's first open block in a class.
     #[inline]
     fn first(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> usize {
         let writer = match writer {
@@ -110,19 +111,19 @@ impl Strict {
             * self.count()
     }
 
-    /// Blocks that a writer has open in a class.
+    /// Returns the number of open blocks that a writer may have in a class.
     #[inline]
     fn count(&self) -> usize {
         usize::from(self.streams.count)
     }
 
-    /// The blocks that a writer has open in a class.
+    /// Returns a writer's open blocks in a class.
     fn of_class(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> &[Open] {
         let first = self.first(plane, writer, class);
         &self.open[first..first + self.count()]
     }
 
-    /// Pages that can still be written in the blocks that a writer has open in a class.
+    /// Returns the pages left in a writer's open blocks of a class.
     #[inline]
     pub fn left(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> u32 {
         let left = |open: &Open| {
@@ -135,13 +136,14 @@ impl Strict {
         }
     }
 
-    /// Whether a writer must leave alone what it shares.
+    /// Returns whether the host must not write in the blocks that it shares with garbage
+    /// collection.
     #[inline]
     fn holds_back(&self, pools: &Pools, plane: PlaneId, writer: Writer) -> bool {
         self.is_shared() && writer == Writer::Host && !pools.host_may_share(plane)
     }
 
-    /// The place in its block of the next page that a writer would write in a class.
+    /// Returns the position in its block of the next page for a writer in a class.
     #[inline]
     pub fn next_page(
         &self,
@@ -172,8 +174,8 @@ impl Strict {
         self.parked.iter().position(fits)
     }
 
-    /// Takes the next page of a writer in a class. Where there is no block for a stream, that of
-    /// another will do.
+    /// Allocates the next page for a writer in a class. If no block is left for the stream, the
+    /// page comes from a block of another stream.
     #[inline(always)]
     pub fn allocate(
         &mut self,
@@ -206,7 +208,8 @@ impl Strict {
         Some(ppn)
     }
 
-    /// A block of this class for a writer to go on with, if there is one.
+    /// Returns a block of this class for a writer, if there is one: a parked block, else a free
+    /// one.
     #[inline(never)]
     fn opened(
         &mut self,
@@ -225,8 +228,8 @@ impl Strict {
         Some(Open { block, next: 0 })
     }
 
-    /// Lets a writer go on with a block whose first `written` pages are written; if it has one
-    /// open already for this stream, whoever opens a block next.
+    /// Opens a block, whose first `written` pages are written, for a writer. If the writer already
+    /// has an open block for the stream, the next writer that opens a block gets it.
     pub fn open_at(
         &mut self,
         blocks: &BlockTable,
@@ -249,7 +252,7 @@ impl Strict {
         }
     }
 
-    /// The blocks that a writer has open, the best first, each with its stream.
+    /// Returns a writer's open blocks with their streams, the best class first.
     pub fn open_blocks(&self, plane: PlaneId, writer: Writer) -> Vec<(StreamId, BlockId)> {
         let open = BlockClass::numbered(0..self.classes).flat_map(|class| {
             let streams = (0..self.streams.count).map(StreamId);
@@ -259,7 +262,8 @@ impl Strict {
         open.map(|(stream, open)| (stream, open.block)).collect()
     }
 
-    /// Takes no more pages of a block that is to be erased; how many were never programmed.
+    /// Stops allocation in a block that is to be erased; returns its number of pages never
+    /// programmed.
     pub fn leave(&mut self, plane: PlaneId, block: BlockId) -> u32 {
         let allocated = self.list(plane).find(|(open, _)| *open == block);
         let Some((_, allocated)) = allocated else { return 0 };
@@ -270,13 +274,13 @@ impl Strict {
         u32::from(self.pages_per_block - allocated)
     }
 
-    /// Where a plane's open blocks are.
+    /// Returns the indices of a plane's open blocks.
     fn slots(&self, plane: PlaneId) -> Range<usize> {
         let each = Writer::COUNT * self.classes * self.count();
         plane.index() * each..(plane.index() + 1) * each
     }
 
-    /// The blocks that a plane's writers have open, each with the pages given out of it.
+    /// Returns the open blocks of a plane, each with its number of allocated pages.
     pub fn list(&self, plane: PlaneId) -> impl Iterator<Item = (BlockId, u16)> + '_ {
         let open = self.open[self.slots(plane)].iter().filter(|open| open.block != NO_BLOCK);
         let parked = self.parked.iter().filter(move |(on, _)| *on == plane);

@@ -1,5 +1,5 @@
-//! The free blocks of the whole drive in order, the best first, cut into one run of neighbours for
-//! each priority. Source: ReadGuard, section 5.2.
+//! Subpools: the free blocks of the whole drive, sorted from best to worst and cut into one
+//! contiguous run for each priority. Source: ReadGuard, section 5.2.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use ssdlab_nand::BlockId;
 use ssdlab_policy::account::Priority;
 use ssdlab_policy::allocation::BlockClass;
 
-/// A free block in its place: its turn, the least first, and of equals the lower number.
+/// A free block in the order: its key, the smallest first, then its number.
 pub type Ranked = (u32, u32);
 
 /// The runs of free blocks, that of the highest priority first.
@@ -16,11 +16,11 @@ pub struct Subpools {
     runs: Box<[BTreeSet<Ranked>]>,
 }
 
-/// A free block that a boundary has passed, and the run that it belongs to now.
+/// A free block that changed runs because a boundary moved, and its new run.
 pub type Passed = (BlockId, BlockClass);
 
 impl Subpools {
-    /// These free blocks in runs of equal length; the first ones have what is left over.
+    /// Cuts free blocks into `count` runs of equal length; the first runs get the remainder.
     pub fn cut(mut free: Vec<Ranked>, count: usize) -> Subpools {
         free.sort_unstable();
         let (each, over) = (free.len() / count, free.len() % count);
@@ -29,31 +29,31 @@ impl Subpools {
         Subpools { runs: (0..count).map(&mut run).collect() }
     }
 
-    /// Free blocks of each run.
+    /// Returns the number of free blocks of each run.
     pub fn sizes(&self) -> impl Iterator<Item = u32> + '_ {
         self.runs.iter().map(|run| run.len() as u32)
     }
 
-    /// The run that each free block belongs to.
+    /// Returns each free block with its run.
     pub fn all(&self) -> impl Iterator<Item = Passed> + '_ {
         let runs = (0..).map(BlockClass).zip(&self.runs);
         runs.flat_map(|(run, blocks)| blocks.iter().map(move |&(_, block)| (BlockId(block), run)))
     }
 
-    /// A block of this run is no longer free.
+    /// Removes a block that is no longer free from its run.
     pub fn take(&mut self, run: BlockClass, block: Ranked) {
         let was = self.runs[run.index()].remove(&block);
         debug_assert!(was, "a free block lies in the run of its class");
     }
 
-    /// A block has become free: it takes its place in the order, and the boundaries between that
-    /// place and the run that `gains` pass by one block each, so that it is this run that has a
-    /// block more; without `gains` the run of that place. Returns the run where the block itself
-    /// lies first, then the blocks that a boundary has passed, in that order.
+    /// Inserts a block that has become free at its place in the order. Every boundary between that
+    /// place and the run `gains` moves by one block, so `gains` has one block more. Without `gains`
+    /// the run at that place grows. Returns the run at that place, then the blocks that changed
+    /// runs, in this order.
     pub fn give(&mut self, block: Ranked, gains: Option<Priority>) -> (BlockClass, Vec<Passed>) {
         let reaches = |run: &BTreeSet<Ranked>| run.last().is_some_and(|&worst| block < worst);
         let own = self.runs.iter().position(reaches);
-        // Worse than all that are free: behind the last of them.
+        // The block is worse than all free blocks: it goes to the last run that is not empty.
         let own = own.or_else(|| self.runs.iter().rposition(|run| !run.is_empty()));
         let own = own.or(gains.map(Priority::index)).unwrap_or(0);
         self.runs[own].insert(block);
@@ -101,7 +101,7 @@ mod tests {
     fn a_block_that_fits_elsewhere_moves_the_boundaries_by_one() {
         let mut subpools = thirds();
         subpools.take(BlockClass(0), (20, 20));
-        // Of the worst blocks, for the best: one moves up at each boundary.
+        // One of the worst blocks, for the best run: at each boundary a block moves up.
         let (own, passed) = subpools.give((65, 65), Some(Priority(0)));
         assert_eq!(
             (own, passed),
