@@ -1,5 +1,5 @@
-//! Retries that are sensed ahead: while an attempt is transferred and decoded, its unit senses the
-//! next one already, as chips do that read into a cache register.
+//! Retries sensed ahead: while an attempt is transferred and decoded, its unit already senses the
+//! next one. Chips that read into a cache register can do this.
 
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Nanos, SimTime};
@@ -9,21 +9,21 @@ use super::txn::Txn;
 use super::unit::{Ahead, State};
 use super::{Event, Flash, TxnId, UnitId};
 
-/// How retries are sensed ahead.
+/// The settings of sensing ahead.
 #[derive(Clone, Debug)]
 pub struct SensedAhead {
     /// The share by which the sensing of a retry is shorter.
     pub shorter: Share,
-    /// Whether that of every retry is, not only of the one that decodes.
+    /// Whether the sensing of every retry is shorter, not only of the retry that decodes.
     pub shorter_every: bool,
-    /// From the end of the last attempt until a unit has given up what it senses ahead.
+    /// Time from the end of the last attempt until a unit has aborted a sensing ahead.
     pub reset: Nanos,
     /// Whether the first retry is sensed ahead, too.
     pub first: bool,
 }
 
 impl SensedAhead {
-    /// How long a read is sensed at a level as a retry that would take so long.
+    /// Returns the sensing time of a retry at `level` whose full sensing takes `span`.
     #[inline]
     pub fn shortened(&self, span: Nanos, txn: &Txn, level: Level) -> Nanos {
         let is_shorter = self.shorter_every || level >= txn.level_needed;
@@ -33,8 +33,8 @@ impl SensedAhead {
 }
 
 impl Flash {
-    /// Tells that a unit which gives out an attempt may sense the next one, if there is one that it
-    /// may sense ahead.
+    /// Reports that a unit which outputs an attempt may sense the next one, if sensing ahead is
+    /// allowed.
     pub(super) fn tell_of_room_ahead(&mut self, id: UnitId) {
         let Some(ahead) = &self.setup.ahead else { return };
         let head = self.units[id.0 as usize].head;
@@ -48,8 +48,7 @@ impl Flash {
         }
     }
 
-    /// Senses the next attempts of the reads that a unit gives out, each at the level that it was
-    /// given for that.
+    /// Senses the next attempts of the reads that a unit outputs, each at its `level_ahead`.
     pub fn sense_ahead(&mut self, id: UnitId, now: u64) {
         let Some(ahead) = &self.setup.ahead else { return };
         let spans = self.held(id).map(|member| {
@@ -62,14 +61,14 @@ impl Flash {
         self.timers.set(id.0 as usize, ends);
     }
 
-    /// The attempt that a unit sensed ahead is there, while it still gives out the one before.
+    /// Ends a sensing ahead while the unit still outputs the attempt before.
     #[inline(never)]
     pub(super) fn sensed_ahead(&mut self, id: UnitId) {
         self.units[id.0 as usize].ahead = Ahead::Sensed;
     }
 
-    /// Reads that failed go on with the attempt that their unit has sensed ahead, or still senses;
-    /// false if there is none.
+    /// Continues failed reads with the attempt that their unit has sensed ahead or still senses;
+    /// returns false if there is none.
     pub fn continue_ahead(&mut self, id: UnitId, now: u64) -> bool {
         let unit = &mut self.units[id.0 as usize];
         let ahead = std::mem::replace(&mut unit.ahead, Ahead::Nothing);
@@ -87,13 +86,13 @@ impl Flash {
         true
     }
 
-    /// The attempt that goes on was sensed to its end before.
+    /// Continues with an attempt whose sensing has already ended.
     #[inline(never)]
     fn sensed_before(&mut self, id: UnitId, now: u64) {
         self.sensed(id, now);
     }
 
-    /// Makes a unit free that may have sensed ahead in vain.
+    /// Frees a unit, and aborts its sensing ahead if there is one.
     #[inline]
     pub(super) fn free_from_ahead(&mut self, id: UnitId, now: u64) {
         match self.units[id.0 as usize].ahead {
@@ -108,7 +107,7 @@ impl Flash {
         let unit = &mut self.units[id.0 as usize];
         let ahead = std::mem::replace(&mut unit.ahead, Ahead::Nothing);
         self.timers.set(id.0 as usize, SimTime::NEVER);
-        // What was sensed to its end has left the array free.
+        // A sensing that has ended leaves the array free.
         if ahead == Ahead::Sensed || reset == Nanos::ZERO {
             return self.free(id, now);
         }
@@ -117,7 +116,7 @@ impl Flash {
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + reset);
     }
 
-    /// Sensings ahead that nobody needed, since the counts began.
+    /// Returns the sensings ahead that no read used, since the counts began.
     pub fn in_vain(&self) -> u64 {
         self.in_vain
     }

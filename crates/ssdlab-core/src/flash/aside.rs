@@ -1,5 +1,5 @@
-//! What is set aside for a host read, and goes on: a program or an erase, whole or without the loop
-//! that it was in; reads that failed to decode.
+//! Suspension for a host read, and resumption. A program or an erase resumes where it stopped or at
+//! the start of its loop. Reads that failed to decode continue with their next attempt.
 
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
@@ -8,21 +8,21 @@ use super::unit::{Aside, State, Unit, Work};
 use super::{Flash, Next, Rank, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
-/// How often host reads were let in, and what that cost.
+/// Counts of suspensions for host reads, and their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SetAside {
-    /// Reads that were set aside after an attempt that failed.
+    /// Reads that were suspended after a failed attempt.
     pub reads: u64,
-    /// Programs that were set aside, those that planes do together as one.
+    /// Suspended programs; programs that planes perform together count as one.
     pub programs: u64,
-    /// Erases that were set aside, those that planes do together as one.
+    /// Suspended erases; erases that planes perform together count as one.
     pub erases: u64,
-    /// Nanoseconds of programs and erases that were dropped and done again.
+    /// Nanoseconds of programs and erases that were dropped and repeated.
     pub dropped_ns: u64,
 }
 
 impl Flash {
-    /// A program or an erase begins that will take so long.
+    /// Records the start of a program or an erase that takes `span`.
     #[inline]
     pub(super) fn begin_work(&mut self, id: UnitId, span: Nanos, now: u64) {
         if self.setup.may_suspend {
@@ -32,7 +32,7 @@ impl Flash {
         }
     }
 
-    /// Loops of what a unit programs or erases, if one of them may be dropped.
+    /// Returns the loops of a unit's program or erase, if one of them may be dropped.
     pub(super) fn loops_of(&self, unit: &Unit) -> Option<u8> {
         let loops = self.setup.loops?;
         match unit.state {
@@ -42,7 +42,7 @@ impl Flash {
         }
     }
 
-    /// Nanoseconds of array time that are left of what a unit programs or erases.
+    /// Returns the nanoseconds of array time left for a unit's program or erase.
     fn left(&self, id: UnitId, now: u64) -> u64 {
         let unit = &self.units[id.0 as usize];
         let ends = self.timers.get(id.0 as usize);
@@ -50,15 +50,14 @@ impl Flash {
         left.min(unit.left)
     }
 
-    /// Interrupts the program or erase that a unit performs; it will go on where it was.
+    /// Suspends a unit's program or erase; it will resume where it stopped.
     #[inline(never)]
     pub fn suspend(&mut self, id: UnitId, now: u64) {
         let left = self.left(id, now);
         self.interrupt(id, left, now);
     }
 
-    /// Interrupts the program or erase that a unit performs; it will go on at the beginning of the
-    /// loop that it was in.
+    /// Suspends a unit's program or erase; it will resume at the start of its current loop.
     pub fn drop_loop(&mut self, id: UnitId, now: u64) {
         let left = self.left(id, now);
         let unit = &self.units[id.0 as usize];
@@ -73,8 +72,7 @@ impl Flash {
         self.interrupt(id, whole, now);
     }
 
-    /// Lets the loop that a unit is in end, and sets the rest aside then; nothing if it is the
-    /// last.
+    /// Suspends a unit's program or erase after its current loop; does nothing in the last loop.
     pub fn stop_after_loop(&mut self, id: UnitId, now: u64) {
         let left = self.left(id, now);
         let unit = &self.units[id.0 as usize];
@@ -89,7 +87,7 @@ impl Flash {
         self.timers.set(id.0 as usize, SimTime::from_ns(ends - beyond));
     }
 
-    /// A loop has ended after which a unit is to be interrupted.
+    /// Suspends a unit after the loop that has ended.
     #[cold]
     pub(super) fn loop_ends(&mut self, id: UnitId, now: u64) {
         let left = self.units[id.0 as usize].work.beyond;
@@ -112,12 +110,12 @@ impl Flash {
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + self.setup.suspend_time);
     }
 
-    /// A program or an erase has been set aside.
+    /// Completes the suspension of a program or an erase.
     #[inline(never)]
     pub(super) fn is_aside(&mut self, id: UnitId, now: u64) {
         let aside = self.units[id.0 as usize].aside.expect("what is being suspended");
         self.for_members(aside.head, |flash, member| {
-            // The wait that begins now must not contain the time charged here.
+            // The wait that begins now must not include the time charged here.
             let part = if aside.kind == OpKind::Program { Part::Program } else { Part::DieHost };
             flash.txns[member].charge(part, now);
             flash.note_wait(member, now);
@@ -125,7 +123,7 @@ impl Flash {
         self.free(id, now);
     }
 
-    /// Goes on with the program or erase that a unit had set aside.
+    /// Resumes a unit's suspended program or erase.
     pub fn resume(&mut self, id: UnitId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
@@ -145,10 +143,10 @@ impl Flash {
         self.for_members(aside.head, |flash, member| flash.charge_wait(member, now));
     }
 
-    /// Checks the array time of what a unit programs or erases, or has set aside of it.
+    /// Checks the array time of a unit's program or erase, in service or suspended.
     ///
     /// # Errors
-    /// When time was lost or counted twice.
+    /// Time was lost or counted twice.
     pub(super) fn audit_work(&self, id: UnitId, now: u64) -> Result<(), String> {
         let unit = &self.units[id.0 as usize];
         match (unit.aside, unit.state) {
@@ -160,8 +158,7 @@ impl Flash {
         }
     }
 
-    /// Whether the array time that an operation was given and that is left of it are what it takes
-    /// and what was dropped.
+    /// Checks that the time worked and the time left add up to the total and the dropped time.
     pub(super) fn adds_up(&self, id: UnitId, left: u64, now: u64) -> Result<(), String> {
         let unit = &self.units[id.0 as usize];
         let works = matches!(unit.state, State::Programming | State::Erasing);
@@ -190,20 +187,20 @@ impl Flash {
         Some((read?, self.hosts_aside(unit)))
     }
 
-    /// Whether it may.
+    /// Returns whether a unit may suspend its failed reads for a read of a higher rank.
     #[inline]
     pub(super) fn is_overtaken(&self, unit: &Unit) -> bool {
         self.setup.reads_pass && self.higher_read_waits(unit, Rank::of(&self.txns[unit.head]))
     }
 
-    /// How many of the host's reads a unit has set aside: those of collection, the lowest of all,
-    /// leave it its places.
+    /// Returns the number of host reads that a unit has suspended. Background reads do not count:
+    /// they have the lowest rank and use up none of the limit.
     fn hosts_aside(&self, unit: &Unit) -> u8 {
         let heads = self.heads_aside(unit).map(|head| Rank::of(&self.txns[head]));
         heads.filter(|rank| *rank != Rank::BACKGROUND).count() as u8
     }
 
-    /// Whether a host read of a higher rank than this waits for a unit.
+    /// Returns whether a host read of a higher rank than `rank` waits for a unit.
     #[inline]
     fn higher_read_waits(&self, unit: &Unit, rank: Rank) -> bool {
         let reads = Rank::HOST_READS & rank.higher();
@@ -214,7 +211,7 @@ impl Flash {
         planes.into_iter().any(|plane| self.lanes[plane as usize].any(reads))
     }
 
-    /// Sets the reads aside that a unit holds, all of which failed to decode.
+    /// Suspends the reads that a unit holds, which all failed to decode.
     #[inline(never)]
     pub fn set_reads_aside(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
@@ -228,7 +225,8 @@ impl Flash {
         self.free_from_ahead(id, now);
     }
 
-    /// A unit holds again the reads that it set aside last; each must be given its next level.
+    /// Makes a unit hold the reads again that it suspended last; the drive must set each read's
+    /// next level.
     pub fn take_up(&mut self, id: UnitId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
@@ -238,24 +236,24 @@ impl Flash {
         unit.reads_aside = std::mem::replace(&mut self.txns[head].next, TxnId::NONE);
         unit.reads_waiting -= 1;
         unit.passes = 0;
-        // The unit worked for host reads meanwhile.
+        // Meanwhile the unit worked for host reads.
         self.for_members(head, |flash, member| flash.txns[member].waited_for_host(now));
     }
 
-    /// What a free unit does next that has set reads aside, with this the first in its queues. They
-    /// go on as soon as no host read of a higher rank waits.
+    /// Selects what a free unit with suspended reads does next; `first` is the first operation in
+    /// its queues. The reads continue when no host read of a higher rank waits.
     #[cold]
     pub(super) fn next_past(&self, unit: &Unit, first: Option<(PlaneId, u8)>) -> Next {
         let rank = Rank::of(&self.txns[unit.reads_aside]);
         match first {
             Some((plane, lane)) if self.higher_read_waits(unit, rank) => Next::Serve(plane, lane),
-            // Beside a suspended operation only the host's reads are worth it.
+            // A suspended program or erase goes before suspended background reads.
             _ if rank == Rank::BACKGROUND && unit.aside.is_some() => Next::Resume,
             _ => Next::TakeUp,
         }
     }
 
-    /// The lanes of a plane that begin with the erase of a block of which a read is set aside.
+    /// Returns a plane's lanes whose first operation would erase the block of a suspended read.
     #[cold]
     pub(super) fn untimely(&self, unit: &Unit, plane: PlaneId) -> u16 {
         let lanes = &self.lanes[plane.index()];
@@ -268,8 +266,8 @@ impl Flash {
         erases(Rank::URGENT) | erases(Rank::BACKGROUND)
     }
 
-    /// Whether an operation may begin although its unit has set reads aside: it does not erase what
-    /// one of them reads.
+    /// Returns whether an operation may start beside its unit's suspended reads. It must not erase
+    /// a block that one of them reads.
     pub fn may_start(&self, id: TxnId) -> bool {
         self.may_erase_beside(&self.units[self.unit_of(self.txns[id].plane).0 as usize], id)
     }
@@ -281,19 +279,19 @@ impl Flash {
         txn.kind != OpKind::Erase || !self.reads_aside(unit).any(|read| reads(&read))
     }
 
-    /// Every read that a unit has set aside, the last first.
+    /// Returns every read that a unit has suspended, the last first.
     pub(super) fn reads_aside<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
         self.heads_aside(unit).flat_map(|head| self.held_from(head))
     }
 
-    /// The first of each that a unit has set aside, the last first.
+    /// Returns the first read of each suspended group of a unit, the last group first.
     fn heads_aside<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
         let first = Some(unit.reads_aside).filter(|id| id.is_some());
         let below = |&id: &TxnId| Some(self.txns[id].next).filter(|id| id.is_some());
         std::iter::successors(first, below)
     }
 
-    /// What was set aside since the counts began.
+    /// Returns the counts of suspensions since the counts began.
     pub fn set_aside(&self) -> SetAside {
         self.set_aside
     }

@@ -1,5 +1,5 @@
-//! Whether the back end's books agree with one another: every transaction in one place, every
-//! unit, bus and engine at one thing.
+//! Checks that the state of the back end is consistent: every transaction is in one place, and
+//! every unit, bus and engine performs one operation.
 
 use ssdlab_base::{SimTime, ensure};
 use ssdlab_nand::PlaneId;
@@ -9,7 +9,7 @@ use super::unit::{Ahead, State, Unit};
 use super::{Flash, Next, Rank, TxnId, Txns, UnitId};
 use crate::account::OpKind;
 
-/// Where every transaction under way was found.
+/// The place where each transaction in progress was found.
 #[derive(Clone, Debug)]
 pub struct Census {
     live: Vec<bool>,
@@ -17,29 +17,29 @@ pub struct Census {
     linked: Vec<bool>,
 }
 
-/// The place of what an array unit serves; it may wait for a bus or an engine besides.
+/// The place of a transaction that an array unit serves; it may also wait for a bus or an engine.
 const UNIT: &str = "a unit";
 
 impl Census {
-    /// The place of what an order holds back.
+    /// The place of a transaction that the scheduler holds back.
     pub const HELD: &'static str = "the queue of the order";
 
-    /// The place of what waits for an entry of the page map.
+    /// The place of a transaction that waits for an entry of the page map.
     pub const MAPPING: &'static str = "the wait for its entry";
 
-    /// The place of what programs a page once that is in the buffer.
+    /// The place of a program that waits until its page is in the buffer.
     pub const COMING: &'static str = "the wait for its page to move in";
 
-    /// None found yet.
+    /// Creates a census that has found no transaction yet.
     pub fn new(txns: &Txns) -> Census {
         let live = txns.under_way();
         Census { place: vec![None; live.len()], linked: vec![false; live.len()], live }
     }
 
-    /// A transaction is in this place.
+    /// Records that a transaction is in this place.
     ///
     /// # Errors
-    /// When it is not under way or was found elsewhere.
+    /// The transaction is not in progress, or was found elsewhere.
     pub fn found(&mut self, id: TxnId, place: &'static str) -> Result<(), String> {
         let at = id.0 as usize;
         match self.live.get(at) {
@@ -52,7 +52,7 @@ impl Census {
         }
     }
 
-    /// A transaction is served by a bus or an engine, or waits for one.
+    /// Records that a bus or an engine serves a transaction or makes it wait.
     fn linked(&mut self, id: TxnId, place: &'static str) -> Result<(), String> {
         let at = id.0 as usize;
         if std::mem::replace(&mut self.linked[at], true) {
@@ -64,8 +64,8 @@ impl Census {
         }
     }
 
-    /// Whether a transaction holds its logical page: it has gone on from wherever it waited for
-    /// its turn.
+    /// Returns whether a transaction holds its logical page: it no longer waits for its turn on the
+    /// page.
     pub fn holds_page(&self, id: TxnId) -> bool {
         self.place[id.0 as usize].is_some_and(|place| {
             [Census::HELD, Census::COMING, Census::MAPPING].contains(&place)
@@ -73,21 +73,21 @@ impl Census {
         })
     }
 
-    /// Whether an array unit has a transaction in service, or has set it aside.
+    /// Returns whether an array unit serves a transaction or has suspended it.
     pub fn is_served(&self, id: TxnId) -> bool {
         matches!(self.place[id.0 as usize], Some(UNIT | "what is set aside"))
     }
 
-    /// The transactions under way.
+    /// Returns the transactions in progress.
     pub fn ids(&self) -> impl Iterator<Item = TxnId> + '_ {
         let ids = (0..).map(TxnId).zip(&self.live);
         ids.filter(|(_, live)| **live).map(|(id, _)| id)
     }
 
-    /// Whether everybody was found.
+    /// Checks that every transaction was found.
     ///
     /// # Errors
-    /// When a transaction under way is nowhere.
+    /// A transaction in progress is in no place.
     pub fn close(&self) -> Result<(), String> {
         match self.ids().find(|id| self.place[id.0 as usize].is_none()) {
             None => Ok(()),
@@ -96,14 +96,14 @@ impl Census {
     }
 }
 
-/// The places of this room.
+/// The places in the flash module.
 const FLASH: [&str; 5] = [UNIT, "a queue", "what is set aside", "a bus", "an ECC engine"];
 
 impl Flash {
-    /// Checks every book of the back end, between two events.
+    /// Checks the whole state of the back end, between two events.
     ///
     /// # Errors
-    /// The first thing that is not as it must be.
+    /// The first violation.
     pub fn audit(&self, now: u64, census: &mut Census) -> Result<(), String> {
         ensure(self.events.is_empty(), || "the flash has told what nobody heard".into())?;
         ensure(self.idle.is_empty(), || "a free unit was not served".into())?;
@@ -171,7 +171,7 @@ impl Flash {
         ensure(timer.as_ns() >= now, || "it should have ended something".into())?;
         let kind = match unit.state {
             State::Idle | State::Suspending | State::Resetting => None,
-            // A read or an erase: whatever its first is.
+            // A read or an erase: the kind of the first transaction.
             State::Commanded => Some(self.txns[unit.head].kind),
             State::Sensing | State::Out | State::Sensed => Some(OpKind::Read),
             State::In | State::Programming => Some(OpKind::Program),
@@ -204,8 +204,8 @@ impl Flash {
         Ok(())
     }
 
-    /// Checks the reads that a unit has set aside: each group of a higher rank than that below it,
-    /// none more urgent than the host's, all failed, and no block of theirs being erased.
+    /// Checks the reads that a unit has suspended. Each group has a higher rank than the group
+    /// below it. None is urgent, all have failed, and no erase of their blocks is in progress.
     fn audit_reads_aside(&self, unit: &Unit, census: &mut Census) -> Result<(), String> {
         for id in self.reads_aside(unit).take(self.txns.slots()) {
             census.found(id, "what is set aside")?;
@@ -231,7 +231,7 @@ impl Flash {
         ensure(apart, || "it erases what a read that is set aside reads".into())
     }
 
-    /// Checks those that are served together: one kind, a plane each, one die, equal offsets.
+    /// Checks transactions served together: one kind, one plane each, one die, equal offsets.
     fn audit_members(&self, unit: &Unit, head: TxnId, kind: OpKind) -> Result<(), String> {
         let first = &self.txns[head];
         let mut planes = Vec::new();
@@ -277,7 +277,8 @@ impl Flash {
         Ok(())
     }
 
-    /// Checks the counts of pages in a unit's registers against who is at the buses and engines.
+    /// Checks a unit's counts of pages in its registers against the transactions at buses and
+    /// engines.
     fn audit_registers(&self, id: u32, unit: &Unit, census: &Census) -> Result<(), String> {
         let linked = |id: &TxnId| census.linked[id.0 as usize];
         if unit.state == State::Commanded {

@@ -1,6 +1,6 @@
-//! What the cells really hold: the facts about each block that only the physics may use.
+//! The true state of the cells: facts about each block that only the physics may use.
 //!
-//! Under `flat` physics nothing is recorded, for nothing is asked.
+//! Flat physics uses no such facts, so none are recorded then.
 
 mod apart;
 mod kept;
@@ -21,55 +21,54 @@ use super::link::Moved;
 use super::txn::Txn;
 use crate::account::{Cause, OpKind};
 
-/// The truth about every block.
+/// The true state of every block.
 #[derive(Clone, Debug)]
 pub struct Cells {
     chip: Chip,
     order: PageOrder,
     facts: Facts,
-    /// Nanoseconds that pass in the cells for each of the run's.
+    /// Nanoseconds on the cells' clock for each nanosecond of the run.
     time_scale: u64,
-    /// Flash reads under physics that is not flat.
+    /// Number of flash reads under physics that is not flat.
     probe: u64,
-    /// Raw bit errors of a codeword, summed over the reads whose errors were counted.
+    /// Sum of the raw bit errors of a codeword, over the reads whose errors were counted.
     errors: u64,
-    /// Their raw bit error rates, summed.
+    /// Sum of the raw bit error rates of these reads.
     rber: f64,
-    /// How old what they read was, in milliseconds of the cells' clock.
+    /// Ages of the data in these reads, in milliseconds on the cells' clock.
     ages: Histogram<u64>,
-    /// How far apart the retries are that pages of what is read need, if anyone asks.
+    /// The spread of retries between pages, if a caller asks for it.
     apart: Option<Apart>,
-    /// Pages that were programmed, and those that were read for the host, by their voltages.
+    /// Pages programmed, and pages read for the host, by program mode.
     programmed: [u64; PROGRAM_MODES_MAX],
     read: [u64; PROGRAM_MODES_MAX],
-    /// Erases, each counted by the wear of the voltages with which its block's pages were
-    /// programmed.
+    /// Erases, each weighted with the wear of the voltages that programmed the block's pages.
     worn: f64,
     pages_per_block: usize,
 }
 
-/// One read in this many has its bit errors and its age counted for the statistics.
+/// One read in this many has its bit errors and its age counted.
 const COUNTED: u64 = 16;
-/// A century in milliseconds: what is older is told as that old. To two digits.
+/// A century in milliseconds, the largest age that is recorded. Ages keep two digits.
 const OLDEST_MS: u64 = 36_525 * 24 * 3_600_000;
 
-/// What happened to each block; nothing is kept under flat physics.
+/// The history of each block; empty under flat physics.
 #[derive(Clone, Debug)]
 pub struct Facts {
     blocks: Vec<Past>,
-    /// The voltage class with which each page was programmed since its block's last erase, or
-    /// [`UNKNOWN`]; empty if there is but one.
+    /// The program mode of each page since its block's last erase, or [`UNKNOWN`]; empty if there
+    /// is only one mode.
     program_mode: Vec<u8>,
 }
 
-/// What happened to a block: a row, since a read asks for all of it and blocks are read at random.
+/// The history of a block, in one row: a read needs all of it, and reads visit blocks at random.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
 struct Past {
-    /// When the first page since the last erase was programmed, in nanoseconds of the cells' clock;
+    /// When the first page since the last erase was programmed, in nanoseconds on the cells' clock;
     /// negative before the run began.
     born: CellTime,
-    /// When it was erased last, and the mean time between its erases.
+    /// When the block was last erased, and the mean time between its erases in nanoseconds.
     erased: CellTime,
     dwell: u64,
     /// P/E cycles.
@@ -81,21 +80,21 @@ struct Past {
 impl Past {
     const NEW: Past = Past { born: UNBORN, erased: CellTime::START, dwell: 0, wear: 0.0, reads: 0 };
 
-    /// When its data was programmed, if it holds any.
+    /// Returns when its data was programmed, if it holds any.
     fn born(&self) -> Option<CellTime> {
         (self.born != UNBORN).then_some(self.born)
     }
 }
 
 const UNBORN: CellTime = CellTime::from_ns(i64::MIN);
-/// The longest time on the cells' clock, before the start and after it: a century and more. Sums
-/// and differences of two are no overflow.
+/// The longest time before or after the start on the cells' clock: more than a century. Sums and
+/// differences of two such times do not overflow.
 const LONGEST: i64 = i64::MAX / 2;
-/// Of a page that was not programmed since the erase, or before the start: normally, then.
+/// The mode of a page not programmed since the erase, or programmed normally before the start.
 const UNKNOWN: u8 = u8::MAX;
 
 impl Cells {
-    /// Blocks that were never written.
+    /// Creates blocks that were never written.
     pub fn new(chip: Chip, order: PageOrder, geometry: &Geometry, time_scale: u32) -> Cells {
         let blocks = if chip.is_flat() { 0 } else { geometry.block_count() as usize };
         let one_voltage = chip.program_modes().len() == 1;
@@ -117,18 +116,18 @@ impl Cells {
         }
     }
 
-    /// Makes them this drive's, if they were drawn for another that begins alike.
+    /// Assigns the cells to this drive's chip, if they were drawn for a drive with an equal start.
     pub fn are_of(&mut self, chip: &Chip) {
         self.chip = chip.clone();
     }
 
-    /// What the cells' clock shows at `now`, a moment of the run.
+    /// Returns the time on the cells' clock at `now`, a time of the run.
     #[inline]
     pub fn time(&self, now: u64) -> CellTime {
         CellTime::from_ns(now.saturating_mul(self.time_scale).min(LONGEST as u64) as i64)
     }
 
-    /// What happened to each block, in a time that begins `now`.
+    /// Returns the history of each block, with times relative to `now`.
     pub fn save(self, now: u64) -> Facts {
         let now = self.time(now);
         let before = |moment: CellTime| CellTime::from_ns(moment.as_ns() - now.as_ns());
@@ -140,9 +139,9 @@ impl Cells {
         facts
     }
 
-    /// Takes over what happened to each block; false if it happened to another drive.
+    /// Restores the history of each block; returns false if it belongs to another drive.
     pub fn restore(&mut self, facts: Facts) -> bool {
-        // Where there was but one way to program, or is, every page must be of that one.
+        // With one program mode, before or now, every page must have that mode.
         let ways = self.chip.program_modes().len();
         let fits = facts.blocks.len() == self.facts.blocks.len()
             && facts
@@ -164,80 +163,81 @@ impl Cells {
         fits
     }
 
-    /// Levels of a read, or attempts of a ladder of retries.
+    /// Returns the number of levels of a read, or of attempts on a ladder of retries.
     #[inline]
     pub fn levels(&self) -> u8 {
         self.chip.levels()
     }
 
-    /// The last of them.
+    /// Returns the last level.
     #[inline]
     pub(super) fn last_level(&self) -> Level {
         Level::last_of(self.levels())
     }
 
-    /// When the first page of a block was programmed since its erase, on the cells' clock; none if
-    /// it holds nothing. What a controller knows too that stamps its blocks.
+    /// Returns when the first page of a block since its erase was programmed, on the cells' clock;
+    /// `None` without data. A controller that stamps its blocks knows this time, too.
     pub fn stamp(&self, block: BlockId) -> Option<CellTime> {
         self.facts.blocks.get(block.index()).and_then(Past::born)
     }
 
-    /// Asks for what happened to a page that will be read soon, and to its block.
+    /// Prefetches the history of a page that will soon be read, and of its block.
     #[inline]
     pub fn expect(&self, page: Ppn, block: BlockId) {
         ahead::fetch(&self.facts.blocks, block.index());
         ahead::fetch(&self.facts.program_mode, page.index());
     }
 
-    /// Whether how a page reads depends on what happened to it.
+    /// Returns whether the history of a page affects its reads; false under flat physics.
     #[inline]
     pub fn remember(&self) -> bool {
         !self.chip.is_flat()
     }
 
-    /// What happened to a block; nothing under flat physics.
+    /// Returns the history of a block; under flat physics that of a new block.
     #[inline]
     fn past(&self, block: BlockId) -> Past {
         self.facts.blocks.get(block.index()).copied().unwrap_or(Past::NEW)
     }
 
-    /// Mean time between a block's erases, in nanoseconds of the cells' clock.
+    /// Returns the mean time between a block's erases, in nanoseconds on the cells' clock.
     pub fn dwell(&self, block: BlockId) -> u64 {
         self.past(block).dwell
     }
 
-    /// Page reads of a block since its erase.
+    /// Returns the page reads of a block since its erase.
     pub fn reads(&self, block: BlockId) -> u32 {
         self.past(block).reads
     }
 
-    /// Days at the reference temperature in a nanosecond of the cells' clock.
+    /// Returns the days at the reference temperature in a nanosecond on the cells' clock.
     pub fn days_in_a_nano(&self) -> f64 {
         self.chip.days_in_a_nano()
     }
 
-    /// Means over the reads whose errors were counted: raw bit errors of a codeword as the
-    /// controller counts them, and the true raw bit error rate. `None` before the first.
+    /// Returns two means over the reads whose errors were counted: raw bit errors of a codeword,
+    /// and the true raw bit error rate. `None` before the first such read.
     pub fn errors(&self) -> Option<(f64, f64)> {
         let counted = self.probe.div_ceil(COUNTED) as f64;
         (self.probe > 0).then(|| (self.errors as f64 / counted, self.rber / counted))
     }
 
-    /// How old the data was of the reads whose errors were counted, in milliseconds of the cells'
-    /// clock; a controller's own reads count as well.
+    /// Returns the ages of the data in the reads whose errors were counted, in milliseconds on the
+    /// cells' clock. The controller's own reads count as well.
     pub fn ages(&self) -> &Histogram<u64> {
         &self.ages
     }
 
-    /// Where the voltages of a block's pages are; nowhere if there is but one class.
+    /// Returns where the modes of a block's pages are stored; an empty range if there is only one
+    /// mode.
     fn pages_of(&self, block: usize) -> Range<usize> {
         let pages = if self.facts.program_mode.is_empty() { 0 } else { self.pages_per_block };
         block * pages..(block + 1) * pages
     }
 
-    /// Since the counts were last reset: pages that were programmed and pages that were read for
-    /// the host, by their voltages; and erases, each counted by the wear of the voltages with which
-    /// its block's pages had been programmed.
+    /// Returns counts since the last reset: pages programmed and pages read for the host, by
+    /// program mode, and the weighted erases. The weight of an erase is the wear of the voltages
+    /// that programmed its block's pages.
     pub fn wearing(&self) -> (&[u64], &[u64], f64) {
         let classes = self.chip.program_modes().len();
         (&self.programmed[..classes], &self.read[..classes], self.worn)
@@ -249,7 +249,7 @@ impl Cells {
         self.read[txn.program_mode.index()] += 1;
     }
 
-    /// Forgets the errors counted so far.
+    /// Resets the counts.
     pub(super) fn reset_counts(&mut self) {
         (self.probe, self.errors, self.rber) = (0, 0, 0.0);
         self.ages.reset();
@@ -258,8 +258,8 @@ impl Cells {
             ([0; PROGRAM_MODES_MAX], [0; PROGRAM_MODES_MAX], 0.0);
     }
 
-    /// Gives a block the wear, the mean time between its erases and, if it holds data, the data's
-    /// age with which the drive starts.
+    /// Sets the start state of a block: its wear, the mean time between its erases and, if it holds
+    /// data, the age of the data.
     pub fn set_start(&mut self, block: BlockId, wear: u32, dwell: Nanos, age: Option<Nanos>) {
         if self.chip.is_flat() {
             return;
@@ -271,13 +271,13 @@ impl Cells {
         }
     }
 
-    /// Gives the data of a block the age with which the drive starts.
+    /// Sets the age of a block's data at the start.
     pub fn set_age(&mut self, block: BlockId, age: Nanos) {
         self.facts.blocks[block.index()].born = CellTime::from_ns(-(age.as_ns() as i64));
         self.hold_normal(block.index());
     }
 
-    /// The pages of a block of which nobody knows otherwise were programmed normally.
+    /// Marks the pages of a block whose mode is unknown as normally programmed.
     fn hold_normal(&mut self, block: usize) {
         let pages = self.pages_of(block);
         let unknown = self.facts.program_mode[pages].iter_mut().filter(|class| **class == UNKNOWN);
@@ -289,29 +289,29 @@ impl Cells {
         self.order.page_type(geometry.page_in_block(txn.ppn))
     }
 
-    /// Sets the type of a dispatched operation's page, and the voltages with which the page is
-    /// programmed or, if it is read, was.
+    /// Sets page type and program mode of a dispatched operation. For a read, the mode is the one
+    /// that programmed the page.
     #[inline]
     pub(super) fn begin(&mut self, txn: &mut Txn, geometry: &Geometry) {
         txn.page_type = self.page_type(txn, geometry);
         txn.program_mode = match txn.kind {
             OpKind::Program => txn.hint.program_mode.unwrap_or_default(),
-            // What was written before the start, and no table holds.
+            // No table records this page: it was written before the start.
             _ if txn.age.is_some() => txn.laid_with,
             _ => self.program_mode_of(txn.ppn),
         };
     }
 
-    /// The voltages with which a page was programmed last.
+    /// Returns the mode of the last program of a page.
     #[inline]
     fn program_mode_of(&self, page: Ppn) -> ProgramMode {
         let known = self.facts.program_mode.get(page.index()).filter(|class| **class != UNKNOWN);
         known.map_or(ProgramMode::NORMAL, |&class| ProgramMode(class))
     }
 
-    /// Time since the first page of a block was programmed after its last erase, or, of a page that
-    /// was written before the start and that no table holds, since it was. What a controller knows
-    /// too that stamps its blocks. Zero under flat physics.
+    /// Returns the age of a page's data, counted from the first program of its block after the last
+    /// erase. The age of a page that no table records counts from its own program. A controller
+    /// that stamps its blocks knows this age, too. Zero under flat physics.
     #[inline]
     pub fn age(&self, txn: &Txn, block: BlockId, now: u64) -> Nanos {
         let now = self.time(now);
@@ -322,7 +322,7 @@ impl Cells {
         }
     }
 
-    /// What holds for a page as it is read.
+    /// Returns the conditions of a page as it is read.
     #[inline]
     fn conditions(&self, txn: &Txn, block: BlockId, geometry: &Geometry, now: u64) -> Conditions {
         let past = self.past(block);
@@ -337,18 +337,19 @@ impl Cells {
         }
     }
 
-    /// Raw bit errors of a codeword of a page that was read, as a controller counts them.
+    /// Returns the raw bit errors of a codeword of a page that was read, as a controller counts
+    /// them.
     pub fn errors_of(&self, txn: &Txn, geometry: &Geometry, now: u64) -> u32 {
         let block = geometry.block_of(txn.ppn);
         self.chip.errors(block, &self.conditions(txn, block, geometry, now))
     }
 
-    /// Raw bit errors of a codeword that the last level decodes.
+    /// Returns the most raw bit errors of a codeword that the last level decodes.
     pub fn most_errors(&self) -> u32 {
         self.chip.most_errors()
     }
 
-    /// The level at which a read that is sensed now decodes; counts the read.
+    /// Returns the level at which a read that is sensed now decodes, and counts the read.
     #[inline]
     pub(super) fn level_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> Level {
         if self.chip.is_flat() { Level::FIRST } else { self.level_by_errors(txn, geometry, now) }
@@ -372,8 +373,8 @@ impl Cells {
         self.chip.level_needed(block, &conditions).unwrap_or(Level::BEYOND)
     }
 
-    /// Where a read starts: as far before the level that it needs as it would have been beyond it,
-    /// where that fails as well.
+    /// Returns the level at which a read starts. Where attempts beyond the needed level fail, a
+    /// start n levels beyond that level becomes one n levels below it.
     #[inline]
     pub(super) fn as_far(&self, txn: &Txn) -> Level {
         if self.chip.fails_beyond() && txn.level > txn.level_needed {
@@ -388,7 +389,7 @@ impl Cells {
         self.chip.sense_time(txn.page_type, txn.program_mode, txn.level, txn.failed > 0)
     }
 
-    /// Time to sense the next attempt of a read while the one before is given out.
+    /// Returns the time to sense the next attempt of a read while the unit outputs the current one.
     pub(super) fn sense_time_ahead(&self, txn: &Txn) -> Nanos {
         self.chip.sense_time(txn.page_type, txn.program_mode, txn.level_ahead, true)
     }
@@ -404,7 +405,7 @@ impl Cells {
         self.chip.decode_time(txn.level)
     }
 
-    /// Whether no attempt to read is over as soon as it begins.
+    /// Returns whether every attempt to read takes time.
     pub(super) fn attempts_take_time(&self) -> bool {
         self.chip.attempts_take_time()
     }
@@ -414,7 +415,7 @@ impl Cells {
         self.chip.program_time(txn.page_type, txn.program_mode)
     }
 
-    /// Time to program a page with these voltages, the mean over the types of pages.
+    /// Returns the time to program a page in this mode, the mean over the page types.
     pub(super) fn nominal_program(&self, program_mode: ProgramMode, types: u8) -> Nanos {
         let each = (0..types).map(|t| self.chip.program_time(PageType(t), program_mode));
         Nanos::from_ns(each.sum::<Nanos>().as_ns() / u64::from(types))
@@ -424,14 +425,14 @@ impl Cells {
         self.chip.erase_time(block, self.past(block).wear)
     }
 
-    /// A page has been programmed with these voltages.
+    /// Records that a page was programmed in this mode.
     #[inline]
     pub(super) fn keep_voltage(&mut self, page: Ppn, program_mode: ProgramMode) {
         self.programmed[program_mode.index()] += 1;
         self.set_program_mode(page, program_mode);
     }
 
-    /// A page was programmed with these voltages before the run.
+    /// Sets the mode in which a page was programmed before the run.
     #[inline]
     pub fn set_program_mode(&mut self, page: Ppn, program_mode: ProgramMode) {
         if let Some(class) = self.facts.program_mode.get_mut(page.index()) {
@@ -439,18 +440,18 @@ impl Cells {
         }
     }
 
-    /// Nothing is known of the voltages of any page.
+    /// Marks the modes of all pages as unknown.
     pub fn forget_voltages(&mut self) {
         self.facts.program_mode.fill(UNKNOWN);
     }
 
-    /// The voltages with which a page was programmed last.
+    /// Returns the mode of the last program of a page.
     pub fn program_mode(&self, page: Ppn) -> ProgramMode {
         self.program_mode_of(page)
     }
 
-    /// The wear of an erase of a block as its pages were programmed: the mean over those of them
-    /// that were. Source: HIRE, section 2.1 (wearing is in proportion to the voltages).
+    /// Returns the wear of an erase of a block: the mean over the voltages that programmed its
+    /// pages. Source: HIRE, section 2.1 (wearing is in proportion to the voltages).
     fn wear_of_erase(&self, block: usize) -> f64 {
         let known =
             self.facts.program_mode[self.pages_of(block)].iter().filter(|class| **class != UNKNOWN);
@@ -460,7 +461,7 @@ impl Cells {
         if pages == 0 { 1.0 } else { sum / f64::from(pages) }
     }
 
-    /// A page of the block has been programmed.
+    /// Records that a page of the block was programmed.
     #[inline]
     pub(super) fn programmed(&mut self, block: BlockId, now: u64) {
         let now = self.time(now);
@@ -471,7 +472,7 @@ impl Cells {
         }
     }
 
-    /// The block has been erased, which counts for so many P/E cycles.
+    /// Records an erase of the block, which counts for `counts_for` P/E cycles.
     pub(super) fn erased(&mut self, block: BlockId, now: u64, counts_for: u32) {
         let at = block.index();
         let wear = f64::from(counts_for) * self.wear_of_erase(at);
@@ -485,8 +486,8 @@ impl Cells {
         let past = &mut self.facts.blocks[at];
         let cycles = u64::from(past.wear as u32);
         let span = u128::from(now.saturating_since(past.erased).as_ns());
-        // The mean over all cycles so far, the new ones included. Thousands of cycles of months
-        // each are more nanoseconds than a word holds.
+        // The mean over all cycles so far, the new ones included. A 64-bit sum would overflow after
+        // thousands of cycles of months each.
         let sum = u128::from(past.dwell) * u128::from(cycles) + span;
         let dwell = (sum / u128::from(cycles + u64::from(counts_for))) as u64;
         let wear = past.wear + wear as f32;

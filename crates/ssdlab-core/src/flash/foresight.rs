@@ -1,10 +1,10 @@
-//! What follows once a read is sensed, or a program begins, worked out at once instead of moment by
-//! moment.
+//! Foresight: times that are computed in advance instead of event by event, once a read is sensed
+//! or a program begins.
 //!
-//! A bus and an ECC engine serve in turn, so that it is known from the beginning when each will be
-//! done with a page; of an attempt that will fail, when the next one is sensed, unless a read comes
-//! before that which may pass; and of a program that nothing interrupts, when it ends. Fewer
-//! moments are announced; what comes to pass is the same to the bit.
+//! A bus and an ECC engine serve in order, so each end of service is known at the request. The
+//! sensing after a failed attempt is known, unless a read arrives before it that may overtake. The
+//! end of a program that nothing interrupts is known. Foresight reduces the number of events;
+//! results stay identical to the bit.
 
 use ssdlab_base::{Nanos, SimTime};
 
@@ -13,23 +13,23 @@ use super::unit::{State, Unit};
 use super::{Cells, Flash, Moved, Txn, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
-/// Until when what a channel was asked for takes.
+/// The times until which a channel is booked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line {
-    /// When its bus will be free, and its ECC engine, in nanoseconds.
+    /// When its bus and its ECC engine become free, in nanoseconds.
     bus: u64,
     engine: u64,
-    /// Nanoseconds of the bus, those to come included.
+    /// Nanoseconds of the bus, booked ones included.
     carried: u64,
 }
 
 impl Line {
-    /// Nanoseconds of the bus until `now`. What is to come begins now and has no gaps.
+    /// Returns the busy nanoseconds of the bus until `now`. Booked time begins now and has no gaps.
     pub fn busy(&self, now: u64) -> u64 {
         self.carried - self.bus.saturating_sub(now)
     }
 
-    /// Asks the bus for so long; when that begins.
+    /// Books the bus for `span`; returns when that begins.
     #[inline]
     fn carry(&mut self, span: Nanos, now: u64) -> u64 {
         let begins = self.bus.max(now);
@@ -38,7 +38,7 @@ impl Line {
         begins
     }
 
-    /// Charges a read with all that its transfer and its decoding take.
+    /// Books the transfer and the decoding of a read, and charges the read with both.
     #[inline(always)]
     fn read(&mut self, txn: &mut Txn, cells: &Cells, moves: &[Moved], now: u64) {
         let begins = self.carry(cells.read_transfer(txn, moves), now);
@@ -52,9 +52,9 @@ impl Line {
 }
 
 impl Flash {
-    /// Works out from now on what can be foreseen, if this back end is one where it can; nothing
-    /// may be under way. `by_one` tells that reads climb the ladder level by level, `looked_at`
-    /// that an order looks at what units do.
+    /// Turns foresight on from now, if this back end permits it; no operation may be in progress.
+    /// `by_one` says that reads climb the ladder level by level, `probed_at` that a scheduler
+    /// inspects units.
     pub fn foresee(&mut self, by_one: bool, probed_at: bool, now: u64) {
         let setup = &self.setup;
         let in_turn = !setup.data_out_first && setup.command_time == Nanos::ZERO;
@@ -64,7 +64,7 @@ impl Flash {
         let fails = self.holds_until_decoded() && by_one && self.cells.attempts_take_time();
         let programs = !setup.may_suspend && !probed_at;
         if fails || programs && !self.holds_until_decoded() {
-            // What the buses have carried before counts on.
+            // The busy time of the buses before now still counts.
             let begin = |bus: &Link| Line { carried: bus.busy(now), ..Line::default() };
             self.lines = self.buses.iter().map(begin).collect();
             (self.fails_ahead, self.programs_ahead) = (fails, programs);
@@ -72,13 +72,13 @@ impl Flash {
         }
     }
 
-    /// Whether it works out what can be foreseen.
+    /// Returns whether foresight is on.
     #[inline]
     pub fn foresees(&self) -> bool {
         !self.lines.is_empty()
     }
 
-    /// Asks the bus for a page and, if it is read and held until it has decoded, the engine.
+    /// Books the bus for a page and, for a read that is held until it has decoded, the engine.
     #[inline(always)]
     pub(super) fn book(&mut self, channel: usize, id: TxnId, now: u64) {
         self.charge_ahead(channel, id, now);
@@ -94,7 +94,7 @@ impl Flash {
         }
     }
 
-    /// Charges a transaction with all that it will spend at the bus and at the engine.
+    /// Books bus and engine for a transaction, and charges it with all its time there.
     #[inline(always)]
     fn charge_ahead(&mut self, channel: usize, id: TxnId, now: u64) {
         let (line, txn) = (&mut self.lines[channel], &mut self.txns[id]);
@@ -109,7 +109,7 @@ impl Flash {
         txn.charge(Part::Transfer, line.bus);
     }
 
-    /// Begins to program what a unit takes in, which nothing interrupts.
+    /// Starts the program of a unit's incoming pages, which nothing interrupts.
     pub(super) fn program_ahead(&mut self, id: UnitId, head: TxnId, now: u64) {
         let channel = usize::from(self.units[id.0 as usize].channel);
         let mut longest = Nanos::ZERO;
@@ -118,7 +118,7 @@ impl Flash {
             longest = longest.max(flash.cells.program_time(&flash.txns[member]));
         });
         let loaded = self.lines[channel].bus;
-        // Those that came first wait for the bus to bring the others.
+        // The first pages wait for the bus to transfer the others.
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Bus, loaded));
         self.perform(id, State::Programming, loaded, longest);
     }
@@ -127,9 +127,9 @@ impl Flash {
         self.units.len() + self.buses.len() + channel
     }
 
-    /// Lets attempts fail of which nobody learns, as long as they are the next things to happen and
-    /// come no later than `until`, the first whenever it comes. When the last of them was, if what
-    /// comes next is later.
+    /// Processes attempts that fail without a report, as long as they are the next events and not
+    /// later than `until`. The first is processed whatever its time. Returns the time of the last
+    /// one, if the next event is later than `until`.
     #[inline]
     pub(super) fn let_fail(&mut self, until: SimTime) -> Option<SimTime> {
         let (mut time, mut slot) = self.timers.next()?;
@@ -144,8 +144,8 @@ impl Flash {
         None
     }
 
-    /// Whether a unit senses an attempt that will fail, and nothing that is there now comes between
-    /// that and the next.
+    /// Returns whether a unit senses an attempt that will fail, and no operation now waiting may
+    /// come between it and the next attempt.
     #[inline]
     fn fails_for_sure(&self, unit: usize) -> bool {
         let unit = &self.units[unit];
@@ -157,8 +157,8 @@ impl Flash {
         fails && !txn.sibling.is_some() && !self.is_overtaken(unit)
     }
 
-    /// The unit whose timer comes first has sensed its read and goes on to do so at the next level,
-    /// once the attempt has failed.
+    /// Fails the attempt of the unit whose timer is the earliest; the unit then senses at the next
+    /// level after the failure.
     #[inline]
     fn fail_ahead(&mut self, slot: usize, now: u64) {
         self.fired = self.fired.max((now, slot));
@@ -174,8 +174,8 @@ impl Flash {
         self.timers.put_off(sensed);
     }
 
-    /// A transaction has joined the queues of a unit: if it may pass what the unit reads, the
-    /// attempt there must be seen to fail.
+    /// Takes back a failure computed in advance, if the transaction that joined a unit's queues may
+    /// overtake the read there.
     #[inline]
     pub(super) fn look_again(&mut self, id: UnitId, now: u64) {
         if self.fails_ahead && self.setup.reads_pass {
@@ -203,14 +203,14 @@ impl Flash {
         }
     }
 
-    /// Whether a unit is said to sense although the attempt before that has still to fail.
+    /// Returns whether a unit is in state `Sensing` although its attempt before has yet to fail.
     fn has_yet_to_fail(&self, unit: &Unit) -> bool {
-        // It would fail as its channel's engine fires.
+        // The attempt fails when its channel's engine fires.
         let fails = (unit.fails_at, self.engine_slot(unit.channel.into()));
         unit.state == State::Sensing && fails > self.fired
     }
 
-    /// Attempts that were counted as failed and have still to fail.
+    /// Returns the attempts that were counted as failed and have yet to fail.
     pub(super) fn retries_to_come(&self) -> u64 {
         self.units.iter().filter(|unit| self.has_yet_to_fail(unit)).count() as u64
     }

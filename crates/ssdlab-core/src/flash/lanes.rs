@@ -1,6 +1,6 @@
-//! The queues of a plane: for each rank one of reads and one of programs and erases.
+//! The queues of a plane: for each rank, one lane of reads and one of programs and erases.
 //!
-//! Within a rank the earlier goes first; a lower rank goes before a higher one.
+//! Lower rank numbers go first. Within a rank, the transaction that arrived first goes first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,47 +8,48 @@ use std::collections::BTreeMap;
 use super::txn::{Fifo, Txn, TxnId, Txns};
 use crate::account::OpKind;
 
-/// How urgent a transaction is in its plane's queues; 0 goes first.
+/// The urgency of a transaction in its plane's queues; 0 goes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Rank(u8);
 
-/// The most ranks that an order can give host requests.
+/// The number of ranks that a scheduler can give to host requests.
 pub const HOST_RANKS: u8 = 5;
-/// Ranks in all: one above the host's, for what the host waits for, and one below.
+/// All ranks: one above the host's, for operations that the host waits for, and one below.
 const RANKS: u8 = HOST_RANKS + 2;
 const LANES: usize = 2 * RANKS as usize;
 
 impl Rank {
-    /// Before everything that the host asks: it cannot go on without this.
+    /// The rank before all host operations: the host cannot continue without these transactions.
     pub const URGENT: Rank = Rank(0);
-    /// After everything that the host asks.
+    /// The rank after all host operations.
     pub const BACKGROUND: Rank = Rank(RANKS - 1);
 
-    /// The host's rank `level`, 0 the most urgent; beyond the last it is the last.
+    /// Returns the host rank of `level`; 0 is the most urgent. Levels beyond the last one count as
+    /// the last.
     #[inline]
     pub const fn host(level: u8) -> Rank {
         Rank(if level < HOST_RANKS { level + 1 } else { HOST_RANKS })
     }
 
-    /// The lane of this rank for this kind of operation.
+    /// Returns the lane of this rank for a kind of operation.
     #[inline]
     pub fn lane(self, kind: OpKind) -> u8 {
         2 * self.0 + u8::from(kind != OpKind::Read)
     }
 
-    /// The rank with which a transaction was last enqueued.
+    /// Returns the rank with which a transaction was last enqueued.
     #[inline]
     pub(super) fn of(txn: &Txn) -> Rank {
         Rank(txn.lane >> 1)
     }
 
-    /// The lanes of all ranks before this one.
+    /// Returns the lanes of all ranks before this one.
     #[inline]
     pub(super) fn higher(self) -> u16 {
         (1 << (2 * self.0)) - 1
     }
 
-    /// The lanes of all ranks after this one.
+    /// Returns the lanes of all ranks after this one.
     #[inline]
     pub(super) fn lower(self) -> u16 {
         Rank::ALL & !((1 << (2 * (self.0 + 1))) - 1)
@@ -74,24 +75,24 @@ impl Rank {
 /// The waiting transactions of one plane.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
-    /// The first of each lane is the first of its list.
+    /// The list of each lane, whose head is the first transaction of the lane.
     fifos: [Fifo; LANES],
     occupied: u16,
-    /// Lanes of which some are in `late`.
+    /// Lanes with transactions in `late`.
     overtaken: u16,
     waiting: u32,
-    /// Who came into its lane after later ones, and does not go before all of them.
+    /// Transactions that entered their lane after later ones, and do not go before all of them.
     late: BTreeMap<Late, TxnId>,
-    /// How many were ever put there.
+    /// Number of transactions ever put into `late`.
     late_count: u64,
 }
 
-/// The order of who came late: by lane, then by the order of coming; of those that share a place
-/// there, who was put into it last goes first.
+/// The order of late transactions: by lane, then by arrival number. Of equal numbers, the
+/// transaction inserted last goes first.
 type Late = (u8, u64, Reverse<u64>);
 
 impl Lanes {
-    /// Adds a transaction to its lane, before all that came later.
+    /// Adds a transaction to its lane, before all that arrived later.
     #[inline(always)]
     pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
         let lane = txns[id].lane;
@@ -105,7 +106,7 @@ impl Lanes {
         self.waiting += 1;
     }
 
-    /// Adds one to its lane that goes before the last there.
+    /// Adds a transaction that goes before the last one of its lane.
     #[cold]
     fn push_late(&mut self, txns: &mut Txns, id: TxnId) {
         let (lane, seq) = (txns[id].lane, txns[id].seq);
@@ -118,19 +119,19 @@ impl Lanes {
         self.overtaken |= 1 << lane;
     }
 
-    /// Whether anything waits in these lanes.
+    /// Returns whether a transaction waits in these lanes.
     #[inline]
     pub fn any(&self, lanes: u16) -> bool {
         self.occupied & lanes != 0
     }
 
-    /// Transactions that wait here.
+    /// Returns the number of transactions that wait here.
     #[inline]
     pub fn waiting(&self) -> u32 {
         self.waiting
     }
 
-    /// Those that wait here, lane by lane, each with its lane.
+    /// Returns the waiting transactions lane by lane, each with its lane.
     pub fn ids(&self, txns: &Txns) -> Vec<(u8, TxnId)> {
         let mut all = Vec::new();
         for (lane, fifo) in (0..).zip(&self.fifos) {
@@ -146,17 +147,17 @@ impl Lanes {
         all
     }
 
-    /// Those of a lane that came late, in their order.
+    /// Returns the late transactions of a lane, in their order.
     fn late_of(&self, lane: u8) -> impl Iterator<Item = (&Late, &TxnId)> {
         self.late.range((lane, 0, Reverse(u64::MAX))..(lane + 1, 0, Reverse(u64::MAX)))
     }
 
-    /// Whether a lane is marked as holding something.
+    /// Returns whether a lane is marked as occupied.
     pub fn is_marked(&self, lane: u8) -> bool {
         self.occupied & (1 << lane) != 0
     }
 
-    /// The lane, among those `allowed`, whose first transaction goes next.
+    /// Returns the lane, among those `allowed`, whose first transaction goes next.
     #[inline]
     pub fn first(&self, txns: &Txns, allowed: u16) -> Option<u8> {
         let open = self.occupied & allowed;
@@ -172,14 +173,14 @@ impl Lanes {
         Some(lane)
     }
 
-    /// Those `allowed` lanes in which something waits, each with its first transaction.
+    /// Returns the occupied lanes among those `allowed`, each with its first transaction.
     pub fn heads(&self, allowed: u16) -> impl Iterator<Item = (u8, TxnId)> {
         let open = self.occupied & allowed;
         let lanes = (0..LANES as u8).filter(move |lane| open & (1 << lane) != 0);
         lanes.map(|lane| (lane, self.head(lane)))
     }
 
-    /// The first transaction of a lane.
+    /// Returns the first transaction of a lane.
     #[inline]
     pub fn head(&self, lane: u8) -> TxnId {
         self.fifos[lane as usize].head()
@@ -199,8 +200,8 @@ impl Lanes {
         Some(id)
     }
 
-    /// Puts who came late in front of its lane, if its turn has come, with all that share its
-    /// place.
+    /// Moves the first late transaction to the front of its lane, if its turn has come, with all
+    /// that share its arrival number.
     #[cold]
     fn fetch_late(&mut self, txns: &mut Txns, lane: u8) {
         let (&(_, seq, _), _) = self.late_of(lane).next().expect("a lane marked as overtaken");
@@ -225,18 +226,18 @@ mod tests {
 
     use super::*;
 
-    /// What waits in each lane, each with its place in the order of coming, as a list would have
-    /// it.
+    /// The transactions in each lane with their arrival numbers, as plain lists.
     type Model = [Vec<(u64, TxnId)>; LANES];
 
-    /// The one to go next: the least rank, then the least number; of each lane only its first.
+    /// Returns the lane to serve: by rank, then by the arrival number of the lane's first
+    /// transaction.
     fn next(waiting: &Model, allowed: u16) -> Option<u8> {
         let lanes = (0..LANES as u8).filter(|lane| allowed & (1 << lane) != 0);
         let firsts = lanes.filter_map(|lane| Some((lane, waiting[usize::from(lane)].first()?.0)));
         firsts.min_by_key(|(lane, seq)| (lane >> 1, *seq)).map(|(lane, _)| lane)
     }
 
-    /// Before all that came later, or share its place; but at the end if nobody came later.
+    /// Inserts a transaction before all that arrived later or share its number; else at the end.
     fn put(waiting: &mut Model, txns: &Txns, id: TxnId) {
         let seq = txns[id].seq;
         let lane = &mut waiting[usize::from(txns[id].lane)];
@@ -260,14 +261,14 @@ mod tests {
                 match act {
                     0 | 1 => {
                         let id = txns.insert(0);
-                        // Some come late, and some share a place.
+                        // Some arrive late, and some share a number.
                         let seq = if act == 0 { number } else { (number * u64::from(mask)) >> 16 };
-                        // Few lanes, so that they are long.
+                        // Few lanes, so that each grows long.
                         (txns[id].lane, txns[id].seq) = (lane % 3, seq);
                         lanes.push(&mut txns, id);
                         put(&mut waiting, &txns, id);
                     }
-                    // One that failed goes back to where it was.
+                    // A transaction that failed returns to its position.
                     2 if !taken.is_empty() => {
                         let id = taken.swap_remove(number as usize % taken.len());
                         lanes.push(&mut txns, id);

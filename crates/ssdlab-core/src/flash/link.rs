@@ -1,20 +1,20 @@
-//! A server that takes one transaction at a time in the order in which they ask, the urgent ones
-//! first: a channel's bus, an ECC engine.
+//! A server of one transaction at a time: a channel's bus or an ECC engine. Urgent transactions go
+//! first, the others in the order of their requests.
 
 use ssdlab_base::Nanos;
 
 use super::txn::{Fifo, TxnId, Txns};
 
-/// A part of a page on a channel.
+/// A part of a page that moves over a channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
-    /// The bytes that move: the whole page's, or those of the sectors asked for.
+    /// The bytes that move: the whole page, or the requested sectors.
     pub bytes: u64,
-    /// How long they take at the bus's rate.
+    /// The transfer time at the bus rate.
     pub time: Nanos,
 }
 
-/// What a [`Link`] serves and who waits for it.
+/// The state of a link: the transaction in service, and the transactions that wait.
 #[derive(Clone, Debug)]
 pub struct Link {
     holder: TxnId,
@@ -31,7 +31,7 @@ impl Default for Link {
 }
 
 impl Link {
-    /// Asks for the link: true if it was free and now serves `id`, false if `id` waits.
+    /// Requests the link. Returns true if it was free and now serves `id`, false if `id` waits.
     #[inline]
     pub fn request(&mut self, txns: &mut Txns, id: TxnId, urgent: bool, now: u64) -> bool {
         if self.holder.is_some() {
@@ -44,8 +44,8 @@ impl Link {
         true
     }
 
-    /// As [`Link::request`] of one whose service is known to end when its time counts from; those
-    /// whose service ends first go first.
+    /// Requests the link as [`Link::request`] does, for a transaction whose service ends at its
+    /// `since`. The transaction with the earliest end goes first.
     #[inline(always)]
     pub fn request_until(&mut self, txns: &mut Txns, id: TxnId) -> bool {
         let first = !self.holder.is_some() || txns[id].since < txns[self.holder].since;
@@ -56,13 +56,13 @@ impl Link {
         first
     }
 
-    /// Ends the service of the holder: who it was, and who is served next.
+    /// Ends the service of the holder; returns the holder, and the next one.
     #[inline]
     pub fn release(&mut self, txns: &Txns, now: u64) -> (TxnId, Option<TxnId>) {
         let ended = std::mem::replace(&mut self.holder, TxnId::NONE);
         debug_assert!(ended.is_some(), "a link ends a service that it never began");
-        // Where [`Link::request_until`] is asked, nobody sets `since`, and
-        // [`Line`](super::foresight::Line) counts.
+        // After [`Link::request_until`], `since` is not set; [`Line`](super::foresight::Line) then
+        // counts the busy time.
         self.busy = self.busy.wrapping_add(now.wrapping_sub(self.since));
         let next = self.urgent.pop(txns).or_else(|| self.waiting.pop(txns));
         if let Some(next) = next {
@@ -72,17 +72,17 @@ impl Link {
         (ended, next)
     }
 
-    /// Whom it serves.
+    /// Returns the transaction in service.
     pub fn holder(&self) -> Option<TxnId> {
         self.holder.is_some().then_some(self.holder)
     }
 
-    /// Those that wait for it.
+    /// Returns the transactions that wait, in their order.
     pub fn waiting<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
         self.urgent.ids(txns).chain(self.waiting.ids(txns))
     }
 
-    /// Nanoseconds spent serving until `now`.
+    /// Returns the nanoseconds in service until `now`.
     pub fn busy(&self, now: u64) -> u64 {
         self.busy + if self.holder.is_some() { now - self.since } else { 0 }
     }

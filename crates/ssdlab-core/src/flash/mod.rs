@@ -1,7 +1,7 @@
 //! The flash back end: array units, channel buses and ECC engines, and the transactions in them.
 //!
-//! The drive decides what is enqueued and which waiting transaction a free unit serves next; from
-//! there on this room knows what follows what:
+//! The drive enqueues transactions and selects the one that a free unit serves next. This module
+//! performs the steps that follow:
 //!
 //! ```text
 //! read      command (bus) → sense (unit) → transfer (bus) → decode (ECC) → done, or once more
@@ -9,10 +9,10 @@
 //! erase     command (bus) → erase (unit) → done
 //! ```
 //!
-//! Where commands are so short that they are not modelled, reads and erases begin at once.
+//! Where the command time is zero, reads and erases begin at once.
 //!
-//! It is the only room that asks the physics how long an operation takes and whether it decodes;
-//! who looks at blocks from outside does so through its [`Survey`].
+//! Only this module asks the physics how long an operation takes and whether a read decodes.
+//! Callers outside of the drive inspect blocks through its [`Survey`].
 
 mod ahead;
 mod aside;
@@ -59,16 +59,16 @@ use unit::Unit;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnitId(pub u32);
 
-/// What the flash tells the drive.
+/// Events that the flash reports to the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A transaction ended.
+    /// A transaction has ended.
     Done(TxnId),
-    /// The reads that this unit holds did not decode: say at which level each goes on.
+    /// The reads that this unit holds failed to decode. The drive must set each read's next level.
     Failed(UnitId),
-    /// This unit may sense the next attempts of its reads ahead: say at which levels.
+    /// This unit may sense the next attempts of its reads ahead. The drive must set their levels.
     Sensed(UnitId),
-    /// A read that its unit has let go did not decode: it must be enqueued again.
+    /// A read failed to decode after its unit had released it. The drive must enqueue it again.
     Again(TxnId),
     /// A unit begins to program or to erase while a host read waits for it.
     Began(UnitId),
@@ -77,9 +77,9 @@ pub enum Event {
 /// The back end of a drive.
 #[derive(Clone, Debug)]
 pub struct Flash {
-    /// Every transaction of the drive.
+    /// All transactions of the drive.
     pub txns: Txns,
-    /// What the cells really hold.
+    /// The true state of the cells.
     pub cells: Cells,
     setup: FlashSetup,
     geometry: Geometry,
@@ -90,37 +90,37 @@ pub struct Flash {
     buses: Box<[Link]>,
     engines: Box<[Link]>,
     timers: Timers,
-    /// What is foreseen of each channel; empty if nothing is.
+    /// The booked times of each channel, while they are computed in advance; else empty.
     lines: Box<[Line]>,
-    /// Whether it is foreseen which attempts fail, and when pages are decoded.
+    /// Whether failures of attempts and ends of decoding are computed in advance.
     fails_ahead: bool,
-    /// Whether it is foreseen when pages that are moved to a unit will have been programmed.
+    /// Whether the end of a program is computed when its page starts to move to the unit.
     programs_ahead: bool,
-    /// The last moment at which something happened, and the last slot whose timer has fired then.
+    /// The time of the last event, and the last slot that fired at that time.
     fired: (u64, usize),
     seq: u64,
-    /// Whether transactions have taken the places of others.
+    /// Whether transactions may share arrival numbers.
     shares_places: bool,
     events: Vec<Event>,
-    /// A list that is empty; kept for its memory.
+    /// An empty list, kept for its memory.
     spare_events: Vec<Event>,
     idle: Vec<UnitId>,
-    /// Operations done, by kind and cause.
+    /// Operations that have ended, by kind and cause.
     ops: [[u64; Cause::COUNT]; OpKind::COUNT],
     /// Attempts of reads after the first.
     retries: u64,
     uncorrectable: u64,
     set_aside: SetAside,
-    /// Sensings ahead that nobody needed.
+    /// Sensings ahead that no read used.
     in_vain: u64,
-    /// What [`Flash::busy`] was when the counts were last reset.
+    /// The value of [`Flash::busy`] when the counts were last reset.
     busy_before: (Vec<u64>, Vec<u64>),
-    /// What is recorded of every part, if anything is.
+    /// The recorded activities, if recording is on.
     timeline: Option<Box<Timeline>>,
 }
 
 impl Flash {
-    /// An idle back end.
+    /// Creates an idle back end.
     pub fn new(geometry: &Geometry, setup: FlashSetup, cells: Cells) -> Flash {
         let planes = geometry.plane_count();
         let units: Box<[Unit]> = (0..planes / setup.planes_per_unit)
@@ -142,7 +142,7 @@ impl Flash {
             lines: Box::default(),
             fails_ahead: false,
             programs_ahead: false,
-            // Nothing that could still fail: no attempt has begun.
+            // No attempt has begun, so none can still fail.
             fired: (0, usize::MAX),
             units,
             setup,
@@ -162,37 +162,37 @@ impl Flash {
         }
     }
 
-    /// The next moment at which something happens here.
+    /// Returns the time of the next event in the flash.
     #[inline]
     pub fn next_event(&self) -> SimTime {
         self.timers.next().map_or(SimTime::NEVER, |(time, _)| time)
     }
 
-    /// What the drive has not heard, in the order in which it happened.
+    /// Takes the events that the drive has not handled, in the order in which they happened.
     #[inline]
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::replace(&mut self.events, std::mem::take(&mut self.spare_events))
     }
 
-    /// Gives the list back that was taken, empty, for its memory.
+    /// Returns an emptied list to the flash, for its memory.
     #[inline]
     pub fn recycle_events(&mut self, list: Vec<Event>) {
         self.spare_events = list;
     }
 
-    /// Whether there are events to handle.
+    /// Returns whether there are events to handle.
     #[inline]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// Whether there is one to take.
+    /// Returns whether [`Flash::take_idle`] has a unit to return.
     #[inline]
     pub fn has_idle(&self) -> bool {
         !self.idle.is_empty()
     }
 
-    /// A unit that became free or was given work while free.
+    /// Takes a unit that became free, or that was given work while free.
     #[inline]
     pub fn take_idle(&mut self) -> Option<UnitId> {
         let unit = self.idle.pop()?;
@@ -200,28 +200,28 @@ impl Flash {
         Some(unit)
     }
 
-    /// Gives a transaction its place in the order of coming, after all that have one.
+    /// Assigns a transaction the next arrival number.
     #[inline]
     pub fn comes(&mut self, id: TxnId) {
         self.txns[id].seq = self.seq;
         self.seq += 1;
     }
 
-    /// The place of who comes next in the order of coming.
+    /// Returns the arrival number of the next transaction.
     #[inline]
     pub fn next_to_come(&self) -> u64 {
         self.seq
     }
 
-    /// Gives a transaction a place in the order of coming that another had: from now on some may
-    /// share theirs.
+    /// Assigns a transaction the arrival number of another; from now on transactions may share
+    /// theirs.
     #[inline]
     pub fn inherit_seq(&mut self, id: TxnId, seq: u64) {
         self.txns[id].seq = seq;
         self.shares_places = true;
     }
 
-    /// Adds a transaction to its lane, in its place in the order of coming.
+    /// Adds a transaction to its lane, at its position in the order of arrival.
     #[inline(always)]
     pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: u64) {
         let txn = &mut self.txns[id];
@@ -229,7 +229,7 @@ impl Flash {
         self.enqueue_again(id, now);
     }
 
-    /// Puts a transaction back into its lane, before all that came later.
+    /// Returns a transaction to its lane, before all that arrived later.
     #[inline(always)]
     pub fn enqueue_again(&mut self, id: TxnId, now: u64) {
         self.txns[id].sibling = TxnId::NONE;
@@ -242,7 +242,7 @@ impl Flash {
         self.look_again(unit, now);
     }
 
-    /// Remembers what the unit had given to each cause when this transaction began to wait.
+    /// Records how long the unit has worked for each cause when a transaction begins to wait.
     #[inline]
     pub fn note_wait(&mut self, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
@@ -252,7 +252,7 @@ impl Flash {
         txn.waited = unit.busy;
     }
 
-    /// Ends the wait of a transaction that leaves its queue for another.
+    /// Ends the wait of a transaction that leaves its queue for another one.
     pub fn wait_ends(&mut self, id: TxnId, now: u64) {
         self.charge_wait(id, now);
     }
@@ -280,7 +280,7 @@ impl Flash {
         txn.since = now;
     }
 
-    /// Lists a unit to be served if it is free.
+    /// Lists a unit to be served, if the unit is free.
     #[inline]
     fn list(&mut self, id: UnitId) {
         let unit = &mut self.units[id.0 as usize];
@@ -290,7 +290,7 @@ impl Flash {
         }
     }
 
-    /// Keeps the host's programs on a plane waiting, or lets them go on.
+    /// Blocks or unblocks the host's programs on a plane.
     pub fn block_programs(&mut self, plane: PlaneId, blocked: bool) {
         self.blocked[plane.index()] = blocked;
         if !blocked {
@@ -298,12 +298,12 @@ impl Flash {
         }
     }
 
-    /// Whether programs of the host are kept waiting on a plane.
+    /// Returns whether the host's programs are blocked on a plane.
     pub fn blocks_programs(&self, plane: PlaneId) -> bool {
         self.blocked[plane.index()]
     }
 
-    /// Lets the host's programs go on wherever they were kept waiting.
+    /// Unblocks the host's programs on all planes.
     pub fn unblock_all(&mut self) {
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
             if self.blocked[plane.index()] {
@@ -312,14 +312,14 @@ impl Flash {
         }
     }
 
-    /// The first transaction of a plane's lane.
+    /// Returns the first transaction of a plane's lane.
     #[inline]
     pub fn head(&self, plane: PlaneId, lane: u8) -> TxnId {
         self.lanes[plane.index()].head(lane)
     }
 
-    /// The first of a plane's host programs that wait with a later rank joins those of the first,
-    /// in its place in the order of coming.
+    /// Raises a plane's first host program of a lower rank to the highest host rank, at its
+    /// position in the order of arrival.
     pub fn raise(&mut self, plane: PlaneId) {
         let first = Rank::host(0).lane(OpKind::Program);
         let lanes = &mut self.lanes[plane.index()];
@@ -338,30 +338,30 @@ impl Flash {
         self.lanes[plane.index()].pop(&mut self.txns, lane).expect("a lane that has a head")
     }
 
-    /// Joins `id` to the transactions that will be served together with `head`.
+    /// Joins `id` to the transactions that the unit serves together with `head`.
     pub fn join(&mut self, head: TxnId, id: TxnId) {
         self.txns[id].sibling = self.txns[head].sibling;
         self.txns[head].sibling = id;
     }
 
-    /// Calls `act` for `head` and everything served with it.
+    /// Calls `act` for `head` and for each transaction served with it.
     #[inline(always)]
     fn for_members(&mut self, head: TxnId, mut act: impl FnMut(&mut Flash, TxnId)) {
         let mut member = head;
         while member.is_some() {
-            // The act may end the member and give its slot away.
+            // `act` may end the member, and its slot may be reused.
             let next = self.txns[member].sibling;
             act(self, member);
             member = next;
         }
     }
 
-    /// Operations done, by kind and cause.
+    /// Returns the operations that have ended, by kind and cause.
     pub fn ops(&self) -> &[[u64; Cause::COUNT]; OpKind::COUNT] {
         &self.ops
     }
 
-    /// Attempts of reads after the first, reads that no level decoded, suspensions.
+    /// Returns the numbers of retries, of reads that no level decoded, and of suspensions.
     pub fn error_counts(&self) -> (u64, u64, u64) {
         (
             self.retries - self.retries_to_come(),
@@ -370,7 +370,7 @@ impl Flash {
         )
     }
 
-    /// Nanoseconds in service until `now` of every array unit and of every bus.
+    /// Returns the busy nanoseconds until `now` of every array unit and of every bus.
     pub fn busy(&self, now: u64) -> (Vec<u64>, Vec<u64>) {
         let units = self.units.iter().map(|unit| unit.busy(now)).collect();
         let buses = if self.foresees() {
@@ -381,7 +381,7 @@ impl Flash {
         (units, buses)
     }
 
-    /// [`Flash::busy`] since the counts were last reset.
+    /// Returns [`Flash::busy`] since the counts were last reset.
     pub fn busy_counted(&self, now: u64) -> (Vec<u64>, Vec<u64>) {
         let (mut units, mut buses) = self.busy(now);
         for (busy, before) in [(&mut units, &self.busy_before.0), (&mut buses, &self.busy_before.1)]
@@ -391,13 +391,13 @@ impl Flash {
         (units, buses)
     }
 
-    /// Counts a page that was read for the host, by its voltages.
+    /// Counts a page that was read for the host, by its program mode.
     #[inline]
     pub fn count_read(&mut self, id: TxnId) {
         self.cells.count_read(&self.txns[id]);
     }
 
-    /// Forgets the operations and the busy times counted so far.
+    /// Resets the counts of operations and busy times.
     pub fn reset_counts(&mut self, now: u64) {
         self.ops = Default::default();
         self.cells.reset_counts();
@@ -407,7 +407,7 @@ impl Flash {
         self.busy_before = self.busy(now);
     }
 
-    /// The planes of every array unit and its channel.
+    /// Returns the first plane, the number of planes and the channel of every array unit.
     pub fn planes_of_units(&self) -> impl Iterator<Item = (PlaneId, u32, u16)> + '_ {
         self.units.iter().map(|unit| (unit.first_plane, unit.planes, unit.channel))
     }

@@ -1,4 +1,4 @@
-//! What a free array unit does next.
+//! The choice of what a free array unit does next.
 
 use ssdlab_nand::PlaneId;
 
@@ -8,18 +8,18 @@ use super::{Flash, Rank, UnitId};
 /// What a free unit does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// Serve the first of this plane's lane.
+    /// Serve the first transaction of this plane's lane.
     Serve(PlaneId, u8),
-    /// Go on with the program or the erase that was set aside.
+    /// Resume the suspended program or erase.
     Resume,
-    /// Go on with the reads that were set aside last.
+    /// Continue the reads that were suspended last.
     TakeUp,
     /// Nothing.
     Rest,
 }
 
 impl Flash {
-    /// What a free unit does next; [`Next::Rest`] if it is not free.
+    /// Returns what a unit does next; [`Next::Rest`] if the unit is not free.
     #[inline(always)]
     pub fn next_of(&self, id: UnitId) -> Next {
         let unit = &self.units[id.0 as usize];
@@ -44,14 +44,14 @@ impl Flash {
         }
         match best {
             Some((plane, lane)) => Next::Serve(plane, lane),
-            // Nor does what was set aside go on beside a page in the cache register.
+            // A suspended operation does not resume beside a page in the cache register.
             None if unit.aside.is_some() && unit.cached == 0 => Next::Resume,
             None => Next::Rest,
         }
     }
 
-    /// Of all lanes of a unit's planes from which it may start now, that of the least rank, and of
-    /// several the one whose first came first.
+    /// Returns the lane to serve, of all lanes of a unit's planes from which it may start now. The
+    /// highest rank wins, then the lane whose first transaction arrived first.
     #[inline(always)]
     fn first_of_planes(&self, unit: &Unit) -> Option<(PlaneId, u8)> {
         let first = unit.first_plane.0;
@@ -70,7 +70,7 @@ impl Flash {
         best.map(|(_, _, plane, lane)| (plane, lane))
     }
 
-    /// The lanes from which a free unit may start now.
+    /// Returns the lanes from which a free unit may start now.
     #[inline(always)]
     pub(super) fn allowed(&self, unit: &Unit, plane: PlaneId) -> u16 {
         const READS: u16 = 0x5555;
@@ -78,14 +78,14 @@ impl Flash {
         if self.blocked[plane.index()] {
             allowed &= !Rank::HOST_PROGRAMS;
         }
-        // Around a suspended operation only reads fit, and only the host's are worth it.
+        // Beside a suspended operation only reads can start, and only host reads are worth it.
         if unit.aside.is_some() {
             allowed &= Rank::HOST_READS;
         }
         if unit.reads_aside.is_some() {
             allowed &= !self.untimely(unit, plane);
         }
-        // A page that is still in the cache register leaves no room for one to be programmed.
+        // A page in the cache register leaves no room for a page to program.
         if unit.cached > 0 {
             allowed &= READS;
         }

@@ -1,4 +1,4 @@
-//! What follows what once a unit has begun to serve a transaction.
+//! The steps of a transaction after a unit has begun to serve it.
 
 use ssdlab_base::{Nanos, SimTime};
 
@@ -7,9 +7,9 @@ use super::{Act, Event, Flash, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
 impl Flash {
-    /// Starts the operation of `head` and of all that were joined to it, all of one kind.
+    /// Starts the operation of `head` and of all transactions joined to it, all of one kind.
     ///
-    /// Programs and reads must have their physical page by now, reads their first level.
+    /// Programs and reads must have their physical page, and reads their first level.
     #[inline(always)]
     pub fn start(&mut self, id: UnitId, head: TxnId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
@@ -37,12 +37,12 @@ impl Flash {
         }
     }
 
-    /// Goes on with the reads that a unit holds, each at the level it was given.
+    /// Continues the reads that a unit holds, each at its next level.
     pub fn sense_again(&mut self, id: UnitId, now: u64) {
         self.command(id, now);
     }
 
-    /// Sends a unit the command for what it holds, a read or an erase.
+    /// Sends a unit the command for its read or erase.
     #[inline(always)]
     fn command(&mut self, id: UnitId, now: u64) {
         if self.setup.command_time == Nanos::ZERO {
@@ -60,7 +60,7 @@ impl Flash {
         self.request_bus(id, head, now);
     }
 
-    /// Performs the read or the erase that a unit was commanded.
+    /// Performs the read or the erase that the command started.
     #[inline(always)]
     fn execute(&mut self, id: UnitId, now: u64) {
         let head = self.units[id.0 as usize].head;
@@ -70,7 +70,7 @@ impl Flash {
         }
     }
 
-    /// The command for `head` and what is served with it has reached the flash.
+    /// Handles the arrival of the command for `head` at the flash.
     fn commanded(&mut self, head: TxnId, now: u64) {
         let id = self.unit_of(self.txns[head].plane);
         self.txns[head].commanded = false;
@@ -79,12 +79,12 @@ impl Flash {
         self.execute(id, now);
     }
 
-    /// The reads that a unit holds.
+    /// Returns the reads that a unit holds.
     pub fn held(&self, id: UnitId) -> impl Iterator<Item = TxnId> + '_ {
         self.held_from(self.units[id.0 as usize].head)
     }
 
-    /// This read of a unit and those after it that the unit holds.
+    /// Returns a read that a unit holds, and the reads after it.
     pub fn held_from(&self, first: TxnId) -> impl Iterator<Item = TxnId> + '_ {
         std::iter::successors(first.is_some().then_some(first), |&member| {
             let next = self.txns[member].sibling;
@@ -118,7 +118,7 @@ impl Flash {
         self.tell_of_waiting_read(id);
     }
 
-    /// Asks the bus for the pages that a unit will program.
+    /// Requests the bus for the pages that a unit will program.
     fn transfer_in(&mut self, id: UnitId, head: TxnId, now: u64) {
         if self.programs_ahead {
             return self.program_ahead(id, head, now);
@@ -137,7 +137,7 @@ impl Flash {
         self.timers.set(id.0 as usize, SimTime::from_ns(now) + span);
     }
 
-    /// Everything up to and including this moment has happened here.
+    /// Records that all events up to and including `at` have happened.
     #[inline]
     pub fn all_fired(&mut self, at: SimTime) {
         if self.fails_ahead {
@@ -145,8 +145,8 @@ impl Flash {
         }
     }
 
-    /// Lets the earliest thing happen, after attempts of which nobody learns and that come no later
-    /// than `until`; when the last of all that was.
+    /// Processes attempts that fail without a report, up to `until`, then the next event if it is
+    /// not later. Returns the time of the last of these.
     #[inline(always)]
     pub fn fire(&mut self, until: SimTime) -> SimTime {
         if self.fails_ahead
@@ -213,7 +213,7 @@ impl Flash {
         self.array_ends(id, OpKind::Erase, now);
     }
 
-    /// Makes a unit free and lists it.
+    /// Frees a unit and lists it.
     #[inline(always)]
     pub(super) fn free(&mut self, id: UnitId, now: u64) {
         let unit = &mut self.units[id.0 as usize];
@@ -268,7 +268,7 @@ impl Flash {
         }
     }
 
-    /// Begins the transfer of the transaction that the bus now serves, or its command.
+    /// Begins the transfer of the transaction in service of a bus, or of its command.
     #[inline]
     fn transfer(&mut self, channel: usize, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
@@ -302,7 +302,7 @@ impl Flash {
         }
     }
 
-    /// A page that will be programmed has reached the flash.
+    /// Handles the arrival at the flash of a page to program.
     #[inline]
     fn loaded(&mut self, id: TxnId, now: u64) {
         let unit_id = self.unit_of(self.txns[id].plane);
@@ -314,7 +314,7 @@ impl Flash {
         let head = unit.head;
         let mut longest = Nanos::ZERO;
         self.for_members(head, |flash, member| {
-            // Those that came first waited for the bus to bring the others.
+            // The first pages waited for the bus to transfer the others.
             flash.txns[member].charge(Part::Bus, now);
             longest = longest.max(flash.cells.program_time(&flash.txns[member]));
         });
@@ -323,7 +323,7 @@ impl Flash {
         self.tell_of_waiting_read(unit_id);
     }
 
-    /// Tells that a unit begins to program or to erase while a host read waits for it.
+    /// Reports that a unit begins to program or to erase while a host read waits for it.
     #[inline]
     pub(super) fn tell_of_waiting_read(&mut self, id: UnitId) {
         if self.setup.may_suspend && self.waiting_read(id).is_some() {
@@ -331,7 +331,7 @@ impl Flash {
         }
     }
 
-    /// A page that was read has reached the controller.
+    /// Handles the arrival at the controller of a page that was read.
     #[inline(always)]
     fn transferred(&mut self, id: TxnId, now: u64) {
         if !self.holds_until_decoded() {
@@ -348,7 +348,7 @@ impl Flash {
         }
     }
 
-    /// Whether a unit keeps its page until it has decoded.
+    /// Returns whether a unit holds its page until the page has decoded.
     #[inline]
     pub(super) fn holds_until_decoded(&self) -> bool {
         self.setup.hold_until_decoded && !self.setup.cache_read
@@ -378,7 +378,7 @@ impl Flash {
         self.attempt_ends(ended, now);
     }
 
-    /// A transferred page leaves its register free.
+    /// Frees the register of a transferred page.
     #[inline(always)]
     fn dispatched(&mut self, id: TxnId, now: u64) {
         let unit_id = self.unit_of(self.txns[id].plane);
@@ -397,7 +397,7 @@ impl Flash {
         }
     }
 
-    /// Takes a transaction out of those that its unit holds.
+    /// Removes a transaction from those that its unit holds.
     #[inline(always)]
     fn leave(&mut self, unit: UnitId, id: TxnId) {
         let after = self.txns[id].sibling;
@@ -421,7 +421,7 @@ impl Flash {
         }
     }
 
-    /// An attempt to read was decoded, or could not be.
+    /// Ends an attempt to read, which decoded or failed.
     #[inline(always)]
     fn attempt_ends(&mut self, id: TxnId, now: u64) {
         let txn = &mut self.txns[id];
@@ -450,7 +450,7 @@ impl Flash {
         self.settle_held(unit, now);
     }
 
-    /// When every attempt that a unit holds has ended: on with those that failed, or free.
+    /// When every attempt that a unit holds has ended, reports the failed ones or frees the unit.
     fn settle_held(&mut self, id: UnitId, now: u64) {
         if self.units[id.0 as usize].pending > 0 {
             return;

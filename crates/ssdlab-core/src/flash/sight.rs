@@ -1,4 +1,4 @@
-//! What can be seen of the back end by those who decide.
+//! Views of the back end for the drive and its policies.
 
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{Level, PlaneId, ProgramMode};
@@ -8,43 +8,43 @@ use crate::account::OpKind;
 use crate::policy::suspend::InService;
 
 impl Flash {
-    /// The array unit of a plane.
+    /// Returns the array unit of a plane.
     #[inline]
     pub fn unit_of(&self, plane: PlaneId) -> UnitId {
         UnitId(self.unit_of[plane.index()])
     }
 
-    /// The planes of a unit.
+    /// Returns the planes of a unit.
     pub fn planes_of(&self, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> {
         let unit = &self.units[unit.0 as usize];
         (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId)
     }
 
-    /// Whether several planes share a unit and may work together.
+    /// Returns whether several planes share a unit and may work together.
     #[inline]
     pub fn is_multi_plane(&self) -> bool {
         self.setup.planes_per_unit > 1 && self.setup.multi_plane
     }
 
-    /// Whether operations may be interrupted at all.
+    /// Returns whether programs and erases may be interrupted.
     #[inline]
     pub fn may_suspend(&self) -> bool {
         self.setup.may_suspend
     }
 
-    /// Whether anything waits for a unit or was set aside there.
+    /// Returns whether a transaction waits for a unit or is suspended on it.
     #[inline]
     pub fn has_to_do(&self, unit: UnitId) -> bool {
         self.units[unit.0 as usize].has_to_do()
     }
 
-    /// Whether any transaction waits for a unit's planes.
+    /// Returns whether a transaction waits for a unit's planes.
     #[inline]
     pub fn is_awaited(&self, unit: UnitId) -> bool {
         self.units[unit.0 as usize].waiting > 0
     }
 
-    /// How much a plane has before it: what waits, and what its unit does.
+    /// Returns the load of a plane: its waiting transactions, plus one if its unit is busy.
     #[inline]
     pub fn load(&self, plane: PlaneId) -> u32 {
         let unit = &self.units[self.unit_of[plane.index()] as usize];
@@ -52,7 +52,7 @@ impl Flash {
         self.lanes[plane.index()].waiting() + u32::from(busy)
     }
 
-    /// Whether host reads, and host programs that may begin, wait in the queues of a plane.
+    /// Returns whether host reads wait on a plane, and whether host programs that may begin do.
     #[inline]
     pub fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
         let lanes = &self.lanes[plane.index()];
@@ -60,8 +60,7 @@ impl Flash {
         (lanes.any(Rank::HOST_READS), may_program && lanes.any(Rank::HOST_PROGRAMS))
     }
 
-    /// The place in the order of coming of the first host operation that waits in the queues of a
-    /// plane and may begin.
+    /// Returns the arrival number of the first host operation that waits on a plane and may begin.
     pub fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {
         let blocked = if self.blocked[plane.index()] { Rank::HOST_PROGRAMS } else { 0 };
         let lanes = &self.lanes[plane.index()];
@@ -69,13 +68,13 @@ impl Flash {
         Some(self.txns[lanes.head(lane)].seq)
     }
 
-    /// Whether a plane's unit can start something now.
+    /// Returns whether a plane's unit is free.
     #[inline]
     pub fn is_free(&self, plane: PlaneId) -> bool {
         self.units[self.unit_of[plane.index()] as usize].state == State::Idle
     }
 
-    /// How long a read takes by itself that decodes at this level, by the data sheet.
+    /// Returns the data sheet's time of a read alone that decodes at this level.
     pub fn nominal_read(&mut self, id: TxnId, level: Level) -> Nanos {
         let txn = &mut self.txns[id];
         let before = std::mem::replace(&mut txn.level, level);
@@ -86,15 +85,15 @@ impl Flash {
         time
     }
 
-    /// How long a page takes to be moved to the flash and programmed with these voltages, by the
-    /// data sheet: the mean over the types of pages.
+    /// Returns the data sheet's time to transfer and program a page in this mode, the mean over the
+    /// page types.
     pub fn nominal_program(&self, program_mode: ProgramMode) -> Nanos {
         let page = self.setup.whole_page().time;
         let types = self.geometry.cell.bits() as u8;
         self.setup.command_time + page + self.cells.nominal_program(program_mode, types)
     }
 
-    /// The first host read that waits for a unit, and its plane.
+    /// Returns the first host read that waits for a unit, and its plane.
     pub fn waiting_read(&self, id: UnitId) -> Option<(PlaneId, TxnId)> {
         let unit = &self.units[id.0 as usize];
         let planes = (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId);
@@ -105,7 +104,7 @@ impl Flash {
         })
     }
 
-    /// What a unit does, as far as a policy may know.
+    /// Returns the facts about a unit's operation that a policy may use.
     pub fn in_service(&self, id: UnitId, now: u64) -> InService {
         let unit = &self.units[id.0 as usize];
         let kind = match unit.state {

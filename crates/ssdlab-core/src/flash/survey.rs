@@ -1,5 +1,5 @@
-//! What blocks read like under any conditions, for whoever looks at them from outside: no drive, no
-//! time that passes. The truth, and no policy's business.
+//! Reads of blocks under any conditions, for inspection from outside: there is no drive and no time
+//! passes. The results are the truth; policies must not use them.
 
 use ssdlab_base::Nanos;
 use ssdlab_nand::chip::{Chip, Conditions};
@@ -9,10 +9,10 @@ use ssdlab_nand::{BlockId, Level, PageInBlock, PageType};
 
 use super::{FlashSetup, Moved};
 
-/// Under which conditions a page of a block is read.
+/// The conditions under which a page is read.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
-    /// The voltage class with which it was programmed.
+    /// The mode that programmed the page.
     pub program_mode: ProgramMode,
     /// P/E cycles of the block.
     pub pe_cycles: f64,
@@ -24,44 +24,44 @@ pub struct At {
     pub reads: u32,
 }
 
-/// How a page reads.
+/// The result of a read.
 #[derive(Clone, Copy, Debug)]
 pub struct Read {
     /// Raw bit error rate at the first attempt.
     pub rber: f64,
-    /// The level at which it decodes; `None` if the last does not suffice.
+    /// The level at which it decodes; `None` if the last level fails.
     pub level: Option<Level>,
 }
 
-/// The parts of a read that makes one attempt.
+/// The times of a read with one attempt, by part.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
-    /// Sensing, and again after an attempt one level below failed.
+    /// Sensing at this level in a first attempt.
     pub sense: Nanos,
-    /// See `sense`.
+    /// Sensing after an attempt one level below has failed.
     pub sense_on: Nanos,
-    /// A whole page on the channel.
+    /// Transfer of a whole page over the channel.
     pub transfer: Nanos,
     /// Decoding.
     pub decode: Nanos,
 }
 
-/// The chips of a drive, to be asked about any block.
+/// The chips of a drive, for queries about any block.
 #[derive(Clone, Debug)]
 pub struct Survey<'a> {
     chip: &'a Chip,
     order: &'a PageOrder,
-    /// A whole page at the bus's own rate.
+    /// The transfer of a whole page at the bus rate.
     page: Moved,
 }
 
 impl<'a> Survey<'a> {
-    /// Of these chips, whose pages move as `flash` says.
+    /// Creates a survey of these chips; `flash` defines their transfers.
     pub fn new(chip: &'a Chip, order: &'a PageOrder, flash: &FlashSetup) -> Survey<'a> {
         Survey { chip, order, page: flash.whole_page() }
     }
 
-    /// The rate with which a block was made.
+    /// Returns the raw bit error rate of a new block.
     pub fn base(&self, block: u32) -> f64 {
         self.chip.base_rber(BlockId(block))
     }
@@ -76,24 +76,25 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// The page of a block that decides how well it reads.
+    /// Returns the page of a block that determines how well the block reads.
     pub fn worst_page(&self, block: u32) -> u16 {
         self.chip.worst_page(BlockId(block)).0
     }
 
-    /// The page of a block, of so many, that reads best.
+    /// Returns the page that reads best, among the first `pages` pages of a block.
     pub fn best_page(&self, block: u32, pages: u16, at: At) -> u16 {
         let rate =
             |page: &u16| self.chip.rber(BlockId(block), &self.conditions(PageInBlock(*page), at));
         (0..pages).min_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap_or(0)
     }
 
-    /// Raw bit errors of a codeword of a page at the first attempt, as a controller counts them.
+    /// Returns the raw bit errors of a codeword of a page at the first attempt, as a controller
+    /// counts them.
     pub fn errors(&self, block: u32, page: u16, at: At) -> u32 {
         self.chip.errors(BlockId(block), &self.conditions(PageInBlock(page), at))
     }
 
-    /// The level at which a page decodes; the last if not even that suffices.
+    /// Returns the level at which a page decodes; the last level if even that fails.
     pub fn level(&self, block: u32, page: u16, at: At) -> Level {
         let conditions = self.conditions(PageInBlock(page), at);
         self.chip
@@ -101,12 +102,12 @@ impl<'a> Survey<'a> {
             .unwrap_or(Level::last_of(self.chip.levels()))
     }
 
-    /// Time to erase a block of so many P/E cycles.
+    /// Returns the time to erase a block at `pe_cycles` P/E cycles.
     pub fn erase(&self, block: u32, pe_cycles: f64) -> Nanos {
         self.chip.erase_time(BlockId(block), pe_cycles as f32)
     }
 
-    /// How the worst page of a block reads.
+    /// Returns the result of a read of a block's worst page.
     pub fn read(&self, block: u32, at: At) -> Read {
         let block = BlockId(block);
         let conditions = self.conditions(self.chip.worst_page(block), at);
@@ -116,7 +117,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// An attempt at this level, of a page of the lowest type.
+    /// Returns the times of an attempt at this level, for a page of the lowest type.
     pub fn attempt(&self, program_mode: ProgramMode, level: Level) -> Attempt {
         let (by, page) = (program_mode, self.page);
         let sense = |on| self.chip.sense_time(PageType(0), by, level, on);
@@ -128,12 +129,12 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// How much a program with these voltages wears a block, in parts of the normal ones.
+    /// Returns the wear of a program in this mode, relative to the normal mode.
     pub fn wear(&self, program_mode: ProgramMode) -> f64 {
         self.chip.wear_weight(program_mode)
     }
 
-    /// Time to program a page, the mean over the types of pages.
+    /// Returns the time to program a page, the mean over the page types.
     pub fn program(&self, program_mode: ProgramMode, types: u8) -> Nanos {
         let time = |page| self.chip.program_time(PageType(page), program_mode);
         Nanos::from_ns((0..types).map(time).sum::<Nanos>().as_ns() / u64::from(types))

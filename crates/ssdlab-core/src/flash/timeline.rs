@@ -1,44 +1,44 @@
-//! What every array unit, bus and ECC engine does, moment by moment, for a while.
+//! The activities of every array unit, bus and ECC engine during a period, with their times.
 
 use super::unit::State;
 use super::{Flash, TxnId, UnitId};
 use crate::account::{Cause, OpKind};
 
-/// What a part of the back end does. What an array unit does has no gaps but where it is free, so
-/// that its spans sum to the time in which it counts as busy.
+/// An activity of a part of the back end. An array unit's activities have gaps only where the unit
+/// is free, so they add up to its busy time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
-    /// An array unit waits for the command to read or to erase, or takes it in.
+    /// An array unit waits for a read or erase command, or receives it.
     Commanded,
     /// An array unit senses.
     Sense,
-    /// An array unit holds what it sensed until its cache register is free.
+    /// An array unit holds a sensed page until its cache register is free.
     Held,
-    /// An array unit gives out what it sensed: until that has been carried away and, if it is held
-    /// for so long, decoded.
+    /// An array unit outputs sensed pages, until these are transferred and, if it holds them so
+    /// long, decoded.
     GiveOut,
-    /// An array unit takes in what it will program: waits for the bus and is filled.
+    /// An array unit receives pages to program: it waits for the bus, then for the transfer.
     TakeIn,
     /// An array unit programs.
     Program,
     /// An array unit erases.
     Erase,
-    /// An array unit sets a program or an erase aside.
+    /// An array unit suspends a program or an erase.
     Suspend,
-    /// An array unit gives up what it sensed ahead.
+    /// An array unit aborts a sensing ahead.
     Reset,
-    /// A bus carries a command.
+    /// A bus transfers a command.
     Command,
-    /// A bus carries a page that was read.
+    /// A bus transfers a page that was read.
     DataOut,
-    /// A bus carries a page to be programmed.
+    /// A bus transfers a page to program.
     DataIn,
     /// An ECC engine decodes.
     Decode,
 }
 
 impl Act {
-    /// What an array unit in this state does; `None` if it is free.
+    /// Returns the activity of an array unit in this state; `None` if the unit is free.
     pub(super) const fn of(state: State) -> Option<Act> {
         Some(match state {
             State::Idle => return None,
@@ -54,7 +54,7 @@ impl Act {
         })
     }
 
-    /// The name that users see.
+    /// Returns the name that users see.
     pub const fn name(self) -> &'static str {
         match self {
             Act::Commanded => "commanded",
@@ -74,39 +74,40 @@ impl Act {
     }
 }
 
-/// One thing done by one part.
+/// One activity of one part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
     /// The part: array units first, then buses, then engines.
     pub part: u32,
-    /// What it does.
+    /// The activity.
     pub act: Act,
-    /// What that is for.
+    /// The cause of the activity.
     pub cause: Cause,
-    /// The logical page of the first operation served; of an erase, none.
+    /// The logical page of the first operation served; `None` for an erase.
     pub lpn: Option<u32>,
-    /// When it begins and ends, in nanoseconds.
+    /// When the activity begins, in nanoseconds.
     pub start: u64,
-    /// See `start`.
+    /// When the activity ends, in nanoseconds.
     pub end: u64,
 }
 
-/// Spans that begin before a moment, in the order in which they end.
+/// Activities that begin before a given time, in the order of their ends.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     until: u64,
-    /// What each part does now, if it began in time.
+    /// The current activity of each part, if it began in time.
     open: Vec<Option<Span>>,
     spans: Vec<Span>,
 }
 
 impl Timeline {
-    /// Nothing seen yet of so many parts; what begins at `until` or later is left out.
+    /// Creates an empty timeline of `parts` parts; it omits activities that begin at `until` or
+    /// later.
     pub fn new(parts: usize, until: u64) -> Timeline {
         Timeline { until, open: vec![None; parts], spans: Vec::with_capacity(parts) }
     }
 
-    /// A part begins something.
+    /// Begins an activity of a part.
     pub fn begin(&mut self, part: usize, act: Act, cause: Cause, lpn: Option<u32>, start: u64) {
         if start < self.until {
             let span = Span { part: part as u32, act, cause, lpn, start, end: start };
@@ -114,7 +115,7 @@ impl Timeline {
         }
     }
 
-    /// A part ends what it does.
+    /// Ends the activity of a part.
     #[cold]
     pub fn end(&mut self, part: usize, end: u64) {
         if let Some(span) = self.open[part].take() {
@@ -122,7 +123,7 @@ impl Timeline {
         }
     }
 
-    /// Everything seen; what has not ended ends `now`.
+    /// Returns all activities; one that has not ended ends at `now`.
     fn spans(&self, now: u64) -> impl Iterator<Item = Span> + '_ {
         let open = self.open.iter().flatten().map(move |span| Span { end: now, ..*span });
         self.spans.iter().copied().chain(open)
@@ -130,8 +131,8 @@ impl Timeline {
 }
 
 impl Flash {
-    /// Records from `now` on what every part does, as long as it begins before `until`; what is
-    /// under way counts from `now`.
+    /// Records the activities of every part that begin before `until`. Those in progress count from
+    /// `now`.
     pub fn record(&mut self, now: u64, until: u64) {
         let (units, buses) = (self.units.len(), self.buses.len());
         let parts = units + buses + self.engines.len();
@@ -151,19 +152,19 @@ impl Flash {
         }
     }
 
-    /// What was recorded until `now`.
+    /// Returns the activities recorded until `now`.
     pub fn timeline(&self, now: u64) -> impl Iterator<Item = Span> + '_ {
         self.timeline.iter().flat_map(move |timeline| timeline.spans(now))
     }
 
-    /// Spans that a timeline holds, and those for which memory is reserved: none if nothing is
-    /// recorded.
+    /// Returns the number of recorded activities, and the number with reserved memory; 0 without a
+    /// recording.
     pub fn spans(&self) -> (usize, usize) {
         let spans = self.timeline.as_ref().map(|timeline| &timeline.spans);
         spans.map_or((0, 0), |spans| (spans.len(), spans.capacity()))
     }
 
-    /// What a bus does for a transaction.
+    /// Returns what a bus does for a transaction.
     #[inline]
     pub(super) fn carries(&self, id: TxnId) -> Act {
         let txn = &self.txns[id];
@@ -174,7 +175,7 @@ impl Flash {
         }
     }
 
-    /// Sets what a unit does from now on.
+    /// Sets the state of a unit from now on.
     #[inline]
     pub(super) fn set_state(&mut self, id: UnitId, state: State, now: u64) {
         self.units[id.0 as usize].state = state;
@@ -197,7 +198,7 @@ impl Flash {
         }
     }
 
-    /// Records that a part begins something for a transaction.
+    /// Records that a part begins an activity for a transaction.
     #[inline]
     pub(super) fn begins(&mut self, part: usize, act: Act, id: TxnId, now: u64) {
         if self.timeline.is_some() {
@@ -214,7 +215,7 @@ impl Flash {
         }
     }
 
-    /// Records that a part ends what it does.
+    /// Records that a part ends its activity.
     #[inline]
     pub(super) fn ends(&mut self, part: usize, now: u64) {
         if let Some(timeline) = self.timeline.as_mut() {

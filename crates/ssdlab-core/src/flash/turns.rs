@@ -1,5 +1,5 @@
-//! Turns: what waits behind higher ranks, or was interrupted for them, goes next once so many
-//! operations of the host have passed it.
+//! Turns against starvation. An operation behind higher ranks, or interrupted for them, goes next
+//! after a limit of host operations has passed it.
 
 use ssdlab_nand::PlaneId;
 
@@ -7,16 +7,16 @@ use super::unit::Unit;
 use super::{Flash, Next, Rank, TxnId, UnitId};
 
 impl Flash {
-    /// Whether a unit owes one that was passed a turn.
+    /// Returns whether a unit owes a turn to an operation that others passed.
     #[inline]
     pub(super) fn owes_a_turn(&self, unit: &Unit) -> bool {
         let most = self.setup.max_passes;
         most > 0 && unit.passes >= most
     }
 
-    /// What a free unit does that owes a turn, if anybody can have it: what was set aside goes
-    /// before what waits, a read before what was interrupted unless that is of a higher rank; of
-    /// what waits the earliest.
+    /// Selects what a unit that owes a turn does, if an operation can use the turn. Suspended
+    /// operations go before waiting ones. Suspended reads go before a suspended program or erase,
+    /// unless that has a higher rank. Of the waiting operations the earliest goes.
     #[cold]
     pub(super) fn turn(&self, unit: &Unit) -> Option<Next> {
         let rank = |id: TxnId| Rank::of(&self.txns[id]);
@@ -37,7 +37,8 @@ impl Flash {
         heads.min().map(|(_, plane, lane)| Next::Serve(plane, lane))
     }
 
-    /// An operation begins on a unit: whether it passes others of the host.
+    /// Counts an operation that begins on a unit and passes other host operations; else resets the
+    /// count.
     #[inline(never)]
     pub(super) fn count_pass(&mut self, id: UnitId, head: TxnId) {
         let unit = &self.units[id.0 as usize];

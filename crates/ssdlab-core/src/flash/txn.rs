@@ -1,6 +1,6 @@
-//! Flash transactions: one page read, page program or block erase on its way through the drive.
+//! Flash transactions: each is one page read, page program or block erase.
 //!
-//! They live in a slab and are linked by index, so that a request costs no allocation.
+//! A slab stores them and indices link them, so a request needs no memory allocation.
 
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::program_mode::ProgramMode;
@@ -9,7 +9,7 @@ use ssdlab_nand::{Level, Lpn, PageType, PlaneId, Ppn};
 use crate::account::{Blame, Cause, OpKind, Part};
 use crate::policy::PlacementHint;
 
-/// A transaction's place in the slab.
+/// The index of a transaction in the slab.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TxnId(pub u32);
 
@@ -17,50 +17,50 @@ impl TxnId {
     /// No transaction: the end of a list.
     pub const NONE: TxnId = TxnId(u32::MAX);
 
-    /// Whether this is a transaction at all.
+    /// Returns whether this is a transaction.
     #[inline]
     pub fn is_some(self) -> bool {
         self != TxnId::NONE
     }
 }
 
-/// Whom a page makes room for that leaves the buffer.
+/// The operation that waits for the slot of a page that the buffer programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Room {
-    /// Nobody: it stays, or it left for what was read.
+    /// None: the page stays in the buffer, or left it for a page that was read.
     None,
-    /// Whoever comes: it leaves ahead of need.
+    /// None yet: the page leaves ahead of need.
     Ahead,
-    /// The write that took its place and waits for this.
+    /// The write that took the slot and waits for this program.
     For(TxnId),
 }
 
-/// Whom a transaction works for, and so who learns of its end.
+/// The part of the drive that a transaction works for and that handles its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
     /// The host request in this slot.
     Request(u32),
-    /// The buffer, which lets a page go.
+    /// The buffer, which programs a page.
     Buffer {
-        /// Whom the page makes room for.
+        /// The operation that waits for the page's slot.
         room: Room,
         /// The number of the departure.
         number: u64,
     },
     /// The job that runs on this plane.
     Job(PlaneId),
-    /// A page that moves by itself.
+    /// A move of a single page.
     Move {
-        /// Where it lies.
+        /// The source page.
         from: Ppn,
-        /// P/E cycles of that block when the move began.
+        /// P/E cycles of the source block when the move began.
         erases: u32,
     },
-    /// The page map, of which the controller holds a part.
+    /// The page map, if the controller holds only a part of it.
     Map {
         /// The translation page.
         page: u32,
-        /// Whether only some entries are changed, so that it is read before it is written.
+        /// Whether only some entries change, so that the page is read before it is written.
         in_part: bool,
     },
 }
@@ -70,61 +70,61 @@ pub enum Owner {
 pub struct Txn {
     /// The logical page.
     pub lpn: Lpn,
-    /// The physical page; of a program, known once it is dispatched; of an erase, the first page
-    /// of the block.
+    /// The physical page. A program gets it at dispatch; an erase has the first page of its block.
     pub ppn: Ppn,
-    /// The plane in whose queue it waits.
+    /// The plane in whose queues it waits.
     pub plane: PlaneId,
-    /// Whom it works for.
+    /// The part of the drive that it works for.
     pub owner: Owner,
-    /// What it does now. A write that must read first is a read until it has read.
+    /// Its current kind. A write that must read first is a read until it has read.
     pub kind: OpKind,
-    /// What it is for.
+    /// Its cause.
     pub cause: Cause,
-    /// The queue of its plane that it waits in.
+    /// Its lane in the queues of its plane.
     pub lane: u8,
-    /// The sectors it moves over the channel.
+    /// The number of sectors that it moves over the channel.
     pub sectors: u16,
-    /// The sectors of the page that it concerns, a bit each.
+    /// The sectors of the page that it covers, a bit each.
     pub mask: u64,
-    /// The level of the read ladder that is tried now.
+    /// The level of the current attempt.
     pub level: Level,
-    /// The level that is sensed ahead, if one is.
+    /// The level that is sensed ahead, if any.
     pub level_ahead: Level,
-    /// The level at which this read will decode: truth, for the `flash` room alone.
+    /// The level at which this read will decode. This is the truth: only the `flash` module may use
+    /// it.
     pub(super) level_needed: Level,
     /// Attempts that failed to decode.
     pub failed: u8,
     /// The type of its physical page.
     pub(super) page_type: PageType,
-    /// The voltages with which its page is programmed or, of a read, was.
+    /// The program mode of its page: the mode to use or, for a read, the mode that was used.
     pub(super) program_mode: ProgramMode,
-    /// The age at the run's start of data that was written before it and that no table holds.
+    /// Age at the run's start of data that was written before it and that no table records.
     pub age: Option<Nanos>,
-    /// The voltages with which that was programmed.
+    /// The program mode of that data.
     pub laid_with: ProgramMode,
-    /// A write whose page must be read first.
+    /// Whether a write must read its page first.
     pub read_first: bool,
-    /// Whether it had to wait for another operation on its page, or for its order to let it go.
+    /// Whether it waited for another operation on its page, or the scheduler held it back.
     pub was_held_up: bool,
-    /// What it needs the bus for is its command, not its data.
+    /// Whether it needs the bus for its command, not for its data.
     pub(super) commanded: bool,
-    /// A read that no level could decode.
+    /// Whether no level could decode this read.
     pub uncorrectable: bool,
-    /// What its page should be like.
+    /// The placement hint for its page.
     pub hint: PlacementHint,
-    /// The next in whichever list it is in.
+    /// The next transaction in its list.
     pub next: TxnId,
-    /// The next of those that the same array unit serves at the same time.
+    /// The next transaction that the array unit serves at the same time.
     pub(super) sibling: TxnId,
-    /// Its place in the order of coming, as a number that grows: of a host's operation from its
-    /// request's arrival on, whatever it waited for before it entered its queue.
+    /// Its arrival number, which grows. A host operation gets it when its request arrives, before
+    /// any wait.
     pub(super) seq: u64,
-    /// Where the part of its time that is being spent now began.
+    /// The start of the current part of its time, in nanoseconds.
     pub since: u64,
-    /// Where its time went so far.
+    /// Its time so far by part, in nanoseconds.
     pub blame: Blame,
-    /// The time its array unit had given to each cause when it began to wait.
+    /// The time that its array unit had worked for each cause when its wait began.
     pub(super) waited: [u64; Cause::COUNT],
 }
 
@@ -162,24 +162,25 @@ impl Txn {
         }
     }
 
-    /// Its place in the order of coming.
+    /// Returns its arrival number.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// When its time began: of a request's, its arrival.
+    /// Returns when its time began: for a request's transaction, at the arrival.
     pub fn began(&self) -> SimTime {
         SimTime::from_ns(self.since - self.blame.iter().sum::<u64>())
     }
 
-    /// Gives the time since the last call to `part`; to `Retry` if the read has failed before.
+    /// Charges the time since the last charge to `part`, or to `Retry` if the read has failed
+    /// before.
     #[inline]
     pub fn charge(&mut self, part: Part, now: u64) {
         self.give(if self.failed > 0 { Part::Retry } else { part }, now);
     }
 
-    /// Gives the time since the last call to the wait for a die that works for the host, also of a
-    /// read that has failed.
+    /// Charges the time since the last charge to the wait for a die that works for the host, even
+    /// after a failed attempt.
     pub fn waited_for_host(&mut self, now: u64) {
         self.give(Part::DieHost, now);
     }
@@ -199,7 +200,7 @@ pub struct Txns {
 }
 
 impl Txns {
-    /// A new transaction whose time is counted from `since`.
+    /// Adds a transaction whose time counts from `since`.
     #[inline]
     pub fn insert(&mut self, since: u64) -> TxnId {
         let id = match self.free.pop() {
@@ -224,23 +225,23 @@ impl Txns {
         TxnId(id)
     }
 
-    /// Gives a transaction's slot back.
+    /// Frees a transaction's slot.
     #[inline]
     pub fn remove(&mut self, id: TxnId) {
         self.free.push(id.0);
     }
 
-    /// Slots of transactions, free ones included.
+    /// Returns the number of slots, free ones included.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }
 
-    /// Slots for which memory is reserved.
+    /// Returns the number of slots with reserved memory.
     pub fn reserved(&self) -> usize {
         self.slots.capacity()
     }
 
-    /// For each slot, whether its transaction is under way.
+    /// Returns for each slot whether its transaction is in progress.
     pub fn under_way(&self) -> Vec<bool> {
         let mut live = vec![true; self.slots.len()];
         self.free.iter().for_each(|&id| live[id as usize] = false);
@@ -263,7 +264,7 @@ impl std::ops::IndexMut<TxnId> for Txns {
     }
 }
 
-/// A list of transactions in the order in which they came, linked through [`Txn::next`].
+/// A list of transactions in order of arrival, linked through [`Txn::next`].
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo {
     head: TxnId,
@@ -277,32 +278,32 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// A list of nothing.
+    /// An empty list.
     pub const EMPTY: Fifo = Fifo { head: TxnId::NONE, tail: TxnId::NONE };
 
-    /// The first, or [`TxnId::NONE`].
+    /// Returns the first transaction, or [`TxnId::NONE`].
     #[inline]
     pub fn head(&self) -> TxnId {
         self.head
     }
 
-    /// Whether nothing waits here.
+    /// Returns whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         !self.head.is_some()
     }
 
-    /// The last, or [`TxnId::NONE`].
+    /// Returns the last transaction, or [`TxnId::NONE`].
     #[inline]
     pub(super) fn tail(&self) -> TxnId {
         self.tail
     }
 
-    /// Those in the list, in its order.
+    /// Returns the transactions in the order of the list.
     pub fn ids<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
         let first = self.head.is_some().then_some(self.head);
         let next = |&id: &TxnId| txns[id].next.is_some().then_some(txns[id].next);
-        // A list that bites its own tail is cut off, for an audit to find.
+        // The limit ends a list with a cycle, so that an audit can report it.
         std::iter::successors(first, next).take(txns.slots.len() + 1)
     }
 
@@ -318,7 +319,7 @@ impl Fifo {
         self.tail = id;
     }
 
-    /// Adds `id` in front.
+    /// Adds `id` at the front.
     #[inline]
     pub(super) fn push_front(&mut self, txns: &mut Txns, id: TxnId) {
         txns[id].next = self.head;
@@ -328,7 +329,7 @@ impl Fifo {
         self.head = id;
     }
 
-    /// Puts `id` in its place in the order of this: as a rule at the end.
+    /// Inserts `id` in the order of `by`, usually at the end.
     #[inline]
     pub(super) fn insert_by(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> u64) {
         if self.tail.is_some() && by(&txns[self.tail]) > by(&txns[id]) {
@@ -338,7 +339,7 @@ impl Fifo {
         }
     }
 
-    /// Puts `id` before all that come later.
+    /// Inserts `id` before the first transaction whose key is not smaller.
     fn insert_before(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> u64) {
         let (mut before, mut after) = (TxnId::NONE, self.head);
         while after.is_some() && by(&txns[after]) < by(&txns[id]) {
@@ -355,7 +356,7 @@ impl Fifo {
         }
     }
 
-    /// Takes the first.
+    /// Takes the first transaction.
     #[inline]
     pub fn pop(&mut self, txns: &Txns) -> Option<TxnId> {
         let id = self.head;

@@ -1,17 +1,17 @@
-//! An array unit: what performs one array operation at a time. A plane where planes are
-//! independent, a die where planes share a command decoder.
+//! An array unit, which performs one array operation at a time. It is a plane where planes are
+//! independent, else a die or a chip.
 
 use ssdlab_nand::PlaneId;
 
 use super::txn::TxnId;
 use crate::account::{Cause, OpKind};
 
-/// What a unit does now.
+/// The state of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Nothing.
+    /// Free.
     Idle,
-    /// Waiting for the command to read or to erase, or taking it in.
+    /// Waiting for a read or erase command, or receiving it.
     Commanded,
     /// Sensing pages into its registers.
     Sensing,
@@ -19,77 +19,78 @@ pub enum State {
     Out,
     /// Holding sensed pages until the cache register is free.
     Sensed,
-    /// Taking in the pages that it will program.
+    /// Receiving the pages to program.
     In,
     /// Programming.
     Programming,
     /// Erasing.
     Erasing,
-    /// Setting a program or an erase aside.
+    /// Suspending a program or an erase.
     Suspending,
-    /// Giving up what it sensed ahead.
+    /// Aborting a sensing ahead.
     Resetting,
 }
 
-/// What a unit senses while it gives out the attempt before.
+/// The next attempt that a unit senses while it outputs the current one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ahead {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// The next attempt.
+    /// The unit senses it.
     Sensing,
-    /// The next attempt was sensed and waits.
+    /// It was sensed and waits.
     Sensed,
 }
 
-/// A program or an erase that was interrupted.
+/// A suspended program or erase.
 #[derive(Clone, Copy, Debug)]
 pub struct Aside {
     pub head: TxnId,
     pub kind: OpKind,
     pub cause: Cause,
-    /// Nanoseconds of array time it still needs.
+    /// Remaining array time, in nanoseconds.
     pub remaining: u64,
 }
 
-/// The array time of the program or erase that is in service or set aside; only where those may be
+/// The array time of the program or erase in service or suspended; recorded only where these may be
 /// interrupted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
-    /// Nanoseconds that it takes if nothing of it is dropped.
+    /// Array time without repeated loops, in nanoseconds.
     pub total: u64,
-    /// When the array last began to work for it, or will once it has been resumed.
+    /// When the array last started to work for it, or will after the resume.
     pub since: u64,
-    /// Nanoseconds that the array worked for it before.
+    /// Array time before `since`, in nanoseconds.
     pub worked: u64,
-    /// Nanoseconds of those that were dropped.
+    /// The part of that time that was dropped, in nanoseconds.
     pub dropped: u64,
-    /// The loop that was dropped last, from 0, and how often.
+    /// The loop that was dropped last, counted from 0, and how often.
     pub looped: u8,
     pub aborts: u8,
-    /// Nanoseconds that are left when its loop ends, if it is to be set aside then; else 0.
+    /// Time left at the end of the current loop, in nanoseconds, if a suspension is due then; else
+    /// 0.
     pub beyond: u64,
 }
 
 impl Work {
-    /// Where a loop begins, in nanoseconds of array time.
+    /// Returns the array time at which a loop begins, in nanoseconds.
     fn start_of(&self, turn: u8, loops: u8) -> u64 {
         self.total * u64::from(turn) / u64::from(loops)
     }
 
-    /// The loop that is under way when so much is left.
+    /// Returns the current loop when `left` nanoseconds are left.
     pub fn turn(&self, left: u64, loops: u8) -> u8 {
         let done = self.total - left;
         let turn = ((done + 1) * u64::from(loops) - 1) / self.total.max(1);
         turn.min(u64::from(loops) - 1) as u8
     }
 
-    /// Nanoseconds that are left when a loop begins.
+    /// Returns the nanoseconds that are left when a loop begins.
     pub fn left_at(&self, turn: u8, loops: u8) -> u64 {
         self.total - self.start_of(turn, loops)
     }
 
-    /// How often a loop has been dropped.
+    /// Returns how often a loop was dropped.
     pub fn aborts_of(&self, turn: u8) -> u8 {
         if self.looped == turn { self.aborts } else { 0 }
     }
@@ -99,41 +100,41 @@ impl Work {
 #[derive(Clone, Debug)]
 pub struct Unit {
     pub state: State,
-    /// The first of the transactions in service, linked by `sibling`.
+    /// The first transaction in service; `sibling` links the others.
     pub head: TxnId,
-    /// Transactions in service that have still to be transferred or decoded.
+    /// Transactions in service that must still be transferred or decoded.
     pub pending: u8,
-    /// Pages in the cache register that have still to be transferred.
+    /// Pages in the cache register that must still be transferred.
     pub cached: u8,
-    /// How often the operation in service has been suspended.
+    /// Number of suspensions of the operation in service.
     pub suspended: u8,
-    /// Nanoseconds of array time that it still needed when it was last suspended; resuming it
-    /// takes time but does not add to these.
+    /// Array time left at the last suspension, in nanoseconds. A resume takes time but does not add
+    /// to it.
     pub left: u64,
     pub ahead: Ahead,
-    /// When the attempt before the one that it senses will fail, where that is foreseen.
+    /// When the attempt before the sensed one will fail, if that was computed in advance.
     pub fails_at: u64,
     pub aside: Option<Aside>,
     pub work: Work,
-    /// The reads that were set aside last; below them, by `next`, those set aside before, which
-    /// others of a higher rank overtook.
+    /// The reads that were suspended last. `next` links the reads suspended before, which reads of
+    /// a higher rank overtook.
     pub reads_aside: TxnId,
-    /// How many they are in all, those that the planes do together counted as one.
+    /// Number of suspended reads; reads that planes perform together count as one.
     pub reads_waiting: u8,
-    /// Operations of the host that began past others of a lower rank since one of those had a turn.
+    /// Host operations that began past others of a lower rank since one of those had a turn.
     pub passes: u16,
-    /// Its first plane, and how many it has.
+    /// The first plane, and the number of planes.
     pub first_plane: PlaneId,
     pub planes: u32,
     pub channel: u16,
     /// Transactions in the queues of its planes.
     pub waiting: u32,
-    /// Whether it is listed as waiting to be served.
+    /// Whether the unit is in the list of units to serve.
     pub listed: bool,
-    /// What the operation in service is for, and since when it is counted.
+    /// The cause of the operation in service, and the time from which it counts.
     pub cause: Cause,
     pub since: u64,
-    /// Nanoseconds given to each cause, up to `since`.
+    /// Busy nanoseconds for each cause, up to `since`.
     pub busy: [u64; Cause::COUNT],
 }
 
@@ -164,13 +165,13 @@ impl Unit {
         }
     }
 
-    /// Whether anything waits for it or was set aside.
+    /// Returns whether a transaction waits for the unit or is suspended on it.
     #[inline]
     pub fn has_to_do(&self) -> bool {
         self.waiting > 0 || self.aside.is_some() || self.reads_aside.is_some()
     }
 
-    /// Counts the time of the operation in service up to `now`.
+    /// Counts the busy time of the operation in service up to `now`.
     #[inline]
     pub fn settle(&mut self, now: u64) {
         if self.state != State::Idle {
@@ -179,7 +180,7 @@ impl Unit {
         self.since = now;
     }
 
-    /// Nanoseconds in service until `now`.
+    /// Returns the busy nanoseconds until `now`.
     pub fn busy(&self, now: u64) -> u64 {
         let current = if self.state == State::Idle { 0 } else { now - self.since };
         self.busy.iter().sum::<u64>() + current

@@ -1,33 +1,34 @@
-//! How far apart the retries are that pages need: of the blocks that are read, and within one.
+//! The spread of retries: between the blocks that are read, and between the pages of one block.
 
 use ssdlab_nand::chip::Conditions;
 use ssdlab_nand::{BlockId, Geometry, Level, PageInBlock};
 
 use super::Cells;
 
-/// Between the reads that were compared.
+/// The spread of retries over the reads that were compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Apart {
-    /// The retries that the worst page of a block needed as it was read: the fewest …
+    /// The fewest retries that the worst page of a block needed.
     fewest: u8,
-    /// … and the most.
+    /// The most retries that the worst page of a block needed.
     most: u8,
-    /// How many fewer than that its best page needed, at most.
+    /// The largest difference in retries between the worst and the best page of a block.
     within: u8,
 }
 
-/// One read in this many is compared: all pages of its block are looked at.
+/// One read in this many is compared: the comparison covers all pages of its block.
 pub(super) const COMPARED: u64 = 256;
 
 impl Apart {
     pub(super) const NONE: Apart = Apart { fewest: u8::MAX, most: 0, within: 0 };
 
-    /// Retries by which the worst pages of blocks differed; `None` before the first read.
+    /// Returns the difference in retries between the worst pages of blocks; `None` before the first
+    /// read.
     pub fn between_blocks(&self) -> Option<u8> {
         self.most.checked_sub(self.fewest)
     }
 
-    /// Retries by which the best and the worst page of a block differed, at most.
+    /// Returns the largest difference in retries between the best and the worst page of a block.
     pub fn within_a_block(&self) -> u8 {
         self.within
     }
@@ -40,17 +41,17 @@ impl Apart {
 }
 
 impl Cells {
-    /// Compares the pages of the blocks that the host reads from now on, of one read in 256.
+    /// Starts the comparison of pages in the blocks that the host reads, for one read in 256.
     pub fn compare(&mut self) {
         self.apart = (!self.chip.is_flat()).then_some(Apart::NONE);
     }
 
-    /// How far apart they were.
+    /// Returns the spread, if it is recorded.
     pub fn apart(&self) -> Option<Apart> {
         self.apart
     }
 
-    /// A block is read under these conditions, but for the page.
+    /// Compares the pages of a block under the conditions of a read.
     #[cold]
     pub(super) fn compare_pages(&mut self, block: BlockId, geometry: &Geometry, of: Conditions) {
         let needed = |page: u16| {

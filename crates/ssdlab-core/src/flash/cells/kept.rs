@@ -1,4 +1,4 @@
-//! How the past of the cells is kept, and whether it can have happened.
+//! Saves the history of the cells, and checks that a saved history is possible.
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
@@ -9,7 +9,8 @@ use ssdlab_nand::{BlockId, Geometry};
 use super::{Facts, LONGEST, Past, UNKNOWN};
 use crate::kept::{self, Kept, Limits};
 
-/// The most page reads and P/E cycles of a block that are kept: counts go on from here.
+/// The most page reads and P/E cycles of a block in a saved history; the counts continue from
+/// there.
 const COUNT_MOST: u32 = u32::MAX / 2;
 
 impl Kept for Facts {
@@ -29,11 +30,11 @@ impl Kept for Facts {
 }
 
 impl Facts {
-    /// Checks what was kept of the cells of a drive of this shape; `table` tells of a block how
-    /// many of its pages are written and whether it is in use.
+    /// Checks a saved history for a drive of this shape. `table` returns for a block the number of
+    /// its written pages and whether the block is in use.
     ///
     /// # Errors
-    /// The first thing that is not as it must be.
+    /// The first violation.
     pub fn check(
         &self,
         geometry: &Geometry,

@@ -1,4 +1,4 @@
-//! What blocks look like: to the controller that reads them at rest, and as they really are.
+//! The condition of blocks: as a controller measures it at rest, and as it truly is.
 
 use ssdlab_base::Nanos;
 use ssdlab_nand::chip::Conditions;
@@ -9,14 +9,14 @@ use super::{Cells, UNKNOWN};
 use crate::account::{BlockProbe, Reading, WorstPage};
 
 impl Cells {
-    /// The raw bit error rate with which each block was made: what a test in the factory tells.
+    /// Returns the raw bit error rate of each new block, as a factory test measures it.
     pub fn base_rates(&self, geometry: &Geometry) -> Vec<f64> {
         (0..geometry.block_count()).map(|block| self.chip.base_rber(BlockId(block))).collect()
     }
 
-    /// What a controller sees of a block that has so many P/E cycles: how long its erase takes, and
-    /// the errors of its first page right after it was programmed. What it cannot see, how its
-    /// worst page reads then, is for oracles.
+    /// Returns a controller's measurement of a block at `pe_cycles` P/E cycles: its erase time, and
+    /// the errors of its first page right after a program. It adds, for oracles, the true state of
+    /// the worst page.
     pub fn probe(&self, block: BlockId, pe_cycles: u32) -> BlockProbe {
         let dwell = Nanos::from_ns(self.past(block).dwell);
         let at = |page| Conditions {
@@ -37,7 +37,7 @@ impl Cells {
         }
     }
 
-    /// The retries that the worst page of a block needs now: truth, for oracles.
+    /// Returns the retries that the worst page of a block needs now: truth, for oracles.
     pub fn retries_of(&self, block: BlockId, now: u64) -> u8 {
         let past = self.past(block);
         let page = self.chip.worst_page(block);
@@ -57,14 +57,14 @@ impl Cells {
         Reading { level: level.min(self.last_level()), errors }
     }
 
-    /// Whether not even the last level reads a block's worst page as it is worn now, right after it
-    /// was programmed.
+    /// Returns whether even the last level fails to read a block's worst page at its present wear,
+    /// right after a program.
     pub fn is_worn_out(&self, block: BlockId, geometry: &Geometry) -> bool {
         self.fresh(block, geometry).0 == Level::BEYOND
     }
 
-    /// The level at which a block's worst page is read right after it was programmed,
-    /// [`Level::BEYOND`] if none suffices; and the errors of its codewords.
+    /// Returns the level that reads a block's worst page right after a program, [`Level::BEYOND`]
+    /// if none does, and the errors of a codeword.
     fn fresh(&self, block: BlockId, geometry: &Geometry) -> (Level, u32) {
         let past = self.past(block);
         let of = |page_type| {
@@ -83,8 +83,8 @@ impl Cells {
         (0..geometry.cell.bits() as u8).map(of).max().expect("a type of page")
     }
 
-    /// True raw bit error rate of a block's worst page as it is now, with the voltages with which
-    /// its pages were programmed; `None` of a block without data and under flat physics.
+    /// Returns the true raw bit error rate of a block's worst page now, with its pages' modes;
+    /// `None` without data and under flat physics.
     pub fn rber_of(&self, block: BlockId, now: u64) -> Option<f64> {
         let past = self.past(block);
         let born = past.born()?;

@@ -33,7 +33,7 @@ fn cells() -> Cells {
     cells_of(&geometry(8), &PhysicsConfig::Retries(Box::default()))
 }
 
-/// A read of the second page of the block.
+/// Returns a read of the second page of the block.
 fn read(cells: &mut Cells) -> Txn {
     let (geometry, mut txns) = (geometry(8), Txns::default());
     let id = txns.insert(0);
@@ -42,7 +42,7 @@ fn read(cells: &mut Cells) -> Txn {
     txns[id].clone()
 }
 
-/// Reads once at `now`; that the read was under these conditions.
+/// Reads once at `now`, and asserts the conditions of the read.
 fn expect(cells: &mut Cells, now: u64, change: impl FnOnce(&mut Conditions)) {
     let txn = read(cells);
     let page_type = cells.order.page_type(PageInBlock(1));
@@ -118,7 +118,7 @@ fn one_read_in_sixteen_has_its_errors_counted() {
         mean.0 += f64::from(cells.chip.errors(BLOCK, &at)) / 3.0;
         mean.1 += cells.chip.rber(BLOCK, &at) / 3.0;
     }
-    // Of 0, 16 and 32 days, to two digits.
+    // Ages of 0, 16 and 32 days, to two digits.
     let days = |share: f64| cells.ages().value_at_quantile(share) as f64 / (DAY as f64 / 1e6);
     assert_eq!((cells.ages().len(), cells.ages().min()), (3, 0));
     assert!((days(0.5) / 16.0 - 1.0).abs() < 0.01 && (days(1.0) / 32.0 - 1.0).abs() < 0.01);
@@ -159,7 +159,7 @@ fn the_pages_of_what_the_host_reads_are_compared() {
     let worn = needed(&cells, BLOCK);
     cells.level_needed(&txn, &geometry, 0);
     assert_eq!(apart(&cells), (Some(0), worn.1 - worn.0));
-    // The other block only as the 257th read, and for the host.
+    // The next comparison is at the 257th read, here of the other block.
     txn.ppn = geometry.page(other, PageInBlock(1));
     for _ in 0..255 {
         cells.level_needed(&txn, &geometry, 0);
@@ -183,7 +183,7 @@ fn what_was_kept_goes_on_at_the_age_it_had() {
     let mut after = cells();
     assert!(after.restore(facts.clone()));
     expect(&mut after, 5 * DAY, |at| at.retention = Nanos::from_ns(25 * DAY));
-    // Erased ten days before it was kept, and ten after: two erases, 20 days apart.
+    // The two erases are ten days before the save and ten days after: 20 days apart.
     after.erased(BlockId(1), 10 * DAY, 1);
     assert_eq!(after.facts.blocks[1].dwell, 20 * DAY);
     let other = &mut cells_of(&geometry(9), &PhysicsConfig::Retries(Box::default()));
