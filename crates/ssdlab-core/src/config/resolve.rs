@@ -181,10 +181,9 @@ impl Resolved {
     }
 }
 
-/// Refuses links of the placement chain that have no effect in their position:
-/// - a link behind others that leave it no page to type
-/// - a second link that chooses streams
-/// - a link that decides for the whole request, behind a link that decides page by page
+/// Refuses links of the placement chain that have no effect in their position. Such a link follows
+/// others that leave it no page to type, or is the second that chooses streams. A link for the
+/// whole request also has none behind a link that decides page by page.
 fn check_links(links: &[PlacementChoice], setup: &PolicyContext) -> Result<(), Refusal> {
     let needs: Vec<_> = links.iter().map(|link| AnyPlacement::build(link, setup).needs()).collect();
     let types: Vec<Typed> = needs.iter().map(|needs| needs.types).collect();

@@ -170,9 +170,9 @@ impl Flash {
         Err(format!("{:?}: worked {worked} ns with {left} ns left", unit.work))
     }
 
-    /// Returns the host read of a higher rank that waits for a unit whose reads have all decoded or
-    /// failed, and the number of host reads that the unit has set aside. The unit may set the
-    /// failed reads aside for it.
+    /// Returns the host read of a higher rank that waits for a unit, and the number of host reads
+    /// that the unit has suspended. All reads that the unit holds have decoded or failed, and it
+    /// may suspend the failed ones.
     pub fn overtaken(&self, id: UnitId) -> Option<(TxnId, u8)> {
         let unit = &self.units[id.0 as usize];
         if !self.is_overtaken(unit) {

@@ -13,23 +13,24 @@ use super::unit::{State, Unit};
 use super::{Cells, Flash, Moved, Txn, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
-/// The times until which a channel is booked.
+/// The times until which a channel is reserved.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line {
     /// When its bus and its ECC engine become free, in nanoseconds.
     bus: u64,
     engine: u64,
-    /// Nanoseconds of the bus, booked ones included.
+    /// Nanoseconds of the bus, reserved ones included.
     carried: u64,
 }
 
 impl Line {
-    /// Returns the busy nanoseconds of the bus until `now`. Booked time begins now and has no gaps.
+    /// Returns the busy nanoseconds of the bus until `now`. Reserved time begins now and has no
+    /// gaps.
     pub fn busy(&self, now: u64) -> u64 {
         self.carried - self.bus.saturating_sub(now)
     }
 
-    /// Books the bus for `span`; returns when that begins.
+    /// Reserves the bus for `span`; returns the start of the reservation.
     #[inline]
     fn carry(&mut self, span: Nanos, now: u64) -> u64 {
         let begins = self.bus.max(now);
@@ -38,7 +39,7 @@ impl Line {
         begins
     }
 
-    /// Books the transfer and the decoding of a read, and charges the read with both.
+    /// Reserves bus and engine for a read, and charges the read with its transfer and decoding.
     #[inline(always)]
     fn read(&mut self, txn: &mut Txn, cells: &Cells, moves: &[Moved], now: u64) {
         let begins = self.carry(cells.read_transfer(txn, moves), now);
@@ -78,7 +79,8 @@ impl Flash {
         !self.lines.is_empty()
     }
 
-    /// Books the bus for a page and, for a read that is held until it has decoded, the engine.
+    /// Reserves the bus for a page and, for a read that its unit holds until it has decoded, the
+    /// engine.
     #[inline(always)]
     pub(super) fn book(&mut self, channel: usize, id: TxnId, now: u64) {
         self.charge_ahead(channel, id, now);
@@ -94,7 +96,7 @@ impl Flash {
         }
     }
 
-    /// Books bus and engine for a transaction, and charges it with all its time there.
+    /// Reserves bus and engine for a transaction, and charges it with all its time there.
     #[inline(always)]
     fn charge_ahead(&mut self, channel: usize, id: TxnId, now: u64) {
         let (line, txn) = (&mut self.lines[channel], &mut self.txns[id]);
@@ -128,7 +130,7 @@ impl Flash {
     }
 
     /// Processes attempts that fail without a report, as long as they are the next events and not
-    /// later than `until`. The first is processed whatever its time. Returns the time of the last
+    /// later than `until`. The first is processed even if it is later. Returns the time of the last
     /// one, if the next event is later than `until`.
     #[inline]
     pub(super) fn let_fail(&mut self, until: SimTime) -> Option<SimTime> {

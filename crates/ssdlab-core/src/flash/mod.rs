@@ -90,7 +90,7 @@ pub struct Flash {
     buses: Box<[Link]>,
     engines: Box<[Link]>,
     timers: Timers,
-    /// The booked times of each channel, while they are computed in advance; else empty.
+    /// The reserved times of each channel, while they are computed in advance; else empty.
     lines: Box<[Line]>,
     /// Whether failures of attempts and ends of decoding are computed in advance.
     fails_ahead: bool,
