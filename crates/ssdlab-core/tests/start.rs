@@ -1,4 +1,4 @@
-//! A drive whose start state was drawn is as one that was really written.
+//! A drive with a drawn start state behaves like a drive that was really written.
 
 use std::sync::Arc;
 
@@ -35,8 +35,8 @@ fn drive(start: &str, seed: u64) -> Drive {
     Drive::new(Arc::new(Resolved::new(&config, seed).unwrap()))
 }
 
-/// Writes whole pages drawn by `page`, far enough apart that garbage collection keeps up;
-/// latencies in nanoseconds.
+/// Writes random whole pages below `pages`, far enough apart that garbage collection keeps up;
+/// returns the latencies in nanoseconds.
 fn write(drive: &mut Drive, count: u64, mean_ns: f64, seed: u64, pages: u64) -> Vec<u64> {
     let mut random = rng::stream(seed, "test");
     let (mut done, mut latencies) = (Vec::new(), Vec::new());
@@ -57,7 +57,7 @@ fn write(drive: &mut Drive, count: u64, mean_ns: f64, seed: u64, pages: u64) -> 
     latencies
 }
 
-/// Valid pages of every full block.
+/// Returns the valid pages of every full block.
 fn fillings(drive: &Drive) -> Vec<u16> {
     let blocks = (0..drive.resolved().geometry().block_count()).map(BlockId);
     let books = &drive.ftl().blocks;
@@ -65,7 +65,7 @@ fn fillings(drive: &Drive) -> Vec<u16> {
     closed.map(|block| books.valid(block)).collect()
 }
 
-/// The Kolmogorov–Smirnov distance of two samples.
+/// Returns the Kolmogorov–Smirnov distance of two samples.
 fn distance(a: &[u16], b: &[u16]) -> f64 {
     let share = |sample: &[u16], x: u16| {
         sample.iter().filter(|&&value| value <= x).count() as f64 / sample.len() as f64
@@ -73,7 +73,7 @@ fn distance(a: &[u16], b: &[u16]) -> f64 {
     (0..=64).map(|x| (share(a, x) - share(b, x)).abs()).fold(0.0, f64::max)
 }
 
-/// The distance that two samples of one distribution exceed with a chance of 0.1 %.
+/// Returns the distance that two samples of one distribution exceed with a probability of 0.1 %.
 fn critical(a: usize, b: usize) -> f64 {
     1.95 * ((a + b) as f64 / (a * b) as f64).sqrt()
 }
@@ -117,7 +117,8 @@ fn a_steady_drive_is_as_one_that_was_overwritten_six_times() {
 
 #[test]
 fn an_overwritten_drive_is_as_one_that_was_overwritten_to_the_same_share() {
-    // Half of the pages, then as many random writes again as make three tenths outdated.
+    // Half of the pages, then enough random writes to make three tenths of the written pages
+    // outdated.
     let (mut written, pages) = written_for_real(0.5, 0.3 / 0.7, 5);
     let mut drawn = drive("fill = 0.5\ninvalid = 0.3", 6);
     compare(&mut drawn, &mut written, pages, 1_000_000);
@@ -131,7 +132,7 @@ fn planes_that_were_overwritten_are_not_in_step() {
         let drive = Drive::new(Arc::new(Resolved::new(&config, 1).unwrap()));
         let open = (0..128).map(|plane| drive.ftl().alloc.open_pages(PlaneId(plane), Writer::Host));
         let mut eighths = [0; 8];
-        // Of the 64 pages of a block one at least is written and one is not.
+        // At least one of the 64 pages of an open block is written, and at least one is not.
         open.for_each(|left| eighths[left as usize / 8] += 1);
         // Sixteen on average; uniform planes leave these bounds once in some ten thousand drives.
         assert!(eighths.iter().all(|count| (3..=33).contains(count)), "{eighths:?}");

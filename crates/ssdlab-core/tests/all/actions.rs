@@ -1,4 +1,4 @@
-//! What policies may ask for, and what the drive makes of it.
+//! The actions that policies may request, and the drive's response.
 
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_core::account::Cause;
@@ -16,7 +16,7 @@ const STREAMS: [&str; 3] = [
     "ftl.overprovisioning = 0.3",
     "placement = [\"sepbit\"]",
 ];
-/// A drive of groups of blocks, among which pages move.
+/// A drive with groups of blocks, among which pages can move.
 const PAGES_MOVE: [&str; 5] = [
     "geometry = { channels = 2, blocks = 60, pages = 8 }",
     "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }",
@@ -26,7 +26,7 @@ const PAGES_MOVE: [&str; 5] = [
 ];
 const MS: u64 = 1_000_000;
 
-/// Lets time pass; returns how many events were recorded, such as those of timers.
+/// Advances the drive to `ms`; returns the number of recorded events, such as those of timers.
 fn until(rig: &mut Rig, ms: u64) -> usize {
     let mut done = Vec::new();
     rig.drive.advance(SimTime::from_ns(ms * MS), &mut done);
@@ -53,7 +53,7 @@ fn a_timer_is_set_in_the_time_of_the_cells() {
     assert_eq!([4, 5].map(|ms| until(&mut rig, ms)), [0, 1]);
 }
 
-/// A full block, after writes; and how many of its pages are valid.
+/// Returns a full block and its number of valid pages.
 fn full(rig: &mut Rig) -> (BlockId, u64) {
     let blocks = &rig.drive.ftl().blocks;
     let mut all = (0..rig.drive.resolved().geometry().block_count()).map(BlockId);
@@ -103,7 +103,7 @@ fn a_block_gets_its_new_class_and_turn_once_it_has_been_erased() {
     rig.finish();
     assert_eq!(rig.drive.ftl().blocks.state(block), BlockState::Free);
     assert_eq!(class(&rig), other);
-    // Blocks are not opened by turn here.
+    // This drive does not sort blocks into an order.
     assert_eq!(rig.drive.ftl().blocks.turn(block), 0);
     rig.drive.audit().expect("books that agree");
 }
@@ -146,7 +146,7 @@ fn the_owner_of_a_relocation_learns_that_it_was_dropped() {
     ]);
     rig.drive.record_events(EventMask::NONE);
     let (block, _) = full(&mut rig);
-    // The second one finds the block erased.
+    // The second job finds the block erased.
     for _ in 0..2 {
         rig.drive.ask(Action::Relocate(Job::new(block, Cause::Wl, Writer::Gc)));
     }
@@ -166,7 +166,7 @@ fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
         let lies = |rig: &Rig| rig.drive.ftl().map.get(Lpn(0)).expect("a page that was written");
         let was = lies(&rig);
         rig.drive.ask(Action::MigratePage { lpn: Lpn(0), class: BlockClass(0) });
-        // One that no table knows stays where it is.
+        // A page that no table records stays in place.
         let lpn = Lpn(rig.drive.resolved().logical_pages - 1);
         assert_eq!(rig.drive.ftl().map.get(lpn), None);
         rig.drive.ask(Action::MigratePage { lpn, class: BlockClass(0) });
@@ -175,7 +175,7 @@ fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
         assert_ne!(lies(&rig), was);
         let block = rig.drive.resolved().geometry().block_of(lies(&rig));
         assert_eq!(rig.drive.ftl().blocks.class(block), BlockClass(0));
-        // The rig checks what it reads.
+        // The rig checks the data of the read.
         rig.read(0);
         rig.finish();
     }

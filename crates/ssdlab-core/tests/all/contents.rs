@@ -1,4 +1,4 @@
-//! Is a drive that is given what another held as that other?
+//! A drive that receives the media of another drive behaves like that drive.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::support::{Rig, SPP, config};
 const AGEING: &str = "physics = { retries = {} }";
 const SECTORS: &str = "ftl.partial_writes = \"sector_bitmap\"";
 
-/// A drive of random pages, some of them overwritten, in part, or trimmed; at rest.
+/// Returns an idle drive of random pages, some of them overwritten, partly written or trimmed.
 fn used(sets: &[&str]) -> Rig {
     let mut rig = Rig::new(sets);
     for n in 0..300 {
@@ -29,7 +29,7 @@ fn used(sets: &[&str]) -> Rig {
     rig
 }
 
-/// The drive of these assignments, holding this, at its start.
+/// Returns a new drive with these settings that starts with `media`.
 fn holding(sets: &[&str], media: Media) -> Option<Rig> {
     let resolved = Resolved::new(&config(sets), 1).unwrap();
     let drive = Drive::with_media(Arc::new(resolved), media).ok()?;
@@ -53,7 +53,7 @@ fn a_drive_goes_on_with_what_another_held() {
         assert_eq!(old.blocks.state(block), new.blocks.state(block));
         assert_eq!(old.blocks.erases(block), new.blocks.erases(block));
     }
-    // What comes now takes as long on both.
+    // The same requests now take equally long on both drives.
     let zero = before.now();
     for rig in [&mut before, &mut after] {
         rig.done.clear();
@@ -82,7 +82,7 @@ fn blocks_stay_open_for_whom_they_were_opened() {
         [0, 1].map(|plane| (pages(plane, Writer::Host), pages(plane, Writer::Gc)))
     };
     let mut before = used(&sets);
-    // Until both have blocks open on both planes, with pages in them by which they can be told.
+    // Continue until both writers have blocks open on both planes, with unequal numbers of pages.
     while open(&before).iter().any(|&(host, gc)| host == gc || gc == 0) {
         let page = ssdlab_base::rng::hash(1, 3, before.tag) % 80;
         before.write(page);
@@ -108,7 +108,7 @@ fn what_a_drive_of_another_shape_held_is_refused() {
     }
 }
 
-/// Pages that are programmed strongly err so often that they take more than one attempt.
+/// Strongly programmed pages have so many errors that a read takes several attempts.
 const STRONG: [&str; 4] = [
     "physics = { levels = {} }",
     "timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", base_factor = 30.0 }]",
@@ -124,7 +124,7 @@ fn a_drive_remembers_how_the_pages_that_it_takes_over_were_programmed() {
         rig.finish();
         Some(rig.drive.flash().error_counts().0)
     };
-    // Strong blocks alone are programmed strongly, and nobody asks for one.
+    // Only strong blocks are programmed strongly, and no write requests one.
     let mut normal = Rig::new(&[&STRONG[..3], &["program_mode = [\"per_class\"]"]].concat());
     normal.write(0);
     let normal = normal.finish().drive.clone().media().unwrap();
@@ -133,7 +133,7 @@ fn a_drive_remembers_how_the_pages_that_it_takes_over_were_programmed() {
     strong.write(0);
     let strong = strong.finish().drive.clone().media().unwrap();
     assert!(retries(strong.clone()).unwrap() > 0);
-    // Where there is but one way to program nothing was programmed in another.
+    // On a drive with one program mode, no page was programmed in another mode.
     assert!(holding(&STRONG[..1], normal).is_some());
     assert!(holding(&STRONG[..1], strong).is_none());
 }
@@ -166,7 +166,7 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
         "placement = [{ small_to_strong = { pages = 1 } }]",
     ];
     let mut before = Rig::new(&estimates);
-    // On each plane a page of a strong block and two of a normal one.
+    // On each plane, one page of a strong block and two pages of a normal block.
     for (first, count) in [(0, 1), (1, 1), (4, 4)] {
         before.pages(Op::Write, first, count);
     }
@@ -186,8 +186,8 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     }
     let free = |rig: &Rig| [0, 1].map(|plane| rig.drive.ftl().alloc.free_blocks(PlaneId(plane)));
     assert_eq!(after.drive.audit(), Ok(()));
-    // Seven pages and six are left on each plane.
-    // The second plane's pages come first, so that it might take the first one's block.
+    // Each plane has seven pages left, then six. The second plane's pages arrive first, so that it
+    // could take the first plane's block.
     for page in (11..36).step_by(2).chain((10..36).step_by(2)) {
         after.write(page);
         after.finish();
@@ -203,7 +203,7 @@ fn blocks_that_were_open_are_filled_in_a_drive_of_other_classes() {
     }
 }
 
-/// Physics whose reads need several levels, policies that learn, and a plane with room for streams.
+/// Reads that need several levels, policies that learn, and a plane with room for streams.
 const LEARNS: [&str; 5] = [
     "geometry = { blocks = 96 }",
     "ftl.overprovisioning = 0.4",
@@ -225,12 +225,12 @@ fn policies_go_on_with_what_they_had_learned() {
     let kept = |rig: &Rig| rig.drive.clone().media().unwrap().policies().clone();
     let after = holding(&LEARNS, before.drive.clone().media().unwrap()).unwrap();
     assert_eq!(kept(&after), kept(&before));
-    // A drive that has but one of them takes that one's.
+    // A drive with only one of the policies takes over that policy's state.
     let [.., read_start] = LEARNS;
     let other = [&LEARNS[..3], &[read_start]].concat();
     let of_one = kept(&holding(&other, before.drive.clone().media().unwrap()).unwrap());
     assert_ne!(of_one, kept(&Rig::new(&other)));
-    // Reads begin at the levels that were remembered: none fails where all had been read before.
+    // Reads begin at the remembered levels: no read of a page read before fails.
     let failed = |mut rig: Rig| {
         (0..60).for_each(|page| {
             rig.read(page);

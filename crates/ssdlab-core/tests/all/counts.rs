@@ -1,4 +1,4 @@
-//! Is what is counted what happened, and nothing from before the count began?
+//! Statistics count exactly the events since the last reset.
 
 use ssdlab_base::SimTime;
 use ssdlab_core::account::{Cause, OpKind, Part};
@@ -11,7 +11,7 @@ fn count(rig: &Rig, op: Op) -> u64 {
     rig.drive.stats().latencies[0][op as usize].count()
 }
 
-/// How long each unit and each bus was busy, in nanoseconds.
+/// Returns the busy time of each unit and of each bus, in nanoseconds.
 fn busy(rig: &Rig) -> (Vec<u64>, Vec<u64>) {
     rig.drive.flash().busy_counted(rig.now())
 }
@@ -52,7 +52,7 @@ fn statistics_begin_anew_when_they_are_reset() {
     assert_eq!(rig.drive.write_amplification(), None);
     assert_eq!(busy(&rig), (vec![0], vec![0]));
     rig.finish();
-    // The write was under way: its operation counts, the request does not.
+    // The write was in progress: its operation counts, the request does not.
     assert_eq!(rig.ops(OpKind::Program, Cause::Host), 1);
     assert_eq!(count(&rig, Op::Write), 0);
     assert_eq!(busy(&rig), (vec![PROGRAM - 60], vec![0]));
@@ -116,7 +116,7 @@ fn write_amplification_is_what_was_programmed_for_each_page_of_the_host() {
 
 #[test]
 fn what_no_level_decodes_is_counted_and_answered_after_the_last() {
-    // Each of four attempts fails: no codeword has so few errors.
+    // Each of the four attempts fails: no codeword has so few errors.
     let sets = [
         "geometry.cell = \"slc\"",
         "physics = { retries = { retries = 3, fresh_errors = 900.0, correctable = 1.0 } }",
@@ -151,12 +151,12 @@ fn hits_and_misses_of_the_buffer_are_counted() {
     rig.write(2);
     rig.write(6);
     rig.finish();
-    // Of the reads pages 1 and 2 were there, of the writes page 2.
+    // Of the pages read, 1 and 2 were in the buffer; of the pages written, page 2 was.
     let all =
         BufferCounts { read_hits: 2, read_misses: 2, write_hits: 1, write_misses: 4, ..written };
     assert_eq!(rig.drive.stats().buffer, all);
     assert_eq!(all.hit_ratio(), Some(3.0 / 9.0));
-    // Of page 7 a part is there.
+    // The buffer holds a part of page 7.
     rig.offer(Op::Write, 7 * SPP, 1, 0).unwrap();
     rig.read(7);
     rig.finish();
@@ -170,7 +170,7 @@ fn a_page_of_which_a_part_is_found_was_used() {
     rig.offer(Op::Write, 0, 1, 0).unwrap();
     rig.write(1);
     rig.finish();
-    // Page 1 leaves for page 2, since page 0 was read after it.
+    // Page 1 leaves for page 2, since page 0 was read later.
     for page in [0, 2, 0] {
         rig.pages(if page == 2 { Op::Write } else { Op::Read }, page, 1);
         rig.finish();
@@ -192,7 +192,7 @@ fn pages_that_make_room_are_counted_by_whether_they_were_programmed_for_it() {
     assert_eq!(evicted(&mut rig), (0, 0));
     rig.pages(Op::Write, 4, 3);
     assert_eq!(evicted(&mut rig), (1, 2));
-    // A page that is trimmed goes without making room, one that is flushed stays.
+    // A trimmed page leaves without an eviction; a flushed page stays.
     rig.pages(Op::Trim, 4, 1);
     rig.offer(Op::Flush, 0, 0, 0).unwrap();
     assert_eq!(evicted(&mut rig), (1, 2));
@@ -223,7 +223,7 @@ fn pages_from_before_the_start_are_counted_once() {
         rig.finish();
         assert_eq!(rig.drive.stats().unwritten_reads, counted, "{count} from {first} on");
     }
-    // What was trimmed is not there any more.
+    // The trimmed pages are no longer in the buffer.
     rig.pages(Op::Trim, 7, 2);
     rig.pages(Op::Read, 6, 4);
     rig.finish();

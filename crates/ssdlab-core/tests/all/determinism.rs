@@ -1,11 +1,11 @@
-//! Same input, same bits.
+//! Equal inputs give bit-identical results.
 
 use proptest::prelude::*;
 
 use crate::support::{Rig, Step, play, step};
 
-/// Every user of chance: victims and evictions that are drawn, blocks that differ, pages that were
-/// there before.
+/// Every use of random draws: victims and evictions, blocks that differ, and pages written before
+/// the start.
 const SETS: [&str; 7] = [
     "geometry = { channels = 2, planes = 2, blocks = 20 }",
     "host.queues = 2",
@@ -35,7 +35,7 @@ proptest! {
         let (mut one, mut two) = (rig(), rig());
         prop_assert_eq!(played(&mut one, &steps), played(&mut two, &steps));
         prop_assert_eq!(&one.done, &two.done);
-        // A copy goes on as its original: its chance is where the original's is.
+        // A copy continues like its original: both have the same random state.
         let mut copy = one.clone();
         prop_assert_eq!(played(&mut one, &more), played(&mut copy, &more));
         prop_assert_eq!(played(&mut two, &more), copy.drive.stats().digest);

@@ -1,4 +1,4 @@
-//! DLV: what its order, its tables and its strong blocks do on a drive.
+//! A deadline scheduler, its tables and strong blocks on a drive. Source: DLV.
 
 use proptest::prelude::*;
 use ssdlab_base::rng;
@@ -7,7 +7,7 @@ use ssdlab_core::{Completion, Op};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, Step, play, written};
 
-/// Four planes with a channel each; blocks that differ, the best third strong.
+/// Four planes with a channel each, and blocks that differ; the best third is strong.
 pub const SHAPE: &str = "geometry = { channels = 4, blocks = 48 }";
 const STRONG: &[&str] = &[
     "physics = { levels = {} }",
@@ -25,7 +25,7 @@ fn dlv() -> Rig {
     Rig::new(&sets(&[&[SHAPE, "scheduler = \"dlv\""], STRONG]))
 }
 
-/// Requests of one to eight pages, close enough to meet.
+/// Returns requests of one to eight pages, close enough in time to overlap.
 fn steps(seed: u64, count: u64, reads: u64, gap: u64) -> Vec<Step> {
     let draw = |n, purpose| rng::hash(seed, purpose, n);
     let step = |n| {
@@ -65,7 +65,7 @@ fn a_write_that_finds_its_planes_idle_goes_at_once_to_normal_blocks() {
 fn a_write_that_waits_gets_a_strong_block_where_it_ends_sooner_with_it() {
     let mut rig = dlv();
     rig.pages(Op::Write, 0, 1);
-    // Plane 1 is idle, plane 0 is busy: only the page on plane 0 decides when this ends.
+    // Plane 1 is idle and plane 0 is busy: only the page on plane 0 determines the end.
     let waits = rig.pages(Op::Write, 4, 2);
     rig.finish();
     assert_eq!(rig.end_of(waits), Some(BUS + PROGRAM + BUS + STRONG_PROGRAM));
@@ -106,14 +106,14 @@ fn a_write_that_reads_first_has_waited_if_its_read_has() {
 fn the_write_that_ends_first_goes_first() {
     let mut rig = dlv();
     rig.pages(Op::Write, 0, 4);
-    // All planes are busy; both need plane 0, the long one twice.
+    // All planes are busy. Both requests need plane 0, the long one twice.
     let long = rig.pages(Op::Write, 8, 8);
     let short = rig.pages(Op::Write, 16, 1);
     rig.finish();
     assert!(rig.end_of(short) < rig.end_of(long));
     let stats = rig.drive.stats();
     assert_eq!(stats.dispatched[1], (3, 1), "one write overtakes another");
-    // Four pages of the long one and the short one's; then the long one's once more.
+    // Four pages of the long request and one of the short one; then again four of the long one.
     assert_eq!(stats.scheduling_steps, 4 + 1 + 4);
 }
 
@@ -145,7 +145,7 @@ fn who_is_not_among_the_first_to_come_waits_for_them() {
     };
     let alone = BUS + PROGRAM;
     assert_eq!(ended("window = 2"), [2 * alone, alone, alone]);
-    // Both go when the one before them has gone.
+    // Both writes start when the one before them has started.
     assert_eq!(ended("window = 1"), [2 * alone, 2 * alone, 2 * alone]);
     assert_eq!(ended(""), ended("window = 2"));
 }
@@ -161,7 +161,7 @@ fn a_read_goes_before_a_write_that_was_let_go_and_has_not_begun() {
     assert_eq!(rig.end_of(read), Some(zero + BUS + PROGRAM + READ + BUS));
 }
 
-/// Requests of so many pages on the planes from the first on, ten microseconds apart; when each
+/// Submits requests with these numbers of pages, from these planes on, 10 us apart; returns their
 /// ends.
 fn ends(rig: &mut Rig, requests: &[(Op, u64, u64)]) -> Vec<u64> {
     let tags: Vec<_> = requests
@@ -180,8 +180,8 @@ fn ends(rig: &mut Rig, requests: &[(Op, u64, u64)]) -> Vec<u64> {
 #[test]
 fn what_goes_first_is_served_first_by_planes_that_are_busy() {
     let mut rig = Rig::new(&[SHAPE, "scheduler = \"dlv\""]);
-    // The third goes as soon as it can, with a page on a plane that has work left; the second,
-    // which came before it, goes later.
+    // The third write starts at once, with a page on a plane that still has work. The second write,
+    // which arrived before it, starts later.
     let writes = [(Op::Write, 0, 6), (Op::Write, 9, 11), (Op::Write, 20, 2)];
     let by_dlv = ends(&mut rig, &writes);
     assert!(by_dlv[2] < by_dlv[1], "{by_dlv:?}");
@@ -210,7 +210,7 @@ fn under_woo_a_read_waits_for_as_many_writes_as_came_before_it() {
 
 #[test]
 fn writes_that_read_first_go_and_come_again_past_any_deadline() {
-    // Both parts of a write wait at once where it goes leg by leg.
+    // Both parts of a write wait at once where each part starts by itself.
     let late = "scheduler = { dlv = { read_deadline = \"50us\", write_deadline = \"50us\" } }";
     for depth in [3, 8] {
         let queue = format!("host.queue_depth = {depth}");
@@ -233,7 +233,7 @@ fn the_read_that_ends_first_goes_first() {
     rig.pages(Op::Write, 0, 16);
     rig.finish();
     rig.pages(Op::Read, 0, 4);
-    // All planes are busy; both need plane 0, the long one four times.
+    // All planes are busy. Both requests need plane 0, the long one four times.
     let (long, short) = (rig.pages(Op::Read, 0, 16), rig.read(4));
     rig.finish();
     assert!(rig.end_of(short) < rig.end_of(long));
@@ -242,7 +242,7 @@ fn the_read_that_ends_first_goes_first() {
 
 #[test]
 fn reads_of_many_lengths_do_not_lose_by_being_reordered() {
-    // A long read has an idle plane sooner than a short one; it must not jump the queue with it.
+    // A long read gets an idle plane before a short one; it must not overtake because of that.
     let large = "geometry = { channels = 4, chips = 4, planes = 2, blocks = 48 }";
     let steps = steps(7, 1024, 100, 1).into_iter().enumerate();
     let bursts = steps.map(|(n, step)| {
@@ -273,7 +273,7 @@ fn a_read_goes_before_a_write_on_the_same_plane_and_keeps_its_place_under_woo() 
 
 #[test]
 fn expected_ends_are_met_where_nothing_interferes() {
-    // Writes of up to four pages, one at a time, behind a busy plane: the bus is never shared.
+    // Single writes of up to four pages behind a busy plane: they never share the bus.
     let mut rig = dlv();
     for page in 0..40 {
         let before = rig.now();
@@ -298,7 +298,7 @@ fn without_its_advantages_it_is_fifo_to_the_bit() {
 
 #[test]
 fn where_nothing_is_read_roo_serves_writes_as_fifo_does() {
-    // Writes of the same pages wait for one another, and collection never rests.
+    // Writes of the same pages wait for one another, and garbage collection runs all the time.
     let full = "start = { fill = 0.95, steady_state = true }";
     let mut steps = steps(7, 3000, 0, 60_000);
     steps.iter_mut().for_each(|step| step.place %= 1 << 12);
@@ -318,7 +318,7 @@ fn an_order_that_keeps_the_place_of_writes_leaves_their_blocks_to_others() {
 
 #[test]
 fn on_blocks_that_are_alike_it_gains_what_reordering_gains_and_more_on_blocks_that_differ() {
-    // So large that nothing is collected.
+    // So large that no garbage collection runs.
     let large = "geometry = { channels = 4, blocks = 2000 }";
     let steps = steps(7, 4000, 0, 440_000);
     let write = |extra: &[&str]| mean(&done(&sets(&[&[large], extra]), &steps), Op::Write);
@@ -331,7 +331,7 @@ fn on_blocks_that_are_alike_it_gains_what_reordering_gains_and_more_on_blocks_th
 
 #[test]
 fn a_request_waits_no_longer_than_its_deadline_and_the_work_before_it() {
-    // Short reads in a stream that alone fills plane 0; a write to it must go all the same.
+    // Short reads alone keep plane 0 busy; a write to it must start nevertheless.
     let deadline = 2_000_000;
     let order = "scheduler = { dlv = { write_deadline = \"2ms\", read_deadline = \"10s\" } }";
     let mut rig = Rig::new(&sets(&[&[SHAPE, order, "read_start = \"highest_level\""], STRONG]));
@@ -350,7 +350,7 @@ fn a_request_waits_no_longer_than_its_deadline_and_the_work_before_it() {
     rig.finish();
     let (tag, came) = written.unwrap();
     let waited = rig.end_of(tag).unwrap() - came;
-    // What was let go before the deadline passed: a read in service and one that waits.
+    // Before the deadline the scheduler dispatched one read in service and one that waits.
     assert!(waited > deadline, "reads go first until then: {waited}");
     assert!(waited < deadline + 500_000 + PROGRAM, "{waited}");
 }
@@ -368,7 +368,7 @@ fn head_of_line_blocking_holds_back_who_could_go() {
     };
     let (blocked, free) = run("scheduler = \"fifo\"");
     assert_eq!((blocked, free), (3 * (BUS + PROGRAM), BUS + PROGRAM));
-    // The third write waits for the second to begin, and the fourth for the third to go.
+    // The third write waits for the start of the second, and the fourth for that of the third.
     let (blocked, free) = run("scheduler = { fifo = { head_of_line = true } }");
     assert_eq!((blocked, free), (3 * (BUS + PROGRAM), 2 * (BUS + PROGRAM)));
 }
@@ -379,7 +379,7 @@ fn all_that_waits_gets_strong_pages_as_long_as_there_are_any() {
     let mut rig = Rig::new(&sets(&[&[one, "scheduler = \"dlv\""], STRONG]));
     // A third of the blocks are strong, of 8 pages each: 128 pages.
     for _ in 0..120 {
-        // The first goes at once, the other waits for it.
+        // The first write starts at once; the second waits for it.
         rig.write(0);
         rig.write(1);
         rig.finish();
@@ -399,7 +399,7 @@ fn pages_that_ask_for_strong_blocks_and_get_others_are_counted() {
     }
     let stats = rig.drive.stats();
     assert_eq!((stats.per_class[..2].to_vec(), stats.missed), (vec![strong, pages - strong], 72));
-    // Two pages at once ask for normal blocks, and get them.
+    // Two pages at once request normal blocks, and get them.
     rig.pages(Op::Write, 0, 2);
     rig.finish();
     assert_eq!(rig.drive.stats().missed, 72);
@@ -417,7 +417,7 @@ fn classes_beyond_the_list_of_voltages_have_the_last() {
 
 #[test]
 fn a_long_read_waits_no_longer_than_its_deadline() {
-    // Short reads that alone fill all planes go before a long one.
+    // Short reads that alone keep all planes busy go before a long one.
     let waited = |deadline: &str| {
         let order = format!("scheduler = {{ dlv = {{ read_deadline = \"{deadline}\" }} }}");
         let mut rig = Rig::new(&[SHAPE, &order]);
@@ -446,8 +446,8 @@ fn what_its_controller_keeps_is_counted() {
     assert_eq!(bytes(&[SHAPE]), []);
     let tables = "read_start = \"sl_table\"";
     let kept = bytes(&sets(&[&[SHAPE, "scheduler = \"dlv\"", tables], STRONG]));
-    // A bit and a stamp of 20 bits for each of 192 blocks; on four planes two numbers of three
-    // bytes; twice six entries of 12 bits.
+    // A bit and a stamp of 20 bits for each of 192 blocks. On four planes two numbers of three
+    // bytes. Twice six entries of 12 bits.
     let expected = [
         ("block_classes", 24),
         ("plane_counters", 24),
@@ -459,7 +459,7 @@ fn what_its_controller_keeps_is_counted() {
 
 #[test]
 fn strong_pages_are_programmed_faster_and_err_more() {
-    // A factor of thirty on the base rate makes strongly programmed pages need more levels.
+    // A factor of thirty on the base rate: strongly programmed pages need more levels.
     let program_modes = "timing.program_modes = [{ name = \"normal\" }, \
                     { name = \"strong\", program = \"100us\", base_factor = 30.0 }]";
     let place = "placement = [{ small_to_strong = { pages = 1 } }]";

@@ -1,4 +1,4 @@
-//! DLV: nobody waits beyond his deadline and the work ahead of him, however long others go on.
+//! No request waits longer than its deadline plus the work ahead of it. Source: DLV.
 
 use proptest::prelude::*;
 use ssdlab_core::Op;
@@ -10,8 +10,8 @@ const PLANES: u64 = 4;
 const MOST_PAGES: u64 = 16;
 const DEPTH: u32 = 16;
 
-/// Requests of these sizes in pages, one of so many of them a write, as fast as the drive takes
-/// them.
+/// Returns requests with these sizes in pages, one in `writes` a write, as fast as the drive
+/// accepts them.
 fn flood(sizes: [u64; 2], writes: u64, draws: &[(u64, bool)]) -> Vec<Step> {
     let step = |(at, &(place, small)): (usize, &(u64, bool))| {
         let op = if at as u64 % writes == writes - 1 { Op::Write } else { Op::Read };
@@ -21,14 +21,15 @@ fn flood(sizes: [u64; 2], writes: u64, draws: &[(u64, bool)]) -> Vec<Step> {
     draws.iter().enumerate().map(step).collect()
 }
 
-/// The longest that a request waits.
+/// Returns the longest wait of a request.
 fn longest(order: &str, steps: &[Step]) -> u64 {
     let mut rig = Rig::new(&sets(&[&[SHAPE, LAZY, order]]));
     play(&mut rig, steps, DEPTH).unwrap_or_else(|error| panic!("{order}: {error}"));
     rig.done.iter().map(|done| (done.end - done.arrival).as_ns()).max().unwrap()
 }
 
-/// What may be ahead of a request when its deadline passes: pages of all others on its planes.
+/// Returns the work that may be ahead of a request at its deadline: the other requests' pages on
+/// its planes.
 fn work_ahead(op: u64) -> u64 {
     u64::from(DEPTH) * MOST_PAGES.div_ceil(PLANES) * (op + BUS)
 }
@@ -38,7 +39,7 @@ const ORDERS: [&str; 3] = ["", "writes = \"fifo\"", "reads = \"fifo\""];
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        // A long stream says as much as its beginning.
+        // A long stream shows no more than its beginning.
         cases: 16, max_shrink_iters: 4, failure_persistence: None, ..ProptestConfig::default()
     })]
 
@@ -55,15 +56,15 @@ proptest! {
         );
         let op = if writes == u64::MAX { READ } else { PROGRAM };
         let longest = longest(order.trim(), &flood(sizes, writes, &draws));
-        // Collection takes its share of a drive that is written.
+        // Garbage collection takes its share of a drive with writes.
         prop_assert!(longest <= deadline + 4 * work_ahead(op), "{longest}");
     }
 }
 
 #[test]
 fn writes_behind_reads_of_several_planes_go_after_their_deadline() {
-    // Five pages from plane 0 on: each read needs it twice, and is let go by any plane that is
-    // free.
+    // Five pages from plane 0 on: each read needs that plane twice, and any free plane can start
+    // it.
     let draws: Vec<_> = (0..1500).map(|at| (at % 50 * PLANES * 8, true)).collect();
     let mut steps = flood([5, 5], u64::MAX, &draws);
     for (at, place) in [(70, 60), (71, 61)] {

@@ -1,4 +1,4 @@
-//! DLV: where reads start that learn from others.
+//! The level at which reads start when they learn from other reads. Source: DLV.
 
 use crate::dlv::{SHAPE, sets};
 use crate::support::Rig;
@@ -76,7 +76,7 @@ fn what_is_written_in_blocks_that_were_begun_before_the_start_is_young() {
         rig.finish();
         error_counts(rig) - before
     };
-    // Some of them lie in blocks that are being written, and are young.
+    // Some pages lie in open blocks, so their data is young.
     assert!(read(&mut rig, 0..64) > 4 * 32, "60 days need five levels or so");
     (0..64).for_each(|page| {
         rig.write(page);

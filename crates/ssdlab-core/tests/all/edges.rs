@@ -1,4 +1,4 @@
-//! The borders of what a drive may be asked.
+//! The limits of what a host may request.
 
 use ssdlab_base::SimTime;
 use ssdlab_core::account::{Cause, OpKind};
@@ -8,7 +8,7 @@ use crate::support::{BUS, PROGRAM, Rig, config};
 
 const VICTIMS: [&str; 5] = ["greedy", "random", "d_choices", "cost_benefit", "fifo"];
 
-/// Fills a drive, overwrites it twice, in order and not, and waits until it rests.
+/// Fills a drive, overwrites it twice, in order and scattered, and waits until it is idle.
 fn fill_and_overwrite(rig: &mut Rig, depth: u32) -> Result<(), String> {
     let pages = u64::from(rig.drive.resolved().logical_pages);
     for n in 0..pages * 3 {
@@ -37,9 +37,9 @@ fn a_full_drive_overwritten_twice_comes_to_rest() {
             {
                 for (threshold, wear) in [(0.05, false), (0.9, true)] {
                     let blocks = config(&[shape]).geometry.blocks;
-                    // The least over-provisioning that is accepted, far below the threshold.
+                    // The smallest accepted over-provisioning, far below the threshold.
                     let share = (3.0 + f64::from(u8::from(wear))) / f64::from(blocks) + 1e-9;
-                    // All that is spare is within reach, so that collection has no end by itself.
+                    // The target is all spare blocks, so collection does not end by itself.
                     let gc = format!(
                         "background.gc = {{ victim = \"{victim}\", threshold = {threshold}, target = 1 }}"
                     );
@@ -83,7 +83,7 @@ fn an_idle_drive_has_no_next_event() {
     rig.finish();
     assert_eq!(rig.drive.next_event(), None);
     assert!(rig.drive.is_idle());
-    // Time may pass.
+    // Time may pass without events.
     rig.until(1 << 40);
     assert_eq!((rig.now(), rig.drive.next_event()), (1 << 40, None));
 }
@@ -110,7 +110,7 @@ fn a_drive_that_is_trimmed_whole_maps_nothing_and_can_be_filled_again() {
 fn what_does_not_lie_on_the_drive_is_refused() {
     let mut rig = Rig::new(&["host.queues = 2", "physics = { levels = {} }"]);
     let sectors = rig.drive.resolved().sectors();
-    // What is only expected need not lie on the drive.
+    // An expected range need not lie on the drive.
     for (lba, count) in [(0, 1), (0, 0), (sectors - 1, 2), (sectors, 1), (1 << 40, 1 << 20)] {
         rig.drive.expect(lba, count);
         rig.drive.expect_read(lba, count);

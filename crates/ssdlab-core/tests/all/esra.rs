@@ -1,4 +1,4 @@
-//! Reads that drop the loop which a program or an erase is in.
+//! Reads that drop the current loop of a program or an erase.
 
 use proptest::prelude::*;
 use ssdlab_core::account::{Cause, OpKind, Part};
@@ -8,12 +8,12 @@ use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, Step, play, step, written};
 
 const US: u64 = 1000;
 const ESRA: &str = "suspend = \"esra\"";
-/// To suspend, and to resume.
+/// Time to suspend, and to resume.
 const TURN: u64 = 5 * US;
-/// What a read has of a unit that it interrupts, until the interrupted goes on.
+/// Time between suspension and resumption for one read: suspend, sense and transfer.
 const VISIT: u64 = TURN + READ + BUS;
 
-/// Programs, erases and nanoseconds that were set aside and dropped.
+/// Returns suspended programs, suspended erases and dropped nanoseconds.
 fn dropped(rig: &Rig) -> (u64, u64, u64) {
     let counts = rig.drive.flash().set_aside();
     (counts.programs, counts.erases, counts.dropped_ns)
@@ -23,8 +23,7 @@ fn dropped(rig: &Rig) -> (u64, u64, u64) {
 fn a_program_goes_on_at_the_beginning_of_the_loop_that_a_read_dropped() {
     for (loops, set) in [(5, ""), (4, "flash.program_loops = 4")] {
         let one = PROGRAM / loops;
-        // Loops begin when the page has come over the bus; a read that is there before drops
-        // nothing.
+        // Loops begin after the transfer of the page; a read that arrives before drops nothing.
         for (done, turn) in
             [(0, 0), (1, 0), (one - 1, 0), (one, 1), (one + 1, 1), (3 * one - 1, 2), (3 * one, 3)]
         {
@@ -40,7 +39,7 @@ fn a_program_goes_on_at_the_beginning_of_the_loop_that_a_read_dropped() {
             let blame = |part: Part| {
                 rig.drive.stats().latencies[0][Op::Write as usize].blame_ns[part as usize]
             };
-            // The time of what was dropped is the program's, too.
+            // The dropped time counts as program time, too.
             let programming = done + TURN + TURN + left;
             assert_eq!(blame(Part::Program), u128::from(programming), "{done}");
             assert_eq!(blame(Part::DieHost), u128::from(READ + BUS), "{done}");
@@ -64,7 +63,7 @@ fn an_erase_goes_on_at_the_beginning_of_the_loop_that_a_read_dropped() {
     }
 }
 
-/// Overwrites until a block is being erased: when that began.
+/// Overwrites until an erase begins; returns its start.
 fn until_an_erase(rig: &mut Rig) -> u64 {
     for n in 0.. {
         rig.write(n % 80);
@@ -93,8 +92,8 @@ fn what_is_not_allowed_is_not_dropped() {
     assert_eq!(rig.end_of(read), Some(begun + ERASE + READ + BUS));
 }
 
-/// A program at the beginning of a loop, and the moments at which reads end that come one after
-/// another, each so long after the program has been resumed.
+/// Starts a program, then reads one after another, each `after` nanoseconds after the program
+/// resumed. Returns the ends of the reads and of the program.
 fn visits(most: u8, after: &[u64]) -> (Rig, Vec<u64>, u64) {
     let set = format!("suspend = {{ esra = {{ max_aborts = {most} }} }}");
     let (mut rig, zero) = written(&[&set], 2);
@@ -122,9 +121,9 @@ fn a_loop_that_was_dropped_so_often_runs_to_its_end_and_the_next_is_counted_anew
     let (rig, ends, write) = visits(2, &[US, again, again, again, again, again]);
     let mut expected = vec![BUS + US + VISIT];
     expected.push(expected[0] + again + VISIT);
-    // The third waits until the first loop is over, which began when the second had gone.
+    // The third read waits until the first loop ends, which restarted after the second read.
     expected.push(expected[1] + TURN + one + VISIT);
-    // Two more are let in at once, and the next waits for the second loop.
+    // Two more reads interrupt at once, and the next waits for the second loop.
     expected.push(expected[2] + again + VISIT);
     expected.push(expected[3] + again + VISIT);
     expected.push(expected[4] + TURN + one + VISIT);
@@ -148,7 +147,7 @@ fn an_operation_that_is_interrupted_while_it_resumes_loses_nothing_and_that_coun
     let (rig, ends, write) = visits(3, &[US, 0, TURN - 1, TURN]);
     let first = BUS + US + VISIT;
     let third = first + 2 * VISIT + TURN - 1;
-    // Three times the loop was dropped: the fourth read finds it at its beginning and waits.
+    // Three reads dropped the loop: the fourth finds it at its start and waits.
     let fourth = third + TURN + PROGRAM / 5 + VISIT;
     assert_eq!(ends, [first, first + VISIT, third, fourth]);
     assert_eq!(write, fourth + TURN + 4 * PROGRAM / 5);
@@ -191,7 +190,7 @@ fn dropping_loops_helps_reads_and_costs_the_time_that_is_dropped() {
     assert!(esra.mean(Op::Read) < 0.8 * never.mean(Op::Read));
     let (programs, erases, ns) = dropped(&esra);
     assert!(programs > 100 && erases > 10, "{programs} {erases}");
-    // At most a loop each time, and on average about half of one.
+    // At most one loop each time, and about half of one on average.
     let share = ns as f64 / (programs * PROGRAM / 5 + erases * ERASE / 5) as f64;
     assert!((0.3..0.6).contains(&share), "{share}");
     assert_eq!(dropped(&never), (0, 0, 0));
@@ -218,8 +217,8 @@ fn shorter_loops_lose_less() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The auditor checks after every event that the array time of what is programmed and erased
-    /// adds up, and that the parts of every latency do.
+    /// After every event the auditor checks that the array time of programs and erases adds up, and
+    /// that the parts of every latency do.
     #[test]
     fn no_time_is_lost_or_counted_twice(
         array in prop::sample::select(vec!["plane", "die", "chip"]),

@@ -1,4 +1,4 @@
-//! Reads that failed to decode and let those of higher priorities pass.
+//! Reads that failed to decode and are suspended for reads of a higher priority.
 
 use proptest::prelude::*;
 use ssdlab_core::Op;
@@ -8,16 +8,16 @@ use ssdlab_core::account::{Cause, OpKind, Part};
 use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, SPP, play, step, written};
 
 const US: u64 = 1000;
-/// Reads fail four times; three queues.
+/// Reads fail four times; there are three queues.
 const BASE: [&str; 4] = [
     "physics = { retries = { retries = 3, fresh_errors = 900.0, correctable = 1.0 } }",
     "geometry.cell = \"slc\"\ntiming.decode = \"10us\"",
     "scheduler = \"strict_priority\"\nhost.queues = 3",
     "suspend = { esra = {} }",
 ];
-/// An attempt.
+/// Time of one attempt.
 const ONE: u64 = READ + BUS + 10 * US;
-/// A read.
+/// Time of a whole read.
 const ALL: u64 = 4 * ONE;
 
 fn rig(more: &[&str], pages: u64) -> (Rig, u64) {
@@ -25,7 +25,7 @@ fn rig(more: &[&str], pages: u64) -> (Rig, u64) {
 }
 
 impl Rig {
-    /// Reads a page, or more, for a queue, the first of which has the highest priority.
+    /// Reads pages for a queue; queue 0 has the highest priority.
     fn read_for(&mut self, queue: u8, page: u64, pages: u64) -> u64 {
         self.offer(Op::Read, page * SPP, pages * SPP, queue).expect("room")
     }
@@ -40,7 +40,7 @@ fn reads_aside(rig: &Rig) -> u64 {
     rig.drive.flash().set_aside().reads
 }
 
-/// A bundle of ReadGuard.
+/// Includes a bundle of settings. Source: ReadGuard.
 macro_rules! bundle {
     ($name:literal) => {
         include_str!(concat!("../../../ssdlab-schemes/src/readguard/bundles/", $name, ".toml"))
@@ -66,12 +66,12 @@ fn a_higher_read_waits_for_the_attempt_of_a_lower_one_and_no_longer() {
         let (mut rig, zero) = rig(&[], 2);
         let low = rig.read_for(1, 0, 1);
         let high = rig.until(zero + after).read_for(0, 1, 1);
-        // The low one makes each of its four attempts once.
+        // The low-priority read makes each of its four attempts once.
         assert_eq!(rig.ends(zero, &[high, low]), [after + waits + ALL, 2 * ALL], "{after}");
         assert_eq!(reads_aside(&rig), 1);
         assert_eq!(rig.drive.flash().error_counts(), (6, 2, 0));
     }
-    // The last attempt is the last of the low one anyway.
+    // The attempt in progress is the last one of the low-priority read.
     let (mut rig, zero) = rig(&[], 2);
     let low = rig.read_for(1, 0, 1);
     let high = rig.until(zero + 3 * ONE).read_for(0, 1, 1);
@@ -121,7 +121,7 @@ fn no_more_reads_are_set_aside_than_a_unit_may() {
         let high = rig.until(zero + ONE + 1).read_for(0, 2, 1);
         (rig.ends(zero, &[high, middle, low]), reads_aside(&rig))
     };
-    // The last that was set aside goes on first.
+    // The read suspended last continues first.
     assert_eq!(ends(2), (vec![2 * ONE + ALL, ONE + 2 * ALL, 3 * ALL], 2));
     assert_eq!(ends(1), (vec![ONE + 2 * ALL, ONE + ALL, 3 * ALL], 1));
 }
@@ -132,7 +132,7 @@ fn reads_that_planes_do_together_are_set_aside_as_one() {
         let dies = format!("geometry.planes = {planes}\nflash.array = \"die\"");
         let set = format!("suspend.esra.max_suspended_reads = {most}");
         let (mut rig, zero) = rig(&[&dies, &set], 2 * planes);
-        // The pages go over the bus and through the engine one after the other.
+        // The pages pass the bus and the engine one after the other.
         let attempt = ONE + (planes - 1) * 10 * US;
         let low = rig.read_for(1, 0, planes);
         let high = rig.until(zero + 1).read_for(0, planes, 1);
@@ -162,7 +162,7 @@ fn the_time_that_a_read_is_set_aside_is_a_wait_for_the_die_and_no_retry() {
     assert_eq!(alone[1], 0);
 }
 
-/// A drive that has just begun a read of collection, and pages of the host that can be read.
+/// Returns a drive that has just begun a read of collection, and two of the host's pages.
 fn collecting(set: &str) -> (Rig, [u64; 2]) {
     let soon = "background.gc.threshold = 0.4\nftl.overprovisioning = 0.5";
     let mut rig = Rig::new(&[&BASE[..], &[soon, set]].concat());
@@ -212,7 +212,7 @@ fn a_read_of_collection_takes_no_place_from_those_of_the_host() {
 fn what_was_set_aside_goes_on_before_writes_and_before_a_suspended_program() {
     let turn = 5 * US;
     let (mut rig, zero) = rig(&[], 4);
-    // A low read interrupts a program and is itself set aside.
+    // A low-priority read interrupts a program and is itself suspended.
     let write = rig.write(2);
     let low = rig.until(zero + BUS).read_for(1, 0, 1);
     let high = rig.until(zero + BUS + turn + 1).read_for(0, 1, 1);
@@ -238,18 +238,18 @@ fn what_was_set_aside_goes_on_before_a_later_write_of_a_higher_priority() {
 
 #[test]
 fn no_block_is_erased_of_which_a_read_is_set_aside() {
-    // Whatever is collected is urgent, and goes before the host.
+    // All collection here is urgent, and goes before the host.
     let urgent = "background.gc = { threshold = 0.9, hard_threshold = 0.9 }";
     let whole = "suspend = { esra = { program = false, erase = false } }";
     let (mut rig, zero) = rig(&[urgent, whole], 10);
-    // The trim makes the first block, of eight pages, one to be collected.
+    // The trim makes the first block, of eight pages, a victim of collection.
     let low = rig.read_for(1, 3, 1);
     rig.until(zero + 1).offer(Op::Trim, 5 * SPP, SPP, 1).unwrap();
     let high = rig.read_for(0, 9, 1);
     let moved = ONE + 7 * (ALL + BUS + PROGRAM);
     assert_eq!(rig.ends(zero, &[high, low]), [moved + ALL, moved + ALL + 3 * ONE]);
     assert_eq!(rig.ops(OpKind::Erase, Cause::Gc), 1);
-    // No two blocks take as long to be erased.
+    // Erase times differ from block to block.
     assert!(rig.now() - zero > moved + ALL + 3 * ONE + ERASE * 9 / 10);
 }
 
@@ -268,7 +268,8 @@ fn a_write_that_came_first_goes_before_a_higher_read_and_is_interrupted_by_it() 
 #[test]
 fn a_low_read_goes_on_between_high_ones() {
     let (mut rig, zero) = rig(&[], 2);
-    // High reads take four fifths of the unit: an attempt of the low one fits between each two.
+    // High-priority reads take four fifths of the unit's time: one attempt of the low one fits
+    // between two.
     let period = ALL + ONE;
     let low = rig.read_for(2, 0, 1);
     let high: Vec<u64> =
@@ -282,8 +283,8 @@ fn a_low_read_goes_on_between_high_ones() {
     assert!(low <= 4 * period, "{low}");
 }
 
-/// Which of so many high reads ends before the operation does that `low` offers, when all are there
-/// at once.
+/// Returns how many of `high` reads end before the operation that `low` submits, if all are
+/// submitted at once.
 fn passed_by(set: &str, high: u64, low: impl Fn(&mut Rig) -> u64) -> usize {
     let (mut rig, _) = rig(&[set], 2);
     let low = low(&mut rig);
@@ -297,7 +298,7 @@ fn passed_by(set: &str, high: u64, low: impl Fn(&mut Rig) -> u64) -> usize {
 fn whoever_is_passed_has_a_turn_now_and_then() {
     const TURNS: &str = "scheduler = { strict_priority = { max_passes = 10 } }";
     const STRICT: &str = "scheduler = { strict_priority = { max_passes = 0 } }";
-    // Set aside after its first attempt, it has three to make: one a turn.
+    // Suspended after its first attempt, the read has three to make: one in each turn.
     let begun = |rig: &mut Rig| {
         let low = rig.read_for(2, 0, 1);
         let now = rig.now();
@@ -309,14 +310,14 @@ fn whoever_is_passed_has_a_turn_now_and_then() {
         rig.read_for(0, 1, 1);
         rig.read_for(2, 0, 1)
     };
-    // The first turn is its first attempt.
+    // Its first turn is its first attempt.
     assert_eq!(passed_by(TURNS, 100, queued), 40);
     for waits in [&begun as &dyn Fn(&mut Rig) -> u64, &queued] {
         assert_eq!(passed_by(STRICT, 100, waits), 100);
         assert_eq!(passed_by("", 100, waits), 100);
         assert!(passed_by("", 300, waits) < 300);
     }
-    // A write begins after two, is interrupted, and goes on after two more.
+    // A write begins after two reads, is interrupted, and resumes after two more.
     let write = |rig: &mut Rig| {
         rig.read_for(0, 1, 1);
         rig.offer(Op::Write, 0, SPP, 2).unwrap()
@@ -334,7 +335,7 @@ fn an_interrupted_program_has_its_turn_before_a_read_of_a_lower_priority() {
         (0..100).for_each(|_| _ = rig.read_for(0, 1, 1));
         rig.ends(zero, &[low, write])
     };
-    // A program of the first queue begins before its reads, and goes on after two of them.
+    // A program of the first queue begins before its reads, and resumes after two of them.
     let high = ends(0);
     assert!(high[1] < high[0] && high[1] < 4 * ALL + PROGRAM, "{high:?}");
     let low = ends(2);
@@ -354,7 +355,7 @@ fn a_read_interrupts_a_program_of_a_higher_priority_unless_the_config_forbids_it
         ("", 2, false),
         ("suspend_higher_priority = true", 2, false),
         ("suspend_higher_priority = false", 2, true),
-        // Of its own priority, or of a higher one, it may.
+        // It may interrupt operations of its own or a higher priority.
         ("suspend_higher_priority = false", 1, false),
         ("suspend_higher_priority = false", 0, false),
     ] {
@@ -369,7 +370,7 @@ fn a_unit_that_lets_its_page_go_serves_the_higher_read_next_and_the_lower_betwee
     let (mut rig, zero) = rig(&["flash.hold_until_decoded = false"], 2);
     let low = rig.read_for(1, 0, 1);
     let high = rig.until(zero + 1).read_for(0, 1, 1);
-    // A sensing and a transfer each, in turn: while one decodes the other is sensed.
+    // Sensing and transfer alternate: while one read decodes, the unit senses the other.
     let turn = READ + BUS;
     let ends = rig.ends(zero, &[high, low]);
     assert_eq!(ends, [8 * turn + 10 * US, 7 * turn + 10 * US]);

@@ -1,11 +1,11 @@
-//! What policies learn: which events come of what the host does, and in which order.
+//! The events that policies receive for the host's requests, and their order.
 
 use ssdlab_core::Op;
 use ssdlab_core::policy::event::EventMask;
 
 use crate::support::{Rig, SPP};
 
-/// Names of the events of these kinds in what a drive does.
+/// Returns the names of the events of these kinds while a drive works.
 fn events(sets: &[&str], kinds: &[EventMask], act: impl FnOnce(&mut Rig)) -> Vec<String> {
     let mut rig = Rig::new(sets);
     let kinds = kinds.iter().fold(EventMask::NONE, |all, kind| all.and(*kind));
@@ -72,7 +72,7 @@ fn a_block_is_opened_closed_collected_erased_and_freed() {
             });
             rig.finish();
             if round == 0 {
-                // The pages of a block, and no more.
+                // The pages of a block, and no others.
                 let events = rig.drive.take_events();
                 assert_eq!(events.len(), 2, "{events:?}");
                 assert!(
@@ -119,7 +119,7 @@ fn what_is_collected_moves() {
 fn a_page_comes_into_the_buffer_and_leaves_it_with_its_uses() {
     let buffer = ["buffer = { size = \"8KiB\", latency = \"1us\" }"];
     let kinds = [EventMask::BUFFER_SLOTS, EventMask::PAGE_EVICTED];
-    // Two pages of room: the third makes the first leave.
+    // Room for two pages: the third one evicts the first.
     let events = events(&buffer, &kinds, |rig| {
         for page in [0, 0, 1, 2] {
             rig.write(page);
@@ -268,7 +268,7 @@ fn reads_of_a_page_lead_to_a_move_and_where_its_group_is_full_to_a_lack_of_space
     let [reads, begun, moved, lacks, ended] =
         ["HostRead", "MigrationBegan", "PageMigrated", "NoSpace", "JobEnded"].map(count);
     assert!(reads > 500 && begun > 100 && lacks > 0 && ended > 0, "{found:?}");
-    // Pages move alone, and with the blocks that jobs empty.
+    // Pages move one by one, and with the blocks that jobs empty.
     assert!(moved > begun, "{moved} of {begun}");
     let first = |name| found.iter().position(|event| event == name);
     assert!(first("HostRead") < first("MigrationBegan"));

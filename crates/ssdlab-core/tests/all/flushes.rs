@@ -1,15 +1,15 @@
-//! A slot of the buffer is a page's until its program has ended, and no page is programmed before
-//! it has moved in.
+//! A page keeps its buffer slot until its program has ended, and no page is programmed before it
+//! has moved in.
 
 use ssdlab_core::Op;
 
 use crate::support::{BUS, PROGRAM, Rig};
 
 const ONE: u64 = BUS + PROGRAM;
-/// What a page takes into the buffer.
+/// Time to move a page into the buffer.
 const IN: u64 = 1_000;
 
-/// When writes end that come 2 µs apart, each to a page of its own and each followed by this.
+/// Returns the ends of writes 2 µs apart, each to its own page and each followed by `then`.
 fn ends_of_writes(sets: &[&str], count: u64, then: impl Fn(&mut Rig, u64)) -> Vec<u64> {
     let mut rig = Rig::new(sets);
     let tags: Vec<u64> = (0..count)
@@ -46,7 +46,7 @@ fn slots_kept_free_are_none_while_flushed_pages_are_programmed() {
     let sets = ["buffer = { size = \"16KiB\", keep_free = 0.5 }"];
     let ends = ends_of_writes(&sets, 8, flush);
     assert_eq!(ends[..4], [0, 1, 2, 3].map(|write| write * 2_000 + IN));
-    // The first was programmed at 206 µs, and a slot is free whenever one more is.
+    // The first page was programmed at 206 µs; a slot becomes free with each further program.
     assert_eq!(ends[4..], [1, 2, 3, 4].map(|pages| IN + pages * ONE + IN));
 }
 
@@ -74,7 +74,7 @@ fn neither_a_trim_nor_a_read_frees_the_slot_of_a_page_that_a_flush_programs() {
     let waits = ONE + IN;
     assert_eq!(second(&|_| {}), waits);
     assert_eq!(second(&|rig| assert!(rig.pages(Op::Trim, 0, 1) > 0)), waits);
-    // The page that is read, on the other plane, is there before the program has ended.
+    // The page that is read, on the other plane, arrives before the program has ended.
     assert_eq!(second(&|rig| assert!(rig.read(1) > 0)), waits);
 }
 
@@ -87,12 +87,12 @@ fn a_page_is_programmed_once_it_is_in_the_buffer() {
     let flush = rig.offer(Op::Flush, 0, 0, 0).unwrap();
     rig.finish();
     assert_eq!([write, flush].map(|tag| rig.end_of(tag).unwrap()), [SLOW, SLOW + ONE]);
-    // Also one that leaves for another.
+    // The same holds for a page that leaves for another.
     let mut rig = Rig::new(&[slow]);
     let writes = [0, 1, 2].map(|page| rig.write(page));
     rig.finish();
     assert_eq!(writes.map(|tag| rig.end_of(tag).unwrap()), [SLOW, SLOW, 2 * SLOW + ONE]);
-    // Two writes of a page: the later one is waited for as well.
+    // Two writes of a page: the flush waits for the later one as well.
     let mut rig = Rig::new(&[slow]);
     rig.write(0);
     rig.until(SLOW / 2);
@@ -106,6 +106,6 @@ fn a_page_is_programmed_once_it_is_in_the_buffer() {
 fn the_buffers_size_limits_what_many_planes_program_at_a_time() {
     let sets = ["buffer.size = \"4KiB\"", "geometry.planes = 4\nftl.allocation_order = \"PCWD\""];
     let ends = ends_of_writes(&sets, 4, |_, _| {});
-    // The first leaves when the second comes, at 2 µs; each later one when it has moved in.
+    // The first page leaves when the second arrives, at 2 µs; each later one when it has moved in.
     assert_eq!(ends[1..], [1, 2, 3].map(|write| IN + write * (ONE + IN) + 1_000));
 }

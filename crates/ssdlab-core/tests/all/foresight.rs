@@ -1,4 +1,4 @@
-//! A drive that foresees does what one does that does not.
+//! A drive with foresight behaves exactly like a drive without it.
 
 use proptest::prelude::*;
 use ssdlab_core::Op;
@@ -9,7 +9,7 @@ const SHAPE: &str = "
     geometry = { channels = 2, chips = 2, planes = 2, blocks = 20, cell = \"tlc\", pages = 12 }
     scheduler = \"strict_priority\"
     start = { fill = 0.9, pe_cycles = 2000, age_max = \"90d\" }";
-/// Blocks that are shared, and blocks that are dealt out by priority and repaired in rounds.
+/// Shared blocks, and blocks assigned by priority that repairs move in rounds.
 const SHARED: &str = "ftl.overprovisioning = 0.5\nbackground.gc.threshold = 0.5\nhost.queues = 2";
 const SUBPOOLS: &str = "
     metadata = { block_class = { predicted = {} }, retry_estimate = \"oracle\" }
@@ -19,16 +19,16 @@ const SUBPOOLS: &str = "
     flash.time_scale = 10000
     host.queues = 3";
 
-/// How long a unit holds what it reads.
+/// The ways in which a unit holds a page that it reads.
 const READS: &[&str] =
     &["hold_until_decoded = true", "hold_until_decoded = false", "cache_read = true"];
 
-/// Carries a stream of requests out, at most `depth` at a time, and stops so many nanoseconds after
-/// the last with requests under way.
+/// Plays a stream of requests with at most `depth` in progress, and stops `after` nanoseconds after
+/// the last one, with requests still in progress.
 fn play(rig: &mut Rig, steps: &[Step], depth: u32, after: u64) -> Result<(), String> {
     for step in steps {
         rig.until(rig.now() + step.gap / 8);
-        // The rest of what happens at the same moment comes after the next request.
+        // The remaining events of this time come after the next request.
         rig.wait_below(depth)?;
         let total = rig.drive.resolved().sectors();
         let lba = (step.place * total) >> 16;
@@ -40,7 +40,7 @@ fn play(rig: &mut Rig, steps: &[Step], depth: u32, after: u64) -> Result<(), Str
     Ok(())
 }
 
-/// All that can be told of a drive.
+/// Returns the whole observable state of a drive.
 fn tell(rig: &Rig) -> String {
     let (drive, now) = (&rig.drive, rig.now());
     let flash = drive.flash();
@@ -75,7 +75,7 @@ proptest! {
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let mut plain = Rig::unwatched(&sets, 1).unwrap();
-        // As after preconditioning: what has been done before is over, and counts no more.
+        // As after preconditioning: earlier requests have ended and no longer count.
         play(&mut plain, &before, depth, 0).map_err(TestCaseError::fail)?;
         plain.finish();
         plain.drive.reset_stats();
@@ -96,7 +96,7 @@ proptest! {
 
 #[test]
 fn what_comes_at_the_very_beginning_takes_nothing_back() {
-    // Nothing has happened yet, and so no attempt has failed that could be taken back.
+    // No event has happened yet, so no failed attempt can be taken back.
     let sets = [
         SHAPE,
         SHARED,

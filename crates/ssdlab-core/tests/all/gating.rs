@@ -1,4 +1,4 @@
-//! Is a gate tight? Blocked one nanosecond before, open at the moment.
+//! Each gate is exact: closed one nanosecond before its time, open at its time.
 
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::{Cells, Flash, Rank};
@@ -9,12 +9,12 @@ use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, config, written};
 
 const US: u64 = 1000;
 
-/// What reads spent in a part, in nanoseconds.
+/// Returns the nanoseconds that requests of a kind spent in a part.
 fn blame(rig: &Rig, op: Op, part: Part) -> u128 {
     rig.drive.stats().latencies[0][op as usize].blame_ns[part as usize]
 }
 
-/// When a read ends that comes `after` another; and what it waited for `part`.
+/// Returns when a read ends that arrives `after` another one, and how long it waited for `part`.
 fn second_read(sets: &[&str], after: u64, part: Part) -> (u64, u128) {
     let (mut rig, zero) = written(sets, 2);
     rig.read(0);
@@ -53,7 +53,7 @@ fn two_channels_have_a_bus_each() {
 fn an_ecc_engine_decodes_one_page_at_a_time() {
     let decode = 10 * US;
     let two = ["geometry.planes = 2", "timing.decode = \"10us\""];
-    // The first page is being decoded from READ + BUS to READ + BUS + decode.
+    // The engine decodes the first page from READ + BUS to READ + BUS + decode.
     let gate = decode;
     for (after, waited) in [(gate - 1, 1), (gate, 0), (gate + 1, 0)] {
         let (end, blamed) = second_read(&two, after, Part::Decode);
@@ -74,8 +74,8 @@ fn a_sensed_page_waits_for_the_cache_register() {
     let tags: Vec<u64> = (0..3).map(|page| rig.read(page)).collect();
     rig.finish();
     let ends: Vec<u64> = tags.iter().map(|&tag| rig.end_of(tag).unwrap() - zero).collect();
-    // The second is sensed during the first one's transfer; the third only once the second has
-    // moved on to the register that the first leaves.
+    // The unit senses the second page during the first transfer. The third waits until the second
+    // has moved to the cache register.
     assert_eq!(ends, [READ + SLOW, READ + 2 * SLOW, READ + 3 * SLOW]);
     assert_eq!(blame(&rig, Op::Read, Part::DieHost), u128::from(READ + READ + SLOW));
 }
@@ -122,8 +122,8 @@ const INTERRUPT: &str =
 
 #[test]
 fn a_read_interrupts_a_program_until_too_little_of_it_is_left() {
-    // The program takes its page from 0 to BUS and is programmed from then to BUS + PROGRAM: a read
-    // that is there before interrupts it as soon as it begins.
+    // The program receives its page from 0 to BUS and runs until BUS + PROGRAM. A read that arrives
+    // before BUS interrupts the program as soon as it begins.
     let gate = BUS + PROGRAM - 50 * US;
     for (after, suspends) in
         [(1, true), (BUS - 1, true), (BUS, true), (gate - 1, true), (gate, false)]
@@ -137,7 +137,7 @@ fn a_read_interrupts_a_program_until_too_little_of_it_is_left() {
         let read = rig.end_of(read).unwrap() - zero;
         let write = rig.end_of(write).unwrap() - zero;
         if suspends {
-            // Suspending and resuming take 5 us each; the unit is the read's until its page left.
+            // Suspend and resume take 5 us each; the read uses the unit until its page has left.
             let begun = after.max(BUS);
             let left = BUS + PROGRAM - begun;
             assert_eq!(read, begun + 5 * US + READ + BUS, "after {after}");
@@ -154,14 +154,14 @@ fn an_interrupted_program_waits_only_while_its_unit_serves_another() {
     rig.write(1);
     rig.until(zero + BUS + 20 * US).read(0);
     rig.finish();
-    // To set it aside and to resume it takes 5 us each.
+    // Suspend and resume take 5 us each.
     assert_eq!(blame(&rig, Op::Write, Part::Program), u128::from(PROGRAM + 10 * US));
     assert_eq!(blame(&rig, Op::Write, Part::DieHost), u128::from(READ + BUS));
 }
 
 #[test]
 fn collection_goes_before_the_host_only_below_its_hard_limit() {
-    // It begins with two of sixteen blocks free, or with one; the hard limit is two.
+    // Collection begins with two of sixteen blocks free, or with one; the hard limit is two.
     for (threshold, waited) in [(0.18, 0), (0.0, ERASE)] {
         let threshold = format!("background.gc.threshold = {threshold}");
         let mut rig = Rig::new(&["ftl.overprovisioning = 0.5", &threshold]);
@@ -202,7 +202,7 @@ fn an_operation_is_interrupted_no_more_than_so_often() {
             rig.drive.advance_once(next, &mut rig.done);
         }
         ends.push(rig.end_of(tag).unwrap() - zero);
-        // The read that comes next finds the program resumed.
+        // The next read finds the program resumed.
         let now = rig.now();
         rig.until(now + 6 * US);
     }
@@ -224,7 +224,7 @@ fn an_operation_interrupted_while_it_resumes_has_no_more_left_than_before() {
         assert_eq!(rig.end_of(read).map(|end| end - zero), Some(end), "round {round}");
     }
     rig.finish();
-    // Nothing of the program was done between the reads.
+    // The program made no progress between the reads.
     let resumed = BUS + 3 * (5 * US + READ + BUS);
     assert_eq!(rig.end_of(write).unwrap() - zero, resumed + 5 * US + PROGRAM);
 }
@@ -245,14 +245,14 @@ fn what_may_not_be_interrupted_is_not() {
     }
 }
 
-/// Overwrites until a block is being erased, then reads; whether that interrupted the erase.
+/// Overwrites until an erase begins, then reads; returns whether the read interrupted the erase.
 fn read_into_an_erase(rig: &mut Rig) -> bool {
     let pages = u64::from(rig.drive.resolved().logical_pages);
     for n in 0..pages * 4 {
         rig.write(n % pages);
         while rig.drive.unfinished() > 0 {
             let next = rig.drive.next_event().unwrap();
-            // Nothing else takes as long as an erase.
+            // No other operation takes as long as an erase.
             let wait = (next - rig.drive.now()).as_ns();
             if wait == ERASE {
                 rig.read((n + 1) % pages);
@@ -278,7 +278,7 @@ fn an_erase_that_begins_while_a_read_waits_is_set_aside_at_once() {
     loop {
         let write = rig.write(0);
         let begun = rig.now() + BUS;
-        // The read waits for the program; the erase that follows on it goes first.
+        // The read waits for the program; the erase that follows goes first.
         let read = rig.until(begun).read(0);
         rig.finish();
         if rig.drive.flash().error_counts().2 > 0 {
@@ -296,8 +296,8 @@ fn a_write_waits_for_room_until_the_page_that_leaves_is_programmed() {
     let tags: Vec<u64> = (0..4).map(|page| rig.write(page)).collect();
     rig.finish();
     let ends: Vec<u64> = tags.iter().map(|&tag| rig.end_of(tag).unwrap()).collect();
-    // The first two find room; each of the others waits for a program on the one plane, the first
-    // of which begins when its page has moved in.
+    // The first two writes find a slot. Each other one waits for a program on the one plane. The
+    // first program begins when its page has moved in.
     let one = BUS + PROGRAM;
     assert_eq!(ends, [US, US, US + one + US, US + 2 * one + US]);
 }
@@ -305,15 +305,15 @@ fn a_write_waits_for_room_until_the_page_that_leaves_is_programmed() {
 #[test]
 fn a_write_finds_room_that_was_made_ahead_of_it_and_waits_if_it_outruns_that() {
     let one = BUS + PROGRAM;
-    // A buffer of four pages of which two are kept free.
+    // A buffer of four pages that keeps two free.
     let sets = ["buffer = { size = \"16KiB\", latency = \"1us\", keep_free = 0.5 }"];
     let mut rig = Rig::new(&sets);
     let tags: Vec<u64> = (0..7).map(|page| rig.write(page)).collect();
     rig.finish();
     let ends: Vec<u64> = tags.iter().map(|&tag| rig.end_of(tag).unwrap()).collect();
-    // Two pages stay, the first to be written after them sends the oldest away; the fifth write is
-    // the first to find no room left, and waits for the first program on the one plane, which
-    // begins when its page has moved in.
+    // Two pages stay, and the next write evicts the oldest. The fifth write is the first without a
+    // free slot. It waits for the first program on the one plane, which begins when its page has
+    // moved in.
     assert_eq!(ends, [[US; 4].as_slice(), &[1, 2, 3].map(|pages| US + pages * one + US)].concat());
     let now = rig.now();
     let tag = rig.write(7);
@@ -330,7 +330,7 @@ fn planes_of_a_die_work_together_only_at_equal_offsets() {
             rig.finish();
         }
         let zero = rig.now();
-        // A read keeps the die until both writes wait for it.
+        // A read occupies the die until both writes wait for it.
         rig.read(0);
         let tags = [rig.write(2), rig.write(3)];
         rig.finish();

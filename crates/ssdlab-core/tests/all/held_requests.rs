@@ -1,4 +1,4 @@
-//! What an order that holds requests back lets go, and when: in parts, as a whole, beside
+//! When a scheduler that holds requests back dispatches them: in parts, as a whole, and beside
 //! collection.
 
 use ssdlab_base::rng;
@@ -8,7 +8,7 @@ use ssdlab_nand::PlaneId;
 
 use crate::support::{BUS, PROGRAM, READ, Rig};
 
-/// Reads keep their places, writes are reordered.
+/// Reads keep their order; writes are reordered.
 const READS_FIFO: &str = "scheduler = { dlv = { reads = \"fifo\" } }";
 const LOOK: u64 = READ + BUS;
 const ONE: u64 = BUS + PROGRAM;
@@ -37,7 +37,7 @@ fn the_shortest_write_goes_alone_where_reads_keep_their_places() {
     let mut rig = Rig::new(&[READS_FIFO]);
     let tags = [rig.write(0), rig.pages(Op::Write, 4, 2), rig.write(8)];
     rig.finish();
-    // The last needs the plane once, the one before it twice.
+    // The last write needs the plane once, the one before it twice.
     assert_eq!(tags.map(|tag| rig.end_of(tag).unwrap()), [ONE, 4 * ONE, 2 * ONE]);
 }
 
@@ -51,7 +51,7 @@ fn a_read_that_is_held_back_goes_before_collection_in_the_background() {
         let zero = rig.now();
         rig.write(0);
         rig.until(zero + BUS).read(1);
-        // The write has ended, and what it leaves to collect waits beside this read.
+        // The write has ended, and collection of what it invalidated waits beside this read.
         let read = rig.until(zero + ONE + BUS).read(1);
         rig.finish();
         assert_eq!(rig.end_of(read), Some(zero + ONE + 2 * LOOK));
@@ -65,7 +65,7 @@ fn reads_overtake_writes_that_keep_their_places() {
     rig.pages(Op::Write, 0, 2);
     rig.finish();
     let zero = rig.now();
-    // The plane is busy; the first write that waits needs it twice, the other once.
+    // The plane is busy; the first waiting write needs it twice, the other once.
     let tags = [rig.write(4), rig.pages(Op::Write, 6, 3), rig.write(10), rig.read(0)];
     rig.finish();
     let ends = tags.map(|tag| rig.end_of(tag).unwrap() - zero);
@@ -82,7 +82,7 @@ fn a_late_write_goes_in_parts_and_on_every_plane_that_is_idle() {
         rig.wait_below(1).unwrap();
         erased = rig.drive.next_event();
     }
-    // Plane 0 erases; the write waits for it with both of its pages.
+    // Plane 0 erases; both pages of the write wait for it.
     let write = rig.pages(Op::Write, 0, 2);
     rig.finish();
     assert_eq!(rig.end_of(write).unwrap(), erased.unwrap().as_ns() + BUS + PROGRAM);
@@ -97,7 +97,7 @@ fn a_read_that_goes_in_parts_keeps_its_place_on_the_planes_where_it_waits() {
     let zero = rig.now();
     let (first, waits) = (rig.write(5), rig.write(7));
     rig.read(0);
-    // Page 1 lies on plane 1, where both writes come first, page 2 on plane 0.
+    // Page 1 lies on plane 1, where both writes go first; page 2 lies on plane 0.
     let parts = rig.pages(Op::Read, 1, 2);
     rig.finish();
     let ends = [first, waits, parts].map(|tag| rig.end_of(tag).unwrap() - zero);

@@ -1,5 +1,4 @@
-//! HIRE: what the buffer learns of pages, the blocks that they lie in, and the voltages of their
-//! cells.
+//! Page hotness learned by the buffer, and its effect on blocks and program modes. Source: HIRE.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use ssdlab_nand::{BlockId, Lpn, ProgramMode};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, config};
 
-/// Reads take 30, 90 and 210 us in the cells and 40, 80 and 100 us on the bus.
+/// Reads take 30, 90 and 210 us in the cells, and 40, 80 and 100 us on the bus.
 const VOLTAGES: &str = r#"
     [timing]
     read = "90us"
@@ -32,7 +31,7 @@ const VOLTAGES: &str = r#"
     transfer = "100us"
 "#;
 
-/// Pages that left the buffer, and all logical pages, each by hotness.
+/// Returns two counts by hotness: pages that left the buffer, and all logical pages.
 fn hotness(drive: &Drive) -> ([u64; Hotness::COUNT], [u64; Hotness::COUNT]) {
     let hot = drive.components().get::<HotPages>().expect("it is learned");
     (hot.found(), hot.pages())
@@ -43,20 +42,20 @@ const LEARNS: &str = "metadata.page_hotness.buffer = { initial = \"none\" }";
 const APART: &str = "placement = [\"hotness\"]";
 const BY_HOTNESS: &str = "program_mode = [\"per_hotness\"]";
 const TOGETHER: &str = "ftl.gc_stream = \"shared\"";
-/// A block is open for each of three kinds of pages.
+/// Room for an open block of each of three kinds of pages.
 const ROOM: &str = "ftl.overprovisioning = 0.35";
 const HIRE: [&str; 7] = [VOLTAGES, BUFFER, LEARNS, APART, BY_HOTNESS, TOGETHER, ROOM];
 const NORMAL: ProgramMode = ProgramMode::NORMAL;
 const BOOSTED: ProgramMode = ProgramMode(1);
 const REDUCED: ProgramMode = ProgramMode(2);
 
-/// Uses a page, and waits for it.
+/// Uses a page, and waits for the end.
 fn uses(rig: &mut Rig, op: Op, page: u64) {
     rig.pages(op, page, 1);
     rig.finish();
 }
 
-/// Drives pages out of the buffer by reads of pages that nobody has written.
+/// Evicts all pages from the buffer by reads of pages that no request has written.
 fn drive_out(rig: &mut Rig) {
     let last = u64::from(rig.drive.resolved().logical_pages);
     for page in last - 4..last {
@@ -76,7 +75,7 @@ fn program_mode_of(drive: &Drive, page: u32) -> ProgramMode {
         .program_mode(drive.ftl().map.get(Lpn(page)).expect("a page that was written"))
 }
 
-/// Pages 0 to 2 leave the buffer, used so often: written and read.
+/// Evicts pages 0 to 2 after uses that make each of another kind.
 fn three_kinds(sets: &[&str]) -> Rig {
     let mut rig = Rig::new(&[&HIRE, sets].concat());
     for (page, writes, reads) in [(0, 1, 20), (1, 1, 1), (2, 1, 0)] {
@@ -129,7 +128,7 @@ fn a_read_takes_what_the_voltages_of_its_page_say_and_a_program_what_it_always_d
 
 #[test]
 fn a_page_keeps_its_kind_when_it_is_moved() {
-    // Page 0 is mostly read and lies among pages that are written again and again.
+    // Page 0 is mostly read and lies among pages that are often overwritten.
     let mut rig = Rig::new(&[&HIRE[..], &["placement = [\"next_page\"]"]].concat());
     uses(&mut rig, Op::Write, 0);
     (0..20).for_each(|_| uses(&mut rig, Op::Read, 0));
@@ -149,8 +148,8 @@ fn a_page_keeps_its_kind_when_it_is_moved() {
 #[test]
 fn what_is_moved_goes_to_the_open_block_of_its_kind() {
     let mut rig = Rig::new(&HIRE);
-    // Twenty-four pages that are mostly read; all but one are written anew, so that their blocks
-    // are collected.
+    // Twenty-four pages that are mostly read. All but one are overwritten, so that their blocks are
+    // collected.
     for page in 0..24 {
         uses(&mut rig, Op::Write, page);
         (0..20).for_each(|_| uses(&mut rig, Op::Read, page));
@@ -198,7 +197,7 @@ fn what_is_known_of_pages_and_the_blocks_of_each_kind_are_kept_with_what_a_drive
     let asks = Resolved::new(&config(&[&HIRE[..], &[first_pass]].concat()), 1).unwrap();
     let known = Drive::with_media(Arc::new(asks), before.drive.clone().media().unwrap()).unwrap();
     assert!(known.rehearsal().is_none(), "it is known what was done with them");
-    // Each kind goes on in its block: what is written now lies with page 2.
+    // Each kind continues in its open block: the new write lies with page 2.
     uses(&mut after, Op::Write, 5);
     drive_out(&mut after);
     assert_eq!(block_of(&after.drive, 5), block_of(&after.drive, 2));
@@ -209,7 +208,7 @@ fn what_is_trimmed_is_no_longer_hot() {
     let mut rig = three_kinds(&[]);
     uses(&mut rig, Op::Trim, 2);
     let mixed = hotness(&rig.drive).1[1];
-    // Of the four pages that were read nothing is known yet: they are in the buffer.
+    // The four pages read last are still in the buffer, so their kind is unknown.
     assert_eq!(mixed, u64::from(rig.drive.resolved().logical_pages) - 1);
 }
 
@@ -229,7 +228,7 @@ fn what_is_only_read_is_programmed_once_more_if_it_was_not_boosted() {
     }
 }
 
-/// A stream of uses of forty pages, some of which are mostly read and some mostly written.
+/// Returns a stream of uses of forty pages, some mostly read and some mostly written.
 fn stream() -> Vec<(u64, bool)> {
     let of = |number: u64| rng::hash(11, number, 0);
     (0..2000).map(|number| (of(number) % 40, of(number + 5000) % 40 < of(number) % 40)).collect()
@@ -258,7 +257,7 @@ fn a_first_pass_finds_what_the_run_finds() {
         assert!(left.iter().all(|&pages| pages > 0), "{left:?}");
         let (none, _) = hotness(&rehearsed.drive);
         assert_eq!(none, [0; 3], "what a first pass counts is not the run's");
-        // The four pages that are in the buffer have left in the first pass alone.
+        // The four pages in the buffer have left only in the first pass.
         let differs =
             |page: &u32| run.drive.hotness_of(Lpn(*page)) != rehearsed.drive.hotness_of(Lpn(*page));
         let differ: Vec<u32> = (0..40).filter(differs).collect();
@@ -280,12 +279,12 @@ fn a_first_pass_heeds_trims_and_takes_flushes() {
     };
     let all = found(&[]).iter().sum::<u64>();
     assert_eq!(found(&[(Op::Read, 7), (Op::Write, 8)]), [1, all - 2, 1]);
-    // A page that is trimmed in the buffer, and one that had left it.
+    // A page trimmed in the buffer, and a page trimmed after it had left.
     assert_eq!(found(&[(Op::Read, 7), (Op::Trim, 7), (Op::Write, 8)]), [0, all - 1, 1]);
     let drives_out = [0, 1, 2, 3].map(|page| (Op::Write, page));
     let gone = [&[(Op::Read, 7)], &drives_out[..], &[(Op::Trim, 7)]].concat();
     assert_eq!(found(&gone), [0, all - 4, 4]);
-    // A flush ends no page's stay: it is used in both ways before it leaves.
+    // A flush does not end a page's stay: the page has both uses before it leaves.
     assert_eq!(found(&[(Op::Write, 7), (Op::Flush, 0), (Op::Read, 7)]), [0, all, 0]);
 }
 
@@ -345,13 +344,14 @@ fn what_nobody_has_programmed_keeps_the_voltages_that_it_had_at_the_start() {
         };
         (at(NORMAL), rig.ops(OpKind::Program, Cause::Migration), reads)
     };
-    // Page 7 is found to be read-hot; the other four of each round are read normally, too.
+    // Page 7 is found to be read-hot; the other four of each round, too, are read in the normal
+    // mode.
     let (normal, programs, _) = read_twice("none", &[]);
     assert_eq!((normal, programs), ([1, 2], 0));
     let (_, programs, reads) = read_twice("rewrite", &[]);
     assert_eq!(programs, 5, "each page that was only read, once");
     assert_eq!(reads[1][BOOSTED.index()], 1, "page 7 was programmed by then");
-    // What was found before the run is how it was programmed.
+    // The kind found before the run determines the program mode.
     let (_, programs, reads) = read_twice("classified", &[(7, Op::Read)]);
     assert_eq!((reads[0][BOOSTED.index()], reads[1][BOOSTED.index()], programs), (1, 2, 0));
 }
@@ -359,7 +359,7 @@ fn what_nobody_has_programmed_keeps_the_voltages_that_it_had_at_the_start() {
 #[test]
 fn a_page_is_programmed_as_what_it_was_when_it_left() {
     let mut rig = Rig::new(&HIRE);
-    // A flush finds four pages mostly written; they are read, and make room, while they wait.
+    // A flush finds four mostly written pages. Reads then use them and evict them while they wait.
     rig.pages(Op::Write, 0, 4);
     rig.until(100_000);
     rig.offer(Op::Flush, 0, 0, 0).unwrap();
@@ -399,10 +399,10 @@ fn an_erase_wears_by_the_mean_over_the_pages_that_were_programmed() {
     let rig = &mut three_kinds(&["placement = [\"next_page\"]", wears]);
     let block = block_of(&rig.drive, 0);
     assert_eq!([1, 2].map(|page| block_of(&rig.drive, page)), [block; 2]);
-    // Until that block is collected only write-hot pages are programmed.
+    // Until that block is collected, all further programs are of write-hot pages.
     let before = rig.drive.ftl().blocks.written(block);
     assert_eq!(before, 3);
-    // The three are written anew as well, so that nothing is left in it.
+    // The three pages are overwritten, too, so that the block holds no valid page.
     for number in 0..2000 {
         if rig.drive.ftl().blocks.erases(block) == 0 {
             uses(rig, Op::Write, number % 40);
@@ -410,7 +410,8 @@ fn an_erase_wears_by_the_mean_over_the_pages_that_were_programmed() {
     }
     let (programs, _, worn) = rig.drive.flash().cells.wearing();
     let erases = rig.ops(OpKind::Erase, Cause::Gc) as f64;
-    // Of that block one page each is boosted and normal, all others are reduced; of others all are.
+    // That block has one boosted, one normal and otherwise reduced pages; other blocks have only
+    // reduced ones.
     let [normal, boosted, reduced] = [1.0, 1.1998, 0.7992];
     let pages = f64::from(rig.drive.resolved().geometry().pages);
     let own = (normal + boosted + (pages - 2.0) * reduced) / pages;
@@ -419,7 +420,7 @@ fn an_erase_wears_by_the_mean_over_the_pages_that_were_programmed() {
 
 #[test]
 fn what_is_read_to_be_written_anew_leaves_the_write_its_own_voltages() {
-    // Nothing is known of page 9, so that it was programmed normally; from now on it is mostly
+    // The kind of page 9 is unknown, so it was programmed normally; from now on it is mostly
     // written.
     let start = ["start.program_mode = \"policy\"", "start.unwritten_reads = \"lazy\""];
     let mut rig = Rig::new(&[&HIRE[..], &start].concat());
@@ -432,8 +433,8 @@ fn what_is_read_to_be_written_anew_leaves_the_write_its_own_voltages() {
     assert_eq!(program_mode_of(&rig.drive, 9), REDUCED);
 }
 
-/// Erases all blocks about so often with these voltages; the weights of programs and of erases over
-/// their numbers, and the mean rate of errors that the wear of the blocks leaves.
+/// Erases all blocks about equally often with this mode. Returns the mean weight of a program and
+/// of an erase, and the mean error rate that the wear of the blocks causes.
 fn worn_with(program_modes: &str) -> (f64, f64, f64) {
     let program = format!("program_mode = [{{ fixed = {{ mode = \"{program_modes}\" }} }}]");
     let physics =

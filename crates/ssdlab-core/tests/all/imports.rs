@@ -1,4 +1,4 @@
-//! No imports form a circle: neither between the files of a folder nor between folders, in any
+//! No imports form a cycle, neither between the files of a folder nor between folders, in any
 //! crate.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use crate::tidy::{crates, sources};
 
 type Module = Vec<String>;
 
-/// The modules of a crate by their paths, with their sources.
+/// Returns the modules of a crate by path, with their sources.
 fn modules(src: &Path) -> BTreeMap<Module, String> {
     let path_of = |file: &Path| {
         let inside = file.strip_prefix(src).unwrap().with_extension("");
@@ -24,13 +24,13 @@ fn modules(src: &Path) -> BTreeMap<Module, String> {
     all.filter(|(path, _)| path.last().is_none_or(|last| last != "tests")).collect()
 }
 
-/// A source without comments and without what is for tests alone.
+/// Returns a source without comments and test code.
 fn code(text: &str) -> String {
     let bare: String = text.lines().map(|line| line.split("//").next().unwrap()).collect();
     let mut parts = bare.split("#[cfg(test)]");
     let mut code = parts.next().unwrap().to_owned();
     for part in parts {
-        // A line for tests ends with a semicolon; a module of them is the last of its file.
+        // A test-only line ends with a semicolon; a test module is the last item of its file.
         match part.split_once([';', '{']) {
             Some((item, rest)) if part[item.len()..].starts_with(';') => code.push_str(rest),
             _ => break,
@@ -39,7 +39,7 @@ fn code(text: &str) -> String {
     code
 }
 
-/// The paths that `use` names, those in braces one by one.
+/// Returns the paths that `use` names; a list in braces gives one path each.
 pub fn imported(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for item in code(text).split("use ").skip(1) {
@@ -68,7 +68,7 @@ fn expand(before: &str, tree: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The module that a path leads to from another, if it is one of the crate.
+/// Returns the module that a path leads to from another, if it is in the crate.
 fn target(path: &str, from: &Module, all: &BTreeMap<Module, String>) -> Option<Module> {
     let mut parts = path.split("::").map(str::to_owned).peekable();
     let mut found = from.clone();
@@ -95,8 +95,8 @@ fn target(path: &str, from: &Module, all: &BTreeMap<Module, String>) -> Option<M
     Some(found)
 }
 
-/// Who imports whom, of modules side by side: a file that imports one of another folder makes its
-/// folder import that. What is between a module and those within it is no import of this kind.
+/// Returns the imports between sibling modules. A file that imports from another folder makes its
+/// folder import that folder. Imports between a module and its own children do not count.
 fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut edges: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
     for (from, text) in all {
@@ -112,7 +112,7 @@ fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>>
     edges
 }
 
-/// A module that is reached from itself, with those on the way.
+/// Returns a module that can be reached from itself, with the modules on the way.
 fn circle(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
     edges.keys().find_map(|start| {
         let (mut way, mut seen) = (vec![vec![start.clone()]], BTreeSet::new());
@@ -155,7 +155,7 @@ fn a_circle_is_found_wherever_it_runs() {
     assert_eq!(found(&[("a", up), ("b", down)]), Some(2));
     // Through a file of the folder, and by a re-export.
     assert_eq!(found(&[("a", up), ("b", "mod c;"), ("b/c", "pub use crate::a;")]), Some(2));
-    // A folder's own file and those in it may know each other; tests may know everything.
+    // A folder's own file and its children may import one another; tests may import anything.
     assert_eq!(found(&[("b", "use c::C;"), ("b/c", "use super::B;")]), None);
     assert_eq!(found(&[("a", up), ("b", "#[cfg(test)]\nuse super::a::A;")]), None);
     let after = "#[cfg(test)]\nmod tests;\nuse super::a::A;";

@@ -1,4 +1,4 @@
-//! What does a drive tell whoever looks at it from outside, and take from who sets it up?
+//! The state that a drive shows to observers, and the state that a caller can set.
 
 use std::collections::BTreeSet;
 
@@ -172,7 +172,7 @@ fn a_page_laid_down_before_the_start_is_there_once_and_is_read_as_any() {
 
 #[test]
 fn a_page_is_not_laid_down_where_there_is_no_room() {
-    // Pages of the host that were overwritten fill the plane; nobody collects them.
+    // Overwritten host pages fill the plane, and no collection runs.
     let mut rig = Rig::new(&["background.gc = false"]);
     for n in 0..14 * 8 {
         rig.write(n % 8);

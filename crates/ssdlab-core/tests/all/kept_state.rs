@@ -1,4 +1,4 @@
-//! Does a state file carry what each component and policy keeps?
+//! A state file carries the state of each component and policy.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ const RETRIES: &str = "physics.retries = { fresh_errors = 38.0, wear = { errors 
      retention = { errors = 17.0, worn_errors = 10.0 }, spread = { quality = 0.06, wear = 0.05 } }";
 const BUFFER: &str = "buffer = { size = \"16KiB\", latency = \"1us\" }";
 
-/// Drives with policies that learn, those of each scheme among them.
+/// Drives with policies that learn, those of each scheme included.
 const DRIVES: &[&[&str]] = &[
     &[
         LEVELS,
@@ -63,7 +63,7 @@ const DRIVES: &[&[&str]] = &[
     &["background = { static_wear_leveling = true, gc = { victim = \"random\" } }"],
 ];
 
-/// Which of these keep something that the requests change.
+/// The policies and components with state that requests change.
 const KEEP: &[&str] = &[
     "background/dual_pool",
     "background/gc",
@@ -83,7 +83,7 @@ const KEEP: &[&str] = &[
     "scheduler/dlv",
 ];
 
-/// Of which a part begins anew on the other drive, and why.
+/// Those with a part that starts new on the other drive, and the reason.
 const BEGIN_ANEW: &[(&str, &str)] = &[
     ("background/dual_pool", "how worn each plane is, it sees at its next look"),
     ("background/gc", "a run draws its chance from the seed anew"),
@@ -95,7 +95,7 @@ const BEGIN_ANEW: &[(&str, &str)] = &[
     ("scheduler/dlv", "nothing is under way"),
 ];
 
-/// A drive after random requests, at rest.
+/// Returns an idle drive after random requests.
 fn used(sets: &[&str]) -> Rig {
     let mut rig = Rig::new(sets);
     let pages = u64::from(rig.drive.resolved().logical_pages);

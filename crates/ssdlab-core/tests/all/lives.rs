@@ -1,11 +1,12 @@
-//! Wear that runs forward to the end of a drive's life.
+//! Accelerated wear up to the end of a drive's life.
 
 use ssdlab_base::rng;
 use ssdlab_nand::BlockId;
 
 use crate::support::Rig;
 
-/// Blocks that are all read up to a rate of 0.0044, and reach it after 110 cycles, by one level.
+/// All blocks are readable up to an error rate of 0.0044, which 110 cycles reach; there is one
+/// level.
 const SETS: [&str; 3] = [
     "geometry = { channels = 2, blocks = 50, pages = 8 }",
     "ftl.overprovisioning = 0.4",
@@ -30,7 +31,7 @@ fn an_erase_counts_for_so_many_cycles_in_the_books_and_in_the_cells() {
         let books: Vec<u32> =
             (0..100).map(|block| rig.drive.ftl().blocks.erases(BlockId(block))).collect();
         let (cells, geometry) = (&rig.drive.flash().cells, rig.drive.resolved().geometry());
-        // 0.004 times 32,768 bits after 100 cycles.
+        // An error rate of 0.004 in 32,768 bits after 100 cycles.
         for (block, cycles) in (0..).map(BlockId).zip(&books) {
             let expected = (f64::from(*cycles) * 1.310_72).round() as u32;
             assert_eq!(expected, cells.first_reading(block, geometry).errors);
@@ -51,14 +52,14 @@ fn blocks_wear_out_at_the_cycles_of_the_curve() {
     assert!(out > 25, "{out} blocks");
     assert_eq!((life.worn_out as usize, life.worn_at_start), (out, 0));
     assert!((rig.drive.worn_out() - out as f64 / 100.0).abs() < 1e-9);
-    // The first block, which is a hundredth of them; then two, five, ten and twenty.
+    // The first block, a hundredth of them; then two, five, ten and twenty hundredths.
     let shares: Vec<f64> = life.marks.iter().map(|mark| mark.worn_out).collect();
     assert_eq!(shares, [0.01, 0.02, 0.05, 0.1, 0.2]);
     assert!(life.marks.windows(2).all(|pair| pair[0].host_bytes <= pair[1].host_bytes));
     assert_eq!(life.host_bytes, 15_000 * 4096);
     let bytes = |at: usize| Some(life.marks[at].host_bytes);
     assert_eq!([life.first_bytes, life.five_percent_bytes], [bytes(0), bytes(2)]);
-    // Dynamic leveling: the mean is not far behind the first.
+    // With dynamic wear leveling, the mean cycles are close to those of the first worn-out block.
     let first = life.marks[0];
     assert!((50.0..=120.0).contains(&first.cycles), "{first:?}");
     assert!(first.host_bytes < life.host_bytes);

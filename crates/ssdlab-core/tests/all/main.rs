@@ -1,4 +1,4 @@
-//! The drive under test, a question each: see the modules.
+//! Tests of the drive; each module answers one question.
 
 mod actions;
 mod contents;

@@ -1,20 +1,20 @@
-//! A page map of which the controller holds a part: what reads, writes and collection cost more.
+//! The costs of a page map that the controller holds in part, for reads, writes and collection.
 
 use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind, Part};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
 
-/// Four entries a translation page, of which two are held.
+/// Four entries in a translation page, and room for two such pages.
 const TWO: &str = "ftl.map_cache = { entry = \"1KiB\", size = \"8KiB\" }";
-/// As many blocks as leave room, and a channel for each of four planes.
+/// Enough blocks, and a channel for each of four planes.
 const SHAPE: &str = "geometry = { channels = 4, blocks = 32 }";
 
 fn mapping(rig: &Rig, kind: OpKind) -> u64 {
     rig.drive.flash().ops()[kind as usize][Cause::Mapping as usize]
 }
 
-/// How long a request took alone.
+/// Returns the time of a request alone.
 fn alone(rig: &mut Rig, offer: impl Fn(&mut Rig) -> u64) -> u64 {
     let began = rig.now();
     let tag = offer(rig);
@@ -27,7 +27,7 @@ fn an_entry_that_is_not_held_costs_a_read_of_its_page_first() {
     let mut rig = Rig::new(&[SHAPE, TWO, "start.unwritten_reads = \"lazy\""]);
     let read = |page| move |rig: &mut Rig| rig.read(page);
     assert_eq!(alone(&mut rig, read(0)), 2 * (READ + BUS));
-    // The neighbours' entries came with it.
+    // The entries of the neighboring pages came with it.
     for page in [1, 2, 3, 0] {
         assert_eq!(alone(&mut rig, read(page)), READ + BUS, "page {page}");
     }
@@ -48,7 +48,7 @@ fn those_who_need_the_same_page_of_the_map_wait_for_one_read() {
     let tags: Vec<u64> = (0..4).map(|page| rig.read(page)).collect();
     rig.finish();
     assert_eq!(mapping(&rig, OpKind::Read), 1);
-    // Planes and channels are four: all go on at once.
+    // Four planes and channels: all four proceed in parallel.
     assert!(tags.iter().all(|&tag| rig.end_of(tag) == Some(2 * (READ + BUS))));
 }
 
@@ -64,7 +64,7 @@ fn a_changed_page_of_the_map_is_written_when_it_leaves_and_read_where_it_went() 
     let found = rig.drive.stats().map;
     assert_eq!((mapping(&rig, OpKind::Program), found.written_back), (1, 1));
     assert_eq!(rig.drive.ftl().map.mapped(), 4 + 1, "a page of the map has a page of its own");
-    // A read of what was written finds it again through what was written back.
+    // A read of the written page finds its entry in the translation page that was written back.
     assert!(alone(&mut rig, |rig| rig.read(0)) >= 2 * (READ + BUS));
 }
 
@@ -112,7 +112,7 @@ fn collection_changes_entries_that_are_not_held_where_they_lie() {
     let (few, many) = (all.drive.stats().map, some.drive.stats().map);
     assert!(many.changed_on_flash > 100 && few.changed_on_flash == 0, "{many:?} {few:?}");
     assert_eq!(mapping(&some, OpKind::Program), many.written_back + many.changed_on_flash);
-    // Each is read first, and so is each that comes for a request.
+    // Each of them is read first, as is each translation page that a request loads.
     assert!(mapping(&some, OpKind::Read) > many.changed_on_flash);
     assert!(some.drive.write_amplification() > all.drive.write_amplification());
 }

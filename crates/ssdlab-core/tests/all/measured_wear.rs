@@ -1,23 +1,22 @@
-//! Wear leveling by what blocks were measured to be: errors, and predicted life.
+//! Wear leveling by measured blocks: by their errors and by their predicted life.
 
 use ssdlab_base::rng;
 use ssdlab_nand::BlockId;
 
 use crate::support::Rig;
 
-/// Two planes whose blocks err from 0.002 to 0.006 after 100 cycles.
+/// Two planes with block error rates from 0.002 to 0.006 after 100 cycles.
 const SHAPE: &str = "geometry = { channels = 2, blocks = 60, pages = 8 }";
 const PHYSICS: &str = "physics = { levels = { base = { gaussian = { mean = 4e-3, sigma = 1e-3, \
                        bound = 2.0 } }, wear = { exponent = 1.0, reference_cycles = 100.0 } } }";
 const WORN: &str = "start = { pe_cycles = 100, pe_spread = 30, fill = 0.9 }";
 
-/// What becomes of the blocks of a drive of which a tenth is overwritten again and again.
+/// The wear of a drive on which a tenth of the pages is overwritten again and again.
 #[derive(Debug)]
 struct Worn {
-    /// The rate with which a block was made, the mean over all erases over that over the blocks
-    /// that were erased.
+    /// The mean initial error rate, weighted by erases, divided by the mean over the erased blocks.
     worn_by: f64,
-    /// The highest error rate of a block over the mean.
+    /// The highest error rate of a block, divided by the mean.
     worst: f64,
 }
 
@@ -87,7 +86,7 @@ fn leveling_by_errors_needs_blocks_that_are_measured() {
 
 #[test]
 fn by_rank_a_worn_drive_still_has_groups() {
-    // Worn beyond level 1, whatever they were made with.
+    // Worn beyond level 1, whatever the initial error rate.
     let worn = "start = { pe_cycles = 230, fill = 0.5 }";
     let moved = |boundaries: &str| {
         let block_class = format!(

@@ -1,4 +1,4 @@
-//! What must change, or must not, when a drive is changed in a known way.
+//! Results that must, or must not, change with a known change of the drive.
 
 use proptest::prelude::*;
 use rand::RngExt;
@@ -8,7 +8,7 @@ use ssdlab_core::{Completion, Op};
 
 use crate::support::{Rig, Step, config, play};
 
-/// Pages drawn evenly over the drive after it was filled; `reads` of a hundred are reads.
+/// Returns pages drawn evenly from the drive after a fill; `reads` of a hundred are reads.
 fn steps(seed: u64, count: usize, reads: u32, gap: u64) -> Vec<Step> {
     let mut random = rng::stream(seed, "test");
     let step = |op, place| Step { gap, op, place, sectors: 8, whole: true, queue: 0 };
@@ -33,12 +33,12 @@ fn same(left: &[&str], right: &[&str], steps: &[Step], depth: u32) -> bool {
 
 const SHAPE: &str = "geometry = { channels = 2, planes = 2, blocks = 24 }";
 
-/// Mixed requests, close enough to meet one another.
+/// Returns mixed requests, close enough in time to overlap.
 fn mixed() -> Vec<Step> {
     steps(3, 3000, 50, 30_000)
 }
 
-// Activity: each policy acts on a workload where it must, and is not there when it is off.
+// Activity: each policy acts on a workload that needs it, and has no effect when it is off.
 
 #[test]
 fn collection_acts_on_overwriting() {
@@ -49,7 +49,7 @@ fn collection_acts_on_overwriting() {
     assert!(rig.drive.write_amplification().unwrap() > 1.0);
 }
 
-/// An eighth of the drive is written over and over, the rest once.
+/// Returns requests that write an eighth of the drive repeatedly and the rest once.
 fn hot_and_cold() -> Vec<Step> {
     let mut steps = steps(1, 20_000, 0, 50_000);
     steps[128..].iter_mut().for_each(|step| step.place /= 8);
@@ -78,7 +78,7 @@ fn static_wear_leveling_moves_cold_data_and_narrows_the_spread() {
 fn dynamic_wear_leveling_writes_the_least_worn_free_block() {
     let least_worn_in_use = |level: &str| {
         let set = format!("ftl.free_block_policy = \"{level}\"");
-        // Hot pages wear some blocks out; then all is written anew and frees the others.
+        // Hot pages wear some blocks; then a write of all pages frees the others.
         let mut steps = hot_and_cold();
         steps.extend(self::steps(9, 600, 0, 50_000));
         steps.extend(hot_and_cold());
@@ -93,7 +93,7 @@ fn dynamic_wear_leveling_writes_the_least_worn_free_block() {
     assert!(leveled < 0.9 * not, "{leveled} {not}");
 }
 
-/// Reads in place of the drive's writes wait for no program.
+/// With suspension, reads wait for no program.
 const INTERRUPT: &str = "suspend = { program_erase = { min_remaining = \"5us\" } }";
 
 #[test]
@@ -108,7 +108,7 @@ fn suspension_helps_reads_at_the_cost_of_writes() {
     assert!(mean(&on, Op::Read) < 0.9 * mean(&off, Op::Read));
 }
 
-/// Whether two operations of a kind ever ended in one event.
+/// Returns whether two operations of a kind ever ended in one event.
 fn pairs(sets: &[&str], kind: OpKind) -> bool {
     let mut rig = Rig::new(sets);
     let count = |rig: &Rig| rig.drive.flash().ops()[kind as usize].iter().sum::<u64>();
@@ -143,13 +143,13 @@ fn planes_of_a_die_are_paired_where_they_share_a_unit() {
 
 #[test]
 fn reads_are_paired_too() {
-    // A paired read shortens the whole: sensing once, transferring twice.
+    // A paired read shortens the whole: one sensing, two transfers.
     let two = ["geometry = { planes = 2, blocks = 24 }", "flash.array = \"die\""];
     let mut rig = Rig::new(&two);
     rig.pages(Op::Write, 0, 6);
     rig.finish();
     let zero = rig.now();
-    // The first begins alone; the next two wait for it and go together.
+    // The first read begins alone; the next two wait for it and proceed together.
     rig.read(0);
     let (a, b) = (rig.read(2), rig.read(3));
     rig.finish();
@@ -160,7 +160,7 @@ fn reads_are_paired_too() {
 fn a_cache_register_lets_reads_overlap() {
     let reads = steps(5, 1000, 100, 0);
     let (off, on) = (run(&[], &reads, 16), run(&["flash.cache_read = true"], &reads, 16));
-    // Reads from one plane: sensing and transfer in turn, or sensing alone.
+    // Reads from one plane: sensing and transfer alternate, or only sensing adds time.
     let span = |rig: &Rig| rig.done.last().unwrap().end.as_ns() as f64;
     let writes = run(&[], &reads[..128], 16);
     let ratio = (span(&on) - span(&writes)) / (span(&off) - span(&writes));
@@ -197,7 +197,7 @@ const BUFFER: &str = "buffer.size = \"64KiB\"";
 
 #[test]
 fn buffers_made_for_flash_let_fewer_dirty_pages_go() {
-    // Half of the uses go to an eighth of the pages.
+    // Half of the requests use an eighth of the pages.
     let mut steps = mixed();
     steps[128..].iter_mut().step_by(2).for_each(|step| step.place /= 8);
     let dirty = |name: &str| {
@@ -225,7 +225,7 @@ fn a_page_that_was_flushed_leaves_as_a_clean_one() {
     assert_eq!((buffer.evicted_clean, buffer.evicted_dirty), (1, 0));
 }
 
-// Null: with its advantage removed, equal to its baseline.
+// Null tests: without its advantage, a policy equals its baseline.
 
 #[test]
 fn a_policy_without_its_advantage_is_its_baseline() {
@@ -283,9 +283,9 @@ fn choosing_among_all_blocks_is_greedy() {
     assert!(random > greedy * 1.03, "{random} {greedy}");
 }
 
-// Scaling and symmetry.
+// Tests of scaling and symmetry.
 
-/// Every time of a config, this many times as long.
+/// Returns settings with every time multiplied by `times`.
 fn slower(times: u64) -> Vec<String> {
     let us = |span: u64| format!("{}us", span * times);
     vec![

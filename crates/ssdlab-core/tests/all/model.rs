@@ -1,7 +1,7 @@
-//! Does every read return what was written last, whatever the drive does meanwhile?
+//! Every read returns the last written data, whatever else the drive does.
 //!
-//! The auditor that watches the drive keeps a shadow of every place where data can be, and checks
-//! every invariant after every event.
+//! The auditor keeps a shadow of every place that can hold data, and checks every invariant after
+//! every event.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn one_of(choices: &'static [&'static str]) -> impl Strategy<Value = &'static st
     prop::sample::select(choices)
 }
 
-/// A shape, with little more over-provisioning than it needs.
+/// A shape with little more over-provisioning than it needs.
 fn shape() -> impl Strategy<Value = Vec<String>> {
     (
         (1..=2u32, 1..=2u32, 1..=2u32, 1..=2u32),
@@ -141,8 +141,8 @@ fn collector() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// Classes of blocks, on a drive whose blocks differ and age, or types of pages, and who makes use
-/// of them; of groups such shares are set apart.
+/// Classes of blocks on a drive with aging blocks that differ, or page types, with the policies
+/// that use them. `apart` are the shares of the groups to set apart.
 fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
     let shares = one_of(&["0.33", "0.2, 0.3", "0.1, 0.2, 0.3"]);
     let place = one_of(&["next_page", "small_to_strong"]);
@@ -183,7 +183,7 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
     let opens = one_of(&["least_erased", "fewest_errors", "healthiest"]);
     let moves = one_of(&["{ threshold = 1 }", "{ threshold = 3 }", "false"]);
     let apart = one_of(apart);
-    // From too little for anything to be set apart to more than the groups take.
+    // From too little space to set anything apart, to more than the groups need.
     let room = (24..40u32, 4..20u32, one_of(&["0.0", "0.9"]));
     let measured = ((groups, scope), (read, opens), moves, apart, room).prop_map(
         |((by, scope), (read, opens), moves, apart, (blocks, free, fill))| {
@@ -208,7 +208,7 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
     ]
 }
 
-/// Blocks kept apart by priority, by whatever is believed of them.
+/// Blocks kept apart by priority, with every source of estimates.
 fn prioritized() -> impl Strategy<Value = Vec<String>> {
     let retries = one_of(&[
         "\"oracle\"",
@@ -241,7 +241,8 @@ fn prioritized() -> impl Strategy<Value = Vec<String>> {
             (blocks, slack, priorities),
         )| {
             let (moves, order) = moves;
-            // Open blocks of host, collector and leveler for each, one free of each, and some.
+            // Open blocks of host, collection and leveling for each priority, one free of each, and
+            // `slack`.
             let kept = 4 * priorities + 3 + slack;
             let free = f64::from(kept) / f64::from(blocks) + 1e-6;
             vec![
@@ -262,7 +263,7 @@ fn prioritized() -> impl Strategy<Value = Vec<String>> {
     )
 }
 
-/// Pages programmed, and kept apart, by what the buffer learns of them.
+/// Pages programmed and kept apart by the hotness that the buffer learns.
 fn by_hotness() -> impl Strategy<Value = Vec<String>> {
     let initial = one_of(&["none", "rewrite", "classified"]);
     let start = one_of(&["normal", "policy"]);
@@ -273,8 +274,8 @@ fn by_hotness() -> impl Strategy<Value = Vec<String>> {
     (initial, start, (size, any::<bool>()), place, (fill, room), 0..40u32).prop_map(
         |(initial, start, (size, keeps), place, (fill, (blocks, slack)), above)| {
             let above = 0.5 + f64::from(above) / 100.0;
-            // Open blocks of the host, and of the collector and the leveler for each kind, and one
-            // free.
+            // Open blocks of the host, of collection and leveling for each kind, and one free
+            // block.
             let free = f64::from(8 + slack) / f64::from(blocks) + 1e-6;
             vec![
                 format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),
@@ -295,11 +296,11 @@ fn by_hotness() -> impl Strategy<Value = Vec<String>> {
     )
 }
 
-/// A random small drive, as assignments.
+/// A random small drive, as settings.
 fn drive() -> impl Strategy<Value = Vec<String>> {
     (shape(), back_end(), front_end(), collector(), classes(&["0.1", "0.25", "0.6"])).prop_map(
         |(shape, back, front, collector, classes)| {
-            // Physics with classes of its own takes the place of the back end's.
+            // Physics in the classes replaces the back end's physics.
             let own = classes.iter().any(|set| set.starts_with("physics"));
             let alone = |set: &String| !(own && set.starts_with("physics"));
             let back = back.into_iter().filter(alone).collect();
@@ -330,7 +331,7 @@ proptest! {
     #[test]
     fn so_does_every_read_of_a_drive_that_holds_a_part_of_its_map(
         front in front_end(),
-        // Room to spare: to move a page may change the map, and that takes a page more.
+        // Room to spare: a move of a page may change the map, which takes a page more.
         classes in classes(&["0.1", "0.25"]),
         shape in one_of(&["{ channels = 2, blocks = 40, pages = 12 }", "{ planes = 2, blocks = 40, pages = 24, cell = \"tlc\" }"]),
         maps in one_of(&["{ entry = \"256B\", size = \"4KiB\" }", "{ entry = \"64B\", share = 0.4 }"]),
@@ -349,20 +350,20 @@ proptest! {
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let Ok(mut rig) = Rig::seeded(&sets, seed) else { return Err(TestCaseError::reject("no such drive")) };
         play(&mut rig, &steps, depth).map_err(TestCaseError::fail)?;
-        // More entries than are held.
+        // More entries than the controller holds.
         rig.pages(Op::Read, 0, 300);
         rig.finish();
         prop_assert!(rig.drive.stats().map.misses > 0);
     }
 }
 
-/// The drive as simply as it can be told: a moment for each plane at which it is free.
+/// A minimal model of the drive: for each plane, the time at which it becomes free.
 struct Naive {
     free_at: Vec<u64>,
 }
 
 impl Naive {
-    /// When an operation on a plane ends that comes at `at`.
+    /// Returns when an operation that arrives at `at` ends on a plane.
     fn serve(&mut self, plane: usize, at: u64, span: u64) -> u64 {
         let begin = self.free_at[plane].max(at);
         self.free_at[plane] = begin + span;
@@ -375,8 +376,8 @@ proptest! {
         cases: 64, failure_persistence: None, ..ProptestConfig::default()
     })]
 
-    /// A plane a channel, first come first served, nothing collected: no two things meet but on
-    /// the plane.
+    /// One plane on each channel, first come first served, no collection: requests share only
+    /// planes.
     #[test]
     fn a_drive_without_policies_is_a_row_of_single_servers(
         requests in prop::collection::vec((0..400_000u64, any::<bool>(), 0..60u64, 1..5u64), 1..60),
@@ -388,7 +389,7 @@ proptest! {
         let (mut at, mut expected) = (rig.now(), Vec::new());
         for (number, &(gap, read, place, pages)) in requests.iter().enumerate() {
             at += gap;
-            // Each request has pages of its own, so that none waits for another's page.
+            // Each request has its own pages, so that none waits for another's page.
             let first = (number as u64 * 10 + place % 6) % 590;
             rig.until(at);
             let tag = rig.pages(if read { Op::Read } else { Op::Write }, first, pages);

@@ -1,4 +1,4 @@
-//! Planes of a die that share an array unit: what they do together, and how that ends for each.
+//! Planes of a die that share an array unit: joint operations, and their end for each plane.
 
 use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind, Part};
@@ -29,14 +29,14 @@ fn the_cache_register_opens_when_the_pages_of_all_planes_have_gone() {
     rig.finish();
     let ends = tags.map(|tag| rig.end_of(tag).unwrap() - zero);
     assert_eq!(ends, [2, 4, 6].map(|pages| READ + pages * 100 * US));
-    // The second pair waits for the first to be sensed, the third for the first to have gone.
+    // The second pair waits for the sensing of the first, the third for the transfer of the first.
     let waited = rig.drive.stats().latencies[0][Op::Read as usize].blame_ns[Part::DieHost as usize];
     assert_eq!(waited, u128::from(READ + READ + 200 * US));
 }
 
 #[test]
 fn of_pages_read_together_only_those_that_failed_are_sensed_again() {
-    // One strong page on plane 0, which errs more, and a normal one on plane 1, at equal offsets.
+    // A strong page on plane 0, with more errors, and a normal page on plane 1, at equal offsets.
     let sets = [
         DIE,
         "physics = { levels = {} }",
@@ -59,7 +59,7 @@ fn of_pages_read_together_only_those_that_failed_are_sensed_again() {
     let (alone, retries) = taken(&mut rig, 0, 1);
     assert!(retries > 0);
     assert_eq!(taken(&mut rig, 1, 1).1, 0);
-    // The other's page is moved once besides.
+    // In addition, the other page is transferred once.
     assert_eq!(taken(&mut rig, 0, 2), (alone + BUS, retries));
     let reads: u64 = rig.drive.flash().ops()[OpKind::Read as usize].iter().sum();
     assert_eq!(reads, 4);
@@ -69,8 +69,8 @@ fn of_pages_read_together_only_those_that_failed_are_sensed_again() {
 fn a_page_that_was_moved_while_its_read_waited_is_read_together_with_those_at_its_new_offset() {
     let gc = "background.gc = { mode = \"foreground\", victim = \"fifo\" }";
     let (mut rig, _) = written(&[DIE, gc], 16);
-    // Pages 6 and 7 lie at offset 3 of the first blocks. Page 1 is written over and over, on the
-    // plane of page 7, until the first block there is collected before the reads go.
+    // Pages 6 and 7 lie at offset 3 of the first blocks. Page 1, on the plane of page 7, is
+    // overwritten until the first block there is collected before the reads start.
     let moved = |rig: &Rig| rig.ops(OpKind::Erase, Cause::Gc) > 0;
     while !moved(&rig) {
         rig.write(1);

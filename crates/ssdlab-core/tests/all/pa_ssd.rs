@@ -1,4 +1,4 @@
-//! PA-SSD: page types that are requested, granted, and what becomes of the others.
+//! Requests for page types, their grants, and the types that other pages get. Source: PA-SSD.
 
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
@@ -12,7 +12,7 @@ const SHAPE: &str = "geometry = { channels = 8, blocks = 40, pages = 48, cell = 
 const TIMES: &str = "timing.program = [\"100us\", \"400us\", \"1ms\"]";
 const RELAXED: &str = "ftl = { page_order = \"relaxed\", allocation = \"dynamic\" }";
 
-/// Writes of one to six pages, or of as many as are said, over a part of the drive.
+/// Returns writes of one to six pages, or of `pages` pages, over a part of the drive.
 fn writes(count: u64, pages: Option<u64>) -> Vec<Step> {
     let draw = |n, purpose| rng::hash(3, purpose, n);
     let step = |n| {
@@ -54,8 +54,8 @@ fn the_conventional_drive_has_one_block_open_a_plane_for_all_that_is_written() {
 
 #[test]
 fn on_the_conventional_drive_large_writes_wait_for_the_slowest_pages() {
-    // Single pages on planes by chance, so that where one is in its blocks tells nothing of the
-    // others: what the closed form takes for granted.
+    // Single pages on random planes make positions in blocks independent, as the closed form
+    // assumes.
     let mut rig = Rig::unwatched(&[SHAPE, TIMES], 1).unwrap();
     play(&mut rig, &writes(3000, Some(1)), 16).unwrap();
     let mut slowest_page_type = [0u64; 3];
@@ -95,7 +95,7 @@ fn a_chip_without_multi_plane_commands_does_one_thing_at_a_time() {
         rig.finish();
         rig.now()
     };
-    // Four programs of 200 us, and four transfers of 5 us before them.
+    // Four programs of 200 us, and the four transfers of 5 us before them.
     assert_eq!(took("flash.array = \"chip\""), 4 * 5_000 + 200_000);
     assert_eq!(took("flash = { array = \"chip\", multi_plane = false }"), 4 * 205_000);
 }
@@ -191,16 +191,16 @@ fn a_full_buffer_takes_the_lowest_type_and_one_that_has_room_another() {
         run(&[SHAPE, TIMES, RELAXED, "placement = [\"lfs\", \"ubs\"]"], &writes(1200, Some(1)));
     assert_eq!((none[1], none[2]), (0, 0));
     assert_eq!(without, lowest.done, "without a buffer it is lfs");
-    // A page leaves when another needs its place: the buffer is full.
+    // A page leaves when another needs its slot: the buffer is full.
     let small = "buffer = { size = \"256KiB\", reads = false }";
     let (full, _) = requested(&[small], 8);
     assert!(full[0] > 1000 && full[1] + full[2] == 0, "{full:?}");
-    // Pages leave ahead of need, and at this pace that is early enough.
+    // Pages leave ahead of need, and early enough at this rate.
     let ahead = "buffer = { size = \"256KiB\", reads = false, keep_free = 0.25 }";
     let (slow, _) = requested(&[ahead], 80);
     let all: u64 = slow.iter().sum();
     assert!(all > 1000 && slow[..3].iter().all(|&pages| pages.abs_diff(all / 3) <= 1), "{slow:?}");
-    // Where writes outrun that at times, some of both.
+    // Where writes are at times faster than that, both cases occur.
     let little = "buffer = { size = \"256KiB\", reads = false, keep_free = 0.05 }";
     let (fast, _) = requested(&[little], 2);
     assert!(fast[0] > fast[1] + 100 && fast[1] > 10 && fast[2] > 10, "{fast:?}");

@@ -1,4 +1,4 @@
-//! The parts of the drive: types of their own, each of which knows those below it alone.
+//! The parts of the drive are types of their own, and each uses only those below it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,7 @@ const PARTS: [(&str, &str); 6] = [
     ("", "Drive"),
 ];
 
-/// The code of a part of the drive; of the drive itself what no other part has.
+/// Returns the code of a part of the drive; for the drive itself, the code in no other part.
 fn code_of(part: &str) -> String {
     let folder = crates().join("ssdlab-core/src/drive");
     let mut code = String::new();
@@ -33,7 +33,7 @@ fn code_of(part: &str) -> String {
     code
 }
 
-/// Whether code imports a part of the drive, or the drive itself.
+/// Returns whether code imports a part of the drive, or the drive itself.
 fn knows(code: &str, part: &str, own: &str) -> bool {
     imported(code).iter().any(|path| {
         let inside = path.rsplit_once("drive::").or(path.rsplit_once("super::"));
@@ -54,7 +54,7 @@ fn no_part_of_the_drive_knows_one_above_it() {
     }
 }
 
-/// The methods of a type of the drive by the file that has them: its name, and its text.
+/// Returns the methods of a type of the drive with their files: file, name and text.
 fn methods_of(own: &str) -> Vec<(String, String, String)> {
     let folder = crates().join("ssdlab-core/src/drive");
     let mut methods = Vec::new();
@@ -79,7 +79,7 @@ fn methods_of(own: &str) -> Vec<(String, String, String)> {
     methods
 }
 
-/// Whether a method calls another of its own type.
+/// Returns whether a method calls another one of its own type.
 fn calls(text: &str, own: &str, name: &str) -> bool {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let joined: String = code.flat_map(|line| [line.trim(), "\u{1}"]).collect();
@@ -92,7 +92,7 @@ fn the_files_of_each_part_call_downwards() {
     let mut edges = 0;
     for (_, own) in PARTS {
         let methods = methods_of(own);
-        // A type to which all methods went again would be the drive of old: it had 226.
+        // A type with nearly all methods would be the old drive type, which had 226.
         assert!((5..=120).contains(&methods.len()), "{own}: {} methods", methods.len());
         let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (file, _, body) in &methods {
@@ -101,7 +101,7 @@ fn the_files_of_each_part_call_downwards() {
             below.entry(file).or_default().extend(others.map(|(other, ..)| other.as_str()));
         }
         edges += below.values().map(BTreeSet::len).sum::<usize>();
-        // Who calls nobody that is left goes first.
+        // A file that calls none of the remaining files is removed first.
         while let Some(lowest) =
             below.iter().find_map(|(file, calls)| calls.is_empty().then_some(*file))
         {

@@ -1,4 +1,4 @@
-//! PV-read: what is read often moves to better blocks, and others make room.
+//! Often-read pages move to better blocks, and other pages make room. Source: PV-read.
 
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
@@ -8,26 +8,26 @@ use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::support::{Rig, SPP};
 
-/// Two planes of blocks that need each level alike often.
+/// Two planes of blocks; each level is needed by equally many.
 const SHAPE: &str = "geometry = { channels = 2, blocks = 60, pages = 8 }";
 const LEVELS: &str = "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }";
 const GROUPS: &str = "metadata.block_class = { measured = { read_hot_share = 0.3 } }";
 const HOT: &str = "background.read_hot_migration = true";
 
-/// A drive full of data, at rest.
+/// Returns an idle drive full of data.
 fn full(sets: &[&str]) -> Rig {
     let mut rig = Rig::new(&[&[SHAPE, LEVELS, GROUPS, "start.fill = 0.5"], sets].concat());
     rig.finish();
     rig
 }
 
-/// The class of the block where a page lies: 0 and 1 are set apart, 2 is the rest.
+/// Returns the class of a page's block: 0 and 1 are set apart, 2 is the rest.
 fn class(drive: &Drive, page: u64) -> u8 {
     let ppn = drive.ftl().map.get(Lpn(page as u32)).expect("a page that was written");
     drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn)).0
 }
 
-/// The level at which a page is read, from 1.
+/// Returns the level at which a page is read, from 1.
 fn level(drive: &Drive, page: u64) -> u8 {
     let (ppn, geometry) = (drive.ftl().map.get(Lpn(page as u32)), drive.resolved().geometry());
     let block = geometry.block_of(ppn.expect("a page that was written"));
@@ -57,7 +57,7 @@ fn a_page_moves_up_one_group_for_every_three_reads() {
     let moves = rig.drive.stats().migration;
     assert_eq!((moves.hot, moves.cold, moves.abandoned, moves.outdated), (2, 0, 0, 0));
     assert_eq!(rig.drive.flash().ops()[OpKind::Program as usize][Cause::Migration as usize], 2);
-    // A page that was read whole is at hand.
+    // The controller still holds a page that was read whole.
     assert_eq!(rig.drive.flash().ops()[OpKind::Read as usize][Cause::Migration as usize], 0);
 }
 
@@ -74,7 +74,8 @@ fn what_the_host_writes_lies_on_blocks_of_all_levels() {
         rig.write(page);
     }
     rig.finish();
-    // Half of the first two groups is set apart: 2 of 5 blocks that are left are of these.
+    // Half of the first two groups is set apart, so 2 of 5 of the remaining blocks are in these
+    // groups.
     let good = (0..ours).filter(|&page| level(&rig.drive, page) < 5).count() as f64 / ours as f64;
     assert!((0.2..0.6).contains(&good), "{good}");
 }
@@ -148,7 +149,7 @@ fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
     let mut rig = full(&[HOT, "background.read_hot_migration.threshold = 1"]);
     let kept = 0..6;
     for round in 0..60 {
-        // These are read again and again, the others come and go.
+        // These pages are read again and again; the others change.
         for page in kept.clone() {
             read(&mut rig, page, 1);
         }
@@ -177,7 +178,7 @@ fn nobody_moves_where_there_is_one_group_or_no_migration() {
 
 #[test]
 fn a_counter_leaves_with_its_entry() {
-    // A page of the map has 64 entries; two are held.
+    // A translation page has 64 entries; the controller holds two such pages.
     let maps = "ftl.map_cache = { entry = \"64B\", size = \"8KiB\" }";
     let moved = |between: &[u64]| {
         let mut rig = full(&[HOT, maps]);
@@ -204,7 +205,7 @@ fn reads_that_begin_at_the_measured_level_need_no_second_attempt() {
     };
     assert_eq!(retries(GROUPS, "measured_level"), 0);
     assert!(retries(GROUPS, "lowest_level") > 100);
-    // The factory sorts blocks by their quality: a seventh in each class is a level in each.
+    // The factory sorts blocks by quality: a seventh in each class gives one level for each class.
     let classes =
         format!("metadata.block_class = {{ factory = {{ shares = {:?} }} }}", [1.0 / 7.0; 6]);
     let (known, climbs) = (retries(&classes, "measured_level"), retries(&classes, "lowest_level"));
@@ -225,7 +226,7 @@ fn who_has_no_level_of_a_block_cannot_begin_there() {
 
 #[test]
 fn blocks_are_measured_anew_as_they_wear() {
-    // A block of the mean rate is read at level 1 when it is new, and at level 5 after 20 cycles.
+    // A block of the mean rate needs level 1 when it is new, and level 5 after 20 cycles.
     let physics = "physics = { levels = { base = { gaussian = { mean = 4e-3, sigma = 5e-4 } }, \
                    wear = { exponent = 1.0, reference_cycles = 8.0 } } }";
     let attempts = |interval: u32| {
@@ -259,7 +260,7 @@ fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
     let set = |by: &str| format!("placement = [{{ oracle_hotness = {{ by = \"{by}\" }} }}]");
     let lie = |by: &str| {
         let mut rig = Rig::new(&[SHAPE, LEVELS, known, &set(by), "start.used = 0.5"]);
-        // Forty are read, forty written; the first are laid down.
+        // Forty pages are read and forty written; the first forty are laid down before the run.
         let mut uses = PageUses { reads: vec![0; 600], writes: vec![0; 600] };
         uses.reads[..40].fill(9);
         uses.writes[40..80].fill(9);
@@ -285,7 +286,7 @@ fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
 
 #[test]
 fn of_a_full_steady_drive_no_more_is_set_apart_than_leaves_room_to_write() {
-    // Few blocks are free, fewer than are to be set apart.
+    // Few blocks are free, fewer than the number to set apart.
     let full = "start = { fill = 1, steady_state = true }";
     let mut rig = Rig::new(&[SHAPE, LEVELS, GROUPS, "ftl.overprovisioning = 0.4", full]);
     for plane in 0..rig.drive.resolved().geometry().plane_count() {

@@ -1,4 +1,4 @@
-//! PV-read: how far a page moves, and who makes room for it.
+//! The distance that a page moves, and the pages that make room for it. Source: PV-read.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use ssdlab_nand::{BlockId, Lpn};
 
 use crate::support::{READ, Rig, SPP};
 
-/// Two chips of two planes, with blocks that need each level alike often.
+/// Two chips of two planes; each level is needed by equally many blocks.
 const SHAPE: &str = "geometry = { channels = 2, planes = 2, blocks = 60, pages = 8 }";
 const LEVELS: &str = "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }";
 const HOT: &str = "background.read_hot_migration.threshold = 1";
 const PLANES: u64 = 4;
-/// Pages that hold data.
+/// Number of pages that hold data.
 const PAGES: u64 = 384;
 
-/// A drive half full of data, at rest.
+/// Returns an idle drive half full of data.
 fn full(scope: &str, sets: &[&str]) -> Rig {
     let block_class = format!(
         "metadata.block_class = {{ measured = {{ read_hot_share = 0.3, scope = \"{scope}\" }} }}"
@@ -34,7 +34,7 @@ fn plane(drive: &Drive, page: u64) -> u64 {
     drive.resolved().geometry().plane_of_page(ppn).0.into()
 }
 
-/// The plane on which static allocation writes a page: channels first, then planes.
+/// Returns the plane of a page under static allocation: channels first, then planes.
 fn home(page: u64) -> u64 {
     page % 2 * 2 + page / 2 % 2
 }
@@ -44,7 +44,7 @@ fn read(rig: &mut Rig, page: u64) {
     rig.finish();
 }
 
-/// The pages of each plane that static allocation would put on another.
+/// Returns, for each plane, the pages on it that static allocation would place elsewhere.
 fn foreign(drive: &Drive) -> Vec<u32> {
     let mut foreign = vec![0; PLANES as usize];
     for page in 0..u64::from(drive.resolved().logical_pages) {
@@ -55,7 +55,7 @@ fn foreign(drive: &Drive) -> Vec<u32> {
     foreign
 }
 
-/// For each number of planes that a page went on, how many of 200 pages went so far.
+/// Returns, for each bitwise difference of plane numbers, how many of 200 pages moved by it.
 fn ways(scope: &str, allocation: &str) -> Vec<u32> {
     let mut rig = full(scope, &[allocation]);
     let mut ways = vec![0; PLANES as usize];
@@ -80,7 +80,7 @@ fn a_page_moves_to_the_planes_of_its_scope_in_turn() {
         assert!(own > 20 && other > 20 && beyond == [0; 2], "{own}, {other} and {beyond:?}");
         assert!(ways("drive").iter().all(|&pages| pages > 10));
     }
-    // As long as each has room, those of one plane go to each of its chip alike often.
+    // While each plane has room, pages of one plane move equally often to each plane of its chip.
     let mut rig = full("chip", &[DYNAMIC]);
     let mut gone = [0u32; 2];
     for page in (0..48).filter(|&page| home(page) == 2) {
@@ -104,7 +104,8 @@ fn of_a_page_that_was_read_in_part_the_rest_is_read_where_it_lies() {
     assert!(away > 15, "{away} pages have changed their planes");
 }
 
-/// A page that is about to move to the other plane of its chip, on a drive where reads go on.
+/// Returns a page that is about to move to the other plane of its chip, on a drive with reads in
+/// progress.
 fn about_to_move() -> (Rig, u64) {
     let mut rig = full("chip", &[]);
     for page in (0..200).filter(|&page| home(page) == 0) {
@@ -118,7 +119,7 @@ fn about_to_move() -> (Rig, u64) {
     panic!("no page moves to the other plane");
 }
 
-/// So many reads of other pages of the first plane.
+/// Submits `reads` reads of other pages of the first plane.
 fn keep_busy(rig: &mut Rig, reads: usize) {
     let still = |page: &u64| plane(&rig.drive, *page) == 0;
     let pages: Vec<u64> = (200..PAGES).filter(still).take(reads).collect();
@@ -128,7 +129,7 @@ fn keep_busy(rig: &mut Rig, reads: usize) {
     }
 }
 
-/// Lets the drive go on until this is so.
+/// Advances the drive until `holds` returns true.
 fn go_on_until(rig: &mut Rig, holds: impl Fn(&Rig) -> bool) {
     while !holds(rig) {
         let next = rig.drive.next_event().expect("something under way");
@@ -151,7 +152,7 @@ fn what_waits_for_a_page_follows_it_to_its_new_plane() {
     let mut rows = Vec::new();
     rig.drive.take_log(&mut rows);
     let row = rows.iter().find(|row| row.request.tag == late).unwrap();
-    // It waited for those before it, and what it waited for is told.
+    // It waited for the reads before it, and the blame reports that wait.
     let waits = row.blame[Part::DieHost as usize];
     assert!(waits > 20 * READ && row.blame[Part::Sense as usize] < waits, "{:?}", row.blame);
 }
@@ -194,7 +195,7 @@ fn what_is_written_comes_home_and_so_it_does_after_a_start_from_what_was_kept() 
 
 #[test]
 fn a_plane_takes_no_more_pages_of_others_than_leave_room_for_its_own() {
-    // Little more than the least over-provisioning with which anything is set apart.
+    // Slightly more than the least over-provisioning with which blocks can be set apart.
     let tight = ["ftl.overprovisioning = 0.2", "start.fill = 1.0", "start.invalid = 0.02"];
     let mut rig = full("drive", &tight);
     rig.drive.watch(Pace::Every(64));
@@ -219,7 +220,7 @@ fn a_plane_takes_no_more_pages_of_others_than_leave_room_for_its_own() {
     assert!(rig.drive.stats().migration.emptied > 100);
 }
 
-/// Erases of each plane.
+/// Returns the erases of each plane.
 fn erases(drive: &Drive) -> Vec<u32> {
     let table = &drive.ftl().blocks;
     let of = |plane: u32| (plane * 60..(plane + 1) * 60).map(|block| table.erases(BlockId(block)));

@@ -1,5 +1,5 @@
-//! ReadGuard's block manager: whose blocks pages lie in, and what becomes of blocks that grow
-//! worse.
+//! Blocks by priority: the owners of blocks, and repairs of blocks that get worse. Source:
+//! ReadGuard.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::support::{Repairs, Rig, SPP};
 
-/// Chips of the tests' own: blocks that differ most by how they were made.
+/// Chips for these tests: blocks differ most by their initial quality.
 const CHIPS: &str = "physics.retries = { fresh_errors = 38.0, wear = { errors = 74.0, worn_exponent = 1.2 }, \
      retention = { errors = 17.0, worn_errors = 10.0 }, spread = { quality = 0.06, wear = 0.05 } }";
-/// Four planes of 60 blocks that differ, and three queues whose blocks are kept apart.
+/// Four planes of 60 blocks that differ, and three queues with separate blocks.
 const SHAPE: &str =
     "geometry = { channels = 2, planes = 2, blocks = 60, pages = 12, cell = \"tlc\" }";
 const WORN: &str = "start = { pe_cycles = 2000, pe_spread = 15, dwell = \"1d\" }";
@@ -29,24 +29,24 @@ fn rig(sets: &[&str]) -> Rig {
     Rig::new(&[&OWN, sets].concat())
 }
 
-/// A full drive whose thirds are those of three tenants.
+/// Returns a full drive in which each of three tenants owns a third.
 fn full(sets: &[&str]) -> Rig {
     let own = ["start = { fill = 1, age_max = \"90d\" }"];
     Rig::of_thirds(&[&OWN, &own[..], sets].concat())
 }
 
-/// The block of a page.
+/// Returns the block of a page.
 fn block(drive: &Drive, page: u32) -> Option<BlockId> {
     let geometry = drive.resolved().geometry();
     drive.ftl().map.get(Lpn(page)).map(|ppn| geometry.block_of(ppn))
 }
 
-/// The queue of a page, of three that own a third each.
+/// Returns the queue that owns a page; three queues own a third each.
 fn owner(drive: &Drive, page: u32) -> u8 {
     (page / (drive.resolved().logical_pages / 3)).min(2) as u8
 }
 
-/// That all pages lie in blocks of their owners.
+/// Asserts that all pages lie in blocks of their owners.
 fn each_at_home(drive: &Drive) {
     for page in 0..drive.resolved().logical_pages / 3 * 3 {
         if let Some(block) = block(drive, page) {
@@ -55,7 +55,7 @@ fn each_at_home(drive: &Drive) {
     }
 }
 
-/// The mean rate with which the blocks in use of each priority were made.
+/// Returns the mean initial error rate of the used blocks of each priority.
 fn made(drive: &Drive) -> Vec<f64> {
     let geometry = drive.resolved().geometry();
     let rates = drive.flash().cells.base_rates(geometry);
@@ -68,7 +68,7 @@ fn made(drive: &Drive) -> Vec<f64> {
     of.into_values().map(|rates| rates.iter().sum::<f64>() / rates.len() as f64).collect()
 }
 
-/// Writes pages of each queue at random: those of these numbers.
+/// Writes random pages of each queue; `numbers` selects the draws.
 fn churn(rig: &mut Rig, numbers: Range<u64>) {
     let third = u64::from(rig.drive.resolved().logical_pages / 3);
     for number in numbers {
@@ -116,7 +116,7 @@ fn a_steady_drive_begins_with_the_free_blocks_that_collection_leaves_its_subpool
             let sets = [&OWN[..], &[STEADY, "geometry.pages = 60", &keeps]].concat();
             let rig = Rig::of_tenants(&sets, parts);
             let alloc = &rig.drive.ftl().alloc;
-            // Collection begins with so many, for each of which it has one more.
+            // Collection begins at `threshold` free blocks; each subpool has one more.
             assert_eq!(alloc.subpools().unwrap(), [threshold + 1; 3], "{parts:?}");
             let planes = (0..4).map(|plane| alloc.free_blocks(PlaneId(plane)));
             let planes: Vec<_> = planes.collect();
@@ -126,7 +126,7 @@ fn a_steady_drive_begins_with_the_free_blocks_that_collection_leaves_its_subpool
             written.extend(open.map(|block| f64::from(books.written(block))));
         }
     }
-    // Of sixty pages: no stream's blocks are about to be full everywhere.
+    // Blocks have sixty pages: the open blocks of no stream are nearly full on all planes.
     let mean = written.iter().sum::<f64>() / written.len() as f64;
     assert!(written.len() > 100 && (25.0..32.0).contains(&mean), "{mean} in {}", written.len());
 }
@@ -159,8 +159,8 @@ fn rounds_are_held_by_the_cells_clock_and_keep_no_drive_awake() {
     assert_eq!(repairs(&rig).rounds, 3, "also those that came due while it was idle");
 }
 
-/// How many pairs of full blocks there are of which that of the higher priority truly has the
-/// higher error rate.
+/// Returns the number of inverted pairs of full blocks: the block of the higher priority truly has
+/// the higher error rate.
 fn inverted(drive: &Drive) -> usize {
     let (geometry, table) = (drive.resolved().geometry(), &drive.ftl().blocks);
     let each = geometry.block_count() / geometry.plane_count();
@@ -177,13 +177,13 @@ fn inverted(drive: &Drive) -> usize {
 
 #[test]
 fn a_round_mends_blocks_that_are_worse_than_some_of_a_lower_priority() {
-    // Ages of up to 90 days lie crosswise to the order of the blocks.
+    // Ages of up to 90 days do not follow the order of the blocks.
     let mut rig = full(&[REPAIRS]);
     let before = inverted(&rig.drive);
     rig.until(7 * DAY).finish();
     let first = repairs(&rig);
     assert!(first.inversions > 20 && first.refreshed > 0, "{first:?}");
-    // Who has been given a block keeps the bad one until its data is written anew.
+    // A queue that got a block in exchange keeps its bad block until that data is rewritten.
     let after = inverted(&rig.drive);
     assert!(after * 4 < before, "{after} of {before}");
     assert_eq!(first.reassigned + first.refreshed, first.inversions);
@@ -240,7 +240,7 @@ fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they
 
 #[test]
 fn blocks_that_are_read_to_death_are_refreshed_by_their_estimates() {
-    // All data is as old: only reads tell blocks apart.
+    // All data has the same age: only reads make blocks differ.
     let model = "metadata.retry_estimate = { predicted = { age = [0.0, 0.0, 0.0, 0.0, 0.0], \
                  initial = [0.0, 0.0], growth = [1.0, 1.0, 0.01], thresholds = [2.0, 4.0, 8.0] } }";
     let disturbed = ["start.age_max = \"0ns\"", REPAIRS, model];
@@ -259,7 +259,7 @@ fn blocks_that_are_read_to_death_are_refreshed_by_their_estimates() {
 
 #[test]
 fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
-    // Only the last queue writes: its blocks wear out, and the others' do not.
+    // Only the last queue writes: its blocks wear, and the others' do not.
     let run = |across: u32| {
         let level = format!(
             "background.dual_pool = {{ threshold = 5, cross_priority_threshold = {across} }}"
@@ -289,8 +289,8 @@ fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
 
 #[test]
 fn repairs_that_wait_do_not_begin_while_wear_is_levelled_across() {
-    // A round a minute of the cells, which is 0.6 s of the run, each of more jobs than planes; they
-    // begin one after the other on each plane.
+    // A round for each minute in the cells, which is 0.6 s of the run. Each round has more jobs
+    // than planes; they begin one after the other on each plane.
     let mut rig = full(&[
         "background.dual_pool = { threshold = 5, cross_priority_threshold = 12 }",
         "background.inversion_repair = { interval = \"1min\", margin = 0, monitor = { max_write_share = 0.4 } }",
@@ -306,7 +306,7 @@ fn repairs_that_wait_do_not_begin_while_wear_is_levelled_across() {
         rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
         rig.wait_below(8).unwrap();
         if rig.drive.levels_across() {
-            // Those under way end, one on each plane.
+            // The jobs in progress end, one on each plane.
             assert!(done(&rig) - before <= planes, "{:?} after {before}", repairs(&rig));
         } else {
             times += u32::from(done(&rig) > before);

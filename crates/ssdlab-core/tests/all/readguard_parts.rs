@@ -1,4 +1,4 @@
-//! Each part of ReadGuard's block manager on a drive that has none of the others.
+//! Each part of the block manager on a drive without the other parts. Source: ReadGuard.
 
 use ssdlab_base::rng;
 use ssdlab_core::Pace;
@@ -8,7 +8,7 @@ use ssdlab_nand::{BlockId, Lpn};
 
 use crate::support::{Repairs, Rig, SPP};
 
-/// Four planes of 60 blocks that differ, most by how they were made.
+/// Four planes of 60 blocks that differ, most by their initial quality.
 const DRIVE: [&str; 5] = [
     "geometry = { channels = 2, planes = 2, blocks = 60, pages = 12, cell = \"tlc\" }",
     "physics.retries = { fresh_errors = 38.0, wear = { errors = 74.0, worn_exponent = 1.2 }, \
@@ -21,12 +21,12 @@ const FULL: &str = "start = { fill = 1, age_max = \"90d\" }";
 const POOLS: &str = "metadata.block_class.predicted = {}";
 const DAY: u64 = 86_400_000_000_000;
 
-/// A drive whose thirds are those of three tenants, with these settings on top.
+/// Returns a drive in which each of three tenants owns a third, with these settings on top.
 fn rig(sets: &[&str]) -> Rig {
     Rig::of_thirds(&[&DRIVE, sets].concat())
 }
 
-/// Writes pages of these queues at random.
+/// Writes random pages of these queues.
 fn churn(rig: &mut Rig, queues: &[u8], writes: u64) {
     let third = u64::from(rig.drive.resolved().logical_pages / 3);
     for number in 0..writes {
@@ -38,8 +38,8 @@ fn churn(rig: &mut Rig, queues: &[u8], writes: u64) {
     rig.finish();
 }
 
-/// How far the blocks that hold data were made worse than as many of the best: 0 the best, 1 as all
-/// are.
+/// Returns the mean initial error rate of the blocks with data, from 0 for the best blocks to 1 for
+/// the mean of all blocks.
 fn worse_than_best(drive: &Drive) -> f64 {
     let geometry = drive.resolved().geometry();
     let mut rates = drive.flash().cells.base_rates(geometry);
@@ -52,7 +52,7 @@ fn worse_than_best(drive: &Drive) -> f64 {
     (mean(&used) - best) / (mean(&rates) - best)
 }
 
-/// Pages that lie in a block of another queue's.
+/// Returns the pages that lie in a block of another queue.
 fn strangers(drive: &Drive) -> usize {
     let third = drive.resolved().logical_pages / 3;
     let class = |page: u32| {
@@ -118,18 +118,18 @@ fn the_quality_monitor_alone_repairs() {
     assert!(repairs.rounds == 1 && repairs.inversions > 20, "{repairs:?}");
     assert_eq!(rig.ops(OpKind::Program, Cause::Gc), 0);
     assert!(rig.ops(OpKind::Erase, Cause::Refresh) > 0);
-    // Like all that is counted, since the counts began; the margins stay.
+    // Like all counts, these count since the last reset; the margins stay.
     rig.drive.reset_stats();
     let since = Repairs::of(&rig);
     let Repairs { margins, extra_share, .. } = repairs;
-    // What the monitor is held to counts from the beginning.
+    // The monitor's limit counts from the beginning.
     assert!(extra_share > 0.9, "nobody else moved anything");
     assert_eq!(since, Repairs { margins, extra_share, ..Repairs::default() });
 }
 
 #[test]
 fn without_the_host_a_round_waits_for_what_the_last_one_wanted() {
-    // Some 40 blocks are moved, which takes longer than the time to the next round, of 60 ms.
+    // Some 40 blocks move, which takes longer than the 60 ms to the next round.
     let mut rig = rig(&[
         FULL,
         POOLS,
@@ -143,8 +143,7 @@ fn without_the_host_a_round_waits_for_what_the_last_one_wanted() {
     assert_eq!(rounds(&rig), 1);
     let ended = rig.now();
     assert!(ended > 4 * 60_000_000, "{ended}");
-    // One that has come due meanwhile is held when time goes on, and not one for each that was
-    // missed.
+    // A round that became due meanwhile runs when time advances; a missed round does not run again.
     rig.until(ended + 1).finish();
     assert_eq!(rounds(&rig), 2);
 }
@@ -162,13 +161,13 @@ fn wear_is_leveled_by_two_pools_alone() {
     assert!(none == 0 && moved > 0 && 2 * leveled < plain, "{leveled} and {plain}");
 }
 
-/// The class of the block where a page lies.
+/// Returns the class of a page's block.
 fn class(drive: &Drive, page: u64) -> u8 {
     let ppn = drive.ftl().map.get(Lpn(page as u32)).expect("a page that was written");
     drive.ftl().blocks.class(drive.resolved().geometry().block_of(ppn)).0
 }
 
-/// PV-read's placement among ReadGuard's blocks.
+/// Placement by read hotness with blocks by priority. Source: PV-read, ReadGuard.
 #[test]
 fn what_is_read_often_moves_to_the_next_higher_priority_until_it_is_written() {
     for order in ["strict", "relaxed"] {

@@ -1,15 +1,15 @@
-//! Where does a config stop being accepted? The last value that is, and the first that is not.
+//! The limits of accepted configs: the last accepted value, and the first refused one.
 
 use ssdlab_core::Resolved;
 
 use crate::support::{Rig, config};
 
-/// What these assignments over the small drive resolve to, or the key that is refused.
+/// Returns the resolved config of these settings over the small drive, or the refused key.
 fn resolve(sets: &[&str]) -> Result<Resolved, String> {
     Resolved::new(&config(sets), 1).map_err(|refusal| refusal.key.to_string())
 }
 
-/// That `good` is accepted and `bad` is refused at this key, both over `sets`.
+/// Asserts that `good` is accepted and `bad` is refused at this key, both over `sets`.
 fn gate(key: &str, sets: &[&str], good: &str, bad: &str) {
     let with = |last| resolve(&[sets, &[last]].concat()).map(|_| ());
     assert_eq!(with(good), Ok(()), "{good}");
@@ -207,14 +207,15 @@ fn ages_and_wear_at_the_start() {
 
 #[test]
 fn what_can_be_outdated_at_the_start() {
-    // 89 of 128 pages are the host's. Collection begins with fewer than two of sixteen blocks
-    // free: of 14 blocks the rest may be outdated. Without it, three blocks hold nothing.
+    // The host has 89 of 128 pages. Collection begins with fewer than two of sixteen blocks free,
+    // so the rest of 14 blocks may be outdated. Without collection three blocks hold no data.
     for (more, fill, most) in [
         ("", 1.0, 0.2053),
         ("", 0.5, 0.6026),
         ("background.gc = false", 1.0, 0.1442),
         ("background.gc = { threshold = 0.25, target = 1 }", 1.0, 0.0729),
-        // No more than one above the hard limit of two is within reach of four spare blocks.
+        // With four spare blocks, collection keeps at most one block more than the hard limit of
+        // two.
         ("background.gc.threshold = 0.25", 1.0, 0.1442),
         // 179 of 256 pages.
         ("geometry.planes = 2", 1.0, 0.2008),
@@ -233,7 +234,7 @@ fn space_that_is_kept() {
     let (key, level) = ("ftl.overprovisioning", "background.static_wear_leveling = {}");
     gate(key, &[], &op(3.0 / 16.0), &op(3.0 / 16.0 - 1e-2));
     gate(key, &[level], &op(4.0 / 16.0), &op(4.0 / 16.0 - 1e-2));
-    // Of each class but one there is one more that is open, and one more with wear leveling.
+    // Each class but one has one more open block, and another one with wear leveling.
     let three = "metadata.block_class = { factory = { shares = [0.3, 0.3] } }";
     let kept = |share: f64| [op(share / 16.0), op(share / 16.0 - 1e-2)];
     let [good, bad] = kept(5.0);
@@ -293,7 +294,7 @@ fn a_back_end_is_built_as_the_config_says() {
     assert!(transfer("sectors").into_iter().eq((0..9).map(|wanted| (wanted * 512, wanted * 625))));
 }
 
-/// Where a read that failed may be set aside for another.
+/// A config in which a failed read may be suspended for another read.
 const PASSING: &str = "suspend = { esra = {} }\nphysics.retries = {}\nscheduler = \"strict_priority\"\nhost.queues = 2";
 
 #[test]

@@ -1,4 +1,4 @@
-//! What was once wrong, each as a fact.
+//! Past defects, each as a test of the correct behavior.
 
 use ssdlab_core::Pace;
 use ssdlab_core::account::Part;
@@ -107,7 +107,7 @@ fn wear_leveling_has_a_page_to_write_when_the_host_takes_all_it_may() {
 
 #[test]
 fn reads_that_fail_go_back_in_the_order_in_which_they_came() {
-    // Every read fails at first, and a cache register lets the next one be sensed meanwhile.
+    // Every read fails at first, and a cache register lets the unit sense the next read meanwhile.
     let sets = [
         "geometry.cell = \"slc\"",
         "physics = { retries = { fresh_errors = 300.0 } }",
@@ -126,7 +126,7 @@ fn reads_that_fail_go_back_in_the_order_in_which_they_came() {
     assert!(rig.drive.flash().error_counts().0 > 0, "reads are tried again");
 }
 
-/// When each request ended, in the order of their numbers.
+/// Returns the ends of requests, in the order of their tags.
 fn ends(rig: &Rig, tags: &[u64]) -> Vec<u64> {
     tags.iter().map(|&tag| rig.end_of(tag).expect("it has ended")).collect()
 }
@@ -151,7 +151,7 @@ fn a_write_that_must_read_first_is_not_overtaken_by_those_that_came_later() {
     let part = rig.offer(Op::Write, 0, 1, 0).unwrap();
     let others: Vec<u64> = (1..6).map(|page| rig.write(page)).collect();
     rig.finish();
-    // Its page is read, then programmed, before the others begin.
+    // The page of the partial write is read, then programmed, before the others begin.
     assert_eq!(rig.end_of(part), Some(began + READ + BUS + BUS + PROGRAM));
     assert!(ends(&rig, &others).is_sorted());
 }
@@ -181,7 +181,7 @@ fn a_block_that_a_job_has_erased_is_not_set_apart_while_the_kept_one_is_in_use()
         "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }",
         "metadata.block_class = { measured = { boundaries = { levels = [2, 4] }, read_hot_share = 0.6, interval = 1 } }",
         "background.read_hot_migration.threshold = 1",
-        // So few blocks are free at the start that more are to be set apart later.
+        // At the start so few blocks are free that more must be set apart later.
         "start = { fill = 1.0, invalid = 0.02 }",
     ];
     for seed in 0..8 {
@@ -200,7 +200,7 @@ fn a_block_that_a_job_has_erased_is_not_set_apart_while_the_kept_one_is_in_use()
     }
 }
 
-/// Gap, operation, place, sectors, whether to the borders of pages, queue.
+/// Gap, operation, place, sectors, whether aligned to pages, queue.
 const FOUND_BY_CHANCE: [(u64, Op, u64, u64, bool, u8); 49] = [
     (0, Op::Read, 0xd7cb, 32, false, 0),
     (0, Op::Write, 0x7944, 1, false, 0),

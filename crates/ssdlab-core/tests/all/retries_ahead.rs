@@ -1,5 +1,5 @@
-//! Retries that are sensed while the attempt before is transferred and decoded; reads that start
-//! where their layer was read last.
+//! Retries sensed during the transfer and decoding of the attempt before; reads that start where
+//! the last read of their layer ended.
 
 use ssdlab_core::Op;
 use ssdlab_core::UnitId;
@@ -7,13 +7,13 @@ use ssdlab_core::UnitId;
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
 
 const US: u64 = 1000;
-/// What a drive gives up of a sensing that it began in vain.
+/// Time to abort a sensing that no read uses.
 const RESET: u64 = 5 * US;
 const AHEAD: &str = "flash.retries = \"pipelined\"";
 const FIRST: &str = "flash.retries.pipelined.first = true";
 
-/// Blocks of which no two differ, with so many errors, of which a hundred are decoded by each
-/// level.
+/// Settings of blocks that do not differ, with `fresh` errors; each level decodes a hundred errors
+/// more.
 fn errors(fresh: u32, retries: u8) -> String {
     format!(
         "geometry.cell = \"slc\"\nphysics.retries = {{ retries = {retries}, correctable = 100.0, \
@@ -27,7 +27,7 @@ fn rig(fresh: u32, decode: u64, more: &[&str]) -> (Rig, u64) {
     written(&[&[errors.as_str(), &decode], more].concat(), 3)
 }
 
-/// When a read of a page ends, and the next.
+/// Returns the ends of a read and of the next read.
 fn ends(fresh: u32, decode: u64, more: &[&str]) -> [u64; 2] {
     let (mut rig, zero) = rig(fresh, decode, more);
     let tags = [rig.read(0), rig.read(1)];
@@ -40,7 +40,7 @@ fn each_further_retry_costs_what_is_longer_its_sensing_or_its_way_out() {
     for decode in [10, 45, 46, 100] {
         let out = BUS + decode * US;
         let longer = READ.max(out);
-        // All four attempts fail; the last is followed by none, so that nothing is sensed in vain.
+        // All four attempts fail. No attempt follows the last, so no sensing is useless.
         let serial = 4 * (READ + out);
         assert_eq!(ends(900, decode, &[]), [serial, 2 * serial]);
         let ahead = 2 * READ + 2 * out + 2 * longer;
@@ -53,16 +53,16 @@ fn each_further_retry_costs_what_is_longer_its_sensing_or_its_way_out() {
 #[test]
 fn what_was_sensed_in_vain_keeps_the_unit_until_it_is_dropped() {
     let one = READ + BUS + 10 * US;
-    // The second attempt decodes; the third was being sensed.
+    // The second attempt decodes while the unit senses the third.
     let two = 2 * one;
     assert_eq!(ends(150, 10, &[]), [two, 2 * two]);
     assert_eq!(ends(150, 10, &[AHEAD]), [two, two + RESET + two]);
     let free = "flash.retries.pipelined.reset_time = \"0us\"";
     assert_eq!(ends(150, 10, &[AHEAD, free]), [two, 2 * two]);
-    // What was sensed to its end is given up at once.
+    // A sensing that has ended is given up at once.
     let slow = 2 * (READ + BUS + 100 * US);
     assert_eq!(ends(150, 100, &[AHEAD]), [slow, 2 * slow]);
-    // Reads that decode at once sense nothing ahead but with `first`.
+    // Reads that decode at once sense nothing ahead unless `first` is set.
     assert_eq!(ends(50, 10, &[AHEAD]), [one, 2 * one]);
     assert_eq!(ends(50, 10, &[FIRST]), [one, one + RESET + one]);
     let in_vain = |fresh: u32, more: &str| {
@@ -97,7 +97,7 @@ fn the_last_retry_or_every_one_is_sensed_shorter_by_a_share() {
     let (out, shorter) = (BUS + 10 * US, READ * 4 / 5);
     assert_eq!(ends(350, 10, &[last])[0], READ + out + 2 * READ + shorter + out);
     assert_eq!(ends(350, 10, &[every])[0], READ + out + 3 * shorter + out);
-    // None of them decodes.
+    // No attempt decodes.
     assert_eq!(ends(900, 10, &[last])[0], READ + out + 3 * READ + out);
     for set in [last, every] {
         assert_eq!(ends(150, 10, &[set])[0], READ + out + shorter + out);
@@ -121,7 +121,7 @@ fn a_read_that_lets_another_pass_senses_once_more_what_it_sensed_ahead() {
     let (mut rig, zero) = rig(900, 10, &sets);
     let out = BUS + 10 * US;
     let low = rig.offer(Op::Read, 0, SPP, 1).unwrap();
-    // In its second attempt.
+    // During its second attempt.
     let high = rig.until(zero + READ + out + 1).read(1);
     let mut levels = Vec::new();
     loop {
@@ -158,10 +158,9 @@ fn a_read_starts_where_its_layer_was_read_last_until_the_block_is_erased() {
         rig.finish();
         (rig.end_of(read).unwrap() - came) / one
     };
-    // Four pages a layer.
+    // Each layer has four pages.
     assert_eq!([0, 1, 3, 4, 7, 0].map(|page| took(&mut rig, page)), [2, 1, 1, 2, 1, 1]);
-    // All is written anew, to blocks that were erased: of each layer the first read fails once
-    // more.
+    // All pages are rewritten to erased blocks: the first read of each layer fails once more.
     for round in 0..6 {
         for page in 0..32 {
             rig.write(page);

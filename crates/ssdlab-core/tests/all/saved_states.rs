@@ -1,4 +1,4 @@
-//! Is what was kept of a drive refused, or good for a run, whatever became of it?
+//! A saved state is either refused or good for a run, whatever was changed in it.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +14,7 @@ use ssdlab_core::{Drive, Op, Resolved};
 
 use crate::support::{Rig, SPP, config};
 
-/// Drives that keep something of every kind.
+/// Drives that save every kind of state.
 const DRIVES: [&[&str]; 10] = [
     &["ftl.partial_writes = \"sector_bitmap\""],
     &["physics = { retries = {} }", "geometry.channels = 2", "flash.time_scale = 1000"],
@@ -54,7 +54,8 @@ const DRIVES: [&[&str]; 10] = [
     &["physics = { retries = {} }", "read_start = { last_vref = { layers = 2 } }"],
 ];
 
-/// A drive of random pages, some of them overwritten, in part, or trimmed; at rest.
+/// Returns the media of random pages, some of them overwritten, partly written or trimmed; the
+/// drive is idle.
 fn used(sets: &[&str]) -> Media {
     let mut rig = Rig::new(sets);
     for n in 0..150 {
@@ -68,7 +69,7 @@ fn used(sets: &[&str]) -> Media {
     rig.drive.media().unwrap()
 }
 
-/// One of many requests.
+/// Submits one of many requests.
 fn step(rig: &mut Rig, n: u64) -> Result<(), String> {
     let page = rng::hash(1, 2, n) % 70;
     rig.wait_below(4)?;
@@ -83,7 +84,7 @@ fn step(rig: &mut Rig, n: u64) -> Result<(), String> {
         .map_err(|refused| format!("{refused:?}"))
 }
 
-/// What comes of columns that were kept: the drive that holds them, if they can be one's.
+/// Returns the drive that starts with these saved columns, if they are valid for it.
 fn taken_up(resolved: &Arc<Resolved>, columns: &Value) -> Result<Option<Drive>, String> {
     let limits = Limits::new(resolved.geometry(), 1 << 24);
     let read = Unchecked::reader(&limits).deserialize(columns);
@@ -95,7 +96,7 @@ fn taken_up(resolved: &Arc<Resolved>, columns: &Value) -> Result<Option<Drive>, 
     }
 }
 
-/// Works a drive under the eyes of the auditor.
+/// Runs a drive under the auditor.
 fn works(drive: Drive) -> Result<(), String> {
     let mut rig = Rig { drive, done: Vec::new(), tag: 0 };
     rig.drive.audit()?;
@@ -107,7 +108,7 @@ fn works(drive: Drive) -> Result<(), String> {
     rig.drive.audit()
 }
 
-/// The numbers of a value.
+/// Collects the numbers in a value.
 fn numbers<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Value>) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(|value| numbers(value, found)),
@@ -117,7 +118,7 @@ fn numbers<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Value>) {
     }
 }
 
-/// Another number in place of this one.
+/// Returns another number in place of this one.
 fn another(was: &Value, draw: u64) -> Value {
     let ends = [
         json!(0),
@@ -169,7 +170,7 @@ fn whatever_number_is_changed_it_is_refused_or_the_drive_works() {
             }
         }
     }
-    // Of what is bounded and counts for little, as wear, any value will do.
+    // Values that are only bounded and have little effect, such as wear, may take any number.
     assert!(refused > worked && worked > 50, "{refused} refused, {worked} worked");
 }
 
@@ -184,7 +185,7 @@ fn a_column_that_is_too_long_or_too_short_is_refused() {
             (0..columns).filter(|&at| kept[at].as_array().is_some_and(|it| !it.is_empty()))
         {
             let length = kept[column].as_array().unwrap().len();
-            // A column that is longer than any drive's takes long to make: each is tried once.
+            // A column longer than any drive's takes long to build: each is tried once.
             let lengths = if endless.insert(column) { 4 } else { 3 };
             for length in [0, length - 1, length + 1, 1 << 20].into_iter().take(lengths) {
                 let mut changed = kept.clone();
@@ -193,13 +194,12 @@ fn a_column_that_is_too_long_or_too_short_is_refused() {
                 entries.resize(length, last);
                 let drive = taken_up(&resolved, &changed);
                 let is_refused = !matches!(drive, Ok(Some(_)));
-                // No page was trimmed, all were programmed normally, nobody knows what they are
-                // for.
+                // No page was trimmed, all were programmed normally, and their kinds are unknown.
                 let optional = length == 0 && [2, 14].contains(&column);
-                // A drive makes nothing of what is known of the pages of another.
+                // A drive ignores the metadata of another drive's pages.
                 let optional =
                     optional || column == 15 && length < kept[0].as_array().unwrap().len();
-                // A policy that is not all there begins.
+                // A policy with incomplete state starts new.
                 let optional = optional || column == 16 && length < 1 << 20;
                 assert!(is_refused || optional, "{sets:?}: column {column} of {length}");
             }

@@ -1,4 +1,4 @@
-//! Whose turn is it? Who goes first where several wait, and who takes another way.
+//! The order of service where several operations wait, and operations that take another plane.
 
 use ssdlab_base::SimTime;
 use ssdlab_core::Op;
@@ -11,7 +11,7 @@ use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
 const LOOK: u64 = READ + BUS;
 const ONE: u64 = BUS + PROGRAM;
 
-/// Ends of requests, counted from `zero`.
+/// Returns the ends of requests, counted from `zero`.
 fn ends(rig: &mut Rig, zero: u64, tags: &[u64]) -> Vec<u64> {
     rig.finish();
     tags.iter().map(|&tag| rig.end_of(tag).unwrap() - zero).collect()
@@ -28,7 +28,7 @@ const THREE: &str = "scheduler = \"strict_priority\"\nhost.queues = 3";
 fn a_queue_of_higher_priority_goes_first() {
     let (mut rig, zero) = written(&[THREE], 5);
     let tags = [(0, 1), (1, 2), (2, 1), (3, 0), (4, 1)].map(|(page, q)| read(&mut rig, page, q));
-    // The first is being read when the others come.
+    // The first read is in service when the others arrive.
     let places = [1, 5, 3, 2, 4];
     assert_eq!(ends(&mut rig, zero, &tags), places.map(|place| place * LOOK));
 }
@@ -64,7 +64,7 @@ const DIE: [&str; 2] = ["geometry.planes = 2", "flash.array = \"die\""];
 
 #[test]
 fn planes_of_a_die_are_served_in_the_order_in_which_their_requests_came() {
-    // Pages 3 and 0 lie at unequal offsets, so that they are not read together.
+    // Pages 3 and 0 lie at unequal offsets, so they are not read together.
     for pages in [[0, 3, 0], [0, 0, 3], [1, 2, 1], [1, 1, 2]] {
         let (mut rig, zero) = written(&DIE, 4);
         let tags = pages.map(|page| rig.read(page));
@@ -91,7 +91,7 @@ fn a_request_moves_its_own_sectors_of_each_page() {
     assert_eq!(ends(&mut rig, zero, &[tag]), [3 * READ + moved(2) + moved(SPP) + moved(3)]);
 }
 
-/// Writes pages of this plane anew until both planes are full and something is being erased.
+/// Overwrites pages of this plane until both planes are full and an erase is in progress.
 fn fill_up(rig: &mut Rig, plane: u32) {
     let pages = rig.drive.resolved().logical_pages;
     let geometry = rig.drive.resolved().geometry().clone();
@@ -113,7 +113,7 @@ fn fill_up(rig: &mut Rig, plane: u32) {
 
 #[test]
 fn a_write_that_waits_on_a_full_plane_goes_where_a_block_is_erased() {
-    // One plane fills up with pages that are never written again: nothing is ever erased there.
+    // One plane fills with pages that are never overwritten: no block is ever erased there.
     let sets =
         ["geometry.planes = 2", "ftl.allocation = \"dynamic\"", "background.gc.threshold = 0.3"];
     for plane in 0..2 {
@@ -125,8 +125,8 @@ fn a_write_that_waits_on_a_full_plane_goes_where_a_block_is_erased() {
     }
 }
 
-/// Two planes of which the first is written page by page, the other being kept busy, until so many
-/// of the first one's blocks are left; all that was written is valid.
+/// Returns two planes: the first is written page by page while the other stays busy, until `left`
+/// blocks of the first are free. All written data is valid.
 fn lopsided(sets: &[&str], left: usize) -> (Rig, u64) {
     let shape = ["geometry.channels = 2", "ftl.allocation = \"dynamic\""];
     let (mut rig, _) = written(&[&shape[..], sets].concat(), 2);
@@ -184,7 +184,7 @@ fn planes_of_a_die_are_collected_together() {
     assert_eq!(rig.ops(OpKind::Read, Cause::Gc), 2 * sensed);
 }
 
-/// The planes on which pages were written last.
+/// Returns the planes on which pages were written last.
 fn planes_of(rig: &Rig, pages: std::ops::Range<u32>) -> Vec<u32> {
     let geometry = rig.drive.resolved().geometry();
     let plane = |page| geometry.plane_of_page(rig.drive.ftl().map.get(Lpn(page)).unwrap()).0;
@@ -196,7 +196,7 @@ fn under_dynamic_allocation_writes_go_round_and_to_the_plane_with_least_to_do() 
     let sets = ["geometry = { channels = 4 }", "ftl.allocation = \"dynamic\""];
     let (mut rig, _) = written(&sets, 6);
     assert_eq!(planes_of(&rig, 0..6), [0, 1, 2, 3, 0, 1]);
-    // Plane 2 is next, but reads; plane 3 and 0 are free; then 1; then 2, which has least to do.
+    // Plane 2 is next but reads; planes 3, 0 and 1 are free; then plane 2 has the least work.
     rig.read(2);
     for page in 6..9 {
         rig.write(page);
@@ -205,13 +205,13 @@ fn under_dynamic_allocation_writes_go_round_and_to_the_plane_with_least_to_do() 
     rig.write(9);
     rig.finish();
     assert_eq!(planes_of(&rig, 6..10), [3, 0, 1, 2]);
-    // Where all have as much to do, it is plane 3's turn again.
+    // With equal work on all planes, plane 3 is next.
     for page in 10..18 {
         rig.write(page);
     }
     rig.finish();
     assert_eq!(planes_of(&rig, 10..18), [3, 0, 1, 2, 3, 0, 1, 2]);
-    // A plane that has twice as much to do as the others is left out.
+    // A plane with twice as much work as the others gets no write.
     rig.read(10);
     rig.read(14);
     for page in 18..24 {
@@ -224,7 +224,7 @@ fn under_dynamic_allocation_writes_go_round_and_to_the_plane_with_least_to_do() 
 #[test]
 fn planes_of_another_die_are_not_programmed_along() {
     let mut rig = Rig::new(&["geometry = { dies = 2, planes = 2 }", "flash.array = \"die\""]);
-    // Even pages lie on the first die; the other one is a page ahead.
+    // Even pages lie on the first die; the other die is one page ahead.
     rig.write(1);
     rig.finish();
     for page in [0, 1, 4] {
@@ -232,7 +232,7 @@ fn planes_of_another_die_are_not_programmed_along() {
     }
     let (first, other) = (rig.write(8), rig.write(5));
     rig.finish();
-    // They begin at the same place of their blocks, each on its die.
+    // Both begin at the same offset of their blocks, each on its die.
     let (first, other) = (rig.end_of(first).unwrap(), rig.end_of(other).unwrap());
     assert!(first >= other + PROGRAM / 2, "{first} and {other}");
 }

@@ -1,11 +1,11 @@
-//! Given these requests, exactly these flash operations with these gaps.
+//! Given requests cause exactly these flash operations at these times.
 
 use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind};
 
 use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, SPP};
 
-/// What ended on the flash: nanoseconds after the start, what, and for whom.
+/// Flash operations that ended: nanoseconds after the start, kind and cause.
 type Log = Vec<(u64, OpKind, Cause)>;
 
 const KINDS: [OpKind; 3] = [OpKind::Read, OpKind::Program, OpKind::Erase];
@@ -19,7 +19,7 @@ const CAUSES: [Cause; 7] = [
     Cause::Refresh,
 ];
 
-/// Lets everything happen and writes down every operation that ends.
+/// Runs the drive to its end and logs every operation that ends.
 fn log(rig: &mut Rig) -> Log {
     let (zero, mut log) = (rig.now(), Log::new());
     let mut before = *rig.drive.flash().ops();
@@ -108,13 +108,13 @@ fn a_sector_bitmap_reads_only_written_sectors_that_are_not_overwritten() {
         let first = READ + moved(read);
         vec![(first, Read, Rmw), (first + moved(sectors) + PROGRAM, Program, Host)]
     };
-    // Sectors 0 to 2, then 2 to 3: what is read are 0 and 1, what is programmed 0 to 3.
+    // Sectors 0 to 2, then 2 to 3: the drive reads sectors 0 and 1, and programs 0 to 3.
     assert_eq!(write(&mut rig, 0, 3), alone(3));
     assert_eq!(write(&mut rig, 2, 2), after_read(2, 4));
-    // All that was written is overwritten.
+    // All written sectors are overwritten.
     assert_eq!(write(&mut rig, 0, 4), alone(4));
     assert_eq!(write(&mut rig, 0, 5), alone(5));
-    // Trimmed, the page has no sectors.
+    // After the trim the page has no sectors.
     rig.pages(Op::Trim, 0, 1);
     rig.finish();
     assert_eq!(write(&mut rig, 7, 1), alone(1));
@@ -138,15 +138,15 @@ fn a_collection_moves_what_is_valid_and_erases() {
         "background.gc = { threshold = 0.01, mode = \"foreground\" }",
     ];
     let mut rig = Rig::new(&sets);
-    // Blocks 0 to 3: every page once. Blocks 4 and 5: six pages again, so that of block 0 all
-    // four and of block 1 two pages are outdated. Block 6 is opened last: one free block left.
+    // Blocks 0 to 3 hold every page once, blocks 4 and 5 six pages again. All four pages of block 0
+    // and two of block 1 are outdated. Block 6 is opened last: one free block is left.
     for page in (0..16).chain(0..8) {
         rig.write(page);
     }
     assert_eq!(log(&mut rig).len(), 24, "two free blocks are enough");
     rig.write(9);
     let first = vec![(ONE, Program, Host)];
-    // Blocks 0 and 1 are all outdated; erasing the first gives the second free block.
+    // Blocks 0 and 1 are fully outdated; the erase of the first gives the second free block.
     assert_eq!(log(&mut rig), [first.clone(), vec![(ONE + ERASE, Erase, Gc)]].concat());
     // Block 6 is filled, block 0 opened, and block 1 erased.
     for page in 0..3 {
@@ -155,8 +155,8 @@ fn a_collection_moves_what_is_valid_and_erases() {
     rig.finish();
     rig.write(3);
     assert_eq!(log(&mut rig), [first.clone(), vec![(ONE + ERASE, Erase, Gc)]].concat());
-    // Block 2 has lost its second page alone and block 4 its four: it is block 4's turn, then
-    // block 2's, whose three valid pages move.
+    // Block 2 has lost only its second page, and block 4 all four. Block 4 is collected first, then
+    // block 2, whose three valid pages move.
     for page in 4..7 {
         rig.write(page);
     }
@@ -231,7 +231,7 @@ fn pages_that_were_read_stay_in_a_buffer_that_keeps_them() {
     for (keeps, again) in [(true, 1000), (false, LOOK)] {
         let set = format!("buffer = {{ size = \"8KiB\", reads = {keeps} }}");
         let mut rig = Rig::new(&[&set]);
-        // Four pages through a buffer of two: the first two have left it.
+        // Four pages pass a buffer of two: the first two have left it.
         for page in 0..4 {
             rig.write(page);
         }

@@ -1,4 +1,4 @@
-//! Does a drive begin as full, as outdated and as worn as it is told to, with books that agree?
+//! A drive begins as full, outdated and worn as configured, in a consistent state.
 
 use proptest::prelude::*;
 use ssdlab_core::{BlockState, PlaneOrder, Writer};
@@ -6,7 +6,7 @@ use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::support::{Rig, play, step};
 
-/// Every block of a drive.
+/// Returns every block of a drive.
 fn blocks(rig: &Rig) -> impl Iterator<Item = BlockId> {
     (0..rig.drive.resolved().geometry().block_count()).map(BlockId)
 }
@@ -93,7 +93,7 @@ proptest! {
     }
 }
 
-/// Valid and written pages of a plane's full blocks, in the order in which they were closed.
+/// Returns the valid pages of a plane's full blocks, in the order in which they were closed.
 fn fillings(rig: &Rig, plane: u32) -> Vec<u16> {
     let pool = rig.drive.ftl().blocks.pool(PlaneId(plane));
     let closed = |at: &usize| pool.state[*at] == BlockState::Closed;
@@ -109,7 +109,7 @@ const LARGE: [&str; 2] =
 fn of_a_drive_written_once_no_page_is_outdated() {
     let rig = Rig::unwatched(&[LARGE[0], LARGE[1], "start.fill = 0.5"], 1).unwrap();
     for plane in 0..4 {
-        // 4800 of 6400 pages of a plane are the host's.
+        // The host has 4800 of the 6400 pages of a plane.
         let full = fillings(&rig, plane);
         assert_eq!(full, vec![16; 150]);
         assert_eq!(rig.drive.ftl().alloc.free_blocks(PlaneId(plane)), 250);
@@ -128,7 +128,7 @@ fn a_drive_written_once_goes_on_in_the_block_that_holds_the_rest() {
 
 #[test]
 fn a_plane_of_many_blocks_is_as_outdated_as_one_of_few() {
-    // 4500 pages of data in 6429 pages, as far as whole blocks go.
+    // 4500 pages of data in 6429 pages, rounded to whole blocks.
     let shape = "geometry = { channels = 2, blocks = 3000, pages = 4 }";
     let start = "start = { fill = 0.5, invalid = 0.3 }";
     let rig = Rig::unwatched(&[shape, LARGE[1], start], 1).unwrap();
@@ -176,7 +176,7 @@ fn of_a_drive_overwritten_at_random_older_blocks_hold_less() {
 
 #[test]
 fn a_steady_drive_has_as_much_free_as_its_collection_can_reach() {
-    // A threshold of 120 blocks is out of reach: of 100 that are spare half are kept free.
+    // A threshold of 120 blocks cannot be reached: half of the 100 spare blocks are kept free.
     let gc = "background.gc.threshold = 0.3";
     let steady = "start = { fill = 1.0, steady_state = true }";
     let rig = Rig::unwatched(&[LARGE[0], LARGE[1], gc, steady], 1).unwrap();

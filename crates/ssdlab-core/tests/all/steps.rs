@@ -1,4 +1,4 @@
-//! What an operation passes through, step by step: commands, transfers, decoding, further attempts.
+//! The steps of an operation: commands, transfers, decoding and further attempts.
 
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::{Drive, Op};
@@ -9,13 +9,13 @@ use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, written};
 const US: u64 = 1000;
 const COMMAND: &str = "flash.command_time = \"1us\"";
 
-/// Ends of requests, counted from `zero`.
+/// Returns the ends of requests, counted from `zero`.
 fn ends(rig: &mut Rig, zero: u64, tags: &[u64]) -> Vec<u64> {
     rig.finish();
     tags.iter().map(|&tag| rig.end_of(tag).unwrap() - zero).collect()
 }
 
-/// What requests of a kind spent in a part.
+/// Returns the nanoseconds that requests of a kind spent in a part.
 fn spent(rig: &Rig, op: Op, part: Part) -> u128 {
     rig.drive.stats().latencies[0][op as usize].blame_ns[part as usize]
 }
@@ -35,13 +35,13 @@ fn a_command_goes_over_the_bus_before_a_read_and_with_the_page_of_a_write() {
 fn planes_read_together_have_a_command_each() {
     let sets = [COMMAND, "geometry.planes = 2", "flash.array = \"die\""];
     let (mut rig, zero) = written(&sets, 4);
-    // The first is read alone; the others wait for it and go together.
+    // The first read runs alone; the others wait for it and run together.
     let tags = [0, 2, 3].map(|page| rig.read(page));
     let first = US + READ + BUS;
     let both = first + 2 * US + READ;
     assert_eq!(ends(&mut rig, zero, &tags), [first, both + BUS, both + 2 * BUS]);
-    // The second of the two waits while the first one's command and page are on the bus: counted
-    // as waiting for the bus are its share of the commands and the first one's page.
+    // The second of the two waits while the bus carries the first one's command and page. Its wait
+    // for the bus counts its share of the commands and the first one's page.
     let die = u128::from(2 * first);
     assert_eq!(spent(&rig, Op::Read, Part::DieHost), die);
     assert_eq!(spent(&rig, Op::Read, Part::Bus), u128::from(2 * US + BUS));
@@ -57,14 +57,14 @@ fn an_erase_is_commanded_too() {
             write = rig.write(0);
             rig.finish();
         }
-        // Nothing of the block was valid.
+        // The block held no valid page.
         assert_eq!(rig.now() - rig.end_of(write).unwrap(), ERASE + more);
     }
 }
 
 #[test]
 fn pages_that_were_read_may_go_before_pages_to_be_programmed() {
-    // The bus takes a write's page when the page that was read is sensed; another's waits.
+    // The bus carries a write's page when the page to read is sensed; a second write's page waits.
     let busy = READ - 2 * US;
     for (order, read, write) in [("fifo", 3, 2), ("data_out_first", 2, 3)] {
         let order = format!("flash.bus_order = \"{order}\"");
@@ -100,18 +100,19 @@ fn a_unit_that_lets_its_page_go_serves_another_while_it_is_decoded() {
     let sets = ["geometry.cell = \"slc\"", FAILING, "timing.decode = \"10us\"", dispatched];
     let (mut rig, zero) = written(&sets, 2);
     let tags = [rig.read(0), rig.read(1)];
-    // In turn, a sensing and a transfer each; a failed one has come back before its turn.
+    // Sensing and transfer alternate; a failed read returns before its turn.
     let once = READ + BUS;
     assert_eq!(ends(&mut rig, zero, &tags), [7 * once + 10 * US, 8 * once + 10 * US]);
     assert_eq!(rig.drive.flash().error_counts(), (6, 2, 0));
-    // The second waits for the first one's first attempt; all turns after a failure are retries.
+    // The second read waits for the first one's first attempt; every turn after a failure is a
+    // retry.
     assert_eq!(spent(&rig, Op::Read, Part::DieHost), u128::from(once));
     assert_eq!(spent(&rig, Op::Read, Part::Retry), u128::from(2 * 6 * once));
 }
 
 #[test]
 fn an_engine_decodes_pages_in_the_order_in_which_they_come() {
-    // Decoding takes longer than sensing and transfer: pages queue before the engine.
+    // Decoding takes longer than sensing and transfer: pages queue at the engine.
     let sets = ["geometry.planes = 4", "timing.decode = \"100us\""];
     let (mut rig, zero) = written(&sets, 4);
     let tags = [0, 1, 2, 3].map(|page| rig.read(page));
@@ -148,7 +149,7 @@ fn a_page_is_programmed_and_read_in_the_time_of_its_type() {
         let taken = rig.end_of(read).unwrap() - written;
         assert_eq!(taken, [40, 80][of_type] * US + BUS, "page {page}");
     }
-    // What is expected of a page that has no type yet is the mean.
+    // The expected time of a page without a type yet is the mean.
     assert_eq!(rig.drive.flash().nominal_program(ProgramMode::NORMAL).as_ns(), BUS + 200 * US);
 }
 

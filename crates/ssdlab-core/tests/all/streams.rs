@@ -16,7 +16,7 @@ const SEPBIT: &str = "placement = [\"sepbit\"]";
 const NONE: &str = "placement = [{ sepbit = { host = false, gc = false } }]";
 const STEADY: &str = "start = { fill = 1.0, steady_state = true }";
 
-/// Overwrites pages, nine times in ten one of the first tenth of them.
+/// Overwrites pages; nine writes in ten go to the first tenth of the pages.
 fn overwrite(rig: &mut Rig, writes: u64) {
     let pages = u64::from(rig.drive.resolved().logical_pages);
     for write in 0..writes {
@@ -65,7 +65,7 @@ fn every_page_is_counted_in_the_stream_that_took_it() {
     let collected: u64 = streams.iter().map(|stream| stream.blocks_collected).sum();
     assert_eq!(host, 6_000);
     assert_eq!(moved, rig.drive.stats().gc.1);
-    // Blocks that were full at the start are of no stream.
+    // Blocks that were full at the start have no stream.
     assert!(0 < collected && collected < rig.drive.stats().gc.0, "{streams:?}");
     assert!(streams[..2].iter().all(|stream| stream.host_pages > 0), "{streams:?}");
     assert!(streams[2..].iter().any(|stream| stream.moved_pages > 0), "{streams:?}");
@@ -89,7 +89,7 @@ fn a_state_tells_the_stream_of_each_block() {
     };
     let (in_streams, in_all) = after(&[ROOM, SEPBIT]);
     assert_eq!(in_streams, in_all);
-    // Of other streams nothing is known.
+    // The fate of pages in other streams is unknown.
     let (in_streams, in_all) = after(&[ROOM, "placement = [{ sepbit = { gc = false } }]"]);
     assert!(in_streams < in_all, "{in_streams} of {in_all}");
 }

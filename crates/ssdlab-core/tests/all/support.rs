@@ -1,4 +1,4 @@
-//! A small drive on a bench: requests in, completions out, an auditor watching.
+//! A small drive under test: requests go in, completions come out, an auditor watches.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use ssdlab_base::SimTime;
 use ssdlab_core::Pace;
 use ssdlab_core::{Completion, Drive, DriveConfig, Op, Refused, Request, Resolved, Tenant};
 
-/// A plane of 16 blocks of 8 pages of 4 KiB; a page takes 5 us on the bus.
+/// A plane of 16 blocks of 8 pages of 4 KiB; a transfer of a page takes 5 us.
 pub const BASE: &str = r#"
     [geometry]
     channels = 1
@@ -30,15 +30,15 @@ pub const BASE: &str = r#"
     unwritten_reads = "none"
 "#;
 
-/// Times of [`BASE`] in nanoseconds.
+/// The times of [`BASE`], in nanoseconds.
 pub const READ: u64 = 50_000;
 pub const PROGRAM: u64 = 200_000;
 pub const ERASE: u64 = 1_000_000;
 pub const BUS: u64 = 5_000;
-/// Sectors of its page.
+/// Sectors of a page of [`BASE`].
 pub const SPP: u64 = 8;
 
-/// [`BASE`] with these assignments over it.
+/// Returns [`BASE`] with these settings on top.
 pub fn config(sets: &[&str]) -> DriveConfig {
     let mut table: toml::Table = BASE.parse().expect("a config");
     for set in sets {
@@ -56,7 +56,7 @@ fn merge(under: &mut toml::Table, over: toml::Table) {
     }
 }
 
-/// A drive, what it has completed, and the number of the next request.
+/// A drive, its completions, and the number of the next request.
 #[derive(Clone)]
 pub struct Rig {
     pub drive: Drive,
@@ -64,35 +64,37 @@ pub struct Rig {
     pub tag: u64,
 }
 
-/// What a run may take before it counts as hung.
+/// The most events of a run; a run with more counts as hung.
 const EVENTS_MOST: u64 = 20_000_000;
 
 impl Rig {
-    /// The drive of [`BASE`] with these assignments over it, watched.
+    /// Returns the audited drive of [`BASE`] with these settings on top.
     pub fn new(sets: &[&str]) -> Rig {
         Rig::seeded(sets, 1).expect("a valid drive")
     }
 
-    /// As [`Rig::new`]; what is wrong if there is no such drive.
+    /// Returns a drive as [`Rig::new`] does, or the error if there is no such drive.
     pub fn seeded(sets: &[&str], seed: u64) -> Result<Rig, String> {
         let mut rig = Rig::unwatched(sets, seed)?;
         assert!(rig.drive.watch(Pace::Every(1)));
         Ok(rig)
     }
 
-    /// As [`Rig::seeded`] without an auditor: for many requests at once, or many events.
+    /// Returns a drive as [`Rig::seeded`] does, but without an auditor: for many requests or
+    /// events.
     pub fn unwatched(sets: &[&str], seed: u64) -> Result<Rig, String> {
         let resolved = Resolved::new(&config(sets), seed)
             .map_err(|refusal| format!("{}: {}", refusal.key, refusal.expected))?;
         Ok(Rig { drive: Drive::new(Arc::new(resolved)), done: Vec::new(), tag: 0 })
     }
 
-    /// A drive whose thirds are those of three tenants, a queue each; watched now and then.
+    /// Returns a drive in which each of three tenants owns a third, with a queue each; audited now
+    /// and then.
     pub fn of_thirds(sets: &[&str]) -> Rig {
         Rig::of_tenants(sets, [1, 1, 1])
     }
 
-    /// As [`Rig::of_thirds`], the tenants of so many parts of it each.
+    /// Returns a drive as [`Rig::of_thirds`] does, with `parts` of it for each tenant.
     pub fn of_tenants(sets: &[&str], parts: [u32; 3]) -> Rig {
         let resolved = Resolved::new(&config(sets), 1).expect("a valid drive");
         let part = resolved.logical_pages / parts.iter().sum::<u32>();
@@ -106,7 +108,7 @@ impl Rig {
         Rig { drive, done: Vec::new(), tag: 0 }
     }
 
-    /// Mean latency of the first queue's reads or writes, in nanoseconds.
+    /// Returns the mean latency of the first queue's reads or writes, in nanoseconds.
     pub fn mean(&self, op: Op) -> f64 {
         let latencies = &self.drive.stats().latencies[0][op as usize];
         latencies.sum_ns as f64 / latencies.count() as f64
@@ -116,13 +118,13 @@ impl Rig {
         self.drive.now().as_ns()
     }
 
-    /// Lets everything up to `ns` happen.
+    /// Advances the drive to `ns`.
     pub fn until(&mut self, ns: u64) -> &mut Rig {
         self.drive.advance(SimTime::from_ns(ns), &mut self.done);
         self
     }
 
-    /// Offers a request now.
+    /// Submits a request now; returns its number.
     pub fn offer(&mut self, op: Op, lba: u64, sectors: u64, queue: u8) -> Result<u64, Refused> {
         let arrival = self.drive.now();
         let (tag, sectors) = (self.tag, sectors as u32);
@@ -132,29 +134,29 @@ impl Rig {
         Ok(tag)
     }
 
-    /// Reads a whole page; the request's number.
+    /// Reads a whole page; returns the request's number.
     pub fn read(&mut self, page: u64) -> u64 {
         self.pages(Op::Read, page, 1)
     }
 
-    /// Writes a whole page; the request's number.
+    /// Writes a whole page; returns the request's number.
     pub fn write(&mut self, page: u64) -> u64 {
         self.pages(Op::Write, page, 1)
     }
 
-    /// A request for whole pages; its number.
+    /// Submits a request for whole pages; returns its number.
     pub fn pages(&mut self, op: Op, first: u64, count: u64) -> u64 {
         let spp = u64::from(self.drive.resolved().geometry().sectors_per_page());
         self.offer(op, first * spp, count * spp, 0).expect("room for a request")
     }
 
-    /// Lets everything happen that has begun; that every request has ended.
+    /// Advances until the drive is idle, and asserts that every request has ended.
     pub fn finish(&mut self) -> &mut Rig {
         self.try_finish().unwrap_or_else(|what| panic!("{what}"));
         self
     }
 
-    /// As [`Rig::finish`]; what went wrong.
+    /// Does the same as [`Rig::finish`], but returns the error.
     pub fn try_finish(&mut self) -> Result<(), String> {
         for _ in 0..EVENTS_MOST {
             let Some(next) = self.drive.next_event() else { return self.ended() };
@@ -171,7 +173,7 @@ impl Rig {
             return Err(what.into());
         }
         self.drive.audit()?;
-        // What an idle drive holds can be kept and taken up again.
+        // The state of an idle drive can be saved and loaded.
         if let Some(media) = self.drive.clone().media() {
             media.audit(self.drive.resolved().geometry())?;
         }
@@ -181,7 +183,7 @@ impl Rig {
         }
     }
 
-    /// Waits until fewer than `most` requests are under way.
+    /// Waits until fewer than `most` requests are in progress.
     pub fn wait_below(&mut self, most: u32) -> Result<(), String> {
         for _ in 0..EVENTS_MOST {
             if self.drive.unfinished() < most {
@@ -196,13 +198,13 @@ impl Rig {
         Err(format!("gave up after {EVENTS_MOST} events"))
     }
 
-    /// When a request ended.
+    /// Returns when a request ended.
     pub fn end_of(&self, tag: u64) -> Option<u64> {
         let completion = self.done.iter().find(|completion| completion.tag == tag);
         completion.map(|completion| completion.end.as_ns())
     }
 
-    /// Operations of a kind for a cause.
+    /// Returns the operations of a kind for a cause.
     pub fn ops(
         &self,
         kind: ssdlab_core::account::OpKind,
@@ -212,7 +214,8 @@ impl Rig {
     }
 }
 
-/// A drive whose first pages are written, one after another, at a time that is then called 0.
+/// Returns a drive after writes of its first pages, one after another, and the time of the last
+/// end.
 pub fn written(sets: &[&str], pages: u64) -> (Rig, u64) {
     let mut rig = Rig::new(sets);
     for page in 0..pages {
@@ -228,20 +231,20 @@ pub fn written(sets: &[&str], pages: u64) -> (Rig, u64) {
 /// One step of a random stream of requests.
 #[derive(Clone)]
 pub struct Step {
-    /// The time after the step before, in nanoseconds.
+    /// Time since the step before, in nanoseconds.
     pub gap: u64,
     pub op: Op,
-    /// Where, as a share of the drive in parts of 2^16.
+    /// Position on the drive, in units of 2^-16 of its size.
     pub place: u64,
-    /// Sectors, at least one.
+    /// Number of sectors, at least one.
     pub sectors: u64,
-    /// Moved to the borders of pages.
+    /// Whether the request is aligned to pages.
     pub whole: bool,
     pub queue: u8,
 }
 
 impl std::fmt::Debug for Step {
-    /// In a line, to be read in a failing case.
+    /// Writes the step on one line, for the report of a failing case.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Step { gap, op, place, sectors, whole, queue } = self;
         write!(f, "+{gap} {op:?} {place:#x}/{sectors} whole={whole} q{queue}")
@@ -263,7 +266,7 @@ pub fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-/// Carries a stream of requests out, at most `depth` at a time.
+/// Plays a stream of requests, at most `depth` at a time.
 pub fn play(rig: &mut Rig, steps: &[Step], depth: u32) -> Result<(), String> {
     let total = rig.drive.resolved().sectors();
     let spp = u64::from(rig.drive.resolved().geometry().sectors_per_page());
@@ -302,7 +305,7 @@ pub fn play(rig: &mut Rig, steps: &[Step], depth: u32) -> Result<(), String> {
     rig.try_finish()
 }
 
-/// What `background.inversion_repair` counts.
+/// The counts of `background.inversion_repair`.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 pub(crate) struct Repairs {
     pub(crate) rounds: u64,

@@ -1,4 +1,4 @@
-//! The rules of the house: who may use whom, how long things may be.
+//! The rules of the repository: dependencies between modules, and the sizes of files and functions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ pub(crate) fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the crates' folder")
 }
 
-/// Every Rust file under a folder, with its text.
+/// Returns every Rust file under a folder, with its text.
 pub(crate) fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     files(folder, &["rs"])
 }
 
-/// Every file under a folder whose name ends so, with its text.
+/// Returns every file under a folder with one of these extensions, with its text.
 fn files(folder: &Path, ends: &[&str]) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -33,14 +33,14 @@ fn files(folder: &Path, ends: &[&str]) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// What of a file comes before its unit tests.
+/// Returns the part of a file before its unit tests.
 fn without_tests(text: &str) -> &str {
     let marks = ["\n#[cfg(test)]", "\n#![cfg(test)]"];
     let ends = marks.into_iter().filter_map(|mark| text.find(mark));
     &text[..ends.min().unwrap_or(text.len())]
 }
 
-/// The paths that a file names after `use` or in its code, such as `crate::ftl::Map`.
+/// Returns the paths that a file names after `use` or in its code, such as `crate::ftl::Map`.
 fn paths<'a>(text: &'a str, root: &str) -> Vec<&'a str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let mut found = Vec::new();
@@ -53,14 +53,15 @@ fn paths<'a>(text: &'a str, root: &str) -> Vec<&'a str> {
     found
 }
 
-/// The room of ssdlab-core that a file is in: `ftl`, `policy`, …
+/// Returns the module of ssdlab-core that contains a file: `ftl`, `policy`, …
 fn room(path: &Path) -> String {
     let inside = path.strip_prefix(crates().join("ssdlab-core/src")).expect("a file of the core");
     let first = inside.iter().next().expect("a name").to_string_lossy();
     first.trim_end_matches(".rs").to_string()
 }
 
-/// Rooms that each room may use, besides the words that all share. Who uses nothing is not listed.
+/// The modules that each module may use, besides the shared ones. A module that uses none is not
+/// listed.
 const MAY_USE: &[(&str, &[&str])] = &[
     (
         "drive",
@@ -70,7 +71,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("audit", &["buffer", "config", "flash", "ftl", "host"]),
-    // A config names the policies of the slots, and resolves to what each room is built from.
+    // A config names the policies of the slots, and resolves to the setup of each module.
     ("config", &["metadata", "flash", "ftl", "policy", "Toggle"]),
     ("media", &["config"]),
     ("buffer", &["config", "flash"]),
@@ -79,7 +80,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("flash", &["policy"]),
     ("stats", &["ftl", "metadata", "host"]),
 ];
-/// What every room may use; the last is the plane of their tests.
+/// Modules that every module may use; the last is the plane of their tests.
 const SHARED: [&str; 4] = ["account", "kept", "timers", "SMALL"];
 
 #[test]
@@ -109,7 +110,8 @@ fn no_room_uses_one_that_uses_it() {
     assert_eq!(in_a_circle, None);
 }
 
-/// The sources of policies, and those of the drive that are not the flash's and resolve nothing.
+/// Returns the sources that must not know the physics: the policies, and the drive without `flash`
+/// and `config`.
 fn who_knows_no_truth() -> Vec<(PathBuf, String)> {
     let mut all = sources(&crates().join("ssdlab-core/src"));
     all.retain(|(path, _)| !["flash", "config"].contains(&room(path).as_str()));
@@ -120,7 +122,8 @@ fn who_knows_no_truth() -> Vec<(PathBuf, String)> {
 
 #[test]
 fn only_the_flash_asks_the_physics() {
-    // The shape of the flash and its page types are no secret; config resolves, and never asks.
+    // The shape of the flash and its page types are public. `config` resolves the physics but never
+    // queries it.
     const OPEN: [&str; 7] =
         ["geometry", "page_order", "refusal", "each", "timing", "BlockId", "Geometry"];
     const IDS: [&str; 8] =
@@ -150,7 +153,7 @@ fn the_core_names_no_paper() {
     let mut papers = 0;
     for folder in ["ssdlab-core/src", "ssdlab-policy/src"] {
         for (path, text) in sources(&crates().join(folder)) {
-            // Names that a config had once are what they were.
+            // Former names in a config stay as they were.
             if path.ends_with("renamed.rs") {
                 continue;
             }
@@ -159,7 +162,7 @@ fn the_core_names_no_paper() {
                 blocks(text).into_iter().partition(|block| block.starts_with("//"));
             let is_named =
                 |block: &String| PAPERS.iter().any(|paper| block.to_lowercase().contains(paper));
-            // Where a default or a constant comes from is said in a comment.
+            // A comment may cite a paper as the source of a default or a constant.
             for block in comments.iter().filter(|block| is_named(block)) {
                 papers += 1;
                 let is_cited = CITED.iter().any(|word| block.contains(word));
@@ -179,7 +182,7 @@ fn the_core_names_no_paper() {
     assert!(papers > 0, "sources are cited");
 }
 
-/// The lines of a source; comment lines that follow one another are one block.
+/// Returns the lines of a source, with consecutive comment lines joined to one block.
 fn blocks(text: &str) -> Vec<String> {
     let mut blocks: Vec<String> = Vec::new();
     for line in text.lines().map(str::trim_start) {
@@ -194,7 +197,7 @@ fn blocks(text: &str) -> Vec<String> {
     blocks
 }
 
-/// The policies that belong to schemes: the name of each in a config, and its type.
+/// Returns the policies of schemes: the name of each in a config, and its type.
 fn policies_of_schemes() -> Vec<(String, String)> {
     let list = std::fs::read_to_string(crates().join("ssdlab-schemes/src/lib.rs"));
     let list = list.expect("the list of policies");
@@ -211,7 +214,7 @@ fn the_core_names_no_policy_of_a_scheme() {
         for (path, text) in sources(&crates().join(folder)) {
             let code = without_tests(&text).lines().filter(|line| !is_comment(line));
             for line in code {
-                // What a message names as an example decides nothing.
+                // A name that a message gives as an example decides nothing.
                 let decides = line.split('"').step_by(2).collect::<Vec<_>>().join(" ");
                 let words: Vec<&str> =
                     decides.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
@@ -225,7 +228,7 @@ fn the_core_names_no_policy_of_a_scheme() {
     }
 }
 
-/// The names of the metadata components: keys and types.
+/// Returns the names of the metadata components: keys and types.
 fn components() -> Vec<String> {
     let list = fs::read_to_string(crates().join("ssdlab-schemes/src/metadata/mod.rs"));
     let list = list.expect("the list's file");
@@ -291,7 +294,8 @@ const FILE_MOST: usize = 500;
 const POLICY_MOST: usize = 250;
 const FUNCTION_MOST: usize = 70;
 
-/// Whether a file is a policy's: in a scheme's folder, or beside the interface of its decision.
+/// Returns whether a file belongs to a policy: in a scheme's folder, or beside its decision's
+/// interface.
 fn is_policy(path: &Path) -> bool {
     let within = |folder: &str| path.strip_prefix(crates().join(folder)).ok();
     let depth = |inside: Option<&Path>| inside.map_or(0, |inside| inside.iter().count());
@@ -311,7 +315,7 @@ fn files_are_short() {
     }
 }
 
-/// Name and length of every function: rustfmt puts the closing brace under the line it opened on.
+/// Returns name and length of every function. rustfmt aligns its closing brace with its first line.
 fn functions(text: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
@@ -361,7 +365,7 @@ fn nothing_is_left_to_be_done() {
     }
 }
 
-/// The methods of every trait that a folder declares.
+/// Returns the number of methods of every trait that a folder declares.
 fn traits(folder: &Path) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for (_, text) in sources(folder) {
@@ -389,7 +393,7 @@ fn a_policy_has_few_methods() {
     }
 }
 
-/// The sources that hold one of these words, from the folder of the project on; its tests aside.
+/// Returns the sources of the project that contain one of these words, without its tests.
 fn that_name(words: &[&str]) -> Vec<String> {
     let root = crates().join("..").canonicalize().expect("the project's folder");
     let all = ["crates", "python"].map(|folder| files(&root.join(folder), &["rs", "toml", "py"]));
@@ -402,14 +406,14 @@ fn that_name(words: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_system_needs_no_more_than_a_file_and_a_line() {
-    // SepBIT came sixth: its file, and its line in the list of policies.
+    // The sixth system needs its own file and a line in the list of policies. Source: SepBIT.
     const SCHEMES: &str = "crates/ssdlab-schemes/src";
     let expected = ["lib.rs", "streams/sepbit.rs"];
     let found = that_name(&["sepbit", "SepBit", "SepBIT", "SEPBIT"]);
     assert_eq!(found, expected.map(|file| format!("{SCHEMES}/{file}")));
 }
 
-/// Whether a text has this word by itself.
+/// Returns whether a text contains this word as a whole word.
 pub fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     text.match_indices(word).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! What is recorded of every part of the back end, and for how long.
+//! The recorded activities of every part of the back end, and the recorded period.
 
 use ssdlab_base::SimTime;
 use ssdlab_core::account::{Cause, OpKind};
@@ -10,13 +10,13 @@ const US: u64 = 1000;
 const UNIT: u32 = 0;
 const THE_BUS: u32 = 1;
 
-/// What a part did for the host's request to a page, in times that count from `zero`.
+/// Returns the activity of a part for the host's request to a page, with times relative to `zero`.
 fn span(zero: u64, part: u32, act: Act, lpn: u32, start: u64, end: u64) -> Span {
     let (start, end) = (zero + start, zero + end);
     Span { part, act, cause: Cause::Host, lpn: Some(lpn), start, end }
 }
 
-/// What is recorded of a part, in its order.
+/// Returns the recorded activities of a part, in order.
 fn seen(rig: &Rig, part: u32) -> Vec<Span> {
     let spans = rig.drive.flash().timeline(rig.now());
     spans.filter(|span| span.part == part).collect()
@@ -28,7 +28,7 @@ fn every_part_is_seen_doing_one_thing_after_another() {
     let two = "geometry.channels = 2";
     let (mut rig, zero) = written(&[sets[0], sets[1], two], 2);
     rig.drive.record(SimTime::NEVER);
-    // Odd pages lie on the second channel: of two units, two buses and two engines the second.
+    // Odd pages lie on the second channel: the second of two units, two buses and two engines.
     let (unit, bus, engine) = (1, 3, 5);
     rig.write(3);
     rig.finish();
@@ -80,7 +80,7 @@ fn what_begins_when_recording_ends_is_left_out_and_what_began_before_is_seen_who
 #[test]
 fn what_is_under_way_is_seen_from_when_recording_begins_until_now() {
     let sets = ["geometry.channels = 2", "timing.decode = \"10us\""];
-    // Of two units, two buses and two engines the second.
+    // The second of two units, two buses and two engines.
     let (unit, bus, engine) = (1, 3, 5);
     let (mut rig, zero) = written(&sets, 2);
     rig.write(3);

@@ -1,5 +1,4 @@
-//! How far wear spreads where it is leveled, over lives long enough for every block to have had its
-//! turn.
+//! The spread of wear under wear leveling, over lives long enough for every block to be leveled.
 
 use ssdlab_base::rng;
 use ssdlab_core::Pace;
@@ -9,7 +8,7 @@ use ssdlab_nand::PlaneId;
 
 use crate::support::{Rig, SPP};
 
-/// One plane, full, of blocks that differ in wear.
+/// One full plane, with blocks that differ in wear.
 const DRIVE: [&str; 4] = [
     "geometry = { channels = 1, planes = 1, blocks = 64, pages = 24, cell = \"tlc\" }",
     "physics.retries = {}",
@@ -17,14 +16,14 @@ const DRIVE: [&str; 4] = [
     "ftl.overprovisioning = 0.3",
 ];
 
-/// How far the wear of a drive's blocks is spread.
+/// Returns the spread of wear over a drive's blocks.
 fn spread(drive: &Drive) -> u32 {
     let wear: Vec<u32> = drive.ftl().blocks.usable_erases().collect();
     wear.iter().max().unwrap() - wear.iter().min().unwrap()
 }
 
-/// Writes pages at random, of a hundred so many of the first eighth; how far wear is spread at most
-/// in the second half, and how many blocks were moved for it.
+/// Writes random pages, `hot` of a hundred in the first eighth. Returns the largest spread of wear
+/// in the second half, and the number of blocks moved for leveling.
 fn most_spread(sets: &[&str], hot: u64, writes: u64) -> (u32, u64) {
     let mut rig = Rig::unwatched(&[&DRIVE, sets].concat(), 1).unwrap();
     rig.drive.watch(Pace::Every(5_000));
@@ -54,7 +53,7 @@ fn wear_stays_within_the_threshold_however_long_the_drive_lives() {
         assert!(without > 60 && none == 0, "{order}: {without}");
         let (leveled, moved) = most_spread(&[order, STATIC], 97, 100_000);
         assert!(leveled <= 15 && moved > 0, "{order}: {leveled} after {moved}");
-        // Of the hot pool it may be twice the threshold.
+        // The hot pool may differ by twice the threshold.
         let (leveled, moved) = most_spread(&[order, POOLS], 97, 100_000);
         assert!(leveled <= 30 && moved > 0, "{order}: {leveled} after {moved}");
     }
@@ -74,7 +73,7 @@ fn all_planes_are_leveled_alike() {
         rig.offer(Op::Write, rng::below(hash, pages) * SPP, SPP, 0).expect("room");
         rig.wait_below(4).unwrap();
     }
-    // All of them are collected alike; what they differ in is what was moved for wear.
+    // Collection is equal on all planes; they differ in the pages moved for wear.
     let after = erases(&rig.drive);
     let own = [0, 1, 2, 3].map(|plane| after[plane] - before[plane]);
     let moved = rig.ops(OpKind::Erase, Cause::Wl);
@@ -84,7 +83,7 @@ fn all_planes_are_leveled_alike() {
 
 #[test]
 fn a_read_waits_for_an_operation_of_leveling_not_for_all_of_a_block() {
-    // Few blocks are free, but the host, which takes its time, never waits for one.
+    // Few blocks are free, but the host writes so slowly that it never waits for one.
     let few = ["scheduler = \"read_first\"", "background.gc.threshold = 0.02", STATIC];
     let mut rig = Rig::unwatched(&[&DRIVE[..], &few].concat(), 1).unwrap();
     let pages = u64::from(rig.drive.resolved().logical_pages);
@@ -103,7 +102,7 @@ fn a_read_waits_for_an_operation_of_leveling_not_for_all_of_a_block() {
 
 #[test]
 fn a_block_that_is_not_written_on_keeps_its_wear_no_longer_than_others() {
-    // What differs at first is leveled once; then all pages are written alike.
+    // The initial differences are leveled once; then all pages are written equally often.
     for (order, level) in ORDERS.iter().flat_map(|order| [(order, STATIC), (order, POOLS)]) {
         let (leveled, moved) = most_spread(&[order, level, "start.pe_spread = 15"], 0, 200_000);
         assert!(leveled <= 30 && moved > 0, "{order}, {level}: {leveled} after {moved}");
