@@ -15,7 +15,7 @@ pub struct SerialConfig {}
 #[serde(deny_unknown_fields, default)]
 pub struct PipelinedConfig {
     /// Whether the unit senses the first retry, too, before the first attempt is known to fail.
-    /// Default: false. Assumed: for a read that decodes at once that sensing would be useless.
+    /// Default: false. Assumed: a read that decodes at once gains nothing from that sensing.
     pub first: bool,
     /// Share by which the sensing of a retry is shorter. Shorter sensing uses up error margin of
     /// the code; the code still decodes the same reads. Default: 0. Source: J. Park et al.,

@@ -3,7 +3,7 @@
 //! The map lies on the flash in translation pages. Each holds the entries of as many neighboring
 //! logical pages as fit. Translation pages have logical pages of their own, behind those of the
 //! host, so garbage collection moves them like any other page. A small table always records where
-//! they lie. The cache loads and evicts whole translation pages, the least recently used first.
+//! they lie. The cache loads and drops whole translation pages, the least recently used first.
 //! Source: A. Gupta, Y. Kim, B. Urgaonkar, "DFTL", ASPLOS 2009; PV-read, section IV.D (a tenth of
 //! the entries).
 
@@ -130,8 +130,8 @@ impl MapCache {
         }
     }
 
-    /// Assigns a slot to a translation page that is now loaded; evicts the least recently used
-    /// page.
+    /// Assigns a slot to a translation page that is now loaded. In a full cache the least recently
+    /// used page leaves.
     pub fn begin_load(&mut self, page: u32) -> Room {
         let (slot, room) = if (self.slots.len() as u32) < self.shape.slots {
             self.slots.push(Slot { page, newer: NONE, older: NONE, dirty: false, loading: true });
