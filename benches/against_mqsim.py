@@ -1,10 +1,10 @@
-"""Run the same requests on the same drive through MQSim and through ssdlab, and print the ratio.
+"""Run the same requests on the same drive through MQSim and ssdlab, and print the ratios.
 
     .venv/bin/python benches/against_mqsim.py MQSIM [--requests N] [--runs N] [--save DIR]
 
 MQSIM is a binary that you have built (https://github.com/CMU-SAFARI/MQSim). Both simulators read
-one trace file, take turns, and are timed as whole commands; of each the run with the least
-processor time counts. MQSim's configuration is written from that of our run.
+one trace file and take turns. The script times whole commands. Of each simulator, the run with the
+least processor time counts. MQSim's configuration is derived from that of the ssdlab run.
 docs/project/performance.md has a result.
 """
 
@@ -31,15 +31,15 @@ from ssdlab import Plan
 DEVICE = "generic-mlc-512g"
 VALIDATION = Path(__file__).parents[1] / "tests/validation"
 AS_MQSIM = VALIDATION / "as-mqsim.toml"
-"""What makes the device work as MQSim does (docs/project/validation.md)."""
+"""The config that makes the device work as MQSim does (docs/project/validation.md)."""
 SECTOR = 512
 SPARE_BYTES = 448
-"""Of a page, beside its data; MQSim asks for it and does not move it."""
+"""The spare bytes of a page. MQSim requires the value, but does not transfer these bytes."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Requests, and the files that change the device for them."""
+    """A workload, and the config files that adapt the device to it."""
 
     about: str
     config: tuple[str, ...]
@@ -49,7 +49,7 @@ class Case:
     gap_us: float
 
     def lines(self, requests: int) -> Iterator[str]:
-        """Draw requests, aligned to 4 KiB or their own size, as lines of a trace of MQSim's."""
+        """Yield random requests as lines of a trace of MQSim, aligned to the smallest size."""
         draw = random.Random(1)
         now = 0.0
         for _ in range(requests):
@@ -84,7 +84,7 @@ CASES = {
 
 @dataclass
 class Run:
-    """What a command took, and the mean response that it found, in microseconds."""
+    """The cost of a command, and the mean response time that it reports, in microseconds."""
 
     processor_s: float
     wall_s: float
@@ -93,7 +93,7 @@ class Run:
 
 
 def wrong(line: str) -> NoReturn:
-    """Say what is wrong, and end."""
+    """Print an error and end with exit code 2."""
     print(line, file=sys.stderr)
     raise SystemExit(2)
 
@@ -109,15 +109,19 @@ with open(sys.argv[1], "w") as file:
     json.dump(took, file)
 sys.exit(code if code in (0, 127) else 1)
 """
-"""Waits for a command. A process is told to have been as large as the one that began it was."""
+"""A program that runs a command and records its cost.
+
+The system reports a process as at least as large as its parent, so a small process has to start the
+command.
+"""
 
 
 NO_PROGRAM = 127
-"""What a shell ends with, and what is waited for here, if there is nothing to be run."""
+"""The exit code of a shell, and of the program above, if the command cannot be run."""
 
 
 def timed(command: list[str], folder: Path) -> tuple[float, float, float]:
-    """Run a command; processor and wall time in seconds, and its peak of memory in MB."""
+    """Run a command; return processor and wall time in seconds, and peak memory in MB."""
     watch = [sys.executable, "-S", "-E", "-c", WATCH, "took"]
     with (folder / "log").open("wb") as log:
         done = subprocess.run(
@@ -133,7 +137,7 @@ def timed(command: list[str], folder: Path) -> tuple[float, float, float]:
 
 
 def tree(name: str, parts: Mapping[str, Any]) -> ET.Element:
-    """Return an element with its parts, which may have parts themselves."""
+    """Return an XML element with these children; a mapping becomes a nested element."""
     element = ET.Element(name)
     for part, value in parts.items():
         if isinstance(value, Mapping):
@@ -157,11 +161,11 @@ HOST = {
     "Enable_ResponseTime_Logging": "false",
     "ResponseTime_Logging_Period_Length": 1_000_000,
 }
-"""MQSim's host, of which our drives know nothing."""
+"""MQSim's host parameters, which have no counterpart in ssdlab."""
 
 
 def _flash_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return MQSim's parameters of the flash."""
+    """Return MQSim's flash parameters."""
     geometry, timing = config["geometry"], config["timing"]
     pages = ("LSB", "CSB", "MSB")
     return {
@@ -183,7 +187,7 @@ def _flash_of(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def drive_of(config: Mapping[str, Any]) -> ET.Element:
-    """Return MQSim's configuration of the drive that this config of ours describes."""
+    """Return MQSim's configuration of the drive that an ssdlab config describes."""
     geometry, ftl, gc = config["geometry"], config["ftl"], config["background"]["gc"]
     device = {
         "Seed": 321,
@@ -192,7 +196,7 @@ def drive_of(config: Mapping[str, Any]) -> ET.Element:
         "HostInterface_Type": "NVME",
         "IO_Queue_Depth": 65535,
         "Queue_Fetch_Size": 512,
-        # The flow turns it off; without it MQSim does not start.
+        # The flow below disables the cache, but MQSim does not start without this key.
         "Caching_Mechanism": "ADVANCED",
         "Data_Cache_Sharing_Mode": "SHARED",
         "Data_Cache_Capacity": 1 << 28,
@@ -232,7 +236,7 @@ def drive_of(config: Mapping[str, Any]) -> ET.Element:
 
 
 def flow_of(config: Mapping[str, Any], trace: str) -> ET.Element:
-    """Return MQSim's definition of a workload that is one trace, over the whole drive."""
+    """Return MQSim's definition of a workload: one trace over the whole drive."""
     geometry = config["geometry"]
     flow = {
         "Priority_Class": "HIGH",
@@ -257,7 +261,7 @@ def flow_of(config: Mapping[str, Any], trace: str) -> ET.Element:
 
 
 def through_mqsim(binary: Path, folder: Path) -> Run:
-    """Run MQSim on what lies in a folder."""
+    """Run MQSim on the files in a folder."""
     result = folder / "workload_scenario_1.xml"
     result.unlink(missing_ok=True)
     took = timed([str(binary), "-i", "drive.xml", "-w", "workload.xml"], folder)
@@ -268,7 +272,7 @@ def through_mqsim(binary: Path, folder: Path) -> Run:
 
 
 def through_ssdlab(case: Case, folder: Path) -> Run:
-    """Run our command on the trace in a folder."""
+    """Run ssdlab on the trace in a folder."""
     config = [word for file in case.config for word in ("--config", file)]
     ours = Path(sys.executable).with_name("ssdlab")
     command = [str(ours), "run", "--device", DEVICE, *config]
@@ -289,11 +293,11 @@ def through_ssdlab(case: Case, folder: Path) -> Run:
     help="A folder for the figures of all runs.",
 )
 def main(mqsim: Path, requests: int, runs: int, save: Path | None) -> None:
-    """Compare, case by case."""
+    """Compare the simulators case by case."""
     raw: dict[str, Any] = {"version": ssdlab.__version__, "requests": requests}
     raw |= {"day": f"{datetime.now(UTC):%F}", "commit": commit(), "processor": processor()}
     if save is not None:
-        # What cannot be saved is told before all runs.
+        # Report an unwritable folder before the first run, not after the last.
         try:
             save.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -2,9 +2,9 @@
 
     python benches/builds.py PYTHON PYTHON [--runs N]
 
-Each PYTHON is the interpreter of an environment that has ssdlab. Rates are of the event loop; of
-each build the best of its runs counts. The results must be the same to the bit.
-docs/project/performance.md has what ``make fast`` is worth.
+Each PYTHON is the interpreter of an environment that has ssdlab. Rates are those of the event loop;
+of each build, the best run counts. Both builds must produce bit-identical results.
+docs/project/performance.md says how much ``make fast`` gains.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ print(json.dumps([sim["page_ops_per_s"], sim["requests_per_s"], figures["results
 
 
 class Wrong(click.ClickException):
-    """What is no Python with ssdlab."""
+    """An argument is not a Python interpreter with ssdlab."""
 
     exit_code = 2
 
 
 def trace(path: Path, requests: int = 500_000) -> None:
-    """Write an MSR trace: 4 to 64 KiB all over 16 GiB, half of them reads."""
+    """Write an MSR trace: requests of 4 to 64 KiB over 16 GiB, half of them reads."""
     draw, now = random.Random(1), 128_166_372_000_000_000
     with path.open("w") as file:
         for _ in range(requests):
@@ -92,7 +92,10 @@ def trace(path: Path, requests: int = 500_000) -> None:
 
 
 def rates(python: str, plan: Mapping[str, Any], folder: Path) -> tuple[float, float, str]:
-    """Run a plan once: page operations and requests a second, and the digest of the result."""
+    """Run a plan once; return page operations per second, requests per second, and the digest.
+
+    Raises :class:`Wrong` if the interpreter has no working ssdlab.
+    """
     command = [python, "-c", ONE, json.dumps(plan)]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
@@ -109,7 +112,7 @@ def rates(python: str, plan: Mapping[str, Any], folder: Path) -> tuple[float, fl
 @click.argument("second", type=click.Path(exists=True, dir_okay=False))
 @click.option("--runs", type=click.IntRange(1), default=3, help="Runs of each, in turn.")
 def main(first: str, second: str, runs: int) -> None:
-    """Measure."""
+    """Measure both builds and print a Markdown table."""
     head = ("case", "page ops/s", "requests/s", "page ops/s", "requests/s", "time")
     print(f"| {' | '.join(head)} |", "|---" * len(head) + "|", sep="\n")
     with tempfile.TemporaryDirectory() as name:

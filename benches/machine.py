@@ -1,4 +1,4 @@
-"""What figures are of: the processor and the commit."""
+"""The processor and the commit that a measurement belongs to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def processor() -> str:
-    """Return the processor's name and how many there are."""
+    """Return the processor's model name and the number of logical processors."""
     about = Path("/proc/cpuinfo")
     lines = about.read_text(encoding="utf-8").splitlines() if about.exists() else []
     names = (line.partition(": ")[2] for line in lines if line.startswith("model name"))
@@ -17,7 +17,7 @@ def processor() -> str:
 
 
 def commit(*paths: str) -> str | None:
-    """Return the commit that is measured, the last of these paths; none outside a checkout."""
+    """Return the last commit, or the last that changed these paths; None outside a checkout."""
     root = Path(__file__).parents[1]
     command = ["git", "-C", str(root), "log", "-1", "--format=%h", "--", *paths]
     try:

@@ -1,6 +1,6 @@
-"""Short runs of every kind, from which the compiler learns what is done often (``make fast``).
+"""Run short plans of every kind for profile-guided optimization (``make fast``).
 
-They are of the kinds that users run; ``random`` is the beginning of the run that is quoted.
+The plans resemble what users run. ``random`` is the beginning of the run that the docs quote.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PLANS = [
 
 
 def main() -> None:
-    """Run them."""
+    """Run all plans."""
     for plan in PLANS:
         result = ssdlab.run(plan)
         print(f"{result.device} · {result.scheme} · {result.workload}")

@@ -1,7 +1,7 @@
-"""Run the commands of a page; fill in what they print.
+"""Run the commands of a page; fill in their output.
 
-A ``console`` block holds commands after ``$`` and what each prints. An ``sh`` block holds commands
-alone, a ``python`` block a program. ``make docs`` fills in the output, and
+A ``console`` block holds commands after ``$``, each followed by its output. An ``sh`` block holds
+only commands, a ``python`` block a program. ``make docs`` fills in the output, and
 ``tests/python/test_pages.py`` compares it.
 """
 
@@ -20,7 +20,7 @@ from ssdlab_reproduction.tables.common import ROOT, pages_with
 
 BLOCK = re.compile(r"^```(console|sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WALL_CLOCK = re.compile(r"in [\d.,]+ (?:m|µ)?s \([\d.,]+ [kM]? ?requests/s\)")
-"""The time that the simulator took, which differs from run to run."""
+"""The wall time of the simulator, which differs from run to run."""
 
 
 class CommandError(Exception):
@@ -28,7 +28,7 @@ class CommandError(Exception):
 
 
 def commands(body: str) -> Iterator[str]:
-    """Return the commands of a ``console`` block as they are typed, without what they print."""
+    """Yield the commands of a ``console`` block as typed, without their output."""
     lines = iter(body.splitlines())
     for line in lines:
         if not line.startswith("$ "):
@@ -40,9 +40,9 @@ def commands(body: str) -> Iterator[str]:
 
 
 def output_of(script: str, folder: Path) -> str:
-    """Run a script in a folder; return what it prints.
+    """Run a script in a folder; return its output.
 
-    Raises :class:`CommandError` if a command of it fails.
+    Raises :class:`CommandError` if a command of the script fails.
     """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(  # noqa: S603  a page of this project
@@ -61,7 +61,7 @@ def output_of(script: str, folder: Path) -> str:
 
 
 def filled(page: str, folder: Path) -> str:
-    """Return a page whose ``console`` blocks show what their commands print in a folder."""
+    """Run the commands of a page in a folder; return the page with their current output."""
 
     def run(block: re.Match[str]) -> str:
         kind, body = block[1], block[2]
@@ -80,17 +80,17 @@ def filled(page: str, folder: Path) -> str:
 
 
 def without_wall_clock(text: str) -> str:
-    """Return a text without the time that the simulator took."""
+    """Return a text without the wall time of the simulator."""
     return WALL_CLOCK.sub("in …", text)
 
 
 def prepare(folder: Path) -> None:
-    """Link the examples, which pages use, into a folder."""
+    """Link the examples, which the pages use, into a folder."""
     (folder / "examples").symlink_to(ROOT / "examples")
 
 
 def main() -> None:
-    """Fill in all pages."""
+    """Fill in the output on all pages."""
     for page in pages_with(BLOCK):
         with tempfile.TemporaryDirectory() as folder:
             prepare(Path(folder))

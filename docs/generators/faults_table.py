@@ -1,7 +1,7 @@
-"""Try faults of the system on each command; write docs/project/robustness.md (`make faults`).
+"""Inject system faults into each command; write docs/project/robustness.md (`make faults`).
 
-What was tried is kept under build/faults/, as long as the program stays the same: what was stopped
-goes on where it was.
+build/faults/ keeps the outcomes as long as the program stays the same. An interrupted run resumes
+from there.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from ssdlab_reproduction.tables.common import DOCS, ROOT, grid, write
 PAGE = DOCS / "project" / "robustness.md"
 MARK = "<!-- Below: written by `make faults`. -->"
 MOST = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-"""Allocations of either kind that are tried of a command: there are a million."""
+"""Allocation faults to try per command and kind; a command makes about a million allocations."""
 LESS = dict.fromkeys(("fit", "physics", "info"), MOST // 4)
-"""Of commands that run no drive, and write as others do."""
+"""The limit for commands that run no drive; they write files as the other commands do."""
 FEW = 10
-"""Of each kind that are tried of a ledger, which takes two seconds."""
+"""Faults of each kind to try on a ledger, which takes two seconds."""
 KINDS = ("alloc", "memory", "write", "sync", "name", "thread", "tmpfile")
 Found = dict[str, str | None]
-"""What each fault made a command do that it may not."""
+"""By fault: the forbidden behaviour that it caused, or None."""
 
 
 def program() -> str:
-    """Return a hash of what is tried, and of what tries it."""
+    """Return a hash of the tested program and of the fault injector."""
     package = Path(ssdlab.__file__).parent
     files = [path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     files += [ROOT / "tests/faults/faults.c", ROOT / "tests/python/fault_injection.py"]
@@ -48,7 +48,7 @@ def program() -> str:
 
 
 def faults_of(library: Path, folder: Path, name: str) -> list[str]:
-    """Return the faults that are tried of a command."""
+    """Return the faults to try on a command."""
     kinds = dict.fromkeys(KINDS, FEW)
     if name != "reproduce":
         most = LESS.get(name, MOST)
@@ -60,13 +60,16 @@ stopped = threading.Event()
 
 
 def try_all(library: Path, kept: Path, name: str, *, there: bool) -> Found:
-    """Try the faults of a command that have not been; what all made it do, which is kept."""
+    """Try the remaining faults of a command; return the outcomes of all its faults.
+
+    ``kept`` is the folder of the file that keeps the outcomes.
+    """
     path = kept / f"{name}{'-there' if there else ''}.jsonl"
     with tempfile.TemporaryDirectory() as folder:
         if not path.exists():
             faults = faults_of(library, Path(folder), name)
             path.write_text(json.dumps(faults) + "\n", encoding="utf-8")
-        # A line that was cut short does not count.
+        # An interrupted run may leave an incomplete last line; drop it.
         first, *lines = path.read_text(encoding="utf-8").split("\n")[:-1]
         found: Found = dict(map(json.loads, lines))
         path.write_text("\n".join([first, *lines, ""]), encoding="utf-8")
@@ -83,7 +86,7 @@ def try_all(library: Path, kept: Path, name: str, *, there: bool) -> Found:
 
 
 def main() -> int:
-    """Try them, write the table; 1 if a command did what it may not."""
+    """Try all faults and write the table; return 1 if a command did something forbidden."""
     kept = ROOT / "build" / "faults" / program()
     kept.mkdir(parents=True, exist_ok=True)
     both = [(name, there) for name in CASES for there in (False, True)]
@@ -110,7 +113,7 @@ def title(name: str) -> str:
 
 
 def write_table(found: list[tuple[str, Found]]) -> int:
-    """Write what was tried of each command, and how much went wrong; 1 if anything did."""
+    """Write the table of tried faults; return 1 if a command did something forbidden."""
     counted = {name: Counter[str]() for name in CASES}
     for name, faults in found:
         counted[name].update(fault.partition(":")[0] for fault in faults)

@@ -1,6 +1,6 @@
 """Fill in the figures that prose cites: ``<!-- figure: NAME -->…<!-- / -->`` in README and docs.
 
-A figure comes from the program or from what a make target kept. ``make docs`` fills it in;
+A figure comes from the program or from a file that a make target wrote. ``make docs`` fills it in;
 ``tests/python/test_pages.py`` fails while a page is out of date.
 """
 
@@ -26,20 +26,20 @@ class UnknownFigureError(Exception):
 
 
 def _newest(name: str) -> Any:
-    """Return a measurement of the newest day under ``benches/runs`` that has it."""
+    """Return a measurement from the newest day under ``benches/runs`` that has it."""
     path = max(ROOT.glob(f"benches/runs/20*/{name}"))
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def _of_case(case: str, what: str) -> float:
-    """Return the median over the runs of a benchmark."""
+    """Return the median of a value over the runs of a benchmark."""
     return median(run[what] for run in _newest("raw.json")["cases"][case]["runs"])
 
 
 def _less_time_than_mqsim() -> str:
-    """Return MQSim's processor time in units of ssdlab's: the least and the most over traces.
+    """Return MQSim's processor time relative to ssdlab's: minimum and maximum over the traces.
 
-    Of several runs of a trace the fastest counts.
+    Of each simulator's runs on a trace, the fastest counts.
     """
     cases = [one for one in _newest("against_mqsim.json").values() if isinstance(one, dict)]
     times = [
@@ -51,13 +51,13 @@ def _less_time_than_mqsim() -> str:
 
 
 def _claims(verdict: str = "") -> str:
-    """Return how many claims of the ledger have a verdict that begins so."""
+    """Return how many claims of the ledger have a verdict that begins with ``verdict``."""
     ledger = (DOCS / "ledger.md").read_text(encoding="utf-8")
     return str(sum(found.startswith(verdict) for found in VERDICT.findall(ledger)))
 
 
 def _newcomer_files() -> str:
-    """Return how many files the patch of a new policy touches."""
+    """Return how many files the patch for a new policy touches."""
     patch = (ROOT / "tests" / "newcomer" / "retry_refresh.patch").read_text(encoding="utf-8")
     return str(patch.count("\ndiff --git") + patch.startswith("diff --git"))
 
@@ -78,9 +78,9 @@ FIGURES: dict[str, Callable[[], str]] = {
 
 
 def filled(page: str) -> str:
-    """Return a page with the figures of today.
+    """Return a page with the current figures.
 
-    Raises :class:`UnknownFigureError` if the page cites another.
+    Raises :class:`UnknownFigureError` if the page cites an unknown figure.
     """
 
     def value(found: re.Match[str]) -> str:
@@ -93,7 +93,7 @@ def filled(page: str) -> str:
 
 
 def main() -> None:
-    """Fill in all pages."""
+    """Fill in the figures on all pages."""
     for page in pages_with(FIGURE):
         text = page.read_text(encoding="utf-8")
         if (now := filled(text)) != text:

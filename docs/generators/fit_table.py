@@ -20,7 +20,7 @@ DRAWN = (
 
 
 def main() -> None:
-    """Fit and write."""
+    """Fit the predictor; write the coefficients, the figures and the page."""
     fit = ssdlab.fit()
     BUNDLE.write_text(fit.files["fit.toml"], encoding="utf-8")
     FIGURES.mkdir(exist_ok=True)

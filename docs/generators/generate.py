@@ -1,6 +1,6 @@
-"""Write the pages of docs/reference/ that follow from the code: config.md and results.md.
+"""Generate config.md, results.md and the JSON Schema in docs/reference/ from the code.
 
-``make docs`` runs it; ``tests/python/test_docs.py`` fails while a page is out of date.
+``make docs`` runs this script; ``tests/python/test_docs.py`` fails while a page is out of date.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def pages() -> dict[str, str]:
 
 
 def main() -> None:
-    """Write them all."""
+    """Write all generated pages."""
     for name, text in pages().items():
         (REFERENCE / name).write_text(text, encoding="utf-8")
         print(f"docs/reference/{name}: {len(text):,} characters")

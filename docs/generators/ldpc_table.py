@@ -1,7 +1,7 @@
-"""Write the figures of docs/concepts/ldpc.md: what codes decode, how often real frames fail.
+"""Write the figures of docs/concepts/ldpc.md: error rates that codes correct, and frame failures.
 
-Run by ``make ldpc``; ten minutes on two cores. ``python docs/generators/ldpc_table.py FRAMES``
-measures at most so many frames at each point, for a first look.
+``make ldpc`` runs this script for ten minutes on two cores. ``python docs/generators/ldpc_table.py
+FRAMES`` measures at most FRAMES frames at each point, for a first look.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MARK = "<!-- measured: written by `make ldpc` -->\n"
 
 
 def points(ldpc: Ldpc) -> list[str]:
-    """Return the three published points beside what is derived and measured."""
+    """Return the three published points beside the derived and the measured values."""
     carried = {curve.levels: curve.carried_on for curve in ldpc.measured}
     found = ldpc.bch
     rows = [
@@ -58,7 +58,7 @@ def points(ldpc: Ldpc) -> list[str]:
 
 
 def falls(ldpc: Ldpc) -> list[str]:
-    """Return what the normal approximation says of 1e-15, beside what is carried on to it."""
+    """Return the normal approximation at 1e-15 beside the extrapolated measurement."""
     rows = []
     for curve in ldpc.measured:
         if curve.carried_on is None:
@@ -75,7 +75,7 @@ def falls(ldpc: Ldpc) -> list[str]:
 
 
 def shifted(ldpc: Ldpc) -> list[str]:
-    """Return what min-sum decodes once the states have lost charge."""
+    """Return the error rates that min-sum corrects after the states have lost charge."""
     others = [ssdlab.ldpc(ldpc.cell, shift=shift) for shift in SHIFTS]
     rows = []
     for at, level in enumerate(ldpc.levels):
@@ -85,7 +85,7 @@ def shifted(ldpc: Ldpc) -> list[str]:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     frames = int(sys.argv[1]) if len(sys.argv) > 1 else FRAMES
     with ProgressLine(unit="frames") as line:
         ldpc = ssdlab.ldpc(frames=frames, progress=line)

@@ -1,4 +1,4 @@
-"""Draw the picture of README: docs/images/blame-read.svg, from the runs that README shows."""
+"""Draw README's picture, docs/images/blame-read.svg, from the runs that README shows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PICTURE = DOCS / "images" / "blame-read.svg"
 
 
 def main() -> None:
-    """Run and draw."""
+    """Run the plans and draw the picture."""
     plan = ssdlab.Plan(trace=ROOT / "examples" / "office.csv.xz", detail=True)
     vary = {"scheduler": ["fifo", "read_first"], "suspend": ["none", "program_erase"]}
     with tempfile.TemporaryDirectory() as folder:

@@ -1,9 +1,9 @@
-"""Put ledgers that ``ssdlab reproduce`` wrote below what docs/ledger.md says of them.
+"""Insert ledgers that ``ssdlab reproduce`` wrote into docs/ledger.md, below its introduction.
 
-Run by ``make reproduce``. A ledger of all papers takes the place of all that is there, that of one
-paper the place of its part, and one of single claims the place of these: the part says which they
-are, and by what they were found. The commit of the simulator stands beside its build, which is
-another on each machine.
+``make reproduce`` runs this script. A ledger of all papers replaces all results. A ledger of one
+paper replaces that paper's part. A ledger of single claims replaces only these claims, and the part
+then names them and their build. The commit of the simulator stands beside the build, because the
+build differs between machines.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ PAGE = DOCS / "ledger.md"
 MARK = "<!-- measured: written by `make reproduce` -->\n"
 PART = re.compile(r"^### ", re.MULTILINE)
 OF = re.compile(r"\*{0,2}([A-Z]\d+)\b")
-"""With which claim a paragraph begins."""
+"""The claim with which a paragraph begins."""
 NAMED = re.compile(r"^\| \*\*([A-Z]\d+)\*\* \|", re.MULTILINE)
 CAME_OUT = re.compile(r"\| \*\*([^|]*)\*\* \|[^|]*\|$")
-"""What came of a claim, in its first row."""
+"""The verdict of a claim, in its first row."""
 LATER = re.compile(r" Later ([A-Z0-9, ]+): [^`]*`\w+`\.")
-"""By what some claims of a part were found after the others."""
+"""The claims of a part that a later build found, and that build."""
 
 
 def main() -> None:
-    """Replace what stands below the mark, or parts of it."""
+    """Replace the results below the mark, or parts of them."""
     text, _, results = PAGE.read_text(encoding="utf-8").partition(MARK)
     for file in sys.argv[1:]:
         results = _with(results.strip(), _committed(Path(file).read_text(encoding="utf-8")))
@@ -41,18 +41,18 @@ def main() -> None:
 
 
 def _committed(ledger: str) -> str:
-    """Return a ledger with the last commit of the simulator beside the build, if it is this one."""
+    """Return a ledger with the simulator's last commit beside the build, if it is this build."""
     build, last = f"(build {library_hash()[:SHORT_HASH]}", commit("crates", "Cargo.lock")
     return ledger if last is None else ledger.replace(f"{build})", f"{build}, commit {last})")
 
 
 def _with(results: str, ledger: str) -> str:
-    """Return the results with a ledger's parts in their places."""
+    """Return the results, in which a ledger's parts replace the old ones."""
     summary, *parts = ledger.split("\n## ")
     before, *old = PART.split(f"{results}\n\n")
     heads = [{part.partition("\n")[0] for part in all_of} for all_of in (parts, old)]
     if len(parts) > 1 and heads[0] >= heads[1] and all(map(_is_whole, parts)):
-        # Of all papers: how they were found stands once.
+        # The ledger covers all papers, so its summary stands only once.
         return ledger.replace("## ", "### ")
     for part in parts:
         heading, _, rest = part.partition("\n")
@@ -72,7 +72,7 @@ def _is_whole(part: str) -> bool:
 
 @dataclass(slots=True)
 class Part:
-    """A system's part: its heading, how it was found, and of each claim its rows and paragraphs."""
+    """A system's part: its heading, its provenance, and the rows and paragraphs of each claim."""
 
     heading: str
     found: str
@@ -82,20 +82,20 @@ class Part:
 
     @classmethod
     def parse(cls, text: str) -> Part:
-        """Take a part to pieces."""
+        """Parse a part."""
         heading, found, table, *blocks = text.strip().split("\n\n")
         heads, rows = table.split("\n")[:2], _by_claim(table.split("\n")[2:], "| **")
         return cls(heading, found, heads, rows, _by_claim(blocks, ""))
 
     def written(self) -> str:
-        """Put it together again."""
+        """Return the part as Markdown."""
         table = "\n".join([*self.heads, *(row for rows in self.rows.values() for row in rows)])
         paragraphs = (block for name in self.rows for block in self.paragraphs.get(name, ()))
         return "\n\n".join([self.heading, self.found, table, *paragraphs]) + "\n\n"
 
 
 def _by_claim(pieces: list[str], begin: str) -> dict[str, list[str]]:
-    """Sort what stands in a row by the claim that was named last."""
+    """Group pieces by claim; a piece without a claim belongs to the last named one."""
     all_of: dict[str, list[str]] = {}
     name = ""
     for piece in pieces:
@@ -106,7 +106,7 @@ def _by_claim(pieces: list[str], begin: str) -> dict[str, list[str]]:
 
 
 def _merged(old: str, new: str) -> str:
-    """Return a part with another's claims in their places."""
+    """Return a part in which the claims of another replace the old ones."""
     part, later = Part.parse(old), Part.parse(new)
     part.rows |= later.rows
     part.rows = dict(sorted(part.rows.items(), key=lambda row: int(row[0][1:])))

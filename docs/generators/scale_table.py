@@ -1,8 +1,8 @@
-"""Measure how the cost of a request grows: with the drive, with the run, with what is touched.
+"""Measure how the cost of a request grows with drive size, run length and footprint.
 
-Run by ``make scale``; writes the end of docs/project/performance.md, its figures, and
-``benches/runs/scale/raw.json``. Each run is a process of its own, and the runs of a figure take
-turns, so that a busy minute meets all of them; of each the fastest counts.
+``make scale`` runs this script. It writes the end of docs/project/performance.md, its figures, and
+``benches/runs/scale/raw.json``. Each run has its own process. The runs of a figure take turns, so
+that a busy minute of the machine affects all cases. Of each case, the fastest run counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REQUESTS = 2_000_000
 LONG = 100_000_000
 PARTS = 10
 BLOCKS_A_TIB = 2048
-"""Blocks of a plane of the device with 1 TiB in pages of 16 KiB."""
+"""Blocks per plane at which the device has 1 TiB, in pages of 16 KiB."""
 SIZES_GIB = [64, 256, 1024, 4096, 16384]
 FOOTPRINTS_GIB = [1, 4, 16, 64, 256, 1024, 4096]
 FOOTPRINT_GIB = 16
@@ -44,12 +44,12 @@ STARTS = {"new": [], "70 % full": ["start.fill=0.7"]}
 
 
 _Case = tuple[int, str]
-"""A size in GiB, and what else there is to say of it."""
+"""A size in GiB and a label."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run came to: nanoseconds of wall time a request, memory in MB, seconds of set-up."""
+    """The cost of a run: wall time in nanoseconds, memory in MB, set-up time in seconds."""
 
     request_ns: float
     page_op_ns: float
@@ -67,7 +67,7 @@ def _sized(size_gib: int, footprint_gib: int) -> list[str]:
 
 
 def _cost(settings: Sequence[str]) -> Cost:
-    """Run ``random`` on the device with these settings."""
+    """Return the cost of ``random`` on the device with these settings."""
     sim = ssdlab.run(device=DEVICE, workload="random", seed=1, set=list(settings)).sim
     return Cost(
         1e9 / sim.requests_per_s, 1e9 / sim.page_ops_per_s, sim.peak_rss_mb or 0, sim.ready_s
@@ -75,7 +75,7 @@ def _cost(settings: Sequence[str]) -> Cost:
 
 
 def _parts(requests: int) -> list[float]:
-    """Run the device as it is for so many requests; nanoseconds a request in each part of them."""
+    """Return the nanoseconds per request in each part of a run on the unchanged device."""
     seen: list[tuple[int, float]] = []
 
     def note(progress: list[tuple[float | None, int, bool, bool]]) -> None:
@@ -94,7 +94,7 @@ def _parts(requests: int) -> list[float]:
 
 
 def _alone(work: Callable[..., T], *arguments: Any) -> T:
-    """Do it in a process of its own, with memory of its own."""
+    """Call a function in its own process, with its own memory."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result()
 
@@ -178,7 +178,7 @@ def _raw(costs: dict[_Case, Cost]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Measure, keep, draw and write."""
+    """Measure, save the raw values, draw the figures, and write the page."""
     sizes = _in_turns(
         {
             (gib, about): [*_sized(gib, FOOTPRINT_GIB), *start]
