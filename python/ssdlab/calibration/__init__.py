@@ -1,9 +1,8 @@
 """ReadGuard's retry predictor, fitted to characterised chips.
 
-docs/guides/calibrate.md says what everything means. A reading order: ``result`` is what a fit
-returns, ``chip_spec`` what is measured, ``measurements`` how it is read, ``model`` how the
-predictor is fitted, ``evaluation`` how it is validated; ``pipeline`` puts them together,
-``fitting`` starts it.
+docs/guides/calibrate.md explains the terms. Reading order: ``result`` is the result of a fit,
+``chip_spec`` describes the chips, ``measurements`` reads them, ``model`` fits the predictor,
+``evaluation`` validates it, ``pipeline`` combines these steps, and ``fitting`` starts it.
 """
 
 from ssdlab.calibration.chip_spec import ChipSpec

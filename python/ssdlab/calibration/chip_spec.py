@@ -1,4 +1,4 @@
-"""What is measured of chips that are made for a fit."""
+"""The chips that a fit generates, and the conditions under which it measures them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ from ssdlab.arguments import MAX_COUNT
 from ssdlab.errors import quoted
 
 CORRECTABLE = 72.0
-"""Errors up to which a page needs no retry. Source: ReadGuard (ruled)."""
+"""The most errors at which a page needs no retry. Source: ReadGuard (ruled)."""
 ACTIVATION_EV = 1.0827
-"""With which an hour at 50 °C counts as 13 h at 30 °C. Source: ReadGuard, footnote 6."""
+"""Activation energy at which an hour at 50 °C counts as 13 h at 30 °C. Source: ReadGuard, footnote
+6.
+"""
 YEAR = 365.0
 _ROOM_DAYS = 30.0
-"""Data that gets older is baked."""
+"""The age above which data is baked."""
 _ROOM_CELSIUS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChipSpec:
-    """How chips are characterised: 60 to fit, 60 to validate, 40 to simulate, of 16 blocks each.
+    """The chips and the conditions of a characterisation.
 
-    Each block is measured after each of ``cycles``, at each age of ``retention`` (days at 30 °C)
-    after each count of ``reads`` (page reads of the block); ages above 30 days are baked at
-    ``bake`` °C. Blocks have ``dwell`` days between erases, by turns. Source: ReadGuard, section
-    4.2, for chips and blocks; the grid is assumed.
+    By default, 60 chips fit the predictor, 60 validate it and 40 are simulated. Each has 16 blocks.
+    Each block is measured after each of ``cycles``, at each age of ``retention`` (days at 30 °C),
+    and after each count of ``reads`` (page reads of the block). Data older than 30 days is baked at
+    ``bake`` °C. ``dwell`` lists days between erases; the blocks take these values in turn. Source:
+    ReadGuard, section 4.2, for chips and blocks; the grid is assumed.
     """
 
     chips: Sequence[int] = (60, 60, 40)
@@ -39,7 +42,7 @@ class ChipSpec:
     bake: float = 85.0
 
     def __post_init__(self) -> None:
-        """Raise an :class:`InputError` that names the option of what cannot be."""
+        """Raise an :class:`InputError` that names the option of an invalid value."""
         chips = [arguments.as_integer(one) for one in arguments.sequence("--chips", self.chips)]
         if len(chips) != 3 or not all(one is not None and 1 <= one <= MAX_COUNT for one in chips):
             expected = "three whole numbers from 1: to fit, to validate, to simulate"
@@ -57,12 +60,12 @@ class ChipSpec:
 
     @property
     def rows(self) -> int:
-        """Return how many measurements that is."""
+        """Return the number of measurements."""
         of_a_block = len(self.cycles) * len(self.retention) * len(self.reads)
         return sum(self.chips) * self.blocks * of_a_block
 
     def order(self) -> dict[str, Any]:
-        """Return it as the Rust side reads it."""
+        """Return the specification as the Rust extension reads it."""
         ages = [(days, self._oven(days)) for days in self.retention]
         conditions = [
             [24 * days / _native.acceleration(oven, ACTIVATION_EV), oven, int(reads)]
@@ -91,7 +94,7 @@ def _rising(option: str, values: object, minimum: float, maximum: float) -> tupl
 
 
 def _listed(values: object) -> str:
-    """Return numbers as a command line has them."""
+    """Return numbers as they are typed on a command line."""
     found = arguments.sequence("", values)
     numbers = [arguments.as_number(one) for one in found]
     return ",".join(

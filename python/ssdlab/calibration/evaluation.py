@@ -1,4 +1,4 @@
-"""How a fitted predictor is validated, on chips to which it was not fitted."""
+"""Validation of a fitted predictor, on chips to which it was not fitted."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ AGES = (0.2, 0.5, 0.8)
 _WINDOW = 0.05
 _OLD_CYCLES = 3500.0
 _STEP = 6.0
-"""Errors that count as one where retries are set beside them."""
+"""The width of a bin of errors, over which retries are averaged."""
 _WEEK, _MONTH, _FEW_MONTHS = 7.0, 30.0, 90.5
 RMSE_MOST, SPREAD_MOST = 10.0, 1
 CLEARLY = 1.5
-"""As many times worse counts as clearly worse. Assumed."""
+"""The factor from which an error counts as clearly worse. Assumed."""
 
 
 def errors(table: Measurements, ages: Numbers, predicted: Numbers) -> Iterator[dict[str, Any]]:
-    """Go through ages, over retention of data never read, and over reads of data just written."""
+    """Yield prediction errors by age, over retention of unread data and over reads of new data."""
     calm, young = table.reads == table.reads.min(), table.days == table.days.min()
     for over, among, along in (("retention", calm, table.days), ("reads", young, table.reads)):
         for age in AGES:
@@ -47,13 +47,13 @@ def errors(table: Measurements, ages: Numbers, predicted: Numbers) -> Iterator[d
 
 
 def _found(ages: Numbers, age: float) -> float:
-    """Return the age that is looked at: that asked for, else the nearest about which blocks are."""
+    """Return ``age`` if blocks near it exist, else the nearest age of a block."""
     apart = np.abs(ages - age)
     return age if apart.min() <= _WINDOW else float(ages[int(apart.argmin())])
 
 
 def _places(values: Numbers) -> Numbers:
-    """Return the values of an axis, those that differ by rounding once."""
+    """Return the distinct values of an axis; values that differ by rounding count once."""
     return np.unique(np.round(values, 3))
 
 
@@ -69,7 +69,7 @@ def _point(at: Numbers, place: float, measured: Numbers, foreseen: Numbers) -> d
 
 
 def spreads(measured: Numbers, predicted: Numbers) -> Iterator[dict[str, Any]]:
-    """Go through the retries that were predicted."""
+    """Yield the distribution of measured retries for each predicted number of retries."""
     for value in np.unique(predicted):
         of = measured[predicted == value]
         quarter, median, three = (float(at) for at in np.quantile(of, (0.25, 0.5, 0.75)))
@@ -87,7 +87,7 @@ def spreads(measured: Numbers, predicted: Numbers) -> Iterator[dict[str, Any]]:
 def ablations(
     fitted: Measurements, validated: Measurements, predictor: Predictor, percent_all: float
 ) -> Iterator[dict[str, Any]]:
-    """Fit predictors that know less, and validate them."""
+    """Yield the validation error of predictors that are fitted with less input."""
     yield {"name": "all", "what": "age, retention, reads", "percent": percent_all}
     most = float(fitted.cycles.max()) or 1.0
 
@@ -109,7 +109,7 @@ def ablations(
 
 
 def conditions(table: Measurements) -> Iterator[dict[str, Any]]:
-    """Go through fresh data, a week, a month and a year, each read never and often."""
+    """Yield the retries by cycles, for data of four ages up to a year, unread and much read."""
     days, reads = _places(table.days), _places(table.reads)
     often = _nearest(reads, 57_600.0)
     for age in dict.fromkeys(_nearest(days, wanted) for wanted in (0.0, _WEEK, _MONTH, 365.0)):
@@ -134,7 +134,7 @@ def _shares(retries: Numbers) -> list[float]:
 
 
 def variation(table: Measurements) -> Iterator[dict[str, Any]]:
-    """Go through conditions at about 3.5K cycles: how far blocks and pages are apart."""
+    """Yield the range of retries over blocks and over pages, by condition, at about 3.5K cycles."""
     cycles = float(
         np.unique(table.cycles)[np.argmin(np.abs(np.unique(table.cycles) - _OLD_CYCLES))]
     )
@@ -155,7 +155,7 @@ def variation(table: Measurements) -> Iterator[dict[str, Any]]:
 
 
 def steps(table: Measurements) -> Iterator[dict[str, Any]]:
-    """Go through errors, a few at a time: how many retries go with them."""
+    """Yield the measured retries by bin of errors."""
     places = np.floor(table.errors / _STEP)
     for place in np.unique(places):
         of = table.retries[places == place]
@@ -169,13 +169,13 @@ def steps(table: Measurements) -> Iterator[dict[str, Any]]:
 
 
 def claims(found: dict[str, Any], table: Measurements) -> Iterator[dict[str, Any]]:
-    """Set what the paper says beside what came out."""
+    """Yield the claims of the paper beside the values found."""
     for one in found["errors"]:
         words = f"%RMSE over {one['over']}, age {one['age']:g}"
         near = f", nearest {one['centre']:g}" if one["centre"] != one["age"] else ""
         tested = abs(one["centre"] - one["age"]) <= _WINDOW
         fine = one["percent"] < RMSE_MOST if tested else None
-        # A figure that is not the bound is not told as if it were.
+        # A value just below the bound must not be rounded to the bound.
         digits = 4 if fine and round(one["percent"], 2) == RMSE_MOST else 2
         figure = f"{one['percent']:.{digits}f} %"
         yield _claim(words + near, words, f"< {RMSE_MOST:g} %", figure, holds=fine)
@@ -193,7 +193,7 @@ def claims(found: dict[str, Any], table: Measurements) -> Iterator[dict[str, Any
 
 
 def _chips(found: dict[str, Any], table: Measurements) -> Iterator[dict[str, Any]]:
-    """Compare the chips themselves, where they were measured under the paper's conditions."""
+    """Compare the chips with the paper, where they were measured under its conditions."""
     least, most = int(table.retries.min()), int(table.retries.max())
     fine = least == 0 and most == RETRIES_MOST
     words = "retries over all conditions"
@@ -221,7 +221,7 @@ def _chips(found: dict[str, Any], table: Measurements) -> Iterator[dict[str, Any
 
 
 def _spread_claims(found: dict[str, Any], calm: Measurements) -> Iterator[dict[str, Any]]:
-    """Compare how far blocks and pages are apart in old chips, of data of up to 90 days."""
+    """Compare the spread of blocks and of pages in old chips, for data of up to 90 days."""
     cycles = found["variation"][0]["cycles"]
     if abs(cycles - _OLD_CYCLES) > 0.1 * _OLD_CYCLES:
         return

@@ -24,12 +24,12 @@ def fit(
     samples: Path | None = None,
     **options: Unpack[DriveOptions],
 ) -> Fit:
-    """Fit the retry predictor to the chips of a CSV file, or to chips that are made for it.
+    """Fit the retry predictor to the chips of a CSV file, or to generated chips.
 
-    Of the ``options`` device, config, set and seed matter. ``chips`` says how many chips are made
-    and what is measured of them. ``correctable`` are the errors up to which a page needs no retry,
-    72 by ruling; None fits them like the others. ``samples`` is a CSV file for all measurements.
-    :meth:`Fit.save` writes the config.
+    Of ``options``, only device, config, set and seed matter. ``chips`` says how many chips to
+    generate and what to measure. ``correctable`` is the most errors at which a page needs no retry,
+    72 by ruling; None fits this threshold like the others. ``samples`` is a CSV file that receives
+    all measurements. :meth:`Fit.save` writes the config.
 
     >>> import ssdlab
     >>> found = ssdlab.fit(device="generic-tlc-2t", set={"physics": "retries"},
@@ -37,8 +37,7 @@ def fit(
     >>> len(found.coefficients.thresholds) > 20
     True
 
-    docs/guides/calibrate.md says what everything means. Raises :class:`InputError` if an input is
-    wrong.
+    docs/guides/calibrate.md explains the terms. Raises :class:`InputError` if an input is invalid.
     """
     found, failure = fit_with_samples(
         csv, chips=chips, correctable=correctable, samples=samples, **options
@@ -56,7 +55,7 @@ def fit_with_samples(
     samples: Path | None,
     **options: Unpack[DriveOptions],
 ) -> tuple[Fit, InputError | None]:
-    """Return what :func:`fit` does, and why the samples could not be written, if they could not."""
+    """Return the fit, and the error if the samples could not be written."""
     if chips is not None and not isinstance(chips, ChipSpec):
         raise arguments.invalid("chips", chips, "a ssdlab.ChipSpec")
     if correctable is not None:

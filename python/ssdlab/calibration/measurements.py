@@ -20,7 +20,7 @@ _DAY = 24.0
 
 @dataclass(frozen=True, slots=True)
 class Measurements:
-    """Measurements, a row each; ages and times between erases in days at 30 °C."""
+    """Measurements, one per row; ages and times between erases are in days at 30 °C."""
 
     chip: Numbers
     block: Numbers
@@ -33,11 +33,11 @@ class Measurements:
     retries: Numbers
     dwell: Numbers
     best: Numbers
-    """Retries of the best page; none if they were not measured."""
+    """Retries of the best page; empty if they were not measured."""
 
     @classmethod
     def from_chips(cls, chips: _native.Chips) -> Measurements:
-        """Take over what the Rust side has made or read."""
+        """Return the measurements that the Rust extension made or read."""
 
         def column(name: str) -> Numbers:
             return np.frombuffer(chips.column(name), dtype="<f8")
@@ -60,11 +60,11 @@ class Measurements:
         )
 
     def __len__(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return len(self.chip)
 
     def where(self, mask: Mask) -> Measurements:
-        """Return the rows of which this is true."""
+        """Return the rows where ``mask`` is true."""
         columns: dict[str, Any] = {slot.name: getattr(self, slot.name) for slot in fields(self)}
         return Measurements(**{name: of[mask] if len(of) else of for name, of in columns.items()})
 
@@ -76,10 +76,11 @@ _SHARES = (60, 60, 40)
 def split_chips(
     table: Measurements, source: str, counts: tuple[int, ...] | None, seed: int
 ) -> list[list[int]]:
-    """Return the chips of each part, by their places.
+    """Return the chips of each part, by index.
 
-    Chips that were made are alike and go by their number; those of a file are drawn, in the
-    proportions of the paper.
+    Generated chips are alike, so their numbers divide them. The chips of a file are drawn at
+    random, in the proportions of the paper. Raises :class:`InputError` if a file has fewer than 3
+    chips.
     """
     count = int(table.chip.max()) + 1
     if counts is not None:

@@ -1,4 +1,4 @@
-"""How the predictor is fitted. Its formula stands once, on the Rust side, and is asked there."""
+"""The fit of the predictor's coefficients. Only the Rust extension implements its formulas."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ssdlab.calibration.measurements import Measurements, Numbers
 from ssdlab.errors import InputError
 
 DIGITS = 6
-"""Of what is written down; what is validated is what is written down."""
+"""Significant digits of a written coefficient. Validation uses the written coefficients."""
 RETRIES_MOST = 25
 """Source: ReadGuard, section 3."""
 _LEAST_APART = 0.01
-"""Errors that two thresholds are apart at least."""
+"""The minimum distance between two thresholds, in errors."""
 _YEAR_NEAR, _LONG = 0.01, 90.0
 
 
 @dataclass(frozen=True, slots=True)
 class Predictor:
-    """The predictor with some coefficients."""
+    """The predictor with given coefficients."""
 
     age: tuple[float, ...] = (0.0,) * 5
     initial: tuple[float, ...] = (0.0,) * 2
@@ -55,11 +55,11 @@ class Predictor:
         return _from_bytes(self._native_predictor().age(*map(_to_bytes, columns)))
 
     def errors(self, age: Numbers, days: Numbers, reads: Numbers) -> Numbers:
-        """Return the errors of blocks of these ages."""
+        """Return the predicted errors of blocks of these ages."""
         return _from_bytes(self._native_predictor().errors(*map(_to_bytes, (age, days, reads))))
 
     def retries(self, errors: Numbers) -> Numbers:
-        """Return the retries that go with errors."""
+        """Return the predicted retries for these errors."""
         return _from_bytes(self._native_predictor().retries(_to_bytes(errors)))
 
 
@@ -72,14 +72,19 @@ def _from_bytes(values: bytes) -> Numbers:
 
 
 def rounded(values: Any) -> tuple[float, ...]:
-    """Round to the digits that are written down."""
+    """Round to the digits that are written."""
     return tuple(float(f"{value:.{DIGITS}g}") for value in values)
 
 
 def fit_thresholds(
     table: Measurements, correctable: float | None, source: str
 ) -> tuple[float, ...]:
-    """Fit the steps: monotone in the errors, a step where the fit passes halfway to it."""
+    """Fit the thresholds: the errors from which a page needs one more retry.
+
+    Retries are fitted as a monotone function of the errors. The threshold of retry n lies where
+    this function passes n - 0.5. ``correctable`` replaces the first threshold. Raises
+    :class:`InputError` if the chips do not determine the thresholds.
+    """
     values, inverse = np.unique(table.errors, return_inverse=True)
     if len(values) == 1:
         got = f"chips all of whose pages have {values[0]:g} errors"
@@ -109,9 +114,10 @@ def fit_thresholds(
 def errors_after_a_year(table: Measurements, source: str) -> tuple[Measurements, Numbers, int]:
     """Return a row for each block and count of cycles, and its errors after 12 months at 30 °C.
 
-    Where no row is of that age, on the straight line over ln(1 + days) between the rows before and
-    after, or through the last two if data of at least 90 days was read. The third is how many
-    blocks, each at some cycles, have neither and are left out.
+    If no row has that age, a straight line over ln(1 + days) gives the errors. The line goes
+    through the rows before and after. If there is no row after, it goes through the last two rows,
+    of which the older data must be at least 90 days old. The third value counts the blocks, each at
+    some cycles, for which neither works; they are left out. Raises :class:`InputError` if all are.
     """
     calm = table.where(table.reads == table.reads.min())
     order = np.lexsort((calm.days, calm.cycles, calm.block))
@@ -144,7 +150,7 @@ def errors_after_a_year(table: Measurements, source: str) -> tuple[Measurements,
 
 
 def fit_age(blocks: Measurements, measured: Numbers, base: Predictor) -> tuple[float, ...]:
-    """Fit c0 to c4 by linear least squares; what does not vary has no coefficient."""
+    """Fit c0 to c4 by linear least squares; the coefficient of a constant column is 0."""
     units = np.eye(5)
     columns = [replace(base, age=tuple(unit), _made=[]).ages(blocks) for unit in units]
     kept = [at for at, column in enumerate(columns) if at == 0 or np.ptp(column) > 0]
@@ -158,7 +164,7 @@ def fit_age(blocks: Measurements, measured: Numbers, base: Predictor) -> tuple[f
 
 @dataclass(frozen=True, slots=True)
 class ErrorInputs:
-    """What the errors are predicted from: an age for either term, days and reads."""
+    """The inputs of a prediction of errors: an age for either term, days and reads."""
 
     age_initial: Numbers
     age_growth: Numbers
@@ -166,7 +172,7 @@ class ErrorInputs:
     reads: Numbers
 
     def errors(self, coefficients: Numbers) -> Numbers:
-        """Return the errors with c5 to c9."""
+        """Return the errors with these coefficients c5 to c9."""
         zeros = np.zeros(len(self.days))
         initial = Predictor(initial=tuple(coefficients[:2]))
         growth = Predictor(growth=tuple(coefficients[2:]))
@@ -176,14 +182,14 @@ class ErrorInputs:
 
 def fit_errors(inputs: ErrorInputs, measured: Numbers) -> Numbers:
     """Fit c5 to c9 by non-linear least squares."""
-    # In units of its own size each coefficient is of the order of 1.
+    # In units of its own size, each coefficient is of the order of 1.
     reads = max(float(inputs.reads.max()), 1.0)
     sizes = np.array([1.0, 1.0, 1.0, 1.0, 1.0 / reads])
 
     def column(initial: tuple[float, float], growth: tuple[float, float, float]) -> Numbers:
         return inputs.errors(np.array([*initial, *growth]) * sizes)
 
-    # For a given c9 the others follow from a linear fit: a start that is near.
+    # For a given c9, a linear fit gives the other coefficients: a start close to the solution.
     start_read = 0.5
     flat = (0.0, 0.0, start_read)
     grown = column((0.0, 0.0), (1.0, 0.0, start_read))
@@ -214,7 +220,7 @@ def fit_errors(inputs: ErrorInputs, measured: Numbers) -> Numbers:
 
 
 def rmse_percent(predicted: Numbers, measured: Numbers) -> float:
-    """Return the root of the mean squared difference in percent of the mean that was measured."""
+    """Return the root mean square error in percent of the measured mean."""
     difference = float(np.sqrt(np.mean((predicted - measured) ** 2)))
     mean = float(np.mean(measured))
     return 100 * difference / mean if mean else 0.0

@@ -1,4 +1,4 @@
-"""From measurements to coefficients, and what they are worth."""
+"""The steps of a fit, from measurements to coefficients and their validation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ssdlab.plan import Path, Plan, to_json
 from ssdlab.room import Need, check_room
 
 _ROW, _ROW_READ = 460, 110
-"""Bytes that a row of measurements takes, all in all and once it is read. Measured."""
+"""Bytes per row of measurements: in total, and the part that reading takes. Measured."""
 
 
 def run_fit(
@@ -32,14 +32,17 @@ def run_fit(
     correctable: float | None,
     samples_to: Path | None,
 ) -> tuple[dict[str, Any], dict[str, str], InputError | None]:
-    """Return what is told of a fit, the files that a run takes, and why samples are not written."""
+    """Return the document of a fit, the files for a run, and the error of writing samples.
+
+    Raises :class:`InputError` if an input is invalid, and :class:`KeyboardInterrupt` on Ctrl-C.
+    """
     if samples_to is not None:
         check_apart([] if csv is None else [("CSV", csv)], [("--samples", samples_to)])
     target = None if samples_to is None else OutputFile("--samples", os.fspath(samples_to))
     config_hash = sha256 = None
     if csv is None:
         source, counts, ages = plan.device, tuple(spec.chips), "--retention"
-        # More than the most are refused as they are measured.
+        # ``measure`` refuses more than MAX_ROWS.
         _check_room(min(spec.rows, _native.MAX_ROWS), 0)
         made = _native.measure(to_json(plan), json.dumps(spec.order()))
         if made is None:
@@ -85,12 +88,12 @@ def run_fit(
 
 
 def _check_room(rows: int, taken: int) -> None:
-    """Refuse more rows than fit into memory, of which so many bytes a row are taken."""
+    """Refuse more rows than fit into memory; ``taken`` bytes of each row are already in memory."""
     check_room("a fit", Need(0, 0, rows * (_ROW - taken)))
 
 
 def _failure_to_write(chips: _native.Chips, target: OutputFile) -> InputError | None:
-    """Write all that was measured. If that fails the fit still goes on."""
+    """Write all measurements; return the error if that fails, so that the fit goes on."""
     try:
         target.write(chips.csv(list(range(len(chips.chips)))))
     except InputError as error:
@@ -105,9 +108,10 @@ def _blocks(table: Measurements) -> int:
 def _fit_predictor(
     table: Measurements, sources: tuple[str, str], correctable: float | None
 ) -> tuple[Predictor, float, int]:
-    """Fit the coefficients to the first chips; errors that need all retries; who is left out.
+    """Fit the coefficients to the first chips.
 
-    Messages name the sources, of the chips and of the ages of their data.
+    Also return the errors that need all retries, and the number of blocks left out. Messages name
+    the ``sources``: that of the chips, and that of the ages of their data.
     """
     steps = model.fit_thresholds(table, correctable, sources[0])
     base = Predictor(thresholds=steps, min_dwell=_time(float(table.dwell.min())))
@@ -128,7 +132,7 @@ def _evaluate(
     ages_from: str,
     errors_most: float,
 ) -> tuple[dict[str, Any], int]:
-    """Validate on the second chips; and the blocks that are left out."""
+    """Return the validation on the second chips, and the number of blocks left out."""
     ages = predictor.ages(table)
     predicted = predictor.errors(ages, table.days, table.reads)
     retries = predictor.retries(predicted)
@@ -151,7 +155,7 @@ def _evaluate(
 
 
 def _time(days: float) -> str:
-    """Write a time as a config has it."""
+    """Return a time as a config writes it."""
     seconds = round(days * 86_400)
     for unit, length in (("d", 86_400), ("h", 3_600)):
         if seconds and seconds % length == 0:
@@ -160,9 +164,9 @@ def _time(days: float) -> str:
 
 
 def config_layer(fit: dict[str, Any]) -> str:
-    """Return the layer of config that a run takes."""
+    """Return the config layer for a run."""
     coefficients = fit["coefficients"]
-    # A name of a file may hold a line break, which would end the comment.
+    # A file name may hold a line break, which would end the comment.
     source = one_line(fit["source"])
     head = f"{source}, seed {fit['seed']}, version {fit['version']}."
     lines = [
@@ -173,14 +177,15 @@ def config_layer(fit: dict[str, Any]) -> str:
         "metadata.retry_estimate.predicted.thresholds = " + _list(coefficients["thresholds"]),
         f'metadata.retry_estimate.predicted.min_dwell = "{coefficients["min_dwell"]}"',
     ]
-    # Drives of a device have the blocks of its model, of which chips that were made are a sample.
+    # Drives of a device already have the blocks of its model, of which generated chips are a
+    # sample.
     if fit["simulated"] and fit["csv_sha256"]:
         lines += ["", _chips_layer(fit)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _chips_layer(fit: dict[str, Any]) -> str:
-    """Return the layer of config by which drives have the chips that were kept."""
+    """Return the config layer that gives drives the chips kept for simulation."""
     lines = ["# The chips that were kept to be simulated.", f'physics.measured.file = "{CHIPS}"']
     if fit["retries_most"] > RETRIES_MOST:
         lines.append(f"physics.measured.retries = {fit['retries_most']}")
@@ -188,7 +193,7 @@ def _chips_layer(fit: dict[str, Any]) -> str:
 
 
 def _list(values: list[float]) -> str:
-    """Write numbers as TOML has them, some in a line."""
+    """Return numbers as a TOML array; a long array spans several lines."""
     words = [_number(value) for value in values]
     whole = "[" + ", ".join(words) + "]"
     if len(whole) <= 70:

@@ -1,6 +1,6 @@
-"""ReadGuard's retry predictor, fitted to characterised chips: what comes of it, typed.
+"""The typed result of fitting ReadGuard's retry predictor.
 
-docs/guides/calibrate.md says what everything means.
+docs/guides/calibrate.md explains the terms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ DEFAULT_DEVICE = "readguard-tlc-2t"
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """What ``metadata.retry_estimate.predicted`` takes: c0 to c4, c5, c6, c7 to c9, the steps."""
+    """The values of ``metadata.retry_estimate.predicted``.
+
+    ``age`` holds c0 to c4, ``initial`` c5 and c6, ``growth`` c7 to c9. ``thresholds`` are the
+    errors from which a page needs one more retry.
+    """
 
     age: Sequence[float]
     initial: Sequence[float]
@@ -36,7 +40,7 @@ class Coefficients:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the chips."""
+    """A part of the chips: those to fit, to validate or to simulate."""
 
     name: str
     chips: int
@@ -46,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Errors at a place on an axis: means of measured and predicted, and the measured's ends."""
+    """Errors at a place on an axis: measured mean, minimum and maximum, and predicted mean."""
 
     at: float
     measured: float
@@ -57,10 +61,10 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """The %RMSE of errors of blocks of an age, over retention or over reads.
+    """The %RMSE of the errors of blocks of one age, over retention or over reads.
 
-    ``centre`` is the age at which blocks were found, within 0.05: that asked for if there are any,
-    else the nearest. ``percent`` is the root of the mean squared difference over the mean measured.
+    ``centre`` is the age of the evaluated blocks, within 0.05. It is ``age`` if there are such
+    blocks, else the nearest age. ``percent`` is the root mean square error over the measured mean.
     """
 
     age: float
@@ -73,7 +77,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Retries that were measured where so many were predicted."""
+    """The distribution of the measured retries of pages with this prediction."""
 
     predicted: int
     rows: int
@@ -86,7 +90,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """The %RMSE of errors over all that was validated, of a predictor that knows less."""
+    """The %RMSE of the errors over all validation data, for a predictor with less input."""
 
     name: str
     what: str
@@ -95,7 +99,7 @@ class Ablation:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Shares of blocks by the retries they need, from 0 up, after so many cycles."""
+    """The shares of blocks that need 0, 1, 2, … retries, after these P/E cycles."""
 
     cycles: float
     shares: Sequence[float]
@@ -103,7 +107,7 @@ class Chance:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How many retries blocks need of data of an age that was so often read."""
+    """The retries that blocks need, for data of one age and one number of reads."""
 
     days: float
     reads: float
@@ -112,7 +116,11 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """Retries apart at about 3.5K cycles: of the worst pages of blocks, of the pages of one."""
+    """The ranges of retries at about 3.5K cycles.
+
+    ``inter`` is the range over the worst pages of blocks, ``intra`` the range over the pages of a
+    block.
+    """
 
     cycles: float
     days: float
@@ -123,7 +131,7 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Retries that were measured of pages with so many errors."""
+    """The measured retries of pages with about this number of errors."""
 
     errors: float
     rows: int
@@ -134,9 +142,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the paper says, what was found, and whether that holds; ``short`` fits a terminal.
+    """A claim of the paper, the value found, and whether it holds; ``short`` fits a terminal.
 
-    Of ages about which no block is, what was found is of the nearest: it ``holds`` is None then.
+    If no block has the age of the claim, the value is that of the nearest age, and ``holds`` is
+    None.
     """
 
     what: str
@@ -147,18 +156,18 @@ class Claim:
 
 
 LAYER, JSON, CHIPS, CHIPS_LAYER = FILES = ("fit.toml", "fit.json", "chips.csv", "chips.toml")
-"""What a fit writes to a folder; the last two only if there are chips to be simulated."""
+"""The files that a fit writes to a folder; the last two only if there are chips to simulate."""
 
 
 def output_paths(option: str, folder: Path) -> list[tuple[str, str]]:
-    """List the files that a fit may write to a folder, each with the option that asks for it."""
+    """Return the files that a fit may write to a folder, each with the option that asks for it."""
     return [(option, os.fspath(PurePath(arguments.path(option, folder), name))) for name in FILES]
 
 
 def check_replaced(option: str, folder: Path) -> None:
     """Raise an :class:`InputError` if a fit would replace a file that no earlier fit has written.
 
-    fit.json holds the SHA-256 of the files that were written beside it.
+    fit.json holds the SHA-256 of the files that the same fit wrote.
     """
     there = [path for _, path in output_paths(option, folder) if os.path.lexists(path)]
     hashes = _written_before(os.fspath(PurePath(arguments.path(option, folder), JSON)))
@@ -173,7 +182,7 @@ def check_replaced(option: str, folder: Path) -> None:
 
 
 def _written_before(path: str) -> Mapping[str, str] | None:
-    """Return the hashes in a fit.json; None if that is no file of a fit."""
+    """Return the hashes in a fit.json; None if no fit wrote the file."""
     try:
         found = json.loads(_content(path) or b"")
     except ValueError:
@@ -186,7 +195,7 @@ def _written_before(path: str) -> Mapping[str, str] | None:
 
 
 def _content(path: str) -> bytes | None:
-    """Return what a file holds; None if it is none, or cannot be read."""
+    """Return the content of a file; None if it is no regular file or cannot be read."""
     try:
         with open_regular(FilePath(path)) as file:
             return file.read()
@@ -195,13 +204,13 @@ def _content(path: str) -> bytes | None:
 
 
 def sha256_of(content: bytes) -> str:
-    """Return the SHA-256 of what a file holds."""
+    """Return the SHA-256 of a file's content."""
     return hashlib.sha256(content).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Fit(Analysis):
-    """A fit; ``str`` is what ``ssdlab fit`` prints."""
+    """The result of a fit; ``str`` gives the text that ``ssdlab fit`` prints."""
 
     source: str
     device: str | None
@@ -234,14 +243,18 @@ class Fit(Analysis):
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def save(self, folder: str | os.PathLike[str]) -> list[str]:
-        """Write what a run takes and the JSON to ``folder``, all or nothing; the files' names."""
+        """Write the config for a run and the JSON to ``folder``; return the file names.
+
+        Writes all files or none. Raises :class:`InputError` if a file cannot be written, or if it
+        would replace a file that no fit wrote.
+        """
         path = arguments.path("out", folder)
         check_apart(self.read, output_paths("out", path))
         self.write_to(OutputFolder("out", path, self.read), "out", path)
         return list(self.contents())
 
     def write_to(self, target: OutputFolder, option: str, folder: Path) -> None:
-        """Write the files to a folder in place of those that an earlier fit wrote there."""
+        """Write the files to a folder, in place of those that an earlier fit wrote there."""
         check_replaced(option, folder)
         target.write(self.contents(), without=[CHIPS, CHIPS_LAYER])
 
@@ -252,6 +265,6 @@ class Fit(Analysis):
 
     @property
     def heading(self) -> str:
-        """Say what was fitted."""
+        """Return the source, the number of chips and the seed."""
         chips = sum(part.chips for part in self.parts)
         return f"{escaping.display_label(self.source)} · {chips} chips · seed {self.seed}"
