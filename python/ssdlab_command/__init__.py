@@ -1,6 +1,6 @@
-"""The way into the command ``ssdlab``: Ctrl-C ends it in one line from its first moment on.
+"""The entry point of the command ``ssdlab``: Ctrl-C ends it in one line from the first moment on.
 
-It stands beside the package, whose import takes most of a short command's time.
+It is separate from the package, whose import takes most of a short command's time.
 """
 
 import os
@@ -9,7 +9,7 @@ import sys
 from types import FrameType
 
 _INPUT, _INTERRUPTED = 2, 130
-"""As in ``ssdlab.cli.exit_codes``, which is not there yet."""
+"""As in ``ssdlab.cli.exit_codes``, which is not loaded yet."""
 
 
 def main() -> None:
@@ -25,17 +25,17 @@ def _main() -> None:
     _open_standard_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
-    # It answers signals itself from its beginning on.
-    from ssdlab.cli.main import main as run  # noqa: PLC0415  what takes the time
+    # The command line handles signals itself once it is loaded.
+    from ssdlab.cli.main import main as run  # noqa: PLC0415  slow to import
 
     run()
 
 
 def _open_standard_streams() -> None:
-    """Lead streams nowhere that the shell has closed (``>&-``).
+    """Open the null device for streams that the shell has closed (``>&-``).
 
-    Otherwise the next file to be opened would take their place, and get what is printed. Standard
-    output stays one that cannot be written: what is printed there alone would be lost unnoticed.
+    Otherwise the next opened file would take their place and receive the output. Standard output
+    stays unwritable, so that lost output is reported.
     """
     for descriptor, mode in enumerate((os.O_RDWR, os.O_RDONLY, os.O_RDWR)):
         try:
@@ -49,6 +49,6 @@ def _open_standard_streams() -> None:
 
 
 def _leave(_signal: int, _frame: FrameType | None) -> None:
-    """End at once: nothing has begun, and an import half done is nothing to go on from."""
+    """End at once: nothing has begun, and a half-finished import cannot continue."""
     os.write(2, b"interrupted\n")
     os._exit(_INTERRUPTED)

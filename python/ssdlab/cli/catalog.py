@@ -1,4 +1,4 @@
-"""``ssdlab preset`` and ``ssdlab scheme``: what is there to choose from."""
+"""``ssdlab preset`` and ``ssdlab scheme``: list and show drives and schemes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ssdlab config``: settings, checked and explained."""
+"""``ssdlab config``: check and explain settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ssdlab doctor``: what this installation has, and what each part is for."""
+"""``ssdlab doctor``: the versions, limits and optional parts of this installation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PARTS = (
     ("scipy", "fit", None),
     ("pyarrow", "Comparison.to_arrow()", 'pip install "ssdlab[arrow]"'),
 )
-"""Packages, what each is for, and how an optional one is installed."""
+"""Packages, the use of each, and how to install an optional one."""
 _LEDGER = "ssdlab_reproduction"
 
 

@@ -3,13 +3,13 @@
 import signal
 
 INPUT = 2
-"""An input was wrong."""
+"""An input is invalid."""
 
 INTERNAL = 70
-"""The simulator itself is at fault."""
+"""The simulator has an error."""
 
 INTERRUPTED = 130
-"""Ctrl-C; commands end so on other signals too, which the process then tells apart."""
+"""Ctrl-C. Commands return it for other signals too; the process then looks up ``OF_SIGNALS``."""
 
 OF_SIGNALS = {
     signal.SIGINT: INTERRUPTED,
@@ -17,4 +17,4 @@ OF_SIGNALS = {
     signal.SIGTERM: 143,
     signal.SIGXCPU: 152,
 }
-"""What the process ends with, by the first signal that ended it."""
+"""The exit code of the process, by the first signal that ended it."""

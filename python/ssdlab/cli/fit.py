@@ -1,4 +1,4 @@
-"""``ssdlab fit``: ReadGuard's retry predictor, fitted to characterised chips."""
+"""``ssdlab fit``: fit ReadGuard's retry predictor to characterised chips."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def fit_command(**parameters: Any) -> int:
             parameters["csv"], chips=_chip_spec(parameters), correctable=correctable, **options_of
         )
     except KeyboardInterrupt:
-        # Said here: click would put an empty line before the word.
+        # Printed here, because click would print an empty line first.
         print_error("interrupted")
         return exit_codes.INTERRUPTED
     steps = outputs.steps(found)
@@ -131,7 +131,7 @@ def _fail(error: InputError) -> None:
 
 
 def _chip_spec(parameters: dict[str, Any]) -> ChipSpec:
-    """Return what is measured."""
+    """Return the chips to generate, and what to measure."""
     axes = {
         name: _numbers(f"--{name}", parameters[name])
         for name in _AXES

@@ -1,4 +1,4 @@
-"""``ssdlab ldpc``: what codes decode, derived from threshold voltages."""
+"""``ssdlab ldpc``: the error rates that codes correct, derived from threshold voltages."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def ldpc_command(**parameters: Any) -> int:
         except LdpcInterrupted as stopped:
             found, code = stopped.partial, exit_codes.INTERRUPTED
         except KeyboardInterrupt:
-            # Before the table stood: click would put an empty line before the word.
+            # There is no result yet. Printed here, because click would print an empty line first.
             print_error("interrupted")
             return exit_codes.INTERRUPTED
         write_each(outputs.steps(found))

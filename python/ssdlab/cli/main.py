@@ -65,7 +65,7 @@ def main() -> None:
         ending.begin()
         code = exit_code(ending.has_begun)
     except KeyboardInterrupt:
-        # Before the command began, or again while it told of an error.
+        # The signal arrived before the command began, or again while it reported an error.
         print_error("interrupted")
         code = exit_codes.INTERRUPTED
     code = ending.exit_code(code)
@@ -75,8 +75,8 @@ def main() -> None:
 
 
 def _prepare() -> None:
-    """Set up what all commands need of the process."""
-    # A signal does not wait for what is being written.
+    """Prepare the process for all commands."""
+    # A signal may end the process while it writes a file.
     atexit.register(_native.remove_unfinished)
     _native.end_without_memory()
     blas.start_with_one_thread()
@@ -84,25 +84,25 @@ def _prepare() -> None:
 
 
 def exit_code(is_interrupted: Callable[[], bool] = lambda: False) -> int:
-    """Run the command line; the exit code. What is wrong is told in one line on stderr."""
+    """Run the command line; return the exit code. An error is one line on stderr."""
     try:
         _prepare()
         code = ssdlab.main(standalone_mode=False, prog_name="ssdlab")
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):
-        # The reader of our output has gone. Click exits with 1 then. What Python would still flush
-        # goes nowhere.
+        # The reader of stdout is gone; click then exits with 1. Discard what Python would still
+        # flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
         if is_interrupted():
-            # Ctrl-C ended the reader, too: nobody has seen that the results are partial.
+            # Ctrl-C also ended the reader, so nobody has seen that the results are partial.
             print_error("interrupted")
             code = exit_codes.INTERRUPTED
     except OSError as error:
         if error.filename is not None:
             message = one_line(f"{os.fsdecode(error.filename)}: {error.strerror}")
         else:
-            # What was to be printed could not be: a disk is full, a terminal is gone.
+            # Printing failed: a disk is full, or a terminal is gone.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             message = f"output: cannot be written: {error.strerror}"
         print_error(message)
@@ -126,10 +126,10 @@ def exit_code(is_interrupted: Callable[[], bool] = lambda: False) -> int:
 
 
 def _why_no_library(error: BaseException) -> str:
-    """Say why a library could not be loaded, for a lack of memory or a file of it; else nothing."""
+    """Return why a library could not be loaded; an empty string for any other error."""
     if not isinstance(error, ImportError):
         return ""
-    # numpy says a page of its own around what the system said.
+    # numpy wraps the system's message in a page of its own.
     first: BaseException = error
     while isinstance(deeper := first.__cause__ or first.__context__, ImportError):
         first = deeper
@@ -142,7 +142,7 @@ def _internal_error(found: str) -> str:
 
 
 def _message_and_code(error: BaseException) -> tuple[str, int]:
-    """Return what to say of an error, and the exit code."""
+    """Return the message for an error, and the exit code."""
     match error:
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), exit_codes.INPUT

@@ -1,4 +1,4 @@
-"""What the command says on stderr: one line each."""
+"""Messages of the command on stderr, one line each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ssdlab.suggestions import did_you_mean
 
 
 def print_error(line: str) -> None:
-    """Write a line to stderr. If that is full or gone, the exit code tells enough."""
+    """Write a line to stderr. If stderr is full or gone, the exit code has to suffice."""
     try:
         click.echo(line, err=True)
         sys.stderr.flush()
@@ -24,7 +24,7 @@ def print_error(line: str) -> None:
 def drop_unwritable(stream: TextIO) -> None:
     """Redirect a standard stream to nowhere if it is full or gone.
 
-    Otherwise Python would write to it again at its end, fail, and change the exit code.
+    Otherwise Python would write to it again at exit, fail, and change the exit code.
     """
     try:
         stream.flush()
@@ -33,7 +33,7 @@ def drop_unwritable(stream: TextIO) -> None:
 
 
 def usage_error_line(error: click.ClickException) -> str:
-    """Return what click has found wrong as one line: where, what, and the nearest right name."""
+    """Return a click error as one line: the place, the problem, and the nearest valid name."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     where = f"{ctx.command_path}: " if ctx else ""
     if isinstance(error, click.NoSuchOption) and ctx:

@@ -1,4 +1,4 @@
-"""The options that say what to run, shared by all commands that do."""
+"""The options of all commands that run plans."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SETTINGS = [
 ]
 
 DRIVE_SETTINGS = [STAGE, SCHEME, *SETTINGS]
-"""What says how a drive is, but for which."""
+"""The options that describe a drive, except its device."""
 DRIVE = [DEVICE, *DRIVE_SETTINGS]
 
 APPS = [
@@ -196,14 +196,14 @@ RUN_GROUPS = {
     "How it runs": RUNNING,
     "Outputs": [*OUTPUT, *DRAWING, *RECORDING],
 }
-"""The options of a run by the headings of its help."""
+"""The options of a run, by the headings of its help."""
 
 
 class RunCommand(click.Command):
     """A command whose help lists its options by group."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options below the headings, and the rest at the end."""
+        """Write the options below their headings, and the remaining ones at the end."""
         rest = {param.name: param.get_help_record(ctx) for param in self.get_params(ctx)}
         for heading, group in RUN_GROUPS.items():
             records = [rest.pop(name) for name in _names(group)]
@@ -214,7 +214,7 @@ class RunCommand(click.Command):
 
 
 def _names(group: Iterable[Callable[..., Any]]) -> list[str]:
-    """Return the names of the parameters that these options make."""
+    """Return the parameter names of these options."""
     command = click.Command("")
     for option in group:
         option(command)
@@ -233,7 +233,10 @@ def add(*groups: Iterable[Callable[[Command], Command]]) -> Callable[[Command], 
 
 
 def plan_from(options: dict[str, Any]) -> Plan:
-    """Return the plan that the options name, but for those that may name several."""
+    """Return the plan that the options name. Options that may name several plans are left out.
+
+    Raises :class:`InputError` if options contradict each other.
+    """
     names = {field.name for field in fields(Plan)} - {"device", "trace", "mix", "vary"}
     of_plan = {name: options[name] for name in names if name in options}
     if options.get("trace") and options.get("workload") is not None:
@@ -255,7 +258,7 @@ def devices(names: str, stages: str | None) -> list[str]:
 
 
 def one_device(name: str, stage: str | None) -> str:
-    """Return the device that ``--device`` and ``--stage`` name where they can name but one."""
+    """Return the device that ``--device`` and ``--stage`` name; refuse several stages."""
     device, *more = at_stages([name], _stages(stage))
     if more:
         raise InputError.at("--stage", f"got {quoted(stage)}, expected one stage")
@@ -267,14 +270,17 @@ def _stages(text: str | None) -> list[str]:
 
 
 def _mix(mix: Sequence[str], apps: Sequence[str]) -> list[App]:
-    """Return the applications of ``--mix``, or of ``--app`` with the queues of their names."""
+    """Return the applications of ``--mix``, or of ``--app``, whose names choose the queues."""
     if mix and apps:
         raise InputError.at("--app", "applications beside --mix: expected one or the other")
     return apps_by_priority(apps, "--app") if apps else parse(mix, "--mix")
 
 
 def split_list(option: str, text: str) -> list[str]:
-    """Split ``a,b,c`` at the commas that are in no bracket, brace or quotes."""
+    """Split ``a,b,c`` at the commas outside brackets, braces and quotes.
+
+    Raises :class:`InputError` if a value is empty or occurs twice.
+    """
     items, depth, quote = [""], 0, ""
     for sign in text:
         if quote:
@@ -295,7 +301,7 @@ def split_list(option: str, text: str) -> list[str]:
 
 
 def parse_vary(arguments: Iterable[str]) -> dict[str, list[str]]:
-    """Read every ``--vary KEY=A,B,C``."""
+    """Parse every ``--vary KEY=A,B,C``."""
     settings: dict[str, list[str]] = {}
     for argument in arguments:
         key, equals, values = argument.partition("=")

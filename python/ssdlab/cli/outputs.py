@@ -1,4 +1,4 @@
-"""The files that a command leaves behind, tried out before it begins."""
+"""The output files of a command, checked before the command begins."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 STDOUT = "-"
 FIGURES = (".svg", ".png", ".pdf")
-"""The endings of figures' files."""
+"""The suffixes of figure files."""
 
 
 class DrawingOutputs:
-    """Where a report and its figures go."""
+    """The report and the figures that a command writes."""
 
     def __init__(self, parameters: dict[str, Any], others: Sequence[File] = ()) -> None:
         """Raise an :class:`InputError` that names the option if something cannot be written.
@@ -40,7 +40,7 @@ class DrawingOutputs:
         self._figures = (
             None if figures is None else OutputFolder("--figures", figures, others, FIGURES)
         )
-        # Found out after hours of a run, it would have cost them.
+        # A lack of memory is reported before the run; afterwards hours of simulation would be lost.
         for option in ("report", "figures"):
             if parameters[option] is not None:
                 check_room(f"--{option}", DRAWING)
@@ -52,12 +52,12 @@ class DrawingOutputs:
 
     @property
     def is_wanted(self) -> bool:
-        """Tell whether anything is to be drawn."""
+        """Tell whether a report or figures are wanted."""
         return self._report is not None or self._figures is not None
 
     @property
     def option(self) -> str | None:
-        """Return the option by which something is to be drawn; None if nothing is."""
+        """Return the option that asks for a report or figures; None if none does."""
         if self._report is not None:
             return "--report"
         return None if self._figures is None else "--figures"
@@ -65,7 +65,7 @@ class DrawingOutputs:
     def steps(
         self, html: Callable[[], str], figures: Callable[[], Sequence[Figure]]
     ) -> list[Callable[[], object]]:
-        """Return what writes the report and the figures that are wanted, for :func:`write_each`."""
+        """Return the steps that write the report and the figures, for :func:`write_each`."""
         report, folder = self._report, self._figures
 
         def draw() -> dict[str, bytes]:
@@ -82,14 +82,14 @@ class DrawingOutputs:
 
 
 class AnalysisOutputs:
-    """Where what is told without a run goes."""
+    """The outputs of a command that runs no drive."""
 
     def __init__(
         self, parameters: dict[str, Any], read: Sequence[File] = (), written: Sequence[File] = ()
     ) -> None:
         """Raise an :class:`InputError` that names the option if something cannot be written.
 
-        The command reads the files in ``read``, and writes those in ``written``, too.
+        The command reads the files in ``read``, and also writes those in ``written``.
         """
         files = output_files(parameters, ("json", "report"))
         all_files = check_outputs(read, [*files, *written])
@@ -98,7 +98,7 @@ class AnalysisOutputs:
         self._drawing = DrawingOutputs(parameters, [*read, *all_files])
 
     def steps(self, analysis: Analysis) -> list[Callable[[], object]]:
-        """Return what prints it and writes what else is wanted, for :func:`write_each`."""
+        """Return the steps that print the analysis and write its files, for :func:`write_each`."""
         file = self._json
         steps: list[Callable[[], object]] = []
         if file is not None:
@@ -108,7 +108,7 @@ class AnalysisOutputs:
 
 
 class RunOutputs:
-    """Where the results of ``ssdlab run`` and ``ssdlab compare`` go."""
+    """The outputs of ``ssdlab run`` and ``ssdlab compare``."""
 
     _WHOLE = ("json", "report")
     _OF_ONE_RUN = ("log", "series", "timeline")
@@ -130,12 +130,12 @@ class RunOutputs:
         self.drawing = DrawingOutputs(parameters, [*read, *all_files])
 
     def write_json(self, comparison: Comparison) -> None:
-        """Write the results, if that is wanted."""
+        """Write the results as JSON, if ``--json`` names a file."""
         if self._json is not None:
             self._json.write(_with_line_end(comparison.json_parts()))
 
     def drawing_steps(self, comparison: Comparison) -> list[Callable[[], object]]:
-        """Return what writes the report and the figures that are wanted."""
+        """Return the steps that write the report and the figures."""
 
         def page() -> str:
             from ssdlab.render.html.comparison import comparison_page  # noqa: PLC0415  loaded when something is to be drawn
@@ -151,11 +151,11 @@ class RunOutputs:
 
 
 def write_each(steps: Iterable[Callable[[], object]]) -> None:
-    """Take every step: an output that cannot be written does not keep the others back.
+    """Run every step, even if an earlier step fails.
 
-    Raises what the first step raised that failed. A reader who has had enough of what is printed is
-    no failure beside another. Nor does a signal keep outputs back: the first interrupts when all
-    steps are taken, and a Ctrl-C that comes a second later ends one step, where that is stuck.
+    Raises the error of the first step that failed. That stdout has lost its reader counts only if
+    no other step failed. The first signal interrupts after the last step. A Ctrl-C at least a
+    second later ends the running step, which may be stuck.
     """
     failed: list[Exception] = []
     stopped: KeyboardInterrupt | None = None
@@ -179,7 +179,7 @@ def write_each(steps: Iterable[Callable[[], object]]) -> None:
 
 
 def print_out(text: str | Iterable[str]) -> None:
-    """Print a text, which may come in parts, now: what cannot be printed is found out here."""
+    """Print a text, which may come in parts, and flush it, so that a failure shows up here."""
     for part in _with_line_end([text] if isinstance(text, str) else text):
         click.echo(part, nl=False)
     sys.stdout.flush()
@@ -200,10 +200,10 @@ def output_files(parameters: dict[str, Any], names: Sequence[str]) -> list[File]
 
 
 def check_outputs(read: Iterable[File], written: Sequence[File]) -> list[File]:
-    """Return all files that a command writes: those that are named, and those it prints to.
+    """Return all files that a command writes: the named ones, and those that it prints to.
 
-    Raises an :class:`InputError` if one of them is read, written twice, or named ``-``. Every
-    command that reads or writes files asks here before it begins.
+    Raises an :class:`InputError` if a written file is also read, is written twice, or is named
+    ``-``. Every command that reads or writes files calls this before it begins.
     """
     for option, path in written:
         if os.fspath(path) == STDOUT:
@@ -219,9 +219,9 @@ def check_outputs(read: Iterable[File], written: Sequence[File]) -> list[File]:
 
 
 def _keep_errors_from(read: Sequence[File]) -> None:
-    """Lead standard error elsewhere if it leads to one of these files: a refusal changes none.
+    """Redirect standard error if it leads to an input file, so that a message changes no input.
 
-    That is standard output, or nowhere if that leads to one of them, too.
+    The new target is standard output, or nowhere if that leads to an input file, too.
     """
 
     def is_read(stream: TextIO) -> bool:
@@ -239,8 +239,8 @@ def _keep_errors_from(read: Sequence[File]) -> None:
 def printed_to(named: Iterable[str | os.PathLike[str]] = ()) -> list[File]:
     """Return the files that standard output and standard error lead to.
 
-    A stream is left out if an option names it, and standard error if it goes where standard output
-    goes.
+    A stream is left out if an option names it. Standard error is also left out if it leads to the
+    same file as standard output.
     """
     names = {os.fspath(name) for name in named}
     found: list[File] = []

@@ -1,4 +1,4 @@
-"""What is wrong with a command line, in one line."""
+"""Parameters of the command line; each mistake gives a one-line error."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ssdlab.errors import quoted
 from ssdlab.suggestions import did_you_mean
 
 _COMPARED = ("device", "stage", "scheme")
-"""The options by which ``compare`` takes several names."""
+"""The options of ``compare`` that take several names."""
 
 
 class CommandGroup(click.Group):
-    """A group of commands that answers a wrong name with the nearest right one."""
+    """A group of commands that suggests the nearest name for an unknown command."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the first argument names."""
+        """Return the command that the first argument names."""
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             known = self.list_commands(ctx)
@@ -33,7 +33,7 @@ class CommandGroup(click.Group):
         return found, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; on Ctrl-C click would put an empty line before the word."""
+        """Run the command. Raise ``Abort`` on Ctrl-C, because click would print an empty line."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -41,12 +41,12 @@ class CommandGroup(click.Group):
 
 
 def _refuse_repeated(ctx: click.Context, args: list[str]) -> None:
-    """Refuse an option of one value that is given twice: click would take the last."""
+    """Refuse an option of one value that is given twice; click would take the last value."""
     command = ctx.command
     try:
         _, _, occurrences = command.make_parser(ctx).parse_args(list(args))
     except click.UsageError:
-        # Click reports it when it reads the arguments.
+        # Click reports this error when it parses the arguments.
         return
     for param in command.params:
         is_single = isinstance(param, click.Option) and not (param.multiple or param.is_flag)
@@ -57,16 +57,16 @@ def _refuse_repeated(ctx: click.Context, args: list[str]) -> None:
 
 
 class WholeNumber(click.ParamType[int]):
-    """A whole number of at least ``minimum``, and of at most ``maximum``."""
+    """An integer from ``minimum`` to ``maximum``."""
 
     name = "N"
 
     def __init__(self, minimum: int, maximum: int = MAX_INTEGER) -> None:
-        """Accept whole numbers between these, both included."""
+        """Accept integers between these bounds, both included."""
         self._minimum, self._maximum = minimum, maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read the number; ``1_000_000`` is one, too."""
+        """Return the integer; ``1_000_000`` is valid, too."""
         try:
             number = int(value)
         except ValueError:
@@ -85,7 +85,7 @@ class PositiveNumber(click.ParamType[float]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Read the number, which must be finite."""
+        """Return the number, which must be finite."""
         try:
             number = float(value)
         except ValueError:

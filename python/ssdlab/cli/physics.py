@@ -1,4 +1,4 @@
-"""``ssdlab physics``: what the blocks of a device really are."""
+"""``ssdlab physics``: the true properties of a device's blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ssdlab reproduce``: the ledger, which is a package of its own beside the wheel."""
+"""``ssdlab reproduce``: the ledger, which is a separate package beside the wheel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _not_installed(**_: object) -> None:
 
 
 def command() -> click.Command:
-    """Return the ledger's command, or one that says what to install."""
+    """Return the ledger's command, or a command that says which package to install."""
     try:
         from ssdlab_reproduction.command import reproduce_command  # noqa: PLC0415  it may be absent
     except ModuleNotFoundError as error:

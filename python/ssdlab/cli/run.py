@@ -69,12 +69,12 @@ def _report(comparison: Comparison) -> str:
 def _execute(
     plans: Sequence[Plan], parameters: dict[str, Any], show: Callable[[Comparison], str]
 ) -> int:
-    """Run the plans, show the results, write them; the exit code."""
+    """Run the plans, show and write the results, and return the exit code."""
     outputs = RunOutputs(parameters, len(plans), api.input_files(plans))
     if outputs.drawing.is_wanted:
         plans = [replace(plan, detail=True) for plan in plans]
     api.check_results(plans, outputs.drawing.option)
-    # A signal that comes once they have run loses nothing of what they measured.
+    # A signal after the runs must not lose their measurements.
     with deferred():
         return _run_and_write(plans, parameters, show, outputs)
 
@@ -98,13 +98,13 @@ def _run_and_write(
     except InputError as error:
         if error.partial is None:
             raise
-        # What was measured is not lost with what failed, of which the line tells.
+        # Keep the measurements of the other runs; the error is raised all the same.
         with suppress(InputError, OSError):
             _write_outputs(error.partial, parameters, show, outputs)
         raise
     _write_outputs(comparison, parameters, show, outputs)
     if code and not comparison.missing and not any(result.partial for result in comparison):
-        # Nothing that is shown says so.
+        # The shown results are complete, so nothing in them mentions the interruption.
         print_error("interrupted")
     return code
 
@@ -115,7 +115,7 @@ def _write_outputs(
     show: Callable[[Comparison], str],
     outputs: RunOutputs,
 ) -> None:
-    """Write the results and show them."""
+    """Write the results as JSON, print them, and draw them."""
 
     def print_all() -> None:
         if parameters["json"] == STDOUT:

@@ -1,4 +1,4 @@
-"""``ssdlab state``: aged drives, saved and looked at."""
+"""``ssdlab state``: save aged drives, and show the content of a saved drive."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def load(file: str) -> None:
 
 
 def _print_header(file: str, header: dict[str, Any]) -> None:
-    """Say what a state file holds, and how a run begins from it."""
+    """Print the content of a state file, and how a run starts from it."""
     filled = header["mapped_pages"] / header["logical_pages"]
     names = ("device", "scheme", "version")
     device, scheme, version = (escaping.display_label(header[name]) for name in names)

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _LOOK_MS = 20
-"""Time between two checks whether who is written to has made room."""
+"""The time between two checks whether the reader has made room."""
 
 
 class _PatientOutput(io.RawIOBase):
-    """A stream that waits for its reader, until a second after a signal.
+    """A stream that waits for its reader, at most until a second after a signal.
 
-    What the system takes in part is written to its end. Nothing more is written, and nothing more
-    waited for, once waiting was given up or writing has failed.
+    If the system accepts a part of a text, the stream writes the rest, too. After it has given up
+    or failed to write, the stream neither writes nor waits any more.
     """
 
     def __init__(self, number: int, name: str) -> None:
-        """Write to a descriptor, which messages call by a name."""
+        """Write to a descriptor; messages call it ``name``."""
         super().__init__()
         self.name = name
         self._number, self._is_abandoned = number, False
@@ -47,11 +47,14 @@ class _PatientOutput(io.RawIOBase):
         return self._number
 
     def isatty(self) -> bool:
-        """Tell whether it leads to a terminal."""
+        """Tell whether the descriptor leads to a terminal."""
         return os.isatty(self._number)
 
     def write(self, data: Buffer) -> int:
-        """Write all of this."""
+        """Write all of ``data``; return its length.
+
+        Raises :class:`KeyboardInterrupt` if a wait takes too long after a signal.
+        """
         rest = memoryview(data).cast("B")
         length = len(rest)
         since = time.monotonic()
@@ -63,17 +66,17 @@ class _PatientOutput(io.RawIOBase):
                 except BlockingIOError:
                     self._wait(since)
         except (KeyboardInterrupt, OSError):
-            # Python would write what is left once more at its end.
+            # Otherwise Python would try to write the rest once more at exit.
             self._is_abandoned = True
             raise
         return length
 
     def _wait(self, since: float) -> None:
-        """Wait for room; give up when that has taken too long."""
+        """Wait for room, or give up if the wait takes too long after a signal."""
         if not signals.is_overdue(since):
             self._room.poll(_LOOK_MS)
         elif self.name == "standard error":
-            # Nobody would read it.
+            # Nobody would read a message.
             self._is_abandoned = True
         else:
             message = f"{self.name}: cannot be written: interrupted, and nobody reads it"
@@ -81,7 +84,7 @@ class _PatientOutput(io.RawIOBase):
 
 
 def _writer(number: int) -> Callable[[Buffer], int]:
-    """Return what writes to a descriptor as much as there is room for."""
+    """Return a function that writes to a descriptor as much as it has room for."""
     if not stat.S_ISSOCK(os.fstat(number).st_mode):
         return partial(os.write, number)
     import socket  # noqa: PLC0415  standard output is hardly ever a socket
@@ -91,11 +94,11 @@ def _writer(number: int) -> Callable[[Buffer], int]:
 
 
 def wait_for_readers() -> None:
-    """Let the standard streams write whole texts, and wait for their readers as long as is wise.
+    """Make the standard streams write whole texts and wait for slow readers.
 
-    They write a question mark for a sign that their encoding lacks. Without a buffer
-    (PYTHONUNBUFFERED) Python drops the rest when the system writes only a part, as on a full disk
-    or when a signal comes.
+    They write a question mark for a character that their encoding lacks. Without a buffer
+    (PYTHONUNBUFFERED), Python would drop the rest of a text if the system writes only a part of it.
+    The system does so on a full disk or when a signal arrives.
     """
     sys.stdout = _patient(sys.stdout, sys.__stdout__, "standard output")
     sys.stderr = _patient(sys.stderr, sys.__stderr__, "standard error")
@@ -115,10 +118,10 @@ def _patient(stream: Any, original: Any, name: str) -> Any:
 
 
 def _take_without_waiting(number: int) -> None:
-    """Let a descriptor of a pipe or a terminal refuse what it has no room for.
+    """Make a pipe or a terminal refuse data that it has no room for, instead of blocking.
 
-    It is opened anew, since others may share the one that was inherited. Where the system does not
-    let us, writing waits as it always did.
+    The descriptor is opened anew, because other processes may share the inherited one. If the
+    system does not allow it, writing blocks as before.
     """
     kind = os.fstat(number).st_mode
     if not stat.S_ISFIFO(kind) and not os.isatty(number):

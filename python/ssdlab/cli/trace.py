@@ -1,4 +1,4 @@
-"""``ssdlab trace``: traces by themselves."""
+"""``ssdlab trace``: inspect, convert, merge and check traces."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _JSON = click.option("--json", metavar="FILE", help="Write it as JSON, - for std
 
 
 def _ends_on_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Return the command with an answer to Ctrl-C: nothing is left behind then."""
+    """Return the command, changed to end with one line and its exit code on Ctrl-C."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **parameters: Any) -> int | None:
@@ -101,7 +101,7 @@ def info(files: tuple[str, ...], **parameters: Any) -> None:
     target = _target(parameters["json"])
     drawing = DrawingOutputs(parameters, [*read, *files_written])
     reading = _reading(parameters)
-    # A signal that comes once they are read loses nothing of what was found.
+    # A signal after the traces were read must not lose the results.
     with deferred() as signals:
         with ProgressLine(what="traces") as line:
             progress = signals.stopping(line)
@@ -115,7 +115,7 @@ def _write_infos(
     target: OutputFile | None,
     drawing: DrawingOutputs,
 ) -> None:
-    """Show and write what was found of traces."""
+    """Show and write the figures of traces."""
     several = len(infos) > 1
 
     def print_all() -> None:
@@ -260,7 +260,7 @@ def check(folder: str, **parameters: Any) -> int:
 
 
 _NAME_LENGTH = 60
-"""Characters of a trace's name in a line of what was checked."""
+"""The maximum length of a trace's name in the output of ``check``."""
 
 
 def _print_check(lines: Sequence[traces.Line], well: int) -> None:
@@ -317,13 +317,13 @@ def _reading(parameters: dict[str, Any]) -> traces.Reading:
 
 
 def _check_apart(read: Sequence[File], out: str, parameters: dict[str, Any]) -> None:
-    """Refuse to write a trace that is read, or two things to one file."""
+    """Refuse an output that is an input trace, and two outputs in one file."""
     files = [_file(option, str(spec)) for option, spec in read]
     check_outputs(files, [_file("OUT", out), *output_files(parameters, ["json"])])
 
 
 def _file(option: str, spec: str) -> File:
-    """Return the file of a trace as it is named, without its format."""
+    """Return the file of a trace as the user named it, without its format."""
     return option, _native.trace_file(arguments.text(option, spec))
 
 
@@ -332,7 +332,7 @@ def _target(path: str | None) -> OutputFile | None:
 
 
 def _write_json(found: object, target: OutputFile | None, path: str | None) -> None:
-    """Write what was found as JSON, to where it is wanted."""
+    """Write a result as JSON to the file or the stream that ``--json`` names."""
     lines = json.dumps(found, indent=2, ensure_ascii=False)
     if target is not None:
         target.write(lines + "\n")
@@ -343,7 +343,7 @@ def _write_json(found: object, target: OutputFile | None, path: str | None) -> N
 def _write_and_print(
     found: object, target: OutputFile | None, path: str | None, print_all: Callable[[], object]
 ) -> None:
-    """Write what was found as JSON, and print it unless that went to stdout."""
+    """Write a result as JSON, and print it as text unless the JSON went to stdout."""
     steps = [] if path == STDOUT else [print_all]
     write_each([lambda: _write_json(found, target, path), *steps])
 
@@ -354,7 +354,7 @@ def _print_remarks(remarks: Sequence[str]) -> None:
 
 
 def _print_others(written: dict[str, Any]) -> None:
-    """Say what was written besides reads and writes."""
+    """Print the numbers of trims and flushes that were written."""
     others = (("trims", "trim", "trims"), ("flushes", "flush", "flushes"))
     counts = [pluralize(written[key], *names) for key, *names in others if written[key]]
     if counts:
@@ -362,7 +362,7 @@ def _print_others(written: dict[str, Any]) -> None:
 
 
 def _print_losses(written: dict[str, Any]) -> None:
-    """Say what the format could not hold."""
+    """Print what the format could not represent."""
     name = written["format"]
     losses = {
         "left_out": ("trim or flush", "trims and flushes", f"left out: {name} has none"),

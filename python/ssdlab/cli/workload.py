@@ -1,4 +1,4 @@
-"""``ssdlab workload``: the workloads in closed form, and the twins of published traces."""
+"""``ssdlab workload``: workloads in closed form, and twins of published traces."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_
 
 
 def _twin_text(found: dict[str, Any]) -> str:
-    """Say what a twin is, and set its targets beside what it achieves."""
+    """Return the description of a twin, and its targets beside the achieved values."""
     twin, figures = found["twin"], found["figures"]
     head = f"{twin['name']}: {twin['title']}"
     if twin["members"]:
@@ -94,7 +94,7 @@ def _twin_text(found: dict[str, Any]) -> str:
 
 
 def _figure(row: dict[str, Any], column: str) -> str:
-    """Write a figure in its unit."""
+    """Return a figure in its unit."""
     value = row[column]
     if row["what"] in _SHARES:
         return share(value)
