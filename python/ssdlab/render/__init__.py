@@ -1,1 +1,1 @@
-"""What people see of results: text, pages, figures."""
+"""Rendering of results: text, pages, figures."""

@@ -1,4 +1,4 @@
-"""Figures and tables as text: for eyes, for pasting, and for 80 columns without a terminal."""
+"""Numbers as text: readable, easy to paste, and for 80 columns without a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _AMOUNTS = (("", 1.0), (" k", 1e3), (" M", 1e6), (" G", 1e9))
 
 
 def digits(value: float, significant: int = 3) -> str:
-    """Write a number with so many significant digits, without an exponent."""
+    """Return a number with this many significant digits, without an exponent."""
     if value == 0:
         return "0"
     rounded = float(f"{value:.{significant - 1}e}")
@@ -21,22 +21,22 @@ def digits(value: float, significant: int = 3) -> str:
 
 
 def pluralize(count: int, one: str, several: str = "") -> str:
-    """Write how many there are of something: ``1 read``, ``2 reads``."""
+    """Return a count with its noun: ``1 read``, ``2 reads``."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def span(us: float) -> str:
-    """Write a time given in microseconds: ``842 µs``, ``1.20 ms``."""
+    """Return a time given in microseconds: ``842 µs``, ``1.20 ms``."""
     return _scaled(us, _TIMES, first=1) if us else "0 µs"
 
 
 def amount(value: float) -> str:
-    """Write a large number: ``1.21 M``."""
+    """Return a large number in a short form: ``1.21 M``."""
     return _scaled(value, _AMOUNTS)
 
 
 def _scaled(value: float, units: Sequence[tuple[str, float]], first: int = 0) -> str:
-    """Write a value in the largest unit in which it is at least one."""
+    """Return a value in the largest unit in which it is at least one."""
     rounded = float(f"{value:.2e}")
     fitting = [unit for unit in units if abs(rounded) >= unit[1]]
     name, factor = fitting[-1] if fitting else units[0]
@@ -45,17 +45,17 @@ def _scaled(value: float, units: Sequence[tuple[str, float]], first: int = 0) ->
 
 
 def share(value: float) -> str:
-    """Write a share from 0 to 1 in percent."""
+    """Return a share from 0 to 1 in percent."""
     percent = value * 100
     return f"{percent:.0f} %" if percent >= 10 else f"{digits(percent, 2)} %"
 
 
 def ratio(value: float, base: float) -> str:
-    """Write a value as a multiple of another: ``×0.58``."""
+    """Return a value as a multiple of another: ``×0.58``."""
     return f"×{value / base:.2f}" if base else ""
 
 
 def bar(value: float, width: int = 24) -> str:
-    """Draw a share from 0 to 1 as a bar of at most ``width`` columns, in eighths of one."""
+    """Return a share from 0 to 1 as a bar of at most ``width`` columns, in eighths of a column."""
     eighths = round(value * width * 8)
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()

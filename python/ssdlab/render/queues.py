@@ -1,4 +1,4 @@
-"""Submission queues: what they are called, and the retries of the pages that they read."""
+"""Submission queues: their labels, and the retries of the pages that they read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def queue_labels(result: Result) -> list[str]:
-    """Return the queues' numbers, each with the applications whose requests it has, if known."""
+    """Return the numbers of the queues, each with the applications that use it, if known."""
     apps = _apps(result)
     return [
         f"{number} ({' + '.join(apps[number])})" if apps.get(number) else str(number)
@@ -30,13 +30,13 @@ def _apps(result: Result) -> dict[int, list[str]]:
         apps.setdefault(member.queue, []).append(escaping.display_label(member.name))
     if apps or not result.queues:
         return apps
-    # A twin that is a mix issues each of its members to a queue of its own.
+    # A twin that is a mix gives each of its members its own queue.
     return {at: [name] for at, name in enumerate(_members_of_twins().get(result.workload, ()))}
 
 
 @cache
 def _members_of_twins() -> dict[str, list[str]]:
-    """Return the members of twins that are mixes, by what a result calls these."""
+    """Return the members of twins that are mixes, by the workload name in a result."""
     return {
         twin["title"]: [name.rpartition("/")[2] for name in twin["members"]]
         for twin in json.loads(_native.twins())
@@ -44,13 +44,13 @@ def _members_of_twins() -> dict[str, list[str]]:
 
 
 def mean_retries(counts: Sequence[int]) -> float | None:
-    """Return the mean retries of pages that are counted by theirs, none first."""
+    """Return the mean of retries; ``counts`` has the pages by number of retries, from 0."""
     whole = sum(counts)
     return sum(at * count for at, count in enumerate(counts)) / whole if whole else None
 
 
 def retry_quantile(counts: Sequence[int], share: float) -> int:
-    """Return the fewest retries that were enough for so large a share of the pages."""
+    """Return the smallest number of retries that sufficed for this share of the pages."""
     enough = share * sum(counts)
     sums = accumulate(counts)
     return next((at for at, so_far in enumerate(sums) if so_far >= enough > 0), 0)

@@ -1,6 +1,6 @@
-"""Registers what renders each type of result; ``import ssdlab`` loads it.
+"""Registers the renderers of each type of result; ``import ssdlab`` loads this module.
 
-Text is loaded at once. What draws is loaded when something is to be drawn.
+Renderers of text are loaded at once; those that draw are loaded on first use.
 """
 
 from __future__ import annotations

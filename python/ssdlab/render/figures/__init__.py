@@ -2,5 +2,5 @@
 
 from ssdlab.room import DRAWING, check_room
 
-# Before the modules here load Altair, which ends the process where memory is short.
+# The modules here load Altair, which ends the process if memory is short. So check first.
 check_room("drawing", DRAWING)

@@ -1,4 +1,4 @@
-"""What all figures share: how runs are named and coloured, axes of time and of latency."""
+"""The common parts of all figures: names and colours of runs, axes of time and of latency."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from ssdlab.result.detail import Detail
 
 KINDS = ("read", "write")
 _MAX_FULL_LANES = 12
-"""More bars than this are drawn thinner."""
+"""With more bars than this, each bar is thinner."""
 
-# Okabe and Ito's palette, the light colours darkened and the dark ones lightened so that thin lines
+# Okabe and Ito's palette. Light colours are darkened and dark ones lightened, so that thin lines
 # stand out against the background.
 LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b65d91", "#c98600", "#3a9bd9", "#6f6f6f", "#857a00")
 DARK = ("#4da3db", "#ff8c42", "#2cc79b", "#e59cc4", "#f2b632", "#8ccbf2", "#b0b0b0", "#c9be4a")
-# From dark to light, yet to be seen on black and on white.
+# From dark to light, all visible on black and on white.
 _RAMP = ("#7a4fb5", "#4f6fc4", "#2a8fb0", "#22a884", "#7cbf3f", "#d0b020")
 DASHES: tuple[list[int], ...] = ([1, 0], [5, 3], [2, 2], [7, 2, 2, 2], [1, 3])
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A result that is drawn, and its name in the figures."""
+    """A drawn result, and its name in the figures."""
 
     label: str
     result: Result
     detail: Detail
 
     def slug(self, among: Sequence[Run]) -> str:
-        """Return what a figure of this run alone has at the end of its name."""
+        """Return the suffix in the name of a figure that shows this run alone."""
         if len(among) == 1:
             return ""
         words = re.sub(r"[^a-z0-9]+", "-", self.label.lower()).strip("-")
@@ -47,7 +47,7 @@ class Run:
 
 
 class Labelled(Protocol):
-    """What has a name in the figures: a run, a trace."""
+    """An object with a name in the figures: a run, a trace."""
 
     @property
     def label(self) -> str:
@@ -57,7 +57,7 @@ class Labelled(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of a legend: a colour (a number is one of the runs'), the mark, and what it is."""
+    """An entry of a legend: a label, a colour (a number is that of a run), and a mark."""
 
     label: str
     colour: str | int | None = None
@@ -66,12 +66,12 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure: what a file of it is called, where it belongs, what it shows, and the drawing.
+    """A figure: its file name, section, title, caption and chart.
 
-    ``keys`` is its legend, where that can stand outside the drawing; ``lanes`` counts its bars,
-    ``lines`` the lines of their labels and ``marks`` the marks above one another in each, which
-    make it as high as it must be; ``many`` says that it has so many marks that pixels draw it
-    better than outlines; ``subject`` says of which runs it is.
+    ``keys`` is its legend, where the legend can stand outside the chart. ``lanes`` counts its bars,
+    ``lines`` the lines of their labels, and ``marks`` the marks above one another in each bar.
+    These three determine the height. ``many`` means so many marks that pixels suit better than
+    outlines. ``subject`` names the runs of the figure.
     """
 
     name: str
@@ -87,19 +87,22 @@ class Figure:
     subject: str = ""
 
     def lane(self, least: int, thin: int, line: int, mark: int) -> int:
-        """Return how high a lane is, from the heights of a line of its label and of a mark."""
+        """Return the height of a lane, from the heights of a line of its label and of a mark."""
         if self.lanes > _MAX_FULL_LANES and self.lines == self.marks == 1:
             return thin
         return max(least, line * self.lines + 5, mark * self.marks + 4)
 
     def centre_labels(self, spec: dict[str, Any], line: int) -> None:
-        """Put the middle of labels of several lines beside their bars: they would hang below."""
+        """Centre labels of several lines beside their bars; otherwise they would hang below."""
         if self.lines > 1:
             spec["encoding"]["y"]["axis"]["labelOffset"] = -line * (self.lines - 1) / 2
 
 
 def runs_of(comparison: Comparison) -> list[Run]:
-    """Return the runs to be drawn, each with a name of its own; of several seeds the first."""
+    """Return the runs to draw, each with its own name; of several seeds, only the first.
+
+    Raises :class:`InputError` if a run has no detail.
+    """
     named = labelled_results(comparison)
     if len({result.workload for _, result in named}) > 1:
         named = [(f"{label}, {PurePath(run.workload).name}", run) for label, run in named]
@@ -117,7 +120,7 @@ def runs_of(comparison: Comparison) -> list[Run]:
 
 
 def run_keys(runs: Sequence[Labelled]) -> list[Key]:
-    """Return the legend of the runs' colours; nothing if there is but one."""
+    """Return the legend of the runs' colours; a single run needs none."""
     if len(runs) == 1:
         return []
     tones = palette(len(runs))
@@ -125,14 +128,14 @@ def run_keys(runs: Sequence[Labelled]) -> list[Key]:
 
 
 def palette(count: int) -> list[str] | None:
-    """Return colours for so many runs, if they are more than the theme has."""
+    """Return ``count`` colours if the theme has fewer, else None."""
     if count <= len(LIGHT):
         return None
     return ramp(count)
 
 
 def ramp(count: int) -> list[str]:
-    """Return so many colours from dark to light, none of which is a run's."""
+    """Return ``count`` colours from dark to light, none of which is a run's."""
     return [_between(_RAMP, at / max(1, count - 1)) for at in range(count)]
 
 
@@ -144,7 +147,7 @@ def _between(stops: Sequence[str], at: float) -> str:
 
 
 def colour(runs: Sequence[Labelled], symbol: str = "stroke") -> alt.Color:
-    """Colour by run, the same all over the page; a legend shows it as a line or another symbol."""
+    """Return the colours of the runs, equal in all figures; the legend shows them as ``symbol``."""
     scale: dict[str, Any] = {"domain": [run.label for run in runs]}
     tones = palette(len(runs))
     if tones:
@@ -156,9 +159,9 @@ def colour(runs: Sequence[Labelled], symbol: str = "stroke") -> alt.Color:
 
 
 def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
-    """Dash by what a field says."""
+    """Return the dashes for the values of a field."""
     ranged = [DASHES[at % len(DASHES)] for at in range(len(names))]
-    # Long enough that a dash is to be seen.
+    # Long enough for a dash to be visible.
     legend = None
     if len(names) > 1:
         legend = alt.Legend(title=None, symbolSize=500, symbolType="stroke", symbolOpacity=1)
@@ -170,16 +173,16 @@ def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
 
 
 def label_lines(labels: Iterable[str]) -> int:
-    """Return how many lines the labels of bars take, which are broken at commas."""
+    """Return how many lines the labels of bars take; a label is broken at commas."""
     return max((label.count(", ") + 1 for label in labels), default=1)
 
 
 LABEL_LINES_EXPR = "split(datum.label, ', ')"
-"""A label of several lines."""
+"""The expression that breaks a label into lines."""
 
 
 def rounded(value: float | None, digits: int = 6) -> float | None:
-    """Round to so many significant digits: more than can be drawn, fewer than can be written."""
+    """Round to significant digits: more than a drawing shows, fewer than a float has."""
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.{digits}g}")
@@ -198,7 +201,7 @@ _SPAN = (
 
 
 def latency_axis(title: str, least: float, most: float) -> dict[str, Any]:
-    """Return scale and axis of latencies in microseconds that span powers of ten."""
+    """Return the scale and the axis of latencies in microseconds, by powers of ten."""
     return log_axis(title, least, most, _SPAN)
 
 
@@ -222,7 +225,7 @@ def log_axis(title: str, least: float, most: float, label: str = "datum.label") 
 
 
 def _round(value: float, *, up: bool) -> float:
-    """Return the nearest of 1, 2, 5, 10, … times a power of ten that is not on the other side."""
+    """Round a value up or down to 1, 2, 5 or 10 times a power of ten."""
     power = math.floor(math.log10(value))
     all_steps = [float(f"{step}e{power}") for step in (1, 2, 5)] + [float(f"1e{power + 1}")]
     if up:
@@ -231,14 +234,14 @@ def _round(value: float, *, up: bool) -> float:
 
 
 def time_unit_us(most_us: float) -> tuple[str, float]:
-    """Return the unit in which a time in microseconds is best drawn, and its length in µs."""
+    """Return the unit that suits a time in microseconds, and the length of the unit in µs."""
     units = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
     fitting = [unit for unit in units if most_us >= unit[1]]
     return fitting[-1] if fitting else ("ns", 1e-3)
 
 
 def time_unit_s(most_s: float) -> tuple[str, float]:
-    """Return the unit in which a time since the beginning is best drawn, and its length in s."""
+    """Return the unit that suits a time since the start, and the length of the unit in s."""
     units = (("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0))
     fitting = [unit for unit in units if most_s >= 1.5 * unit[1]]
     return fitting[-1] if fitting else units[0]

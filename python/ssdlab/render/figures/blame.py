@@ -1,4 +1,4 @@
-"""Where the time went: stacked bars whose parts sum to the mean, and the slowest requests."""
+"""Where the time went: stacked bars that sum to the mean, and the slowest requests."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SECTION = "Where the time went"
 
 
 class Part(NamedTuple):
-    """A part of a latency: its name in figures, what it is, and its colour."""
+    """A part of a latency: its name in figures, its meaning, and its colour."""
 
     name: str
     what: str
     colour: str
 
 
-# In the order of a request's way. Parts that rarely matter share tones with their neighbours.
+# In the order of a request's path. Parts that rarely matter share tones with their neighbours.
 PARTS = {
     "host_queue": Part("host queue", "queued at the host", "#7f7f7f"),
     "page": Part("same page", "behind an earlier request for the same page", "#8b2a4a"),
@@ -55,19 +55,19 @@ PARTS = {
 OTHER = "other"
 _OTHER = Part("other", "parts too small to be drawn", "#c7c7c7")
 _LEAST = 0.01
-"""A part that is smaller than this in every bar is put with the others."""
+"""A part that is smaller than this share of every bar is merged into ``other``."""
 
 Bars = Sequence[tuple[str, Mapping[str, float]]]
 
 
 def part_of(name: str) -> Part:
-    """Return how a part of a latency is drawn."""
+    """Return the name, the meaning and the colour of a part of a latency."""
     known = PARTS | {OTHER: _OTHER}
     return known.get(name, Part(name.replace("_", " "), "", _OTHER.colour))
 
 
 def blame(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw a bar a run and queue for the reads, and for the writes."""
+    """Draw the mean latency of reads and of writes, with a bar per run and queue."""
     for kind in KINDS:
         bars = [(name, part.blame_us) for name, part in bars_of(runs, kind)]
         if not bars:
@@ -99,7 +99,7 @@ def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
 
 
 def bars_of(runs: Sequence[Run], kind: str) -> Iterator[tuple[str, KindResult]]:
-    """Go through what has a bar of its own: the requests of a kind, by run and queue."""
+    """Yield the bars: the requests of a kind, by run and queue."""
     for run in runs:
         found = list(parts_of(run, kind))
         for queue, part in found:
@@ -108,7 +108,7 @@ def bars_of(runs: Sequence[Run], kind: str) -> Iterator[tuple[str, KindResult]]:
 
 
 def rows_of(bars: Bars) -> list[dict[str, Any]]:
-    """Return a row a bar and part; small parts are one, so that all still sum to the whole."""
+    """Return a row per bar and part. Small parts are merged, so that the sum stays the same."""
     wholes = [sum(parts.values()) or 1.0 for _, parts in bars]
     names = [*PARTS, *sorted({name for _, parts in bars for name in parts} - set(PARTS))]
     drawn_parts = [

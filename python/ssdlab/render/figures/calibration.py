@@ -1,4 +1,4 @@
-"""A fitted predictor: what it predicts, how far off its errors are, and what the chips are like."""
+"""Figures of a fitted predictor: its predictions, its errors, and the chips."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Row = dict[str, Any]
 
 
 def calibration_figures(fit: Fit) -> list[Figure]:
-    """Return every figure that there is something to see in, in the order of a report."""
+    """Return the figures of a fit, in the order of a report."""
     return [
         _predicted(fit),
         _ablations(fit),
@@ -32,7 +32,7 @@ def calibration_figures(fit: Fit) -> list[Figure]:
 
 
 def _predicted(fit: Fit) -> Figure:
-    """Draw what was measured where a number of retries was predicted."""
+    """Draw the measured retries by the predicted number of retries."""
     most = float(max(*(one.most for one in fit.spreads), len(fit.coefficients.thresholds)))
     rows: list[_Row] = [
         {
@@ -74,7 +74,7 @@ def _whole(title: str) -> alt.Axis:
 
 
 def _error(one: Error) -> Figure:
-    """Draw measured and predicted errors along an axis."""
+    """Draw measured and predicted errors over the age of data or over reads."""
     title, of = _OVER[one.over]
     rows: list[_Row] = [
         {
@@ -86,7 +86,7 @@ def _error(one: Error) -> Figure:
         }
         for point in one.points
     ]
-    # Ages are drawn by their logarithms, as they act.
+    # Ages act by their logarithms, and are drawn by them.
     kind: Literal["symlog", "linear"] = "symlog" if one.over == "retention" else "linear"
     ticks = [0, 1, 7, 30, 90, 365] if one.over == "retention" else None
     axis = alt.Axis(title=title, grid=False, format="~s")
@@ -115,7 +115,7 @@ def _error(one: Error) -> Figure:
 
 
 def _ablations(fit: Fit) -> Figure:
-    """Draw how far off predictors are that know less."""
+    """Draw the errors of predictors that have less input."""
     rows: list[_Row] = [
         {"label": one.name, "x": rounded(one.percent, 4), "what": one.what} for one in fit.ablations
     ]
@@ -134,7 +134,7 @@ def _ablations(fit: Fit) -> Figure:
 
 
 def _steps(fit: Fit) -> Figure:
-    """Draw retries over errors, and the steps that were fitted."""
+    """Draw retries over errors, and the fitted steps."""
     rows: list[_Row] = [
         {
             "kind": "measured",
@@ -174,7 +174,7 @@ def _steps(fit: Fit) -> Figure:
 
 
 def _chances(one: Condition) -> Figure:
-    """Draw how likely each number of retries is after how many cycles."""
+    """Draw the shares of blocks by number of retries and P/E cycles."""
     rows: list[_Row] = [
         {"x": rounded(chance.cycles), "y": retries, "share": rounded(share, 3)}
         for chance in one.chances

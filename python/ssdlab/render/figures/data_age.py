@@ -1,4 +1,4 @@
-"""How old data is when it is read."""
+"""The age of data when it is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DAY_S = 86_400.0
 
 
 def read_ages(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw which share of what was read from flash was no older than how old."""
+    """Draw the share of flash reads whose data was at most so old."""
     found = [(run, run.detail.read_ages) for run in runs if run.detail.read_ages]
     if not found:
         return

@@ -15,7 +15,7 @@ from ssdlab.render.process import Job, run_jobs
 
 ENDINGS = ("pdf", "svg", "png")
 COLUMN_IN = 3.3
-"""The width of a column of a paper in two columns."""
+"""The width in inches of a column of a two-column paper."""
 _POINTS = 72
 _HEIGHT, _MAP_HEIGHT, _LANE, _LINE = 130, 165, 17, 9
 _LEGEND_LINE = 10
@@ -81,7 +81,7 @@ PAPER: dict[str, Any] = {
 
 
 def paper_spec(figure: Figure) -> dict[str, Any]:
-    """Return a figure as Vega-Lite, as it stands in a paper."""
+    """Return a figure as Vega-Lite, in the style of a paper."""
     spec = vega_names.vega_spec(figure.chart)
     columns, rows = _legend(figure)
     spec["config"] = {**PAPER, "legend": {**PAPER["legend"], "columns": columns}}
@@ -97,10 +97,11 @@ def paper_spec(figure: Figure) -> dict[str, Any]:
 
 
 def _legend(figure: Figure) -> tuple[int, int]:
-    """Return how many columns the legend has, so that it fits the width, and how many rows."""
+    """Return the number of columns of the legend, so that it fits the width, and of rows."""
     if not figure.keys:
         return 1, 0
-    # A sign is about half as wide as it is high; each label has a symbol, and the axis is beside.
+    # A character is about half as wide as it is high. Each label has a symbol, and the axis needs
+    # room, too.
     entry = max(len(key.label) for key in figure.keys) * 3.7 + 18
     room = COLUMN_IN * _POINTS - (70 if figure.lanes > 1 else 40)
     columns = max(1, min(len(figure.keys), int(room / entry)))
@@ -108,15 +109,14 @@ def _legend(figure: Figure) -> tuple[int, int]:
 
 
 def draw(figure: Figure) -> dict[str, bytes]:
-    """Draw a figure; the contents of its files by their endings."""
+    """Draw a figure; return the contents of its files by suffix."""
     return draw_all([figure])[0]
 
 
 def draw_all(figures: Iterable[Figure], endings: Sequence[str] = ENDINGS) -> list[dict[str, bytes]]:
-    """Draw figures; the contents of each one's files by their endings.
+    """Draw figures; return the contents of each one's files by suffix.
 
-    Raises :class:`InputError` if drawing ends for a lack of memory or time, in a line that names
-    the figure.
+    Raises :class:`InputError`, which names the figure, if memory or time runs out.
     """
     figures = list(figures)
     jobs = [
@@ -130,7 +130,7 @@ def draw_all(figures: Iterable[Figure], endings: Sequence[str] = ENDINGS) -> lis
 
 
 def _with_metadata(figure: Figure, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Put into each file of a figure what it shows."""
+    """Add title and description to each file of a figure."""
     what = f"{figure.subject}. {figure.what}" if figure.subject else figure.what
     metadata_of = escaping.escape_name(figure.title), escaping.escape_name(what)
     putting: dict[str, Callable[[bytes], bytes]] = {
@@ -142,7 +142,7 @@ def _with_metadata(figure: Figure, files: Mapping[str, bytes]) -> dict[str, byte
 
 
 def figure_files(figures: Iterable[Figure], endings: Sequence[str] = ENDINGS) -> dict[str, bytes]:
-    """Return every figure's files by name."""
+    """Draw figures; return the contents of their files by name."""
     figures = list(figures)
     return {
         f"{figure.name}.{ending}": content
@@ -152,7 +152,7 @@ def figure_files(figures: Iterable[Figure], endings: Sequence[str] = ENDINGS) ->
 
 
 def _in_inches(svg: str) -> str:
-    """Say how large a drawing is in inches: a pixel would be a point here and 1/96 inch there."""
+    """State the size of a drawing in inches: a pixel is a point here, but 1/96 inch elsewhere."""
     head, gap, rest = svg.partition(">")
 
     def inches(match: re.Match[str]) -> str:

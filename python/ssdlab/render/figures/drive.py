@@ -1,4 +1,4 @@
-"""The drive itself: what its dies and buses did, what was programmed why, and its blocks."""
+"""The drive itself: use of its dies and buses, programmed pages by cause, and its blocks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PROGRAMS = Bars(
 
 
 def programs(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw what the pages were programmed for, if it was not for the host alone."""
+    """Draw the programmed pages by cause, if the host is not the only cause."""
     bars = []
     for run in runs:
         counts = run.result.ops.get("program", {})
@@ -60,7 +60,7 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
         most = max(most, len(shares))
         for at, share in enumerate(shares):
             rows.append({"label": run.label, "rank": at, "busy": rounded(share, 4)})
-        # The last step is as wide as the others.
+        # Makes the last step as wide as the others.
         rows += [{**rows[-1], "rank": len(shares)}] if shares else []
     highest = max((row["busy"] for row in rows), default=1.0)
     apart = alternating_dashes(runs, rows, Axis("rank", 0, most), Axis("busy", 0, highest))
@@ -99,11 +99,11 @@ _MAPS = (
 )
 SECTION = "Blocks at the end"
 _NOTHING = alt.ViewBackground(fill="#888888", fillOpacity=0.25)
-"""What is seen where no block of a cell has a figure, on black and on white."""
+"""The background where no block of a cell has a value, visible on black and on white."""
 
 
 def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw the blocks as maps, on the same scale for all runs; none where all blocks are alike."""
+    """Draw the blocks as maps with one scale for all runs. Skip a value that all blocks share."""
     for name, title, what, shape in _MAPS:
         grids = [(run, grid) for run in runs if (grid := getattr(run.detail.blocks, name))]
         values = [v for _, grid in grids for row in grid for v in row if v is not None]
@@ -118,7 +118,7 @@ def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
 
 
 def uniform_blocks(runs: Sequence[Run]) -> Iterator[str]:
-    """Say in words what maps would not show: figures that all blocks have in common."""
+    """Yield a sentence for each value that all blocks share, which has no map."""
     for name, title, _, _ in _MAPS:
         grids = [grid for run in runs if (grid := getattr(run.detail.blocks, name))]
         values = {v for grid in grids for row in grid for v in row if v is not None}
@@ -127,7 +127,7 @@ def uniform_blocks(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _axis(title: str, count: int) -> alt.Axis:
-    # With more ticks than there are things to count some would lie between whole numbers.
+    # With more ticks than things to count, some ticks would lie between whole numbers.
     return alt.Axis(title=title, grid=False, tickCount=min(count, 5), format="d")
 
 
@@ -156,7 +156,7 @@ def _map(
             values=[domain[0], sum(domain) / 2, domain[1]],
         ),
     )
-    # A cell lies over the end of the one before: edge beside edge would let the background through.
+    # Cells overlap a little. With edge beside edge, the background would show through.
     chart: alt.Chart = (
         alt.Chart(inline_data(cells))
         .transform_window(row="row_number()")

@@ -1,4 +1,4 @@
-"""How latencies are distributed: CDFs, their tails, and percentiles."""
+"""Latency distributions: CDFs, tails, and percentiles."""
 
 from __future__ import annotations
 
@@ -65,16 +65,16 @@ def _axis(kind: str, found: Sequence[tuple[Run, Distribution]]) -> dict[str, Any
 
 
 def _line(one: Distribution) -> list[tuple[float, float]]:
-    """Return the points of a line that rises from nobody at the least latency that occurred."""
+    """Return the points of a line that rises from zero at the lowest latency."""
     return [(one.points[0][0], 0.0), *((us, share) for us, share in one.points)]
 
 
 _SEEN = 0.005
-"""A rise of less than this is not to be seen on a linear axis."""
+"""A smaller rise is invisible on a linear axis."""
 
 
 def _thinned(line: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    """Leave out what only a tail shows, so that a page of many runs stays small."""
+    """Drop points that only a tail shows, so that a page of many runs stays small."""
     last = -1.0
     for us, share in line:
         if share - last >= _SEEN or share == 1:
@@ -85,7 +85,7 @@ def _thinned(line: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float
 def _alternating(
     runs: Sequence[Run], queues: Sequence[str], rows: list[dict[str, Any]], x: Any, y: Axis
 ) -> dict[str, alt.StrokeDash]:
-    """Dash by queue; where there is but one, what lies in the same place."""
+    """Dash by queue; if there is only one, dash the lines that cover one another."""
     if len(queues) > 1:
         return {"strokeDash": dash(queues, "queue")}
     return alternating_dashes(runs, rows, Axis.from_log_axis("us", x), y)
@@ -96,7 +96,7 @@ def _note(queues: Sequence[str], apart: dict[str, alt.StrokeDash]) -> str:
 
 
 def cdf(runs: Sequence[Run], kind: str) -> Figure:
-    """Draw which share of the requests took no longer than how long."""
+    """Draw the share of requests that took at most so long."""
     found = _of_kind(runs, kind)
     queues = _queues(found)
     x = _axis(kind, found)
@@ -131,7 +131,7 @@ def cdf(runs: Sequence[Run], kind: str) -> Figure:
 
 
 def tail(runs: Sequence[Run], kind: str) -> Figure:
-    """Draw which share of the requests took longer than how long, down to a single one."""
+    """Draw the share of requests that took longer, down to a single one."""
     found = _of_kind(runs, kind)
     queues = _queues(found)
     rows = [
@@ -169,7 +169,7 @@ _PERCENT = "format(datum.value * 100, '~g') + '%'"
 
 
 def percentiles(runs: Sequence[Run], kind: str) -> Figure:
-    """Draw the percentiles as dots: a bar would need a zero, which this axis does not have."""
+    """Draw the percentiles as dots; bars would need a zero, which a logarithmic axis lacks."""
     rows: list[dict[str, Any]] = []
     queues = _queues(_of_kind(runs, kind))
     for run in runs:
@@ -180,7 +180,7 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
                 rows.append({"label": run.label, "queue": queue, **place, "us": us})
     values = [row["us"] for row in rows]
     title = f"{kind.capitalize()} latency"
-    # Each run's queues stand below one another: where they are as fast, each is still seen.
+    # The queues of a run stand below one another, so that equal values stay visible.
     lanes = [_lane(run, queue) for run in runs for queue in queues]
     channels: dict[str, Any] = {}
     if len(lanes) > 1:
@@ -218,7 +218,7 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
     )
     keys = [*run_keys(runs), *tooltip]
     what = f"Percentiles of the {kind}s' latencies, and the slowest {kind}."
-    # So high that the dots of many runs and queues have their places.
+    # High enough for the dots of many runs and queues.
     high = len(PERCENTILES) if len(lanes) > _SIDE_BY_SIDE else 0
     return Figure(
         *(f"percentiles-{kind}", SECTION, names, what, chart, keys), lanes=high, marks=len(lanes)
@@ -230,7 +230,7 @@ def _lane(run: Run, queue: str) -> str:
 
 
 def parts_of(run: Run, kind: str) -> Iterator[tuple[str, KindResult]]:
-    """Go through the requests of a kind by queue."""
+    """Yield the requests of a kind by queue."""
     parts: Sequence[Any] = run.result.queues or [run.result]
     for number, part in enumerate(parts):
         found: KindResult = getattr(part, kind)

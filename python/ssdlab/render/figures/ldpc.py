@@ -1,4 +1,4 @@
-"""What LDPC and BCH codes decode: by sensing levels, by raw bit errors, and from which voltages."""
+"""The error rates that LDPC and BCH codes correct, measured frame failures, and the voltages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ssdlab.render.figures.base import Figure, Key, colour, inline_data, log_axi
 
 DECODED, FAILED, READ = "What is decoded", "Frames that fail", "What is read"
 _STEPS = 240
-"""Points of a drawn Gaussian."""
+"""The number of points of a drawn Gaussian."""
 
 _Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What is drawn in a colour of its own, by its name."""
+    """A named line with its own colour."""
 
     label: str
 
@@ -34,7 +34,7 @@ _DECODERS: dict[str, Callable[[Level], float]] = {
 
 
 def ldpc_figures(ldpc: Ldpc) -> list[Figure]:
-    """Return every figure that there is something to see in, in the order of a report."""
+    """Return the figures of a derivation, in the order of a report."""
     return [*_capability(ldpc), *_failures(ldpc), *_voltages(ldpc)]
 
 
@@ -43,7 +43,7 @@ def _of_kind(kind: str) -> str:
 
 
 def _capability(ldpc: Ldpc) -> Iterator[Figure]:
-    """Draw the raw bit error rate that each number of levels decodes, beside the published."""
+    """Draw the raw bit error rate that each number of levels corrects, beside the published."""
     lines = [Line(name) for name in _DECODERS]
     rows: list[_Row] = [
         {"kind": "line", "label": name, "x": level.levels, "y": rounded(of(level), 4)}
@@ -169,6 +169,6 @@ def _keys(lines: Sequence[Line]) -> list[Key]:
 
 
 def _least_density(ldpc: Ldpc) -> float:
-    """Return the least density that is drawn: a tenth of that where neighbours meet."""
+    """Return the lowest density that is drawn: a tenth of that where neighbouring states meet."""
     half = 0.5 / ldpc.voltages.sigma
     return 0.1 * math.exp(-half * half / 2) / ldpc.voltages.sigma

@@ -1,4 +1,4 @@
-"""Levels at which reads decode, from the first up."""
+"""The levels at which reads decode."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ssdlab.render.figures.base import Figure, Run
 from ssdlab.render.figures.stacked_bars import Bars, stacked_shares
 
-# From few levels to many; what needs more shares the last tone.
+# From few levels to many; reads at higher levels share the last tone.
 _TONES = ("#440154", "#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725")
 
 _BARS = Bars(

@@ -1,4 +1,4 @@
-"""What the file of a figure says of itself: its title, and what it shows of which runs."""
+"""The metadata in the file of a figure: its title, and its description with the runs."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import zlib
 from html import escape
 
 _PNG_HEAD = 33
-"""The signature and the first chunk, which has the size."""
+"""The length of the signature and the first chunk, which holds the size."""
 _INFO = b"/Producer (svg2pdf)"
 
 
 def add_to_svg(svg: str, title: str, subject: str) -> str:
-    """Put a title and a description into a drawing."""
+    """Add a title and a description to an SVG drawing."""
     head, gap, rest = svg.partition(">")
     return f"{head}{gap}<title>{escape(title)}</title><desc>{escape(subject)}</desc>{rest}"
 
 
 def add_to_png(png: bytes, title: str, subject: str) -> bytes:
-    """Put them into an image, as texts in UTF-8."""
+    """Add a title and a description to a PNG image, as texts in UTF-8."""
     chunks = (_chunk(b"Title", title), _chunk(b"Description", subject))
     return png[:_PNG_HEAD] + b"".join(chunks) + png[_PNG_HEAD:]
 
@@ -30,7 +30,10 @@ def _chunk(name: bytes, text: str) -> bytes:
 
 
 def add_to_pdf(pdf: bytes, title: str, subject: str) -> bytes:
-    """Put them into a document's information, which is the last object of those written here."""
+    """Add a title and a description to a PDF of this renderer.
+
+    Raises :class:`ValueError` if the information is not the last object of the PDF.
+    """
     before, found, after = pdf.rpartition(_INFO)
     rest = re.fullmatch(
         rb"(\s*>>\s*endobj\s*xref\b.*\bstartxref\s+)(\d+)(\s+%%EOF\s*)", after, re.DOTALL

@@ -1,4 +1,4 @@
-"""Lines that cover one another, dashed so that each of them is seen."""
+"""Dashes that keep lines visible where they cover one another."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ssdlab.render.figures.base import DASHES, Labelled
 
 NOTE = " Where lines cover one another, their colours alternate."
 _PLACES = 80
-"""Lines are compared at so many places."""
+"""The number of places at which lines are compared."""
 _NEAR = 0.01
-"""Lines that are nearer than this, of the axis, cover one another: about a line's width."""
+"""Lines that are nearer than this share of the axis cover one another: about a line's width."""
 _MOSTLY = 0.9
 _PIECE = 6
-"""Of each of the lines that lie on one another so much is seen at a time."""
+"""The length of the visible piece of each line that lies on another."""
 
 
 class Axis(NamedTuple):
@@ -31,12 +31,12 @@ class Axis(NamedTuple):
 
     @classmethod
     def from_log_axis(cls, field: str, shape: dict[str, Any]) -> Axis:
-        """Return the axis of which :func:`.base.log_axis` gave the shape."""
+        """Return the axis that has a shape of :func:`.base.log_axis`."""
         low, high = shape["scale"].domain
         return cls(field, low, high, log=True)
 
     def part(self, value: float) -> float:
-        """Return where a value lies, from 0 to 1."""
+        """Return the position of a value on the axis, from 0 to 1."""
         low, high, value = (
             (math.log(max(each, 1e-300)) for each in (self.low, self.high, value))
             if self.log
@@ -51,7 +51,7 @@ Line = Sequence[tuple[float, float]]
 def alternating_dashes(
     runs: Sequence[Labelled], rows: Sequence[dict[str, Any]], x: Axis, y: Axis
 ) -> dict[str, alt.StrokeDash]:
-    """Return what to encode besides, so that each of the lines in one place is seen."""
+    """Return the additional encoding that keeps lines in the same place visible."""
     lines: dict[str, list[tuple[float, float]]] = {run.label: [] for run in runs}
     for row in rows:
         if row[x.field] is not None and row[y.field] is not None:
@@ -64,7 +64,7 @@ def alternating_dashes(
 
 
 def _dashes(lines: Sequence[Line]) -> list[list[int]]:
-    """Return a dash for each line: those drawn later leave gaps to those below."""
+    """Return a dash for each line; a line drawn later leaves gaps for the lines below."""
     dashes = [DASHES[0]] * len(lines)
     left = [at for at, line in enumerate(lines) if line]
     while left:
@@ -85,6 +85,6 @@ def _cover(one: Line, other: Line) -> bool:
 
 
 def _at(line: Line, place: float) -> float:
-    """Return how high a line is at a place, by its last point before."""
+    """Return the height of a line at a place: that of its last point before."""
     at = bisect_right(line, place, key=lambda point: point[0])
     return line[max(at - 1, 0)][1]

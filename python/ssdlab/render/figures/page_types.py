@@ -1,4 +1,4 @@
-"""Page types: which of them held writes up. Which are left is drawn over time."""
+"""The page types that delay writes. Figures over time show the page types that are left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ssdlab.render.text.notes import shows_page_types
 
 SECTION = "Page types"
 
-# From the quickest to program to the slowest.
+# From the fastest type to program to the slowest.
 _TONES = ("#56b4e9", "#e69f00", "#d55e00", "#7f3b08")
 
 _BARS = Bars(

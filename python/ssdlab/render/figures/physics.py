@@ -1,4 +1,4 @@
-"""What the blocks of a device really are, and what papers say of them."""
+"""The true properties of a device's blocks, beside the values of papers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ssdlab.render.text.physics import anchor_figure, anchor_label
 ERRORS, READS, MADE = "Raw bit errors", "Reads", "Blocks as made"
 DIRECT, CLIMB = "from what is needed", "climbing from the first"
 _RULES = 8
-"""More levels than this are not all drawn."""
+"""The maximum number of levels that are drawn."""
 
 _Points = Callable[[Group], Sequence[Point]]
 _Row = dict[str, Any]
@@ -24,14 +24,14 @@ _Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A group that is drawn, and its name in the figures."""
+    """A group of blocks, drawn as a line, and its name in the figures."""
 
     label: str
     group: Group
 
 
 def physics_figures(physics: Physics) -> list[Figure]:
-    """Return every figure that there is something to see in, in the order of a report."""
+    """Return the figures of the blocks, in the order of a report."""
     lines = [Line(group.name, group) for group in physics.groups]
     return [
         *_errors_over_age(physics, lines),
@@ -50,7 +50,7 @@ def _anchors(physics: Physics, what: str) -> list[Anchor]:
 
 
 def _keys(lines: Sequence[Line], dashes: Sequence[str], *, papers: bool) -> list[Key]:
-    """Return the legend: the groups' colours, the dashes, and the sign of what papers say."""
+    """Return the legend: the groups' colours, the dashes, and the mark for values of papers."""
     keys = run_keys(lines)
     keys += [Key(name, mark=f"dash{at}") for at, name in enumerate(dashes)]
     return [*keys, Key("from a paper", mark="shape1")] if papers else keys
@@ -61,7 +61,7 @@ def _of_kind(kind: str) -> str:
 
 
 def _marked(anchors: Sequence[Anchor], **fields: Callable[[Anchor], Any]) -> list[_Row]:
-    """Return the points of anchors, each with its label and what it says in full."""
+    """Return the points of anchors, each with its label and its full description."""
     return [
         {
             "kind": "anchor",
@@ -80,11 +80,11 @@ _SIDES: dict[str, dict[str, Any]] = {
     "above": {"align": "right", "dx": -5, "dy": -7},
     "beside": {"align": "left", "dx": 6},
 }
-"""Where the label of a point stands."""
+"""The position of a point's label."""
 
 
 def _diamonds(x: str, y: str) -> list[alt.Chart]:
-    """Draw what papers say: a diamond each, and its label on its side."""
+    """Draw the values of papers: a diamond each, with its label beside it."""
     position = {"x": alt.X(x), "y": alt.Y(y)}
     tooltip = [
         alt.Tooltip("what:N", title="what"),
@@ -138,7 +138,7 @@ def _rate(most: float, name: str = "rber:Q") -> alt.Y:
 
 
 def _limits(physics: Physics, most: float) -> list[_Row]:
-    """Return what the levels decode, as rows of horizontal lines with their names."""
+    """Return the error rates that the levels correct, as rows of horizontal lines with names."""
     levels = [level for level in physics.levels if level.capability <= most]
     step = max(1, -(-len(levels) // _RULES))
     rows: list[_Row] = []
@@ -152,7 +152,7 @@ def _limits(physics: Physics, most: float) -> list[_Row]:
 
 
 def _ruled(most: float) -> list[alt.Chart]:
-    """Draw what the levels decode: a line each, its name where it begins."""
+    """Draw the error rates that the levels correct: a line each, with its name at its start."""
     rules = alt.Chart().mark_rule(style="limit", strokeDash=[2, 2])
     words = alt.Chart().mark_text(style="faint", align="left", dx=2, dy=-4)
     y = _rate(most)
@@ -163,7 +163,7 @@ def _ruled(most: float) -> list[alt.Chart]:
 
 
 def _top(physics: Physics, rows: Sequence[_Row]) -> float:
-    """Return where an axis of error rates ends: above the lines, or a bit above the last level."""
+    """Return the end of an axis of error rates: above all lines, or a bit above the last level."""
     highest = max(row["rber"] for row in rows)
     last = physics.levels[-1].capability
     near = next((level.capability for level in physics.levels if level.capability >= highest), last)
@@ -183,7 +183,7 @@ def _errors_over_age(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure
         x=lambda anchor: anchor.at,
         rber=lambda anchor: anchor.paper,
         note=lambda anchor: f"{anchor.paper:g} at {anchor.at:g} d",
-        # Not over the end of the axis.
+        # The label must not pass the end of the axis.
         side=lambda anchor: "above" if anchor.at > middle else "below",
     )
     line = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("line"))
@@ -201,7 +201,7 @@ def _errors_over_age(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure
 
 
 def _whose(physics: Physics) -> str:
-    """Say of which block of a group a line is."""
+    """Return which block of a group a line stands for."""
     if len(physics.base.classes) == 1:
         return "Quantiles of all blocks"
     return "The median block of each class"
@@ -238,7 +238,7 @@ def _over_cycles(lines: Sequence[Line]) -> list[_Row]:
 
 
 def _capability(physics: Physics) -> Iterator[Figure]:
-    """Draw what each sensing level decodes."""
+    """Draw the error rate that each sensing level corrects."""
     anchors = _anchors(physics, "capability")
     if physics.model != "levels" or len(physics.levels) == 1:
         return
@@ -297,7 +297,10 @@ def _needed(rows: Sequence[_Row]) -> alt.Scale:
 
 
 def _starts(anchors: Sequence[Anchor]) -> list[_Row]:
-    """Return where the paper's tables begin: points a class, the last of a level with both days."""
+    """Return the days from which a paper's tables use a level, a point per class.
+
+    The last point of a level has the label, with the days of all classes.
+    """
     rows = _marked(
         anchors,
         x=lambda anchor: anchor.paper,
@@ -353,7 +356,7 @@ def _times_over_errors(physics: Physics) -> Iterator[Figure]:
         x=lambda anchor: anchor.at,
         us=lambda anchor: anchor.paper,
         note=lambda anchor: f"{anchor.paper:g} µs",
-        # Between the two lines, where there is room.
+        # There is room between the two lines.
         side=lambda anchor: "above" if anchor.at <= physics.levels[0].capability else "beside",
     )
     most = physics.levels[-1].capability
@@ -377,7 +380,7 @@ def _times_over_errors(physics: Physics) -> Iterator[Figure]:
 
 
 def _base(physics: Physics) -> Iterator[Figure]:
-    """Draw how the rates are distributed with which blocks were made."""
+    """Draw the distribution of the initial error rates of blocks."""
     base = physics.base
     lines = [Line(name, physics.groups[0]) for name in base.classes]
     rows: list[_Row] = []
@@ -419,7 +422,7 @@ def _base(physics: Physics) -> Iterator[Figure]:
 
 
 def _programs(physics: Physics) -> Iterator[Figure]:
-    """Draw what a faster program costs in raw bit errors."""
+    """Draw the cost of a faster program in raw bit errors."""
     anchors = _anchors(physics, "program_time")
     normal = physics.programs[0]
     if len(physics.programs) == 1 and not anchors:

@@ -1,4 +1,4 @@
-"""Submission queues side by side: the retries of their reads, and how long these wait."""
+"""Submission queues side by side: the retries of their reads, and their waiting times."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ssdlab.result import QueueResult
 _QUANTILES = (("p1", 0.01), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("p99", 0.99))
 _WAITING = (("before the command", "#e69f00"), ("from the command on", "#009e73"))
 _ROOM = 44
-"""So many letters of the runs' names stand beside one another below a narrow figure."""
+"""The number of characters of run names that fit side by side below a narrow figure."""
 
 
 def _queues_of(run: Run) -> Iterator[tuple[int, str, QueueResult]]:
-    """Go through a run's queues that were read from: number, name, and what came of them."""
+    """Yield the queues of a run that have reads: number, name, and result."""
     names = queues.queue_labels(run.result)
     for number, (name, queue) in enumerate(zip(names, run.result.queues, strict=True)):
         if queue.read.requests:
@@ -35,12 +35,12 @@ def _queues_of(run: Run) -> Iterator[tuple[int, str, QueueResult]]:
 
 
 def _several(runs: Sequence[Run]) -> bool:
-    """Tell whether several queues of any run were read from."""
+    """Tell whether any run has reads in several queues."""
     return any(len(list(_queues_of(run))) > 1 for run in runs)
 
 
 def waiting(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw how much of the reads' mean latency passes before their command, by run and queue."""
+    """Draw the share of the mean read latency before the read's command, by run and queue."""
     if not _several(runs):
         return
     bars = [
@@ -66,7 +66,7 @@ def waiting(runs: Sequence[Run]) -> Iterator[Figure]:
 
 
 def retries(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw the retries of the pages read, a box a run and queue."""
+    """Draw the retries of the pages read, with a box per run and queue."""
     rows = [row for run in runs for row in _rows(run)]
     if not _several(runs) or not any(row["p99"] for row in rows):
         return
@@ -82,7 +82,7 @@ def retries(runs: Sequence[Run]) -> Iterator[Figure]:
 
 
 def _rows(run: Run) -> Iterator[dict[str, Any]]:
-    """Return what is drawn of each queue of a run."""
+    """Yield the drawn values of each queue of a run."""
     for _, name, queue in _queues_of(run):
         counts = queue.read_retries
         if len(counts) > 1 and any(counts):
@@ -91,7 +91,7 @@ def _rows(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """Return the names of all runs' queues, in their order."""
+    """Return the names of the queues of all runs, in the order of their numbers."""
     found = {(number, name) for run in runs for number, name, _ in _queues_of(run)}
     return [name for _, name in sorted(found)]
 
@@ -119,7 +119,7 @@ def _boxes(rows: list[dict[str, Any]], runs: Sequence[Run], names: Sequence[str]
     channels: dict[str, Any] = {"x": x, "xOffset": beside, "tooltip": tooltip}
     line = alt.Chart().mark_rule(strokeWidth=1.2)
     box = alt.Chart().mark_bar(fillOpacity=0.45)
-    # A box of no height is still seen by its edge.
+    # A box without height is visible by its edge.
     edge = alt.Chart().mark_bar(filled=False, strokeWidth=1)
     across = alt.Chart().mark_tick(style="middle", thickness=1.5, opacity=1)
     return alt.LayerChart(

@@ -1,4 +1,4 @@
-"""The figures of a report: one function each, from typed results to an Altair chart."""
+"""The figures of a report: one function for each, from typed results to an Altair chart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ssdlab.result import Comparison
 
 
 def comparison_figures(comparison: Comparison) -> list[Figure]:
-    """Return every figure that there is something to see in, in the order of a report.
+    """Return the figures of a comparison, in the order of a report.
 
     The runs must have been made with ``detail=True``.
     """
@@ -30,7 +30,7 @@ def comparison_figures(comparison: Comparison) -> list[Figure]:
 
 
 def run_figures(runs: Sequence[Run]) -> list[Figure]:
-    """Return every figure of these runs, each of which says of what runs it is."""
+    """Return the figures of these runs; each figure names its runs."""
     subject = "; ".join(dict.fromkeys(heading(run.result) for run in runs))
     drawn = [
         *latency.distributions(runs),

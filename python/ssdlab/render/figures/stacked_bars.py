@@ -1,4 +1,4 @@
-"""Bars of parts that lie end to end: one a run, or one a run and queue."""
+"""Stacked bars: one per run, or one per run and queue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ssdlab.render.figures.base import (
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """What such a figure is called and shows; ``axis`` and ``number`` are of the bars' lengths."""
+    """The name, title and caption of such a figure; ``axis`` and ``number`` are of bar lengths."""
 
     name: str
     section: str
@@ -36,7 +36,7 @@ def stacked_shares(
     parts: Sequence[tuple[str, str]],
     counts: Callable[[Run], Sequence[int]],
 ) -> Iterator[Figure]:
-    """Draw how what each run counts divides into the parts; of no run that counted nothing."""
+    """Draw how the counts of each run divide into parts; skip runs that counted nothing."""
     values = []
     for run in runs:
         found = counts(run)
@@ -53,7 +53,10 @@ def stacked_values(
     parts: Sequence[tuple[str, str]],
     values: Sequence[tuple[str, str, float]],
 ) -> Figure:
-    """Draw values, each with its bar's label and its part's name; parts have names and colours."""
+    """Draw values, each with the label of its bar and the name of its part.
+
+    ``parts`` lists the names and colours of the parts.
+    """
     names, tones = [name for name, _ in parts], [tone for _, tone in parts]
     rows = [
         {"bar": bar, "part": part, "at": names.index(part), "value": rounded(value)}

@@ -26,16 +26,16 @@ from ssdlab.render.figures.page_types import SECTION, types_of
 from ssdlab.result.detail import SeriesInterval
 
 ROWS_MOST = (200, 100)
-"""One run in more intervals than this is drawn in fewer; several runs in more than that."""
+"""The maximum number of drawn intervals per run: for one run, and for several runs."""
 
 
 def rows_most(runs: Sequence[Run]) -> int:
-    """Return how many intervals of each run are drawn at most."""
+    """Return the maximum number of drawn intervals per run."""
     return ROWS_MOST[len(runs) > 1]
 
 
 def time_series(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw what there is to see over time."""
+    """Draw all figures over time that have content."""
     rows = rows_of(runs)
     if len({row["t"] for row in rows}) < 2:
         return
@@ -61,7 +61,7 @@ _FREE = tuple(f"free_{at}" for at in range(max(PAGE_TYPES)))
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A figure of one line a run."""
+    """A figure with one line per run."""
 
     name: str
     section: str
@@ -73,7 +73,7 @@ class _Line:
 
     @property
     def shape(self) -> dict[str, Any]:
-        """Return how the numbers of its axis are written."""
+        """Return the number format of the axis."""
         return {"format": "~%"} if self.percent else {}
 
 
@@ -116,9 +116,10 @@ _LINES = (
 
 
 def joined(series: Sequence[SeriesInterval], most: int) -> list[SeriesInterval]:
-    """Return a run in at most so many intervals: neighbours are joined.
+    """Return a run in at most ``most`` intervals, by joining neighbours.
 
-    Counts add up, means weigh by their counts; a percentile of several is the largest of theirs.
+    Counts are added. Means are weighted by their counts. The percentile of joined intervals is the
+    largest of theirs.
     """
     every = -(-len(series) // most)
     return [_join(series[at : at + every]) for at in range(0, len(series), every or 1)]
@@ -154,7 +155,7 @@ def _known(values: Iterator[float | None]) -> Iterator[float]:
 
 
 def rows_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return a row a run and interval: the middle of the interval, and rates a second."""
+    """Return a row per run and interval: the middle of the interval, and rates per second."""
     unit = clock(runs)[1]
     return [
         {"label": run.label, **_row(one, unit)}
@@ -185,18 +186,18 @@ def _row(one: SeriesInterval, unit: float) -> dict[str, Any]:
     }
 
 
-# Where nothing ended in an interval, the line breaks; what stands alone is still to be seen.
+# A line breaks at an interval without requests; dots keep single intervals visible.
 _DOT = alt.OverlayMarkDef(size=6, filled=True)
 
 
 def clock(runs: Sequence[Run]) -> tuple[str, float]:
-    """Return the unit of the axes of time, and its length in seconds."""
+    """Return the unit of the time axes, and its length in seconds."""
     ends = (one.end_s for run in runs for one in run.detail.series)
     return time_unit_s(max(ends, default=1.0))
 
 
 def _end(runs: Sequence[Run]) -> float:
-    """Return where the axes of time end, in their unit."""
+    """Return the end of the time axes, in their unit."""
     return max(one.end_s for run in runs for one in run.detail.series) / clock(runs)[1]
 
 
@@ -267,7 +268,7 @@ def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figur
 
 
 def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
-    """Draw write amplification, if there is any; on powers of ten if it spans several."""
+    """Draw write amplification, if there is any; on a logarithmic axis if it varies widely."""
     known = [row["waf"] for row in rows if row["waf"]]
     if not known or max(known) <= 1:
         return

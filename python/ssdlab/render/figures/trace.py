@@ -1,4 +1,4 @@
-"""What traces are like: sizes, load, times between requests, footprint, reuse."""
+"""The properties of traces: sizes, load, times between requests, footprint, reuse."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ SIZES, LOAD, REUSE = "Sizes", "Requests over time", "Footprint and reuse"
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A trace that is drawn, and its name in the figures."""
+    """A drawn trace, and its name in the figures."""
 
     label: str
     info: Info
 
 
 def traces_of(infos: Sequence[Info]) -> list[Trace]:
-    """Return the traces to be drawn, each with a name of its own."""
+    """Return the traces to draw, each with its own name."""
     files = [info["trace"] for info in infos]
     names = [PurePath(file).name for file in files]
     if len(set(names)) < len(set(files)):
@@ -49,17 +49,17 @@ def traces_of(infos: Sequence[Info]) -> list[Trace]:
 
 
 def trace_figures(infos: Sequence[Info]) -> list[Figure]:
-    """Return every figure of traces, as :func:`ssdlab.traces.info` returned them."""
+    """Return the figures of traces that :func:`ssdlab.traces.info` returned."""
     return figures(traces_of(infos))
 
 
 def figures(traces: Sequence[Trace]) -> list[Figure]:
-    """Return every figure that there is something to see in, in the order of a report."""
+    """Return the figures of traces, in the order of a report."""
     return [*_sizes(traces), *_load(traces), *_gaps(traces), *_growth(traces), *_reuse(traces)]
 
 
 def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
-    """Draw a group of bars a size, for the reads and for the writes."""
+    """Draw the shares of requests by size, for reads and for writes."""
     for kind in KINDS:
         sized = [trace for trace in traces if trace.info[f"{kind}_size"] is not None]
         if not sized:
@@ -114,7 +114,7 @@ def _clock(traces: Sequence[Trace]) -> tuple[str, float]:
 
 
 _FAR = 10
-"""Figures of traces that differ by more than this are not drawn on one axis from zero up."""
+"""Values that differ by a larger factor do not share a linear axis from zero."""
 
 
 def _time(traces: Sequence[Trace]) -> alt.X:
@@ -127,18 +127,18 @@ def _time(traces: Sequence[Trace]) -> alt.X:
 
 
 def _own_time(traces: Sequence[Trace]) -> bool:
-    """Tell whether some trace would be but a stroke beside another that is far longer."""
+    """Tell whether one trace is so much longer that another would shrink to a stroke beside it."""
     ends = [_ends(trace)[-1] for trace in traces if trace.info["requests"]]
     return max(ends) > _FAR * min(ends)
 
 
 def _unit(traces: Sequence[Trace], trace: Trace) -> float:
-    """Return the seconds in a unit of a trace's axis of time."""
+    """Return the seconds in a unit of a trace's time axis."""
     return _ends(trace)[-1] if _own_time(traces) else _clock(traces)[1]
 
 
 def _ends(trace: Trace) -> list[float]:
-    """Return the ends of the intervals that a trace's load is counted in, in seconds."""
+    """Return the ends, in seconds, of the intervals in which a trace's load is counted."""
     load = trace.info["load"]
     return [load["interval_s"] * (at + 1) for at in range(len(load["requests"]))]
 
@@ -150,7 +150,7 @@ def _over_time(
     title: str,
     mark: alt.MarkDef,
 ) -> alt.Chart:
-    """Draw a line for each trace, from zero up; on powers of ten where they are far apart."""
+    """Draw a line per trace from zero; on a logarithmic axis if the traces differ widely."""
     y: dict[str, Any] = {
         "scale": alt.Scale(zero=True),
         "axis": alt.Axis(title=title, tickCount=5),
@@ -162,7 +162,7 @@ def _over_time(
     if above and max(above) > _FAR * min(above):
         least = min(row[field] for row in rows if row[field] > 0)
         y = log_axis(title, least, max(above), "format(datum.value, '~g')")
-        # Nothing stands where the axis begins.
+        # A logarithmic axis has no zero, so zeros stand at its start.
         low = y["scale"].domain[0]
         rows = [{**row, field: max(row[field], low)} for row in rows]
     chart = alt.Chart(inline_data(rows), mark=mark)
@@ -170,7 +170,7 @@ def _over_time(
 
 
 def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
-    """Draw the reads a second, and the writes."""
+    """Draw the reads and the writes per second."""
     if max(len(trace.info["load"]["requests"]) for trace in traces) < _LEAST:
         return
     for kind in KINDS:
@@ -193,11 +193,11 @@ def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
 
 
 _LEAST = 2
-"""Fewer intervals than this are no course."""
+"""With fewer intervals, there is no course to draw."""
 
 
 def _rates(trace: Trace, kind: str, every: int) -> Iterator[tuple[float, float]]:
-    """Go through the intervals, so many joined: the seconds at which one begins, and its rate."""
+    """Yield the start in seconds and the rate of each interval, after joining ``every`` of them."""
     load = trace.info["load"]
     step, rate = load["interval_s"], 0.0
     pairs = zip(load["requests"], load["reads"], strict=True)
@@ -206,12 +206,12 @@ def _rates(trace: Trace, kind: str, every: int) -> Iterator[tuple[float, float]]
         part = counts[at : at + every]
         rate = sum(part) / (step * len(part))
         yield at * step, rate
-    # The last step has an end, too.
+    # The end of the last step.
     yield len(load["requests"]) * step, rate
 
 
 def _gaps(traces: Sequence[Trace]) -> Iterator[Figure]:
-    """Draw which share of the requests follow the one before within how long."""
+    """Draw the cumulative distribution of the times between requests."""
     found = [(trace, trace.info["gap_points"]) for trace in traces]
     axis, rows = _curves(found)
     if not rows:
@@ -226,7 +226,7 @@ def _gaps(traces: Sequence[Trace]) -> Iterator[Figure]:
 
 
 def _growth(traces: Sequence[Trace]) -> Iterator[Figure]:
-    """Draw how much has been touched since the beginning."""
+    """Draw how many bytes the trace has touched since its start."""
     if max(len(trace.info["load"]["requests"]) for trace in traces) < _LEAST:
         return
     most = max(trace.info["footprint_pages"] for trace in traces) * PAGE_BYTES
@@ -250,14 +250,14 @@ _UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
 
 
 def _touched(trace: Trace) -> Iterator[tuple[float, float]]:
-    """Go through the intervals: where each ends, in seconds, and bytes touched by then."""
+    """Yield the end of each interval in seconds, and the bytes touched until then."""
     yield 0.0, 0.0
     for end, pages in zip(_ends(trace), trace.info["load"]["footprint_pages"], strict=True):
         yield end, pages * PAGE_BYTES
 
 
 def _reuse(traces: Sequence[Trace]) -> Iterator[Figure]:
-    """Draw which share of the uses of a page come before how many others are used."""
+    """Draw the cumulative distribution of reuse distances."""
     found = [(trace, (trace.info["reuse"] or {"points": []})["points"]) for trace in traces]
     axis, rows = _curves(found)
     if not rows:
@@ -279,9 +279,9 @@ def _has_zero(found: _Curves) -> bool:
 
 
 def _curves(found: _Curves) -> tuple[tuple[float, float], list[dict[str, Any]]]:
-    """Return what the axis of these curves spans, and their points.
+    """Return the range of the axis of these curves, and their points.
 
-    A value of nothing stands where a logarithmic axis begins.
+    A value of zero stands at the start of a logarithmic axis.
     """
     values = [value for _, points in found for value, _ in points]
     if not values:
@@ -292,7 +292,7 @@ def _curves(found: _Curves) -> tuple[tuple[float, float], list[dict[str, Any]]]:
         least /= 2
     rows = []
     for trace, points in found:
-        # A curve rises from nothing, unless it begins with what is at the axis already.
+        # A curve rises from zero, unless its first value is at the start of the axis.
         start = [(value, 0.0) for value, _ in points[:1] if value > 0]
         rows += [
             {"label": trace.label, "x": rounded(max(value, least)), "share": rounded(share)}

@@ -1,9 +1,9 @@
-"""Names in a drawing become numbers: Vega is no safe place for names.
+"""Replaces names in a drawing by numbers, because Vega does not handle all names safely.
 
-Vega puts names as keys into plain objects of JavaScript, in which ``constructor`` and ``toString``
-are there before anything is put in: bars of a run that is called so are stacked onto a function.
-It also writes names into programs, for the order of an axis, where U+2028 ends the line. So it is
-given the place of a name in a list in place of the name, and looks up there what to write.
+Vega uses names as keys of plain JavaScript objects, which already have ``constructor`` and
+``toString``. The bars of a run with such a name are stacked onto a function. Vega also writes names
+into programs, for the order of an axis, and U+2028 ends a line there. So Vega gets the position of
+a name in a list, and looks up the text to write there.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 from ssdlab import escaping
 
 _LINE, _ENTRY = 28, 52
-"""So many characters have room in a line of an axis, and in an entry of a legend."""
+"""The number of characters that fit into a line of an axis, and into an entry of a legend."""
 _NAMES, _ON_AXES, _IN_LEGENDS = "names", "namesOnAxes", "namesInLegends"
 _CHANNELS = {
     **dict.fromkeys(("x", "y"), "axis"),
     **dict.fromkeys(("color", "shape", "strokeDash"), "legend"),
     **dict.fromkeys(("xOffset", "yOffset", "detail"), ""),
 }
-"""What a name can be drawn as, and what then says which name it is."""
+"""The channels that can draw a name, and the property that labels the names."""
 _LOOKED_UP = {"axis": _ON_AXES, "legend": _IN_LEGENDS}
 _NUMBER = "number of "
 
@@ -29,9 +29,10 @@ _Dict = dict[str, Any]
 
 
 def vega_spec(chart: Any) -> _Dict:
-    """Return a drawing as Vega-Lite, of which no user's name is a part but as data.
+    """Return a drawing as Vega-Lite, in which user-given names occur only as data.
 
-    Rows keep the names, which tooltips show; every character of these and of all texts is visible.
+    Rows keep the names, which tooltips show. Every character of the names and of all texts is
+    visible.
     """
     spec: _Dict = chart.to_dict()
     ((dataset, rows),) = spec.pop("datasets").items()
@@ -55,13 +56,13 @@ def _visible(part: Any) -> Any:
 
 
 def _number_names(spec: _Dict, rows: list[_Dict]) -> dict[tuple[str, Any], str]:
-    """Put numbers in the place of names; how each name of each field is shown."""
+    """Replace names by numbers; return the displayed text of each name of each field."""
     channels = list(_channels(spec, rows))
     if not channels:
         return {}
     fields = list(dict.fromkeys(channel["field"] for _, channel in channels))
     ordered = [name for _, channel in channels for name in _order(channel)]
-    # Names without an order of their own stand in that of the alphabet.
+    # Names without an explicit order are sorted alphabetically.
     found = {row[field] for field in fields for row in rows if row.get(field) is not None}
     names = list(dict.fromkeys([*ordered, *sorted(found)]))
     for label_of, channel in channels:
@@ -81,12 +82,12 @@ def _number_names(spec: _Dict, rows: list[_Dict]) -> dict[tuple[str, Any], str]:
 
 
 def _on_axis(name: str) -> str:
-    """Return a name each line of which has room: an axis breaks it at commas."""
+    """Return a name whose every line fits; an axis breaks it at commas."""
     return ", ".join(escaping.truncate(line, _LINE) for line in name.split(", "))
 
 
 def _numbered(field: str) -> _Dict:
-    """Return what adds the numbers of a field's names to rows."""
+    """Return the transform that adds the numbers of a field's names to the rows."""
     of = f"datum['{field}']"
     return {
         "calculate": f"isValid({of}) ? indexof({_NAMES}, {of}) : null",
@@ -95,7 +96,7 @@ def _numbered(field: str) -> _Dict:
 
 
 def _channels(spec: _Dict, rows: list[_Dict]) -> Iterator[tuple[str, _Dict]]:
-    """Go through what draws names: each with what says which name it is."""
+    """Yield the channels that draw names, each with the property that labels the names."""
     for part in (spec, *spec.get("layer", ())):
         for name, channel in part.get("encoding", {}).items():
             if name in _CHANNELS and channel.get("type") in {"nominal", "ordinal"}:
@@ -105,13 +106,13 @@ def _channels(spec: _Dict, rows: list[_Dict]) -> Iterator[tuple[str, _Dict]]:
 
 
 def _order(channel: _Dict) -> list[Any]:
-    """Return the names that a channel puts into an order."""
+    """Return the names that a channel sorts."""
     lists = (channel.get("sort"), (channel.get("scale") or {}).get("domain"))
     return [name for names in lists if isinstance(names, list) for name in names]
 
 
 def _number(channel: _Dict, label_of: str, numbers: dict[str, int]) -> None:
-    """Have a channel draw numbers, and write the names on its axis or in its legend."""
+    """Make a channel draw numbers, and write the names on its axis or in its legend."""
     field = channel["field"]
     channel["field"] = f"{_NUMBER}{field}"
     if isinstance(channel.get("sort"), list):

@@ -1,4 +1,4 @@
-"""How far the blocks' wear spreads, from one replay to the next."""
+"""The spread of the blocks' wear, from one replay to the next."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNITS = (("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("PB", 1e15))
 
 
 def replays(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw the spread of P/E cycles after each replay, where priorities have their own blocks."""
+    """Draw the spread of P/E cycles after each replay, if priorities have their own blocks."""
     if not any(one.wear.priorities for run in runs for one in run.result.replays):
         return
     rows = [row for run in runs for row in _rows(run)]
@@ -50,7 +50,7 @@ def replays(runs: Sequence[Run]) -> Iterator[Figure]:
 
 
 def _lines(rows: list[dict[str, Any]], runs: Sequence[Run], unit: str) -> alt.LayerChart:
-    """Draw a run's two lines so that each is seen where both are the same."""
+    """Draw the two lines of a run so that both are visible where they are equal."""
     along = alt.Axis(title=f"Written by the host ({unit})", tickCount=6, grid=False)
     up = alt.Axis(title="Spread of P/E cycles", tickCount=5, tickMinStep=1, format=",d")
     channels = {
@@ -72,7 +72,7 @@ def _lines(rows: list[dict[str, Any]], runs: Sequence[Run], unit: str) -> alt.La
 
 
 def _rows(run: Run) -> Iterator[dict[str, Any]]:
-    """Return the points of a run's lines; what was written is in bytes."""
+    """Yield the points of a run's lines; the written amount is in bytes."""
     written = 0
     for one in run.result.replays:
         written += one.write.bytes

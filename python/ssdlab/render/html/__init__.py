@@ -1,1 +1,1 @@
-"""Reports as HTML files that need nothing but a browser."""
+"""Reports as HTML files that need only a browser."""

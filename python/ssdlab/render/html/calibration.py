@@ -1,4 +1,4 @@
-"""The page about a fitted predictor."""
+"""The page of a fitted predictor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ssdlab.render.text import calibration
 
 
 def calibration_page(fit: Fit) -> str:
-    """Return the page of a fitted predictor, as :func:`ssdlab.fit` returned it."""
+    """Return the page of a fit that :func:`ssdlab.fit` returned."""
     return render_page(
         "sections.html",
         calibration_figures(fit),
@@ -32,7 +32,7 @@ def calibration_page(fit: Fit) -> str:
 
 
 def _summary(fit: Fit) -> list[Table]:
-    """Return the coefficients, and what the paper says of a predictor beside this one."""
+    """Return the coefficients, and the paper's claims beside the values of this predictor."""
     return [
         html_table(calibration.claim_table(fit, whole=True)),
         html_table(calibration.coefficient_table(fit)),
@@ -40,7 +40,7 @@ def _summary(fit: Fit) -> list[Table]:
 
 
 def _section_tables(fit: Fit) -> dict[str, Table]:
-    """Return what else there is in calibration_figures, by section."""
+    """Return the tables that accompany the figures, by section."""
     return {
         PREDICTED: html_table(calibration.spread_table(fit)),
         ERRORS: html_table(calibration.error_table(fit)),
@@ -49,7 +49,7 @@ def _section_tables(fit: Fit) -> dict[str, Table]:
 
 
 def _origins(fit: Fit) -> Iterator[Origin]:
-    """Say what was fitted, to which chips."""
+    """Yield what was fitted, and the chips."""
     facts = [("chips", fit.source), ("seed", str(fit.seed)), ("version", fit.version)]
     facts += [("config", fit.config_hash)] if fit.config_hash else []
     facts += [("SHA-256 of the file", fit.csv_sha256)] if fit.csv_sha256 else []

@@ -1,4 +1,4 @@
-"""The page about runs."""
+"""The page of one or several runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _TITLE = 60
 
 
 def comparison_page(comparison: Comparison) -> str:
-    """Return the page of these results, which must have been made with ``detail=True``."""
+    """Return the page of these results, which must have been made with ``detail=True``.
+
+    Raises :class:`InputError` if a result has no detail.
+    """
     runs = runs_of(comparison)
     return render_page(
         "page.html",

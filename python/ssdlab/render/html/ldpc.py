@@ -1,4 +1,4 @@
-"""The page about what codes decode."""
+"""The page of the error rates that codes correct."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ssdlab.render.text.ldpc import (
 
 
 def ldpc_page(ldpc: Ldpc) -> str:
-    """Return the page of what codes decode, as :func:`ssdlab.ldpc` returned it."""
+    """Return the page of a result that :func:`ssdlab.ldpc` returned."""
     return render_page(
         "sections.html",
         ldpc_figures(ldpc),
@@ -35,20 +35,20 @@ def ldpc_page(ldpc: Ldpc) -> str:
 
 
 def _summary(ldpc: Ldpc) -> list[Table]:
-    """Return what levels decode, and which decoder meets what is published."""
+    """Return the rates that levels correct, and the decoders that come near the published ones."""
     derived = [corrected_table(ldpc), hard_decision_table(ldpc), early_stop_table(ldpc)]
     return [html_table(each) for each in [*derived, *measured_tables(ldpc)]]
 
 
 def _section_tables(ldpc: Ldpc) -> dict[str, Table]:
-    """Return what else there is in ldpc_figures, by section."""
+    """Return the tables that accompany the figures, by section."""
     found = {DECODED: html_table(threshold_table(ldpc)), READ: html_table(page_table(ldpc))}
     measured = list(measured_tables(ldpc))
     return {**found, FAILED: html_table(measured[0])} if measured else found
 
 
 def _origins(ldpc: Ldpc) -> Iterator[Origin]:
-    """Say what was derived."""
+    """Yield what was derived."""
     facts = [
         ("cell", ldpc.cell),
         ("page", f"{ldpc.page}, the one with the most boundaries"),

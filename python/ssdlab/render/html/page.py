@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing but a browser."""
+"""A report as one HTML file that needs only a browser."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEIGHT, _MAP_HEIGHT, _LANE, _LINE = 240, 300, 30, 14
 
 
 def render_page(template: str, figures: Sequence[Figure], **context: object) -> str:
-    """Fill in a template with these figures and what else it asks for."""
+    """Fill in a template with these figures and the other values that it uses."""
     folder = files("ssdlab.render.html")
     loader = jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8"))
     page = jinja2.Environment(
@@ -43,12 +43,12 @@ def render_page(template: str, figures: Sequence[Figure], **context: object) -> 
 
 @cache
 def _script(text: str) -> str:
-    """Return a script with what it uses of Vega, so that the page needs no network."""
+    """Return a script with the parts of Vega that it uses, so that the page needs no network."""
     return run_jobs([Job("report", {"script": text, "version": LITE})])[0]["js"].decode()
 
 
 def _visible(value: object) -> object:
-    """Return what a template shows: what is no mark-up of ours, with every character visible."""
+    """Return a value for a template; in a text that is no markup, every character is visible."""
     return (
         escaping.escape(value)
         if isinstance(value, str) and not isinstance(value, Markup)
@@ -57,7 +57,7 @@ def _visible(value: object) -> object:
 
 
 def _sections(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
-    """Group figures under their headings."""
+    """Group figures by section."""
     sections: dict[str, list[Figure]] = {}
     for figure in figures:
         sections.setdefault(figure.section, []).append(figure)
@@ -65,17 +65,17 @@ def _sections(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
 
 
 def _colour(tone: str | int | None) -> str:
-    """Return a colour as CSS: those of the runs depend on whether the page is light or dark."""
+    """Return a colour as CSS; the colours of runs depend on the light or dark theme of the page."""
     return f"var(--run-{tone})" if isinstance(tone, int) else tone or "currentColor"
 
 
 def _data(figures: Sequence[Figure]) -> str:
-    """Return all figures for the page's script, what several of them draw written down once."""
+    """Return all figures as JSON for the page's script; shared data occurs only once."""
     shared: dict[str, Any] = {}
     specs = []
     for figure in figures:
         spec = vega_names.vega_spec(figure.chart)
-        # Altair names data by its contents, in which two figures may call a name differently.
+        # Altair names data by its contents, but two figures may use a field name differently.
         name, (rows,) = spec.pop("data")["name"], spec.pop("datasets").values()
         if shared.setdefault(name, rows) != rows:
             name = figure.name
@@ -93,12 +93,12 @@ def _data(figures: Sequence[Figure]) -> str:
             }
         )
     text = json.dumps({"data": shared, "figures": specs}, ensure_ascii=False, separators=(",", ":"))
-    # No text of a label may end the script element that holds it.
+    # A label must not end the script element that contains it.
     return text.replace("<", "\\u003c")
 
 
 def _without_legends(spec: dict[str, Any]) -> None:
-    """Take the legends out of a drawing: the page has its own, which wraps on a narrow screen."""
+    """Remove the legends from a drawing; the page's own legend wraps on a narrow screen."""
     for part in (spec, *spec.get("layer", ())):
         encoding = part.get("encoding", {})
         for channel in ("color", "shape", "strokeDash"):

@@ -1,4 +1,4 @@
-"""The page about what blocks are."""
+"""The page of the true properties of blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ssdlab.render.text.physics import (
 
 
 def physics_page(physics: Physics) -> str:
-    """Return the page of what blocks are, as :func:`ssdlab.physics` returned it."""
+    """Return the page of a result that :func:`ssdlab.physics` returned."""
     return render_page(
         "sections.html",
         physics_figures(physics),
@@ -34,19 +34,19 @@ def physics_page(physics: Physics) -> str:
 
 
 def _summary(physics: Physics) -> list[Table]:
-    """Return the classes of blocks, and what papers say of them."""
+    """Return the classes of blocks, and the values of papers for them."""
     return [html_table(each) for each in (group_table(physics), anchor_table(physics)) if each]
 
 
 def _section_tables(physics: Physics) -> dict[str, Table]:
-    """Return what the physics_figures draw as physics_figures, by section."""
+    """Return the values that the figures draw as tables, by section."""
     courses = list(course_tables(physics))
     tables = {READS: html_table(ladder_table(physics)), MADE: html_table(program_table(physics))}
     return {ERRORS: html_table(courses[0]), **tables} if courses else tables
 
 
 def _origins(physics: Physics) -> Iterator[Origin]:
-    """Say which device it is."""
+    """Yield the device and how it was configured."""
     facts = [
         ("device", physics.device),
         ("scheme", physics.scheme),

@@ -1,4 +1,4 @@
-"""The tables of a page: plain text in, nothing marked up yet."""
+"""The tables of a page, as plain text without markup."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ssdlab.result import Comparison, Result
 from ssdlab.result.detail import Slow
 
 _REASONS = 3
-"""Of a slow request so many parts are named."""
+"""The maximum number of named parts of a slow request."""
 _REASON_LEAST = 0.02
 
 
@@ -32,11 +32,11 @@ class Table:
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     words: frozenset[int] = field(default_factory=frozenset)
-    """The columns that hold words, which are set from the left, not figures."""
+    """The columns of words, which are aligned left; columns of figures are aligned right."""
 
 
 def html_table(titled: TitledTable) -> Table:
-    """Return a table of text as one of the page."""
+    """Return a table of text as a table of the page."""
     columns = [titled.labels, *titled.columns]
     rows = list(zip(*(column.cells for column in columns), strict=True))
     words = frozenset({len(columns) - 1} if titled.words else ())
@@ -45,14 +45,14 @@ def html_table(titled: TitledTable) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How what a page shows was made."""
+    """The provenance of what a page shows."""
 
     label: str
     facts: Sequence[tuple[str, str]]
 
 
 def summary(comparison: Comparison) -> list[Table]:
-    """Return what `ssdlab compare` prints, and each replay where there are several."""
+    """Return the tables that `ssdlab compare` prints, and a table of replays if there are any."""
     tables = []
     for part in summaries(comparison):
         heads = [part.labels.head or "run", *(column.head.strip() for column in part.columns)]
@@ -71,12 +71,12 @@ def summary(comparison: Comparison) -> list[Table]:
 
 
 def notes(comparison: Comparison, runs: Sequence[Run]) -> list[str]:
-    """Return what must not be missed about the figures."""
+    """Return the notes that a reader of the figures must know."""
     return [*_notes(comparison), *_alike(runs)]
 
 
 def _alike(runs: Sequence[Run]) -> Iterator[str]:
-    """Name the runs of the same latencies, which are drawn in the same place."""
+    """Yield a note on runs with equal latencies, whose lines cover one another."""
     left = list(runs)
     while left:
         latencies = left[0].detail.distributions
@@ -92,7 +92,7 @@ def _notes(comparison: Comparison) -> list[str]:
 
 
 def percentiles(runs: Sequence[Run]) -> Table:
-    """Return the latencies as figures."""
+    """Return a table of latencies by kind, run and queue."""
     heads = ["requests of", "count", "mean", *(name for name, _ in PERCENTILES)]
     rows = []
     for kind in KINDS:
@@ -107,11 +107,11 @@ def percentiles(runs: Sequence[Run]) -> Table:
 
 
 def blame(runs: Sequence[Run]) -> Table:
-    """Return the parts of the mean latencies as figures, a column a bar; those of zero left out."""
+    """Return a table of the parts of the mean latencies, a column per bar, without zero parts."""
     columns = []
     for kind in KINDS:
         bars = list(bars_of(runs, kind))
-        # A bar that stands alone is called after the kind itself.
+        # A single bar is named after the kind.
         columns += [
             (f"{kind}s: {name}" if len(bars) > 1 else f"{kind}s", part) for name, part in bars
         ]
@@ -129,7 +129,7 @@ def blame(runs: Sequence[Run]) -> Table:
 
 
 def slowest(run: Run, several: bool) -> Table:
-    """Return the slowest requests, and why they were."""
+    """Return a table of the slowest requests, with the reasons."""
     heads = ["rank", "latency", "why", "kind", "arrived at", "number", "first sector", "sectors"]
     queues = bool(run.result.queues)
     rows = [
@@ -152,7 +152,7 @@ def slowest(run: Run, several: bool) -> Table:
 
 
 def why(slow: Slow) -> str:
-    """Name the largest parts of a request's latency."""
+    """Return the largest parts of a request's latency."""
     ranked = sorted(slow.blame_us.items(), key=lambda part: -part[1])[:_REASONS]
     whole = slow.latency_us or 1.0
     large = [(name, us) for name, us in ranked if us >= _REASON_LEAST * whole]
@@ -161,7 +161,7 @@ def why(slow: Slow) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunOrigin:
-    """How a result was made."""
+    """The provenance of a result."""
 
     label: str
     facts: Sequence[tuple[str, str]]
@@ -170,13 +170,13 @@ class RunOrigin:
 
 
 def run_lines(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Return the figures of every run that `ssdlab run` prints below its latencies."""
+    """Yield the lines that `ssdlab run` prints below the latencies, for every run."""
     for label, result in _labelled(comparison):
         yield label, "\n".join(figure_lines(result))
 
 
 def _labelled(comparison: Comparison) -> Iterator[tuple[str, Result]]:
-    """Return the results with what tells them apart."""
+    """Yield the results with distinguishing labels."""
     several = len({result.workload for result in comparison}) > 1
     for result in comparison:
         workload = [escaping.display_label(PurePath(result.workload).name)] * several
@@ -186,7 +186,7 @@ def _labelled(comparison: Comparison) -> Iterator[tuple[str, Result]]:
 
 
 def origins(comparison: Comparison) -> Iterator[RunOrigin]:
-    """Say of every result how it was made."""
+    """Yield the provenance of every result."""
     for label, result in _labelled(comparison):
         made = result.provenance
         config = json.dumps(made.config, indent=2, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The page about traces."""
+"""The page of one or several traces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ssdlab.traces.infos import Info
 
 
 def trace_page(infos: Sequence[Info]) -> str:
-    """Return the page of what traces are like, as :func:`ssdlab.traces.info` returned it."""
+    """Return the page of traces that :func:`ssdlab.traces.info` returned."""
     traces = traces_of(infos)
     several = f"{len(traces)} traces side by side"
     return render_page(
@@ -30,7 +30,7 @@ def trace_page(infos: Sequence[Info]) -> str:
 
 
 def _summary(traces: Sequence[Trace]) -> Table:
-    """Return what `ssdlab trace info` prints of several traces."""
+    """Return the table that `ssdlab trace info` prints for several traces."""
     columns = trace_columns([trace.info for trace in traces])
     cells = zip(*(column.cells for column in columns), strict=True)
     rows = [[trace.label, *row] for trace, row in zip(traces, cells, strict=True)]
@@ -38,7 +38,7 @@ def _summary(traces: Sequence[Trace]) -> Table:
 
 
 def _section_tables(traces: Sequence[Trace]) -> dict[str, Table]:
-    """Return what the figures draw as figures, by section."""
+    """Return the values that the figures draw as tables, by section."""
     return {SIZES: _sizes(traces), LOAD: _load(traces), REUSE: _reuse(traces)}
 
 
@@ -97,7 +97,7 @@ def _space(trace: Trace) -> list[str]:
 
 
 def _origins(traces: Sequence[Trace]) -> Iterator[Origin]:
-    """Say of every trace how it was read."""
+    """Yield how every trace was read."""
     for trace in traces:
         yield Origin(trace.label, list(_facts(trace)))
 

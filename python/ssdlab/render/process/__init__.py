@@ -1,8 +1,8 @@
-"""Drawing in a process of its own: whatever ends the renderer ends in one line here.
+"""Drawing in a separate process: if the renderer ends, the user gets a one-line error.
 
-The renderer is a browser's engine as a library. It ends its process when memory is short or a text
-is one that it cannot read; so it is not in the process of the one who asks, which may be a notebook
-of many hours' work.
+The renderer is the engine of a browser as a library. It ends its process if memory is short or if
+it cannot read a text. So it does not run in the caller's process, which may be a notebook with
+hours of work.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ssdlab.errors import InputError, InternalError
 from ssdlab.signals import held_back
 
 MAX_SECONDS = 120
-"""A single drawing may take so long; one takes a tenth of a second."""
+"""The maximum time for a drawing; one usually takes a tenth of a second."""
 RESERVED_BYTES = 70 << 30
-"""Bytes of addresses that the renderer reserves, of which it uses less than a hundredth."""
+"""The address space that the renderer reserves, in bytes; it uses less than a hundredth of it."""
 
 MIN_DESCRIPTORS = 24
-"""Files that the renderer may have to hold open; with 16 it cannot begin."""
+"""The number of open files that the renderer may need; with 16 it cannot start."""
 
 _WORKER = Path(__file__).with_name("worker.py")
 _PANIC = re.compile(r"panicked at [^\n]*:\n(.+)")
@@ -39,7 +39,7 @@ _MEMORY = ("MemoryError", "PanicException")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be made: ``name`` is for messages, the worker reads the ``request``."""
+    """A drawing to make: messages use ``name``, the worker reads ``request``."""
 
     name: str
     request: Mapping[str, Any]
@@ -49,17 +49,17 @@ Files = dict[str, bytes]
 
 
 def run_jobs(jobs: Sequence[Job]) -> list[Files]:
-    """Do the jobs, one after the other in one process; what each has made, by endings of files.
+    """Run the jobs in order in one process; return the content that each made, by file suffix.
 
-    Raises :class:`InputError` if the process ended or was ended, or there is none, and
-    :class:`InternalError` if what was to be drawn is at fault.
+    Raises :class:`InputError` if the process ended, was stopped, or cannot start. Raises
+    :class:`InternalError` if the renderer cannot draw a job.
     """
     done: list[Files] = []
     while len(done) < len(jobs):
         found, end = _run(jobs[len(done) :])
         done += found
-        # What ends a process that has drawn before may be what it had heaped up; no such thing
-        # makes a drawing endless.
+        # A process that has drawn before may have ended for memory that it accumulated, so try
+        # again in a new one. A drawing that takes too long would do so again.
         if len(done) < len(jobs) and (not found or end.code == -signal.SIGALRM):
             raise _ended(jobs[len(done)], end)
     return done
@@ -67,14 +67,14 @@ def run_jobs(jobs: Sequence[Job]) -> list[Files]:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """How a process ended, and what it wrote to its stderr."""
+    """The exit code of a process, and its stderr."""
 
     code: int
     stderr: str
 
 
 def _run(jobs: Sequence[Job]) -> tuple[list[Files], _End]:
-    """Start a process for these jobs; what it made of the first of them, and how it ended."""
+    """Start a process for these jobs; return the files of the first jobs, and how it ended."""
     lines = [
         {"path": [str(each) for each in sys.path], "seconds": MAX_SECONDS},
         *(job.request for job in jobs),
@@ -92,12 +92,12 @@ def _run(jobs: Sequence[Job]) -> tuple[list[Files], _End]:
 
 
 def _exchanged(request: bytes, messages: int) -> tuple[int, bytes]:
-    """Have a process read and answer; how it ended, and its answers."""
+    """Run a process on a request; return its exit code and its answers."""
     if not sys.executable or getattr(sys, "frozen", False):
         raise FileNotFoundError(0, "this program has no Python interpreter beside it")
-    # Isolated: neither the environment nor the folder decides what is imported, only the path here.
+    # Isolated: only the path given here decides what is imported, not environment or folder.
     command = [sys.executable, "-I", str(_WORKER)]
-    # A terminal signals all of its processes. The renderer goes on: this process ends it.
+    # A terminal signals all of its processes. The renderer ignores it; this process ends it.
     with held_back():
         process = subprocess.Popen(  # noqa: S603  our own file
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages
@@ -106,14 +106,14 @@ def _exchanged(request: bytes, messages: int) -> tuple[int, bytes]:
         try:
             answers, _ = process.communicate(request)
         finally:
-            # Nothing to be seen if it has ended; on Ctrl-C it is to end at once.
+            # Has no effect on a process that has ended; on Ctrl-C the process must end at once.
             process.kill()
             process.wait()
     return process.returncode, answers
 
 
 def _read(answers: bytes, jobs: Sequence[Job]) -> Iterator[Files]:
-    """Go through the answers that came whole."""
+    """Yield the complete answers."""
     at = 0
     for job in jobs:
         line = answers.find(b"\n", at)
@@ -132,7 +132,7 @@ def _read(answers: bytes, jobs: Sequence[Job]) -> Iterator[Files]:
 
 
 def _failed(job: Job, kind: str, error: str) -> Exception:
-    """Return what to raise if the renderer has said what it could not do."""
+    """Return the error for a job that the renderer could not do."""
     if kind in {"ImportError", "ModuleNotFoundError"}:
         return InputError(f"{job.name}: {_line(error)} (pip install vl-convert-python)")
     if few := _descriptor_problem():
@@ -143,7 +143,7 @@ def _failed(job: Job, kind: str, error: str) -> Exception:
 
 
 def _ended(job: Job, end: _End) -> Exception:
-    """Return what to raise if the process is gone."""
+    """Return the error for a process that has ended."""
     if end.code == -signal.SIGALRM:
         return InputError(f"{job.name}: not drawn within {MAX_SECONDS} s, and given up")
     how = f"with code {end.code}" if end.code >= 0 else f"by {_signal(-end.code)}"
@@ -157,7 +157,7 @@ def _signal(number: int) -> str:
 
 
 def _reason(end: _End) -> str:
-    """Return why a process ended, as far as that is known."""
+    """Return why a process ended, as far as it is known."""
     if end.code == -signal.SIGKILL:
         return "memory may be short"
     found = _FATAL.search(end.stderr) or _PANIC.search(end.stderr)
@@ -166,13 +166,13 @@ def _reason(end: _End) -> str:
 
 
 def _limits(job: Job) -> str:
-    """Say if addresses are too few, which may be why; a script takes hardly any."""
+    """Return a hint if address space is limited, a possible cause; a script needs hardly any."""
     few = address_space_problem() if "spec" in job.request else ""
     return few and f"; {few}"
 
 
 def limits_problem() -> str:
-    """Say that this process has too few addresses or descriptors to draw; nothing if it has."""
+    """Return the limit that prevents this process from drawing; an empty string if none does."""
     return address_space_problem() or _descriptor_problem()
 
 
@@ -187,7 +187,7 @@ def _descriptor_problem() -> str:
 
 
 def address_space_problem() -> str:
-    """Say that this process may have fewer addresses than drawing takes; nothing if it has them."""
+    """Return why address space may be too small to draw; an empty string if it is not."""
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY or most >= RESERVED_BYTES:
         return ""
@@ -199,5 +199,5 @@ def address_space_problem() -> str:
 
 
 def _line(message: str) -> str:
-    """Return the first two lines of what was said as one."""
+    """Return the first two lines of a message as one."""
     return escaping.truncate(escaping.escape_name(" ".join(message.strip().splitlines()[:2])), 300)

@@ -1,8 +1,8 @@
-"""The process that draws: jobs come from its standard input, what it has made goes to its output.
+"""The process that draws: it reads jobs from standard input and writes files to standard output.
 
-It is run as a file, by itself: it may import nothing of ssdlab. Both ways a message is a line of
-JSON; behind that of an answer follow the bytes of what was made. What is said on the standard error
-goes into a file in memory, which both processes read.
+It runs as a file of its own and must not import ssdlab. A message in either direction is a line of
+JSON; in an answer, the bytes of the files follow the line. Standard error goes to a file in memory,
+which both processes read.
 """
 
 import json
@@ -20,22 +20,23 @@ _PPI = 300
 def main() -> None:
     """Do jobs until there are no more."""
     _end_first_without_memory()
-    # SIGINT, SIGTERM and SIGHUP are held back since the process began: the parent answers them.
+    # SIGINT, SIGTERM and SIGHUP are blocked since the start of the process: the parent handles
+    # them.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
-    # What the renderer itself would print goes to the error output: answers have theirs alone.
+    # Output of the renderer itself goes to standard error, so that answers have their own stream.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(_STDERR, sys.stdout.fileno())
     start = json.loads(sys.stdin.buffer.readline())
     sys.path[:] = start["path"]
     for line in sys.stdin.buffer:
-        # A job that takes longer ends the process: nothing in here could be asked to stop.
+        # A job that takes too long ends the process, because the renderer cannot be interrupted.
         signal.alarm(start["seconds"])
         _answer(answers, json.loads(line))
 
 
 def _end_first_without_memory() -> None:
-    """Make the kernel kill this process before its parent, which then reports that in a line."""
+    """Make the kernel kill this process before its parent, which then reports the end in a line."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
@@ -57,8 +58,8 @@ def _answer(answers: BinaryIO, job: dict[str, Any]) -> None:
 
 
 def _made(job: dict[str, Any]) -> dict[str, bytes]:
-    """Return what a job asks for, by the endings of files."""
-    import vl_convert  # noqa: PLC0415  it is found when the path is known
+    """Return the files that a job asks for, by suffix."""
+    import vl_convert  # noqa: PLC0415  importable only after the path is set
 
     version = job["version"]
     if "script" in job:
@@ -76,7 +77,7 @@ def _made(job: dict[str, Any]) -> dict[str, bytes]:
 
 
 def _complaint(stderr: bytes) -> str:
-    """Return what Vega complains about: it draws on without the marks that it could not make."""
+    """Return the complaint of Vega, which draws on without the marks that it cannot make."""
     lines = stderr.decode(errors="replace").splitlines()
     return next((line for line in lines if line.startswith("ERROR")), "")
 

@@ -1,4 +1,4 @@
-"""What becomes of blocks: pages moved, inversions repaired, wear."""
+"""Lines about blocks: pages moved, inversions repaired, wear."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def block_lines(result: Result) -> Iterator[str]:
-    """Say what becomes of pages and blocks where these differ."""
+    """Yield the lines about pages and blocks that apply to this run."""
     if result.migration is not None:
         yield _moved(result, result.migration)
     yield from _streams(result.streams)
@@ -27,7 +27,7 @@ def block_lines(result: Result) -> Iterator[str]:
 
 
 def _streams(streams: Sequence[StreamResult]) -> Iterator[str]:
-    """Say what became of the pages of each stream that has any, a line each."""
+    """Yield the pages and blocks of each stream that has any."""
     head = "streams"
     for number, stream in enumerate(streams):
         programmed = stream.host_pages + stream.moved_pages
@@ -44,7 +44,7 @@ def _streams(streams: Sequence[StreamResult]) -> Iterator[str]:
 
 
 def _counted(policy: str, counters: Mapping[str, Any]) -> Iterator[str]:
-    """Say what a policy counts, by its names."""
+    """Yield the counters of a policy, by its names."""
     written = (f"{name.replace('_', ' ')} {_number(value)}" for name, value in counters.items())
     yield f"counters   {policy}: {', '.join(written)}"
 
@@ -56,7 +56,7 @@ def _number(value: Any) -> str:
 
 
 def _repaired(counters: Mapping[str, Any]) -> Iterator[str]:
-    """Say what became of blocks that were worse than those of a lower priority."""
+    """Yield the repairs of blocks that were worse than blocks of a lower priority."""
     left_out, rounds = counters["left_out"], counters["rounds"]
     left = f"{left_out:,} left out for wear leveling" if left_out else ""
     if rounds == 0:
@@ -76,13 +76,13 @@ def _repaired(counters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _wear(result: Result) -> Iterator[str]:
-    """Say how worn blocks are, all of them and those of each priority."""
+    """Yield the wear of all blocks, and that of the blocks of each priority."""
     yield f"wear       {_cycles(result.wear)} P/E cycles"
     priorities = result.wear.priorities or ()
     names = queues.queue_labels(result)
     for number, worn in enumerate(priorities):
         name = names[number] if len(names) == len(priorities) else number
-        # A priority whose data lie in no block has no wear either.
+        # A priority without data in any block has no wear.
         yield f"           priority {name}: {_cycles(worn) if worn.max else NONE}"
 
 
@@ -91,7 +91,7 @@ def _cycles(worn: Wear) -> str:
 
 
 def _worn(life: Life) -> Iterator[str]:
-    """Say how far the blocks have worn out, a line for each moment that was noted."""
+    """Yield how many blocks have worn out, with a line for each recorded moment."""
     written = f"{life.host_bytes / 1e12:.3g} TB written"
     yield f"worn out   {life.worn_out:,} blocks ({life.worn_at_start:,} at the start), {written}"
     for mark in life.marks:
@@ -100,6 +100,6 @@ def _worn(life: Life) -> Iterator[str]:
 
 
 def _moved(result: Result, counts: MigrationCounts) -> str:
-    """Say how many pages were moved by how often they are read, for all requests."""
+    """Return the number of pages moved for their read frequency, with the share of all requests."""
     moved = share((counts.hot + counts.cold) / max(1, result.requests))
     return f"moved      {counts.hot:,} hot pages, {counts.cold:,} to make room: {moved} a request"

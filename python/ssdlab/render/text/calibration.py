@@ -11,7 +11,7 @@ from ssdlab.render.text.table import Column, TitledTable
 
 
 def fit_text(fit: Fit) -> str:
-    """Return what ``ssdlab fit`` prints."""
+    """Return the text that ``ssdlab fit`` prints."""
     tables = [
         coefficient_table(fit),
         claim_table(fit),
@@ -25,13 +25,13 @@ def fit_text(fit: Fit) -> str:
 
 
 def split_line(fit: Fit) -> str:
-    """Say how the chips were divided."""
+    """Return how the chips were divided."""
     counts = ", ".join(f"{part.chips} to {part.name}" for part in fit.parts)
     return f"chips: {counts}; {sum(part.rows for part in fit.parts):,} rows"
 
 
 def fit_notes(fit: Fit) -> Iterator[str]:
-    """List what the user should know beyond the figures, a line each."""
+    """Yield what the user should know beyond the figures, one line each."""
     missed = sum(claim.holds is False for claim in fit.claims)
     if missed:
         yield f"{missed} of {len(fit.claims)} claims do not come out"
@@ -61,11 +61,11 @@ _UNITS = {
 
 
 VERDICTS = {True: "yes", False: "NO", None: "not tested"}
-"""Whether a claim holds, in words."""
+"""The verdict on a claim, in words."""
 
 
 def coefficient_table(fit: Fit) -> TitledTable:
-    """List the coefficients."""
+    """Return the table of coefficients."""
     found = fit.coefficients
     values = [*found.age, *found.initial, *found.growth]
     units = [unit for each in _UNITS.values() for unit in each]
@@ -77,7 +77,7 @@ def coefficient_table(fit: Fit) -> TitledTable:
 
 
 def claim_table(fit: Fit, *, whole: bool = False) -> TitledTable:
-    """Set what the paper says beside what came out; words that are too long cut, or whole."""
+    """Return the paper's claims beside the values found, in short or ``whole`` words."""
     labels = Column("what", [claim.what if whole else claim.short for claim in fit.claims])
     columns = [
         Column("paper", [claim.paper for claim in fit.claims]),
@@ -88,7 +88,7 @@ def claim_table(fit: Fit, *, whole: bool = False) -> TitledTable:
 
 
 def error_table(fit: Fit) -> TitledTable:
-    """Set side by side how far off errors are by age."""
+    """Return the prediction errors by age."""
     labels = Column("age", [f"{one.age:g}" for one in fit.errors])
     columns = [
         Column("over", [one.over for one in fit.errors]),
@@ -101,7 +101,7 @@ def error_table(fit: Fit) -> TitledTable:
 
 
 def ablation_table(fit: Fit) -> TitledTable:
-    """Set side by side predictors that know less."""
+    """Return the errors of predictors with less input."""
     labels = Column("model", [one.name for one in fit.ablations])
     columns = [
         Column("%RMSE", [f"{one.percent:.2f}" for one in fit.ablations]),
@@ -111,7 +111,7 @@ def ablation_table(fit: Fit) -> TitledTable:
 
 
 def spread_table(fit: Fit) -> TitledTable:
-    """Set side by side what was measured where a number of retries was predicted."""
+    """Return the measured retries by predicted number of retries."""
     labels = Column("predicted", [str(one.predicted) for one in fit.spreads])
     columns = [
         Column("rows", [f"{one.rows:,}" for one in fit.spreads]),
@@ -125,7 +125,7 @@ def spread_table(fit: Fit) -> TitledTable:
 
 
 def variation_table(fit: Fit) -> TitledTable:
-    """Set side by side how far apart blocks are, and pages of a block."""
+    """Return the range of retries over blocks, and over the pages of a block."""
     calm = min(one.reads for one in fit.variation)
     rows = [one for one in fit.variation if one.reads == calm]
     labels = Column("days", [f"{one.days:g}" for one in rows])

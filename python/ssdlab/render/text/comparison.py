@@ -1,4 +1,4 @@
-"""Runs side by side: a row each, or a row a group of seeds."""
+"""Runs side by side: a row per run, or a row per group of seeds."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def _percentage(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A run, or runs that differ in their seed alone, of which ``result`` is the first."""
+    """A run, or runs that differ only in their seed, with the first of them as ``result``."""
 
     label: str
     result: Result
     summed: Aggregate | None = None
     runs: Sequence[Result] = ()
-    """The runs that are summed up."""
+    """The runs that are aggregated."""
     left_out: Sequence[Result] = ()
 
 
@@ -50,7 +50,7 @@ _LATENCIES: Sequence[_Metric] = (
     ("write p99.9", "write.latency_us.p999", span),
 )
 _WEIGHT = "wearing_weight"
-"""Says something beside that of another run alone: it is told in parts of the first run's."""
+"""A metric that is meaningful only relative to another run; the table divides by the first run."""
 _FIGURES: Sequence[_Metric] = (
     ("IOPS", "iops", lambda value: digits(value, 4)),
     ("MB/s", "bandwidth_mb_s", lambda value: digits(value, 4)),
@@ -75,7 +75,7 @@ _FIGURES: Sequence[_Metric] = (
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The runs on one workload side by side: a row each, ratios to the first, and what to know."""
+    """The runs on one workload: a row each, ratios to the first run, and notes."""
 
     title: str
     labels: Column
@@ -83,30 +83,30 @@ class Summary:
     notes: Sequence[str]
 
     def __str__(self) -> str:
-        """Return it as text."""
+        """Return the summary as text."""
         body = format_table(self.labels, self.columns)
         return "\n\n".join(part for part in (self.title, body, "\n".join(self.notes)) if part)
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """Return a table a workload: a row a run, or a row a group of seeds, ratios to the first."""
+    """Return a table per workload, with a row per run or group of seeds and ratios to the first."""
     parts = [*map(str, summaries(comparison)), missing_runs(comparison)]
     return "\n\n".join(part for part in parts if part)
 
 
 def caveats(comparison: Comparison) -> list[str]:
-    """Return what casts doubt on the figures, each once."""
+    """Return the notes that cast doubt on the figures, each once."""
     found = [note for part in summaries(comparison) for note in part.notes]
     return [note for note in dict.fromkeys([*found, missing_runs(comparison)]) if note]
 
 
 def summaries(comparison: Comparison) -> list[Summary]:
-    """Return what there is to tell, a part a workload."""
+    """Return a summary per workload."""
     return [_workload_summary(rows) for rows in _groups(comparison).values()]
 
 
 def labelled_results(comparison: Comparison) -> list[tuple[str, Result]]:
-    """Return the runs with the names that the tables give them; of several seeds the first."""
+    """Return the runs with their names in the tables; of several seeds, the first run."""
     groups = _groups(comparison).values()
     return [
         (label, row.result)
@@ -161,7 +161,7 @@ def _workload_summary(rows: Sequence[_Row]) -> Summary:
 
 
 def _row_caveats(row: _Row) -> Iterator[str]:
-    """List what casts doubt on a row."""
+    """Yield the notes that cast doubt on a row."""
     summed, runs = row.summed, row.runs
     if summed is None or len(runs) + len(row.left_out) == 1:
         yield from warnings(row.result)
@@ -178,7 +178,7 @@ def _row_caveats(row: _Row) -> Iterator[str]:
 
 
 def _labels(rows: Sequence[_Row]) -> Column:
-    """Name the rows: by what varies, if it is the same keys in all of them, else by their label."""
+    """Name the rows by the varied settings, if all rows vary the same keys, else by their label."""
     results = [row.result for row in rows]
     keys = list(results[0].vary)
     if not keys or any(list(result.vary) != keys for result in results):
@@ -198,7 +198,7 @@ def _labels(rows: Sequence[_Row]) -> Column:
 
 
 def _merged_notes(notes: Sequence[tuple[str, list[str]]]) -> Iterator[str]:
-    """List the notes of all runs; those that all have in common once, without a label."""
+    """Yield the notes of all runs; notes that all runs share come once, without a label."""
     common = [note for note in notes[0][1] if all(note in own for _, own in notes)]
     yield from common
     for label, own in notes:
@@ -206,7 +206,7 @@ def _merged_notes(notes: Sequence[tuple[str, list[str]]]) -> Iterator[str]:
 
 
 def _column(head: str, metric: str, write: _Write, rows: Sequence[_Row]) -> Column | None:
-    """Return a metric's column, each cell with its ratio to the first; None if all are nothing."""
+    """Return a metric's column with ratios to the first row; None if no row has a value."""
     found = [_figure(row.result, row.summed, metric) for row in rows]
     if metric == _WEIGHT:
         return _relative_column(head, found, write, rows)
@@ -232,7 +232,7 @@ def _relative_column(
     write: _Write,
     rows: Sequence[_Row],
 ) -> Column | None:
-    """Return a figure's column in parts of the first run's; None if programs wear alike in all."""
+    """Return a metric's column relative to the first run; None if programs wear alike in all."""
     base = found[0][0]
     if not base or not voltages.wears_apart([row.result for row in rows]):
         return None
@@ -253,7 +253,7 @@ def _figure(
 
 
 def _part(value: Any, name: str) -> Any:
-    """Return what a value has by this name, or in this place of a list; None if it has not."""
+    """Return the attribute or the list element of this name; None if there is none."""
     if isinstance(value, Mapping):
         return value.get(name)
     if value is None or not name.isdigit():
@@ -270,7 +270,7 @@ def _with_interval(value: float | None, half: float | None, write: _Write) -> st
 
 
 def _warnings_of_seeds(runs: Sequence[Result]) -> Iterator[str]:
-    """List the same of runs that differ in their seed alone."""
+    """Yield the warnings about runs that differ only in their seed."""
     saturated = [run.backlog for run in runs if run.saturated]
     if saturated:
         yield (
@@ -295,7 +295,7 @@ def _share_of_seeds(some: Sequence[object], runs: Sequence[Result]) -> str:
 
 
 def missing_runs(comparison: Comparison) -> str:
-    """Say in a line which runs were never measured, the first ones by name; nothing if all were."""
+    """Return a line that names the first runs without a result; an empty string if all ran."""
     seeds: dict[str, list[str]] = {}
     for run in comparison.missing[:_MISSING_NAMED]:
         seeds.setdefault(run.label, []).append(str(run.seed))
@@ -309,4 +309,4 @@ def missing_runs(comparison: Comparison) -> str:
 
 
 _MISSING_NAMED = 10
-"""How many of the runs that were never measured are named: a sweep may have thousands."""
+"""The maximum number of missing runs to name; a sweep may have thousands."""

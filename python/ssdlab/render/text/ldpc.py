@@ -1,4 +1,4 @@
-"""What codes decode, as text."""
+"""The error rates that codes correct, as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ssdlab.render.text.table import Column, TitledTable
 
 
 def ldpc_text(ldpc: Ldpc) -> str:
-    """Return what ``ssdlab ldpc`` prints."""
+    """Return the text that ``ssdlab ldpc`` prints."""
     tables = [
         corrected_table(ldpc),
         threshold_table(ldpc),
@@ -29,12 +29,12 @@ def ldpc_text(ldpc: Ldpc) -> str:
 
 
 def rber_text(value: float | None) -> str:
-    """Write a raw bit error rate."""
+    """Return a raw bit error rate as text."""
     return NONE if value is None else f"{value:.5f}"
 
 
 def difference_text(value: float | None) -> str:
-    """Write by how much something is more."""
+    """Return a relative difference as text."""
     return NONE if value is None else f"{100 * value:+.1f} %"
 
 
@@ -47,7 +47,7 @@ def _level_column(ldpc: Ldpc) -> Column:
 
 
 def corrected_table(ldpc: Ldpc) -> TitledTable:
-    """Set side by side what levels decode at this length, beside what is published."""
+    """Return the rates that levels correct at this length, beside the published rates."""
     columns = [
         Column("any code", _level_cells(ldpc, lambda level: rber_text(level.limit.corrected))),
         Column(
@@ -64,7 +64,7 @@ def corrected_table(ldpc: Ldpc) -> TitledTable:
 
 
 def threshold_table(ldpc: Ldpc) -> TitledTable:
-    """Set side by side what levels decode in infinitely long codes, and what they transfer."""
+    """Return the rates that levels correct in infinitely long codes, and the transferred bits."""
     columns = [
         Column("any code", _level_cells(ldpc, lambda level: rber_text(level.limit.threshold))),
         Column(
@@ -79,7 +79,7 @@ def threshold_table(ldpc: Ldpc) -> TitledTable:
 
 
 def hard_decision_table(ldpc: Ldpc) -> TitledTable:
-    """Set side by side what decoders make of hard decisions."""
+    """Return the rates that decoders correct from hard decisions."""
     columns = [
         Column("threshold", [rber_text(each.threshold) for each in ldpc.hard]),
         Column("at this length", [rber_text(each.corrected) for each in ldpc.hard]),
@@ -92,7 +92,7 @@ def hard_decision_table(ldpc: Ldpc) -> TitledTable:
 
 
 def early_stop_table(ldpc: Ldpc) -> TitledTable:
-    """Set side by side what min-sum decodes in few iterations."""
+    """Return the rates that min-sum corrects in few iterations."""
     columns = [
         Column("1 level", [rber_text(each.hard) for each in ldpc.hurried]),
         Column("differs", [difference_text(each.hard_difference) for each in ldpc.hurried]),
@@ -104,7 +104,7 @@ def early_stop_table(ldpc: Ldpc) -> TitledTable:
 
 
 def nearest_decoder_line(ldpc: Ldpc) -> str:
-    """Say which decoder comes nearest to what is published of hard decisions."""
+    """Return the decoder that comes nearest to the published rate of hard decisions."""
     last = ldpc.levels[-1]
     found = [(abs(one.difference), one.decoder, one.corrected, "") for one in ldpc.hard]
     for one in ldpc.hurried:
@@ -121,7 +121,7 @@ def nearest_decoder_line(ldpc: Ldpc) -> str:
 
 
 def page_table(ldpc: Ldpc) -> TitledTable:
-    """Set side by side what the pages of a cell decode."""
+    """Return the rates that min-sum corrects on each page of a cell."""
     labels = Column("boundaries", [str(page.boundaries) for page in ldpc.pages])
     columns = [
         Column(str(at + 1), [rber_text(page.corrected[at]) for page in ldpc.pages])
@@ -131,7 +131,7 @@ def page_table(ldpc: Ldpc) -> TitledTable:
 
 
 def bch_line(ldpc: Ldpc) -> str:
-    """Say what BCH corrects."""
+    """Return the rate that BCH corrects."""
     found = ldpc.bch
     return (
         f"BCH that corrects {found.corrects} bits: {rber_text(found.rber)},"
@@ -140,7 +140,7 @@ def bch_line(ldpc: Ldpc) -> str:
 
 
 def measured_tables(ldpc: Ldpc) -> Iterator[TitledTable]:
-    """Go through what was measured, a table for each number of levels."""
+    """Yield the measurements, a table for each number of sensing levels."""
     for curve in ldpc.measured:
         if not curve.points:
             continue

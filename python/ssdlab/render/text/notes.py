@@ -1,4 +1,4 @@
-"""What a result says of itself in words: what ran, and what to know of its figures."""
+"""Notes about a result: what ran, and what a reader of its figures should know."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ COUNTS = {
     "folded": "requests beyond the drive, folded into it",
     "clamped": "requests over the drive's end, moved to end there",
 }
-"""What is counted of a run that casts no doubt on it, and is worth a line."""
+"""The counts that deserve a line, but cast no doubt on a run."""
 _SLOWEST_LEAST = 10
-"""Requests that must be slower than a percentile, or the next run may show quite another."""
+"""The least number of requests slower than a percentile; with fewer, it varies between runs."""
 
 
 def heading(result: Result) -> str:
-    """Say what ran, and on what."""
+    """Return the device, the scheme, the workload and the seed."""
     named = [escaping.display_label(each) for each in (result.device, result.scheme)]
     return " · ".join([*named, workload_label(result), f"seed {result.provenance.seed}"])
 
 
 def workload_label(result: Result) -> str:
-    """Name the workload, and the format that a trace was read in: ``hm_0.csv.gz (msr)``."""
+    """Return the name of the workload, with the format of a trace: ``hm_0.csv.gz (msr)``."""
     return escaping.escape_name(_workload_label(result))
 
 
@@ -44,20 +44,20 @@ def _workload_label(result: Result) -> str:
 
 
 def shows_page_types(result: Result) -> bool:
-    """Say whether page types matter: some were requested, or they take unequal times."""
+    """Tell whether page types matter: some were requested, or their program times differ."""
     times = result.provenance.config["timing"]["program"]
     unequal = isinstance(times, list) and len(set(times)) > 1
     return bool(result.slowest_page_type) and (unequal or result.allocation_success is not None)
 
 
 def steadiness(done: PreconditionResult) -> str:
-    """Say how steady a drive became by being overwritten."""
+    """Return how steady the drive became when it was overwritten."""
     state = "steady" if done.settled else "NOT steady"
     return f"{state} after {done.capacities} capacities, WAF {done.waf:.3f}"
 
 
 def result_notes(result: Result) -> Iterator[str]:
-    """List what the user should know beyond the figures, a line each."""
+    """Yield what the user should know beyond the figures, one line each."""
     yield from warnings(result)
     for name, what in COUNTS.items():
         count = getattr(result, name)
@@ -67,7 +67,7 @@ def result_notes(result: Result) -> Iterator[str]:
 
 
 def _few_requests(result: Result) -> Iterator[str]:
-    """Say where p99.9 rests on a few slow requests."""
+    """Yield a note if p99.9 depends on a few slow requests."""
     for name, kind in (("read", result.read), ("write", result.write)):
         slower = kind.requests // 1000
         if kind.requests > 0 and slower < _SLOWEST_LEAST:
@@ -75,7 +75,7 @@ def _few_requests(result: Result) -> Iterator[str]:
 
 
 def warnings(result: Result) -> Iterator[str]:
-    """List what casts doubt on a run's figures, or says how the input was understood."""
+    """Yield what casts doubt on the figures of a run, or says how the input was interpreted."""
     if result.partial:
         yield f"PARTIAL: stopped after {progress_made(result)}"
     if result.saturated:
@@ -89,6 +89,6 @@ def warnings(result: Result) -> Iterator[str]:
 
 
 def progress_made(result: Result) -> str:
-    """Say how much of a run was measured."""
+    """Return how much of a run was measured."""
     replay = f" of replay {len(result.replays)}" if result.replays else ""
     return f"{result.requests:,} requests{replay}"

@@ -1,4 +1,4 @@
-"""What the blocks of a device are, as text."""
+"""The true properties of a device's blocks, as text."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MODEL_NAMES = {
 
 
 _SHOWN = (0, 14, 28, 60, 112, 180, 240)
-"""Of the points over age so many are shown, of those over cycles as many as evenly apart."""
+"""The indices of the points over age that are shown; points over cycles are evenly spaced."""
 
 
 _LEVELS = 8
 
 
 def physics_text(physics: Physics) -> str:
-    """Return what ``ssdlab physics`` prints."""
+    """Return the text that ``ssdlab physics`` prints."""
     head = (
         f"{physics.blocks:,} blocks, {MODEL_NAMES[physics.model]}, {physics.pe_cycles:,} P/E cycles"
     )
@@ -38,7 +38,7 @@ def physics_text(physics: Physics) -> str:
 
 
 def physics_notes(physics: Physics) -> Iterator[str]:
-    """List what the user should know beyond the figures, a line each."""
+    """Yield what the user should know beyond the figures, one line each."""
     names = [group.name for group in physics.groups]
     rates = [group.over_age[0].rber for group in physics.groups]
     apart = (max(rates) - min(rates)) / physics.levels[-1].capability
@@ -47,11 +47,11 @@ def physics_notes(physics: Physics) -> Iterator[str]:
 
 
 _ALIKE = 0.004
-"""Lines that are less than this part of the picture apart cannot be told from one another."""
+"""Lines that are closer than this share of the picture are indistinguishable."""
 
 
 def course_tables(physics: Physics) -> Iterator[TitledTable]:
-    """Go through the tables of reads over age and over P/E cycles."""
+    """Yield the tables of reads over age and over P/E cycles."""
     if physics.heeds_age:
         yield _course_table(
             physics, "reads by the age of the data", "d", lambda group: group.over_age
@@ -62,12 +62,12 @@ def course_tables(physics: Physics) -> Iterator[TitledTable]:
 
 
 def rber_text(value: float) -> str:
-    """Write a raw bit error rate."""
+    """Return a raw bit error rate as text."""
     return f"{value:.2e}"
 
 
 def group_table(physics: Physics) -> TitledTable:
-    """Set side by side how the blocks of each class were made and are programmed."""
+    """Return the initial error rates and the program modes of each class of blocks."""
     groups = physics.groups
     columns = [
         Column("of all", [share(group.blocks / physics.blocks) for group in groups]),
@@ -86,7 +86,7 @@ def _program(physics: Physics, group: Group) -> float:
 
 
 def program_table(physics: Physics) -> TitledTable:
-    """Set side by side the ways to program."""
+    """Return the program modes."""
     ways = physics.programs
     columns = [
         Column("a page takes", [span(way.program_us) for way in ways]),
@@ -97,7 +97,7 @@ def program_table(physics: Physics) -> TitledTable:
 
 
 def ladder_table(physics: Physics) -> TitledTable:
-    """Set side by side what the levels of a read decode and take."""
+    """Return the error rates that the levels of a read correct, and the times that they take."""
     step = -(-len(physics.levels) // _LEVELS)
     levels = [level for at, level in enumerate(physics.levels) if at % step == 0]
     levels += [physics.levels[-1]] if levels[-1] is not physics.levels[-1] else []
@@ -117,7 +117,7 @@ def ladder_table(physics: Physics) -> TitledTable:
 def _course_table(
     physics: Physics, title: str, unit: str, points_of: Callable[[Group], Sequence[Point]]
 ) -> TitledTable:
-    """Set side by side how the groups read at some points of a line."""
+    """Return the reads of the groups at some points of a line."""
     whole = len(points_of(physics.groups[0]))
     places = _SHOWN if unit else range(0, whole, (whole - 1) // 5)
     columns = []
@@ -133,7 +133,7 @@ def _course_table(
 
 
 def _read_us(physics: Physics, point: Point) -> float | None:
-    """Return the time of a read; it may know the level that it needs, but not the retry."""
+    """Return the time of a read: it may start at the needed level, but climbs all retries."""
     if physics.model == "retries" and point.needed is not None:
         return point.climb_us
     return point.direct_us
@@ -144,7 +144,7 @@ def _or_none(value: Any, write: Callable[[Any], str]) -> str:
 
 
 def anchor_table(physics: Physics) -> TitledTable | None:
-    """Set what papers say beside the model; None if they say nothing."""
+    """Return the values of papers beside those of the model; None if papers give none."""
     anchors = physics.anchors
     if not anchors:
         return None
@@ -162,7 +162,7 @@ def anchor_table(physics: Physics) -> TitledTable | None:
 
 
 def anchor_label(anchor: Anchor) -> str:
-    """Return what is compared, in a few words."""
+    """Return a short name of what is compared."""
     at = f"{anchor.at:.4g}"
     return {
         "rber_at_age": f"RBER at {at} days",
@@ -179,13 +179,13 @@ def anchor_label(anchor: Anchor) -> str:
 
 
 def _when(anchor: Anchor) -> str:
-    """Return the age of an anchor's data, and after how many cycles."""
+    """Return the age of an anchor's data, and its P/E cycles."""
     cycles = "" if anchor.cycles is None else f", {anchor.cycles:,.0f} P/E"
     return f"{cycles}, {anchor.at:g} d"
 
 
 def anchor_figure(anchor: Anchor, value: float | None, *, signed: bool = False) -> str:
-    """Write a figure in the unit of its anchor."""
+    """Return a value as text in the unit of its anchor."""
     if value is None:
         return NONE
     units = {"level_start": (".1f", " d"), "read_time": (".1f", " µs")}

@@ -1,4 +1,4 @@
-"""Submission queues: a row each for a run, columns for several runs."""
+"""Submission queues: rows for one run, columns for several runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEADS = ("read mean", "read p99", "waiting", "retries", "write mean", "write p9
 
 
 def queue_table(result: Result) -> str:
-    """Return a row a queue, if there are several."""
+    """Return a table with a row per queue; an empty string for a run with a single queue."""
     if not result.queues:
         return ""
     found = zip(*map(_cells, result.queues), strict=True)
@@ -43,7 +43,7 @@ def _times(kind: KindResult) -> list[str]:
 
 
 def queue_metrics(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
-    """Go through what compares queues: the heads of columns, and the figures' names."""
+    """Yield the metrics that compare queues: the heads of columns, and the names of the figures."""
     if all(result.priority is not None for result in results):
         places = [(name, f"priority.{name}") for name in PRIORITIES]
     else:

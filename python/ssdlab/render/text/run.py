@@ -1,4 +1,4 @@
-"""The report of one run at length."""
+"""The full report of one run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ssdlab.result import KindResult, ReplayResult, Result
 
 _LEAST_SHARE = 0.005
-"""Parts of the latency smaller than this in reads and in writes are not shown."""
+"""The least share of a latency part that is shown; smaller in reads and in writes, it is not."""
 
 _LONG_S = 0.5
-"""A set-up that takes longer than this is told, in seconds."""
+"""The least set-up time that is shown, in seconds."""
 
 
 def run_text(result: Result) -> str:
@@ -62,7 +62,7 @@ def replay_cells(one: ReplayResult) -> list[str]:
 
 
 def _replays(result: Result) -> str:
-    """Return a row a replay, if there were several; the figures around are those of the last."""
+    """Return a row per replay, if there are several; the other figures are those of the last."""
     if not result.replays:
         return ""
     labels = [str(nth) for nth, _ in enumerate(result.replays, start=1)]
@@ -72,7 +72,7 @@ def _replays(result: Result) -> str:
 
 
 def figure_lines(result: Result) -> Iterator[str]:
-    """List the figures of the run as a whole, a line each."""
+    """Yield the figures of the run as a whole, one line each."""
     yield f"IOPS       {digits(result.iops, 4)}"
     yield f"bandwidth  {digits(result.bandwidth_mb_s, 4)} MB/s"
     yield f"WAF        {NONE if result.waf is None else f'{result.waf:.3f}'}"
@@ -109,7 +109,7 @@ def figure_lines(result: Result) -> Iterator[str]:
 
 
 def _simulation_lines(result: Result) -> Iterator[str]:
-    """Say how long the run was, and how long it took."""
+    """Yield how long the simulated run was, and how long the simulation took."""
     sim, simulated = result.sim, f"{digits(result.duration_s, 4)} s"
     speed = f"{amount(sim.requests_per_s)} requests/s"
     ready = f", {digits(sim.ready_s)} s of it to set up" if sim.ready_s > _LONG_S else ""
@@ -117,7 +117,7 @@ def _simulation_lines(result: Result) -> Iterator[str]:
 
 
 def _decoding_lines(result: Result) -> Iterator[str]:
-    """Say how reads erred, and what was sensed ahead of a decode that then succeeded."""
+    """Yield the bit errors of reads, and the attempts sensed ahead of a successful decode."""
     if result.bit_errors is not None:
         errors = f"{digits(result.bit_errors.per_codeword)} in a codeword"
         yield f"bit errors {errors}, {result.retries:,} retries"
@@ -126,7 +126,7 @@ def _decoding_lines(result: Result) -> Iterator[str]:
 
 
 def _cache_lines(result: Result) -> Iterator[str]:
-    """Say how much was found in what the controller holds."""
+    """Yield the hit ratios of the controller's buffer and map cache."""
     if result.buffer is not None and result.buffer.hit_ratio is not None:
         yield f"buffer     {share(result.buffer.hit_ratio)} of pages found in it"
     if result.map_cache is not None and result.map_cache.hit_ratio is not None:
@@ -134,7 +134,7 @@ def _cache_lines(result: Result) -> Iterator[str]:
 
 
 def _page_type_lines(result: Result) -> Iterator[str]:
-    """Say what page types were written, and how many of those that were requested."""
+    """Yield the page types that were written, and the share of those that were requested."""
     # A drive that buffers writes programs no page while a request waits.
     if whole := sum(result.slowest_page_type.values()):
         named = zip(
@@ -150,7 +150,7 @@ def _page_type_lines(result: Result) -> Iterator[str]:
 
 
 def _blame(result: Result) -> str:
-    """Show where the time of reads and writes went."""
+    """Return bars that show where the time of reads and writes went."""
     reads, writes = _shares(result.read), _shares(result.write)
     names = [name for name in reads if max(reads[name], writes[name]) >= _LEAST_SHARE]
     kinds = [("read", result.read, reads), ("write", result.write, writes)]

@@ -9,7 +9,7 @@ from ssdlab import escaping
 from ssdlab.render.formatting import WIDTH
 
 _MAX_LABEL = 60
-"""A row's label is cut in its middle to leave room for a column of figures."""
+"""The maximum length of a row's label; a longer one loses its middle, to leave room for figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +20,16 @@ class Column:
     cells: Sequence[str]
 
     def width(self) -> int:
-        """Return the columns of text that it takes."""
+        """Return the width of the column in characters."""
         return max(len(self.head), *(len(cell) for cell in self.cells))
 
     def lines(self, align: Callable[[str, int], str]) -> list[str]:
-        """Return head and cells, each filled up to the same width."""
+        """Return head and cells, each padded to the same width."""
         return [align(text, self.width()) for text in (self.head, *self.cells)]
 
 
 def format_table(labels: Column, columns: Sequence[Column], gap: str = "  ") -> str:
-    """Lay columns out beside their labels; in several blocks if they are too wide for one."""
+    """Return columns beside their labels, in several blocks if they are too wide for one."""
     labels = Column(labels.head, escaping.truncate_all(labels.cells, _MAX_LABEL))
     blocks: list[list[Column]] = [[]]
     room = WIDTH - labels.width()
@@ -48,7 +48,7 @@ def _block(labels: Column, columns: Sequence[Column], gap: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TitledTable:
-    """A table with a title over it; ``words`` are columns of words."""
+    """A table with a title; ``words`` says that its last column holds words."""
 
     title: str
     labels: Column
@@ -56,7 +56,7 @@ class TitledTable:
     words: bool = False
 
     def __str__(self) -> str:
-        """Return it as text."""
+        """Return the table as text."""
         columns = list(self.columns)
         if self.words:
             width = columns[-1].width()

@@ -1,4 +1,4 @@
-"""What traces are like, as text."""
+"""The properties of traces, as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SPARKS = 64
 
 
 def size(count: float) -> str:
-    """Write a number of bytes: ``4 KiB``, ``1.21 GiB``."""
+    """Return a number of bytes as text: ``4 KiB``, ``1.21 GiB``."""
     fitting = [unit for unit in _SIZES if count >= unit[1]]
     name, factor = fitting[-1] if fitting else _SIZES[0]
     scaled = count / factor
@@ -27,7 +27,7 @@ def size(count: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """Write a time given in seconds: ``148 s``, ``2.0 h``, ``6.67 d``."""
+    """Return a time given in seconds as text: ``148 s``, ``2.0 h``, ``6.67 d``."""
     if value < 600:
         return span(value * 1e6)
     for name, factor in (("min", 60.0), ("h", 3600.0), ("d", 86400.0)):
@@ -38,19 +38,19 @@ def seconds(value: float) -> str:
 
 
 def spark(counts: Sequence[int]) -> str:
-    """Draw counts as columns of eight heights, the highest the largest; nothing is a dot."""
+    """Return counts as columns of eight heights, relative to the largest; zero is a dot."""
     top = max(counts, default=0)
     return "".join(_LEVELS[min(7, 8 * count // top)] if count else "·" for count in counts)
 
 
 def _spark_columns(counts: Sequence[int]) -> list[int]:
-    """Return the counts added up to as many columns as are drawn."""
+    """Return the counts, added up to the number of drawn columns."""
     step = max(1, -(-len(counts) // _SPARKS))
     return [sum(counts[at : at + step]) for at in range(0, len(counts), step)]
 
 
 def format_label(info: Info) -> str:
-    """Say what format a trace was read in, and how sure that is."""
+    """Return the format of a trace, and how certain it is."""
     others = " or ".join(info["ambiguous_with"])
     sure = {"named": "as named", "recognised": "recognised", "ambiguous": f"could be {others}"}
     packed = f", {info['compression']}" if info["compression"] else ""
@@ -58,7 +58,7 @@ def format_label(info: Info) -> str:
 
 
 def trace_text(info: Info) -> str:
-    """Return all there is to say of one trace."""
+    """Return the full report of one trace."""
     lines = [escaping.display_label(info["trace"]), _line("format", format_label(info))]
     lines += [
         line
@@ -81,7 +81,7 @@ def _wrapped(label: str, text: str) -> list[str]:
 
 
 def _placeless(remark: str) -> str:
-    """Return a remark without the file that it is about, which is named already."""
+    """Return a remark without its file, which the report names already."""
     return remark.partition(": ")[2]
 
 
@@ -217,7 +217,7 @@ def _histogram(info: Info) -> str:
 
 
 def traces_table(infos: Sequence[Info]) -> str:
-    """Return a table of several traces, a line for each."""
+    """Return a table of several traces, one line each."""
     names = [
         escaping.display_label(label) for label in short_paths([info["trace"] for info in infos])
     ]
@@ -225,13 +225,13 @@ def traces_table(infos: Sequence[Info]) -> str:
 
 
 def trace_columns(infos: Sequence[Info]) -> list[Column]:
-    """Return the columns of a table of traces, a line for each."""
+    """Return the columns of a table of traces."""
     each = [Column(head, [cell(info) for info in infos]) for head, cell in _COLUMNS.items()]
     return [column for column in each if set(column.cells) != {NONE}]
 
 
 def short_paths(names: Sequence[str]) -> list[str]:
-    """Return the names without the folders that all of them begin with."""
+    """Return the names without the folders at the start that all have in common."""
     folders = [Path(name).parent.parts for name in names]
     common = 0
     if len(set(names)) > 1:

@@ -1,4 +1,4 @@
-"""How hard pages were programmed, what they were used for, and what of the cells that wore."""
+"""Program modes: how pages were programmed, how they are used, and how the programs wore cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def voltage_lines(result: Result) -> Iterator[str]:
-    """Say what the buffer learned of pages, and with which voltages they were programmed."""
+    """Yield the hotness of pages in the buffer, and the program modes used."""
     if result.buffer is not None and result.buffer.hotness is not None:
         yield from _hotness_lines(result.buffer.hotness)
     if result.program_modes is not None:
@@ -20,14 +20,14 @@ def voltage_lines(result: Result) -> Iterator[str]:
 
 
 def wears_apart(results: Sequence[Result]) -> bool:
-    """Say whether in any of these runs a program wore otherwise than a normal one."""
+    """Tell whether programs of any of these runs wore the cells unlike normal programs."""
     return any(_weight(result) != 1 for result in results)
 
 
 def _hotness_lines(hotness: HotnessResult) -> Iterator[str]:
     if any(hotness.left.values()):
         names = {name.replace("_", "-"): pages for name, pages in hotness.left.items()}
-        # In the order in which the drive counts them, whatever JSON's is.
+        # In the order of the drive's counts; JSON may have another order.
         yield f"hotness    {_shares({name: names[name] for name in _HOT})} as they left the buffer"
     if hotness.rewritten:
         yield f"rewritten  {hotness.rewritten:,} pages that were only read"
@@ -39,7 +39,7 @@ _HOT = ("read-hot", "mixed", "write-hot")
 def _program_lines(program_modes: ProgramModesResult, weight: float) -> Iterator[str]:
     programs = {one.name: one.programs for one in program_modes.each}
     reads = {one.name: one.reads for one in program_modes.each}
-    # Where all is programmed normally there is nothing to tell.
+    # If all programs are normal, there is nothing to report.
     if not any(one.programs or one.reads for one in program_modes.each[1:]):
         return
     head = "modes"
@@ -53,7 +53,7 @@ def _program_lines(program_modes: ProgramModesResult, weight: float) -> Iterator
 
 
 def _weight(result: Result) -> float:
-    """Return what a program wears of what a normal one does, on the mean; 1 if there is none."""
+    """Return the mean wear of a program, relative to a normal one; 1 if there was none."""
     programs = sum(one.programs for one in result.program_modes.each) if result.program_modes else 0
     return (result.wearing_weight or 0) / programs if programs else 1.0
 
