@@ -17,7 +17,7 @@ from ssdlab.errors import InputError, InternalError, Interrupted
 from ssdlab.ldpc import Ldpc, ldpc
 from ssdlab.physics import Physics, physics
 from ssdlab.plan import DriveOptions, Plan, RunOptions
-from ssdlab.render import registry as _registry  # noqa: F401  tells what renders results
+from ssdlab.render import registry as _registry  # noqa: F401  registers the renderers
 from ssdlab.result import Aggregate, Comparison, Missing, Result
 from ssdlab.sweeps import sweep
 
@@ -53,11 +53,11 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # A type checker shall know every name that there is, and no other.
+    # A type checker must know exactly the names that exist.
     _RENAMED = {"Asked": "ChipSpec"}
 
     def __getattr__(name: str) -> object:
-        """Name what has taken the place of an old name."""
+        """Raise an error that names the replacement of an old name."""
         if name in _RENAMED:
             raise AttributeError(f"ssdlab.{name} is now ssdlab.{_RENAMED[name]}")
         raise AttributeError(f"module 'ssdlab' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""``python -m ssdlab`` is the command ``ssdlab``."""
+"""``python -m ssdlab`` runs the command ``ssdlab``."""
 
 from ssdlab_command import main
 

@@ -1,4 +1,4 @@
-# The Rust side, in crates/ssdlab-py. `make test` holds this stub against it.
+# The Rust extension in crates/ssdlab-py. `make test` compares this stub with it.
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

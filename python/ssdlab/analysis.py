@@ -1,4 +1,4 @@
-"""Results that need no run of a drive: text, JSON, and figures on a page."""
+"""Results that need no run of a drive: text, JSON, figures, and an HTML page."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 class Analysis:
-    """What a command finds out; ``str`` is what it prints, ``raw`` what it was made from.
+    """The result of a command that runs no drive; ``str`` gives the printed text.
 
-    ``read`` are the files that were read for it, none of which is replaced.
+    ``raw`` is the JSON document behind it. ``read`` lists the input files, which no output
+    replaces.
     """
 
     __slots__ = ()
@@ -27,11 +28,11 @@ class Analysis:
     read: Sequence[File]
 
     def __str__(self) -> str:
-        """Return it as text."""
+        """Return the printed text."""
         return as_text(self)
 
     def html(self) -> str:
-        """Return the page with figures and tables."""
+        """Return the HTML page with figures and tables."""
         return as_html(self)
 
     def figures(self) -> Sequence[Figure]:
@@ -39,7 +40,7 @@ class Analysis:
         return as_figures(self)
 
     def to_json(self, indent: int | None = 2) -> str:
-        """Return what ``--json`` writes."""
+        """Return the JSON text that ``--json`` writes."""
         return json.dumps(self.raw, indent=indent, ensure_ascii=False)
 
     def report_html(self, path: str | os.PathLike[str]) -> None:
@@ -53,7 +54,10 @@ class Analysis:
         target.write(self.html())
 
     def save_figures(self, folder: str | os.PathLike[str]) -> list[str]:
-        """Write the figures to ``folder`` as PDF, SVG and PNG; the files' names."""
+        """Write the figures to ``folder`` as PDF, SVG and PNG; return the file names.
+
+        Raises :class:`InputError` if the files cannot be written.
+        """
         target = OutputFolder("figures", folder, self.read)
         files = as_figure_files(self)
         target.write(files)

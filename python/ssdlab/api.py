@@ -1,4 +1,4 @@
-"""Runs and comparisons, as ``import ssdlab`` offers them."""
+"""The public functions that run and compare plans."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ T = TypeVar("T")
 def run(
     plan: Plan | None = None, /, *, progress: Progress | None = None, **options: Unpack[RunOptions]
 ) -> Result:
-    """Run one simulation: a plan, or options, which win over those of the plan.
+    """Run one simulation; return its result. Options override those of the plan.
 
     >>> import ssdlab
     >>> result = ssdlab.run(workload="random", limit=1000)
     >>> result.requests
     1000
 
-    Raises :class:`InputError` if an input is wrong, and :class:`Interrupted`, which holds the
-    partial result if anything was measured, on Ctrl-C.
+    Raises :class:`InputError` if an input is invalid. On Ctrl-C raises :class:`Interrupted`, which
+    holds the partial result if anything was measured.
     """
     plan = check_plan(Plan() if plan is None else plan)
     return compare([replace(plan, **options)], jobs=1, progress=progress)[0]
@@ -63,13 +63,13 @@ def compare(
     max_runs: int = MAX_RUNS,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run several plans, ``jobs`` at a time; results in their order.
+    """Run several plans, ``jobs`` at a time; return their results in the order of the plans.
 
-    Without ``jobs`` as many run at a time as there are cores, and memory for their drives.
-    More than ``max_runs`` plans are refused.
+    The default of ``jobs`` is the number of cores, or fewer if memory for the drives is short. More
+    than ``max_runs`` plans are refused.
 
-    All plans are checked before the first one runs. Plans that differ in their seed alone are
-    also summed up, with 95 % intervals. Raises as :func:`run` does.
+    ssdlab checks all plans before the first one runs. Plans that differ only in their seed are also
+    aggregated, with 95 % intervals. Raises the same errors as :func:`run`.
     """
     most = integer("--max-runs", max_runs, 1, MAX_COUNT)
     iterator = _iterate("nothing to run", plans, "plans")
@@ -104,13 +104,13 @@ def compare(
 
 
 def input_files(plans: Iterable[Plan]) -> list[File]:
-    """Return the files that runs of these plans read, each with the option that names it."""
+    """Return the files that these plans read, each with the option that names it."""
     return list(_native.files_of(_plans_json(plans))[0])
 
 
 def parallel_runs(plans: Iterable[Plan]) -> int:
-    """Return how many of some plans can run at a time, as there are cores and memory."""
-    # What decides is the drive: there are far fewer of these than of plans.
+    """Return how many of these plans can run at a time, limited by cores and memory."""
+    # Memory depends on the drive, and there are far fewer drives than plans.
     drives: dict[Any, list[Plan]] = {}
     for one in plans:
         drive = (one.device, str(one.config), one.scheme, str(one.set), one.state, one.precondition)
@@ -123,12 +123,12 @@ def parallel_runs(plans: Iterable[Plan]) -> int:
 def check_results(plans: Sequence[Plan], drawn: str | None = None) -> None:
     """Refuse more results than fit into memory, before the first run.
 
-    ``drawn`` is the option of the drawings that are made of the results, if any are. Raises
-    :class:`InputError`, which names the option that makes them too many.
+    ``drawn`` is the option that asks for drawings of the results, if any. Raises
+    :class:`InputError`, which names the option that causes too many results.
     """
     detailed = len(plans) if drawn else sum(plan.detail is True for plan in plans)
     results = f"the results of {len(plans)} runs"
-    # A few results need no memory beyond that of a run, but what is drawn of them does.
+    # A few results need no memory beyond that of a run, but drawing them does.
     runs = RUNS if len(plans) > _CHECKED else NOTHING
     check_room(f"{_option_of(plans)}: {results}", for_results(len(plans), 0) + runs)
     if detailed:
@@ -138,7 +138,7 @@ def check_results(plans: Sequence[Plan], drawn: str | None = None) -> None:
 
 
 def _option_of(plans: Sequence[Plan]) -> str:
-    """Return the option that makes most of some plans: of seeds, or of what is compared."""
+    """Return the option that causes the number of plans: seeds, or the compared variants."""
     seeds = len({plan.seed for plan in plans})
     if seeds * seeds >= len(plans):
         return "--seeds"
@@ -150,16 +150,16 @@ def _plans_json(plans: Iterable[Plan]) -> str:
 
 
 _NO_RESULT = "null"
-"""The JSON of a plan whose run never began."""
+"""The JSON text of a plan whose run never began."""
 _CHECKED = 32
-"""Results after which there is a look at the memory for the others."""
+"""The number of results between two checks of the free memory."""
 
 
 def _taken(texts: list[str], option: str) -> Iterator[str]:
-    """Take JSON texts one by one: many results take memory once.
+    """Yield JSON texts and drop each, so that a result and its text do not both stay in memory.
 
-    Raises :class:`InputError`, which names the option that makes them too many, where no memory is
-    left for the others.
+    Raises :class:`InputError`, which names the option that causes too many results, if the
+    remaining results do not fit into memory.
     """
     what = f"{option}: the results of {len(texts)} runs"
     texts.reverse()
@@ -172,7 +172,7 @@ def _taken(texts: list[str], option: str) -> Iterator[str]:
 def _comparison(
     plans: list[Plan], texts: list[str], read: Sequence[File] = ()
 ) -> tuple[Comparison, InputError | None]:
-    """Return the results, and the error if memory was left for some of them alone.
+    """Return the results, and an error if memory ran out before all were read.
 
     A plan that was stopped before its run began has no result.
     """
@@ -188,14 +188,14 @@ def _comparison(
                 continue
             result = Result.from_json(text, varied_settings(plan))
             made = result.provenance
-            # Runs of one config have it once.
+            # Runs with the same config share one copy of it.
             config = configs.setdefault(made.config_hash, made.config)
             if config == made.config:
                 made = replace(made, config=config)
             begun.append(plan)
             typed.append(replace(result, provenance=made, input_files=read))
     except InputError as error:
-        # The results that were read are shown and written.
+        # Results that were read before are still shown and written.
         lacking = error
         others = plans[len(begun) + len(missing) :]
         missing.extend(Missing(_label(plan), plan.seed) for plan in others)
@@ -218,8 +218,8 @@ def _label(plan: Plan) -> str:
 def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]) -> None:
     """Write a report to ``path``: one HTML file with figures and tables, which needs no network.
 
-    ``results`` is a comparison, a result, or several; they were made with ``detail=True``. Several
-    are drawn side by side. docs/guides/report.md says what there is to see. Raises
+    ``results`` is a comparison, a result, or several results, made with ``detail=True``. The report
+    draws several results side by side. docs/guides/report.md describes its contents. Raises
     :class:`InputError` if the file cannot be written or a result has no detail.
     """
     results = _as_comparison(results)
@@ -230,10 +230,10 @@ def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]
 
 
 def save_figures(results: Result | Iterable[Result], folder: str | os.PathLike[str]) -> list[str]:
-    """Write a report's figures to ``folder`` as PDF, SVG and PNG, and return the files' names.
+    """Write a report's figures to ``folder`` as PDF, SVG and PNG; return the file names.
 
-    They are as wide as a column of a paper, 3.3 inches. ``results`` is as for :func:`report_html`,
-    and so is what is raised.
+    A figure is 3.3 inches wide, like a column of a paper. ``results`` and the errors are those of
+    :func:`report_html`.
     """
     results = _as_comparison(results)
     target = OutputFolder("figures", folder, _input_files_of(results))
@@ -254,7 +254,10 @@ def _as_comparison(results: Result | Iterable[Result]) -> Comparison:
 
 
 def _iterate(what: str, values: Iterable[T], expected: str) -> Iterator[T]:
-    """Return what iterates over arguments."""
+    """Return an iterator over an argument.
+
+    Raises :class:`InputError` if the argument cannot be iterated.
+    """
     try:
         return iter(values)
     except TypeError:
@@ -264,7 +267,8 @@ def _iterate(what: str, values: Iterable[T], expected: str) -> Iterator[T]:
 def _input_files_of(results: Comparison) -> list[File]:
     """Return the files that the runs of these results have read.
 
-    Results of this process know them wherever it is now; others name them as they were given.
+    Results of this process know the files whatever the current folder is. Other results name them
+    as the user gave them.
     """
     known = {file for result in results for file in result.input_files}
     plans = [json.dumps(dict(result.provenance.plan)) for result in results]
@@ -272,23 +276,23 @@ def _input_files_of(results: Comparison) -> list[File]:
 
 
 def _check_not_read(results: Comparison, path: str) -> None:
-    """Refuse a report in place of what its runs have read, wherever they were."""
+    """Refuse a report path that is an input file of its runs, or a copy of their trace."""
     check_apart(_input_files_of(results), [("report", path)])
     check_no_trace("report", _trace_hashes(results), [FilePath(path)])
 
 
 def _trace_hashes(results: Comparison) -> set[str]:
-    """Return the SHA-256 of all traces that the runs of these results have read."""
+    """Return the SHA-256 of every trace that these runs have read."""
     hashes = {result.provenance.trace_sha256 for result in results}
     hashes |= {one.trace_sha256 for result in results for one in result.provenance.mix or ()}
     return {one for one in hashes if one is not None}
 
 
 def presets() -> dict[str, str]:
-    """Return the devices by name, with a line on each."""
+    """Return the devices by name, each with a one-line description."""
     return dict(_native.presets())
 
 
 def schemes() -> dict[str, str]:
-    """Return the schemes by name, with a line on each."""
+    """Return the schemes by name, each with a one-line description."""
     return dict(_native.schemes())

@@ -1,7 +1,8 @@
-"""Python values that callers pass: read as what is expected, or refused in one line.
+"""Conversion of Python values that callers pass, with a one-line error for an invalid value.
 
-Each function takes the name that a message gives the value. NumPy's scalars and arrays count as
-the numbers, truths, texts and lists that they hold. All raise :class:`InputError`.
+``name`` is the name that an error message gives the value. Functions with a ``name`` raise
+:class:`InputError`. NumPy scalars and arrays count as the numbers, booleans, strings and lists that
+they hold.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from typing import Any
 from ssdlab.errors import InputError, quoted
 
 MAX_INTEGER = (1 << 63) - 1
-"""The largest whole number that the Rust side takes."""
+"""The largest integer that the Rust extension takes."""
 MAX_COUNT = (1 << 32) - 1
-"""The most requests that can be kept outstanding, and the most replays."""
+"""The maximum of outstanding requests, of replays, and of ``max_runs``."""
 
 
 def invalid(name: str, value: object, expected: str) -> InputError:
-    """Return the error about a value."""
+    """Return the error for an invalid value."""
     return InputError.at(name, f"got {quoted(value)}, expected {expected}")
 
 
 def unwrap(value: Any) -> Any:
-    """Return what an array or a scalar of NumPy or its like holds; any other value as it is."""
+    """Return the content of a NumPy scalar, array or similar object; any other value unchanged."""
     try:
         tolist = None if isinstance(value, type) else getattr(value, "tolist", None)
         return tolist() if callable(tolist) else value
@@ -36,7 +37,7 @@ def unwrap(value: Any) -> Any:
 
 
 def text(name: str, value: object) -> str:
-    """Return a text that can be written as UTF-8."""
+    """Return a string that can be written as UTF-8."""
     value = unwrap(value)
     if not isinstance(value, str):
         raise invalid(name, value, "a text")
@@ -48,12 +49,12 @@ def text(name: str, value: object) -> str:
 
 
 def optional_text(name: str, value: object) -> str | None:
-    """Return a text, or None."""
+    """Return a string, or None."""
     return None if value is None else text(name, value)
 
 
 def path(name: str, value: object) -> str:
-    """Return a path as text. Bytes are one, too; a path that is no UTF-8 is refused."""
+    """Return a path as a string. Accept bytes; refuse a path that is not UTF-8."""
     try:
         found = os.fsdecode(unwrap(value))
     except Exception:  # noqa: BLE001  a caller's class may raise anything
@@ -64,12 +65,12 @@ def path(name: str, value: object) -> str:
 
 
 def optional_path(name: str, value: object) -> str | None:
-    """Return a path as text, or None."""
+    """Return a path as a string, or None."""
     return None if value is None else path(name, value)
 
 
 def input_file(name: str, value: object) -> str:
-    """Return the path of a file to be read: one of no length has no place to blame."""
+    """Return the path of an input file. Refuse an empty path: no message could point to it."""
     found = path(name, value)
     if not found:
         raise invalid(name, found, "a file")
@@ -85,7 +86,7 @@ def boolean(name: str, value: object) -> bool:
 
 
 def integer(name: str, value: object, minimum: int, maximum: int = MAX_INTEGER) -> int:
-    """Return a whole number within bounds, both included."""
+    """Return an integer within bounds, both included."""
     found = as_integer(value)
     if found is None or not minimum <= found <= maximum:
         raise invalid(name, value, expected_range(found, minimum, maximum))
@@ -93,18 +94,18 @@ def integer(name: str, value: object, minimum: int, maximum: int = MAX_INTEGER) 
 
 
 def expected_range(value: int | None, minimum: int, maximum: int) -> str:
-    """Return what was expected in place of a number that is too large or too small, or of none."""
+    """Return the accepted range: the maximum if the value exceeds it, else the minimum."""
     too_large = value is not None and value > maximum
     return f"at most {maximum}" if too_large else f"a whole number from {minimum}"
 
 
 def optional_integer(name: str, value: object, maximum: int = MAX_INTEGER) -> int | None:
-    """Return a whole number from 1, or None."""
+    """Return an integer of at least 1, or None."""
     return None if value is None else integer(name, value, 1, maximum)
 
 
 def as_integer(value: object) -> int | None:
-    """Return a whole number as an int; None if the value is none, as a truth is."""
+    """Return a value as an int; None if it is not an integer. A boolean is not an integer."""
     value = unwrap(value)
     if isinstance(value, bool):
         return None
@@ -115,7 +116,7 @@ def as_integer(value: object) -> int | None:
 
 
 def as_number(value: object) -> float | None:
-    """Return a finite number as an int or a float; None if the value is no such number."""
+    """Return a finite number as an int or a float; None for any other value."""
     value = unwrap(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return None
@@ -129,7 +130,7 @@ def as_number(value: object) -> float | None:
 def number_between(
     name: str, value: object, minimum: float, maximum: float, expected: str
 ) -> float:
-    """Return a number within bounds, both included; ``expected`` is what a message says."""
+    """Return a number within bounds, both included; a message uses ``expected``."""
     found = as_number(value)
     if found is None or not minimum <= found <= maximum:
         raise invalid(name, value, expected)
@@ -145,7 +146,7 @@ def positive_number(name: str, value: object) -> float:
 
 
 def sequence(name: str, value: object, expected: str = "a list") -> list[Any]:
-    """Return the items of a sequence that is no text; of None none."""
+    """Return the items of a sequence that is not a string; an empty list for None."""
     value = unwrap(value)
     if value is None:
         return []
@@ -155,12 +156,12 @@ def sequence(name: str, value: object, expected: str = "a list") -> list[Any]:
 
 
 def text_list(name: str, value: object, expected: str = "a list") -> list[str]:
-    """Return the items of a sequence of texts; of None none."""
+    """Return the items of a sequence of strings; an empty list for None."""
     return [text(name, one) for one in sequence(name, value, expected)]
 
 
 def mapping(name: str, value: object, expected: str = "a mapping") -> dict[str, Any]:
-    """Return a mapping whose keys are texts; of None an empty one."""
+    """Return a mapping with string keys; an empty one for None."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -169,7 +170,7 @@ def mapping(name: str, value: object, expected: str = "a mapping") -> dict[str, 
 
 
 def callback(name: str, value: Any) -> Any:
-    """Return what can be called, or None."""
+    """Return a callable, or None."""
     if value is not None and not callable(value):
         raise invalid(name, value, "a function")
     return value

@@ -1,4 +1,4 @@
-"""Plain rows as Arrow tables, which polars, pandas and others take over without copying.
+"""Arrow tables from plain rows, which polars, pandas and others take over without copying.
 
 It needs ``pyarrow`` (``pip install "ssdlab[arrow]"``).
 """
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Make a table of rows that may differ in their columns; what a row does not have is null.
+    """Return a table of rows whose columns may differ; a missing value is null.
 
-    Raises :class:`ImportError`, which names the extra to install, without pyarrow.
+    Raises :class:`ImportError`, which names the extra to install, if pyarrow is missing.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an optional dependency

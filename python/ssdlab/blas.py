@@ -1,8 +1,8 @@
-"""OpenBLAS, the linear algebra under NumPy and SciPy, in one thread and with room for it.
+"""OpenBLAS, the linear algebra library of NumPy and SciPy, in one thread and with enough memory.
 
-How it sums depends on its threads, and with that the last digits of what is fitted. Each thread
-takes tens of MB of addresses besides, and where they are short OpenBLAS ends the process, or tries
-for ever.
+The number of threads changes the order of sums, and so the last digits of a fit. Each thread also
+takes tens of MB of address space. Where a limit leaves too little of it, OpenBLAS ends the process
+or retries forever.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from ssdlab import room
 from ssdlab.signals import held_back
 
 _THREADS = "OPENBLAS_NUM_THREADS"
-"""What OpenBLAS reads as it is loaded."""
+"""The environment variable that OpenBLAS reads when it is loaded."""
 _NAMES = tuple(product(("scipy_openblas_", "openblas_"), ("_num_threads64_", "_num_threads")))
-"""How its functions may be called: NumPy's and SciPy's are renamed, so that each has its own."""
+"""Possible names of its functions. NumPy and SciPy rename them, so that each has its own copy."""
 
 _Get = Callable[[], int]
 _Set = Callable[[int], object]
 
 
 def start_with_one_thread() -> None:
-    """Have OpenBLAS begin with one thread in this process and in those that it starts."""
+    """Make OpenBLAS start with one thread in this process and in its child processes."""
     os.environ[_THREADS] = "1"
 
 
 @contextmanager
 def one_thread(what: str) -> Iterator[None]:
-    """Load NumPy and SciPy, and have them do their linear algebra in one thread meanwhile.
+    """Load NumPy and SciPy, and run their linear algebra in one thread within the context.
 
-    Raises :class:`InputError` if limits on this process leave too little for ``what`` is done.
+    Raises :class:`InputError`, whose message begins with ``what``, if limits on this process leave
+    too little memory.
     """
     room.check_room(what, room.LOADED if "scipy.linalg" in sys.modules else room.LOADING)
     with _limited_while_loading(), held_back():
@@ -46,7 +47,7 @@ def one_thread(what: str) -> Iterator[None]:
     before = [(get(), put) for get, put in _libraries()]
     for _, put in before:
         put(1)
-    # Each library takes its buffer now, while there is room, and keeps it.
+    # Each library allocates its buffer now, while memory is free, and keeps it.
     for svd in (np.linalg.svd, linalg.svd):
         svd(np.ones((1000, 4)), full_matrices=False)
     try:
@@ -58,7 +59,7 @@ def one_thread(what: str) -> Iterator[None]:
 
 @contextmanager
 def _limited_while_loading() -> Iterator[None]:
-    """Have OpenBLAS begin with one thread where limits may leave no room for more."""
+    """Make OpenBLAS start with one thread if limits may leave no memory for more."""
     if not room.is_limited():
         yield
         return
@@ -74,9 +75,9 @@ def _limited_while_loading() -> Iterator[None]:
 
 
 def _libraries() -> Iterator[tuple[_Get, _Set]]:
-    """Return how every OpenBLAS that is loaded tells its threads and takes another number.
+    """Yield the thread getter and setter of every loaded OpenBLAS.
 
-    None where the system does not tell what is loaded.
+    Yields nothing where the system does not list the loaded libraries.
     """
     try:
         maps = os.fsdecode(Path("/proc/self/maps").read_bytes())

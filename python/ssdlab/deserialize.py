@@ -1,4 +1,4 @@
-"""Dataclasses made from plain data: the JSON that the Rust side writes."""
+"""Dataclasses from plain data: the JSON that the Rust extension writes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from ssdlab.errors import InputError, quoted
 T = TypeVar("T")
 
 _LEAST_INTEGER, _MOST_INTEGER = -(1 << 63), (1 << 64) - 1
-"""The whole numbers that the Rust side writes."""
+"""The range of integers that the Rust extension writes."""
 _MOST_LEVELS = 50
-"""Tables and lists inside one another, in a value that may be any."""
+"""The maximum depth of nested tables and lists in a value of any type."""
 
 
 def from_dict(kind: type[T], data: Mapping[str, Any], **preset: Any) -> T:
-    """Make a dataclass of plain data; what it does not declare stays in the plain data alone.
+    """Return a dataclass made from plain data.
 
-    The fields in ``preset`` are taken as they are, and not looked for in the data. Raises
-    :class:`InputError` where something is missing, of another type or no JSON, and says where.
+    Keys that the dataclass does not declare are only checked. The fields in ``preset`` are used
+    unchanged, and not read from the data. Raises :class:`InputError`, which names the place, if a
+    value is missing, has another type, or is not JSON.
     """
     try:
         return _dataclass(kind, data, preset)
@@ -35,7 +36,7 @@ def from_dict(kind: type[T], data: Mapping[str, Any], **preset: Any) -> T:
 
 
 class _MismatchError(Exception):
-    """A value is not what is accepted; ``place`` are the keys to it, the innermost first."""
+    """A value is not accepted; ``place`` holds the keys that lead to it, the innermost first."""
 
     def __init__(self, found: str, expected: str, place: Sequence[str] = ()) -> None:
         super().__init__()
@@ -68,7 +69,7 @@ def _dataclass(kind: type[T], data: Any, preset: Mapping[str, Any]) -> T:
 
 
 def _at(name: str, make: _Make, value: Any) -> Any:
-    """Make a value of what stands at a place."""
+    """Convert a value; an error gets the value's name as a part of its place."""
     try:
         return make(value)
     except _MismatchError as found:
@@ -78,7 +79,7 @@ def _at(name: str, make: _Make, value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A field of a dataclass: how it is made, and whether it must be there."""
+    """A field of a dataclass: how to convert it, and whether the data must have it."""
 
     name: str
     make: _Make
@@ -99,7 +100,7 @@ def _slots(kind: type) -> dict[str, _Slot]:
 
 
 def _maker(hint: Any) -> _Make:
-    """Return what makes a value of this type of a plain one, or raises."""
+    """Return a function that converts a plain value to this type, or raises."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in {types.UnionType, typing.Union}:
         return partial(_or_null, _maker(arguments[0]))
@@ -168,7 +169,7 @@ def _boolean(value: Any) -> bool:
 
 
 def _any(value: Any, levels: int = _MOST_LEVELS) -> Any:
-    """Return a value that may be whatever JSON can hold."""
+    """Check and return a value of any JSON type."""
     if isinstance(value, Mapping | list | tuple):
         if not levels:
             raise _wrong(value, f"no more than {_MOST_LEVELS} tables within one another")

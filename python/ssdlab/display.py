@@ -1,7 +1,7 @@
-"""How results become text, a page, or figures: declared here, registered by ``ssdlab.render``.
+"""Results as text, page or figures: declared here, registered by ``ssdlab.render``.
 
-A result knows these functions, and none of the code that renders it. So imports go one way: from
-what renders to what is rendered.
+A result imports these functions, and none of the code that renders it. So imports go one way: from
+the renderers to the results.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @singledispatch
 def as_text(subject: object) -> str:
-    """Return what the command prints of a result."""
+    """Return the text that the command prints for a result."""
     raise _unknown(subject, "text")
 
 
@@ -34,7 +34,7 @@ def as_figures(subject: object) -> Sequence[Figure]:
 
 @singledispatch
 def as_figure_files(subject: object) -> dict[str, bytes]:
-    """Return the contents of the files of a result's figures, by name."""
+    """Return the content of a result's figure files, by name."""
     raise _unknown(subject, "files of figures")
 
 

@@ -1,4 +1,4 @@
-"""A drive to step by hand."""
+"""A drive that the caller steps through time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Op = Literal["read", "write", "trim", "flush"]
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A request that has ended. Times are nanoseconds of the drive, sectors have 512 bytes.
+    """A completed request. Times are nanoseconds of the drive; sectors have 512 bytes.
 
-    ``number`` is what :meth:`Drive.submit` returned; the parts of ``blame_ns`` say where the time
-    went (docs/reference/results.md) and sum to the latency; those of zero are left out.
+    ``number`` is the value that :meth:`Drive.submit` returned. The parts of ``blame_ns`` say where
+    the time went (docs/reference/results.md). They sum to the latency; parts of zero are left out.
     """
 
     number: int
@@ -33,13 +33,16 @@ class Completion:
 
     @property
     def latency_ns(self) -> int:
-        """Time from arrival to end."""
+        """The time from arrival to completion."""
         return self.end_ns - self.arrival_ns
 
 
 @dataclass(frozen=True, slots=True)
 class DriveCounts:
-    """What a drive has done so far: ``ops`` by kind and cause, ``waf`` None before any write."""
+    """The counts of a drive so far.
+
+    ``ops`` counts flash operations by kind and cause. ``waf`` is None before any write.
+    """
 
     unfinished: int
     waf: float | None
@@ -51,7 +54,7 @@ class DriveCounts:
 
 
 class Drive:
-    """A drive that does nothing until it is told: requests by hand, time step by step.
+    """A drive under the caller's control: requests one by one, time step by step.
 
     >>> import ssdlab
     >>> drive = ssdlab.Drive(device="generic-mlc-512g")
@@ -62,30 +65,30 @@ class Drive:
     >>> drive.sums().ops["program"]["host"]
     1
 
-    It takes the options that say what a drive is and how it starts: :class:`ssdlab.DriveOptions`.
-    The requests and their times alone decide what happens: the same calls give the same bits.
-    Raises :class:`ssdlab.InputError` for what cannot be.
+    The options describe the drive and its start: :class:`ssdlab.DriveOptions`. Only the requests
+    and their times determine the results: the same calls give the same bits. Raises
+    :class:`ssdlab.InputError` if an input is invalid.
     """
 
     def __init__(self, plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> None:
-        """Make the drive of a plan, or of options, which win over those of the plan."""
+        """Create the drive of a plan; options override those of the plan."""
         self._drive = _native.InteractiveDrive(
             to_json(replace(check_plan(Plan() if plan is None else plan), **options))
         )
 
     @property
     def sectors(self) -> int:
-        """Sectors of 512 bytes that the host can address."""
+        """The number of 512-byte sectors that the host can address."""
         return self._drive.sectors
 
     @property
     def now_ns(self) -> int:
-        """The drive's time."""
+        """The drive's time in nanoseconds."""
         return self._drive.now_ns
 
     @property
     def next_event_ns(self) -> int | None:
-        """The next moment at which the drive does something by itself; None when it is idle."""
+        """The time of the drive's next event; None if the drive is idle."""
         return self._drive.next_event_ns
 
     def submit(
@@ -100,9 +103,10 @@ class Drive:
     ) -> int | None:
         """Submit a request; return its number, or None if its queue is full.
 
-        It arrives at ``at_ns``, now if that is not given; what happens before then happens first.
-        ``lba`` and ``sectors`` count sectors of 512 bytes; a flush needs neither.
-        ``hint`` is how soon the request is wanted: 0 nothing is said, 1 to 3 short to long.
+        The request arrives at ``at_ns``, by default now. The drive first processes all earlier
+        events. ``lba`` and ``sectors`` count sectors of 512 bytes; a flush needs neither. ``hint``
+        is the wanted latency: 0 for no hint, 1 to 3 for short to long. Raises :class:`InputError`
+        if a value is invalid.
         """
         return self._drive.submit(
             arguments.text("op", op),
@@ -114,13 +118,13 @@ class Drive:
         )
 
     def advance(self, *, until_ns: int | None = None) -> list[Completion]:
-        """Let everything happen up to and including a moment, or until the drive is idle.
+        """Process all events up to and including ``until_ns``, or until the drive is idle.
 
-        Returns the requests that have ended since the last call, in the order of their ends.
+        Returns the requests that completed since the last call, in the order of completion.
         """
         until_ns = None if until_ns is None else integer("until_ns", until_ns, 0)
         return [Completion(**row) for row in json.loads(self._drive.advance(until_ns))]
 
     def sums(self) -> DriveCounts:
-        """Return what the drive has done so far."""
+        """Return the counts of the drive so far."""
         return DriveCounts(**json.loads(self._drive.sums()))

@@ -1,4 +1,4 @@
-"""What ssdlab raises when an input is wrong, when it is interrupted, and when it is at fault."""
+"""The exceptions of ssdlab: an invalid input, an interruption, an internal error."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from ssdlab.result import Comparison
 
 _VALUE_MOST = 80
-"""Characters of a value in a message."""
+"""The maximum length of a value in a message."""
 _WORD_MOST = 240
-"""Characters without a space in a message: a longer path is cut in its middle."""
+"""The maximum length of a word in a message; a longer word, such as a path, loses its middle."""
 _LINE_MOST = 2000
-"""Characters of a message."""
+"""The maximum length of a message."""
 _LONG_WORD = re.compile(rf"\S{{{_WORD_MOST + 1},}}")
 
 
 def quoted(value: object) -> str:
-    """Return a value as a message shows it: quoted if it is a text, and of a bounded length."""
+    """Return a value as a message shows it: a string in quotes, and a bounded length."""
     try:
         text = repr(os.fspath(value) if isinstance(value, os.PathLike) else value)
     except Exception:  # noqa: BLE001  what fails is the caller's class, or an int of many digits
@@ -30,7 +30,7 @@ def quoted(value: object) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a message on one line of a length fit to print, whatever names it holds."""
+    """Return a message on one line of bounded length, whatever names it holds."""
     words = _LONG_WORD.sub(
         lambda word: escaping.truncate(word[0], _WORD_MOST), escaping.escape_name(text)
     )
@@ -38,12 +38,12 @@ def one_line(text: str) -> str:
 
 
 class InputError(ValueError):
-    """An input is wrong: a config, a trace, an option. Its text is one line, fit to be shown.
+    """An input is invalid: a config, a trace, an option. The text is one line.
 
-    ``file`` is the file or the option that holds the mistake, ``line`` and ``column`` count from 1,
-    ``message`` is the text without that place. Each but ``message`` may be None. ``partial`` holds
-    the results of runs that had ended when another failed, or of which only a file could not be
-    written; None if there are none.
+    ``file`` is the file or the option with the mistake. ``line`` and ``column`` count from 1.
+    ``message`` is the text without this place. All but ``message`` may be None. ``partial`` holds
+    the results of runs that had ended when another run failed, or whose file could not be written.
+    It is None if there are none.
     """
 
     file: str | None
@@ -60,7 +60,7 @@ class InputError(ValueError):
         column: int | None = None,
         message: str | None = None,
     ) -> None:
-        """Keep the place beside the text; all arguments are kept so that it can be pickled."""
+        """Store the place and the text; keep all arguments, so that the error can be pickled."""
         text = one_line(text)
         message = text if message is None else one_line(message)
         super().__init__(text, file, line, column, message)
@@ -70,28 +70,28 @@ class InputError(ValueError):
         self.message = message
 
     def __str__(self) -> str:
-        """Return the one line."""
+        """Return the text, which is one line."""
         return str(self.args[0])
 
     @classmethod
     def at(cls, place: str, message: str) -> InputError:
-        """Blame an option or a file as a whole."""
+        """Return an error about an option, or about a file as a whole."""
         return cls(f"{place}: {message}", place, message=message)
 
 
 class InternalError(RuntimeError):
-    """The simulator itself is at fault: please report what its text says."""
+    """The simulator has an error: please report the text."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended the runs; ``partial`` holds what they had measured by then: maybe nothing.
+    """Ctrl-C ended the runs; ``partial`` holds what they had measured, which may be nothing.
 
-    A run that was stopped before it began has no result in it.
+    It has no result of a run that was stopped before it began.
     """
 
     partial: Comparison
 
     def __init__(self, partial: Comparison) -> None:
-        """Keep what was measured."""
+        """Store the partial results."""
         super().__init__("interrupted")
         self.partial = partial

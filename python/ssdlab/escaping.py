@@ -1,8 +1,8 @@
-"""Names that users give, as they are shown: every character is visible, and names stay distinct.
+"""Display of names that users give: every character is visible, and names stay distinct.
 
-Labels, files, applications, devices and chips are called as their users like. A control character
-in such a name ends the renderer of figures, U+2028 ends a line of a script, and a name with a mark
-for the direction of text turns the words beside it around. What shows a name asks here first.
+Users choose the names of labels, files, applications, devices and chips. A control character in a
+name ends the renderer of figures, and U+2028 ends a line of a script. A mark for text direction
+reverses the words beside it. So all code that shows a name calls this module.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 MAX_LENGTH = 200
-"""A name is shown in at most so many characters."""
+"""The maximum length of a shown name."""
 _SPARE_LENGTH = 24
-"""A name that is too long is cut to this much less: a number may follow, an escape be longer."""
+"""A longer name is cut to this much less: a number may follow, and an escape adds characters."""
 _NUMBER_LENGTH = 12
-"""Of a name that is there several times, so much is left for its number."""
+"""The room that a repeated name leaves for its number."""
 UNNAMED = "unnamed"
 ELLIPSIS = "…"
 
-# Control characters, surrogates, what is no character, and what takes no room or turns the
+# Control characters, surrogates, noncharacters, and characters that take no room or turn the
 # direction of text: Unicode's categories Cc, Cs, Zl and Zp, and Default_Ignorable_Code_Point.
-# Tables of Python's own depend on its version; these do not.
+# Python's own tables depend on its version; these do not.
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
 _IGNORABLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
@@ -33,14 +33,14 @@ _NONCHARACTERS = "\ud800-\udfff\ufdd0-\ufdef" + "".join(
     f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
 )
 _HIDDEN = rf"{_CONTROLS}{_IGNORABLE}{_NONCHARACTERS}"
-# What joins or varies the sign before it belongs there: in emoji, in Persian, in Indian scripts.
+# A character that joins or varies the one before it stays: in emoji, Persian and Indian scripts.
 _JOINED = re.compile(rf"(?<=[^\x00-\x7f{_HIDDEN}])[\u200c\u200d\ufe0e\ufe0f]{{1,2}}")
 _HIDDEN_IN_TEXT = re.compile(f"[{_HIDDEN}]")
 _HIDDEN_IN_NAME = re.compile(f"[\t\n{_HIDDEN}]")
 _SPACES = re.compile(r"[ \u00a0\u2000-\u200a\u202f\u205f\u3000]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _BYTES = range(0xDC80, 0xDD00)
-"""How Python holds the bytes of a file's name that is no UTF-8."""
+"""How Python represents the bytes of a file name that is not UTF-8."""
 
 
 def escape(text: str) -> str:
@@ -52,19 +52,19 @@ def escape(text: str) -> str:
 
 
 def escape_name(text: str) -> str:
-    """Return a name as one line: as :func:`escape`, and each run of spaces is one.
+    """Return a name on one line: escaped as by :func:`escape`, each run of spaces as one space.
 
-    What is returned is returned again when it is given. Different names may become the same:
-    :func:`display_labels` keeps them apart.
+    A second call changes nothing. Different names may become equal; :func:`display_labels` keeps
+    them apart.
     """
     return _SPACES.sub(" ", _escaped(text, _HIDDEN_IN_NAME)).strip(" ")
 
 
 def display_labels(labels: Iterable[str], most: int = MAX_LENGTH) -> list[str]:
-    """Return names to be shown side by side: visible, of a bounded length, and each only once.
+    """Return names to show side by side: visible, of bounded length, and distinct.
 
-    Of a name that is too long both ends stay, of which one mostly tells it apart. Names that are
-    the same, or look the same, have a number each.
+    A name that is too long keeps both ends, because one of them usually distinguishes it. Names
+    that are equal, or look equal, get a number each.
     """
     labels = [display_label(each, most) for each in labels]
     counts = Counter(labels)
@@ -75,12 +75,12 @@ def display_labels(labels: Iterable[str], most: int = MAX_LENGTH) -> list[str]:
 
 
 def display_label(label: str, most: int = MAX_LENGTH) -> str:
-    """Return a name by itself: visible, of a bounded length, never nothing."""
+    """Return a single name: visible, of bounded length, never empty."""
     return truncate(escape_name(label), most) or UNNAMED
 
 
 def truncate(text: str, most: int) -> str:
-    """Return a name in at most so many characters, without some in the middle if it is longer."""
+    """Return a name of at most ``most`` characters; a longer name loses its middle."""
     if len(text) <= most:
         return text
     room = max(2, most - min(_SPARE_LENGTH, most // 3))
@@ -88,18 +88,18 @@ def truncate(text: str, most: int) -> str:
 
 
 def truncate_all(texts: Sequence[str], most: int) -> list[str]:
-    """Return names as :func:`truncate` does, those that became the same with a number each."""
+    """Return names shortened by :func:`truncate`; names that became equal get a number each."""
     short = [truncate(each, most) for each in texts]
     return short if len(set(short)) == len(set(texts)) else make_distinct(short)
 
 
 def is_utf8(text: str) -> bool:
-    """Tell whether a text can be encoded: no half of a surrogate pair stands alone in it."""
+    """Tell whether a text can be encoded: it has no lone surrogate."""
     return text.isascii() or _SURROGATES.search(text) is None
 
 
 def make_distinct(names: Sequence[str]) -> list[str]:
-    """Return names, those that are there several times with a number each that no other has."""
+    """Return distinct names: each repeated name gets a number."""
     counts = Counter(names)
     taken = {each for each, count in counts.items() if count == 1}
     last: Counter[str] = Counter()

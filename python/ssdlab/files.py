@@ -18,14 +18,14 @@ from ssdlab import _native, arguments, signals
 from ssdlab.errors import InputError, quoted
 
 File = tuple[str, str | os.PathLike[str]]
-"""A file and the option that names it, which comes first."""
+"""The option that names a file, and the file."""
 
 _PIPE_LOOK_S = 0.02
-"""Time between two checks whether a pipe has a reader."""
+"""The time between two checks whether a pipe has a reader."""
 
 
 class OutputFile:
-    """A file to be written at the end of a long run, tried out before it begins."""
+    """A file that a long run writes at its end, checked before the run begins."""
 
     def __init__(self, option: str, path: str | os.PathLike[str]) -> None:
         """Raise an :class:`InputError` that names the option if the file cannot be written."""
@@ -35,7 +35,11 @@ class OutputFile:
             _native.NewFile(option, self._path)
 
     def write(self, text: str | Iterable[str]) -> None:
-        """Replace the file, in one step, by one with this text, which may come in parts."""
+        """Replace the file in one step; the text may come in parts.
+
+        A pipe or a device is written in place. Raises :class:`InputError` if the file cannot be
+        written.
+        """
         parts = [text] if isinstance(text, str) else text
         contents = (part.encode("utf-8", errors="backslashreplace") for part in parts)
         if not self._in_place:
@@ -65,7 +69,7 @@ class OutputFile:
             os.close(pipe)
 
     def _once_read(self, act: Callable[[], int]) -> int:
-        """Call this until the pipe has a reader with room; return what it returns."""
+        """Call ``act`` until the pipe has a reader with room; return its result."""
         since = time.monotonic()
         while True:
             try:
@@ -80,7 +84,7 @@ class OutputFile:
 
 
 class OutputFolder:
-    """A folder for files to be written at the end of a long run, tried out before it begins."""
+    """A folder for files that a long run writes at its end, checked before the run begins."""
 
     def __init__(
         self,
@@ -91,7 +95,7 @@ class OutputFolder:
     ) -> None:
         """Raise an :class:`InputError` that names the option if nothing can be written there.
 
-        None of the other files that a command reads or writes is ever replaced. Those in the
+        The command reads or writes the ``others``, none of which is ever replaced. Others in this
         folder whose names have one of the ``endings`` of its files are refused at once.
         """
         path = arguments.path(option, path)
@@ -113,7 +117,7 @@ class OutputFolder:
         self._check_others(endings)
 
     def _check_others(self, endings: Sequence[str]) -> None:
-        """Refuse a folder that is another file, or in which one may be replaced by a link, too."""
+        """Refuse a folder that is another file, or in which another file could be replaced."""
         folder = Path(os.path.realpath(self._path))
         inside = [] if not self._path.is_dir() or not endings else list(self._path.iterdir())
         linked = {_identity(each) for each in inside if each.suffix in endings}
@@ -130,12 +134,12 @@ class OutputFolder:
             raise InputError.at(self._option, place)
 
     def write(self, contents: Mapping[str, bytes], without: Iterable[str] = ()) -> None:
-        """Put all files, by name, into the folder, or none; of others in it only some are removed.
+        """Write all files into the folder, or none; ``contents`` maps names to contents.
 
-        These are the names ``without`` that have no contents. All are on the disk before the first
-        has its name. If naming fails, files that have their names are taken back and those that
-        were there are put back, as far as the file system still does that. What ends the process
-        meanwhile may leave some of them named.
+        Names in ``without`` that have no contents are removed. All contents are on the disk before
+        the first file gets its name. If naming fails, the named files are removed and the old files
+        restored, as far as the file system allows. If the process ends meanwhile, some files may
+        keep their new names. Raises :class:`InputError` if a file cannot be written.
         """
         check_apart(self._others, [(self._option, self._path / name) for name in contents])
         is_new = not self._path.is_dir()
@@ -154,9 +158,9 @@ class OutputFolder:
             (self._path / name).unlink(missing_ok=True)
 
     def _write_all(self, contents: Mapping[str, bytes]) -> None:
-        """Write the files beside where they belong, then name them; one is open at a time."""
+        """Write the files to a staging folder, then name them; only one file is open at a time."""
         for name in contents:
-            # Refuses a name that nothing can be put in place of.
+            # Refuses a name that cannot be replaced.
             _native.NewFile(self._option, self._path / name)
         put: list[tuple[Path, Path | None, bool]] = []
         name = ""
@@ -188,7 +192,7 @@ def _write_synced(path: Path, content: bytes) -> None:
 
 
 def _link_old(target: Path, beside: Path) -> Path | None:
-    """Give what is there a second name, from which it can be put back; None if it has none."""
+    """Link an existing file to a second name, to restore it from; return None if that fails."""
     with suppress(OSError):
         os.link(target, beside)
         return beside
@@ -196,7 +200,7 @@ def _link_old(target: Path, beside: Path) -> Path | None:
 
 
 def _put(new: Path, target: Path) -> None:
-    """Put a file in place of another, whose rights it gets."""
+    """Put a file in place of another, with the permissions of the other."""
     with suppress(OSError):
         new.chmod(stat.S_IMODE(target.stat().st_mode))
     try:
@@ -204,16 +208,17 @@ def _put(new: Path, target: Path) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        # A link leads to another disk.
+        # The target is a link to another disk.
         file = _native.NewFile("", target)
         file.write(new.read_bytes())
         file.persist()
 
 
 def _take_back(put: Iterable[tuple[Path, Path | None, bool]]) -> None:
-    """Undo what was named: each target, what was there if it is kept, and whether anything was.
+    """Undo the naming of files.
 
-    The last one may not have been named, which changes nothing.
+    Each item holds the target, the link to the old file if there is one, and whether a file was
+    there. The last target may not have been named yet, in which case nothing changes.
     """
     for target, old, was_there in put:
         with suppress(OSError):
@@ -224,7 +229,7 @@ def _take_back(put: Iterable[tuple[Path, Path | None, bool]]) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | str:
-    """Return what is the same of two paths to a file, whether it is there or not."""
+    """Return a key that is equal for all paths to a file, even to a file that does not exist."""
     try:
         found = path.stat()
     except (OSError, ValueError):
@@ -233,18 +238,18 @@ def _identity(path: Path) -> tuple[int, int] | str:
 
 
 def input_files_of(plans: str) -> list[File]:
-    """Return the files that runs of plans, a JSON list, read, by paths that hold in any folder."""
+    """Return the files that runs of plans, a JSON list, read, by absolute paths."""
     return [(option, path.absolute()) for option, path in _native.files_of(plans)[0]]
 
 
 def check_named(option: str, folder: str) -> None:
-    """Raise an :class:`InputError` if a folder has no name: nobody means the one they are in."""
+    """Raise an :class:`InputError` for an empty folder name, which would mean the current one."""
     if not folder:
         raise InputError.at(option, "got '', expected a folder")
 
 
 def check_apart(read: Iterable[File], written: Iterable[File]) -> None:
-    """Raise an :class:`InputError` if a file is read and to be written, or written twice."""
+    """Raise an :class:`InputError` if a file is both read and written, or written twice."""
     _native.check_apart(list(read), list(written))
 
 
@@ -262,7 +267,7 @@ def check_no_trace(option: str, hashes: Container[str], paths: Iterable[Path]) -
 
 
 def open_regular(path: Path) -> BufferedReader:
-    """Open a file for reading; raise :class:`OSError`, without waiting, if it is something else."""
+    """Open a regular file for reading, without blocking; raise :class:`OSError` for any other."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -271,7 +276,7 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def _is_special(path: str) -> bool:
-    """Tell whether a path is that of a pipe or a device, which can only be written in place."""
+    """Tell whether a path is a pipe or a device, which can only be written in place."""
     try:
         mode = Path(path).stat().st_mode
     except (OSError, ValueError):

@@ -1,23 +1,23 @@
-"""Names of page types, priorities and config keys, and the known one nearest to a wrong one."""
+"""Names of page types and priorities, and short names of config keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 PAGE_TYPES = {2: ("LSB", "MSB"), 3: ("LSB", "CSB", "MSB"), 4: ("LSB", "2nd", "3rd", "MSB")}
-"""How the page types are called, the lowest first, by how many a cell has."""
+"""The names of the page types, from the lowest, by bits per cell."""
 
 PRIORITIES = ("high", "mid", "low")
-"""How three submission queues and their applications are called, the first queue first."""
+"""The names of three submission queues and their applications, from the first queue."""
 
 
 def counts_by_page_type(counts: Mapping[str, int]) -> list[int]:
-    """Return counts by page type (``{"lsb": …}``) from the lowest type on."""
+    """Return counts by page type (``{"lsb": …}``) as a list, from the lowest type."""
     return [counts[name.lower()] for name in PAGE_TYPES.get(len(counts), ())]
 
 
 def shortest_suffixes(keys: Sequence[str]) -> list[str]:
-    """Return as much of the end of each key as tells it from the others."""
+    """Return the shortest end of each key that distinguishes it from the others."""
     return [_shortest_suffix(key, [other for other in keys if other != key]) for key in keys]
 
 

@@ -1,7 +1,7 @@
-"""What LDPC and BCH codes decode, derived, with typed attributes, and as text.
+"""The error rates that LDPC and BCH codes correct, derived and typed.
 
-The Rust side declares these figures (``ssdlab_ldpc::ledger``); docs/concepts/ldpc.md says what they
-mean.
+The Rust extension declares these figures (``ssdlab_ldpc::ledger``); docs/concepts/ldpc.md explains
+them.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ssdlab.progress import Progress
 from ssdlab.signals import deferred
 
 Cell = Literal["mlc", "tlc"]
-"""How many bits a cell has: two, or three."""
+"""Bits per cell: two (mlc) or three (tlc)."""
 CELLS: tuple[Cell, ...] = get_args(Cell)
 MAX_SECONDS = 7 * 86_400
-"""What is measured for longer is never looked at."""
+"""The longest measurement, in seconds."""
 MAX_SHIFT = 0.4
-"""From 0.5 on the highest state is read wrongly as a rule."""
+"""The largest shift. From 0.5 on, the highest state is usually misread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Raw bit error rates that a decoder bears: in infinitely long codes, and in this one."""
+    """Raw bit error rates that a decoder corrects: in infinitely long codes, and in this code."""
 
     threshold: float
     corrected: float
@@ -39,7 +39,7 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a number of sensing levels decodes."""
+    """The error rates that decoders correct with a number of sensing levels."""
 
     levels: int
     transfer_bits: int
@@ -53,7 +53,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page of a cell decodes with min-sum, from one level up."""
+    """The error rates that min-sum corrects on a page of a cell, from one level up."""
 
     page: int
     boundaries: int
@@ -62,7 +62,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Hard:
-    """What a decoder makes of hard decisions."""
+    """The error rates that a decoder corrects from hard decisions."""
 
     decoder: str
     threshold: float
@@ -72,7 +72,7 @@ class Hard:
 
 @dataclass(frozen=True, slots=True)
 class Hurried:
-    """What min-sum decodes that is stopped after some iterations, at one level and at seven."""
+    """The error rates that min-sum corrects if stopped early, at one level and at seven."""
 
     iterations: int
     hard: float
@@ -83,7 +83,7 @@ class Hurried:
 
 @dataclass(frozen=True, slots=True)
 class Bch:
-    """What a BCH code of the same rate corrects."""
+    """The error rate that a BCH code of the same rate corrects."""
 
     corrects: int
     rber: float
@@ -93,7 +93,7 @@ class Bch:
 
 @dataclass(frozen=True, slots=True)
 class Voltages:
-    """States and references of the page, in distances between neighbouring states."""
+    """The states and references of the page, in distances between neighbouring states."""
 
     rber: float
     sigma: float
@@ -104,7 +104,7 @@ class Voltages:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How often frames of the real code failed at a raw bit error rate."""
+    """The measured frame error rate of the real code at a raw bit error rate."""
 
     rber: float
     frames: int
@@ -117,7 +117,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Frame error rates at a number of sensing levels, and what the approximation says of them."""
+    """The measured frame error rates at a number of sensing levels, beside the approximation."""
 
     levels: int
     points: Sequence[Measured]
@@ -127,7 +127,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Ldpc(Analysis):
-    """What codes decode; ``str`` is what ``ssdlab ldpc`` prints."""
+    """The error rates that codes correct; ``str`` gives the text that ``ssdlab ldpc`` prints."""
 
     cell: Cell
     page: int
@@ -149,7 +149,7 @@ class Ldpc(Analysis):
 
     @property
     def heading(self) -> str:
-        """Say of which page and code this is."""
+        """Return the page and the code that the result belongs to."""
         boundaries = self.pages[self.page].boundaries
         moved = f", highest state {self.shift:g} lower" if self.shift else ""
         return (
@@ -158,18 +158,18 @@ class Ldpc(Analysis):
         )
 
     def notes(self) -> list[str]:
-        """List what the user should know beyond the figures, a line each."""
+        """Return what the user should know beyond the figures, one line each."""
         frames = sum(point.frames for curve in self.measured for point in curve.points)
         return [f"PARTIAL: stopped after {frames:,} frames"] if self.partial else []
 
 
 class LdpcInterrupted(KeyboardInterrupt):
-    """Ctrl-C ended the measurement; ``partial`` holds the table and what was measured by then."""
+    """Ctrl-C ended the measurement; ``partial`` holds the table and the measurements so far."""
 
     partial: Ldpc
 
     def __init__(self, partial: Ldpc) -> None:
-        """Keep what was measured."""
+        """Store the partial result."""
         super().__init__("interrupted")
         self.partial = partial
 
@@ -184,15 +184,16 @@ def ldpc(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Ldpc:
-    """Derive what LDPC and BCH codes decode.
+    """Derive the error rates that LDPC and BCH codes correct.
 
-    ``cell`` is mlc or tlc; ``shift`` what the highest state has lost, in distances between
-    neighbouring states. With ``frames`` (at most so many at each point) or ``seconds``, how often
-    frames of a real code fail is measured, by ``jobs`` threads (as many as cores if not given).
+    ``cell`` is mlc or tlc. ``shift`` is the voltage that the highest state has lost, in distances
+    between neighbouring states. ``frames`` (the maximum at each point) or ``seconds`` also measures
+    how often frames of a real code fail. ``jobs`` threads measure, by default one per core.
     ``progress`` is called as by :func:`ssdlab.run`, with frames in place of requests.
 
-    docs/concepts/ldpc.md says what everything means. Raises :class:`InputError` if an input is
-    wrong, and on Ctrl-C KeyboardInterrupt: one that holds what was measured, once the table stands.
+    docs/concepts/ldpc.md explains the terms. Raises :class:`InputError` if an input is invalid. On
+    Ctrl-C raises :class:`LdpcInterrupted`, which holds the measurements so far, or
+    :class:`KeyboardInterrupt` before the table is derived.
     """
     name = arguments.text("--cell", cell)
     if name not in CELLS:
@@ -231,6 +232,3 @@ def _seconds(seconds: object) -> float:
         expected = f"a number above 0, at most {MAX_SECONDS:,} (a week)"
         raise arguments.invalid("--seconds", seconds, expected)
     return found
-
-
-# As text.

@@ -1,7 +1,7 @@
-"""What the blocks of a device really are, with typed attributes, and as text.
+"""The true properties of a device's blocks, typed and as text.
 
-The Rust side declares these figures (``ssdlab_run::physics``); docs/concepts/physics.md says what
-they mean.
+The Rust extension declares these figures (``ssdlab_run::physics``); docs/concepts/physics.md
+explains them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ssdlab.plan import DriveOptions, Plan, check_plan, to_json, with_pipes_read
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a read: sensing levels from 1, or steps of read retries from 0."""
+    """A level of a read: sensing levels count from 1, steps of read retries from 0."""
 
     needed: int
     capability: float
@@ -33,7 +33,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A way to program a page, its factor on the raw bit error rate as made, and on wear."""
+    """A program mode: its time, and its factors on the initial raw bit error rate and on wear."""
 
     name: str
     program_us: float
@@ -43,10 +43,10 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """How the pages of a group read at an age in days, or after so many P/E cycles.
+    """The reads of a group's pages at an age in days, or after a number of P/E cycles.
 
-    ``needed`` and ``direct_us`` are None where no level decodes; ``lost`` is the share of the
-    group's blocks of which that is true.
+    ``needed`` and ``direct_us`` are None if no level decodes. ``lost`` is the share of the group's
+    blocks that no level decodes.
     """
 
     at: float
@@ -59,7 +59,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class OverCycles:
-    """How the pages of a group read by P/E cycles, with data of this age."""
+    """The reads of a group's pages by P/E cycles, for data of one age."""
 
     age_days: float
     points: Sequence[Point]
@@ -67,7 +67,7 @@ class OverCycles:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A class of blocks, or a quantile of all."""
+    """A class of blocks, or a quantile of all blocks."""
 
     name: str
     quantile: float
@@ -82,7 +82,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Blocks of each class that were made with a rate in an interval."""
+    """The blocks of each class whose initial error rate lies in an interval."""
 
     least: float
     most: float
@@ -91,7 +91,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """How the rates with which blocks were made are distributed."""
+    """The distribution of the initial error rates of blocks."""
 
     classes: Sequence[str]
     boundaries: Sequence[float]
@@ -100,7 +100,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A figure of a paper, the model's, and by how much that is more."""
+    """A value of a paper, the model's value, and how much larger the model's is."""
 
     what: str
     at: float
@@ -114,7 +114,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Physics(Analysis):
-    """What the blocks of a device are; ``str`` is what ``ssdlab physics`` prints."""
+    """The true properties of blocks; ``str`` gives the text that ``ssdlab physics`` prints."""
 
     device: str
     scheme: str
@@ -135,26 +135,23 @@ class Physics(Analysis):
 
     @property
     def heading(self) -> str:
-        """Say which device this is."""
+        """Return the device, the scheme and the seed."""
         return " · ".join([escaping.display_label(self.device), self.scheme, f"seed {self.seed}"])
 
 
 def physics(plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> Physics:
-    """Return what the blocks of a device are: of a plan, or of options, which win.
+    """Return the true properties of a device's blocks. Options override those of the plan.
 
     >>> import ssdlab
     >>> blocks = ssdlab.physics(device="dlv-mlc-128g", scheme="dlv")
     >>> [group.name for group in blocks.groups]
     ['strong', 'normal']
 
-    No drive is run. docs/concepts/physics.md says what everything means. Raises :class:`InputError`
-    if an input is wrong, flat physics among it, under which there is nothing to tell.
+    No drive runs. docs/concepts/physics.md explains the terms. Raises :class:`InputError` if an
+    input is invalid. Flat physics is invalid, too: it has no properties to return.
     """
     plan = check_plan(Plan() if plan is None else plan)
     (plan,) = with_pipes_read([replace(plan, **options)])
     wire = to_json(plan)
     data: dict[str, Any] = json.loads(_native.physics(wire))
     return from_dict(Physics, data, raw=data, read=input_files_of(f"[{wire}]"))
-
-
-# As text.

@@ -1,4 +1,4 @@
-"""What to run: a plan, and the options that it is made of."""
+"""The plan of a run, and its options."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ DEFAULT_SCHEME = "conventional"
 DEFAULT_SEED = 1
 
 RENAMED = {"fit": "wrap"}
-"""Options by the names that they used to have."""
+"""The new names of renamed options, by the old ones."""
 
 _MAX_NESTING = 16
-"""Lists and tables in one another that a setting may have."""
+"""The maximum depth of nested lists and tables in a setting."""
 
 
 Path = str | os.PathLike[str]
@@ -36,31 +36,33 @@ Settings = Mapping[str, object] | Sequence[str]
 
 
 class DriveOptions(TypedDict, total=False):
-    """The options that say what a drive is and how it starts.
+    """The options that describe a drive and its start.
 
-    A drive that keeps blocks apart by priority starts with the pages of its workload or its mix.
+    A drive that separates blocks by priority starts with the pages of its workload or its mix.
     """
 
     device: str
-    """The drive's preset, of :func:`ssdlab.presets`."""
+    """The drive's preset, a name in :func:`ssdlab.presets`."""
     scheme: str
-    """Its policies, of :func:`ssdlab.schemes`."""
+    """The drive's policies, a name in :func:`ssdlab.schemes`."""
     config: Sequence[Path]
-    """Config files in TOML: a later one wins over an earlier one, all win over the preset."""
+    """Config files in TOML. A later file overrides an earlier one, and all override the preset."""
     set: Settings
-    """Config keys and values, over all files: ``{"geometry.pages": 256}`` or a list of lines
-    ``"geometry.pages=256"``."""
+    """Config keys and values, which override all files: ``{"geometry.pages": 256}`` or a list of
+    lines ``"geometry.pages=256"``.
+    """
     seed: int
     """The seed of all random numbers."""
     workload: str | None
     """A workload in closed form, or a twin of a trace; ``"random"`` if there is no load at all."""
     mix: Sequence[App | str]
-    """Traces or twins that run at once, each in a queue and in addresses of its own:
-    :class:`ssdlab.traces.App`, or text such as ``"NAME=FILE@queue=0,scale=2"``."""
+    """Traces or twins that run at the same time, each with its own queue and addresses:
+    :class:`ssdlab.traces.App`, or text such as ``"NAME=FILE@queue=0,scale=2"``.
+    """
     precondition: str | None
     """``"steady"`` overwrites the drive before the run, until its WAF settles."""
     state: Path | None
-    """A drive that ``ssdlab state save`` saved, to start from."""
+    """A drive that ``ssdlab state save`` saved, from which the run starts."""
     paranoid: bool
     """Check the drive's invariants at every event; slow."""
 
@@ -68,48 +70,51 @@ class DriveOptions(TypedDict, total=False):
 class RunOptions(DriveOptions, total=False):
     """The options of a run: the fields of a :class:`Plan`, and the keywords of :func:`ssdlab.run`.
 
-    Numbers and arrays of NumPy are as good as numbers and lists. None for a list or a mapping is an
-    empty one. Values are checked when the plan runs.
+    NumPy numbers and arrays are valid in place of numbers and lists. None for a list or a mapping
+    means an empty one. Values are checked when the plan runs.
     """
 
     trace: Path | None
     """A trace: ``FILE``, or ``FILE:format``."""
     limit: int | None
-    """End after so many requests."""
+    """Stop after this many requests."""
     warmup: str | int | None
-    """A number of requests or a time such as ``"10s"``, left out of the figures."""
+    """The start of the run that the figures leave out: a number of requests, or a time such as
+    ``"10s"``.
+    """
     replays: int | None
-    """Run the load so often, each time on the drive as the last has left it. The figures are those
-    of the last time; ``Result.replays`` has them all."""
+    """Run the load this many times; each replay starts with the drive that the last one left. The
+    figures are those of the last replay; ``Result.replays`` has all.
+    """
     until_worn: str | float | None
     """Replay until this share of the blocks is worn out, such as ``"5%"``."""
     time_scale: float | None
     """The factor on the times between arrivals."""
     closed: int | None
-    """Closed loop: keep so many requests outstanding and ignore timestamps."""
+    """Closed loop: keep this many requests outstanding and ignore timestamps."""
     wrap: bool
     """Fold addresses beyond the drive into it."""
     detail: bool
-    """Let the result hold what a report draws."""
+    """Keep in the result the data that a report draws."""
     log: Path | None
-    """A Parquet file for a row a request."""
+    """A Parquet file with a row per request."""
     series: Path | None
-    """A Parquet file for a row an interval."""
+    """A Parquet file with a row per interval."""
     interval: str | None
-    """The length of an interval, such as ``"1s"``; such that there are some hundred, if None."""
+    """The length of an interval, such as ``"1s"``; None gives some hundred intervals."""
     timeline: Path | None
-    """A file for the Perfetto viewer, with what every part of the drive does."""
+    """A file for the Perfetto viewer that shows what every part of the drive does."""
     timeline_span: str | None
-    """How much of the run the timeline covers; ``"10ms"`` if None."""
+    """The length of the timeline; ``"10ms"`` if None."""
     label: str | None
-    """What the result is called in tables and figures; the scheme if None."""
+    """The name of the result in tables and figures; the scheme if None."""
     vary: Mapping[str, str]
     """The settings that a sweep varies, for the record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One run. What is left out is at its default.
+    """One run. An option that is not given has its default.
 
     The fields are the options of a run, which :class:`RunOptions` explains one by one.
     """
@@ -142,16 +147,16 @@ class Plan:
     vary: Mapping[str, str] = field(default_factory=dict)
 
     if not TYPE_CHECKING:
-        # A type checker shall know every option that there is, and no other.
+        # A type checker must know exactly the options that exist.
 
         def __new__(cls, *_arguments: object, **options: object) -> Self:
-            """Name what has taken the place of an old option."""
+            """Raise an error that names the replacement of an old option."""
             for name in RENAMED.keys() & options:
                 raise TypeError(f"{name} is now called {RENAMED[name]}")
             return object.__new__(cls)
 
     def __post_init__(self) -> None:
-        """Take what NumPy's scalars and arrays hold in their place, and nothing for None."""
+        """Replace NumPy objects by their content, and None by an empty list or mapping."""
         empty: dict[str, object] = {"config": (), "set": (), "mix": (), "vary": {}}
         for one in fields(self):
             value = getattr(self, one.name)
@@ -160,7 +165,7 @@ class Plan:
                 object.__setattr__(self, one.name, plain)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the plan as the Rust side reads it; what is not given is left out."""
+        """Return the plan as the Rust extension reads it, without options that are not given."""
         varied_settings(self)
         wire: dict[str, Any] = {
             "device": arguments.text("--device", self.device),
@@ -204,7 +209,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Piped(os.PathLike[str]):
-    """A config file that is a pipe, and what came through it."""
+    """A config file that is a pipe, and the text that was read from it."""
 
     path: str
     text: str
@@ -217,8 +222,8 @@ class _Piped(os.PathLike[str]):
 def with_pipes_read(plans: Iterable[Plan]) -> list[Plan]:
     """Return plans that hold the text of each config file that is a pipe.
 
-    A pipe can be read only once, and plans are read several times: by the check of what they read
-    and write, and by the run.
+    A pipe can be read only once. Plans are read several times: by the check of their input and
+    output files, and by the run.
     """
     known: dict[str, _Piped | None] = {}
 
@@ -238,7 +243,7 @@ def with_pipes_read(plans: Iterable[Plan]) -> list[Plan]:
 
 
 def to_json(plan: Plan) -> str:
-    """Return a plan as the Rust side reads it."""
+    """Return a plan as the Rust extension reads it."""
     return json.dumps(plan.to_wire(), allow_nan=False)
 
 
@@ -261,7 +266,7 @@ def varied_settings(plan: Plan) -> dict[str, str]:
 
 
 def toml_value(value: object, place: str = "--set", depth: int = 0) -> str:
-    """Return a value as it is typed after ``key=``; ``place`` is what a message names."""
+    """Return a value as it is typed after ``key=``; an error message names ``place``."""
     value = arguments.unwrap(value)
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -284,12 +289,12 @@ def toml_value(value: object, place: str = "--set", depth: int = 0) -> str:
 
 
 def _toml_string(text: str) -> str:
-    """Return a text as it stands inside a list."""
+    """Return a string as TOML writes it inside a list."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def _text_or_number(name: str, value: object) -> str | None:
-    """Return a text, or a number as it would be typed."""
+    """Return a string, or a number as it is typed."""
     number = arguments.as_number(value)
     return optional_text(name, value) if number is None else toml_value(number, name)
 
@@ -299,7 +304,7 @@ def _above_zero(name: str, value: object) -> float | None:
 
 
 def check_plan(plan: object) -> Plan:
-    """Return what is to be run, if it is a plan."""
+    """Return a plan; raise an :class:`InputError` if it is none."""
     if not isinstance(plan, Plan):
         raise InputError(f"nothing to run: got {quoted(plan)}, expected a ssdlab.Plan")
     return plan

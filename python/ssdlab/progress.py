@@ -1,4 +1,4 @@
-"""The line on a terminal that says how far the runs have come."""
+"""The line on a terminal that shows the progress of runs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Self, TextIO
 from ssdlab.render.formatting import amount
 
 Progress = Callable[[list[tuple[float | None, int, bool, bool]]], object]
-"""Called about ten times a second with, for each run, the share done from 0 to 1 (None if it is not
-known), the requests done, whether its drive is still being prepared, and whether it has
-finished."""
+"""Called about ten times a second with four values for each run: the share done from 0 to 1 (None
+if unknown), the requests done, whether its drive is still being prepared, and whether it has
+finished.
+"""
 
 _WIDTH = 30
 
 
 class ProgressLine:
-    """A line on stderr that is drawn over and over; nothing, or little, if that is no terminal."""
+    """A line on stderr that is redrawn. Without a terminal, there is a plain line at most."""
 
     def __init__(
         self,
@@ -28,10 +29,11 @@ class ProgressLine:
         *,
         every_s: float | None = None,
     ) -> None:
-        """Draw on ``stream``, stderr if none is given.
+        """Draw on ``stream``, by default stderr.
 
-        ``what`` is what several are called, ``unit`` what they go through. What is no terminal gets
-        a plain line every ``every_s`` seconds, nothing if there are none.
+        ``what`` is the plural name of the runs, ``unit`` that of the things that they process. A
+        stream that is no terminal gets a plain line every ``every_s`` seconds, or nothing if that
+        is None.
         """
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
@@ -42,7 +44,7 @@ class ProgressLine:
         self._written = time.monotonic()
 
     def __call__(self, runs: Sequence[tuple[float | None, int, bool, bool]]) -> None:
-        """Draw how far the runs have come."""
+        """Draw the progress of the runs."""
         if self._live and runs:
             self._drawn = self._write(f"\r{progress_text(runs, self._what, self._unit)}\x1b[K")
         elif runs and self._every_s is not None:
@@ -56,7 +58,7 @@ class ProgressLine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wipe the line."""
+        """Erase the line."""
         if self._drawn:
             self._write("\r\x1b[K")
 
@@ -78,7 +80,7 @@ def progress_text(
 ) -> str:
     """Return the line: a bar, the share of all runs that is done, and the requests so far.
 
-    There is no bar while nobody knows how much is to come.
+    There is no bar while the total is unknown.
     """
     begun = [1.0 if run[3] else 0.0 if run[2] else run[0] for run in runs]
     known = [done for done in begun if done is not None]

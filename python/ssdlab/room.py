@@ -1,4 +1,4 @@
-"""Checks that memory is left for a step before the step begins, and refuses it in a line if not."""
+"""Checks that enough memory is left for a step before the step begins; else a one-line error."""
 
 from __future__ import annotations
 
@@ -13,50 +13,52 @@ from ssdlab.errors import InputError
 
 MEGA = 10**6
 _LIMITS = (("ulimit -v", resource.RLIMIT_AS, 0), ("ulimit -d", resource.RLIMIT_DATA, 5))
-"""What limits a process, and where ``/proc/self/statm`` has what it takes of that, in pages."""
+"""The limits of a process, and the field of ``/proc/self/statm`` with what it uses, in pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Bytes of addresses, of data, and of memory that is touched for certain."""
+    """Bytes of address space, of data, and of memory that is certainly touched."""
 
     addresses: int
     data: int
     resident: int
 
     def __add__(self, other: Need) -> Need:
-        """Return what both take."""
+        """Return the sum of two needs."""
         addresses, data = self.addresses + other.addresses, self.data + other.data
         return Need(addresses, data, self.resident + other.resident)
 
 
 NOTHING = Need(0, 0, 0)
 DRAWING = Need(0, 0, 150 * MEGA)
-"""What Altair takes and the renderer, whose addresses :mod:`ssdlab.render.process` asks for."""
+"""The need of Altair and the renderer. :mod:`ssdlab.render.process` checks the renderer's address
+space.
+"""
 
 LOADING = Need(300 * MEGA, 185 * MEGA, 35 * MEGA)
-"""What NumPy, SciPy and a small fit take: a fifth of the addresses are OpenBLAS's buffers."""
+"""The need of NumPy, SciPy and a small fit; OpenBLAS's buffers are a fifth of the addresses."""
 LOADED = Need(120 * MEGA, 120 * MEGA, 10 * MEGA)
-"""The same where they are loaded."""
+"""The same need once NumPy and SciPy are loaded."""
 
 _RESULT, _DETAIL = 48_000, 400_000
-"""Bytes of a short run's result at the peak, and of its details in a report. Measured."""
+"""The peak bytes of a short run's result, and of its details in a report. Measured."""
 _READ = 2
-"""The least bytes that a result takes for each byte of its JSON, once that is read. Measured."""
+"""The least bytes that a parsed result takes per byte of its JSON. Measured."""
 
 RUNS = Need(0, 0, 28 << 20)
-"""Memory of runs besides their drives and their results."""
+"""The memory of runs besides their drives and their results."""
 
 _PROCESSES = Need(10 * MEGA, 5 * MEGA, 5 * MEGA)
-"""What it takes to begin processes."""
+"""The need of starting processes."""
 _PROCESS = 35 * MEGA
-"""What each of these processes takes of memory, without a drive."""
+"""The memory of each of these processes, without a drive."""
 
 
 def check_room(what: str, need: Need) -> None:
     """Refuse a step that needs more than the limits, the control groups or the machine leave.
 
-    Raises :class:`InputError`.
+    Raises :class:`InputError`, whose message begins with ``what``.
     """
     for (name, limit, at), needed in zip(_LIMITS, (need.addresses, need.data), strict=True):
         most, _ = resource.getrlimit(limit)
@@ -67,19 +69,19 @@ def check_room(what: str, need: Need) -> None:
 
 
 def for_results(count: int, detailed: int) -> Need:
-    """Return what results take, ``detailed`` of them with the details that a report draws."""
+    """Return the need of results, ``detailed`` of them with the details that a report draws."""
     taken = count * _RESULT + detailed * _DETAIL
     return Need(taken, taken, taken)
 
 
 def for_reading(texts: Sequence[str]) -> Need:
-    """Return what results take in addition to these texts, from which they are read."""
+    """Return the need of results, besides the texts from which they are parsed."""
     taken = _READ * sum(map(len, texts))
     return Need(taken, taken, taken)
 
 
 def for_processes(count: int) -> Need:
-    """Return what processes for runs take, without their drives."""
+    """Return the need of the processes of runs, without their drives."""
     return replace(_PROCESSES, resident=_PROCESSES.resident + count * _PROCESS)
 
 
@@ -90,7 +92,7 @@ def end_first_without_memory() -> None:
 
 
 def is_limited() -> bool:
-    """Tell whether this process is limited in its addresses or its data."""
+    """Tell whether the address space or the data of this process is limited."""
     return any(resource.getrlimit(limit)[0] != resource.RLIM_INFINITY for _, limit, _ in _LIMITS)
 
 

@@ -1,4 +1,4 @@
-"""Signals that end a program: the first one interrupts it, later ones leave it to its end."""
+"""Signals that end a program: the first one interrupts it, later ones do not disturb its end."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from types import FrameType
 from typing import Any
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGXCPU)
-"""The signals that end a program; the last one comes at the soft limit of processor time."""
+"""The signals that end a program; the last one arrives at the soft limit of processor time."""
 
 INTERRUPTING: set[Any] = {signal.default_int_handler}
-"""Handlers that raise :class:`KeyboardInterrupt`, which may come later than the signal."""
+"""Handlers that raise :class:`KeyboardInterrupt`, which :func:`deferred` may delay."""
 
 _PATIENCE_S = 1.0
-"""How long an interrupted program may take to end before Ctrl-C interrupts it again."""
+"""How long an interrupted program may take to end before another Ctrl-C interrupts it."""
 
 
 class FirstSignal:
-    """Tells which signals interrupt: the first, and a Ctrl-C that comes a second later."""
+    """Decides which signals interrupt: the first, and a Ctrl-C at least a second later."""
 
     def __init__(self) -> None:
-        """Begin before the first signal."""
+        """Start before the first signal."""
         self._last_s: float | None = None
 
     def interrupts(self, number: int) -> bool:
-        """Return whether this signal, which has just come, interrupts."""
+        """Tell whether a signal that has just arrived interrupts."""
         now = time.monotonic()
         if self._last_s is not None:
-            # A user who presses Ctrl-C again after a second has seen that the command is stuck.
+            # A user who presses Ctrl-C again after a second has seen a stuck command.
             is_late = now - self._last_s >= _PATIENCE_S
             if number != signal.SIGINT or not is_late:
                 return False
@@ -41,9 +41,9 @@ class FirstSignal:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Hold signals back until this ends; processes that begin in it never hear them.
+    """Block signals within this context; processes that start in it never receive them.
 
-    Libraries in C, NumPy among them, print a traceback if a signal comes while they are loaded.
+    Libraries in C, NumPy among them, print a traceback if a signal arrives while they are loaded.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
@@ -54,10 +54,10 @@ def held_back() -> Iterator[None]:
 
 @contextmanager
 def interrupted_once() -> Iterator[None]:
-    """Let one signal interrupt: a second one would leave half done what the first has begun.
+    """Let one signal interrupt, so that a second one does not disturb the end of the program.
 
-    A Ctrl-C that comes a second later interrupts again. Outside of the main thread, which alone
-    handles signals, nothing changes.
+    A Ctrl-C at least a second later interrupts again. Outside the main thread, which alone handles
+    signals, nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -70,7 +70,7 @@ def interrupted_once() -> Iterator[None]:
         if first.interrupts(number) and callable(handler):
             handler(number, frame)
 
-    # What is ignored, as under nohup, and what ends the process at once stays so.
+    # A signal that is ignored, as under nohup, or that ends the process at once stays so.
     ours = [number for number, handler in before.items() if callable(handler)]
     try:
         for number in ours:
@@ -82,16 +82,16 @@ def interrupted_once() -> Iterator[None]:
 
 
 class Deferred:
-    """Signals, the first of which interrupts only where that loses nothing.
+    """Handling of signals in which the first one interrupts only where that loses nothing.
 
-    A Ctrl-C that comes a second later interrupts at once.
+    A Ctrl-C at least a second later interrupts at once.
     """
 
     def __init__(self) -> None:
-        """Begin before the first signal."""
+        """Start before the first signal."""
         self._first = FirstSignal()
         self._waits: tuple[int, FrameType | None] | None = None
-        # A program's own handler is called at once.
+        # A program's own handler still runs at once.
         found = {number: signal.getsignal(number) for number in ENDING}
         self._before: dict[int, Any] = {
             number: handler for number, handler in found.items() if handler in INTERRUPTING
@@ -99,13 +99,13 @@ class Deferred:
         self._came_s: float | None = None
 
     def check(self) -> None:
-        """Raise :class:`KeyboardInterrupt` if a signal has come and has not interrupted yet."""
+        """Raise :class:`KeyboardInterrupt` if a signal has arrived and has not interrupted yet."""
         if self._waits is not None:
             (number, frame), self._waits = self._waits, None
             self._before[number](number, frame)
 
     def stopping(self, progress: Callable[..., Any] | None) -> Callable[..., Any]:
-        """Return what reports progress and then stops the work if a signal has come."""
+        """Return a callback that stops the work if a signal has arrived, else reports progress."""
 
         def report(*arguments: Any) -> None:
             self.check()
@@ -115,7 +115,7 @@ class Deferred:
         return report
 
     def is_overdue(self, since_s: float) -> bool:
-        """Tell whether a wait that began at a moment has gone on for a second after a signal."""
+        """Tell whether a wait since ``since_s`` has lasted for a second after a signal."""
         came = self._came_s
         return came is not None and time.monotonic() - max(came, since_s) >= _PATIENCE_S
 
@@ -130,26 +130,26 @@ class Deferred:
             self._before[number](number, frame)
 
     def begin(self) -> None:
-        """Answer signals from now on."""
+        """Handle signals from now on."""
         for number in self._before:
             signal.signal(number, self._answer)
 
     def end(self) -> None:
-        """Leave signals to what handled them before."""
+        """Restore the previous handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
 
 _deferred: list[Deferred] = []
-"""The deferral that is under way, if any."""
+"""The active deferral, if any."""
 
 
 @contextmanager
 def deferred() -> Iterator[Deferred]:
-    """Defer the first signal: it interrupts at a :meth:`Deferred.check`, else at the end of this.
+    """Defer the first signal to a :meth:`Deferred.check`, or to the end of this context.
 
-    A signal that comes while measured results are shown and written loses none of them. Nothing
-    changes within another deferral, and outside of the main thread, which alone handles signals.
+    A signal that arrives while measured results are shown and written loses none of them. Nothing
+    changes within another deferral, or outside the main thread, which alone handles signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield Deferred()
@@ -164,7 +164,7 @@ def deferred() -> Iterator[Deferred]:
         yield one
     except BaseException:
         _end(one)
-        # The error is reported, not the signal that came as well.
+        # The error is reported, not the signal that arrived as well.
         with suppress(KeyboardInterrupt):
             one.check()
         raise
@@ -179,5 +179,5 @@ def _end(one: Deferred) -> None:
 
 
 def is_overdue(since_s: float) -> bool:
-    """Tell whether a wait that began at a moment has to end, a second after a deferred signal."""
+    """Tell whether a wait since ``since_s`` must end, a second after a deferred signal."""
     return any(one.is_overdue(since_s) for one in _deferred)

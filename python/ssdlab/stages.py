@@ -1,4 +1,4 @@
-"""A drive's stages of life: presets that are sisters, of which ``--stage`` names one."""
+"""The stages of a drive's life: related presets, of which ``--stage`` selects one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from ssdlab.suggestions import did_you_mean
 
 _ADULT = "adult"
 STAGES = ("young", _ADULT, "old")
-"""The stages from the first on; the preset that is adult has no suffix."""
+"""The stages in order of age; the preset of the adult drive has no suffix."""
 
 
 def at_stages(devices: Sequence[str], stages: Sequence[str]) -> list[str]:
-    """Return the presets of these devices at each of these stages, if any; else the devices."""
+    """Return the presets of these devices at each of these stages, or the devices without stages.
+
+    Raises :class:`InputError` if a stage is unknown, or if a device has no stages.
+    """
     for stage in stages:
         if stage not in STAGES:
             expected = f"one of {', '.join(STAGES)}{did_you_mean(stage, STAGES)}"
@@ -23,7 +26,7 @@ def at_stages(devices: Sequence[str], stages: Sequence[str]) -> list[str]:
 
 
 def _sister(device: str, stage: str) -> str:
-    """Return a device's preset at a stage; a device that there is not is left to be refused."""
+    """Return a device's preset at a stage; an unknown device is returned, and refused later."""
     presets = [name for name, _ in _native.presets()]
     staged = [name for name in presets if set(_sisters(name).values()) <= set(presets)]
     if device not in presets:
@@ -38,5 +41,5 @@ def _sister(device: str, stage: str) -> str:
 
 
 def _sisters(device: str) -> dict[str, str]:
-    """Return what the presets of a device would be called at each stage."""
+    """Return the names of a device's presets by stage."""
     return {stage: device if stage == _ADULT else f"{device}-{stage}" for stage in STAGES}

@@ -1,4 +1,4 @@
-"""The known name nearest to a wrong one."""
+"""The known name nearest to a mistyped one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ssdlab import _native
 
 
 def did_you_mean(typed: str, known: Iterable[str]) -> str:
-    """Return `` (did you mean …?)`` if a known name is near to what was typed."""
-    # What is typed may be no UTF-8, which the Rust side does not take.
+    """Return `` (did you mean …?)`` if a known name is near to the typed one, else nothing."""
+    # The typed text may not be UTF-8, which the Rust extension does not accept.
     near = _native.nearest(typed.encode(errors="replace").decode(), list(known))
     return f' (did you mean "{near}"?)' if near else ""

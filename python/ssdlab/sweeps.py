@@ -14,7 +14,7 @@ from ssdlab.labels import shortest_suffixes
 from ssdlab.plan import Path, Plan, check_plan, setting_lines, to_json, toml_value
 
 MAX_RUNS = 10_000
-"""The most runs of a sweep or a comparison unless more are allowed: each takes memory and time."""
+"""The default limit on the runs of a sweep or a comparison; each takes memory and time."""
 
 
 def sweep(
@@ -27,10 +27,10 @@ def sweep(
     seeds: int = 1,
     max_runs: int = MAX_RUNS,
 ) -> list[Plan]:
-    """Return a plan for every combination of what is given, each of them ``seeds`` times.
+    """Return a plan for every combination of the given values, each with ``seeds`` seeds.
 
-    A list that is empty varies nothing. ``vary`` holds config keys and the values they take.
-    Raises :class:`InputError` before any plan is made if there are more than ``max_runs``.
+    An empty list varies nothing. ``vary`` holds config keys and their values. Raises
+    :class:`InputError` before it makes any plan if there would be more than ``max_runs``.
     """
     base = check_plan(base)
     settings = {}
@@ -65,7 +65,7 @@ def sweep(
 
 
 def check_run_count(runs: int, maximum: int, *, at_least: bool = False) -> None:
-    """Refuse more runs than are allowed; ``at_least`` if there may be more still."""
+    """Refuse more runs than allowed; with ``at_least``, there may be even more."""
     integer("--max-runs", maximum, 1, MAX_COUNT)
     if runs > maximum:
         count = f"{runs} runs or more" if at_least else f"{runs} runs"
@@ -78,7 +78,7 @@ def _with_settings(plan: Plan, varied: Mapping[str, str]) -> Plan:
 
 
 def seed_groups(plans: Sequence[Plan]) -> list[list[int]]:
-    """Return the indices of the plans in groups whose plans differ in nothing but the seed."""
+    """Return the indices of the plans, in groups of plans that differ only in their seed."""
     groups: dict[str, list[int]] = {}
     for index, plan in enumerate(plans):
         groups.setdefault(to_json(replace(plan, seed=0)), []).append(index)

@@ -19,10 +19,10 @@ if typing.TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """Runs that differ in their seed alone, summed up: every figure with its 95 % interval.
+    """Runs that differ only in their seed, aggregated: every figure with its 95 % interval.
 
-    ``runs`` are their indices. Runs that were stopped before their end are ``left_out``, unless
-    all were: then ``partial`` says that the figures are of such runs.
+    ``runs`` are their indices. ``left_out`` are the runs that were stopped before their end. If all
+    were, none is left out, and ``partial`` is True.
     """
 
     label: str
@@ -34,11 +34,11 @@ class Aggregate:
 
     @property
     def alike(self) -> bool:
-        """Tell whether every seed gave the same figures."""
+        """Tell whether all seeds gave the same figures."""
         return not any(interval.half_width_95 for interval in self.metrics.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as it stands in JSON."""
+        """Return the aggregate as it stands in JSON."""
         metrics = {name: interval.to_dict() for name, interval in self.metrics.items()}
         whole: dict[str, Any] = {"label": self.label, "runs": list(self.runs)}
         whole |= {"seeds": list(self.seeds), "metrics": metrics, "partial": self.partial}
@@ -47,7 +47,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A run that was asked for and stopped before anything of it was measured."""
+    """A run that was requested but stopped before anything was measured."""
 
     label: str
     seed: int
@@ -55,7 +55,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Sequence[Result]):
-    """The results of several runs, in the order in which the runs were asked for."""
+    """The results of several runs, in the order of the requested runs."""
 
     results: Sequence[Result]
     aggregates: Sequence[Aggregate] = ()
@@ -66,19 +66,19 @@ class Comparison(Sequence[Result]):
     @typing.overload
     def __getitem__(self, index: slice) -> Sequence[Result]: ...
     def __getitem__(self, index: int | slice) -> Result | Sequence[Result]:
-        """Return one result, or some."""
+        """Return one result, or several."""
         return self.results[index]
 
     def __len__(self) -> int:
-        """Count the results."""
+        """Return the number of results."""
         return len(self.results)
 
     def __iter__(self) -> Iterator[Result]:
-        """Go through the results."""
+        """Return an iterator over the results."""
         return iter(self.results)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``--json`` writes."""
+        """Return the document that ``--json`` writes."""
         whole: dict[str, Any] = {"schema_version": _native.SCHEMA_VERSION}
         whole["results"] = [result.to_dict() for result in self.results]
         if self.aggregates:
@@ -90,27 +90,27 @@ class Comparison(Sequence[Result]):
     def to_arrow(self) -> pa.Table:
         """Return the results as an Arrow table, a row each, for polars or pandas.
 
-        Columns are the names of what ran, its seed, a column ``vary.KEY`` for each setting that was
-        varied, and every figure by its dotted name in the JSON, such as ``read.latency_us.p99`` or
-        ``queues.0.read.latency_us.p99``, in the unit of docs/reference/results.md. What a result
-        does not have is null.
+        The columns are the names of what ran, the seed, a column ``vary.KEY`` for each varied
+        setting, and every figure. A figure has its dotted name in the JSON, such as
+        ``read.latency_us.p99`` or ``queues.0.read.latency_us.p99``, and the unit of
+        docs/reference/results.md. A value that a result does not have is null.
         """
         return arrow.table([_row(result) for result in self.results])
 
     def to_json(self, indent: int | None = 2) -> str:
-        """Return what ``--json`` writes, as text."""
+        """Return the text that ``--json`` writes."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False)
 
     def json_parts(self) -> Iterator[str]:
-        """Return the text of :meth:`to_json` in parts, which are made one by one.
+        """Yield the text of :meth:`to_json` in parts, made one by one.
 
-        The text of many results as a whole takes some times the memory of the results.
+        The whole text of many results would take several times the memory of the results.
         """
         head, tail = Comparison((), self.aggregates, self.missing).to_json().split("[]", 1)
         yield head + "["
         separator = "\n"
         for result in self.results:
-            # No text in JSON has a line end of its own.
+            # A string in JSON never contains a line end.
             yield separator + _INDENT + result.to_json().replace("\n", "\n" + _INDENT)
             separator = ",\n"
         yield ("\n  ]" if self.results else "]") + tail
@@ -121,7 +121,7 @@ class Comparison(Sequence[Result]):
 
 
 _INDENT = 4 * " "
-"""What is before each line of a result."""
+"""The indentation of each line of a result."""
 
 
 def _row(result: Result) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _row(result: Result) -> dict[str, Any]:
 
 
 def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Aggregate:
-    """Sum up the runs of these indices, which differ in their seed alone."""
+    """Aggregate the runs of these indices, which differ only in their seed."""
     whole = [run for run in runs if not results[run].partial]
     left_out = [run for run in runs if results[run].partial] if whole else []
     runs = whole or runs
@@ -144,13 +144,13 @@ def aggregate(label: str, runs: Sequence[int], results: Sequence[Result]) -> Agg
 
 
 _LISTS = {"queues", "priorities", "each"}
-"""Lists of tables that are as long in all runs that are compared."""
+"""Lists of tables that have the same length in all compared runs."""
 
 
 def flat_figures(data: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
-    """Return every number of a result by its dotted name; of a queue, with its number in it.
+    """Return every number of a result by its dotted name; the index of a queue is a part of it.
 
-    How and how fast it was made is left out, and so is what a report draws.
+    How and how fast the result was computed is left out, and so is the data for reports.
     """
     figures: dict[str, float] = {}
     for key, value in data.items():

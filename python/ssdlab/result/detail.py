@@ -1,4 +1,4 @@
-"""What a report draws beyond the figures of every result: ``result.detail``, if asked for."""
+"""The data that a report draws beyond the figures of every result: ``result.detail``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Latencies of one kind of request of one queue: rising points of latency in µs and share."""
+    """The latencies of one kind of request in one queue.
+
+    ``points`` rise: each is a latency in µs and the share of requests that took at most so long.
+    """
 
     kind: str
     queue: int
@@ -18,7 +21,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """A request that took long, and where its time went."""
+    """A slow request, and where its time went."""
 
     number: int
     arrival_s: float
@@ -32,7 +35,7 @@ class Slow:
 
 @dataclass(frozen=True, slots=True)
 class SeriesInterval:
-    """What happened in one interval of the run; a latency is None if nothing ended in it."""
+    """The figures of one interval of the run; a latency is None if no request ended in it."""
 
     start_s: float
     end_s: float
@@ -74,10 +77,10 @@ class BlockMap:
 
 @dataclass(frozen=True, slots=True)
 class RetriesApart:
-    """How far apart the retries are that pages of what the host read needed as it did.
+    """The spread of the retries that pages needed when the host read them.
 
-    Between the worst pages of the blocks, and between the best and the worst page of one at most;
-    of one read in 256.
+    ``blocks`` is the spread over the worst pages of blocks. ``pages`` is the largest spread between
+    the best and the worst page of a block. One read in 256 is sampled.
     """
 
     blocks: int
@@ -86,11 +89,14 @@ class RetriesApart:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What a report draws: distributions, the slowest requests, the run in intervals, the parts.
+    """The data that a report draws.
 
-    ``read_ages`` are rising points of how old what was read from flash was, in seconds, and which
-    share of the reads was of data no older; None under flat physics, and if nothing was read, as
-    ``retries_apart`` is.
+    It holds the distributions of latencies, the slowest requests, the run in intervals, the busy
+    shares of dies and buses, and the blocks.
+
+    ``read_ages`` are rising points of the age in seconds of data read from flash, and of the share
+    of reads whose data was at most so old. ``read_ages`` and ``retries_apart`` are None under flat
+    physics, and if nothing was read.
     """
 
     distributions: Sequence[Distribution]

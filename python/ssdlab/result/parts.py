@@ -20,7 +20,7 @@ class LatencyUs:
 
 @dataclass(frozen=True, slots=True)
 class KindResult:
-    """The reads, or the writes. ``blame_us`` are the parts that sum to the mean latency."""
+    """The reads, or the writes. The parts in ``blame_us`` sum to the mean latency."""
 
     requests: int
     bytes: int
@@ -30,9 +30,10 @@ class KindResult:
 
 @dataclass(frozen=True, slots=True)
 class QueueResult:
-    """The requests of one submission queue; ``read_waiting_us`` passes before a read's command.
+    """The requests of one submission queue.
 
-    ``read_retries`` counts the pages read by the number of retries, none first.
+    ``read_waiting_us`` is the mean time that passes before a read's command. ``read_retries``
+    counts the pages read by their number of retries, from 0.
     """
 
     read: KindResult
@@ -43,7 +44,7 @@ class QueueResult:
 
 @dataclass(frozen=True, slots=True)
 class Priorities:
-    """The queues of a drive that has three, by name."""
+    """The queues of a drive with three queues, by name."""
 
     high: QueueResult
     mid: QueueResult
@@ -52,9 +53,9 @@ class Priorities:
 
 @dataclass(frozen=True, slots=True)
 class GcResult:
-    """Garbage collection: blocks collected, pages moved for it, pages never programmed of them.
+    """Garbage collection: blocks collected, pages moved, and pages that were never programmed.
 
-    ``for_subpools`` are those of the blocks that a subpool which ran short asked for.
+    ``for_subpools`` counts the collected blocks that a subpool requested because it ran short.
     """
 
     count: int
@@ -65,7 +66,7 @@ class GcResult:
 
 @dataclass(frozen=True, slots=True)
 class PageTypesResult:
-    """By page type, the lowest (LSB) first, each list with one number for each type.
+    """Counts by page type; each list has one number per type, from the lowest (LSB).
 
     ``requested`` and ``granted`` are pages programmed for the host, ``free`` pages of the drive at
     the end.
@@ -78,11 +79,11 @@ class PageTypesResult:
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """One of several replays of the same load, each on the drive as the last has left it.
+    """One of several replays of the same load; each continues on the drive that the last one left.
 
-    It began at ``start_s`` seconds of the run; its last request ended at ``end_s``.
-    ``slowest_page_type`` are writes by the type of their slowest page (``lsb``, …),
-    ``allocation_success`` is the share of the pages for which a type was asked that got it.
+    The replay began at ``start_s`` seconds of the run; its last request ended at ``end_s``.
+    ``slowest_page_type`` counts writes by the type of their slowest page (``lsb``, …).
+    ``allocation_success`` is the share of pages with a requested type that got this type.
     """
 
     start_s: float
@@ -100,7 +101,7 @@ class ReplayResult:
 
 @dataclass(frozen=True, slots=True)
 class BitErrors:
-    """Raw bit errors: the mean in a codeword, and the true rate."""
+    """Raw bit errors: the mean per codeword, and the true rate."""
 
     per_codeword: float
     rber: float
@@ -108,7 +109,7 @@ class BitErrors:
 
 @dataclass(frozen=True, slots=True)
 class Wear:
-    """P/E cycles of some blocks: their mean, and what none, a quarter and so on lie below."""
+    """The P/E cycles of some blocks: mean, minimum, quartiles and maximum."""
 
     mean: float
     min: int
@@ -120,14 +121,14 @@ class Wear:
 
 @dataclass(frozen=True, slots=True)
 class WearResult(Wear):
-    """P/E cycles of the blocks at the end; ``priorities`` are of those with each one's data."""
+    """The P/E cycles of all blocks at the end; ``priorities`` has those by priority of the data."""
 
     priorities: Sequence[Wear] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramModeResult:
-    """Pages programmed with these voltages, whatever for, and those of them read for the host."""
+    """Pages programmed in this mode for any cause, and pages read for the host in this mode."""
 
     name: str
     programs: int
@@ -136,10 +137,10 @@ class ProgramModeResult:
 
 @dataclass(frozen=True, slots=True)
 class ProgramModesResult:
-    """How hard pages were programmed, the normal voltages first.
+    """The program modes in use, the normal one first.
 
-    ``weight_erases`` counts the P/E cycles of each erase by the mean ratio of the voltages of the
-    pages of its block to the normal ones.
+    ``weight_erases`` counts the P/E cycles of each erase, weighted by the mean ratio of the
+    voltages of the block's pages to the normal voltages.
     """
 
     each: Sequence[ProgramModeResult]
@@ -148,7 +149,7 @@ class ProgramModesResult:
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """Mean busy shares, from 0 to 1, of the array units and of the channels."""
+    """The mean busy shares, from 0 to 1, of the array units and of the channels."""
 
     die: float
     bus: float
@@ -156,10 +157,11 @@ class Utilization:
 
 @dataclass(frozen=True, slots=True)
 class HotnessResult:
-    """What pages were mostly used for in the buffer: ``read_hot``, ``mixed`` and ``write_hot``.
+    """The main use of pages in the buffer: ``read_hot``, ``mixed`` and ``write_hot``.
 
-    ``left`` are pages that left it, or that a flush programmed, ``pages`` all logical pages as they
-    were found to be last, ``rewritten`` unwritten ones that were programmed once more.
+    ``left`` counts pages that left the buffer or that a flush programmed. ``pages`` counts all
+    logical pages by their last known use. ``rewritten`` counts unwritten pages that were programmed
+    once more.
     """
 
     left: Mapping[str, int]
@@ -169,7 +171,7 @@ class HotnessResult:
 
 @dataclass(frozen=True, slots=True)
 class BufferResult:
-    """Pages looked for in the page buffer, and pages that made room there."""
+    """Lookups of pages in the page buffer, and pages evicted from it."""
 
     hit_ratio: float | None
     read_hits: int
@@ -183,7 +185,7 @@ class BufferResult:
 
 @dataclass(frozen=True, slots=True)
 class SetAsideResult:
-    """What was set aside for host reads, and the time that was dropped and done again."""
+    """The operations set aside for host reads, and the dropped time that was spent again."""
 
     reads: int
     programs: int
@@ -193,7 +195,7 @@ class SetAsideResult:
 
 @dataclass(frozen=True, slots=True)
 class MigrationCounts:
-    """Pages that moved because they are read often (``hot``), or to make room for these."""
+    """Pages moved because they are read often (``hot``), or to make room for these (``cold``)."""
 
     hot: int
     cold: int
@@ -204,10 +206,10 @@ class MigrationCounts:
 
 @dataclass(frozen=True, slots=True)
 class StreamResult:
-    """What became of the pages of a stream, in pages and blocks.
+    """The pages and blocks of a stream.
 
-    ``valid_share`` is the part of a collected block's pages that were still valid, the mean.
-    ``waf`` is the pages programmed in the stream and moved out of it for each page programmed.
+    ``valid_share`` is the mean share of a collected block's pages that were still valid. ``waf`` is
+    the pages programmed in the stream plus the pages moved out of it, per page programmed in it.
     """
 
     host_pages: int
@@ -219,12 +221,15 @@ class StreamResult:
 
 
 INVERSION_REPAIR = "background/inversion_repair"
-"""Where results have what inversion repair counts, among ``counters``."""
+"""The key in ``counters`` of the counts of inversion repair."""
 
 
 @dataclass(frozen=True, slots=True)
 class LifeMark:
-    """When a share of the blocks had worn out: bytes programmed for the host, mean P/E cycles."""
+    """The moment when a share of the blocks had worn out.
+
+    ``host_bytes`` counts bytes programmed for the host, ``cycles`` is the mean of P/E cycles.
+    """
 
     worn_out: float
     host_bytes: int
@@ -233,11 +238,11 @@ class LifeMark:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """How blocks wear out where ``flash.cycles_per_erase`` runs wear forward.
+    """The wear-out of blocks if ``flash.cycles_per_erase`` accelerates wear.
 
-    A block is worn out when fresh data on it are beyond the last level. ``marks`` has the first
-    block since the start, then shares of all blocks; ``first_bytes`` and ``five_percent_bytes``
-    are what two of them say.
+    A block is worn out if even fresh data on it needs more than the last level. ``marks`` holds the
+    moment of the first block since the start, then those of shares of all blocks. ``first_bytes``
+    and ``five_percent_bytes`` repeat two of them.
     """
 
     worn_at_start: int
@@ -250,10 +255,11 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class MapCacheResult:
-    """The part of the page map that the controller holds: entries looked up, and what that cost.
+    """The part of the page map that the controller caches: lookups of entries, and their cost.
 
-    ``written_back`` translation pages were changed and left, ``changed_on_flash`` ones were read,
-    changed and written where they lay, since their entries were not held.
+    ``written_back`` counts changed translation pages that left the cache. ``changed_on_flash``
+    counts those that were read, changed and written on flash, because their entries were not
+    cached.
     """
 
     hit_ratio: float | None
@@ -265,7 +271,7 @@ class MapCacheResult:
 
 @dataclass(frozen=True, slots=True)
 class Prioritized:
-    """Shares of the requests that went to the flash before one of their kind that came earlier."""
+    """The shares of requests that went to the flash before an earlier request of their kind."""
 
     read: float
     write: float
@@ -273,7 +279,7 @@ class Prioritized:
 
 @dataclass(frozen=True, slots=True)
 class PreconditionResult:
-    """How the drive was brought into a steady state before the run."""
+    """How the drive reached a steady state before the run."""
 
     capacities: int
     waf: float
@@ -282,7 +288,7 @@ class PreconditionResult:
 
 @dataclass(frozen=True, slots=True)
 class Sim:
-    """The simulation itself: wall time in seconds, and its speed. No part of the digest."""
+    """The simulation itself: wall time in seconds, and its speed. The digest leaves it out."""
 
     wall_s: float
     ready_s: float
@@ -294,7 +300,7 @@ class Sim:
 
 @dataclass(frozen=True, slots=True)
 class MixMember:
-    """A trace or a twin of a mix, and where and when its requests were put."""
+    """A trace or a twin of a mix, with the queue, times and addresses of its requests."""
 
     name: str
     trace: str

@@ -8,20 +8,20 @@ from typing import Any
 
 
 class RawResult(Mapping[str, Any]):
-    """A result as it stands in JSON. It is read anew each time.
+    """A result as it stands in JSON, parsed anew at each access.
 
-    Its text takes a quarter of the memory that its objects do, which counts for many results.
+    The text takes a quarter of the memory of its objects, which matters for many results.
     """
 
     __slots__ = ("_added", "_text")
 
     def __init__(self, text: str, added: Mapping[str, Any]) -> None:
-        """Keep a text, and what is added to the table in it."""
+        """Store a text, and what to add to its table."""
         self._text = text.encode()
         self._added = dict(added)
 
     def load(self) -> dict[str, Any]:
-        """Return the table."""
+        """Return the table, parsed from the text."""
         return {**json.loads(self._text), **self._added}
 
     def __getitem__(self, key: str) -> Any:
@@ -37,5 +37,5 @@ class RawResult(Mapping[str, Any]):
         return len(self.load())
 
     def items(self) -> ItemsView[str, Any]:
-        """Return keys and values, read once."""
+        """Return keys and values; parse the text only once."""
         return self.load().items()

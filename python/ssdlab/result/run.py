@@ -43,7 +43,7 @@ if typing.TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What made the result: enough to make it again."""
+    """The origin of a result: enough to compute it again."""
 
     version: str
     config: Mapping[str, Any]
@@ -59,13 +59,13 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one run.
+    """The result of one run.
 
-    Pages read for the host are counted by the sensing level at which they decoded in ``levels``
-    (``"1"``, …), by the step of a ladder of read retries in
-    ``retry_steps``. ``counters`` has what policies count, by their place in the config: numbers
-    and lists of numbers. ``wearing_weight`` counts each
-    program by its voltages' mean ratio to the normal ones.
+    ``levels`` counts the pages read for the host by the sensing level at which they decoded
+    (``"1"``, …); ``retry_steps`` counts them by the step of a ladder of read retries. ``counters``
+    holds what policies count, by their place in the config: numbers and lists of numbers.
+    ``wearing_weight`` counts programs, each weighted by the mean ratio of its voltages to the
+    normal ones.
     """
 
     label: str | None
@@ -132,21 +132,21 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
-        """Give attributes to a result as it stands in JSON.
+        """Return a typed result from one in JSON.
 
-        Raises :class:`InputError` if it is none: something is missing, or of another type.
+        Raises :class:`InputError` if a value is missing or has another type.
         """
         return from_dict(cls, data, raw=data, input_files=())
 
     @classmethod
     def from_json(cls, text: str, vary: Mapping[str, str]) -> Result:
-        """Give attributes to a result as the Rust side writes it, with what a sweep varies."""
+        """Return a typed result from the JSON of the Rust extension, with what a sweep varies."""
         raw = RawResult(text, {"vary": vary})
         return from_dict(cls, raw.load(), raw=raw, input_files=())
 
     @property
     def decoded_at(self) -> list[int]:
-        """The pages read for the host by level or retry step, from the first; none if but one."""
+        """The pages read for the host by level or retry step, from the first; [] for one level."""
         numbers = range(1, len(self.levels) + 1)
         return [self.levels[str(number)] for number in numbers] or list(self.retry_steps)
 
@@ -155,11 +155,12 @@ class Result:
         return self.raw.load() if isinstance(self.raw, RawResult) else dict(self.raw)
 
     def series_to_arrow(self) -> pa.Table:
-        """Return the run in intervals as an Arrow table; it must have been run for its details.
+        """Return the run in intervals as an Arrow table; the run needs ``detail=True``.
 
         The columns are those of :class:`SeriesInterval` and of a ``series`` file: times in seconds
-        of the run, latencies in microseconds (null where nothing ended), shares from 0 to 1. Its
-        schema's metadata says what such a file's does: ``ssdlab.workload``, ``ssdlab.seed``, ...
+        of the run, latencies in microseconds (null if nothing ended), shares from 0 to 1. The
+        metadata of its schema are those of such a file: ``ssdlab.workload``, ``ssdlab.seed``, ...
+        Raises :class:`ValueError` if the result has no details.
         """
         if self.detail is None:
             raise ValueError("a result without details: run it with detail=True")
@@ -167,7 +168,7 @@ class Result:
         return arrow.table(rows).replace_schema_metadata(self._about())
 
     def _about(self) -> dict[str, str]:
-        """Return what a file of this run says of itself, by name."""
+        """Return the metadata that a file of this run holds, by name."""
         about = {**asdict(self.provenance), "workload": self.workload}
         about["twins"] = ", ".join(self.provenance.twins)
         return {

@@ -1,4 +1,4 @@
-"""The JSON Schema of what ``--json`` writes, made from what the Rust side declares."""
+"""The JSON Schema of the output of ``--json``, made from the declarations of the Rust extension."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _MISSING = {
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the whole document."""
-    # An interval of time, not one of confidence.
+    # This is a time interval, not a confidence interval.
     text = _native.result_schema().replace("#/$defs/Interval", "#/$defs/SeriesInterval")
     result = json.loads(text)
     parts = result.pop("$defs")
@@ -149,7 +149,7 @@ def _table_rows(
 
 
 def _resolved(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return what a node refers to, null aside."""
+    """Return the node that a node refers to, ignoring null."""
     for choice in node.get("anyOf", []):
         if choice.get("type") != "null":
             node = choice

@@ -1,4 +1,4 @@
-"""Traces by themselves: what they are like, in other formats, several as one."""
+"""Functions on traces: inspect, convert, merge and check them."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ def info(
     reuse: bool = True,
     progress: Progress | None = None,
 ) -> list[dict[str, Any]]:
-    """Read traces and say what each is like; docs/reference/traces.md says what every figure means.
+    """Read traces and return the figures of each; docs/reference/traces.md explains the figures.
 
     A trace is ``FILE`` or ``FILE:format``. ``reuse`` asks for reuse distances, which take most of
-    the time. Raises :class:`InputError` if a trace is wrong, KeyboardInterrupt on Ctrl-C.
+    the time. Raises :class:`InputError` if a trace is invalid, and :class:`KeyboardInterrupt` on
+    Ctrl-C.
     """
     names = [arguments.path("trace", trace) for trace in arguments.sequence("traces", traces)]
     with_reuse, progress = (
@@ -64,9 +65,10 @@ def info(
 
 
 def report_html(infos: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write what :func:`info` returned to ``path``: one HTML file, which needs no network.
+    """Write the figures that :func:`info` returned to ``path``: one HTML file without network use.
 
-    Several traces are drawn side by side. Raises :class:`InputError` if the file cannot be written.
+    The report draws several traces side by side. Raises :class:`InputError` if the file cannot be
+    written.
     """
     infos = _infos(infos)
     path = arguments.path("report", path)
@@ -76,7 +78,10 @@ def report_html(infos: Sequence[Mapping[str, Any]], path: Path) -> None:
 
 
 def save_figures(infos: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
-    """Write the figures of such a report to ``folder`` as PDF, SVG and PNG; the files' names."""
+    """Write a report's figures to ``folder`` as PDF, SVG and PNG; return the file names.
+
+    Raises :class:`InputError` if the files cannot be written.
+    """
     infos = _infos(infos)
     target = OutputFolder("figures", folder, _files_of(infos))
     files = as_figure_files(TraceInfos(infos))
@@ -87,11 +92,11 @@ def save_figures(infos: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
 def convert(
     trace: Path, out: Path, reading: Reading | None = None, *, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Write a trace, or a part of it, to another file and return what was written.
+    """Write a trace, or a part of it, to another file; return counts of what was written.
 
-    ``out`` is ``FILE`` or ``FILE:format``: without a format ``.csv`` is our own CSV, ``.parquet``
-    Parquet; ``.gz``, ``.zst`` and ``.xz`` compress. The file appears whole or not at all.
-    Raises as :func:`info` does.
+    ``out`` is ``FILE`` or ``FILE:format``. Without a format, ``.csv`` is ssdlab's own CSV and
+    ``.parquet`` is Parquet; ``.gz``, ``.zst`` and ``.xz`` compress. The file appears whole or not
+    at all. Raises the same errors as :func:`info`.
     """
     wire, progress = check_reading(reading).wire(), arguments.callback("progress", progress)
     source, target = arguments.path("trace", trace), arguments.path("out", out)
@@ -108,11 +113,11 @@ def mix(
     reading: Reading | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Merge the traces of several applications into one file and return what was written.
+    """Merge the traces of several applications into one file; return counts of what was written.
 
-    The addresses of each application lie behind those of the ones before it, unless it says
-    otherwise or ``share_addresses`` leaves them as they are. ``reading`` is how all traces are
-    read; its limit is on the mix. Raises as :func:`info` does.
+    By default, the addresses of each application follow those of the applications before it. The
+    ``offset`` of an application overrides this; ``share_addresses`` leaves all addresses unchanged.
+    ``reading`` applies to all traces, its limit to the mix. Raises the same errors as :func:`info`.
     """
     order = {
         "apps": [check_app("apps", app).to_wire() for app in arguments.sequence("apps", apps)],
@@ -132,7 +137,7 @@ def formats() -> list[dict[str, Any]]:
 
 
 def _infos(infos: object) -> list[Mapping[str, Any]]:
-    """Return what :func:`info` returned; refuse anything else."""
+    """Return infos that :func:`info` returned; refuse anything else."""
     expected = "what ssdlab.traces.info returns"
     found = arguments.sequence("infos", infos, expected)
     if not found or not all(isinstance(one, Mapping) and "certainty" in one for one in found):
@@ -141,12 +146,12 @@ def _infos(infos: object) -> list[Mapping[str, Any]]:
 
 
 def _files_of(infos: Sequence[Mapping[str, Any]]) -> list[File]:
-    """Return the files of the traces that were read."""
+    """Return the files that these traces were read from."""
     known = [file for one in infos if isinstance(one, TraceInfo) for file in one.input_files]
     others: list[File] = []
     for one in infos:
         if not isinstance(one, TraceInfo) and "trace" in one:
-            # The caller may have given the trace a name that no file can have.
+            # The caller may have set the trace to a name that no file can have.
             with suppress(InputError):
                 others.append(("trace", _native.trace_file(str(one["trace"]))))
     return [*known, *others]

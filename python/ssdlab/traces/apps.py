@@ -1,4 +1,4 @@
-"""The applications of a mix, as they are typed: ``NAME=FILE:FORMAT@queue=0,scale=2``."""
+"""The applications of a mix in text form: ``NAME=FILE:FORMAT@queue=0,scale=2``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ APP_FORM = "[NAME=]FILE[:FORMAT]|TWIN[@queue=N,scale=X,start=TIME,offset=auto|SI
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An application of a mix: a trace or a twin, and where and when its requests are put.
+    """An application of a mix: a trace or a twin, and the queue, times and addresses of its requests.
 
-    ``trace`` is a file, or, if there is none of that name, a twin such as ``"dlv/hm0"``.
-    ``queue`` is the submission queue of all its requests (0 has the highest priority; None for one
-    of its own in a run, and in a file for what the trace says, which is mostly 0), ``scale`` the
-    factor on the times between them, ``start`` when the first comes, such as ``"10s"``, ``offset``
-    what its addresses are moved up by, such as ``"64GiB"``, or ``"auto"`` for behind the
+    ``trace`` is a file or, if no such file exists, a twin such as ``"dlv/hm0"``. ``queue`` is the
+    submission queue of all its requests; 0 has the highest priority. If it is None, the application
+    has its own queue in a run; in a file, the trace decides, mostly for 0. ``scale`` is the factor
+    on the times between requests. ``start`` is the time of the first request, such as ``"10s"``.
+    ``offset`` is added to the addresses, such as ``"64GiB"``; ``"auto"`` places them behind the
     applications before it.
     """
 
@@ -38,32 +38,32 @@ class App:
 
     @property
     def file(self) -> str:
-        """Return the trace or the twin as text."""
+        """Return the trace or the twin as a string."""
         return arguments.path("trace", self.trace)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return it as the Rust side reads it; what is not given is left out."""
+        """Return the application as the Rust extension reads it, without what is not given."""
         wire = {field.name: getattr(self, field.name) for field in fields(self)}
         wire["trace"] = self.file
         return {key: value for key, value in wire.items() if value is not None}
 
 
-# A name that every format can hold, and what is called so.
+# A name that every format can hold, and a text that begins with such a name.
 _NAME = r"[A-Za-z0-9_.+-]+"
 _NAMED = re.compile(rf"({_NAME})=(.*)", re.DOTALL)
 _KEYS = ("queue", "scale", "start", "offset")
 
 
 def parse(texts: Sequence[str], option: str = "APP") -> list[App]:
-    """Read the applications of a mix; without a name after their file or twin."""
+    """Parse the applications of a mix; one without a name takes that of its file or twin."""
     return parse_apps(option, texts)
 
 
 def apps_by_priority(texts: Sequence[str], option: str = "APPS") -> list[App]:
-    """Read applications by priority, ``high=A,mid=B@scale=0.1,low=C``, or one a text.
+    """Parse applications by priority: ``high=A,mid=B@scale=0.1,low=C``, or one per text.
 
-    Those called high, mid and low go to the queues 0, 1 and 2, unless they say otherwise; others
-    have to say.
+    Applications named high, mid and low use the queues 0, 1 and 2, unless they set a queue. Any
+    other application must set its queue.
     """
     apps = parse_apps(
         option, [one for text in arguments.text_list(option, texts) for one in _split(text)]
@@ -81,7 +81,7 @@ def _with_queue(option: str, app: App) -> App:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas behind which a name stands that is no setting."""
+    """Split at the commas that precede a name, unless the name is that of a setting."""
     if _exists(text):
         return [text]
     parts = [""]
@@ -95,9 +95,9 @@ def _split(text: str) -> list[str]:
 
 
 def parse_apps(option: str, values: Sequence[App | str]) -> list[App]:
-    """Return applications or what was typed for them, each with a name of its own.
+    """Return applications from values or texts, each with its own name.
 
-    ``option`` is what a message names.
+    Error messages name ``option``.
     """
     apps = [
         _parse_app(option, arguments.text(option, app))
@@ -117,7 +117,7 @@ def parse_apps(option: str, values: Sequence[App | str]) -> list[App]:
 
 
 def check_app(option: str, app: App) -> App:
-    """Return an application with plain values; refuse what is none, or cannot be."""
+    """Return an application with plain values; refuse an invalid one."""
     if not isinstance(app, App):
         raise arguments.invalid(option, app, f"an App or its text, {APP_FORM}")
     file = arguments.path(option, app.trace)
@@ -133,7 +133,7 @@ def check_app(option: str, app: App) -> App:
 
 
 def _parse_app(option: str, text: str) -> App:
-    """Read one application. A file that exists under the whole text is that file."""
+    """Parse one application. If a file has the whole text as its name, it is that file."""
     if _exists(text):
         return App(text)
     trace, at, settings = text.rpartition("@")
@@ -163,7 +163,7 @@ def _with_settings(app: App, place: str, settings: str) -> App:
 
 
 def _value(place: str, key: str, value: str) -> object:
-    """Read the value of a setting; times and sizes are read where their units are known."""
+    """Return the value of a setting. Times and sizes stay text; the Rust extension parses them."""
     if key == "queue":
         if not value.isdecimal() or int(value) > 255:
             found = f"got queue={value}, expected a whole number from 0 to 255"
@@ -181,11 +181,11 @@ def _value(place: str, key: str, value: str) -> object:
 
 
 def _exists(name: str) -> bool:
-    """Tell whether there is such a file; what can be no name of one is none."""
+    """Tell whether such a file exists; a name that no file can have does not."""
     return os.path.exists(name)  # noqa: PTH110  Path.exists raises if a name is too long
 
 
 def _stem(trace: str) -> str:
-    """Return the file's name without its endings."""
+    """Return the file's name without its suffixes."""
     name = Path(trace).name.split(":")[0]
     return re.sub(r"[^A-Za-z0-9_.+-]", "_", name.split(".")[0] or name)

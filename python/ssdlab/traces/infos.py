@@ -1,4 +1,4 @@
-"""What traces are like, to be rendered."""
+"""The figures of traces, for rendering."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from ssdlab.files import File
 
 Info = Mapping[str, Any]
-"""What a trace is like: docs/reference/traces.md says what every figure means."""
+"""The figures of a trace, which docs/reference/traces.md explains."""
 
 
 class TraceInfo(dict[str, Any]):
-    """What a trace is like, and the files it was read from, by paths that hold in any folder."""
+    """The figures of a trace, and the files that it was read from, by absolute paths."""
 
     input_files: Sequence[File] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TraceInfos:
-    """What several traces are like, as :func:`ssdlab.traces.info` returns it."""
+    """The figures of several traces, as :func:`ssdlab.traces.info` returns them."""
 
     infos: Sequence[Info]

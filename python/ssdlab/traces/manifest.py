@@ -1,4 +1,4 @@
-"""A folder of traces held against its manifest."""
+"""Comparison of the traces in a folder with their manifest."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A column of the manifest: what it is of a trace as read, and how far it may be off.
+    """A column of the manifest: the figure of a trace that it gives, and the tolerance.
 
-    ``of`` may give two figures: what the manifest says may lie anywhere between them. A figure
-    agrees if it is off by no more than one unit of the last digit that the manifest gives, or by
-    ``slack`` and ``tolerance``, a share of it.
+    ``of`` may return two figures; the manifest's value may lie anywhere between them. A figure
+    agrees if it differs by at most one unit of the manifest's last decimal, or by at most ``slack``
+    plus ``tolerance``, a share of the manifest's value.
     """
 
     of: Callable[[Info], float | tuple[float, float] | None]
@@ -59,17 +59,17 @@ FIGURES: Mapping[str, Figure] = {
     "iat_p99_us": Figure(lambda info: info["gap_p99_us"], 0.02, 1.0),
     "ndev": Figure(lambda info: len(info["devices"])),
 }
-"""Every column that is compared."""
+"""All columns that are compared."""
 
 
 _FOOTPRINTS = {"footprint_MB", "write_fp_MB"}
-"""Of several devices they agree, too, if they do with the devices' addresses kept apart."""
+"""With several devices, these figures also agree if the sum over the devices agrees."""
 _MOST_DEVICES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A figure that is not what the manifest says; None where there is none."""
+    """A figure that differs from the manifest; None if the trace has no such figure."""
 
     figure: str
     manifest: str
@@ -78,9 +78,9 @@ class Difference:
 
 @dataclass(slots=True)
 class Line:
-    """What became of a line of the manifest.
+    """The result for a line of the manifest.
 
-    ``wrong`` says why the trace could not be read, if it could not.
+    ``wrong`` says why the trace could not be read; it is None if the trace was read.
     """
 
     name: str
@@ -97,15 +97,15 @@ class Line:
 
 
 Read = Callable[[str, Reading], dict[str, Any]]
-"""Reads a trace, given by its name, and says what it is like."""
+"""Reads a trace, given by its name, and returns its figures."""
 
 
 def check(folder: str | os.PathLike[str], read: Read, pattern: str = "trace.*") -> list[Line]:
-    """Hold the traces of a folder against its ``MANIFEST.tsv``; a result for each of its lines.
+    """Compare the traces of a folder with its ``MANIFEST.tsv``; return a result for each line.
 
-    The trace of a line is the file ``NAME``, ``NAME.*``, or the one in the folder ``NAME`` that
-    fits ``pattern``. A trace that cannot be read, or of which there is none, is told in its line; a
-    manifest that cannot be read raises :class:`InputError`.
+    The trace of a line is the file ``NAME``, ``NAME.*``, or the file in the folder ``NAME`` that
+    matches ``pattern``. The result of a line reports a trace that is missing or cannot be read.
+    Raises :class:`InputError` if the manifest cannot be read.
     """
     place = Path(arguments.path("folder", folder))
     pattern = check_pattern("pattern", pattern)
@@ -114,10 +114,10 @@ def check(folder: str | os.PathLike[str], read: Read, pattern: str = "trace.*") 
 
 
 def check_pattern(option: str, pattern: object) -> str:
-    """Return a pattern of files' names; refuse anything else. Messages name the option."""
+    """Return a pattern of file names; refuse anything else. Messages name ``option``."""
     found = arguments.text(option, pattern)
     try:
-        # An empty folder would do, if there were one everywhere.
+        # Any path serves for this check, and this one exists everywhere.
         next(Path(os.devnull).glob(found), None)
     except (OSError, ValueError, NotImplementedError):
         raise arguments.invalid(option, pattern, "a pattern such as 'trace.*'") from None
@@ -125,7 +125,7 @@ def check_pattern(option: str, pattern: object) -> str:
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a manifest with their lines in the file."""
+    """Return the rows of a manifest with their line numbers."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -185,7 +185,7 @@ def _compare(folder: Path, row: dict[str, str], line: int, read: Read, pattern: 
     devices: list[Info] = []
 
     def distance(figure: Figure) -> float | None:
-        """Return the sum over the devices, each of which is read by itself, once."""
+        """Return the sum over the devices; read each device separately, and only once."""
         if not devices and 1 < len(info["devices"]) <= _MOST_DEVICES:
             devices.extend(
                 read(
@@ -211,7 +211,7 @@ def _compare(folder: Path, row: dict[str, str], line: int, read: Read, pattern: 
 
 
 def _files(folder: Path, name: str, pattern: str) -> list[Path]:
-    """Return the files that may be the trace of this name: one, if all is well."""
+    """Return the files that may be the trace of this name; exactly one is expected."""
     if not name or "/" in name or name in {".", ".."}:
         return []
     if (folder / name).is_dir():
@@ -222,7 +222,7 @@ def _files(folder: Path, name: str, pattern: str) -> list[Path]:
 
 
 def agrees(manifest: str, value: float | tuple[float, float] | None, figure: Figure) -> bool:
-    """Tell whether a figure is what the manifest says, as far as that says it."""
+    """Tell whether a figure agrees with the manifest, to the manifest's precision."""
     if manifest == "NA" or value is None:
         return manifest == "NA" and value is None
     claimed = float(manifest)
@@ -234,7 +234,7 @@ def agrees(manifest: str, value: float | tuple[float, float] | None, figure: Fig
 
 
 def _quoted(name: str) -> str:
-    """Return a device's name as a setting's value: a text, even if it is a number."""
+    """Return a device's name as a setting's value: a string, even if it is a number."""
     return json.dumps(name, ensure_ascii=False)
 
 

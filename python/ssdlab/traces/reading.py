@@ -13,12 +13,12 @@ from ssdlab.errors import InputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How traces are read, and which part of them; without arguments all, as the format says.
+    """How to read traces, and which part of them; by default all, as the format says.
 
     ``set`` holds lines ``workload.trace.KEY=VALUE``. ``start`` and ``end`` are times such as
-    ``"10s"`` since the first request: requests from the one on and before the other are read.
-    ``one_page_in`` samples addresses: the requests that begin in one page of 4 KiB in so many,
-    chosen by ``seed``. ``limit`` is how many requests are read at most.
+    ``"10s"`` since the first request; requests from ``start`` on and before ``end`` are read.
+    ``one_page_in`` samples addresses: it keeps requests that begin in one of so many pages of 4
+    KiB, chosen by ``seed``. ``limit`` is the maximum number of requests.
     """
 
     set: Sequence[str] = ()
@@ -29,7 +29,7 @@ class Reading:
     limit: int | None = None
 
     def to_wire(self) -> dict[str, Any]:
-        """Return it as the Rust side reads it."""
+        """Return the options as the Rust extension reads them."""
         return {
             "set": arguments.text_list("--set", self.set),
             "from": arguments.optional_text("--from", self.start),
@@ -42,19 +42,19 @@ class Reading:
         }
 
     def wire(self) -> str:
-        """Return it as text for the Rust side."""
+        """Return the options as JSON text for the Rust extension."""
         return json.dumps(self.to_wire())
 
 
 def check_reading(reading: Reading | None) -> Reading:
-    """Return how to read, by default all; refuse what is no :class:`Reading`."""
+    """Return how to read, by default everything; refuse anything but a :class:`Reading`."""
     if reading is not None and not isinstance(reading, Reading):
         raise arguments.invalid("reading", reading, "a Reading")
     return reading or Reading()
 
 
 def parse_sampling(option: str, text: str) -> int:
-    """Read ``1/16`` as 16."""
+    """Parse ``1/16`` as 16."""
     one, slash, count = text.partition("/")
     if one.strip() == "1" and slash and count.strip().isdecimal() and 1 <= int(count) < 1 << 32:
         return int(count)
