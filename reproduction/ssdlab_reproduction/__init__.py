@@ -1,4 +1,4 @@
-"""What the five papers claim, recomputed: ``ssdlab reproduce``."""
+"""The claims of the five papers, recomputed: ``ssdlab reproduce``."""
 
 from ssdlab_reproduction.claim import SYSTEMS, Claim, Figure, Verdict, claims
 from ssdlab_reproduction.ledger import Ledger, Row, reproduce

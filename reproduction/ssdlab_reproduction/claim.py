@@ -1,4 +1,4 @@
-"""What the papers claim, as data: ``claims.toml``."""
+"""The claims of the papers as data: ``claims.toml``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SYSTEMS = {
     "readguard": "ReadGuard",
     "hire": "HIRE",
 }
-"""The systems as the command names them, and as they are called."""
+"""The systems, by their names in the command, with their titles."""
 
 _POINTS, _PART = 10.0, 0.25
 
 
 class Verdict(StrEnum):
-    """How a figure of ours stands to the paper's; the better is the smaller."""
+    """How a figure of ours compares with the paper's, from best to worst."""
 
     REPRODUCED = "reproduced"
     DIRECTION = "direction only"
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
     @classmethod
     def worst(cls, verdicts: Sequence[Verdict]) -> Verdict:
-        """Return the worst of them: that of a claim is its figures' worst."""
+        """Return the worst verdict; the verdict on a claim is that on its worst figure."""
         return max(verdicts, key=list(cls).index)
 
 
@@ -40,13 +40,17 @@ class Verdict(StrEnum):
 class Figure:
     """A figure that a paper gives.
 
-    ``of`` says of what it is; ``unit`` is ``%`` for a change or a share in percent. ``near`` it is
-    what differs from it by 10 points (if it is in percent) or a quarter of it at most, or by
-    ``within`` of it; or ours must be ``at_most`` or ``at_least`` as large. What is on the same
-    side of ``neutral`` has at least its direction: of a change, which is written with its sign,
-    that is 0; sizes, shares and bounds have none, and are met or not, but a bound that is of a
-    change in one direction. ``ruled`` is what the paper
-    says in words, such as that something is small, in a figure of ours.
+    ``of`` names the quantity; ``unit`` is ``%`` for a change or a share in percent.
+
+    ``judged`` is ``near``, ``at_most`` or ``at_least``. A value is near if it differs by at most a
+    quarter of the paper's value, or by at most 10 points if it is in percent. ``within`` replaces
+    both by another share of the paper's value.
+
+    A value on the paper's side of ``neutral`` has at least the paper's direction. For a change,
+    which is written with its sign, ``neutral`` is 0. Sizes, shares and bounds have no direction:
+    they are met or not. An exception is a bound on a change in one direction.
+
+    ``ruled`` marks a figure of ours for the paper's words, such as that something is small.
     """
 
     of: str
@@ -59,7 +63,7 @@ class Figure:
     ruled: bool = False
 
     def verdict(self, ours: float) -> Verdict:
-        """Judge a figure of ours."""
+        """Return the verdict on a figure of ours."""
         if self._holds(ours):
             return Verdict.REPRODUCED
         neutral = self.side
@@ -80,9 +84,9 @@ class Figure:
         return met and (ours - neutral) * (self.paper - neutral) > 0
 
     def off(self, ours: float) -> float:
-        """Return how far a figure of ours is from the paper's, in parts of what it may differ by.
+        """Return the difference from the paper's figure, relative to the allowed difference.
 
-        A bound that is kept is no way off.
+        For a bound that holds it is 0.
         """
         if self.judged != "near" and self._holds(ours):
             return 0.0
@@ -90,35 +94,38 @@ class Figure:
 
     @property
     def allowed(self) -> float:
-        """Return by how much ours may differ from what it is to be near to."""
+        """Return by how much our figure may differ from the paper's."""
         part = abs(self.paper) * (_PART if self.within is None else self.within)
         is_wide = self.unit == "%" and self.within is None
         return max(_POINTS, part) if is_wide else part
 
     @property
     def side(self) -> float | None:
-        """Return the value that parts the two directions, if there are any: 0 of a change."""
+        """Return the value that separates the two directions; None if there are no directions.
+
+        For a change it is 0.
+        """
         if self.neutral is None and self.judged == "near" and self.form.startswith("+"):
             return 0.0
         return self.neutral
 
     def written(self, value: float) -> str:
-        """Write a value as this figure is written."""
+        """Return a value in the format of this figure."""
         return f"{value:{self.form}}{' ' if self.unit else ''}{self.unit}".replace("-", "−")
 
     def bound(self) -> str:
-        """Write what the paper gives."""
+        """Return the paper's value as text, with the sign of a bound."""
         sign = {"at_most": "≤ ", "at_least": "≥ "}.get(self.judged, "")
         return f"{sign}{self.written(self.paper)}{' (ruled)' if self.ruled else ''}"
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Other answers to what a ruling decided: each the settings that give it, with spaces between.
+    """Alternatives to a ruling; each is a list of settings, separated by spaces.
 
-    ``of`` are the schemes that have a use for them; all, if there are none. ``needs`` are settings
-    that a scheme has to have besides, to have that use. Only what did not reproduce is looked at
-    so, or what is ``always`` to be seen both ways.
+    ``of`` names the schemes that the settings affect; if it is empty, they affect all. ``needs``
+    holds settings that a scheme also needs to be affected. Only claims that did not reproduce are
+    swept, unless ``always`` is set.
     """
 
     about: str
@@ -132,13 +139,17 @@ class Sweep:
 class Claim:
     """A claim: what is compared, the paper's figures, and what is known if ours differ.
 
-    ``ruled`` is how the claim was read, where its words leave that open; ``tried`` what was found
-    where it does not reproduce, ``settle`` what would settle it, ``sweeps`` the rulings involved.
-    What is ``made`` comes out by construction: a ``twin``, which a real trace is not, or something
-    of the ``drive`` or of an example was chosen so that it does. What is ``chosen`` was looked at
-    when a ruling was made, of a ``twin`` or of the ``drive``, and the ruling follows it. ``ways``
-    are several in which the figures are found, since the paper is silent: each figure's ``of`` ends
-    with its own.
+    ``ruled`` says how the claim was interpreted where its words are ambiguous. ``tried`` says what
+    was found if it does not reproduce, and ``settle`` what would settle it. ``sweeps`` are the
+    rulings involved.
+
+    ``made`` marks a claim that holds by construction: something of the ``twin``, the ``drive`` or
+    an example was chosen so that it does. A real trace is not made so. ``chosen`` marks a claim
+    that was considered when a ruling on the ``twin`` or the ``drive`` was made, and the ruling
+    follows it.
+
+    ``ways`` are several ways to find the figures, where the paper is silent; the ``of`` of each
+    figure ends with its way.
     """
 
     id: str
@@ -155,11 +166,11 @@ class Claim:
     ways: Sequence[str] = ()
 
     def judged(self, ours: Sequence[float]) -> list[Verdict]:
-        """Judge figures of ours, one for each of the paper's."""
+        """Return the verdicts on figures of ours, one for each of the paper's."""
         return [figure.verdict(one) for figure, one in zip(self.figures, ours, strict=True)]
 
     def off(self, ours: Sequence[float], way: str = "") -> float:
-        """Return how far figures of ours are off on the mean: all of them, or those of a way."""
+        """Return the mean distance of figures of ours: of all, or of those of one way."""
         pairs = zip(self.figures, ours, strict=True)
         return fmean(figure.off(one) for figure, one in pairs if figure.of.endswith(way))
 

@@ -1,4 +1,4 @@
-"""``ssdlab reproduce``: what the five papers claim, recomputed."""
+"""``ssdlab reproduce``: the claims of the five papers, recomputed."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def reproduce_command(names: tuple[str, ...], **options: Any) -> int:
         print_error(f"interrupted: finished runs are kept in {kept}, and the same command goes on")
         return exit_codes.INTERRUPTED
     with held_back():
-        from ssdlab.render.figures import drawing  # noqa: PLC0415  as above
-        from ssdlab_reproduction import ledger_figures, ledger_page  # noqa: PLC0415  loaded when something is to be drawn
+        from ssdlab.render.figures import drawing  # noqa: PLC0415  loaded only to draw
+        from ssdlab_reproduction import ledger_figures, ledger_page  # noqa: PLC0415  as above
 
     data = json.dumps(ledger.to_dict(), indent=2, ensure_ascii=False) + "\n"
     markdown = escaping.escape(ledger_text.ledger_markdown(ledger))
     texts = dict(zip(_TEXTS, (markdown, data, ledger_page.ledger_page(ledger)), strict=True))
     drawings = drawing.figure_files(ledger_figures.ledger_figures(ledger), ["pdf"])
-    # A byte of a file's name that is no UTF-8 is an escape, of which JSON knows the same form.
+    # A byte of a file name that is not UTF-8 becomes an escape that is valid in JSON, too.
     written = {name: text.encode(errors="backslashreplace") for name, text in texts.items()}
     folder.write({**written, **drawings})
     click.echo(escaping.escape(ledger_text.ledger_text(ledger)))

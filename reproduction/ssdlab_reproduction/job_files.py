@@ -1,4 +1,4 @@
-"""Files of finished jobs: each carries a hash of itself, which is checked when it is read."""
+"""The files of finished jobs; each holds a hash of itself, which is checked when it is read."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _OPTION = "--out"
 
 
 def write(file: Path, job: str, made: Any) -> None:
-    """Write what a job made, whole or not at all; raise :class:`InputError` if that fails.
+    """Write the result of a job, whole or not at all; raise :class:`InputError` if that fails.
 
-    ``job`` is the job's name, ``made`` plain data.
+    ``job`` is the job's name, ``made`` its result as plain data.
     """
     body = json.dumps(made).encode()
     _remove_link(file)
@@ -38,25 +38,25 @@ def write(file: Path, job: str, made: Any) -> None:
 
 
 def check_replaceable(file: Path) -> None:
-    """Raise :class:`InputError` if what is there is no file, which none can be put in place of."""
+    """Raise :class:`InputError` if the path is no file and cannot be replaced by one."""
     _remove_link(file)
     _native.NewFile(_OPTION, file)
 
 
 def _remove_link(file: Path) -> None:
-    """Remove a link in the place of a kept run; the file that it leads to is somebody else's."""
+    """Remove a link in place of a kept run; the target of the link belongs to someone else."""
     if file.is_symlink():
         with suppress(OSError):
             file.unlink()
 
 
 def read(file: Path, job: str) -> tuple[Any] | None:
-    """Return what a job made, in a tuple; None unless the file is as it was written for it."""
+    """Return the result of a job in a tuple; None unless the file is as it was written for it."""
     try:
         with open_regular(file) as opened:
             head = _HEAD.match(opened.read(_HEAD_MOST))
             size = os.fstat(opened.fileno()).st_size
-            # A file of another length is not read.
+            # A file of any other length is not read.
             if head is None or size != head.end() + int(head["bytes"]) + len(_TAIL):
                 return None
             opened.seek(head.end())
@@ -68,7 +68,7 @@ def read(file: Path, job: str) -> tuple[Any] | None:
 
 
 def _enveloped(job: str, body: bytes) -> bytes:
-    """Return the bytes of a file: JSON whose head names the job and holds the body's hash."""
+    """Return the bytes of a file: JSON whose head holds the job's name and the hash of the body."""
     sha256 = hashlib.sha256(body).hexdigest()
     head = f'{{"job": "{job}", "bytes": {len(body)}, "sha256": "{sha256}", "made": '
     return head.encode() + body + _TAIL
@@ -76,17 +76,17 @@ def _enveloped(job: str, body: bytes) -> bytes:
 
 @contextmanager
 def in_use(folder: Path) -> Iterator[None]:
-    """Mark a folder as in use; the first process to do so removes files that were cut short.
+    """Mark a folder as in use; the first process to do so removes incomplete files.
 
-    A process that was killed may leave a file ``.ssdlab-….part``. While another process uses the
-    folder, such a file may be one that it is writing.
+    A killed process may leave a file ``.ssdlab-….part``. While another process uses the folder,
+    that process may still be writing such a file.
     """
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise InputError.at(_OPTION, f"cannot read {folder}: {error.strerror}") from None
     try:
-        # Some network file systems have no locks: leftovers stay there.
+        # Some network file systems have no locks; incomplete files stay there.
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for part in folder.glob(".ssdlab-*.part"):

@@ -1,4 +1,4 @@
-"""The ledger: every claim beside what our runs show of it."""
+"""The ledger: every claim beside the result of our runs."""
 
 from __future__ import annotations
 
@@ -43,26 +43,26 @@ from ssdlab_reproduction.scope import Scope, of_twin
 T = TypeVar("T")
 
 _Wanted = tuple[Sequence[Set], Scope]
-"""Sets of runs that something looks at, and of which seed."""
+"""Sets of runs that a rule or a picture needs, and the scope to run them in."""
 
 SEEDS = 3
-"""Seeds of a whole ledger; a quick one has one."""
+"""The number of seeds of a whole ledger; a quick one has one seed."""
 MAX_SEEDS = 1000
-"""A ledger of more would take years."""
+"""The maximum number of seeds; a ledger of more would take years."""
 ALL = "all"
-"""Stands for every system."""
+"""The name for all systems."""
 TWINS, TRACES, PARTS = "twins", "real traces", "parts of real traces"
-"""What runs are of: parts are less than what runs of twins read."""
+"""The loads of runs; a part has fewer requests than a run of the twin reads."""
 KEPT = "runs"
-"""The folder of finished runs in that of the ledger."""
+"""The folder of finished runs within the folder of the ledger."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What a claim's figures are under other settings, and under which: none are as ruled.
+    """The figures of a claim under other settings; an empty ``settings`` means as ruled.
 
-    ``off`` is how far they are from the paper's; none if there are no figures. ``saturated`` runs
-    are among those behind them: more was asked of a drive than it could do.
+    ``off`` is their distance from the paper's figures, None without figures. ``saturated`` means
+    that a run behind them asked more of a drive than it could do.
     """
 
     settings: str
@@ -74,7 +74,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """A ruling, and what the figures are if it had been another; all with the first seed."""
+    """A ruling, and the figures under its alternatives, all with the first seed."""
 
     sweep: Sweep
     ruled: Variant
@@ -83,12 +83,12 @@ class Swept:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A claim and what came of it.
+    """A claim and its result.
 
-    ``ours`` are means over seeds, one a figure; none if the claim was left out or, as ``why``
-    says, what it is about never happened, with the seeds that are in ``never``. ``loads`` tells
-    twins from real traces, and whole ones from parts, and ``saturated`` whether more was asked of
-    a drive of theirs than it could do.
+    ``ours`` are means over seeds, one per figure. It is empty if the claim was left out, or if the
+    event that the claim is about never happened. ``why`` then names the event, and ``never`` the
+    seeds. ``loads`` says whether twins or real traces ran, whole or in part. ``saturated`` says
+    whether a run asked more of a drive than it could do.
     """
 
     claim: Claim
@@ -104,19 +104,19 @@ class Row:
 
     @property
     def failed(self) -> bool:
-        """Tell whether it was looked at and did not reproduce in full."""
+        """Tell whether the claim was tested and did not reproduce in full."""
         return self.verdict in (Verdict.DIRECTION, Verdict.NOT)
 
     @property
     def ways(self) -> list[tuple[str, float]]:
-        """Return how far off the figures are that were found in each way, the nearest first."""
+        """Return the ways to find the figures, with their distances, the nearest first."""
         means = [one.mean for one in self.ours]
         ways = self.claim.ways if means else ()
         return sorted(((way, self.claim.off(means, way)) for way in ways), key=lambda way: way[1])
 
     @property
     def sweeps(self) -> list[Sweep]:
-        """Return the rulings looked at both ways; what a twin is like says nothing of a trace."""
+        """Return the rulings to vary; a ruling on a twin does not apply to a real trace."""
         wanted = [one for one in self.claim.sweeps if self.failed or one.always]
         if TWINS in self.loads:
             return wanted
@@ -129,9 +129,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Claims and what came of them, and what they were found with.
+    """Claims and their results, and how they were found.
 
-    ``traces`` are the real ones, and ``notes`` say what of their folder was not used.
+    ``traces`` are the real traces; ``notes`` name the unused files of their folder.
     """
 
     rows: Sequence[Row]
@@ -146,7 +146,7 @@ class Ledger:
     pictures: Sequence[tuple[Picture, Rows]] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as it stands in JSON."""
+        """Return the ledger as it stands in JSON."""
         drawn = [
             {"system": one.system, "figure": one.figure, "title": one.title, "rows": rows}
             for one, rows in self.pictures
@@ -164,13 +164,14 @@ def reproduce(
     seeds: int | None = None,
     max_runs: int = MAX_RUNS,
 ) -> Ledger:
-    """Recompute what the papers claim of these systems, or single claims; see docs/ledger.md.
+    """Recompute the claims of these systems, or single claims; see docs/ledger.md.
 
-    Finished runs are kept in the folder ``out``, and a call that was stopped goes on there.
-    ``traces`` is a folder of real traces, which take the place of the twins of their names.
-    More than ``max_runs`` runs of claims and pictures are refused before any is made; rulings are
-    looked at both ways besides, with the first seed, where it takes a claim's figures to know.
-    Raises :class:`InputError` if an input is wrong, :class:`KeyboardInterrupt` on Ctrl-C.
+    Finished runs are kept in the folder ``out``, so that a new call resumes a stopped one.
+    ``traces`` is a folder of real traces, which replace the twins of their names. More than
+    ``max_runs`` runs of claims and pictures are refused before the first run. Runs under
+    alternative rulings come on top, with the first seed, because they depend on the claims'
+    figures. Raises :class:`InputError` if an input is invalid, :class:`KeyboardInterrupt` on
+    Ctrl-C.
     """
     chosen, systems = _chosen(names)
     for name in {one.system for one in chosen}:
@@ -210,9 +211,9 @@ def reproduce(
 
 
 def _chosen(wanted: Iterable[str]) -> tuple[list[Claim], set[str]]:
-    """Return the claims of these names in the ledger's order, and the systems named as a whole."""
+    """Return the named claims in the ledger's order, and the systems that are named as a whole."""
     every, known = claims(), (*SYSTEMS, ALL)
-    # However they are written: pages call them DLV and R14.
+    # Names ignore case: pages write DLV and R14.
     names = {name.casefold(): name for name in (*known, *(one.id for one in every))}
     chosen = {names.get(name.casefold(), name) for name in wanted}
     for name in sorted(chosen.difference(names.values())):
@@ -240,7 +241,7 @@ def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:
 
 
 class _Book:
-    """Runs what rules ask for, and finds their figures."""
+    """Runs the jobs of rules, and finds the figures."""
 
     def __init__(
         self,
@@ -255,10 +256,10 @@ class _Book:
         self._real, self._all_seeds = real, all_seeds
         self._made: dict[str, Job] = {}
         self.replaced: set[str] = set()
-        """The twins whose places real traces took."""
+        """The twins that real traces replaced."""
 
     def make(self, wanted: Iterable[_Wanted]) -> None:
-        """Run what is not kept; what several ask for once."""
+        """Run the jobs that are not kept; a job that several need runs once."""
         with self._kept.nothing_left_by_bad_input():
             jobs = {
                 job.name(): job
@@ -267,29 +268,29 @@ class _Book:
                 for job in _jobs(found)
             }
         self._made |= jobs
-        # A trace that cannot be read is told before hours of runs.
+        # Report an unreadable trace before hours of runs.
         files = {file for job in jobs.values() for file in job.files()}
         self._kept.make(map(_look, files), self._count)
         self._kept.make(jobs.values(), self._count)
 
     def scopes(self, rule: Rule) -> Sequence[Scope]:
-        """Return the seeds of a claim: all, where they were asked for, else as many as it takes."""
+        """Return the seeds of a claim: all if the caller chose them, else those of its rule."""
         return _seeds(rule, self._scopes, every=self._all_seeds)
 
     def count(self) -> int:
-        """Return how many runs the ledger is made of."""
+        """Return the number of runs in the ledger."""
         return len(self._made)
 
     def seen(self, twin: str, file: Path) -> TraceUsed:
-        """Return what was found in a real trace, beside the twin's."""
+        """Return the figures of a real trace beside those of its twin."""
         return trace_used(twin, file, sha256(file), self._kept.read(_look(file)))
 
     def digest(self) -> str:
-        """Return a hash over what all runs found: the same runs have the same."""
+        """Return a hash over the results of all runs; equal results give an equal hash."""
         return self._kept.digest(self._made.values())
 
     def drawn(self, picture: Picture) -> Iterator[tuple[Picture, Rows]]:
-        """Find what a picture draws, if its runs were made."""
+        """Yield the data of a picture, if its runs were made."""
         sets = _found(picture.sets, self._scopes[0])
         if all(sets):
             with suppress(NeverRanError):
@@ -311,7 +312,7 @@ class _Book:
             except NeverRanError as reason:
                 never[scope.seed] = str(reason)
                 found.append(reason.found)
-        # Where nothing was found with one of the seeds, there is nothing to put together.
+        # If one seed found nothing, there is no mean over seeds.
         ours = [interval(values) for values in zip(*found, strict=all(found))]
         verdicts = claim.judged([one.mean for one in ours]) if ours else ()
         verdict = Verdict.NOT if never else Verdict.worst(verdicts)
@@ -320,7 +321,7 @@ class _Book:
         return Row(claim, verdict, ours, verdicts, seeds, loads, why, list(never), saturated)
 
     def _loads(self, system: str, jobs: Sequence[Job]) -> str:
-        """Say whether twins ran, or real traces, in whole or in part."""
+        """Return whether twins or real traces ran, and whether the traces were whole."""
         own = {twin: file for twin, file in self._real.items() if twin.startswith(f"{system}/")}
         ran = [
             (job, [self.seen(twin, file) for twin, file in own.items() if file in job.files()])
@@ -369,7 +370,11 @@ class _Book:
         return [float(one) for one in found]
 
     def _look(self, find: Callable[..., T], sets: Iterable[Jobs]) -> T:
-        """Return what is found in runs; a short trace may have no request of a kind."""
+        """Return what ``find`` computes from runs.
+
+        Raises :class:`NeverRanError` if requests are too few; a short trace may lack a kind of
+        request.
+        """
         try:
             return find(*(Runs(jobs, self._kept) for jobs in sets))
         except (ZeroDivisionError, StatisticsError):
@@ -381,7 +386,7 @@ def _seeds(rule: Rule, scopes: Sequence[Scope], *, every: bool) -> Sequence[Scop
 
 
 def _check_run_count(wanted: Iterable[_Wanted], most: int) -> None:
-    """Refuse more runs than are allowed, without making more of them than that."""
+    """Refuse more runs than allowed, without creating more than that."""
     runs: set[tuple[Any, str]] = set()
     check_run_count(len(runs), most)
     for sets, scope in wanted:
@@ -391,7 +396,7 @@ def _check_run_count(wanted: Iterable[_Wanted], most: int) -> None:
 
 
 def _why(never: Mapping[int, str], seeds: int) -> str:
-    """Say what did not happen, and with which seeds, if not with all of them."""
+    """Return the event that never happened, and the seeds unless they are all."""
     first = next(iter(never.values()))
     if len(never) == seeds:
         return first

@@ -1,4 +1,4 @@
-"""A paper's figures with data of ours: bars and boxes by group, lines, shares that sum to one."""
+"""A paper's figures with our data: bars and boxes by group, lines, shares of a whole."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from ssdlab_reproduction.ledger import Ledger
 from ssdlab_reproduction.registry import Picture, Rows
 
 _BARS = 0.9
-"""How much of its place a group of bars takes."""
+"""The share of its place that a group of bars takes."""
 _BOX = 16
-"""Width of a box in pixels."""
+"""The width of a box in pixels."""
 
 
 def ledger_figures(ledger: Ledger) -> list[Figure]:
@@ -35,7 +35,7 @@ def ledger_figures(ledger: Ledger) -> list[Figure]:
 
 
 def _grouped(frame: Picture, rows: Rows) -> Figure:
-    """Draw a group of bars for each place, one of each series."""
+    """Draw grouped bars: a group per place, a bar per series."""
     places, series = _order(rows)
     tones = _tones(len(series))
     chart = (
@@ -53,7 +53,7 @@ def _grouped(frame: Picture, rows: Rows) -> Figure:
 
 
 def _boxes(frame: Picture, rows: Rows) -> Figure:
-    """Draw a group of boxes with whiskers for each place, one of each series."""
+    """Draw grouped boxes with whiskers: a group per place, a box per series."""
     places, series = _order(rows)
     tones = _tones(len(series))
     found: dict[tuple[str, str], list[float]] = {}
@@ -78,7 +78,7 @@ def _boxes(frame: Picture, rows: Rows) -> Figure:
         boxes.mark_rule().encode(
             y=alt.Y("at0:Q", axis=axis, scale=alt.Scale(zero=frame.from_zero)), y2="at4:Q"
         ),
-        # A box whose borders are one is a line.
+        # A box with equal borders is a line.
         middle,
         boxes.mark_bar(size=_BOX).encode(y="at1:Q", y2="at3:Q"),
         middle.transform_filter(has_inside).encode(color=alt.value("white")),
@@ -88,7 +88,7 @@ def _boxes(frame: Picture, rows: Rows) -> Figure:
 
 
 def _places(frame: Picture, places: Sequence[str]) -> alt.X:
-    """Return an axis of places in their order."""
+    """Return an axis of places, in their order."""
     return alt.X(
         "x:N",
         sort=places,
@@ -98,7 +98,7 @@ def _places(frame: Picture, places: Sequence[str]) -> alt.X:
 
 
 def _lines(frame: Picture, rows: Rows) -> Figure:
-    """Draw a line a series over numbers."""
+    """Draw a line per series over numbers."""
     _, series = _order(rows)
     tones = _tones(len(series))
     numbers = [float(at) for at, _, _ in rows]
@@ -122,7 +122,7 @@ def _lines(frame: Picture, rows: Rows) -> Figure:
 
 
 def _stacked(frame: Picture, rows: Rows) -> Figure:
-    """Draw parts of a whole: a bar for each place, of the series end to end."""
+    """Draw parts of a whole: a bar per place, with the series end to end."""
     places, series = _order(rows)
     tones = ramp(len(series))
     kind = stacked_bars.Bars(*_caption(frame), frame.y, frame.number)
@@ -143,14 +143,14 @@ def _figure(
 
 
 def _caption(frame: Picture) -> tuple[str, str, str, str]:
-    """Return name, section, title, and what it shows."""
+    """Return name, section, title, and caption."""
     system = SYSTEMS[frame.system]
     name = re.sub(r"[^a-z0-9]+", "-", f"{frame.system} {frame.figure}".lower()).strip("-")
     return name, system, f"{system}, {frame.figure}: {frame.title}", frame.what
 
 
 def _order(rows: Rows) -> tuple[list[str], list[str]]:
-    """Return places and series, each once, in their order."""
+    """Return the places and the series, each once, in their order."""
     places = list(dict.fromkeys(str(at) for at, _, _ in rows))
     return places, list(dict.fromkeys(name for _, name, _ in rows))
 

@@ -1,4 +1,4 @@
-"""The page about what papers claim, and its tables."""
+"""The page of the ledger, and its tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ledger_page(ledger: Ledger) -> str:
 
 
 def summary(ledger: Ledger) -> list[Table]:
-    """Return the claims of each system beside what came of them, and what is known of that."""
+    """Return the claims of each system beside their results, and the explanations."""
     tables = []
     for system, title in SYSTEMS.items():
         own = [row for row in ledger.rows if row.claim.system == system]
@@ -67,7 +67,7 @@ def _plain(rows: list[list[str]]) -> list[list[str]]:
 
 
 def origins(ledger: Ledger) -> Iterator[Origin]:
-    """Say of what the ledger is made."""
+    """Yield how the ledger was made."""
     facts = [
         ("runs", f"{ledger.runs:,}"),
         ("seeds", ", ".join(map(str, ledger.seeds))),

@@ -25,7 +25,7 @@ NOT_ALWAYS = "for it did not happen with each seed"
 
 
 def ours(figure: Figure, found: Interval) -> str:
-    """Write a figure of ours, with half the width of its interval over seeds."""
+    """Return a figure of ours as text, with the half-width of its interval over seeds."""
     if found.half_width_95 is None:
         return figure.written(found.mean)
     unit = f" {figure.unit}" if figure.unit else ""
@@ -73,7 +73,7 @@ def _block(row: Row) -> Iterator[str]:
 
 
 def outcome(row: Row) -> str:
-    """Say what came of a claim, and what of that is no finding."""
+    """Return the result of a claim, and whether it counts as a finding."""
     mark = _mark(row)
     if row.never:
         mark = NEVER if len(row.never) == len(row.seeds) else NOT_ALWAYS
@@ -81,7 +81,7 @@ def outcome(row: Row) -> str:
 
 
 def _mark(row: Row) -> str:
-    """Say why it came out, if it is no finding: what a twin was made for a real trace was not."""
+    """Return why a result is no finding. A twin may be made for a claim, a real trace is not."""
     is_real = TRACES in row.loads and TWINS not in row.loads
     bound = {"drive"} if is_real else {"drive", "twin"}
     if row.claim.made in bound and row.verdict == Verdict.REPRODUCED:
@@ -91,7 +91,7 @@ def _mark(row: Row) -> str:
 
 
 def count_outcomes(came: Sequence[str]) -> str:
-    """Say how many claims came out how, of what :func:`outcome` says of each."""
+    """Return the number of claims by result, from the texts of :func:`outcome`."""
     counts = []
     for verdict in Verdict:
         own = [one for one in came if one.partition(", ")[0] == verdict]
@@ -121,13 +121,13 @@ def _verdicts(row: Row) -> list[str]:
 
 
 def _verdict_text(figure: Figure, found: Interval, verdict: Verdict) -> str:
-    """Say what came of a figure, and whether seeds differ by so much that it may be otherwise."""
+    """Return the verdict on a figure, with a caveat if seeds differ too much to be sure."""
     caveat = _caveat(figure, found, verdict) if found.half_width_95 else ""
     return f"{verdict} ({caveat})" if caveat else str(verdict)
 
 
 def _caveat(figure: Figure, found: Interval, verdict: Verdict) -> str:
-    """Say what the interval holds that would be judged otherwise; nothing if it does not."""
+    """Return a value in the interval with another verdict, as text; empty if there is none."""
     width, side = found.half_width_95 or 0.0, figure.side
 
     def holds(value: float) -> bool:
@@ -143,7 +143,7 @@ def _caveat(figure: Figure, found: Interval, verdict: Verdict) -> str:
 
 
 def summary(ledger: Ledger) -> str:
-    """Say how many claims came out how, and what they were found with."""
+    """Return the number of claims by result, and how they were found."""
     one = "seed 1"
     if len(ledger.seeds) > 1:
         one = f"seeds 1 to {len(ledger.seeds)}, seed 1 alone where no interval is given"
@@ -155,7 +155,7 @@ def summary(ledger: Ledger) -> str:
 
 
 def of_trace(one: TraceUsed) -> str:
-    """Say how much of a real trace there is, and how much its twin has."""
+    """Return the size of a real trace, and that of its twin."""
     own, twins = (
         f"{requests:,} requests in {seconds(span_s)}"
         for requests, span_s in ((one.requests, one.span_s), (one.twin_requests, one.twin_s))
@@ -165,12 +165,12 @@ def of_trace(one: TraceUsed) -> str:
 
 
 def notes(ledger: Ledger) -> list[str]:
-    """Return what must not be missed about the figures."""
+    """Return the notes that a reader of the figures must know."""
     return summary(ledger).split("\n")
 
 
 def ledger_markdown(ledger: Ledger) -> str:
-    """Return the ledger as a page: the table, and what is known of what did not reproduce."""
+    """Return the ledger as a page: the tables, and explanations of what did not reproduce."""
     lines = []
     for system, title in SYSTEMS.items():
         own = [row for row in ledger.rows if row.claim.system == system]
@@ -192,7 +192,7 @@ def ledger_markdown(ledger: Ledger) -> str:
 
 
 def rows(ledger: Ledger, system: str) -> list[list[str]]:
-    """Return the rows of a system's table, the first of a claim with its name: six cells each."""
+    """Return the rows of a system's table, six cells each; the first row of a claim names it."""
     return [cells for row in ledger.rows if row.claim.system == system for cells in _cells(row)]
 
 
@@ -207,13 +207,13 @@ def _cells(row: Row) -> Iterator[list[str]]:
 
 
 def interpretation(row: Row) -> str:
-    """Say how a claim was read, and which of several ways is nearest to the paper."""
+    """Return how a claim was interpreted, and which of several ways is nearest to the paper."""
     parts = (row.claim.ruled, nearest(row), _SATURATED if row.saturated else "")
     return " ".join(part for part in parts if part)
 
 
 def nearest(row: Row) -> str:
-    """Say in which way the figures are nearest to the paper's, if there are several."""
+    """Return the ways by distance from the paper; an empty string unless they differ."""
     offs = {way: f"{off:.2f}" for way, off in row.ways}
     if len(set(offs.values())) <= 1:
         return ""
@@ -222,9 +222,9 @@ def nearest(row: Row) -> str:
 
 
 def explanation(ledger: Ledger, row: Row) -> str:
-    """Say what was tried where a claim did not reproduce, and what never happened.
+    """Return what was tried for a claim that did not reproduce, and the event that never happened.
 
-    What was tried was found with whole twins, and explains nothing else.
+    What was tried was found with whole twins, so it explains no other result.
     """
     never = f"{row.why[:1].upper()}{row.why[1:]}." if row.why else ""
     is_theirs = not ledger.quick and TRACES not in row.loads
@@ -249,7 +249,7 @@ def _why(ledger: Ledger, row: Row) -> Iterator[str]:
 
 
 def sweep(row: Row, swept: Swept) -> Iterator[list[str]]:
-    """Return a claim's figures under other answers to a ruling: heads, and a line each."""
+    """Yield a claim's figures under alternatives to a ruling: the heads, then a line for each."""
     figures = row.claim.figures
     yield ["settings", *(figure.of for figure in figures), "off by", "verdict"]
     every = (swept.ruled, *swept.variants)

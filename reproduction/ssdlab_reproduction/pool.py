@@ -1,7 +1,7 @@
-"""Processes that work side by side, and end with the process that began them.
+"""A pool of processes that end with the process that started them.
 
 The standard library's pool also needs threads and semaphores. If the system refuses one of these,
-it waits for ever, and a process that is stuck keeps the program from ending.
+that pool waits forever, and a stuck process keeps the program from ending.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ssdlab.errors import InputError
 from ssdlab.signals import held_back
 
 Task = Callable[[], None]
-"""A function without arguments that stands in a module, so that another process can call it."""
+"""A function of a module, without arguments, so that another process can call it."""
 
 _WORKER = Path(__file__).with_name("pool_worker.py")
 _FLAGS = ["-I", "-B"] if sys.dont_write_bytecode else ["-I"]
-"""Isolated: what is imported is decided by the path that the process is sent, nothing else."""
+"""Isolated: only the path that the process receives decides what is imported."""
 _PATIENCE_S = 10.0
-"""How long a process that is interrupted may take to remove its temporary files."""
+"""How long an interrupted process may take to remove its temporary files."""
 _FEWER = "expected fewer runs at a time (--jobs); finished ones are kept"
 
 
@@ -38,12 +38,12 @@ class _Worker:
     channel: Connection
 
     def give(self, task: Task) -> None:
-        """Give it a task. If the process is gone, :meth:`check` raises that."""
+        """Send a task to the process. If it is gone, :meth:`check` raises an error."""
         with suppress(OSError):
             self.channel.send(task)
 
     def check(self) -> None:
-        """Read the answer to its task; raise what the task raised, or how the process ended."""
+        """Receive the result of the task; raise the error of the task, or how the process ended."""
         try:
             raised = self.channel.recv()
         except (EOFError, OSError):
@@ -59,10 +59,11 @@ class _Worker:
 
 @contextmanager
 def side_by_side(count: int, tasks: Sequence[Task]) -> Iterator[Iterator[None]]:
-    """Do tasks in ``count`` processes, which all have ended when this ends.
+    """Run tasks in ``count`` processes, which have all ended when the context ends.
 
-    The end of each task is yielded. One process is this one. Raises what a task raises, and
-    :class:`InputError` if a process cannot be started, or ends before its task.
+    The context yields an iterator, which advances as tasks end. A ``count`` of 1 runs the tasks in
+    this process. Raises the error of a task, and :class:`InputError` if a process cannot be
+    started, or ends before its task.
     """
     if count == 1:
         yield (task() for task in tasks)
@@ -80,7 +81,7 @@ def side_by_side(count: int, tasks: Sequence[Task]) -> Iterator[Iterator[None]]:
     except BaseException:
         for worker in workers:
             worker.process.send_signal(signal.SIGUSR1)
-        # A Ctrl-C that comes in this wait ends it: the processes are killed below.
+        # A Ctrl-C during this wait ends it: the processes are killed below.
         with suppress(KeyboardInterrupt):
             _wait_for(workers)
         raise
@@ -92,7 +93,7 @@ def side_by_side(count: int, tasks: Sequence[Task]) -> Iterator[Iterator[None]]:
 
 
 def _begin() -> _Worker:
-    """Start a process, in which the signals that are held back stay so."""
+    """Start a process, in which the blocked signals stay blocked."""
     try:
         ours, theirs = Pipe()
         with theirs:
@@ -102,7 +103,7 @@ def _begin() -> _Worker:
                 pass_fds=[descriptor],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                # The parent says what is wrong.
+                # The parent reports errors.
                 stderr=subprocess.DEVNULL,
             )
     except OSError as error:
@@ -116,7 +117,7 @@ def _begin() -> _Worker:
 
 
 def _ends(busy: list[_Worker], tasks: Iterator[Task]) -> Iterator[None]:
-    """Yield as tasks end, and give each process the next as long as there are some."""
+    """Yield as tasks end, and give each process the next task while there are any."""
     while busy:
         ready = wait([worker.channel for worker in busy])
         for worker in [worker for worker in busy if worker.channel in ready]:
@@ -129,7 +130,7 @@ def _ends(busy: list[_Worker], tasks: Iterator[Task]) -> Iterator[None]:
 
 
 def _wait_for(workers: Iterable[_Worker], at_most_s: float = _PATIENCE_S) -> None:
-    """Wait until the processes have ended, but no longer than this."""
+    """Wait until the processes have ended, at most ``at_most_s`` seconds."""
     until = time.monotonic() + at_most_s
     for worker in workers:
         with suppress(subprocess.TimeoutExpired):

@@ -1,6 +1,6 @@
-"""A process of the pool: tasks come through a channel, and what each raised goes back.
+"""A process of the pool: it receives tasks over a channel and returns the error of each.
 
-It is run as a file, by itself. It imports ssdlab once the parent has sent the path.
+It runs as a file of its own, and imports ssdlab after the parent has sent the path.
 """
 
 import os
@@ -13,19 +13,20 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 
 _LOOK_S = 0.5
-"""Time between two checks whether the parent is there."""
+"""The time between two checks whether the parent still runs."""
 
 
 def main() -> None:
-    """Do tasks until there are no more, or until SIGUSR1 interrupts one."""
-    # SIGINT, SIGTERM and SIGHUP are held back since the process began: the parent answers them.
+    """Run tasks until there are no more, or until SIGUSR1 interrupts one."""
+    # SIGINT, SIGTERM and SIGHUP are blocked since the start of the process: the parent handles
+    # them.
     signal.signal(signal.SIGUSR1, signal.default_int_handler)
     channel = Connection(int(sys.argv[1]))
     sys.path[:] = channel.recv()
-    from ssdlab import room  # noqa: PLC0415  it is found when the path is known
+    from ssdlab import room  # noqa: PLC0415  importable only after the path is set
 
     room.end_first_without_memory()
-    # Without a thread to spare, a task goes on to its end if the parent is gone.
+    # If no thread can start, a task runs to its end even without its parent.
     with suppress(RuntimeError):
         threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
     with suppress(EOFError, KeyboardInterrupt):
@@ -34,7 +35,7 @@ def main() -> None:
 
 
 def _do(task: bytes) -> BaseException | None:
-    """Do a task; return what it raised."""
+    """Run a task; return the error that it raised."""
     try:
         pickle.loads(task)()  # noqa: S301  it comes from the parent
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Real traces in the place of twins: whose each is, and how much of it there is."""
+"""Real traces in place of twins: which file replaces which twin, and how long each is."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ssdlab.files import check_named
 from ssdlab.plan import Plan
 
 _TITLE = re.compile(r"twin of (?:MSPS )?(.*) \(")
-"""The trace of which a twin is; those of Microsoft's servers are called so without their source."""
+"""The trace that a twin imitates; traces of Microsoft's servers are named without their source."""
 _WHOLE = 0.9
-"""A file of fewer than so many times a twin's requests is a part of the trace."""
+"""A file with fewer requests than this share of its twin's is a part of the trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class RealTraces:
-    """The files of a folder that take the place of twins, by the twin's name.
+    """The files of a folder that replace twins, by the twin's name.
 
-    ``notes`` say what else is there, and which mixes lack a member's file and run as twins.
+    ``notes`` name the unused files, and the mixes that run as twins because a member lacks a file.
     """
 
     traces: Mapping[str, Path] = field(default_factory=dict)
@@ -35,9 +35,9 @@ class RealTraces:
 def find_traces(folder: str | Path) -> RealTraces:
     """Return the real traces of a folder.
 
-    A file is called as the trace is (``hm_0.csv.gz``, ``Financial1.spc``) or as its twin
-    (``fin1.csv``); case and punctuation do not matter. Raises :class:`InputError` if there is no
-    such folder, nothing in it has such a name, or two files are the same trace.
+    A file has the name of its trace (``hm_0.csv.gz``, ``Financial1.spc``) or of its twin
+    (``fin1.csv``); case and punctuation do not matter. Raises :class:`InputError` if the folder
+    does not exist, no file has such a name, or two files are the same trace.
     """
     check_named("--traces", str(folder))
     try:
@@ -72,9 +72,9 @@ def find_traces(folder: str | Path) -> RealTraces:
 
 @dataclass(frozen=True, slots=True)
 class TraceUsed:
-    """A real trace as it was read, and the twin whose place it takes.
+    """A real trace that was read, and the twin that it replaces.
 
-    ``twin_requests`` and ``twin_s`` are what the twin would have asked, and in how many seconds.
+    ``twin_requests`` and ``twin_s`` are the twin's number of requests and their time in seconds.
     """
 
     twin: str
@@ -88,14 +88,14 @@ class TraceUsed:
 
 
 def measure_trace(plan: Plan) -> dict[str, Any]:
-    """Read a real trace from end to end; its format, its requests, and in how many seconds."""
+    """Read a real trace to its end; return its format, its requests, and its length in seconds."""
     assert plan.trace is not None
     (found,) = traces.info([Path(plan.trace)], reuse=False)
     return {key: found[key] for key in ("format", "requests", "span_s")}
 
 
 def trace_used(twin: str, file: Path, sha256: str, measured: Mapping[str, Any]) -> TraceUsed:
-    """Return what was found in a file beside the twin's."""
+    """Return the figures of a file beside those of its twin."""
     (own,) = (one for one in twins() if one["name"] == twin)
     twin_figures = {"twin_requests": own["requests"], "twin_s": own["span_s"]}
     return TraceUsed(twin, file.name, sha256, **measured, **twin_figures)
@@ -104,7 +104,7 @@ def trace_used(twin: str, file: Path, sha256: str, measured: Mapping[str, Any]) 
 def is_part(read: Sequence[TraceUsed], limit: int | None) -> bool:
     """Tell whether any file has fewer requests than a run would read of its twin.
 
-    Of the requests to which a run of a mix is held, each member has as large a part as of all.
+    If a run of a mix has a limit, each member has the same share of the limit as of the whole mix.
     """
     twin_requests = sum(one.twin_requests for one in read)
     part = 1.0 if limit is None else min(1.0, limit / twin_requests)
@@ -113,18 +113,18 @@ def is_part(read: Sequence[TraceUsed], limit: int | None) -> bool:
 
 @cache
 def twins() -> Sequence[Mapping[str, Any]]:
-    """Return what is known of each twin."""
+    """Return the description of each twin."""
     return tuple(json.loads(_native.twins()))
 
 
 @cache
 def members() -> Mapping[str, Sequence[str]]:
-    """Return the twins of which each mix consists, a queue each."""
+    """Return the member twins of each mix, one per queue."""
     return {twin["name"]: twin["members"] for twin in twins() if twin["members"]}
 
 
 def _names(twin: Mapping[str, Any]) -> list[str]:
-    """Return what a file of a twin's trace may be called: as any twin of that trace, or as it."""
+    """Return the accepted names of a file of a twin's trace: that of the trace, or of its twins."""
     trace = _trace_of(twin)
     alike = [one["name"].partition("/")[2] for one in twins() if _trace_of(one) == trace]
     return [_plain(name) for name in (*alike, trace)]

@@ -1,4 +1,4 @@
-"""How figures of ours are found: a function a claim and a picture, and the runs that they share."""
+"""The functions that find the figures of claims and pictures, and the runs that they share."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from ssdlab_reproduction.runs import Jobs
 from ssdlab_reproduction.scope import Scope
 
 Set = Callable[[Scope], Jobs]
-"""Returns the runs that a claim looks at; none where a quick ledger leaves the claim out."""
+"""Returns the runs that a claim needs; none if a quick ledger leaves the claim out."""
 
 Figures = Callable[..., Sequence[float]]
-"""Takes the sets' runs, each as :class:`.runs.Runs`; the figures of the claim."""
+"""Takes the runs of the sets, each as :class:`.runs.Runs`; returns the figures of the claim."""
 
 
 class NeverRanError(Exception):
-    """What a claim is about did not happen in the runs: it is not reproduced.
+    """The event that a claim is about did not happen in the runs: it is not reproduced.
 
-    ``found`` are its figures, where there are any, to be shown beside the paper's.
+    ``found`` are its figures, if there are any, to show beside the paper's.
     """
 
     def __init__(self, reason: str, found: Sequence[float] = ()) -> None:
-        """Say what did not happen."""
+        """Store the event that did not happen, and the figures."""
         super().__init__(reason)
         self.found = found
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How the figures of a claim are found."""
+    """The runs of a claim, and the function that finds its figures."""
 
     sets: Sequence[Set]
     figures: Figures
@@ -43,9 +43,9 @@ RULES: dict[str, Rule] = {}
 
 
 def claim(name: str, *sets: Set, seeds: int | None = None) -> Callable[[Figures], Figures]:
-    """Say that the decorated function finds the figures of a claim, in the order of its list.
+    """Register a function that finds the figures of a claim, in the order of its list.
 
-    ``seeds`` is the most that are run, where each takes long.
+    ``seeds`` limits the number of seeds for claims with long runs.
     """
 
     def add(figures: Figures) -> Figures:
@@ -58,24 +58,25 @@ def claim(name: str, *sets: Set, seeds: int | None = None) -> Callable[[Figures]
 
 
 Rows = Sequence[tuple[str | float, str, float]]
-"""What a picture draws: where along its axis, which series, and the value there; of a box the value
-at each of its picture's ``ends``, in their order."""
+"""The data of a picture: the place along its axis, the series, and the value. A box has one value
+for each of its picture's ``ends``, in their order.
+"""
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The ends of a box's whiskers, its borders, and the line in its middle."""
 SHARES = tuple(f"{share:.0%}" for share in QUANTILES)
 EXTREMES = ("least", "quarter", "median", "three quarters", "most")
-"""The same of a box whose whiskers reach as far as there is anything."""
+"""The same for a box whose whiskers reach the least and the most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A figure of a paper, to be drawn with data of ours.
+    """A figure of a paper, to be drawn with our data.
 
-    ``kind`` is ``bars`` or ``boxes`` (a group of them at each place), ``lines`` (over numbers) or
-    ``shares`` (parts of a whole, a bar at each place); ``x`` and ``y`` are what the axes
-    say, ``number`` how values are written on them, ``logarithmic`` the axis along which lines
-    go, and ``ends`` what the values of a box are.
+    ``kind`` is ``bars`` or ``boxes`` (a group at each place), ``lines`` (over numbers) or
+    ``shares`` (parts of a whole, a bar at each place). ``x`` and ``y`` are the titles of the axes,
+    and ``number`` is the format of values. ``logarithmic`` is the axis along which lines go.
+    ``ends`` names the values of a box.
     """
 
     system: str
@@ -94,7 +95,7 @@ class Picture:
 
     @property
     def place(self) -> tuple[int, int]:
-        """Return where it stands: by system, then by the paper's number."""
+        """Return its position: by system, then by the paper's number."""
         number = re.search(r"\d+", self.figure)
         return list(SYSTEMS).index(self.system), int(number[0]) if number else 0
 
@@ -105,9 +106,9 @@ PICTURES: list[Picture] = []
 def picture(
     system: str, figure: str, title: str, *sets: Set, **options: Any
 ) -> Callable[[Callable[..., Rows]], Callable[..., Rows]]:
-    """Say that the decorated function finds what a paper's figure draws; see :class:`Picture`.
+    """Register a function that finds the data of a paper's figure; see :class:`Picture`.
 
-    Its docstring is what stands beside the figure. Pictures are of the first seed.
+    Its docstring is the caption of the figure. Pictures use the first seed.
     """
 
     def add(rows: Callable[..., Rows]) -> Callable[..., Rows]:

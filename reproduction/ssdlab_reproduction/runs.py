@@ -1,4 +1,4 @@
-"""The runs of a ledger: each is kept when it ends, and what is kept is not run again."""
+"""The runs of a ledger: each is kept when it ends, and a kept run does not run again."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ from ssdlab_reproduction import job_files
 from ssdlab_reproduction.pool import side_by_side
 
 _LOG_EVERY_S = 60.0
-"""How often a log is told how far the runs have come."""
+"""The time between two lines of progress in a log, in seconds."""
 
 SHORT_HASH = 12
-"""Characters of a hash that a ledger shows."""
+"""The number of characters of a hash in a ledger."""
 
 Key = tuple[str, ...]
 Make = Callable[[Plan], Any]
 
 
 def simulated(plan: Plan) -> dict[str, Any]:
-    """Run a plan; its result as plain data."""
+    """Run a plan; return its result as plain data."""
     return api.run(plan).to_dict()
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to be made of a plan: a result, or what ``make`` returns, which is plain data.
+    """A job on a plan: to simulate it, or to compute what ``make`` returns as plain data.
 
-    ``make`` is a function that stands in a module, so that another process can call it.
+    ``make`` is a function of a module, so that another process can call it.
     """
 
     plan: Plan
     make: Make = simulated
 
     def name(self) -> str:
-        """Return what this is and nothing else is: of the same build, with the same files."""
+        """Return a name that is unique to this job, this build, and the contents of its files."""
         made = [f"{self.make.__module__}.{self.make.__qualname__}"]
         if self.make is not simulated:
             made += [inspect.getsource(sys.modules[self.make.__module__]), sources_hash()]
@@ -63,12 +63,12 @@ class Job:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
     def _inputs(self) -> list[Path]:
-        """Return every file that decides what comes out: traces, configs and the state."""
+        """Return every file that determines the result: traces, configs and the state."""
         state = [] if self.plan.state is None else [self.plan.state]
         return self.files() + [Path(file) for file in (*self.plan.configs(), *state)]
 
     def files(self) -> list[Path]:
-        """Return the traces that it reads."""
+        """Return the traces that the job reads."""
         files = [
             file for app in parse_apps("mix", self.plan.mix) if (file := _file_of(app)) is not None
         ]
@@ -76,7 +76,7 @@ class Job:
 
 
 Jobs = Mapping[Key, Plan | Job]
-"""Runs, each with a name among its like: ``("hire", "stg1")``."""
+"""Runs, each with a name that is unique in the set: ``("hire", "stg1")``."""
 
 
 def as_job(run: Plan | Job) -> Job:
@@ -86,19 +86,19 @@ def as_job(run: Plan | Job) -> Job:
 
 @cache
 def build_id() -> str:
-    """Return what makes figures what they are, besides their inputs: this build of ssdlab."""
+    """Return the build of ssdlab, which together with the inputs determines all figures."""
     return __version__ + library_hash()
 
 
 @cache
 def library_hash() -> str:
-    """Return the hash of what simulates."""
+    """Return the hash of the simulator's library."""
     return hashlib.sha256(Path(_native.__file__).read_bytes()).hexdigest()
 
 
 @cache
 def sources_hash() -> str:
-    """Return a hash over the modules that a function of a job may call, what renders aside."""
+    """Return a hash over the modules that a job's function may call, without the renderers."""
     package, rendering = Path(_native.__file__).parent, ("render", "cli")
     sources = [
         path.read_bytes()
@@ -109,13 +109,16 @@ def sources_hash() -> str:
 
 
 def _file_of(app: App) -> Path | None:
-    """Return the file of an application, whose format may be named behind it; none of a twin."""
+    """Return the file of an application, whose format may follow its name; None for a twin."""
     paths = map(Path, (app.file, app.file.rpartition(":")[0]))
     return next((path for path in paths if path.is_file()), None)
 
 
 def sha256(path: Path) -> str:
-    """Return the hash of a file's bytes, as results have it of the trace that they read."""
+    """Return the hash of a file's bytes, the same that results give for their trace.
+
+    Raises :class:`InputError` if the file cannot be read.
+    """
     try:
         known = path.stat()
         return _sha256(path, known.st_size, known.st_mtime_ns, known.st_ctime_ns)
@@ -125,16 +128,19 @@ def sha256(path: Path) -> str:
 
 @cache
 def _sha256(path: Path, *_seen: int) -> str:
-    """Read a file once, as long as it seems to be the same."""
+    """Read a file once, as long as its size and times stay the same."""
     with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class RunStore:
-    """Finished jobs, a file each in a folder: what was stopped goes on there."""
+    """Finished jobs in a folder, one file each, so that a stopped ledger can be resumed."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep them in this folder, which is made if it is not there."""
+        """Keep jobs in this folder; create it if it does not exist.
+
+        Raises :class:`InputError` if that fails.
+        """
         self._new = [one for one in (folder, *folder.parents) if not one.exists()]
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -148,10 +154,10 @@ class RunStore:
         return self.folder / f"{name}.json"
 
     def make(self, jobs: Iterable[Job], count: int | None = None) -> None:
-        """Make what is not there, ``count`` at a time; each is kept as soon as it has ended.
+        """Run the jobs that are not kept, ``count`` at a time; keep each as soon as it has ended.
 
-        A damaged file counts as not there; how many there are is written to stderr. Raises
-        :class:`KeyboardInterrupt` on Ctrl-C, and what :func:`ssdlab.run` raises.
+        A damaged file counts as missing; the number of damaged files is written to stderr. Raises
+        :class:`KeyboardInterrupt` on Ctrl-C, and the errors of :func:`ssdlab.run`.
         """
         with (
             interrupted_once(),
@@ -178,7 +184,7 @@ class RunStore:
                 line(_progress(done, whole))
 
     def _missing(self, jobs: Mapping[str, Job]) -> dict[str, Job]:
-        """Return the jobs without a file that can be believed; tell how many files cannot."""
+        """Return the jobs without a valid file; report how many files are damaged."""
         files = {name: self._file(name) for name in jobs}
         missing = {
             name: job for name, job in jobs.items() if job_files.read(files[name], name) is None
@@ -193,7 +199,7 @@ class RunStore:
 
     @contextmanager
     def nothing_left_by_bad_input(self) -> Iterator[None]:
-        """Take folders away that were made for this and are empty, if an input is wrong."""
+        """Remove the empty folders that were created for this store, if an input is invalid."""
         try:
             yield
         except InputError:
@@ -203,7 +209,10 @@ class RunStore:
             raise
 
     def read(self, job: Job) -> Any:
-        """Return what was made; a file that was damaged since is made again."""
+        """Return the result of a job; make it again if its file was damaged.
+
+        Raises :class:`InputError` if the new file cannot be read either.
+        """
         name = job.name()
         file = self._file(name)
         found = job_files.read(file, name)
@@ -215,7 +224,7 @@ class RunStore:
         return Result.from_dict(found[0]) if job.make is simulated else found[0]
 
     def digest(self, jobs: Iterable[Job]) -> str:
-        """Return a hash over what was made, without how fast it was."""
+        """Return a hash over all results, without the speed of the simulation."""
         found = [self.read(job) for job in jobs]
         digests = sorted(
             one.results_digest if isinstance(one, Result) else json.dumps(one) for one in found
@@ -224,7 +233,7 @@ class RunStore:
 
 
 def _at_a_time(jobs: Iterable[Job]) -> int:
-    """Return how many run at a time. What simulates nothing may be no drive's plan: one a core."""
+    """Return how many jobs run at a time; jobs that simulate nothing may run one per core."""
     plans = [job.plan for job in jobs if job.make is simulated]
     return api.parallel_runs(plans) if plans else available_cores()
 
@@ -234,11 +243,11 @@ def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, 
 
 
 def _make(job: Job, name: str, file: Path) -> None:
-    """Make a job and keep it."""
+    """Run a job and keep its result."""
     try:
         made = job.make(job.plan)
     except OSError as error:
-        # Some jobs write a trace of their own, which goes where temporary files do.
+        # Some jobs write their own trace to the folder of temporary files.
         try:
             where = quoted(tempfile.gettempdir())
         except OSError:
@@ -252,27 +261,27 @@ def _make(job: Job, name: str, file: Path) -> None:
 
 
 class Runs(Mapping[Key, Any]):
-    """Jobs of a set by their names, read when they are asked for."""
+    """The results of a set of jobs by name, read when they are needed."""
 
     def __init__(self, jobs: Jobs, kept: RunStore) -> None:
-        """Read these from there."""
+        """Store the jobs and the store that holds their results."""
         self._jobs, self._kept = jobs, kept
         self._read: dict[Key, Any] = {}
 
     def __getitem__(self, key: Key) -> Any:
-        """Return a result, or what a job's function returned."""
+        """Return a result, or what the function of a job returned."""
         if key not in self._read:
             self._read[key] = self._kept.read(as_job(self._jobs[key]))
         return self._read[key]
 
     def __iter__(self) -> Iterator[Key]:
-        """Go through the names, in the order of the set."""
+        """Return an iterator over the names, in the order of the set."""
         return iter(self._jobs)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of jobs."""
         return len(self._jobs)
 
     def names(self, at: int) -> list[str]:
-        """Return what stands at a place of the names, each once, in their order."""
+        """Return the distinct values at a position of the names, in their order."""
         return list(dict.fromkeys(key[at] for key in self))

@@ -1,4 +1,4 @@
-"""Of what the runs of the claims are made: a seed, how much of each workload, settings."""
+"""The common options of the runs of claims: a seed, the length of workloads, settings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _TIMES, _LIMIT = "--time-scale=", "--limit="
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What all runs of a ledger have in common, or those of one of its seeds.
+    """The common options of all runs of a ledger, or of the runs of one seed.
 
-    ``quick`` cuts workloads short and leaves some out; ``traces`` are files in place of twins, by
-    the twin's name. ``settings`` are put on top of every run, or of those of some schemes, and in
-    place of a run's own of the same key: lines ``key=value``, and ``--time-scale=FACTOR`` and
-    ``--limit=REQUESTS``, which are no keys of a drive. ``needs`` are a scheme's own besides.
+    ``quick`` cuts workloads short and leaves some out. ``traces`` are the files that replace twins,
+    by the twin's name. ``settings`` override the settings of all runs, or of those of ``schemes``.
+    They are lines ``key=value``, and also ``--time-scale=FACTOR`` and ``--limit=REQUESTS``, which
+    are no config keys. ``needs`` holds additional settings by scheme.
     """
 
     seed: int = 1
@@ -32,15 +32,15 @@ class Scope:
     needs: Mapping[str, str] = field(default_factory=dict)
 
     def cut(self, requests: int | None, quick: int) -> int | None:
-        """Return how many requests run: in a quick ledger so many, else ``requests``."""
+        """Return the number of requests to run: ``quick`` in a quick ledger, else ``requests``."""
         return quick if self.quick else requests
 
     def some(self, names: Sequence[str], quick: Sequence[str]) -> Sequence[str]:
-        """Return the workloads or values that run: in a quick ledger these, else all."""
+        """Return the workloads or values to run: ``quick`` in a quick ledger, else all."""
         return quick if self.quick else names
 
     def plan(self, device: str, scheme: str, workload: str, **options: Any) -> Plan:
-        """Return a run of a twin, or of the trace or the mix of traces that takes its place."""
+        """Return a run of a twin, or of the trace or the mix of traces that replaces it."""
         load: dict[str, Any] = {"workload": workload}
         parts = members().get(workload, ())
         if workload in self.traces:
@@ -69,7 +69,7 @@ class Scope:
 
 
 def of_twin(line: str) -> bool:
-    """Tell whether a setting changes a twin, so that a real trace has no use for it."""
+    """Tell whether a setting changes a twin, so that it does not apply to a real trace."""
     return _key(line).startswith("workload.")
 
 

@@ -1,4 +1,4 @@
-"""What claims are summed up with."""
+"""The statistics of claims."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def writes(part: Result | ReplayResult) -> float:
 
 
 def quantiles(counts: Sequence[float]) -> list[float]:
-    """Return where in a histogram, of so many at 0, 1 and so on, each quantile lies."""
+    """Return the quantiles of a histogram with so many counts at 0, 1 and so on."""
     upto = list(accumulate(counts))
     return [float(bisect_left(upto, share * upto[-1])) for share in QUANTILES]
 
 
 def box_ends(points: Iterable[Sequence[float]]) -> list[float]:
-    """Return where each quantile lies, of rising points: a value, which share is no more."""
+    """Return the quantiles of rising points, each a value and the share at or below it."""
     rising = list(points)
     return [next(value for value, upto in rising if upto >= share) for share in QUANTILES]
 
 
 def relative(changes: Mapping[str, Mapping[str, float]]) -> Rows:
-    """Return what to draw of changes in percent by series and place: ratios, and their means."""
+    """Return changes in percent as ratios to draw, by series and place, with their means."""
     return [
         (place, series, 1 + change / 100)
         for series, each in changes.items()

@@ -1,1 +1,1 @@
-"""The papers' figures, drawn from our data: those that their text lets one know."""
+"""The papers' figures, drawn from our data, as far as the papers' text defines them."""

@@ -1,4 +1,4 @@
-"""DLV's figures: of its evaluation, and the one that describes a trace."""
+"""DLV's figures: those of its evaluation, and one that describes a trace."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _OVER_BASELINE = "Of the baseline's"
 
 
 def _latencies(runs: Runs, names: Sequence[str], kind: str) -> Rows:
-    """Return each scheme's mean latency over the baseline's, at the workloads' own times."""
+    """Return each scheme's mean latency relative to the baseline, with the workloads' own times."""
     return relative({name: changes(runs, OPEN, name, kind) for name in names})
 
 
@@ -116,7 +116,7 @@ def fig_5(runs: Runs) -> Rows:
 
 
 def _no_older(points: Sequence[Sequence[float]], age_s: float) -> float:
-    """Return which share of the reads was of data no older, of points that rise in steps."""
+    """Return the share of reads whose data was at most so old, from points that rise in steps."""
     return max((share for age, share in points if age <= age_s), default=0.0)
 
 
@@ -238,7 +238,7 @@ def _over(runs: Runs, kind: str, of: str, first: str, name: str) -> float:
 
 
 def _some(runs: Runs, figure: Callable[[str, str], float]) -> Rows:
-    """Return a figure by what was swept: of some workloads, and of all if these are more."""
+    """Return a figure by the swept value, for the drawn workloads and for the mean of all."""
     names, swept = runs.names(2), runs.names(1)
     own = [(float(of), name, figure(of, name)) for name in names if name in DRAWN for of in swept]
     if set(names) <= set(DRAWN):

@@ -62,7 +62,7 @@ def fig_1ab(runs: Runs) -> Rows:
 
 
 def _slc_mode(scope: Scope) -> Jobs:
-    """Return DAP on a drive whose cells hold one bit, at the speed of LSB pages."""
+    """Return DAP on a drive with one bit per cell, at the speed of LSB pages."""
     options = {"limit": scope.cut(None, QUICK_CUT), "set": _SLC}
     return {(_SLC_MODE, "dap"): scope.plan(DEVICE, BASE, "pa-ssd/dap", **options)}
 
@@ -87,7 +87,7 @@ def fig_1cd(runs: Runs, slc: Runs) -> Rows:
 
 
 def _of_pages(scope: Scope) -> Jobs:
-    """Return random writes of one page, of two, and so on, on the conventional drive."""
+    """Return random writes of one page, of two pages, and so on, on the conventional drive."""
 
     def plan(pages: int) -> Plan:
         own = [*_WRITES, f"workload.sizes={8 * pages}KiB"]
@@ -127,7 +127,7 @@ def fig_5(runs: Runs) -> Rows:
 
 
 def _by_chance(pages: int) -> tuple[float, float, float]:
-    """Return how likely each type is the slowest of so many pages, were each page's type drawn."""
+    """Return the chance of each type to be the slowest of so many pages with random types."""
     low, high = (1 / 3) ** pages, 1 - (2 / 3) ** pages
     return low, 1 - low - high, high
 
@@ -209,7 +209,7 @@ def fig_12b(runs: Runs) -> Rows:
 
 
 def _over_time(runs: Runs, name: str) -> Rows:
-    """Return the mean of a workload's writes in ms by quarter of an hour, where there are any."""
+    """Return the mean response of a workload's writes in ms, by quarter of an hour."""
     return [
         (one.start_s / _HOUR_S, scheme, one.write_mean_us / 1e3)
         for scheme in runs.names(0)

@@ -36,7 +36,7 @@ _OF_UNAWARE = "Of the unaware drive's"
 
 
 def _relative(runs: Runs, base: Runs) -> Rows:
-    """Return each drive's reads over the unaware drive's, by workload and on the mean."""
+    """Return each drive's reads relative to the unaware drive's, by workload and on average."""
     unknowing = reads(base, BASE)
     return relative(
         {
@@ -88,7 +88,7 @@ def fig_8a(base: Runs, runs: Runs) -> Rows:
 
 
 def _levels(*each: Runs) -> Rows:
-    """Return at which levels pages decoded: a bar for each workload and drive, and their means."""
+    """Return the levels at which pages decoded: a bar per workload and drive, and the means."""
     shares = {key: _shares(runs[key]) for runs in each for key in runs}
     names, loads = (list(dict.fromkeys(key[at] for key in shares)) for at in (0, 1))
     for name in names:
@@ -146,7 +146,7 @@ _COST: Mapping[str, Any] = {"kind": "shares", "y": "Moved, of requests (%)"}
 
 
 def _costs(runs: Runs) -> Rows:
-    """Return the pages that moved in and out: a bar each workload and drive, and their means."""
+    """Return the pages that moved in and out: a bar per workload and drive, and the means."""
     names, loads = runs.names(0), runs.names(1)
     found = {key: moves(runs[key]) for key in runs}
     for name in names:
@@ -173,7 +173,7 @@ def fig_10b(runs: Runs) -> Rows:
 
 
 def _of_kinds(runs: Runs) -> Rows:
-    """Return what three groups read in, over what the unaware drive does, by kind of blocks."""
+    """Return the reads with three groups relative to the unaware drive's, by kind of blocks."""
     pairs = zip(runs.names(1), gains_drawn(runs), strict=True)
     return [(kind.replace(" ", " ± "), THREE, 1 + change / 100) for kind, change in pairs]
 

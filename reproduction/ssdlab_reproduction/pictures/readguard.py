@@ -1,4 +1,4 @@
-"""ReadGuard's figures of drives; those of chips and predictor are in :mod:`.readguard_chips`."""
+"""ReadGuard's figures of drives; :mod:`.readguard_chips` has those of chips and predictor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from ssdlab.result import Result
-from ssdlab_reproduction.pictures import readguard_chips  # noqa: F401  it adds its pictures
+from ssdlab_reproduction.pictures import readguard_chips  # noqa: F401  registers its pictures
 from ssdlab_reproduction.registry import EXTREMES, Rows, picture
 from ssdlab_reproduction.runs import Runs
 from ssdlab_reproduction.statistics import box_ends, quantiles, writes
@@ -41,7 +41,7 @@ _TRIES = "Retries, of the most"
 
 
 _IDEAL = ("sense", "transfer", "decode")
-"""What a read takes that neither waits nor is tried again."""
+"""The parts of the latency of a read that neither waits nor retries."""
 
 
 def _by_app(runs: Runs, scheme: str, figure: Figure) -> Rows:
@@ -86,7 +86,7 @@ def fig_5(runs: Runs) -> Rows:
 
 
 def _spread(runs: Runs, scheme: str) -> Rows:
-    """Return the quantiles of each application's retries by stage, in parts of the most."""
+    """Return the quantiles of each application's retries by stage, relative to the maximum."""
     of = {
         (stage, app): queue.read_retries
         for name, stage, load in runs
@@ -111,7 +111,7 @@ def fig_7(runs: Runs) -> Rows:
 
 
 def _ideal(result: Result) -> list[float]:
-    """Return each application's mean latency of reads that nothing delays, in microseconds."""
+    """Return each application's mean latency of reads without delays, in microseconds."""
     return [sum(queue.read.blame_us[part] for part in _IDEAL) for queue in result.queues]
 
 
@@ -122,7 +122,7 @@ def _of_mixes(
     figure: Figure,
     over: tuple[str, Figure],
 ) -> None:
-    """Draw a figure of each application over one of a scheme, a picture a stage of life."""
+    """Register pictures of each application's figure relative to a scheme, one per stage."""
     (title, y), (other, of_other) = axes, over
     for stage in STAGES:
 

@@ -1,4 +1,4 @@
-"""ReadGuard's figures of chips and of the predictor, of a fit to chips that are made."""
+"""ReadGuard's figures of chips and of the predictor, from a fit to generated chips."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ssdlab_reproduction.systems.readguard import predictor
 _CYCLES, _SHARE = "P/E cycles", "Share of blocks"
 _BOXES: dict[str, Any] = {"kind": "boxes", "y": "Retries"}
 _READ = 0.0, 57_600.0
-"""Reads of a block that was not read, and of one of 576 pages that was read a hundred times."""
+"""The reads of an unread block, and of a block of 576 pages that was read a hundred times."""
 _AGES = {0.0: "fresh", 7.0: "1 week", 30.0: "1 month"}
 _YEAR = {365.0: "12 months"}
 
@@ -21,7 +21,7 @@ _YEAR = {365.0: "12 months"}
 def _conditions(
     fit: Mapping[str, Any], ages: Mapping[float, str] = _AGES
 ) -> Iterator[tuple[str, float, Any]]:
-    """Go through the paper's conditions: the age of the data, reads, what blocks need."""
+    """Yield the paper's conditions: the age of the data, the reads, the retries of blocks."""
     for one in fit["conditions"]:
         if one["days"] in ages and one["reads"] in _READ:
             yield ages[one["days"]], one["reads"], one["chances"]
@@ -77,7 +77,7 @@ def fig_10a(runs: Runs) -> Rows:
 
 
 def _errors(runs: Runs, over: str) -> Rows:
-    """Return errors that were measured and foreseen, by the age at which blocks were found."""
+    """Return measured and predicted errors, by the age of the evaluated blocks."""
     return [
         (point["at"], f"{one['centre']:.2f}, {kind}", point[kind])
         for one in runs["fit",]["errors"]
@@ -113,7 +113,7 @@ def fig_10d(runs: Runs) -> Rows:
 
 
 def _add(letter: str, at: int, age: str) -> None:
-    """Add a picture of what blocks need, by cycles."""
+    """Register a picture of the retries that blocks need, by cycles."""
 
     def rows(runs: Runs) -> Rows:
         return [

@@ -1,8 +1,8 @@
-"""What DLV claims: a scheduler that knows how long each page takes, on twenty workloads.
+"""The claims of DLV: a scheduler that knows how long each page takes, on twenty workloads.
 
-The paper does not say how it offers them. Bandwidth can only grow where requests are kept
-outstanding (``closed``), and how often requests are reordered is the workload's own only at its
-times (``open``); changes of the response are found both ways.
+The paper does not say how it issues the requests. Bandwidth can only grow if requests are kept
+outstanding (``closed``). How often requests are reordered is a property of the workload only at its
+own times (``open``). Changes of the response are found in both ways.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _QUICK = ("mds0", "proj0", "rsrch0", "hm1", "proj3", "hm0")
 _CUT, _SWEPT_CUT, _QUICK_CUT = 200_000, 50_000, 20_000
 
 DRAWN = ("rsrch0", "fin1", "src12", "proj3", "hm0")
-"""Whose lines are drawn where all twenty would not be told apart."""
+"""The workloads whose lines are drawn; all twenty would be indistinguishable."""
 LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _QUICK_LENGTHS = (1, 2, 4, 8, 16, 32, 512)
 _SATURATED = 0.95
-"""The part of what the longest queue gains from which a length counts as saturated."""
+"""The share of the longest queue's gain from which a length counts as saturated."""
 # NVMe's largest queue.
 _NO_LIMIT = 65_535
 COUNTS, WAITS = QUEUES = ("requests under way", "what waits")
-"""What a queue holds."""
+"""The content of a queue."""
 
 _CHANNELS = 4
 CHIPS = (4, 8, 16, 32, 64, 128)
@@ -56,17 +56,17 @@ _BUFFER_SIZE = "50MB"
 
 _LIMIT_US = 2000
 _STEP_NS = 10
-"""In which a controller looks at one expected end; assumed."""
+"""The time in which a controller examines one expected end; assumed."""
 _KIB = 1024
 
 _UNIT_US = 50_000
-"""The example's unit of time: a program on a strong page, long beside all transfers."""
+"""The example's unit of time: a program on a strong page, much longer than all transfers."""
 _STEPS = {"normal": 0.3, "strong": 0.6}
 _READ = 5
-"""Units in which a plane is read: what keeps the example's planes busy until these times."""
+"""The units of a plane's read. These reads keep the example's planes busy until these times."""
 _BUSY_UNTIL = (4, 1, 0, 3)
 _WRITES = ((0, 2), (3, 1), (1, 2), (0, 6), (1, 1), (0, 2))
-"""The first plane of each of the example's writes, and how many pages it has from there on."""
+"""For each write of the example: its first plane, and its number of pages."""
 _ROW = 16
 _PAGE = 4096
 _KINDS = {"R": "read", "W": "write"}
@@ -89,7 +89,7 @@ def _plan(
 def schemes(*names: str, ways: Sequence[str] = WAYS, workloads: Sequence[str] = ()) -> Set:
     """Return the set of the baseline and these schemes; hm0's results hold distributions.
 
-    Without ``workloads`` there are all, in a quick ledger some.
+    Without ``workloads``, all run; a quick ledger runs some.
     """
 
     def runs(scope: Scope) -> Jobs:
@@ -104,14 +104,14 @@ def schemes(*names: str, ways: Sequence[str] = WAYS, workloads: Sequence[str] = 
 
 
 def weeks(scope: Scope) -> Jobs:
-    """Return the baseline on each workload in full, at its times: what is read ages by the week."""
+    """Return the baseline on each whole workload at its own times; data ages for a week."""
     if scope.quick:
         return {}
     return {(name,): _plan(scope, OPEN, BASE, name, None, detail=True) for name in WORKLOADS}
 
 
 def lengths(scope: Scope) -> Jobs:
-    """Return DLV at the workloads' times with a queue of each length, in both senses."""
+    """Return DLV at the workloads' times with a queue of each length, in both meanings."""
     return {
         (queue, str(length), name): _plan(scope, OPEN, DLV, name, _SWEPT_CUT, set=settings)
         for length in (_QUICK_LENGTHS if scope.quick else LENGTHS)
@@ -124,7 +124,7 @@ def lengths(scope: Scope) -> Jobs:
 
 
 def chips(scope: Scope) -> Jobs:
-    """Return DLV on drives of so many chips; addresses are folded into the smaller ones."""
+    """Return DLV on drives with so many chips; addresses are folded into the smaller drives."""
     return {
         (way, str(count), name): _plan(
             scope,
@@ -143,7 +143,7 @@ def chips(scope: Scope) -> Jobs:
 
 
 def buffers(scope: Scope) -> Jobs:
-    """Return the baseline and DLV behind each buffer; few requests do not fill one."""
+    """Return the baseline and DLV behind each buffer; a quick ledger's requests do not fill one."""
     if scope.quick:
         return {}
     return {
@@ -163,10 +163,10 @@ def buffers(scope: Scope) -> Jobs:
 
 
 def example(scope: Scope) -> Jobs:
-    """Return the worked example under HWS alone, and in the order of coming."""
+    """Return the worked example under HWS alone, and in order of arrival."""
     small = ("channels=4", "chips=1", "dies=1", "planes=1", "blocks=64", "pages=64")
     settings = [*(f"geometry.{one}" for one in small), f"timing.read={_READ * _UNIT_US}us"]
-    # All of its reads take one time.
+    # All reads of the example take the same time.
     settings += [f"timing.program={2 * _UNIT_US}us", "read_start=highest_level"]
     normal, strong = (f'{{name="{name}",step_volts={volts}}}' for name, volts in _STEPS.items())
     voltages = {WOO: [f"timing.program_modes=[{normal},{strong}]"], BASE: []}
@@ -182,13 +182,13 @@ def example(scope: Scope) -> Jobs:
 def six_writes(plan: Plan) -> list[float]:
     """Return when each of the example's writes ends, in units of time."""
     reads = [(_READ + until, "read", plane, 1) for plane, until in enumerate(_BUSY_UNTIL)]
-    # Each write has a row of pages of its own.
+    # Each write has its own row of pages.
     writes = [
         (2 * _READ, "write", 4 * (_ROW * (number + 1)) + first, pages)
         for number, (first, pages) in enumerate(_WRITES)
     ]
     rows = [
-        # Writes come just before the first plane falls idle.
+        # Writes arrive just before the first plane becomes idle.
         f"{unit * _UNIT_US - (op == 'write')},0,{op},{page * _PAGE},{pages * _PAGE}"
         for unit, op, page, pages in [*sorted(reads), *writes]
     ]
@@ -204,13 +204,13 @@ def six_writes(plan: Plan) -> list[float]:
 
 
 def sizes(scope: Scope) -> Jobs:
-    """Return how large hm0's requests are, second by second."""
+    """Return the sizes of hm0's requests, second by second."""
     plan = _plan(scope, OPEN, BASE, "hm0", _SWEPT_CUT)
     return {("hm0",): Job(plan, by_second)}
 
 
 def by_second(plan: Plan) -> list[tuple[int, str, int, float, int]]:
-    """Return of each second and kind of requests the largest, the mean, the smallest, in pages."""
+    """Return the largest, mean and smallest size in pages, by second and kind of request."""
     load = traces.App(str(plan.trace or plan.workload))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "requests.csv"
@@ -247,12 +247,12 @@ def changes(runs: Runs, way: str, scheme: str, kind: str = "all") -> dict[str, f
 
 
 def changed(runs: Runs, way: str, scheme: str, kind: str = "all") -> float:
-    """Return the mean of these changes."""
+    """Return the mean of a scheme's changes over the workloads."""
     return fmean(changes(runs, way, scheme, kind).values())
 
 
 def gains(runs: Runs, scheme: str, rate: Callable[[Result], float]) -> dict[str, float]:
-    """Return by how much a rate grows with requests outstanding, by workload."""
+    """Return by how much a rate grows in percent with requests outstanding, by workload."""
     return {
         name: percent(rate(runs[CLOSED, scheme, name]), rate(runs[CLOSED, BASE, name]))
         for name in runs.names(2)
@@ -270,7 +270,7 @@ def bandwidth(result: Result) -> float:
 
 
 def _grown(found: Mapping[str, float]) -> list[float]:
-    """Return the mean, two workloads, and how many gain more than the one, less than the other."""
+    """Return the mean, proj3, hm1, and how many gain more than proj3 or less than hm1."""
     most, least = found["proj3"], found["hm1"]
     more, less = (one > most for one in found.values()), (one < least for one in found.values())
     return [fmean(found.values()), most, least, sum(more), sum(less)]
@@ -296,7 +296,7 @@ def faster(runs: Runs) -> list[float]:
 
 @claim("D4", schemes(WOO, ROO, DLV))
 def faster_than_halves(runs: Runs) -> list[float]:
-    """Return how much better DLV responds than its halves, in points and relative to them."""
+    """Return DLV's advantage over its halves in response, in points and relative to them."""
     found = []
     for way in WAYS:
         own = changed(runs, way, DLV)
@@ -308,7 +308,7 @@ def faster_than_halves(runs: Runs) -> list[float]:
 
 
 def points(result: Result, kind: str) -> list[tuple[float, float]]:
-    """Return rising latencies of a kind in microseconds, and the share that took no longer."""
+    """Return rising latencies of a kind in microseconds, and the share at or below each."""
     assert result.detail is not None
     found = [one.points for one in result.detail.distributions if one.kind == kind]
     if not found:
@@ -317,7 +317,7 @@ def points(result: Result, kind: str) -> list[tuple[float, float]]:
 
 
 def within(curve: Sequence[tuple[float, float]], limit_us: float) -> float:
-    """Return the share that took no longer, in percent, between two points on their line."""
+    """Return the share in percent that took at most so long, interpolated between two points."""
     at = bisect_left(curve, (limit_us, 0.0))
     if at == len(curve):
         return 100.0
@@ -327,7 +327,7 @@ def within(curve: Sequence[tuple[float, float]], limit_us: float) -> float:
 
 @claim("D5", schemes(WOO, ROO, DLV, workloads=["hm0"]))
 def in_time(runs: Runs) -> list[float]:
-    """Return how many of hm0's writes end within 2 ms, and how many pairs are in their order."""
+    """Return the shares of hm0's writes within 2 ms, and of the pairs of schemes in order."""
     found = []
     for way in WAYS:
         shares = [
@@ -344,7 +344,7 @@ def in_time(runs: Runs) -> list[float]:
 
 @claim("D6", schemes(WOO, REORDER, ALLOCATION))
 def faster_writes(runs: Runs) -> list[float]:
-    """Return by how much writes are faster, with the ends of the last one's range."""
+    """Return by how much writes are faster, with the range of the last scheme."""
     found = []
     for way in WAYS:
         found += [changed(runs, way, scheme, "write") for scheme in (WOO, REORDER, ALLOCATION)]
@@ -368,7 +368,7 @@ def _saturates(lengths: Sequence[int], means: Sequence[float]) -> int:
 
 @claim("D8", lengths)
 def longer_queue(runs: Runs) -> list[float]:
-    """Return what a queue of 16 gains, and where a longer one gains no more."""
+    """Return the gain of a queue of 16, and the length from which a longer one gains no more."""
     counts = [int(length) for length in runs.names(1)]
     found = []
     for queue in QUEUES:
@@ -382,14 +382,14 @@ def longer_queue(runs: Runs) -> list[float]:
 
 
 def _in_order(gained: Iterable[tuple[float, float]]) -> float:
-    """Return of how many pairs of workloads the one with fewer IOPS gains more, in percent."""
+    """Return in what share of pairs the workload with fewer IOPS gains more, in percent."""
     pairs = combinations(sorted(gained), 2)
     return 100 * fmean(slower[1] > faster[1] for slower, faster in pairs)
 
 
 @claim("D9", chips)
 def more_chips(runs: Runs) -> list[float]:
-    """Return src12's gain, how many doublings of the chips lengthen nothing, and who gains most."""
+    """Return src12's gain, and the shares of harmless doublings and of pairs in order of IOPS."""
     counts = runs.names(1)
     found = []
     for way in WAYS:
@@ -431,7 +431,7 @@ def overtaking_writes(runs: Runs) -> list[float]:
 
 @claim("D12", example, seeds=1)
 def worked_example(runs: Runs) -> list[float]:
-    """Return the example's mean response in two orders, and how many end in the paper's order."""
+    """Return the example's mean response in two orders, and the ends in the paper's order."""
     ends = runs[WOO,]
     order = sorted(range(len(ends)), key=ends.__getitem__)
     right = sum(one == other for one, other in zip(order, _ORDER, strict=True))
@@ -449,7 +449,7 @@ def strong_where_needed(runs: Runs) -> list[float]:
 
 @claim("D14", schemes(WOO, ROO, ways=[CLOSED]))
 def each_where_it_helps(runs: Runs) -> list[float]:
-    """Return on how many workloads of a kind the half that is made for it has more IOPS."""
+    """Return the share of workloads of each kind on which the half made for it has more IOPS."""
     woo, roo = gains(runs, WOO, iops), gains(runs, ROO, iops)
     return [
         100 * fmean(one[name] > other[name] for name in names if name in woo)
@@ -459,7 +459,7 @@ def each_where_it_helps(runs: Runs) -> list[float]:
 
 @claim("D15", schemes(DLV), four_classes)
 def overhead(runs: Runs, four: Runs) -> list[float]:
-    """Return the most that choosing takes of a response, and what DLV keeps, in KiB."""
+    """Return the largest share of a response that choosing takes, and DLV's metadata in KiB."""
     shares = []
     for way in WAYS:
         for name in runs.names(2):
@@ -475,7 +475,7 @@ def overhead(runs: Runs, four: Runs) -> list[float]:
 
 @claim("D16", schemes(ROO, DLV, workloads=["hm0"]))
 def same_reads(runs: Runs) -> list[float]:
-    """Return how far hm0's distributions of reads are apart at most, in points."""
+    """Return the largest distance between hm0's distributions of reads, in points."""
     found = []
     for way in WAYS:
         one, other = (points(runs[way, scheme, "hm0"], "read") for scheme in (ROO, DLV))

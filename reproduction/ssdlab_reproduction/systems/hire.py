@@ -1,4 +1,4 @@
-"""What HIRE claims: reads, writes and wear on seventeen workloads."""
+"""The claims of HIRE: reads, writes and wear on seventeen workloads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CUT, _QUICK_CUT = None, 100_000
 
 
 def schemes(scope: Scope) -> Jobs:
-    """Return the four schemes on each workload, in full."""
+    """Return the four schemes on each whole workload."""
     return {
         (scheme, workload): scope.plan(
             DEVICE, f"hire/{scheme}", f"hire/{workload}", limit=scope.cut(_CUT, _QUICK_CUT)
@@ -41,7 +41,7 @@ def weight(result: Result) -> float:
 def changes(runs: Runs, scheme: str, figure: Callable[[Result], float]) -> dict[str, float]:
     """Return a scheme's changes against the baseline in percent, by workload.
 
-    A workload that the buffer holds whole, so that the baseline programs nothing, has none.
+    A workload is left out if the buffer holds it whole, so that the baseline programs nothing.
     """
     pairs = {name: (runs[scheme, name], runs[BASE, name]) for name in runs.names(1)}
     return {
@@ -61,19 +61,19 @@ def mean_and_named(found: Mapping[str, float], *names: str) -> list[float]:
 
 @claim("H1", schemes)
 def faster_reads(runs: Runs) -> list[float]:
-    """Return what HIRE does to reads in percent, on the mean and on two workloads."""
+    """Return HIRE's changes of reads in percent: the mean, and two workloads."""
     return mean_and_named(changes(runs, HIRE, reads), "stg1", "fin1")
 
 
 @claim("H2", schemes)
 def less_wear(runs: Runs) -> list[float]:
-    """Return what HIRE does to wear in percent, on the mean and on two workloads."""
+    """Return HIRE's changes of wear in percent: the mean, and two workloads."""
     return mean_and_named(changes(runs, HIRE, weight), "stg1", "fin2")
 
 
 @claim("H3", schemes)
 def same_writes(runs: Runs) -> list[float]:
-    """Return by how much writes change: its own on the mean and at most, its rivals' means."""
+    """Return the changes of writes: HIRE's mean and maximum, and its rivals' means."""
     programmed = changes(runs, HIRE, weight)
     if not programmed:
         raise NeverRanError("the buffer holds all workloads whole: nothing was programmed")
@@ -86,7 +86,7 @@ def same_writes(runs: Runs) -> list[float]:
 
 @claim("H4", schemes)
 def order_of_schemes(runs: Runs) -> list[float]:
-    """Return on how many of the workloads HVC and LVC are the ends of both scales, in percent."""
+    """Return the percentage of workloads on which HVC and LVC are the ends of both scales."""
     fast, slow, own = (changes(runs, scheme, reads) for scheme in (HIGH, LOW, HIRE))
     more, less, mine = (changes(runs, scheme, weight) for scheme in (HIGH, LOW, HIRE))
     holds = [
@@ -102,5 +102,5 @@ def order_of_schemes(runs: Runs) -> list[float]:
 
 @claim("H5", schemes)
 def always_faster(runs: Runs) -> list[float]:
-    """Return on how many of the workloads HIRE reads faster than the baseline, in percent."""
+    """Return the share of workloads on which HIRE reads faster than the baseline, in percent."""
     return [100 * fmean(change < 0 for change in changes(runs, HIRE, reads).values())]

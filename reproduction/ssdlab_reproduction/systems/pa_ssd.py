@@ -1,4 +1,4 @@
-"""What PA-SSD claims: page types for whole requests, on eight workloads."""
+"""The claims of PA-SSD: page types for whole requests, on eight workloads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUICK_CUT = 300_000
 _OVER_TIME, _QUARTER, _HOUR_S = ("fin", "msfs"), "15min", 3600.0
 REPLAYED, _REPLAYS = (BASE, LFS, QDS_US, QDS_UBS), 3
 _LOW = 2.0
-"""Writes of a quarter are low below so many times those of LFS in the first."""
+"""Writes of a quarter are low if they are below this multiple of LFS's in the first quarter."""
 
 Part = Result | ReplayResult
 
@@ -38,7 +38,7 @@ Part = Result | ReplayResult
 def under(*schemes: str, on: Sequence[str] = WORKLOADS, whole: bool = False) -> Set:
     """Return the set of the runs of some schemes on some workloads, the heaviest first.
 
-    What needs ``whole`` workloads is left out of a quick ledger.
+    A quick ledger leaves out a set that needs ``whole`` workloads.
     """
 
     def runs(scope: Scope) -> Jobs:
@@ -55,7 +55,7 @@ def under(*schemes: str, on: Sequence[str] = WORKLOADS, whole: bool = False) -> 
 
 
 def _plan(scope: Scope, scheme: str, workload: str) -> Plan:
-    """Return a run in full; what is also looked at over time or in the long term is run so."""
+    """Return a full run. Runs that figures over time or over replays need have these outputs."""
     options: dict[str, Any] = {"limit": scope.cut(None, QUICK_CUT)}
     if not scope.quick and workload in _OVER_TIME:
         options |= {"detail": True, "interval": _QUARTER}
@@ -66,12 +66,12 @@ def _plan(scope: Scope, scheme: str, workload: str) -> Plan:
 
 
 def once(result: Result) -> Part:
-    """Return what came of a workload the first time."""
+    """Return the result of the first replay of a workload."""
     return result.replays[0] if result.replays else result
 
 
 def types(part: Part) -> PageTypesResult:
-    """Return what a run says of page types."""
+    """Return the counts of a run by page type."""
     assert part.page_types is not None
     return part.page_types
 
@@ -87,19 +87,19 @@ def changes(
 
 
 def on_average(runs: Runs, scheme: str) -> list[float]:
-    """Return a scheme's changes of writes and of reads in percent, means of the workloads."""
+    """Return a scheme's mean changes of writes and of reads in percent over the workloads."""
     return [fmean(changes(runs, scheme, figure).values()) for figure in (writes, reads)]
 
 
 def rounded(change: float) -> float:
-    """Return a change as the paper tells it: in whole percent, so that half of one is none."""
+    """Return a change as the paper gives it: in whole percent, so that half a percent is none."""
     return float(round(change))
 
 
 def acted(runs: Runs, found: Sequence[float]) -> None:
-    """Stop where QDS does nothing for writes that the types behind it do not: less than a percent.
+    """Raise :class:`NeverRanError` if QDS gains no whole percent on any workload's writes.
 
-    ``found`` are the claim's figures, which then are those of US.
+    The comparison is with US. ``found`` are the claim's figures, which are then those of US.
     """
     gained = {name: rounded(change) for name, change in changes(runs, QDS_US, writes, US).items()}
     if not any(change < 0 for change in gained.values()):
@@ -152,7 +152,7 @@ def heaviest(runs: Runs) -> list[float]:
 
 @claim("P7", under(US, QDS_US, QDS_UBS))
 def complements(runs: Runs) -> list[float]:
-    """Return by how much UBS behind QDS changes light and heavy workloads' writes against US."""
+    """Return how UBS changes writes against US, both behind QDS: light and heavy workloads."""
     each = changes(runs, QDS_UBS, writes, against=QDS_US)
     found = [fmean(each[name] for name in kind if name in each) for kind in (LIGHT, HEAVY)]
     acted(runs, found)
@@ -167,14 +167,14 @@ def success(runs: Runs, scheme: str) -> float:
 
 @claim("P8", under(*SCHEMES, whole=True))
 def typed_allocation(runs: Runs) -> list[float]:
-    """Return the least success of the five schemes that are not LFS, and that of LFS."""
+    """Return the lowest success of the five schemes other than LFS, and that of LFS."""
     found = {scheme: success(runs, scheme) for scheme in SCHEMES}
     return [min(found[scheme] for scheme in SCHEMES if scheme != LFS), found[LFS]]
 
 
 @claim("P9", under(BASE, *SCHEMES, whole=True))
 def collections(runs: Runs) -> list[float]:
-    """Return by how much collected blocks change at most: under the five others, and under LFS."""
+    """Return the largest change of collected blocks: of the five other schemes, and of LFS."""
     count = {
         scheme: sum(once(runs[scheme, name]).gc.count for name in runs.names(1))
         for scheme in runs.names(0)
@@ -208,7 +208,7 @@ def long_term(runs: Runs) -> list[float]:
 
 
 def quarters(result: Result) -> list[SeriesInterval]:
-    """Return the quarters of an hour of a workload's first time."""
+    """Return the quarters of an hour in a workload's first replay."""
     assert result.detail is not None
     end = result.replays[0].end_s if result.replays else result.duration_s
     return [one for one in result.detail.series if one.start_s < end]
@@ -216,7 +216,7 @@ def quarters(result: Result) -> list[SeriesInterval]:
 
 @claim("P12", under(LFS, QDS_UBS, on=["msfs"], whole=True))
 def low_for_long(runs: Runs) -> list[float]:
-    """Return how many quarters the writes of MSFS stay low under QDS+UBS and under LFS."""
+    """Return for how many quarters the writes of MSFS stay low under QDS+UBS and under LFS."""
     found = {scheme: quarters(runs[scheme, "msfs"]) for scheme in (QDS_UBS, LFS)}
     first = found[LFS][0].write_mean_us
     assert first is not None
@@ -228,28 +228,32 @@ def low_for_long(runs: Runs) -> list[float]:
 
 @claim("P13", under(BASE, US, on=["fin"]))
 def small_writes(runs: Runs) -> list[float]:
-    """Return Fin's conventional writes by the mean program time, and the change under US."""
+    """Return Fin's conventional writes over the mean program time, and the change under US."""
     base = runs[BASE, "fin"]
     programs = [_us(time) for time in base.provenance.config["timing"]["program"]]
     return [writes(base) / fmean(programs), rounded(changes(runs, US, writes)["fin"])]
 
 
 def _us(time: str) -> float:
-    """Return a time as a configuration writes it, in microseconds."""
+    """Return a time in a config's notation, in microseconds."""
     units = {"ns": 1e-3, "us": 1.0, "ms": 1e3}
     return float(time[:-2]) * units[time[-2:]]
 
 
 @claim("P14", under(*SCHEMES, on=["dap"]))
 def least_slow(runs: Runs) -> list[float]:
-    """Return under how many schemes the fewest writes wait for MSB pages; the largest share."""
+    """Return the share of schemes whose writes wait least for MSB pages, and the largest share."""
     shares = [slowest_page_type(runs, scheme) for scheme in SCHEMES]
     return [100 * fmean(one[-1] == min(one) for one in shares), max(one[-1] for one in shares)]
 
 
 @claim("P15", under(BASE, *SCHEMES, whole=True))
 def order_of_schemes(runs: Runs) -> list[float]:
-    """Return where LFS writes fastest and where not, and where SBS+UBS is slower than nothing."""
+    """Return on which workloads LFS writes fastest and not, and how often SBS+UBS is slower.
+
+    The first two figures are percentages of the light and of the heavy workloads. The third counts
+    writes and reads that SBS+UBS makes slower on some workload.
+    """
     fastest = {
         name: min((BASE, *SCHEMES), key=lambda scheme: writes(once(runs[scheme, name])))
         for name in runs.names(1)
@@ -264,20 +268,20 @@ def order_of_schemes(runs: Runs) -> list[float]:
 
 
 def _planes(result: Result) -> int:
-    """Return how many planes the drive has."""
+    """Return the number of planes of the drive."""
     geometry = result.provenance.config["geometry"]
     return prod(int(geometry[name]) for name in ("channels", "chips", "dies", "planes"))
 
 
 def _at_start(result: Result) -> float:
-    """Return how many LSB pages are free before a run."""
+    """Return the number of free LSB pages before a run."""
     config = result.provenance.config
     pages = _planes(result) * int(config["geometry"]["blocks"]) * int(config["geometry"]["pages"])
     return pages / len(config["timing"]["program"]) * (1 - float(config["start"]["used"]))
 
 
 def _left_in_last_hour(result: Result) -> float:
-    """Return the most free LSB pages at the end of a quarter of the trace's last hour."""
+    """Return the maximum of free LSB pages at the ends of quarters in the trace's last hour."""
     all_of = quarters(result)
     hour = _HOUR_S * (result.provenance.plan.get("time_scale") or 1)
     return max(one.free_0 for one in all_of if one.end_s > all_of[-1].end_s - hour)
@@ -301,6 +305,6 @@ def used_up(light: Runs, heavy: Runs) -> list[float]:
 
 @claim("P17", under(US, on=["dap"]), seeds=1)
 def tracking(runs: Runs) -> list[float]:
-    """Return the bytes a plane that say which pages are programmed."""
+    """Return the bytes per plane that record which pages are programmed."""
     result = runs[US, "dap"]
     return [result.metadata_bytes["page_progress"] / _planes(result)]

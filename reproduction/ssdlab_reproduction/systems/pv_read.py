@@ -1,4 +1,4 @@
-"""What PV-read claims: reads, moves, lifetime and codes on eight workloads."""
+"""The claims of PV-read: reads, moves, lifetime and codes on eight workloads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORKLOADS = ("proj0", "hm0", "stg0", "wdev0", "rsrch0", "src20", "src12", "hm1")
 _QUICK = ("proj0", "hm0", "hm1")
 _CUT, _QUICK_CUT = None, 50_000
 LITTLE = 10.0
-"""Points that are little: what is told to differ by no more must gain more."""
+"""A small change in points. Gains must exceed it before they can differ by no more than it."""
 
 APART = ("5%", "10%", "20%", "30%")
 THRESHOLDS = ("2", "3", "4", "5")
@@ -36,17 +36,17 @@ STAGES = (
     *(("0.004", "0.005"), ("0.006", "0.004"), ("0.008", "0.003")),
     *(("0.010", "0.002"), ("0.012", "0.001")),
 )
-"""Means and standard deviations of the blocks' rates."""
+"""Means and standard deviations of the blocks' error rates."""
 WIDTHS = tuple(("0.008", sigma) for sigma in ("0.001", "0.00175", "0.0025", "0.00325", "0.004"))
 RANKS = "metadata.block_class.measured.boundaries={shares=[0.0901,0.5341]}"
-"""The shares of blocks of three groups, of which the levels of Table I make fixed boundaries."""
+"""The shares of blocks of three groups; the levels of Table I make fixed boundaries of them."""
 
 SELDOM, OFTEN = ("proj0", "stg0"), ("wdev0", "rsrch0")
-"""The workloads of which most reads go to pages that are read seldom, or often."""
+"""The workloads whose reads mostly go to seldom-read pages, or to often-read pages."""
 
 LIVES = ("hm0", "src12")
 LIFE = ("geometry.blocks=64", "flash.cycles_per_erase=50", "start.pe_cycles=1500")
-"""A drive of 4 GiB, on which an erase counts for 50."""
+"""A drive of 4 GiB, on which an erase counts as 50."""
 LEVELLED = "pv-wear-leveling"
 
 CODES: Mapping[str, Sequence[str]] = {
@@ -55,7 +55,7 @@ CODES: Mapping[str, Sequence[str]] = {
 }
 
 _COLUMNS = 'workload.trace.columns="time:end_ns:ns,op:op,offset:lba:sectors,size:sectors:sectors"'
-"""How a request log is read as a trace, in the order in which its requests ended."""
+"""How to read a request log as a trace, in the order in which the requests ended."""
 
 
 def plan_of(scope: Scope, scheme: str, workload: str, *settings: str) -> Plan:
@@ -66,7 +66,7 @@ def plan_of(scope: Scope, scheme: str, workload: str, *settings: str) -> Plan:
 
 
 def on_each(scope: Scope, scheme: str, *settings: str, name: str | None = None) -> Jobs:
-    """Return a scheme with some settings on each workload, under the scheme's name or another."""
+    """Return a scheme with some settings on each workload, under its own or another name."""
     return {
         (name or scheme, workload): plan_of(scope, scheme, workload, *settings)
         for workload in scope.some(WORKLOADS, _QUICK)
@@ -74,37 +74,37 @@ def on_each(scope: Scope, scheme: str, *settings: str, name: str | None = None) 
 
 
 def unaware(scope: Scope) -> Jobs:
-    """Return the drive that knows nothing of its blocks."""
+    """Return the drive that ignores the differences of its blocks."""
     return on_each(scope, BASE)
 
 
 def ideal_wear(scope: Scope) -> Jobs:
-    """Return wear leveling that knows heat and blocks."""
+    """Return wear leveling that knows the heat of pages and the quality of blocks."""
     return on_each(scope, "ideal-wear")
 
 
 def ideal_reads(scope: Scope) -> Jobs:
-    """Return placement for reading that knows heat and blocks."""
+    """Return placement for reads that knows the heat of pages and the quality of blocks."""
     return on_each(scope, "pv-ideal")
 
 
 def three_groups(scope: Scope) -> Jobs:
-    """Return three groups."""
+    """Return the drive with three groups."""
     return on_each(scope, THREE)
 
 
 def numbers_of_groups(scope: Scope) -> Jobs:
-    """Return 2, 3, 4 and 7 groups."""
+    """Return the drives with 2, 3, 4 and 7 groups."""
     return {key: plan for scheme in GROUPS for key, plan in on_each(scope, scheme).items()}
 
 
 def shares_apart(scope: Scope) -> Jobs:
-    """Return three groups with more or less of each set apart."""
+    """Return three groups, with different shares of each set apart."""
     return _varied(scope, "metadata.block_class.measured.read_hot_share", APART)
 
 
 def thresholds(scope: Scope) -> Jobs:
-    """Return three groups with more or fewer reads until a page is hot."""
+    """Return three groups, with different numbers of reads that make a page hot."""
     return _varied(scope, "background.read_hot_migration.threshold", THRESHOLDS)
 
 
@@ -117,17 +117,17 @@ def _varied(scope: Scope, key: str, values: Sequence[str]) -> Jobs:
 
 
 def stages(scope: Scope) -> Jobs:
-    """Return the stages of life without groups and with three."""
+    """Return the stages of life, without groups and with three."""
     return _drawn_drives(scope, STAGES)
 
 
 def widths(scope: Scope) -> Jobs:
-    """Return blocks that vary more or less, without groups and with three."""
+    """Return blocks of different spread, without groups and with three."""
     return _drawn_drives(scope, WIDTHS)
 
 
 def _drawn_drives(scope: Scope, gaussians: Sequence[tuple[str, str]]) -> Jobs:
-    """Return runs on blocks with rates of these means and deviations; a quick look skips some."""
+    """Return runs on blocks with rates of these means and deviations; a quick ledger skips some."""
     jobs: dict[tuple[str, ...], Plan | Job] = {}
     for mean, sigma in gaussians[:: 2 if scope.quick else 1]:
         blocks = _gaussian(mean, sigma)
@@ -142,9 +142,10 @@ def _gaussian(mean: str, sigma: str) -> str:
 
 
 def lives(scope: Scope) -> Jobs:
-    """Return small drives until 5 % of their blocks are worn out: with wear leveling, and groups.
+    """Return small drives that run until 5 % of their blocks are worn out.
 
-    The blocks that are not set apart for the groups are leveled in the same way.
+    Some use wear leveling, some three groups. The blocks that are not set apart for groups are
+    leveled in the same way.
     """
     if scope.quick:
         return {}
@@ -163,7 +164,7 @@ def lives(scope: Scope) -> Jobs:
 
 
 def read_counts(scope: Scope) -> Jobs:
-    """Return how often pages are read, each workload in full."""
+    """Return the read counts of pages, for each whole workload."""
     return {
         (workload,): Job(replace(plan_of(scope, BASE, workload), limit=None), counted)
         for workload in scope.some(WORKLOADS, (*SELDOM, *OFTEN))
@@ -171,12 +172,12 @@ def read_counts(scope: Scope) -> Jobs:
 
 
 def counted(plan: Plan) -> dict[str, Any]:
-    """Run a plan; the percentages of pages, and of reads of pages, by how often a page is read."""
+    """Run a plan; return the percentages of pages and of reads, by how often a page is read."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.parquet"
         api.run(replace(plan, log=log))
         info = traces.info([log], traces.Reading(set=[_COLUMNS]), reuse=False)[0]
-    # Shares of the pages that are read at most so often.
+    # The cumulative shares of pages, by number of reads.
     most = {count: (100 * pages, 100 * reads) for count, pages, reads in info["read_counts"]}
     return {
         "pages seldom": most[2][0],
@@ -188,12 +189,12 @@ def counted(plan: Plan) -> dict[str, Any]:
 
 
 def aged_blocks(scope: Scope) -> Jobs:
-    """Return how the blocks of the stages of life differ."""
+    """Return the spread of blocks at each stage of life."""
     return _blocks(scope, STAGES)
 
 
 def varied_blocks(scope: Scope) -> Jobs:
-    """Return how blocks differ that vary more or less."""
+    """Return the spread of blocks that vary more or less."""
     return _blocks(scope, WIDTHS)
 
 
@@ -218,12 +219,12 @@ def one_drive(scope: Scope) -> Jobs:
 
 
 def decoders(scope: Scope) -> Jobs:
-    """Return what codes decode, which no drive is asked for: settings name another decoder."""
+    """Return the rates that codes correct. No drive runs; the settings may name another decoder."""
     return {("codes",): Job(Plan(set=list(scope.settings)), decoded)}
 
 
 def decoded(plan: Plan) -> dict[str, float]:
-    """Return the rate of raw bit errors up to which each code decodes."""
+    """Return the raw bit error rate up to which each code decodes."""
     codes = ldpc()
     (setting,) = setting_lines(plan.set) or ["decoder=min_sum"]
     decoder, _, most = setting.partition("=")[2].partition(":")
@@ -236,7 +237,7 @@ def decoded(plan: Plan) -> dict[str, float]:
 
 
 def codes(scope: Scope) -> Jobs:
-    """Return how long the median block lasts with each code."""
+    """Return the lifetime of the median block with each code."""
     return {
         (name,): Job(scope.plan(DEVICE, BASE, "random", set=settings), last_cycles)
         for name, settings in CODES.items()
@@ -244,7 +245,7 @@ def codes(scope: Scope) -> Jobs:
 
 
 def last_cycles(plan: Plan) -> float | None:
-    """Return after how many P/E cycles the code fails the median block; none if it never does."""
+    """Return the P/E cycles after which the code fails the median block; None if it never does."""
     blocks = physics(replace(plan, workload=None))
     most = blocks.levels[-1].capability
     middle = next(group for group in blocks.groups if group.name == "median")
@@ -256,57 +257,57 @@ def last_cycles(plan: Plan) -> float | None:
 
 
 def reads(runs: Runs, *name: str) -> dict[str, float]:
-    """Return the mean latencies of reads of the runs of this name, by workload."""
+    """Return the mean read latencies of the runs with this name, by workload."""
     return {key[-1]: runs[key].read.latency_us.mean for key in runs if key[:-1] == name}
 
 
 def gain(new: Mapping[str, float], old: Mapping[str, float]) -> float:
-    """Return the mean change in percent: that of each workload counts alike."""
+    """Return the mean change in percent; all workloads have equal weight."""
     return fmean(percent(new[name], old[name]) for name in new)
 
 
 def gains(runs: Runs, base: Runs) -> dict[str, float]:
-    """Return the mean change of reads of each drive against the one that knows nothing."""
+    """Return the mean change of reads of each drive against the unaware drive."""
     return {name: gain(reads(runs, name), reads(base, BASE)) for name in runs.names(0)}
 
 
 def migration(result: Result) -> MigrationCounts:
-    """Return what was moved."""
+    """Return the counts of moved pages."""
     assert result.migration is not None
     return result.migration
 
 
 def moves(result: Result) -> tuple[float, ...]:
-    """Return the pages that moved in and those that moved out, in percent of all requests."""
+    """Return the pages that moved in, and those that moved out, in percent of all requests."""
     counts = migration(result)
     return tuple(100 * count / result.requests for count in (counts.hot, counts.cold))
 
 
 def moved(result: Result) -> float:
-    """Return both together."""
+    """Return the pages that moved in or out, in percent of all requests."""
     return sum(moves(result))
 
 
 def mean_moved(runs: Runs, name: str) -> float:
-    """Return the mean of that over the workloads."""
+    """Return the mean of :func:`moved` over the workloads."""
     return fmean(moved(runs[key]) for key in runs if key[0] == name)
 
 
 def must_move(results: Iterable[Result]) -> None:
-    """Refuse drives none of which has moved a page."""
+    """Raise :class:`NeverRanError` if no drive has moved a page."""
     if not any(one.migration is not None and one.migration.hot for one in results):
         raise NeverRanError("no page was read often enough to move")
 
 
 @claim("V1", unaware, ideal_wear)
 def wear_leveling_alone(base: Runs, runs: Runs) -> list[float]:
-    """Return how reads change if what is written often has the best blocks."""
+    """Return how reads change if often-written data has the best blocks."""
     return [gains(runs, base)["ideal-wear"]]
 
 
 @claim("V2", unaware, ideal_reads)
 def ideal_placement(base: Runs, runs: Runs) -> list[float]:
-    """Return how reads change if what is read often has the best blocks."""
+    """Return how reads change if often-read data has the best blocks."""
     return [gains(runs, base)["pv-ideal"]]
 
 
@@ -319,7 +320,7 @@ def three_groups_read_faster(base: Runs, runs: Runs) -> list[float]:
 
 @claim("V4", unaware, numbers_of_groups)
 def fewer_groups(base: Runs, runs: Runs) -> list[float]:
-    """Return at how many steps fewer groups read no slower, in percent, and how far all differ."""
+    """Return the share of steps at which fewer groups read no slower, and the gains' range."""
     must_move(runs.values())
     found = gains(runs, base)
     steps = [found[fewer] <= found[more] for fewer, more in pairwise(GROUPS)]
@@ -328,7 +329,7 @@ def fewer_groups(base: Runs, runs: Runs) -> list[float]:
 
 @claim("V5", unaware, shares_apart)
 def little_apart_is_enough(base: Runs, runs: Runs) -> list[float]:
-    """Return how far reads differ by what is set apart."""
+    """Return the range of the gains by the share set apart."""
     must_move(runs.values())
     found = gains(runs, base).values()
     apart = max(found) - min(found)
@@ -339,7 +340,7 @@ def little_apart_is_enough(base: Runs, runs: Runs) -> list[float]:
 
 @claim("V6", numbers_of_groups, shares_apart)
 def few_moves(groups: Runs, apart: Runs) -> list[float]:
-    """Return how much moves, how much of it in, and how often more groups or space save moves."""
+    """Return moves, the share that moved in, and how often more groups or space save moves."""
     must_move(groups.values())
     names = groups.names(1)
     three = [migration(groups[THREE, name]) for name in names]
@@ -370,7 +371,7 @@ def written(result: Result) -> float:
 
 @claim("V8", stages, widths)
 def always_a_gain(ages: Runs, spreads: Runs) -> list[float]:
-    """Return how often there is a gain, how often the wider has less, and how far widths differ."""
+    """Return how often there is a gain, how often a wider spread gains less, and the range."""
     must_move(ages.values())
     must_move(spreads.values())
     by_age, by_width = gains_drawn(ages), gains_drawn(spreads)
@@ -387,7 +388,7 @@ def gains_drawn(runs: Runs) -> list[float]:
 
 @claim("V9", unaware, thresholds)
 def three_reads_are_enough(base: Runs, runs: Runs) -> list[float]:
-    """Return how much more a threshold of 2 moves, and how far reads with 3 are behind the best."""
+    """Return the extra moves of a threshold of 2, and how far reads with 3 are from the best."""
     must_move(runs.values())
     costs = [mean_moved(runs, value) for value in THRESHOLDS]
     found = gains(runs, base)
@@ -396,19 +397,19 @@ def three_reads_are_enough(base: Runs, runs: Runs) -> list[float]:
 
 @claim("V10", read_counts)
 def most_pages_are_read_seldom(runs: Runs) -> list[float]:
-    """Return how many of the read pages are read seldom and often, means of the workloads."""
+    """Return the shares of read pages that are read seldom and often, means over the workloads."""
     return [fmean(one[name] for one in runs.values()) for name in ("pages seldom", "pages often")]
 
 
 @claim("V11", decoders, seeds=1)
 def what_codes_decode(runs: Runs) -> list[float]:
-    """Return what BCH, one level and seven decode."""
+    """Return the rates that BCH, one level and seven levels correct."""
     return [runs["codes",][name] for name in ("bch", "hard", "soft")]
 
 
 @claim("V12", read_counts)
 def reads_of_few_or_many(runs: Runs) -> list[float]:
-    """Return how many reads go to pages read seldom and often, of two workloads each."""
+    """Return the shares of reads of seldom-read and of often-read pages, on two workloads each."""
     seldom = [runs[name,]["reads seldom"] for name in SELDOM]
     return [*seldom, *(runs[name,]["reads often"] for name in OFTEN)]
 
@@ -422,7 +423,7 @@ def little_memory(runs: Runs) -> list[float]:
 
 @claim("V14", codes)
 def cycles_by_code(runs: Runs) -> list[float]:
-    """Return how many cycles the median block lasts with LDPC and with BCH."""
+    """Return the P/E cycles that the median block lasts with LDPC and with BCH."""
     found = [runs[name,] for name in CODES]
     if None in found:
         raise NeverRanError("the median block outlasts all cycles that were looked at")

@@ -1,9 +1,10 @@
-"""What ReadGuard claims: reads of three applications, each of another priority, on one drive.
+"""The claims of ReadGuard: reads of three applications of different priority on one drive.
 
-Runs are dear: most are the first two million requests of a mix, in which no round of the quality
-monitor comes, and of which the first quarter brings the drive to a steady state of its own, by the
-scheme's own allocation, and does not count. What needs rounds takes long runs, of one seed. A quick
-ledger has two of the mixes on the sister of 500 GB, which is ready in a second, and no long runs.
+Runs are expensive. Most read the first two million requests of a mix, in which the quality monitor
+has no round. The first quarter of them does not count: it brings the drive to its own steady state,
+with the scheme's own allocation. Claims that need rounds take long runs with one seed. A quick
+ledger runs two of the mixes on the 500 GB version of the drive, which is ready in a second. It has
+no long runs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ssdlab_reproduction.scope import Scope
 from ssdlab_reproduction.statistics import percent
 
 CYCLES = {"young": 500, "adult": 1000, "old": 3000, "worn": 3500}
-"""P/E cycles with which a drive begins: the paper's three stages of life, and of section 6.4."""
+"""P/E cycles at the start of a drive: the paper's three stages of life, and that of section 6.4."""
 YOUNG, ADULT, OLD, WORN = tuple(CYCLES)
 STAGES = YOUNG, ADULT, OLD
 SIZES = ("500g", "1t", "2t", "4t")
@@ -41,28 +42,30 @@ MIX_A, MIX_C = "mix-a", "mix-c"
 YCSB = "ycsb"
 _QUICK = (MIX_A, MIX_C)
 _DETAILED = (YCSB, MIX_A)
-"""Whose latencies are drawn as they are distributed, and of whose reads pages are compared."""
+"""The loads whose latency distributions are drawn, and whose reads are compared by page."""
 COMPRESSED = 0.1
-"""The paper's arrivals come ten times as fast as the volumes' did."""
+"""The paper's arrivals are ten times as fast as those of the volumes."""
 STRETCHED = 4.0
-"""At the pace of its twin, YCSB is more than the old drive can do under any scheme."""
+"""At the pace of its twin, YCSB exceeds what the old drive can do under any scheme."""
 
 HIGH, MID, LOW = range(3)
 CUT, _QUICK_CUT = 2_000_000, 100_000
 SETTLED = 500_000
-"""Once so many have passed, collection costs what the mix has it cost, under every scheme: a drive
-begins as steady as uniform overwriting leaves it."""
+"""After so many requests, collection costs what the mix makes it cost, under every scheme. A drive
+starts in the steady state of uniform overwriting.
+"""
 LONG = 75_000_000
-"""MixB and MixD end before, with all their rounds; the others have the first one, after which
-repairs soon come to the tenth of what the controller writes to which they are held."""
+"""MixB and MixD end earlier, with all their rounds. The others have the first round. After it,
+repairs soon reach their limit, a tenth of the controller's writes.
+"""
 
-# A sixty-fourth of the drive and MixD at its own pace, which so few dies can follow.
+# A sixty-fourth of the drive, and MixD at its own pace, which so few dies can sustain.
 LIFE = ("geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1")
 _REPLAYS, _LAST = 50, 10
 ACROSS = 70
-"""Spread of P/E cycles beyond which wear is leveled across priorities (section 6.5)."""
+"""The spread of P/E cycles beyond which wear is leveled across priorities (section 6.5)."""
 DRAWN = ("ablations", "conditions", "errors", "spreads", "steps")
-"""What figures draw of a fit, as its JSON has it (docs/guides/calibrate.md)."""
+"""The parts of a fit that figures draw, by their names in its JSON (docs/guides/calibrate.md)."""
 
 Figure = Callable[[Result], list[float]]
 
@@ -86,7 +89,7 @@ def run(
 
 
 def settling(limit: int | None) -> int:
-    """Return how many requests of so many, or of a whole mix, do not count: a quarter at most."""
+    """Return how many requests of a run do not count: at most a quarter."""
     return SETTLED if limit is None else min(SETTLED, limit // 4)
 
 
@@ -116,7 +119,7 @@ lives = on(MIX_A, RGFTL, stages=tuple(CYCLES))
 
 
 def long_mixes(scope: Scope) -> Jobs:
-    """Return the baseline and ReadGuard on each mix, long enough for the quality monitor."""
+    """Return the baseline and ReadGuard on each mix, long enough for a round of the monitor."""
     if scope.quick:
         return {}
     return {
@@ -127,7 +130,7 @@ def long_mixes(scope: Scope) -> Jobs:
 
 
 def old_mixes(scope: Scope) -> Jobs:
-    """Return the long runs, in a quick ledger short ones of the same."""
+    """Return the long runs; in a quick ledger, short runs of the same kinds."""
     return long_mixes(scope) or mixes(BASE, RGFTL)(scope)
 
 
@@ -142,7 +145,7 @@ def sizes(scope: Scope) -> Jobs:
 
 
 def tables(scope: Scope) -> Jobs:
-    """Return a request on an empty drive of each size, where the grader has its table at once."""
+    """Return a request on an empty drive of each size, where the table exists at once."""
     return {
         (size,): scope.plan(
             f"readguard-tlc-{size}",
@@ -156,7 +159,7 @@ def tables(scope: Scope) -> Jobs:
 
 
 def life(scope: Scope) -> Jobs:
-    """Return MixD again and again on a drive of 32 GB."""
+    """Return repeated replays of MixD on a drive of 32 GB."""
     if scope.quick:
         return {}
     drive = scope.plan(
@@ -172,7 +175,7 @@ def life(scope: Scope) -> Jobs:
 
 
 def fitted(plan: Plan) -> dict[str, Any]:
-    """Fit the predictor to chips that are made; how far it is off, and what the chips are like."""
+    """Fit the predictor to generated chips; return its errors and the parts that figures draw."""
     found = fit(device=plan.device, set=plan.set, seed=plan.seed)
     return {
         "percent": [error.percent for error in found.errors],
@@ -198,7 +201,7 @@ def tails(result: Result) -> list[float]:
 
 
 def waits(result: Result) -> list[float]:
-    """Return how long each application's reads wait for their command, in microseconds."""
+    """Return the mean wait of each application's reads for their command, in microseconds."""
     return [queue.read_waiting_us for queue in result.queues]
 
 
@@ -211,12 +214,12 @@ def retries(result: Result) -> list[float]:
 
 
 def results(runs: Runs, scheme: str, stage: str = OLD) -> list[Result]:
-    """Return a scheme's results at a stage of life, or on a drive of a size, load by load."""
+    """Return a scheme's results at a stage of life, or on a drive size, by load."""
     return [runs[key] for key in runs if key[:2] == (scheme, stage)]
 
 
 def under(runs: Runs, scheme: str, stage: str, app: int) -> float:
-    """Return how the high application's reads differ from another's in percent, over loads."""
+    """Return high's change of reads against another application in percent, over loads."""
     found = map(means, results(runs, scheme, stage))
     return fmean(percent(one[HIGH], one[app]) for one in found)
 
@@ -224,21 +227,21 @@ def under(runs: Runs, scheme: str, stage: str, app: int) -> float:
 def against(
     runs: Runs, scheme: str, base: str, figure: Figure = means, stage: str = OLD
 ) -> list[float]:
-    """Return each application's change against another scheme in percent, the mean over loads."""
+    """Return each application's change against another scheme in percent, averaged over loads."""
     pairs = zip(results(runs, scheme, stage), results(runs, base, stage), strict=True)
     changes = [map(percent, figure(one), figure(other)) for one, other in pairs]
     return [fmean(app) for app in zip(*changes, strict=True)]
 
 
 def rising(of: Iterable[Result], figure: Figure) -> float:
-    """Return in how many results a figure rises from the high to the low priority, in percent."""
+    """Return the share of results in which a figure rises from high to low priority, in percent."""
     return 100 * fmean(all(one < next_ for one, next_ in pairwise(figure(run))) for run in of)
 
 
 def repaired(runs: Runs, found: Sequence[float]) -> None:
     """Raise :class:`NeverRanError` if the quality monitor repaired nothing on some mix.
 
-    ``found`` are the claim's figures, which then are those of runs without it.
+    ``found`` are the claim's figures, which are then those of runs without repairs.
     """
     idle = [
         load
@@ -271,7 +274,7 @@ def gains(runs: Runs) -> list[float]:
 
 @claim("R3", old_mixes, on(YCSB, BASE), seeds=1)
 def waits_alone(of_mixes: Runs, of_ycsb: Runs) -> list[float]:
-    """Return on how many loads waits have the order of priorities, and latencies have not."""
+    """Return the shares of loads whose waits follow the priorities, and whose latencies do not."""
     found = results(of_mixes, BASE) + results(of_ycsb, BASE)
     return [rising(found, waits), 100 - rising(found, means)]
 
@@ -284,7 +287,7 @@ def shorter_tails(runs: Runs) -> list[float]:
 
 @claim("R5", mixes(BASE, LAST_SEEN, NO_PREEMPTION, RGFTL, stages=STAGES))
 def tails_of_last_seen(runs: Runs) -> list[float]:
-    """Return by how much it is lower with the retries last seen, and how much less that is."""
+    """Return the reduction with the retries last seen, and how much smaller it is."""
     found = []
     for scheme in (LAST_SEEN, NO_PREEMPTION):
         seen = [against(runs, scheme, BASE, tails, stage)[HIGH] for stage in STAGES]
@@ -295,7 +298,7 @@ def tails_of_last_seen(runs: Runs) -> list[float]:
 
 @claim("R6", on(YCSB, NO_ORACLE_PREEMPTION, ORACLE))
 def oracles(runs: Runs) -> list[float]:
-    """Return by how much high reads slower where reads do not make room for it."""
+    """Return by how much high reads slower if other reads are not interrupted for it."""
     return [against(runs, NO_ORACLE_PREEMPTION, ORACLE, of)[HIGH] for of in (tails, means)]
 
 
@@ -318,7 +321,7 @@ def slower_writes(runs: Runs) -> list[float]:
 
 @claim("R8", long_mixes, seeds=1)
 def more_programs(runs: Runs) -> list[float]:
-    """Return by how much more pages are programmed for each that is written, at most."""
+    """Return the largest growth of programmed pages per written page, over the mixes."""
     found = [max(changes(runs, lambda result: result.waf or 1.0).values())]
     repaired(runs, found)
     return found
@@ -326,19 +329,19 @@ def more_programs(runs: Runs) -> list[float]:
 
 @claim("R9", mixes(RGFTL_PLUS, stages=STAGES))
 def differentiation_with_mitigation(runs: Runs) -> list[float]:
-    """Return by how much high reads faster where retries are fewer and shorter anyway."""
+    """Return by how much high reads faster if retries are fewer and shorter in any case."""
     return [under(runs, RGFTL_PLUS, stage, app) for app in (LOW, MID) for stage in STAGES]
 
 
 @claim("R10", predictor)
 def foreseen(runs: Runs) -> list[float]:
-    """Return how far the predictor is off: errors under the worst condition, and retries."""
+    """Return the predictor's errors under the worst condition, and the spread of retries."""
     fit = runs["fit",]
     return [max(fit["percent"]), fit["spread"]]
 
 
 def retries_apart(result: Result) -> RetriesApart:
-    """Return how far apart the retries are that pages of what was read needed."""
+    """Return the spread of the retries that host reads needed, over blocks and over pages."""
     assert result.detail is not None
     assert result.detail.retries_apart is not None
     return result.detail.retries_apart
@@ -346,14 +349,14 @@ def retries_apart(result: Result) -> RetriesApart:
 
 @claim("R11", on(MIX_A, RGFTL, stages=[WORN]))
 def worn_apart(runs: Runs) -> list[float]:
-    """Return how many retries blocks are apart that MixA reads, and the pages of one."""
+    """Return the spread of retries over the blocks that MixA reads, and over the pages of one."""
     found = retries_apart(runs[RGFTL, WORN, MIX_A])
     return [found.blocks, found.pages]
 
 
 @claim("R12", sizes, seeds=1)
 def on_all_sizes(runs: Runs) -> list[float]:
-    """Return how much the gain of high varies over sizes and mixes, and over sizes alone."""
+    """Return the deviation of high's gain over sizes and mixes, and over sizes alone."""
     found = [
         [
             percent(means(runs[RGFTL, size, mix])[HIGH], means(runs[BASE, size, mix])[HIGH])
@@ -371,13 +374,13 @@ def size_of_table(runs: Runs) -> list[float]:
 
 
 def apart_by(wear: Wear) -> int:
-    """Return how far apart the least and the most worn block are, in P/E cycles."""
+    """Return the difference between the most and the least worn block, in P/E cycles."""
     return wear.max - wear.min
 
 
 @claim("R14", life)
 def wear_comes_back(runs: Runs) -> list[float]:
-    """Return the spread of wear, and within a priority, at the ends of the last replays."""
+    """Return the spread of wear over all blocks and within a priority, after the last replays."""
     result = runs[RGFTL,]
     spreads = [apart_by(replay.wear) for replay in result.replays]
     within = [max(map(apart_by, one.wear.priorities or ())) for one in result.replays[-_LAST:]]
@@ -392,7 +395,7 @@ def wear_comes_back(runs: Runs) -> list[float]:
 
 @claim("R15", on(MIX_C, RGFTL, NO_PREEMPTION))
 def reads_over_reads(runs: Runs) -> list[float]:
-    """Return by how much high reads faster because reads make room for it."""
+    """Return by how much high reads faster because other reads are interrupted for it."""
     return [against(runs, RGFTL, NO_PREEMPTION)[HIGH]]
 
 
@@ -410,13 +413,13 @@ def slower_high_with_mitigation(runs: Runs) -> list[float]:
 
 @claim("R18", mixes(BASE_PLUS, RGFTL_PLUS))
 def gain_with_mitigation(runs: Runs) -> list[float]:
-    """Return by how much high reads faster where retries are fewer and shorter anyway."""
+    """Return by how much high reads faster if retries are fewer and shorter in any case."""
     return [against(runs, RGFTL_PLUS, BASE_PLUS)[HIGH]]
 
 
 @claim("R19", long_mixes, on(YCSB, BASE, RGFTL), seeds=1)
 def order_of_retries(of_mixes: Runs, of_ycsb: Runs) -> list[float]:
-    """Return on how many loads retries rise from high to low, and on how many they are inverted."""
+    """Return the shares of loads whose retries rise from high to low, and whose are inverted."""
     base, own = (results(of_mixes, one) + results(of_ycsb, one) for one in (BASE, RGFTL))
     inverted = [apps[HIGH] > apps[LOW] for apps in map(retries, base)]
     found = [rising(own, retries), 100 * fmean(inverted)]

@@ -1,8 +1,8 @@
 """Write the tables of docs/systems/all-five.md: what each of the five adds, alone and together.
 
-Run by ``make all-five``; docs/systems/all-five.md says how long it takes. The mixes are of twins
-(docs/concepts/twins.md). ``python -m ssdlab_reproduction.tables.all_five REQUESTS`` stops each run
-after so many requests.
+``make all-five`` runs this program; docs/systems/all-five.md says how long it takes. The mixes
+consist of twins (docs/concepts/twins.md). ``python -m ssdlab_reproduction.tables.all_five
+REQUESTS`` stops each run after REQUESTS requests.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ORDER, TYPES, BLOCK_CLASSES, OVER, HOT, VOLTAGES = PARTS = (
     "read-hot placement",
     "voltages",
 )
-# What takes a part out of the scheme.
+# The settings that remove a part from the scheme.
 GONE: Mapping[str, Sequence[str]] = {
     ORDER: ["scheduler=read_first"],
     TYPES: ["ftl.page_order=strict", "timing.wordline_buffer=true"],
@@ -50,29 +50,29 @@ GONE: Mapping[str, Sequence[str]] = {
         "start.program_mode=normal",
     ],
 }
-# ReadGuard's order, and its reads over reads, which are there under no other.
+# ReadGuard's order, and its suspension of reads for reads, which no other order has.
 PASSING = ["scheduler=strict_priority", "suspend.esra.reads=true"]
-# High, mid and low, each of another paper.
+# High, mid and low priority, each from another paper.
 MIXES: Mapping[str, Sequence[str]] = {
     "oltp": ["dlv/fin2", "hire/fin1", "pv-read/stg0"],
     "office": ["dlv/web0", "pv-read/hm0", "pa-ssd/msfs"],
     "build": ["hire/usr0", "readguard/ali121", "pa-ssd/bs"],
     "archive": ["pv-read/wdev0", "dlv/src12", "readguard/ali284"],
 }
-# On these two the scheme was made to work: they say nothing of how well it does.
+# The scheme was developed on these two mixes, so they do not show how good it is.
 MADE_ON: Mapping[str, Sequence[str]] = {
     "search": ["hire/websearch", "pa-ssd/exch", "dlv/proj0"],
     "store": ["readguard/ycsb-b", "pa-ssd/dap", "hire/prn0"],
 }
 PER_SECOND = 2000.0
-"""Requests a second of each application, on the mean over its twin."""
+"""The mean number of requests per second of each application, over its twin."""
 REQUESTS = 1_500_000
-# Of which so many do not count, a third at most: until then the schemes open blocks of their own,
-# and victims are those of uniform overwriting.
+# The requests that do not count, at most a third. During them, the schemes open their own blocks,
+# and victims are still those of uniform overwriting.
 SETTLED = 500_000
-# A drive begins as evenly overwritten: what becomes of it in so many requests, so often.
+# The length and the number of spans in which the start of an evenly overwritten drive is studied.
 START, SPANS = 125_000, 3
-# After which nobody waits any longer for PV-read's own groups.
+# After so many requests, PV-read's run is cut: its groups would take hours.
 GROUPS = 20_000
 SEEDS = (1, 2, 3)
 PAGE = DOCS / "systems" / "all-five.md"
@@ -83,7 +83,7 @@ ALL = frozenset(PARTS)
 
 
 def settings(parts: Chosen) -> list[str]:
-    """Return what makes the scheme one of these parts alone."""
+    """Return the settings that reduce the scheme to these parts."""
     gone = [line for part in PARTS if part not in parts for line in GONE[part]]
     links = ["{priority={}}"] if BLOCK_CLASSES in parts else []
     links += ['"sbs"', '"ubs"'] if TYPES in parts else []
@@ -92,7 +92,7 @@ def settings(parts: Chosen) -> list[str]:
 
 
 def apps(mix: str) -> list[App]:
-    """Return the applications of a mix, each as fast as the others."""
+    """Return the applications of a mix, all at the same rate."""
     twins = {**MIXES, **MADE_ON}[mix]
     rates = {one["name"]: one["requests"] / one["span_s"] for one in json.loads(_native.twins())}
     return [
@@ -105,7 +105,7 @@ Figure = Callable[[ssdlab.Result], float | None]
 
 
 def queue(at: int) -> Callable[[ssdlab.Result], float]:
-    """Return the mean read of a queue, in microseconds."""
+    """Return a function that gives the mean read of a queue, in microseconds."""
     return lambda result: result.queues[at].read.latency_us.mean
 
 
@@ -135,7 +135,7 @@ COMPARED: Mapping[str, Figure] = {**FIGURES, "wear": weight}
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A drive that is compared: parts of the scheme, or another scheme, and settings on top."""
+    """A drive in the comparison: parts of the scheme or another scheme, and additional settings."""
 
     parts: Chosen
     more: Sequence[str] = ()
@@ -145,48 +145,48 @@ class Kind:
 NONE = Kind(frozenset())
 WHOLE = Kind(ALL)
 READGUARDS = Kind(ALL - {ORDER}, PASSING)
-# Nothing is known of the voltages of what was there before.
+# The hotness of the data at the start is unknown.
 UNTAUGHT = Kind(ALL, ["metadata.page_hotness.buffer.initial=none"])
 WRITERS = Kind(ALL - {ORDER, HOT})
-# The systems as they are by themselves, each on this drive, but for PV-read, which collects its
-# groups out of it for hours (docs/systems/all-five.md).
+# The systems by themselves on this drive, except PV-read, which collects its groups for hours
+# (docs/systems/all-five.md).
 SYSTEMS = ("dlv/dlv", "pa-ssd/qds+ubs", "readguard/rgftl", "hire/hire")
 BY_ITSELF: Mapping[str, Kind] = {name: Kind(frozenset(), (), name) for name in SYSTEMS}
-# All of ReadGuard, and voltages by what is learned of pages.
+# All of ReadGuard, with program modes by the learned hotness of pages.
 GUARDED = Kind(frozenset({BLOCK_CLASSES, OVER, VOLTAGES}), PASSING)
-# The same, with nothing known of what was there before.
+# The same, with unknown hotness of the data at the start.
 UNTAUGHT_GUARDED = Kind(GUARDED.parts, [*PASSING, *UNTAUGHT.more])
-# HIRE by itself, with as much known of it as the whole scheme knows.
+# HIRE by itself, with the knowledge about the start that the whole scheme has.
 TAUGHT_HIRE = Kind(
     frozenset(),
     ["start.program_mode=policy", "metadata.page_hotness.buffer.initial=classified"],
     "hire/hire",
 )
-# Parts of which one may change what the other is worth.
+# Pairs of parts that may change the value of each other.
 PAIRS = ((ORDER, OVER), (VOLTAGES, BLOCK_CLASSES), (TYPES, BLOCK_CLASSES))
 
 
 def without(part: str) -> Kind:
-    """Return the scheme without a part, and without what needs it."""
+    """Return the scheme without a part, and without the parts that need it."""
     return Kind(ALL - {part} - ({HOT} if part == BLOCK_CLASSES else set()))
 
 
 def alone(part: str) -> Kind:
-    """Return a part alone, with what it needs."""
+    """Return a part alone, with the parts that it needs."""
     return Kind(frozenset({part}) | ({BLOCK_CLASSES} if part == HOT else frozenset()))
 
 
 def baseline_of(part: str) -> Kind:
-    """Return what a part alone is compared with."""
+    """Return the drive to compare a part alone with."""
     return Kind(frozenset({BLOCK_CLASSES} if part == HOT else ()))
 
 
 def both(pair: tuple[str, str]) -> Kind:
-    """Return two parts and no other."""
+    """Return two parts and no other part."""
     return Kind(frozenset(pair))
 
 
-# What it collects its groups out of.
+# PV-read by itself, for the start of a drive.
 PV_READ = Kind(frozenset(), (), "pv-read/pv-read")
 
 KINDS = [NONE, WHOLE, READGUARDS, UNTAUGHT, WRITERS, GUARDED, UNTAUGHT_GUARDED, TAUGHT_HIRE]
@@ -195,23 +195,23 @@ KINDS += [*map(without, PARTS), *map(alone, PARTS), *map(both, PAIRS)]
 
 
 def settling(limit: int) -> int:
-    """Return how many of so many requests do not count."""
+    """Return how many of a run's requests do not count."""
     return min(SETTLED, limit // 3)
 
 
 def mixes_of(kind: Kind) -> list[str]:
-    """Return the mixes on which a kind runs."""
+    """Return the mixes on which a kind of drive runs."""
     return [*MIXES, *(MADE_ON if kind in (NONE, WHOLE) else ())]
 
 
 def _key(kind: Kind) -> Kind:
-    """Return a kind that can be looked up."""
+    """Return a kind that can be a key of a dictionary."""
     return Kind(kind.parts, tuple(kind.more), kind.scheme)
 
 
 @dataclass(slots=True)
 class Study:
-    """The runs: by kind, by mix and by seed."""
+    """The runs by kind, mix and seed."""
 
     kept: Kept
     limit: int
@@ -231,7 +231,7 @@ class Study:
     def plan(
         self, kind: Kind, mix: str, seed: int, span: tuple[int, int] | None = None
     ) -> ssdlab.Plan:
-        """Return a run: of its requests those of a span count, or those after it has settled."""
+        """Return a run that counts the requests of a span, or those after settling."""
         first, limit = span or (settling(self.limit), self.limit)
         return ssdlab.Plan(
             device=DEVICE,
@@ -248,7 +248,7 @@ class Study:
         return self.found[_key(kind)]
 
     def change(self, kind: Kind, base: Kind, figure: Figure, mixes: Sequence[str]) -> str:
-        """Write a change in percent: of each seed the mean over mixes; and their interval."""
+        """Return a change in percent, averaged over mixes for each seed, with its interval."""
         pairs = [
             [
                 (figure(own), figure(other))
@@ -269,7 +269,7 @@ class Study:
 
 
 def table(study: Study, rows: Sequence[tuple[str, Kind, Kind]], mixes: Sequence[str]) -> list[str]:
-    """Return changes, a row for each pair of drives."""
+    """Return a table of changes, with a row for each pair of drives."""
     lines = [
         [name, *(study.change(kind, base, figure, mixes) for figure in COMPARED.values())]
         for name, kind, base in rows
@@ -278,7 +278,7 @@ def table(study: Study, rows: Sequence[tuple[str, Kind, Kind]], mixes: Sequence[
 
 
 def by_mix(study: Study) -> Iterator[str]:
-    """Set the scheme beside the same drive without any of it."""
+    """Yield a comparison of the scheme with the same drive without any part."""
     rows = []
     for mix in mixes_of(WHOLE):
         for name, kind in (("none", NONE), ("all-five", WHOLE)):
@@ -304,7 +304,7 @@ def _named(part: str) -> str:
 
 
 def by_system(study: Study) -> Iterator[str]:
-    """Set the scheme, and what is left of it, beside systems by themselves."""
+    """Yield a comparison of the scheme, and of parts of it, with the systems by themselves."""
     kinds = {
         **{f"`{name}`": kind for name, kind in BY_ITSELF.items()},
         "`hire/hire`, the start's voltages known": TAUGHT_HIRE,
@@ -328,7 +328,7 @@ def by_system(study: Study) -> Iterator[str]:
 
 
 def ablation(study: Study) -> Iterator[str]:
-    """Take each part out in turn."""
+    """Yield the changes when each part is removed in turn."""
     yield from table(
         study,
         [
@@ -343,7 +343,7 @@ def ablation(study: Study) -> Iterator[str]:
 
 
 def added(study: Study) -> Iterator[str]:
-    """Set what a part adds alone beside what it adds to the others."""
+    """Yield what a part adds alone, beside what it adds to the others."""
     rows = []
     for part in PARTS:
         how = "on top of subpools" if part == HOT else "alone"
@@ -354,7 +354,7 @@ def added(study: Study) -> Iterator[str]:
 
 
 def pairs(study: Study) -> Iterator[str]:
-    """Set what a part is worth alone beside what it is worth on top of one other."""
+    """Yield what a part adds alone, beside what it adds to one other part."""
     rows = []
     for one, other in PAIRS:
         rows.append((f"{one}, alone", alone(one), NONE))
@@ -363,14 +363,14 @@ def pairs(study: Study) -> Iterator[str]:
 
 
 def each_mix(study: Study) -> Iterator[str]:
-    """Take each part out in turn, mix by mix."""
+    """Yield the changes when each part is removed in turn, mix by mix."""
     for mix in MIXES:
         yield from [f"{mix}:", ""]
         yield from table(study, [(_named(part), without(part), WHOLE) for part in PARTS], [mix])
 
 
 def at_first(study: Study) -> Iterator[str]:
-    """Tell how a drive fares that has not settled, span by span, and on PV-read's own groups."""
+    """Yield the start of an unsettled drive, span by span, and PV-read's own groups."""
     length = min(START, study.limit // SPANS)
     spans = [(at * length, (at + 1) * length) for at in range(SPANS)]
     cases = [(mix, span, kind) for mix in MIXES for span in spans for kind in (NONE, WHOLE)]
@@ -408,7 +408,7 @@ def at_first(study: Study) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else REQUESTS
     study = Study(Kept(), limit, {})
     study.run()

@@ -1,4 +1,4 @@
-"""What the scripts that measure have in common: tables, changes, and runs that are kept."""
+"""The common parts of the measuring scripts: tables, changes, and kept runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ssdlab_reproduction import ledger, runs
 from ssdlab_reproduction.statistics import percent
 
 ROOT = Path(__file__).parents[3]
-"""The checkout, whose pages are written."""
+"""The checkout, to whose pages the scripts write."""
 DOCS = ROOT / "docs"
 
 
 def pages_with(pattern: re.Pattern[str]) -> list[Path]:
-    """Return README and the pages of the docs in which a pattern occurs."""
+    """Return README and the pages of the docs that contain a pattern."""
     pages = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
     return [page for page in pages if pattern.search(page.read_text(encoding="utf-8"))]
 
@@ -32,31 +32,31 @@ def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def change(new: float, old: float, places: int = 0) -> str:
-    """Write a change in percent."""
+    """Return a change in percent as text."""
     return f"{percent(new, old):+.{places}f}"
 
 
 def several(numbers: Sequence[float], form: str = "+.0f") -> str:
-    """Write numbers one after the other."""
+    """Return numbers as text, separated by slashes."""
     return " / ".join(f"{number:{form}}" for number in numbers)
 
 
 def write(page: Path, mark: str, about: str, sections: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Replace what stands below a mark by sections."""
+    """Replace the text below a mark by sections."""
     lines = [line for title, own in sections for line in (f"### {title}", "", *own)]
     text, _, _ = page.read_text(encoding="utf-8").partition(mark)
     page.write_text(f"{text}{mark}\n{about}\n\n" + "\n".join(lines), encoding="utf-8")
 
 
 class Kept(runs.RunStore):
-    """Finished runs, those of ``make reproduce`` too: what was stopped goes on where it was."""
+    """Finished runs, shared with ``make reproduce``, so that a stopped script can be resumed."""
 
     def __init__(self) -> None:
         """Keep runs where ``make reproduce`` keeps its own."""
         super().__init__(ROOT / "build" / "reproduction" / ledger.KEPT)
 
     def compare(self, plans: Sequence[ssdlab.Plan | runs.Job], title: str) -> list[Any]:
-        """Return the results of some plans, in their order, or what jobs make of theirs."""
+        """Return the results of plans and jobs, in their order."""
         jobs = [runs.as_job(one) for one in plans]
         print(f"{title}: {len(jobs)} runs", file=sys.stderr, flush=True)
         try:

@@ -1,8 +1,8 @@
 """Write the tables of docs/systems/dlv.md: every scheme of DLV on its twenty workloads.
 
-Run by ``make dlv``; a quarter of an hour on two cores. The workloads are twins
-(docs/concepts/twins.md), of which the first requests run: ``python -m
-ssdlab_reproduction.tables.dlv [REQUESTS]``. Under DLV all run in full.
+``make dlv`` runs this program, for a quarter of an hour on two cores. The workloads are twins
+(docs/concepts/twins.md), cut after their first requests: ``python -m ssdlab_reproduction.tables.dlv
+[REQUESTS]``. Under DLV, all also run in full.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ WORKLOADS = [
 ]
 PAGE = DOCS / "systems" / "dlv.md"
 MARK = "<!-- measured: written by `make dlv` -->\n"
-# What follows on the page is written by dlv_sweeps.py.
+# dlv_sweeps.py writes the rest of the page.
 SWEPT = "## Swept\n"
 
 change = partial(common.change, places=1)
 
 
 def mean_us(result: ssdlab.Result) -> float:
-    """Return the mean latency over reads and writes."""
+    """Return the mean latency over reads and writes, in microseconds."""
     return result.all.latency_us.mean
 
 
 def in_full() -> list[str]:
-    """Return the lines on DLV alone, each workload in its full length at its times."""
+    """Return the table of DLV alone, on each whole workload at its own times."""
     rows = []
     for workload in WORKLOADS:
         plans = [
@@ -69,7 +69,7 @@ def run(requests: int, closed: int | None) -> dict[tuple[str, str], ssdlab.Resul
 
 
 def over_all(results: dict[tuple[str, str], ssdlab.Result], name: str, kind: str) -> str:
-    """Return the mean change over all workloads, of reads, of writes or of all requests."""
+    """Return the mean change over all workloads: of reads, of writes or of all requests."""
 
     def mean(workload: str, scheme: str) -> float:
         found: float = getattr(results[workload, scheme], kind).latency_us.mean
@@ -80,7 +80,7 @@ def over_all(results: dict[tuple[str, str], ssdlab.Result], name: str, kind: str
 
 
 def of_way(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
-    """Return the lines of one way to offer the workloads."""
+    """Return the table of one way to issue the workloads."""
     heads = [*SCHEMES, "dlv IOPS", "overtaking writes", "strong pages"]
     rows = []
     for workload in WORKLOADS:
@@ -113,7 +113,7 @@ def of_way(results: dict[tuple[str, str], ssdlab.Result]) -> list[str]:
 
 
 def of_physics(requests: int) -> list[str]:
-    """Return the lines on what the physics contributes: a strong step, an age of the data."""
+    """Return the tables of what the physics contributes: the strong step, the age of data."""
     base = ssdlab.Plan(device="dlv-mlc-128g", workload="dlv/hm0", limit=requests, closed=64)
 
     def means(**options: object) -> tuple[float, float]:
@@ -143,7 +143,7 @@ def of_physics(requests: int) -> list[str]:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     requests = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
     ways = [
         ("64 requests outstanding (`--closed 64`)", 64),

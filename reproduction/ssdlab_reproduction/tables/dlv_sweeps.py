@@ -1,7 +1,7 @@
 """Write the sweeps of docs/systems/dlv.md: queue depth, chips, buffers, overhead.
 
-Run by ``make dlv``, after ``tables.dlv``: ``python -m ssdlab_reproduction.tables.dlv_sweeps
-[REQUESTS]``.
+``make dlv`` runs this program after ``tables.dlv``: ``python -m
+ssdlab_reproduction.tables.dlv_sweeps [REQUESTS]``.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ CHANNELS = 4
 NO_LIMIT = 65_535
 BUFFERS = ["none", "lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]
 BUFFER_SIZE = "50MB"
-# Nanoseconds in which a controller looks at one expected end: a load, a sum and a comparison on a
-# core of some hundred megahertz.
+# The nanoseconds in which a controller examines one expected end: a load, a sum and a comparison on
+# a core of some hundred megahertz.
 STEP_NS = 10
 
 
@@ -61,7 +61,7 @@ def table(head: str, columns: Iterable[object], rows: Iterable[tuple[str, list[s
 def against_first(
     requests: int, settings: list[dict[str, str]], closed: int | None
 ) -> list[tuple[str, list[str]]]:
-    """Return each workload's mean response under DLV, against that with the first settings."""
+    """Return each workload's mean response under DLV, relative to that with the first settings."""
     plans = [
         plan(requests, name, closed=closed, settings=one) for name in WORKLOADS for one in settings
     ]
@@ -74,13 +74,13 @@ def against_first(
 
 
 def of_depth(requests: int) -> list[str]:
-    """Return the lines on the depth of the device's queue."""
+    """Return the table of the device's queue depth."""
     settings = [{"host.queue_depth": str(depth)} for depth in DEPTHS]
     return table("depth", DEPTHS[1:], against_first(requests, settings, None))
 
 
 def of_window(requests: int) -> list[str]:
-    """Return the lines on how many of those that wait it chooses among, both ways."""
+    """Return the table of the number of waiting requests that DLV chooses from, both ways."""
     settings = [{"scheduler.dlv.window": str(depth)} for depth in DEPTHS]
     rows = []
     for way, closed in {"512 outstanding": DEPTHS[-1], "at their times": None}.items():
@@ -91,7 +91,7 @@ def of_window(requests: int) -> list[str]:
 
 
 def of_chips(requests: int) -> list[str]:
-    """Return the lines on the number of chips, both ways."""
+    """Return the table of the number of chips, both ways."""
     settings = [{"geometry.chips": str(chips // CHANNELS)} for chips in CHIPS]
     rows = []
     for way, closed in WAYS.items():
@@ -101,7 +101,7 @@ def of_chips(requests: int) -> list[str]:
 
 
 def of_buffers(requests: int) -> list[str]:
-    """Return the lines on DLV against the baseline behind the same buffer."""
+    """Return the table of DLV against the baseline behind the same buffer."""
     rows = []
     for way, closed in WAYS.items():
         by_buffer: dict[str, list[float]] = {}
@@ -125,7 +125,7 @@ def of_buffers(requests: int) -> list[str]:
 
 
 def of_hm0(requests: int) -> list[str]:
-    """Return the lines on how many of hm0's requests end in time."""
+    """Return the table of the shares of hm0's requests that end in time."""
     schemes = ["baseline", "woo", "roo", "dlv"]
     rows = []
     for way, closed in WAYS.items():
@@ -145,7 +145,7 @@ def of_hm0(requests: int) -> list[str]:
 
 
 def of_overhead(requests: int) -> list[str]:
-    """Return the lines on the work of choosing."""
+    """Return the table of the work of choosing."""
     rows = []
     for way, closed in WAYS.items():
         results = ssdlab.compare([plan(requests, name, closed=closed) for name in WORKLOADS])
@@ -161,7 +161,7 @@ def of_overhead(requests: int) -> list[str]:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the sweeps."""
     requests = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     parts = [
         ("The depth of the device's queue", "against a depth of 1, at their times", of_depth),

@@ -1,9 +1,9 @@
-"""Write the tables of docs/systems/hire.md: what HIRE claims, measured on its seventeen workloads.
+"""Write the tables of docs/systems/hire.md: HIRE's claims, measured on its seventeen workloads.
 
-Run by ``make hire``; docs/systems/hire.md says how long it takes. The workloads are twins
-(docs/concepts/twins.md). Finished runs are kept in ``build/reproduction``: what was stopped goes on
-there. ``python -m ssdlab_reproduction.tables.hire REQUESTS`` stops each run after so many requests,
-for a first look.
+``make hire`` runs this program; docs/systems/hire.md says how long it takes. The workloads are
+twins (docs/concepts/twins.md). Finished runs are kept in ``build/reproduction``, so that a stopped
+run can be resumed. ``python -m ssdlab_reproduction.tables.hire REQUESTS`` stops each run after
+REQUESTS requests, for a first look.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from ssdlab_reproduction.tables.common import DOCS, Kept, change, grid, several,
 
 OTHERS = ["hvc", "lvc", "hire"]
 CUT = 1_000_000
-"""Requests of each run where reads are moved apart."""
+"""The requests of each run whose reads are moved apart."""
 SIZES = ["8MB", "16MB", "32MB", "50MB", "128MB", "256MB", "512MB"]
 UNWRITTEN_READS = ["classified", "rewrite", "none"]
 EVICTIONS = ["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]
 ABOVE = ["60%", "80%", "95%", "99%"]
 APART = 1 << 36
-"""How far reads are moved so that they are of pages that nobody writes, in bytes."""
+"""The distance in bytes by which reads are moved, so that no write touches their pages."""
 KIB4 = 4096
 CLASSES = ["read_hot", "mixed", "write_hot"]
 VOLTAGES = ["boosted", "normal", "reduced"]
-# A drive of 2 GiB, which its workloads fill by half and write again and again, and blocks that
-# need as many sensing levels as PV-read's, so that wear shows.
+# A drive of 2 GiB, which its workloads fill by half and overwrite again and again. Its blocks need
+# as many sensing levels as PV-read's, so that wear shows.
 SMALL = ["geometry.channels=2", "geometry.chips=2", "geometry.blocks=256"]
 SHARES = "[9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]"
 SMALL += [f"physics.levels.base={{shares={SHARES}}}"]
@@ -49,25 +49,25 @@ ONE_OPEN = 'placement=["next_page"]'
 LIVES = ["fin1", "ts0"]
 AGED = "start.pe_cycles=3000"
 REPLAYS = 4
-"""How often a workload is replayed where aged drives that took the same writes are compared."""
+"""The number of replays where aged drives are compared after the same writes."""
 WORN = 0.05
 READS, WEAR = (
     {figure.of: figure.paper for figure in one.figures}
     for one in claims(["hire"])
     if one.id in ("H1", "H2")
 )
-"""What the paper reports of HIRE, in percent of the baseline: over all workloads, and of two."""
+"""The paper's changes for HIRE in percent of the baseline: over all workloads, and for two."""
 PAGE = DOCS / "systems" / "hire.md"
 MARK = "<!-- measured: written by `make hire` -->\n"
 
 Results = Sequence[ssdlab.Result]
 Kind = tuple[str, Sequence[str]]
-"""A scheme and settings on top of it."""
+"""A scheme and additional settings."""
 
 
 @dataclass(slots=True)
 class Study:
-    """The runs, and what the ledger takes from the tables."""
+    """The runs, and the results that several tables share."""
 
     kept: Kept
     limit: int | None
@@ -85,7 +85,7 @@ class Study:
         )
 
     def results(self, title: str, kinds: Sequence[Kind]) -> list[list[ssdlab.Result]]:
-        """Return for each kind its results of all workloads."""
+        """Return for each kind its results on all workloads."""
         return self.kept.groups(
             [[self.plan(workload, kind) for workload in WORKLOADS] for kind in kinds], title
         )
@@ -103,7 +103,7 @@ Figure = Callable[[ssdlab.Result], float]
 def changes(results: Results, base: Results, figure: Figure) -> dict[str, float]:
     """Return the changes in percent by workload, and their mean.
 
-    A workload that a buffer holds whole, so that the baseline programs nothing, has none.
+    A workload is left out if the buffer holds it whole, so that the baseline programs nothing.
     """
     each = {
         workload: percent(figure(one), figure(other))
@@ -114,32 +114,32 @@ def changes(results: Results, base: Results, figure: Figure) -> dict[str, float]
 
 
 def shares(counts: Sequence[float], form: str = ".0f") -> str:
-    """Write what parts of a sum are, in percent."""
+    """Return the parts of a sum as percentages."""
     return several([100 * count / max(1, sum(counts)) for count in counts], form)
 
 
 def pages_left(result: ssdlab.Result) -> list[float]:
-    """Return pages that left the buffer read-hot, mixed and write-hot."""
+    """Return the pages that left the buffer as read-hot, mixed and write-hot."""
     assert result.buffer is not None
     assert result.buffer.hotness is not None
     return [result.buffer.hotness.left[name] for name in CLASSES]
 
 
 def by_voltages(result: ssdlab.Result, of: str) -> list[float]:
-    """Return pages that were programmed, or read, by their voltages."""
+    """Return the pages that were programmed, or read, by program mode."""
     assert result.program_modes is not None
     counts = {each.name: getattr(each, of) for each in result.program_modes.each}
     return [counts[name] for name in VOLTAGES]
 
 
 def hits(result: ssdlab.Result) -> float:
-    """Return the percentage of pages that the buffer had."""
+    """Return the percentage of pages that were found in the buffer."""
     assert result.buffer is not None
     return 100 * (result.buffer.hit_ratio or 0)
 
 
 def by_workload(study: Study) -> Iterator[str]:
-    """Compare the four schemes on each workload (H1 to H5)."""
+    """Yield a comparison of the four schemes on each workload (H1 to H5)."""
     base, *others = study.results("by workload", [(name, ()) for name in [BASE, *OTHERS]])
     found = {
         figure.__name__: {
@@ -165,7 +165,7 @@ def by_workload(study: Study) -> Iterator[str]:
 
 
 def what_is_hot(study: Study) -> Iterator[str]:
-    """Show what the buffer tells of each workload's pages, and what comes of it."""
+    """Yield how the buffer classifies each workload's pages, and the effect."""
     rows = []
     for workload, result in zip(WORKLOADS, study.found["hire"], strict=True):
         cells = [f"{hits(result):.0f} %", shares(pages_left(result))]
@@ -180,7 +180,7 @@ def what_is_hot(study: Study) -> Iterator[str]:
 
 
 def swept(study: Study, key: str, values: Sequence[str], *, of_base: bool) -> Iterator[str]:
-    """Show how reads and wear of `hire` depend on a setting, which the baseline may have too.
+    """Yield the reads and wear of `hire` by a setting, which the baseline may have too.
 
     Means are over the workloads that program something under each of the values.
     """
@@ -213,12 +213,12 @@ def swept(study: Study, key: str, values: Sequence[str], *, of_base: bool) -> It
 
 
 def of_sizes(study: Study) -> Iterator[str]:
-    """Show what depends on the size of the buffer, which the paper does not give."""
+    """Yield the effect of the buffer's size, which the paper does not give."""
     yield from swept(study, "buffer.size", SIZES, of_base=True)
 
 
 def of_unwritten_reads(study: Study) -> Iterator[str]:
-    """Show what depends on the voltages of data that was there before."""
+    """Yield the effect of the program mode of data that was there before."""
     key = "metadata.page_hotness.buffer.initial"
     yield from swept(study, key, UNWRITTEN_READS, of_base=False)
     far = {value: far_from_paper(*study.found[f"{key}={value}"]) for value in UNWRITTEN_READS}
@@ -227,23 +227,23 @@ def of_unwritten_reads(study: Study) -> Iterator[str]:
 
 
 def far_from_paper(of_reads: Mapping[str, float], of_wear: Mapping[str, float]) -> float:
-    """Return the mean distance from what the paper reports, in points."""
+    """Return the mean distance from the paper's figures, in points."""
     pairs = ((of_reads, READS), (of_wear, WEAR))
     return fmean(abs(ours[name] - theirs[name]) for ours, theirs in pairs for name in theirs)
 
 
 def of_policies(study: Study) -> Iterator[str]:
-    """Show what depends on the policy of the buffer."""
+    """Yield the effect of the buffer's policy."""
     yield from swept(study, "eviction", EVICTIONS, of_base=True)
 
 
 def of_thresholds(study: Study) -> Iterator[str]:
-    """Show what depends on the share of uses above which pages are hot."""
+    """Yield the effect of the share of uses above which a page is hot."""
     yield from swept(study, "metadata.page_hotness.buffer.threshold", ABOVE, of_base=False)
 
 
 def pages_apart(study: Study) -> Iterator[str]:
-    """Show what depends on whether pages that are read are also written: the ends of a scale."""
+    """Yield the effect of pages that are both read and written: the two extremes."""
     cut = min(study.limit or CUT, CUT)
     study = replace(study, limit=cut)
     [base, own] = study.results("as they are", [(BASE, ()), ("hire", ())])
@@ -268,9 +268,9 @@ def pages_apart(study: Study) -> Iterator[str]:
 
 
 def moved_apart(folder: Path, workload: str, cut: int) -> tuple[Path, float]:
-    """Write the first requests of a twin with its reads moved to where nothing is written.
+    """Write the first requests of a twin, with its reads moved to pages that are never written.
 
-    With the share of the pages read that the twin itself has written before.
+    Return the file, and the share of the pages read that the twin itself has written before.
     """
     file = folder / f"{workload}-{cut}.parquet"
     traces.mix([traces.App(f"hire/{workload}")], file, reading=traces.Reading(limit=cut))
@@ -293,7 +293,7 @@ def moved_apart(folder: Path, workload: str, cut: int) -> tuple[Path, float]:
 
 
 def of_search(study: Study) -> Iterator[str]:
-    """Show WebSearch, whose pages are all read."""
+    """Yield WebSearch, whose pages are all read."""
     plans = [study.plan("websearch", (name, ())) for name in [BASE, *OTHERS]]
     base, *_ = results = study.kept.compare(plans, "websearch")
     rows = []
@@ -305,7 +305,7 @@ def of_search(study: Study) -> Iterator[str]:
 
 
 def after_as_many_writes(study: Study) -> Iterator[str]:
-    """Compare small drives that collect, after the same writes."""
+    """Yield a comparison of small drives with garbage collection, after the same writes."""
     rows = []
     for workload in LIVES:
         plans = [
@@ -331,10 +331,10 @@ def after_as_many_writes(study: Study) -> Iterator[str]:
 
 
 def lifetime(study: Study) -> Iterator[str]:
-    """Write small drives until blocks are worn out."""
+    """Yield how much can be written to small drives until blocks are worn out."""
     kinds: dict[str, Kind] = {f"`{name}`": (name, SMALL) for name in [BASE, *OTHERS]}
     kinds |= {f"`{name}`, leveled": (name, [*SMALL, LEVELLED]) for name in (BASE, "hire")}
-    # Voltages without blocks of their own for each kind of page.
+    # Program modes without separate blocks for each kind of page.
     kinds["`hire`, one open block"] = ("hire", [*SMALL, ONE_OPEN])
     kinds["`hire`, one open block, leveled"] = ("hire", [*SMALL, ONE_OPEN, LEVELLED])
     rows = []
@@ -358,7 +358,7 @@ def lifetime(study: Study) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
     study = Study(Kept(), limit)
     sections = [

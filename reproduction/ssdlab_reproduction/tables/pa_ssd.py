@@ -1,8 +1,8 @@
 """Write the tables of docs/systems/pa-ssd.md: its schemes on its eight workloads, in full.
 
-Run by ``make pa-ssd``. Most runs are the ledger's (``make reproduce``) and not run again if they
-are there; without them it takes an hour. The workloads are twins (docs/concepts/twins.md). What was
-stopped goes on.
+``make pa-ssd`` runs this program. It reuses the kept runs of the ledger (``make reproduce``), which
+are most of its runs; without them it takes an hour. The workloads are twins
+(docs/concepts/twins.md). A stopped run can be resumed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ssdlab_reproduction.systems.pa_ssd import (
 )
 from ssdlab_reproduction.tables.common import DOCS, Kept, change, grid, several, write
 
-# What of the drive works at a time: the paper does not say. Planes do unless set otherwise.
+# The units of the drive that work independently, which the paper does not give. By default, planes.
 ARRAYS: Mapping[str, tuple[str, list[str]]] = {
     "plane": ("Planes work by themselves", []),
     "chip": ("A chip does one thing at a time", ["flash.array=chip", "flash.multi_plane=false"]),
@@ -45,13 +45,13 @@ ARRAYS: Mapping[str, tuple[str, list[str]]] = {
 LONG = [LFS, QDS_US, QDS_UBS]
 SCALES = [1.0, 0.5, 0.2, 0.1, 0.05]
 INTENSE = 3_000_000
-"""Requests of MSFS at each scale of its times."""
+"""The requests of MSFS at each time scale."""
 PAGE = DOCS / "systems" / "pa-ssd.md"
 MARK = "<!-- measured: written by `make pa-ssd` -->\n"
 
 
 def ledgers(kept: Kept, array: str) -> Runs:
-    """Return the ledger's runs of every scheme and workload, made if they are not there."""
+    """Return the ledger's runs of every scheme and workload; run those that are missing."""
     title, settings = ARRAYS[array]
     jobs = under(BASE, *SCHEMES)(Scope(settings=settings))
     kept.compare(list(jobs.values()), title)
@@ -59,7 +59,7 @@ def ledgers(kept: Kept, array: str) -> Runs:
 
 
 def against_conventional(runs: Runs) -> list[str]:
-    """Return writes and reads of every scheme, in percent of the conventional drive's."""
+    """Return the writes and reads of every scheme, in percent of the conventional drive's."""
     found = {scheme: [changes(runs, scheme, of) for of in (writes, reads)] for scheme in SCHEMES}
     rows = []
     for workload in WORKLOADS:
@@ -76,7 +76,7 @@ def against_conventional(runs: Runs) -> list[str]:
 
 
 def page_types(runs: Runs) -> list[str]:
-    """Return for which pages DAP's writes waited, how often a type was granted, and collections."""
+    """Return the page types that DAP's writes waited for, the granted types, and collections."""
     of_all = {
         scheme: [once(runs[scheme, name]) for name in WORKLOADS] for scheme in (BASE, *SCHEMES)
     }
@@ -93,7 +93,7 @@ def page_types(runs: Runs) -> list[str]:
 
 
 def granted(all_of: list[Part]) -> list[str]:
-    """Return how many requested types were granted, in all and on the workload with the fewest."""
+    """Return the share of granted page types: over all workloads, and the lowest of one."""
     pairs = [(sum(types(one).granted), sum(types(one).requested)) for one in all_of]
     if not all(requested for _, requested in pairs):
         return ["–", "–"]
@@ -102,7 +102,7 @@ def granted(all_of: list[Part]) -> list[str]:
 
 
 def over_time(runs: Runs, workload: str, every: int) -> list[str]:
-    """Return writes and free LSB pages over time, one row for so many quarters of an hour."""
+    """Return writes and free LSB pages over time, with a row per ``every`` quarters of an hour."""
     schemes = [BASE, US, *LONG]
     found = [quarters(runs[scheme, workload]) for scheme in schemes]
     rows = []
@@ -120,7 +120,7 @@ def over_time(runs: Runs, workload: str, every: int) -> list[str]:
 
 
 def replays(runs: Runs) -> list[str]:
-    """Return MSFS three times, one after another."""
+    """Return MSFS replayed three times."""
     base = runs[BASE, "msfs"].replays
     rows = []
     for scheme in REPLAYED:
@@ -134,7 +134,7 @@ def replays(runs: Runs) -> list[str]:
 
 
 def intensity(kept: Kept) -> list[str]:
-    """Return MSFS with its times pressed together."""
+    """Return MSFS with compressed times between its requests."""
     schemes = [BASE, US, *LONG, SBS_UBS]
     keys = [(array, scale) for array in ARRAYS for scale in SCALES]
     plans = [
@@ -160,9 +160,10 @@ def intensity(kept: Kept) -> list[str]:
 
 
 def closed_form(kept: Kept) -> list[str]:
-    """Return which pages the writes of the conventional drive wait for, by how many they have.
+    """Return the page types that writes of the conventional drive wait for, by number of pages.
 
-    Half of them have one page: were all alike, planes would go through their blocks in step.
+    Half of the writes have one page. If all were alike, planes would go through their blocks in
+    step.
     """
     pages, kinds = (2, 4, 8, 16), ("static", "dynamic")
     plans = [
@@ -194,7 +195,7 @@ def closed_form(kept: Kept) -> list[str]:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     kept = Kept()
     sections = []
     for array, (title, settings) in ARRAYS.items():

@@ -1,9 +1,9 @@
 """Write the tables of docs/systems/pv-read.md: its claims, measured on its eight workloads.
 
-Run by ``make pv-read``; three quarters of an hour on two cores. The workloads are twins
-(docs/concepts/twins.md). Finished runs are kept in ``build/reproduction``: what was stopped goes on
-there. ``python -m ssdlab_reproduction.tables.pv_read REQUESTS`` stops each run after so many
-requests, for a first look.
+``make pv-read`` runs this program, for three quarters of an hour on two cores. The workloads are
+twins (docs/concepts/twins.md). Finished runs are kept in ``build/reproduction``, so that a stopped
+run can be resumed. ``python -m ssdlab_reproduction.tables.pv_read REQUESTS`` stops each run after
+REQUESTS requests, for a first look.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ssdlab_reproduction.tables.common import DOCS, Kept, change, grid, write
 # Table I of the paper.
 SHARES = [9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]
 TOUCHED = 'placement=[{oracle_hotness={by="writes",among="touched"}}]'
-# Blocks are measured, and nothing else is done with it.
+# Blocks are measured, but the measurement is not used otherwise.
 MEASURED = "metadata.block_class={measured={boundaries={levels=[]}}}"
 THRESHOLDS = [2, 3, 4, 5]
 STAGES = [(0.004, 0.005), (0.006, 0.004), (0.008, 0.003), (0.010, 0.002), (0.012, 0.001)]
@@ -46,14 +46,14 @@ WIDTHS = [(0.008, sigma) for sigma in (0.001, 0.00175, 0.0025, 0.00325, 0.004)]
 CAPABILITIES = ["paper", "derived"]
 HELD = ["100%", "10%", "1%", "0.1%", "0.01%"]
 YOUNG = 1500
-# A drive of 4 GiB, each erase of which counts for 50.
+# A drive of 4 GiB, on which each erase counts as 50.
 LIFE = ["geometry.blocks=64", "flash.cycles_per_erase=50"]
 WORN = [("the first", 0.0), ("1 %", 0.01), ("5 %", 0.05)]
 BCH = ["physics.levels.code=bch", "timing.decode=6us"]
 SINGLE = 4000
-"""Requests of the runs of one level."""
+"""The requests of a run of single reads."""
 THRESHOLD = 3
-"""Reads after which a page is hot, by default."""
+"""The default number of reads that make a page hot."""
 KIB = 1024
 SECTOR = 512
 PAGE = DOCS / "systems" / "pv-read.md"
@@ -64,7 +64,7 @@ Eight = list[ssdlab.Result]
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """A scheme and the settings on top of it."""
+    """A scheme and additional settings."""
 
     scheme: str
     settings: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Drive:
 
 @dataclass(slots=True)
 class Study:
-    """The runs, and what the ledger takes from the tables, by claim."""
+    """The runs, and the results that several tables share."""
 
     kept: Kept
     limit: int | None
@@ -90,52 +90,52 @@ class Study:
         )
 
     def life(self, workload: str, drive: Drive) -> ssdlab.Plan:
-        """Return a run of a twin again and again, until 5 % of a small drive are worn out."""
+        """Return repeated replays of a twin until 5 % of a small drive's blocks are worn out."""
         small = replace(drive, settings=(*LIFE, *drive.settings))
         return replace(self.plan(workload, small), limit=None, until_worn="5%")
 
     def results(self, title: str, drives: Sequence[Drive]) -> list[Eight]:
-        """Return for each drive its results of the eight workloads."""
+        """Return for each drive its results on the eight workloads."""
         return self.kept.groups(
             [[self.plan(workload, drive) for workload in WORKLOADS] for drive in drives], title
         )
 
 
 def read_us(result: ssdlab.Result) -> float:
-    """Return the mean latency of reads."""
+    """Return the mean latency of reads, in microseconds."""
     return result.read.latency_us.mean
 
 
 def level(result: ssdlab.Result) -> float:
-    """Return the mean level at which pages were read."""
+    """Return the mean level at which pages decoded."""
     levels = result.decoded_at
     return sum(count * (at + 1) for at, count in enumerate(levels)) / sum(levels)
 
 
 def level_shares(result: ssdlab.Result) -> list[float]:
-    """Return the shares of the pages that were read at each level."""
+    """Return the shares of pages that decoded at each level."""
     return [count / sum(result.decoded_at) for count in result.decoded_at]
 
 
 def at_one(result: ssdlab.Result) -> float:
-    """Return the percentage of pages that were read at level 1."""
+    """Return the percentage of pages that decoded at level 1."""
     return 100 * result.decoded_at[0] / sum(result.decoded_at)
 
 
 def moved_in(result: ssdlab.Result) -> float:
-    """Return pages that moved in, in percent of all requests."""
+    """Return the pages that moved in, in percent of all requests."""
     assert result.migration is not None
     return 100 * result.migration.hot / result.requests
 
 
 def moved_out(result: ssdlab.Result) -> float:
-    """Return pages that made room, in percent of all requests."""
+    """Return the pages that moved out to make room, in percent of all requests."""
     assert result.migration is not None
     return 100 * result.migration.cold / result.requests
 
 
 def pages_moved(result: ssdlab.Result) -> float:
-    """Return pages that moved, in percent of all pages programmed."""
+    """Return the pages that moved, in percent of all programmed pages."""
     assert result.migration is not None
     programs = sum(result.ops["program"].values())
     return 100 * (result.migration.hot + result.migration.cold) / programs
@@ -147,19 +147,19 @@ def mean(results: Eight, figure: Callable[[ssdlab.Result], float]) -> float:
 
 
 def gain(results: Eight, base: Eight) -> float:
-    """Return the mean change of reads in percent: that of each workload counts alike."""
+    """Return the mean change of reads in percent; all workloads have equal weight."""
     return fmean(
         percent(read_us(one), read_us(other)) for one, other in zip(results, base, strict=True)
     )
 
 
 def signed(value: float) -> str:
-    """Write a change that is in percent already."""
+    """Return a change in percent as text with its sign."""
     return f"{value:+.0f}"
 
 
 def by_workload(study: Study) -> list[str]:
-    """Return reads of every scheme, workload by workload (V1 to V4)."""
+    """Return the reads of every scheme, workload by workload (V1 to V4)."""
     drives = {
         "pv-ideal": Drive("pv-ideal"),
         "ideal-wear": Drive("ideal-wear"),
@@ -191,7 +191,7 @@ def by_workload(study: Study) -> list[str]:
 
 
 def single_shots(study: Study, settings: Sequence[str]) -> list[float]:
-    """Return the latency of one page read alone at each level, without its look in the map."""
+    """Return the latency of a single page read at each level, without the map lookup."""
     plans = []
     for needed in range(1, len(SHARES) + 1):
         shares = ",".join("1" if at + 1 == needed else "0" for at in range(len(SHARES)))
@@ -210,7 +210,7 @@ def single_shots(study: Study, settings: Sequence[str]) -> list[float]:
 
 
 def where_reads_start(study: Study) -> list[str]:
-    """Return what a scheme gains by where reads begin, and what the latencies allow at most."""
+    """Return a scheme's gain by the first level of its reads, and the most that latencies allow."""
     ways: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         "climb, incremental": ((), ()),
         "climb, restart": (("physics.levels.sensing=restart",),) * 2,
@@ -239,7 +239,7 @@ def where_reads_start(study: Study) -> list[str]:
 
 
 def of_setting(study: Study, key: str, values: Sequence[object]) -> list[str]:
-    """Return reads and moves of pv-read with a setting (V5, V6, V9)."""
+    """Return the reads and moves of pv-read by a setting (V5, V6, V9)."""
     drives = [Drive("pv-read", (f"{key}={value}",)) for value in values]
     base, *others = study.results(key, [Drive(BASE), *drives])
     rows = []
@@ -253,7 +253,7 @@ def of_setting(study: Study, key: str, values: Sequence[object]) -> list[str]:
 
 
 def of_groups(study: Study) -> list[str]:
-    """Return the moves of each number of groups (V6)."""
+    """Return the moves by number of groups (V6)."""
     found = study.results("groups", [Drive(name) for name in GROUPS])
     rows = []
     for at, workload in enumerate(WORKLOADS):
@@ -267,9 +267,9 @@ def of_groups(study: Study) -> list[str]:
 
 
 def ceiling_of(study: Study, base: Eight) -> float:
-    """Return what reads gain alone if all pages lay on the best blocks of a drive, in percent.
+    """Return the gain in percent if all pages were on the best blocks of a drive.
 
-    Blocks are as common as pages that an unaware drive reads on them.
+    It assumes as many blocks of each level as an unaware drive reads pages at that level.
     """
     levels = [fmean(shares) for shares in zip(*map(level_shares, base), strict=True)]
     singles = study.found["singles"]
@@ -279,7 +279,7 @@ def ceiling_of(study: Study, base: Eight) -> float:
 
 
 def life_stages(study: Study) -> list[str]:
-    """Return what three groups gain as the blocks' error rates vary (V8)."""
+    """Return the gain of three groups as the blocks' error rates vary (V8)."""
     rows = []
     for capability in CAPABILITIES:
         for middle, sigma in [*STAGES, *WIDTHS]:
@@ -303,7 +303,7 @@ def life_stages(study: Study) -> list[str]:
 
 
 def of_map_cache(study: Study) -> list[str]:
-    """Return reads and moves by how much of the page map is held."""
+    """Return reads and moves by the cached share of the page map."""
     rows = []
     for share in HELD:
         settings = (f"ftl.map_cache.share={share}",)
@@ -322,7 +322,7 @@ def of_map_cache(study: Study) -> list[str]:
 
 
 def life_of(result: ssdlab.Result) -> list[tuple[float, float]]:
-    """Return the bytes that the host had written at each share of worn blocks, and the cycles."""
+    """Return the bytes written and the P/E cycles at each share of worn-out blocks."""
     life = result.life
     assert life is not None
     found = []
@@ -371,7 +371,7 @@ def lifetime(study: Study) -> list[str]:
 
 
 def codes(study: Study) -> list[str]:
-    """Return how long a drive lives with LDPC and with BCH, and what BCH cannot read (V14)."""
+    """Return the lifetime with LDPC and with BCH, and the pages that BCH cannot read (V14)."""
     kinds: dict[str, list[str]] = {"LDPC": [], "BCH": BCH}
     plans = [
         study.life(LIVES[0], Drive(BASE, ("start.pe_cycles=0", *code))) for code in kinds.values()
@@ -399,7 +399,7 @@ def codes(study: Study) -> list[str]:
 
 
 def read_counts(plan: ssdlab.Plan) -> dict[str, float]:
-    """Run a plan; shares of pages and of reads by how often a page is read."""
+    """Run a plan; return the shares of pages and of reads by how often a page is read."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.parquet"
         ssdlab.run(replace(plan, log=log))
@@ -407,7 +407,7 @@ def read_counts(plan: ssdlab.Plan) -> dict[str, float]:
     table = table.sort_by("number")
     sectors = 4 * KIB // SECTOR
     counts: Counter[int] = Counter()
-    # Reads of each page since it was written last.
+    # The reads of each page since its last write.
     since: dict[int, int] = {}
     written: set[int] = set()
     of_written = late = 0
@@ -457,14 +457,14 @@ def by_read_count(study: Study) -> list[str]:
 
 
 def memory(study: Study) -> list[str]:
-    """Return what the controller of three groups holds (V13)."""
+    """Return the metadata of a controller with three groups (V13)."""
     result = study.results("memory", [Drive("pv-read")])[0][0]
     rows = [[name, f"{size / KIB:,.0f} KiB"] for name, size in result.metadata_bytes.items()]
     return grid(["held", "memory"], rows)
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else None
     study = Study(Kept(), limit)
     sections: list[tuple[str, Callable[[Study], list[str]]]] = [

@@ -1,11 +1,11 @@
-"""Write the tables of docs/systems/readguard.md: what ReadGuard claims, measured on its mixes.
+"""Write the tables of docs/systems/readguard.md: ReadGuard's claims, measured on its mixes.
 
-Run by ``make readguard``; docs/systems/readguard.md says how long it takes. The workloads are twins
-(docs/concepts/twins.md). Runs are those of the ledger where it has them (``make reproduce``), and
-kept with them in ``build/reproduction``: what was stopped goes on there. ``python -m
-ssdlab_reproduction.tables.readguard REQUESTS`` stops each run after so many requests, for a first
+``make readguard`` runs this program; docs/systems/readguard.md says how long it takes. The
+workloads are twins (docs/concepts/twins.md). Runs are shared with the ledger (``make reproduce``)
+and kept in ``build/reproduction``, so that a stopped run can be resumed. ``python -m
+ssdlab_reproduction.tables.readguard REQUESTS`` stops each run after REQUESTS requests, for a first
 look. ``python -m ssdlab_reproduction.tables.readguard full`` (``make readguard-full``) runs every
-mix to its end at each stage and writes the first and the third table of that to
+mix to its end at each stage. It writes the first and the third table to
 ``build/readguard-full.md``.
 """
 
@@ -45,11 +45,11 @@ SCHEMES = ["baseline", "rgftl", "rgftl-", "rgftl++"]
 PLUS = ["baseline+", "rgftl+"]
 ORACLES = ["nopftl", "rorftl"]
 SIZE_NAMES = {"500g": "500 GB", "1t": "1 TB", "2t": "2 TB", "4t": "4 TB"}
-# Under static allocation one plane is written more than the others; no leveler moves data away.
+# Under static allocation, one plane is written more than the others; no leveler moves data away.
 ALLOCATIONS = ["dynamic", "static"]
-# A round twice a day instead of once a week, in runs that are long enough for one.
+# A round twice a day instead of once a week, in runs long enough for one.
 OFTEN = ["background.inversion_repair.interval=12h"]
-# Nothing but its margins holds the monitor back: what a round finds is repaired at once.
+# Only its margins limit the monitor: it repairs at once what a round finds.
 UNPACED = [*OFTEN, "background.inversion_repair.monitor.paced=false"]
 OFTEN_REQUESTS = 5_000_000
 LIFE_REQUESTS = 8_000_000
@@ -61,7 +61,7 @@ MARK = "<!-- measured: written by `make readguard` -->\n"
 
 @dataclass(slots=True)
 class Study:
-    """The runs, and what the ledger takes from the tables."""
+    """The runs, and the results that several tables share."""
 
     kept: Kept
     cut: int | None
@@ -72,7 +72,7 @@ class Study:
     def results(
         self, stage: str, schemes: Sequence[str], mixes: Sequence[str], limit: int | None, **of: str
     ) -> dict[str, list[ssdlab.Result]]:
-        """Return the results by scheme, of all mixes in turn; ``of`` may say the drive's size."""
+        """Return the results by scheme, over all mixes in turn; ``of`` may give a drive size."""
         plans = [
             run(Scope(), scheme, stage, mix, limit=limit, **of)
             for mix in mixes
@@ -90,7 +90,7 @@ def against(
     base: Sequence[ssdlab.Result],
     figure: Figure,
 ) -> list[float]:
-    """Return each app's change in percent, the mean over the mixes."""
+    """Return each application's change in percent, averaged over the mixes."""
     changes = [
         [percent(new, old) for new, old in zip(figure(one), figure(other), strict=True)]
         for one, other in zip(results, base, strict=True)
@@ -99,12 +99,12 @@ def against(
 
 
 def under(results: Sequence[ssdlab.Result], figure: Figure, app: int) -> float:
-    """Return the change of the high app against another one in percent, the mean over mixes."""
+    """Return the change of the high application against another in percent, averaged over mixes."""
     return fmean(percent(figure(one)[0], figure(one)[app]) for one in results)
 
 
 def least_read_us(result: ssdlab.Result) -> float:
-    """Return the least that a read can take, in microseconds: tR, tDMA and tECC of a page."""
+    """Return the minimum latency of a read in microseconds: tR, tDMA and tECC of a page."""
     config = result.provenance.config
     rate = float(config["flash"]["bus_rate"].removesuffix("MB/s"))
     page = float(config["geometry"]["page_size"].removesuffix("KiB")) * 1024
@@ -113,29 +113,29 @@ def least_read_us(result: ssdlab.Result) -> float:
 
 
 def times_least(result: ssdlab.Result) -> list[float]:
-    """Return each app's mean read latency over the least possible."""
+    """Return each application's mean read latency relative to the minimum latency."""
     return [mean / least_read_us(result) for mean in means(result)]
 
 
 def tails_least(result: ssdlab.Result) -> list[float]:
-    """Return each app's 99th percentile over the least possible read latency."""
+    """Return each application's 99th percentile relative to the minimum read latency."""
     return [tail / least_read_us(result) for tail in tails(result)]
 
 
 def rounds(results: Iterable[ssdlab.Result]) -> str:
-    """Return how often the quality monitor looked for inversions, over all mixes."""
+    """Return the number of rounds of the quality monitor, over all mixes."""
     found = [result.counters.get(INVERSION_REPAIR) for result in results]
     done = [counters["rounds"] for counters in found if counters is not None]
     return f"{sum(done)}" if done else ""
 
 
 def by_app(results: Sequence[ssdlab.Result], figure: Figure, form: str) -> str:
-    """Write a figure of each app, the mean over the mixes."""
+    """Return a figure of each application as text, averaged over the mixes."""
     return several([fmean(app) for app in zip(*map(figure, results), strict=True)], form)
 
 
 def by_stage(study: Study) -> Iterator[str]:
-    """Compare the apps with one another and with the baseline, at each stage of life."""
+    """Yield the applications beside one another and beside the baseline, by stage of life."""
     rows = []
     for stage in STAGES:
         found = study.results(stage, SCHEMES, MIXES, study.cut)
@@ -175,7 +175,7 @@ def by_stage(study: Study) -> Iterator[str]:
 
 
 def by_mix(study: Study) -> Iterator[str]:
-    """Show each mix on the old drive."""
+    """Yield each mix on the old drive."""
     rows = []
     for at, mix in enumerate(MIXES):
         for scheme in SCHEMES:
@@ -196,7 +196,7 @@ def by_mix(study: Study) -> Iterator[str]:
 
 
 def with_mitigations(study: Study) -> Iterator[str]:
-    """Compare where retries are made fewer and shorter by other means."""
+    """Yield a comparison where other means make retries fewer and shorter."""
     rows = []
     for stage in STAGES:
         found = study.results(stage, PLUS, MIXES, study.cut)
@@ -224,7 +224,7 @@ def with_mitigations(study: Study) -> Iterator[str]:
 
 
 def with_oracles(study: Study) -> Iterator[str]:
-    """Show what reads over reads are worth where each block's quality is known."""
+    """Yield the gain of reads over reads if the quality of each block is known."""
     found = study.results(OLD, ["baseline", *ORACLES, "rgftl"], ["ycsb"], study.cut)
     rows = [
         [
@@ -240,7 +240,7 @@ def with_oracles(study: Study) -> Iterator[str]:
 
 
 def in_long_runs(study: Study) -> Iterator[str]:
-    """Run the mixes so long on the old drive that the quality monitor has a round in each."""
+    """Yield runs on the old drive that are long enough for a round of the quality monitor."""
     limit = min(study.limit or LONG, LONG)
     found = study.results(OLD, ["baseline", "rgftl"], MIXES, limit)
     rows = []
@@ -282,7 +282,7 @@ def in_long_runs(study: Study) -> Iterator[str]:
 
 
 def often(study: Study) -> Iterator[str]:
-    """Look for inversions so often that the monitor's limit is reached, and see if it holds."""
+    """Yield runs with so many rounds that the monitor reaches its limit, and whether it holds."""
     rows = []
     for mix in MIXES:
         limit = min(study.limit or OFTEN_REQUESTS, OFTEN_REQUESTS)
@@ -322,7 +322,7 @@ def often(study: Study) -> Iterator[str]:
 
 
 def by_size(study: Study) -> Iterator[str]:
-    """Compare drives of four sizes."""
+    """Yield a comparison of drives of four sizes."""
     rows = []
     for size in SIZES:
         found = study.results(ADULT, ["baseline", "rgftl"], MIXES, study.cut, size=size)
@@ -343,12 +343,12 @@ def by_size(study: Study) -> Iterator[str]:
 
 
 def megabytes(count: int) -> str:
-    """Write a number of bytes."""
+    """Return a number of bytes as text in megabytes."""
     return f"{count / 1e6:.1f} MB"
 
 
 def lifetime(study: Study) -> Iterator[str]:
-    """Write MixD to a small drive again and again, and see wear spread and come back."""
+    """Yield the spread of wear over replays of MixD on a small drive."""
     plan = ssdlab.Plan(
         device="readguard-tlc-2t",
         scheme="readguard/rgftl",
@@ -393,7 +393,7 @@ def lifetime(study: Study) -> Iterator[str]:
 
 
 def full() -> None:
-    """Run the mixes to their ends, and write what comes of it beside the runs."""
+    """Run the mixes to their ends, and write the tables beside the kept runs."""
     study = Study(Kept(), None, None)
     parts = [("Stages of life", by_stage), ("With fewer and shorter retries", with_mitigations)]
     lines = [line for title, part in parts for line in (f"### {title}", "", *part(study))]
@@ -403,7 +403,7 @@ def full() -> None:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     if sys.argv[1:] == ["full"]:
         full()
         return

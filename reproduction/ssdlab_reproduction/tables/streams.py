@@ -1,9 +1,9 @@
 """Write the tables of docs/systems/sepbit.md: write amplification with SepBIT and without.
 
-Run by ``make streams``; docs/systems/sepbit.md says how long it takes. With ``SSDLAB_TRACES=DIR``,
-a folder of folders each with a ``trace.csv`` (or ``.gz``, ``.xz``, ``.zst``), the writes of those
-that overwrite much of what they write are run, too. Finished runs are kept in
-``build/reproduction``: what was stopped goes on there.
+``make streams`` runs this program; docs/systems/sepbit.md says how long it takes.
+``SSDLAB_TRACES=DIR`` also runs real traces: DIR has folders, each with a ``trace.csv`` (or ``.gz``,
+``.xz``, ``.zst``). Of these traces, the writes of those run that overwrite much of their data.
+Finished runs are kept in ``build/reproduction``, so that a stopped run can be resumed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from ssdlab_reproduction.tables.common import DOCS, Kept, grid, write
 DEVICE = "generic-mlc-512g"
 PAGE = 4096
 SPARE = 0.15
-"""Of all pages, those that hold no data when the drive is full: the paper's share of garbage."""
+"""The share of pages without data when the drive is full: the paper's share of garbage."""
 BLOCKS, PAGES = 1280, 64
 SEEDS = (1, 2, 3)
 SETTLE, COUNTED = 6, 3
-"""How often a drive is overwritten before figures count, and while they do."""
+"""How many times a drive is overwritten before figures count, and while they count."""
 PAGE_EVERY_US = 10_000
-"""Time from one page that is written to the next, the mean: the drive has collected by then."""
+"""The mean time between two written pages, enough for the drive to finish collection."""
 WORKLOADS: Mapping[str, str] = {
     "uniform": "random",
     "Zipf, 0.6": "{zipf={theta=0.6}}",
@@ -57,11 +57,13 @@ SHAPES = ((160, 512), (320, 256), (640, 128), (1280, 64), (2560, 32))
 """Blocks and pages of drives of the same size."""
 TRACES = "SSDLAB_TRACES"
 PIECE_MOST = COUNTED
-"""A trace is cut where it has written its footprint so often."""
+"""A trace is cut after it has written its footprint so many times."""
 LEAST_PAGES, LEAST_REWRITTEN, LEAST_WRITES = 3000, 1.25, 0.5
-"""Traces that are run have so many pages, write so much more, and write with so many requests."""
+"""The minimum footprint in pages, the minimum of pages written per page of it, and the least share
+of writes, for a trace to run.
+"""
 DEVICE_BITS = 48
-"""A device has fewer pages than so many bits tell apart."""
+"""The number of pages of a device is below two to this power."""
 LEAST_BLOCKS, BLOCK_SIZES = 512, (64, 32, 16, 8)
 Numbers = npt.NDArray[np.int64]
 PAGE_FILE = DOCS / "systems" / "sepbit.md"
@@ -77,16 +79,16 @@ class Shape:
 
     @property
     def spare(self) -> int:
-        """Return the blocks that hold no data when the drive is full."""
+        """Return the number of blocks without data when the drive is full."""
         return round(SPARE * self.blocks)
 
     @property
     def logical(self) -> int:
-        """Return the pages that the host can address."""
+        """Return the number of pages that the host can address."""
         return (self.blocks - self.spare) * self.pages
 
     def settings(self) -> list[str]:
-        """Return what makes the preset this drive."""
+        """Return the settings that turn the preset into this drive."""
         return [
             *(f"geometry.{part}=1" for part in ("channels", "chips", "dies", "planes")),
             f"geometry.blocks={self.blocks}",
@@ -99,7 +101,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The writes of a trace, to as many pages as it writes, one behind the other."""
+    """The writes of a trace, with its written pages placed one behind the other."""
 
     name: str
     file: Path
@@ -114,12 +116,12 @@ class Written:
 
     @property
     def replays(self) -> int:
-        """Return how often it is run: the last time counts."""
+        """Return the number of replays, of which the last counts."""
         return 1 + math.ceil(SETTLE * self.footprint / self.pages)
 
 
 def shape_for(footprint: int) -> Shape:
-    """Return the smallest drive for so many pages, in blocks that are not too few."""
+    """Return the smallest drive for so many pages that has enough blocks."""
     for pages in BLOCK_SIZES:
         blocks = footprint // pages
         while Shape(blocks, pages).logical < footprint:
@@ -132,7 +134,7 @@ def shape_for(footprint: int) -> Shape:
 def workload_plan(
     kind: str, workload: str, shape: Shape, seed: int, more: Sequence[str] = ()
 ) -> ssdlab.Plan:
-    """Return a run of a workload that writes page by page all over the drive."""
+    """Return a run of a workload that writes single pages over the whole drive."""
     return ssdlab.Plan(
         device=DEVICE,
         seed=seed,
@@ -153,7 +155,7 @@ def workload_plan(
 
 
 def trace_plan(kind: str, trace: Written, seed: int) -> ssdlab.Plan:
-    """Return a run of a trace's writes, again and again."""
+    """Return a run that replays the writes of a trace."""
     return ssdlab.Plan(
         device=DEVICE,
         trace=trace.file,
@@ -165,17 +167,17 @@ def trace_plan(kind: str, trace: Written, seed: int) -> ssdlab.Plan:
 
 
 def is_run(writes: float, pages: int, footprint: int) -> bool:
-    """Tell whether a trace is run: its share of writes, pages that it writes, and distinct ones."""
+    """Tell whether a trace runs, by its share of writes, its written pages, and its footprint."""
     return (
         writes > LEAST_WRITES and footprint >= LEAST_PAGES and pages >= LEAST_REWRITTEN * footprint
     )
 
 
 def written(trace: Path, folder: Path) -> Written | None:
-    """Take the writes out of a trace, or nothing if it is not run.
+    """Extract the writes of a trace; return None if the trace does not run.
 
-    Each becomes a write of whole pages. The pages that are written, of all devices, lie one behind
-    the other in their order, and requests come so slowly that the drive has collected by then.
+    Each becomes a write of whole pages. The written pages of all devices lie one behind the other,
+    in their order. Requests arrive so slowly that the drive finishes collection between them.
     """
     file = folder / f"{trace.parent.name}.parquet"
     traces.convert(trace, file)
@@ -190,7 +192,7 @@ def written(trace: Path, folder: Path) -> Written | None:
         return None
     kept = before + counts <= PIECE_MOST * len(distinct)
     pages = int(counts[kept].sum())
-    # What only the rest of the trace writes is left out of the drive.
+    # The drive has no room for pages that only the dropped rest of the trace writes.
     distinct, places = np.unique(places[:pages], return_inverse=True)
     columns = {
         "time_us": before[kept] * PAGE_EVERY_US,
@@ -203,7 +205,7 @@ def written(trace: Path, folder: Path) -> Written | None:
 
 
 def pages_of(table: pa.Table) -> tuple[Numbers, Numbers]:
-    """Return the first page of each request, those of one device behind another's, and how many."""
+    """Return the first page and the number of pages of each request; devices do not overlap."""
     offsets, sizes = (table[name].to_numpy() for name in ("offset_bytes", "size_bytes"))
     devices = np.unique(table["dev"].to_numpy(), return_inverse=True)[1]
     first = offsets // PAGE
@@ -212,14 +214,17 @@ def pages_of(table: pa.Table) -> tuple[Numbers, Numbers]:
 
 
 def find_traces(folder: Path, out: Path) -> list[Written]:
-    """Return the traces of a folder of folders that are run, each as its writes alone."""
+    """Return the traces in a folder of folders that run, each reduced to its writes."""
     out.mkdir(exist_ok=True, parents=True)
     found = [written(one, out) for one in sorted(folder.glob("*/trace.csv*"))]
     return [one for one in found if one is not None]
 
 
 def waf(result: ssdlab.Result) -> float:
-    """Return the write amplification of a drive that kept up with what it was asked for."""
+    """Return the write amplification of a drive that kept up with its requests.
+
+    Raises :class:`SystemExit` if the drive was saturated.
+    """
     assert result.waf is not None
     if result.saturated:
         raise SystemExit(
@@ -229,20 +234,20 @@ def waf(result: ssdlab.Result) -> float:
 
 
 def about(values: Sequence[float], form: str = ".2f") -> str:
-    """Write a mean with its interval."""
+    """Return a mean with its interval as text."""
     found = interval(values)
     return f"{found.mean:{form}} ± {found.half_width_95:{form.removeprefix('+')}}"
 
 
 def changes(own: Sequence[float], bases: Sequence[Sequence[float]]) -> list[str]:
-    """Write the changes in percent of each of some bases, seed by seed."""
+    """Return the changes in percent against each of some bases, seed by seed, as text."""
     return [
         about([percent(*pair) for pair in zip(own, base, strict=True)], "+.1f") for base in bases
     ]
 
 
 def first_pass(results: Sequence[ssdlab.Result]) -> list[float]:
-    """Return the write amplification of the first time that a trace is run."""
+    """Return the write amplification of the first replay of a trace."""
     return [one.replays[0].waf or 1.0 for one in results]
 
 
@@ -271,7 +276,7 @@ class Study:
         self.found = dict(zip(plans, groups, strict=True))
 
     def rows(self, loads: Sequence[str]) -> Iterator[list[str]]:
-        """Return a row for each of these loads."""
+        """Yield a row for each of these loads."""
         for load in loads:
             each = {kind: [waf(one) for one in self.found[load, kind]] for kind in KINDS}
             against = changes(each[BOTH], [each[NOT_APART], each[APART]])
@@ -283,12 +288,12 @@ HEADS = ["", *KINDS, *AGAINST]
 
 
 def by_workload(study: Study) -> Iterator[str]:
-    """Show the write amplification of each workload."""
+    """Yield the write amplification of each workload."""
     yield from grid(HEADS, study.rows(list(WORKLOADS)))
 
 
 def by_trace(study: Study) -> Iterator[str]:
-    """Show the write amplification of each trace, and what was run of it."""
+    """Yield the write amplification of each trace, and how it was run."""
     if not study.traces:
         yield from [f"`{TRACES}` named no folder of traces when these tables were written.", ""]
         return
@@ -307,7 +312,7 @@ def by_trace(study: Study) -> Iterator[str]:
 
 
 def by_stream(study: Study) -> Iterator[str]:
-    """Show what became of the pages of each stream."""
+    """Yield the programs and the valid pages of each stream."""
     loads = [*WORKLOADS, *(one.name for one in study.traces)]
     rows = []
     for load in loads:
@@ -324,7 +329,7 @@ def by_stream(study: Study) -> Iterator[str]:
 
 
 def by_victim(study: Study) -> Iterator[str]:
-    """Show the same workloads where a young block waits before it is collected."""
+    """Yield the same workloads with a victim policy that lets young blocks wait."""
     kinds = (NOT_APART, APART, BOTH)
     drive = Shape(BLOCKS, PAGES)
     plans = [
@@ -341,7 +346,7 @@ def by_victim(study: Study) -> Iterator[str]:
 
 
 def by_shape(study: Study) -> Iterator[str]:
-    """Show what open blocks cost where nothing is to be gained: uniform writes."""
+    """Yield the cost of open blocks under uniform writes, where nothing can be gained."""
     kinds = (APART, BOTH)
     groups = study.kept.groups(
         [
@@ -361,7 +366,7 @@ def by_shape(study: Study) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure and write the page."""
     kept = Kept()
     folder = os.environ.get(TRACES)
     study = Study(kept, find_traces(Path(folder), kept.folder / "streams") if folder else ())
