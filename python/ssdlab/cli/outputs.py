@@ -45,7 +45,7 @@ class DrawingOutputs:
             if parameters[option] is not None:
                 check_room(f"--{option}", DRAWING)
         if figures is not None:
-            from ssdlab.render.process import limits_problem  # noqa: PLC0415  as below
+            from ssdlab.render.process import limits_problem  # noqa: PLC0415  loaded only to draw
 
             if few := limits_problem():
                 raise InputError.at("--figures", few)

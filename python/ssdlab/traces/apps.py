@@ -19,7 +19,7 @@ APP_FORM = "[NAME=]FILE[:FORMAT]|TWIN[@queue=N,scale=X,start=TIME,offset=auto|SI
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """An application of a mix: a trace or a twin, and the queue, times and addresses of its requests.
+    """An application of a mix: a trace or a twin, with the queue, times and addresses to use.
 
     ``trace`` is a file or, if no such file exists, a twin such as ``"dlv/hm0"``. ``queue`` is the
     submission queue of all its requests; 0 has the highest priority. If it is None, the application

@@ -97,7 +97,8 @@ def _exchanged(request: bytes, messages: int) -> tuple[int, bytes]:
         raise FileNotFoundError(0, "this program has no Python interpreter beside it")
     # Isolated: only the path given here decides what is imported, not environment or folder.
     command = [sys.executable, "-I", str(_WORKER)]
-    # A terminal signals all of its processes. The renderer ignores it; this process ends it.
+    # A terminal signals all of its processes. The renderer blocks the signals; this process ends
+    # it.
     with held_back():
         process = subprocess.Popen(  # noqa: S603  our own file
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=messages
