@@ -95,7 +95,7 @@ class OutputFolder:
     ) -> None:
         """Raise an :class:`InputError` that names the option if nothing can be written there.
 
-        The command reads or writes the ``others``, none of which is ever replaced. Others in this
+        ``others`` are files that the command reads or writes; none is ever replaced. Those in this
         folder whose names have one of the ``endings`` of its files are refused at once.
         """
         path = arguments.path(option, path)

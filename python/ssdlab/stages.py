@@ -1,4 +1,4 @@
-"""The stages of a drive's life: related presets, of which ``--stage`` selects one."""
+"""The stages of a drive's life: related presets; ``--stage`` selects one."""
 
 from __future__ import annotations
 

@@ -116,8 +116,9 @@ def errors_after_a_year(table: Measurements, source: str) -> tuple[Measurements,
 
     If no row has that age, a straight line over ln(1 + days) gives the errors. The line goes
     through the rows before and after. If there is no row after, it goes through the last two rows,
-    of which the older data must be at least 90 days old. The third value counts the blocks, each at
-    some cycles, for which neither works; they are left out. Raises :class:`InputError` if all are.
+    and the oldest data must be at least 90 days old. The third value counts the blocks, each at
+    some cycles, for which neither works; they are left out. Raises :class:`InputError` if all
+    blocks are left out.
     """
     calm = table.where(table.reads == table.reads.min())
     order = np.lexsort((calm.days, calm.cycles, calm.block))

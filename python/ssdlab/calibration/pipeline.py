@@ -177,8 +177,8 @@ def config_layer(fit: dict[str, Any]) -> str:
         "metadata.retry_estimate.predicted.thresholds = " + _list(coefficients["thresholds"]),
         f'metadata.retry_estimate.predicted.min_dwell = "{coefficients["min_dwell"]}"',
     ]
-    # Drives of a device already have the blocks of its model, of which generated chips are a
-    # sample.
+    # Drives of a device already have the blocks of its model, and generated chips sample this
+    # model.
     if fit["simulated"] and fit["csv_sha256"]:
         lines += ["", _chips_layer(fit)]
     return "\n".join(lines).rstrip() + "\n"

@@ -42,7 +42,7 @@ class App:
         return arguments.path("trace", self.trace)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the application as the Rust extension reads it, without what is not given."""
+        """Return the application as the Rust extension reads it, without unset fields."""
         wire = {field.name: getattr(self, field.name) for field in fields(self)}
         wire["trace"] = self.file
         return {key: value for key, value in wire.items() if value is not None}

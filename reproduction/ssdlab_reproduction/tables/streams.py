@@ -116,7 +116,7 @@ class Written:
 
     @property
     def replays(self) -> int:
-        """Return the number of replays, of which the last counts."""
+        """Return the number of replays; only the last counts."""
         return 1 + math.ceil(SETTLE * self.footprint / self.pages)
 
 

@@ -135,7 +135,7 @@ def palette(count: int) -> list[str] | None:
 
 
 def ramp(count: int) -> list[str]:
-    """Return ``count`` colours from dark to light, none of which is a run's."""
+    """Return ``count`` colours from dark to light, none equal to a run's."""
     return [_between(_RAMP, at / max(1, count - 1)) for at in range(count)]
 
 

@@ -162,7 +162,7 @@ def anchor_table(physics: Physics) -> TitledTable | None:
 
 
 def anchor_label(anchor: Anchor) -> str:
-    """Return a short name of what is compared."""
+    """Return a short name of the compared value."""
     at = f"{anchor.at:.4g}"
     return {
         "rber_at_age": f"RBER at {at} days",
