@@ -107,7 +107,8 @@ LOAD = [
     click.option(
         "--until-worn",
         metavar="SHARE",
-        help="Replay until this share of blocks is worn out, such as 5%; needs flash.cycles_per_erase.",
+        help="Replay until this share of blocks is worn out, such as 5%; needs"
+        " flash.cycles_per_erase.",
     ),
     click.option(
         "--time-scale", type=PositiveNumber(), help="Multiply the times between arrivals by X."
@@ -159,7 +160,7 @@ RUNNING = [
         help="Run N at a time; by default as many as cores and memory allow.",
     ),
     click.option(
-        "--paranoid", is_flag=True, help="Check the drive's invariants after every event."
+        "--paranoid", is_flag=True, help="Check the drive's invariants throughout the run."
     ),
 ]
 
