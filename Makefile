@@ -27,18 +27,20 @@ LOCKED := -m pip install --quiet --require-hashes --only-binary :all: --requirem
 # The package alone, by the build backend that is installed in $(1): nothing else is fetched.
 alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-deps --no-build-isolation .
 
+DEV_PROFILE := --config-settings "build-args=--profile dev"
+
 # Lets an environment find the ledger: nothing is built or fetched.
 beside = echo $(abspath reproduction) > \
 	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
 
-.PHONY: help install fast dev lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs docs-site clean
+.PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs docs-site clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
-	@echo "make fast      the same set up for speed: a fifth faster, three times as long to build"
+	@echo "make fast      the same, profile-guided: a fifth faster, three times as long to build"
 	@echo "make test      set up, run all tests"
 	@echo "make test-browser   the report in a real browser (Debian: apt-get install chromium)"
-	@echo "make install   make .venv with the command ssdlab in it"
+	@echo "make install   make .venv with the command ssdlab in it, built for speed"
 	@echo "make lint      formatting and lints of Rust and Python"
 	@echo "make lock      the versions and hashes of what tests install, renewed"
 	@echo "make audit     licences, sources and known vulnerabilities of what ssdlab is made of"
@@ -77,20 +79,27 @@ $(STAMPS)/reproduction: $(STAMPS)/venv
 	$(call beside,$(BIN))
 	@touch $@
 
-# The package with the command, built anew whenever a source has changed.
+# The package with the command, built for speed (Cargo's release profile) whenever a source has
+# changed.
 $(STAMPS)/package: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
 	$(BIN)/python -m pip install --quiet .
-	@touch $@
+	@touch $@ $(STAMPS)/built
+
+# The same package in half the time, a fifth slower (Cargo's dev profile, which the Rust tests share).
+# A build for speed does as well.
+$(STAMPS)/built: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
+	$(BIN)/python -m pip install --quiet $(DEV_PROFILE) .
+	@rm -f $(STAMPS)/package && touch $@
 
 # What tests and lints need besides.
 $(STAMPS)/dev: $(STAMPS)/venv $(LOCK)
 	$(BIN)/python $(LOCKED) $(LOCK)
 	@touch $@
 
-# The same package, built by what the lock has.
+# The package in the dev profile, built by what the lock has.
 $(STAMPS)/locked: $(RUST_SOURCES) $(PYTHON_SOURCES) | $(STAMPS)/dev
-	$(call alone,$(BIN))
-	@touch $@ $(STAMPS)/package
+	$(call alone,$(BIN)) $(DEV_PROFILE)
+	@rm -f $(STAMPS)/package && touch $@ $(STAMPS)/built
 
 install: $(STAMPS)/package $(STAMPS)/reproduction
 
@@ -99,9 +108,12 @@ install: $(STAMPS)/package $(STAMPS)/reproduction
 fast: $(STAMPS)/venv $(STAMPS)/reproduction
 	rustup component add llvm-tools
 	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet .
-	@touch $(STAMPS)/package
+	@touch $(STAMPS)/package $(STAMPS)/built
 
 dev: $(STAMPS)/dev $(STAMPS)/locked $(STAMPS)/reproduction
+
+# What runs for hours, or is timed: the same with a build for speed.
+full: $(STAMPS)/dev $(STAMPS)/package $(STAMPS)/reproduction
 
 # What renews and audits: apart from what it is about.
 TOOLS := target/tools
@@ -144,7 +156,7 @@ test-minimal: $(STAMPS)/venv
 	$(call beside,target/minimal/bin)
 	target/minimal/bin/pytest $(PARALLEL) tests/python reproduction/tests
 
-demo: install
+demo: $(STAMPS)/built $(STAMPS)/reproduction
 	$(BIN)/ssdlab run --trace $(OFFICE)
 	@echo
 	$(BIN)/ssdlab compare --trace $(OFFICE) \
@@ -166,51 +178,51 @@ test-python: dev
 	$(BIN)/pytest $(PARALLEL)
 
 # The tables of docs/systems/pa-ssd.md: seven schemes on eight workloads in full, twice, and what varies.
-pa-ssd: dev
+pa-ssd: full
 	$(BIN)/python -m ssdlab_reproduction.tables.pa_ssd
 
 # The tables of docs/systems/pv-read.md: what the paper claims, on eight workloads in full. What was stopped goes on.
-pv-read: dev
+pv-read: full
 	$(BIN)/python -m ssdlab_reproduction.tables.pv_read
 
 # The tables of docs/systems/readguard.md: what the paper claims, on five mixes; hours. What was stopped goes on.
-readguard: dev
+readguard: full
 	$(BIN)/python -m ssdlab_reproduction.tables.readguard
 
 # The mixes to their ends, at each stage, into build/readguard-full.md; fourteen hours of a core. What was
 # stopped goes on.
-readguard-full: dev
+readguard-full: full
 	$(BIN)/python -m ssdlab_reproduction.tables.readguard full
 
 # docs/ledger.md: what the five papers claim, recomputed; hours. What was stopped goes on.
-reproduce: dev
+reproduce: full
 	@mkdir -p build
 	$(BIN)/ssdlab reproduce --out build/reproduction
 	PYTHONPATH=benches $(BIN)/python docs/generators/reproduction.py build/reproduction/ledger.md
 
 # The tables of docs/systems/hire.md: what the paper claims, on seventeen workloads. What was stopped goes on.
-hire: dev
+hire: full
 	$(BIN)/python -m ssdlab_reproduction.tables.hire
 
 # The tables of docs/systems/all-five.md: systems by themselves, and each part alone and taken out of all. What was stopped goes on.
-all-five: dev
+all-five: full
 	$(BIN)/python -m ssdlab_reproduction.tables.all_five
 
 # The tables of docs/systems/sepbit.md: write amplification with SepBIT and without, real traces with SSDLAB_TRACES=DIR. What was
 # stopped goes on.
-streams: dev
+streams: full
 	$(BIN)/python -m ssdlab_reproduction.tables.streams
 
 # The figures of docs/concepts/ldpc.md: what is derived, and frames of the real code at four numbers of levels.
-ldpc: dev
+ldpc: full
 	$(BIN)/python docs/generators/ldpc_table.py
 
 # The coefficients that are shipped, and what they are worth in docs/guides/calibrate.md.
-fit: dev
+fit: full
 	$(BIN)/python docs/generators/fit_table.py
 
 # The tables of docs/systems/dlv.md: eight schemes on twenty workloads, twice, and the sweeps.
-dlv: dev
+dlv: full
 	$(BIN)/python -m ssdlab_reproduction.tables.dlv 200000
 	$(BIN)/python -m ssdlab_reproduction.tables.dlv_sweeps 50000
 
@@ -252,7 +264,7 @@ figures: $(STAMPS)/venv
 	cargo test --quiet --locked --package ssdlab-run --test all figures:: -- --ignored
 
 # The end of docs/project/performance.md: what a request costs as drives, runs and footprints grow.
-scale: dev
+scale: full
 	PYTHONPATH=benches $(BIN)/python docs/generators/scale_table.py
 
 # Every twin in full: docs/concepts/twins.md holds the last result.

@@ -8,6 +8,7 @@ from ssdlab.errors import InputError
 
 __all__ = [
     "MAX_ROWS",
+    "PROFILE",
     "SCHEMA_VERSION",
     "Chips",
     "InteractiveDrive",
@@ -51,6 +52,7 @@ __all__ = [
 ]
 
 __version__: Final[str]
+PROFILE: Final[str]
 SCHEMA_VERSION: Final[int]
 
 def run(

@@ -17,6 +17,7 @@ def test_versions_cores_memory_and_parts_are_printed(ssdlab: Ssdlab) -> None:
     assert (done.code, done.err) == (0, "")
     found = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in done.out.splitlines())
     assert found["ssdlab"].startswith(f"{__version__}, in /")
+    assert found["build"].startswith(f"{_native.PROFILE} profile, ")
     assert re.match(r"[1-9]\d* for this process", found["cores"])
     assert re.match(r"\d+\.\d GB are left \(.+\)$", found["memory"])
     for name in ("numpy", "scipy", "altair", "pyarrow"):
@@ -38,6 +39,14 @@ def test_a_part_that_is_missing_is_named_with_how_to_install_it(
     assert found["pyarrow"] == line
     assert found["scipy"] == "not installed: pip install scipy (fit)"
     assert found["reproduction"].startswith("not installed: pip install ./reproduction")
+
+
+@pytest.mark.parametrize(("profile", "advice"), [("dev", "make install"), ("release", "speed")])
+def test_a_slower_build_is_named_with_the_command_for_a_faster_one(
+    monkeypatch: pytest.MonkeyPatch, profile: str, advice: str
+) -> None:
+    monkeypatch.setattr(_native, "PROFILE", profile)
+    assert advice in dict(doctor._machine())["build"]
 
 
 def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,6 @@ pub struct MapFacts {
 
 impl PolicyContext {
     /// That of a drive without a buffer whose blocks are alike.
-    #[cfg(any(test, feature = "testing"))]
     pub fn plain(geometry: Geometry, spare_blocks: u32) -> PolicyContext {
         PolicyContext {
             seed: 1,

@@ -28,7 +28,6 @@ pub mod queue;
 pub mod read_start;
 pub mod scheduler;
 pub mod suspend;
-#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod toggle;
 

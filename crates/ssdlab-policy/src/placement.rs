@@ -135,7 +135,6 @@ impl PlacementView<'_> {
     }
 
     /// A write of one page by the host, alone on a drive with free pages of every type.
-    #[cfg(any(test, feature = "testing"))]
     pub fn plain() -> PlacementView<'static> {
         let of_a_page = PlacementView::of_a_page(Cause::Host, Bytes::from_kib(4));
         PlacementView { buffer_full: false, free: [100; PageType::MOST], ..of_a_page }

@@ -1,4 +1,4 @@
-//! What the tests of policies stand on.
+//! What unit tests of policies need: a small plane, and calls that a drive would make.
 
 use ssdlab_base::Bytes;
 use ssdlab_nand::{Cell, Geometry, Level};

@@ -27,6 +27,10 @@ _PARTS = (
 )
 """Packages, the use of each, and how to install an optional one."""
 _LEDGER = "ssdlab_reproduction"
+_BUILDS = {
+    "release": "release profile, for speed",
+    "dev": "dev profile, with assertions; make install builds for speed",
+}
 
 
 @click.command(name="doctor")
@@ -40,6 +44,7 @@ def doctor_command() -> None:
 
 def _machine() -> Iterator[tuple[str, str]]:
     yield "ssdlab", f"{_native.__version__}, in {Path(_native.__file__).parent}"
+    yield "build", _BUILDS[_native.PROFILE]
     yield "Python", f"{platform.python_version()}, {sys.executable}"
     yield "system", f"{platform.system()} {platform.release()} {platform.machine()}"
     cores = available_cores()
