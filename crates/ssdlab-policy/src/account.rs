@@ -1,34 +1,34 @@
-//! Who caused an operation, and where a request's time went.
+//! The cause of each flash operation, and the parts of a request's latency.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::Level;
 
 use crate::allocation::BlockClass;
 
-/// What a flash operation was for.
+/// Why the drive performs a flash operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Cause {
-    /// A host request, or a page that the write buffer lets go.
+    /// A host request, or a page that leaves the write buffer.
     Host,
     /// Garbage collection.
     Gc,
     /// Wear leveling.
     Wl,
-    /// A page that a policy moves to a better place.
+    /// A policy moves a page to a better place.
     Migration,
-    /// The mapping table's own pages.
+    /// Reads and writes of the page map's own pages.
     Mapping,
-    /// The old content of a page that is written in part.
+    /// Reads of the old content of a page that the host writes in part.
     Rmw,
-    /// Data rewritten because it has grown old.
+    /// Old data that the drive rewrites.
     Refresh,
 }
 
 impl Cause {
-    /// How many causes there are.
+    /// Number of causes.
     pub const COUNT: usize = 7;
-    /// Every cause with the name it has in results.
+    /// The name of each cause in results.
     pub const NAMES: [&str; Cause::COUNT] =
         ["host", "gc", "wl", "migration", "mapping", "rmw", "refresh"];
 }
@@ -37,28 +37,29 @@ impl Cause {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum OpKind {
-    /// Sensing a page, and its transfer to the controller.
+    /// Senses a page and transfers it to the controller.
     Read,
-    /// The transfer of a page to the flash, and its programming.
+    /// Transfers a page to the flash and programs it.
     Program,
-    /// Erasing a block.
+    /// Erases a block.
     Erase,
 }
 
 impl OpKind {
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const COUNT: usize = 3;
-    /// Every kind with the name it has in results.
+    /// The name of each kind in results.
     pub const NAMES: [&str; OpKind::COUNT] = ["read", "program", "erase"];
 }
 
-/// The parts of a request's latency. Each nanosecond belongs to exactly one.
+/// The parts of a request's latency. Each nanosecond belongs to exactly one part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Part {
-    /// From arrival until the drive takes it in: the runner's backlog and the device queue.
+    /// From arrival until the drive accepts the request: the runner's backlog and the device queue.
     HostQueue,
-    /// Behind an earlier request for the same logical page, one of the two a write.
+    /// Waiting for an earlier request for the same logical page. At least one of the two changes
+    /// the page.
     Page,
     /// In the write buffer, or waiting for room in it.
     Buffer,
@@ -67,42 +68,42 @@ pub enum Part {
     /// Waiting for a die that works for the host. The other six causes follow in the order of
     /// [`Cause`].
     DieHost,
-    /// … that collects garbage.
+    /// Waiting for a die that collects garbage.
     DieGc,
-    /// … that levels wear.
+    /// Waiting for a die that levels wear.
     DieWl,
-    /// … that migrates a page.
+    /// Waiting for a die that migrates a page.
     DieMigration,
-    /// … that reads or writes the mapping table.
+    /// Waiting for a die that reads or writes the page map.
     DieMapping,
-    /// … that reads the rest of a page written in part.
+    /// Waiting for a die that reads the rest of a page written in part.
     DieRmw,
-    /// … that refreshes old data.
+    /// Waiting for a die that refreshes old data.
     DieRefresh,
     /// Waiting for the channel.
     Bus,
-    /// The first attempt's sensing.
+    /// Sensing of the first attempt.
     Sense,
-    /// Everything of a read after its first attempt failed to decode, but the time that it was set
-    /// aside for a host read of a higher priority, which is a wait for the die.
+    /// All time of a read after its first attempt failed to decode. Time in which a unit has set
+    /// the read aside for a host read of a higher priority counts as waiting for the die instead.
     Retry,
-    /// The first attempt's decoding, the wait for the engine included.
+    /// Decoding of the first attempt, including the wait for the ECC engine.
     Decode,
-    /// The first attempt's transfer over the channel, or the transfer of what is written.
+    /// Transfer of the first attempt over the channel, or of the data of a write.
     Transfer,
     /// Programming.
     Program,
 }
 
 impl Part {
-    /// Its name in results.
+    /// Returns the name of the part in results.
     pub fn name(self) -> &'static str {
         Part::NAMES[self as usize]
     }
 
-    /// How many parts there are.
+    /// Number of parts.
     pub const COUNT: usize = 17;
-    /// Every part with the name it has in results.
+    /// The name of each part in results.
     pub const NAMES: [&str; Part::COUNT] = [
         "host_queue",
         "page",
@@ -124,38 +125,38 @@ impl Part {
     ];
 }
 
-/// What the host asks for.
+/// The kinds of host request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Op {
-    /// Data from the drive.
+    /// Reads data.
     Read,
-    /// Data to the drive.
+    /// Writes data.
     Write,
-    /// These sectors are no longer wanted.
+    /// Discards sectors.
     Trim,
-    /// What the drive has accepted shall be on the flash.
+    /// Programs all data that the drive has accepted.
     Flush,
 }
 
 impl Op {
-    /// How many there are.
+    /// Number of kinds.
     pub const COUNT: usize = 4;
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Op; Op::COUNT] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
-    /// Each with the name it has in results.
+    /// The name of each kind in results.
     pub const NAMES: [&str; Op::COUNT] = ["read", "write", "trim", "flush"];
 
-    /// Its name in results.
+    /// Returns the name of the kind in results.
     pub const fn name(self) -> &'static str {
         Op::NAMES[self as usize]
     }
 }
 
-/// How a request's latency divides into its parts, in nanoseconds.
+/// The latency of a request by part, in nanoseconds.
 pub type Blame = [u64; Part::COUNT];
 
-/// A priority: that of a submission queue, and of the blocks that are kept apart for it; 0 the
+/// The priority of a submission queue and of the blocks that the drive keeps apart for it; 0 is the
 /// highest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -165,61 +166,61 @@ impl Priority {
     /// The highest priority.
     pub const HIGHEST: Priority = Priority(0);
 
-    /// The priority of a submission queue: the first has the highest.
+    /// Returns the priority of a submission queue. The first queue has the highest priority.
     #[inline]
     pub const fn of_queue(queue: u8) -> Priority {
         Priority(queue)
     }
 
-    /// Its place in a list by priority.
+    /// Returns the index of the priority in a list by priority.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The priority for which the blocks of this class are kept apart, where any are.
+    /// Returns the priority of a class of blocks, on a drive that keeps blocks apart by priority.
     #[inline]
     pub const fn of_class(class: BlockClass) -> Priority {
         Priority(class.0)
     }
 
-    /// The class of the blocks that are kept apart for it.
+    /// Returns the class of the blocks that the drive keeps apart for the priority.
     #[inline]
     pub const fn block_class(self) -> BlockClass {
         BlockClass(self.0)
     }
 
-    /// Whether it goes before another.
+    /// Returns whether this priority is higher than another.
     #[inline]
     pub const fn is_above(self, other: Priority) -> bool {
         self.0 < other.0
     }
 }
 
-/// What is known of the request that an operation works for.
+/// The attributes of the request that an operation works for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestAttrs {
-    /// The submission queue's priority.
+    /// The priority of the submission queue.
     pub priority: Priority,
-    /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
+    /// The latency hint of the host: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
-    /// Pages.
+    /// Number of pages.
     pub pages: u32,
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// How often a page was used while it was in the buffer.
+/// How often the host used a page while it was in the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Uses {
-    /// Times that it was read.
+    /// Number of reads.
     pub reads: u16,
-    /// Times that it was written.
+    /// Number of writes.
     pub writes: u16,
 }
 
 impl Uses {
-    /// The page is used once more.
+    /// Counts one more use of the page.
     #[inline]
     pub fn count(&mut self, write: bool) {
         let uses = if write { &mut self.writes } else { &mut self.reads };
@@ -227,7 +228,7 @@ impl Uses {
     }
 }
 
-/// What a reading tells of a block.
+/// The result of reading a page of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The level at which a page decoded, from 0.
@@ -236,21 +237,21 @@ pub struct Reading {
     pub errors: u32,
 }
 
-/// What a look at a block tells that has just been erased and programmed.
+/// The result of probing a block: the drive has just erased and programmed it.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockProbe {
-    /// Microseconds of its erase.
+    /// Duration of the erase, in microseconds.
     pub erase_us: f64,
-    /// Raw bit errors of a codeword of its first page, as the decoder counts them.
+    /// Raw bit errors in a codeword of the first page, as the decoder counts them.
     pub first_errors: f64,
-    /// How its worst page reads; given to metadata components, not to policies.
+    /// How the worst page reads. Metadata components get it; policies do not.
     pub worst: Option<WorstPage>,
 }
 
-/// How the worst page of a block reads right after it was programmed.
+/// How the worst page of a block reads right after the page was programmed.
 #[derive(Clone, Copy, Debug)]
 pub struct WorstPage {
-    /// Retries.
+    /// Number of retries.
     pub retries: u8,
     /// Raw bit error rate.
     pub rber: f64,

@@ -1,4 +1,4 @@
-//! The actions that a policy asks for besides its choice. The drive decides when it carries them
+//! The actions that a policy requests besides its choice. The drive decides when it carries them
 //! out, and does so in one way for all policies.
 
 use ssdlab_base::Nanos;
@@ -7,30 +7,29 @@ use ssdlab_nand::{BlockId, Lpn};
 use crate::allocation::BlockClass;
 use crate::background::Job;
 
-/// Something that a policy asks the drive to do.
+/// An action that a policy requests from the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Empties and erases a block, once its plane has no other job and free blocks to spare. The
-    /// drive drops the action if the block is erased or written before, when the policy's next
-    /// round is due, and when the drive is saved; the policy learns of it (`Event::JobDropped`).
+    /// Empties and erases a block, once its plane has no other job and has free blocks to spare.
+    /// The drive drops the action if the block is erased or written first, when the policy's next
+    /// round is due, and when the drive is saved. The policy then gets `Event::JobDropped`.
     Relocate(Job),
-    /// Moves a page to blocks of this class. After `Event::HostRead` the data is at hand, and the
-    /// first policy that answers decides. At other times the drive reads the page first. The drive
-    /// drops the action if the page is not mapped, or if no block of the class has room.
+    /// Moves a page to blocks of this class. In response to `Event::HostRead` the first policy that
+    /// asks decides. The drive reads the page first, unless the host has just read the whole page.
+    /// The drive drops the action if the page is not mapped, or if no block of the class has room.
     MigratePage {
         /// The logical page.
         lpn: Lpn,
         /// The class: 0 on a drive that sorts no blocks.
         class: BlockClass,
     },
-    /// Sends the policy `Event::Timer` once this much of the cells' time has passed. A policy has
-    /// one timer: setting it again moves it. A policy with an interval gets `Event::RoundDue`
-    /// instead.
+    /// Sends the policy `Event::Timer` after this span of the cells' time. A policy has one timer:
+    /// setting it again moves it. A policy with an interval gets `Event::RoundDue` instead.
     SetTimer {
-        /// The span; at least one nanosecond of the run's time.
+        /// The span, in the cells' time. It takes at least one nanosecond of simulated time.
         after: Nanos,
     },
-    /// Gives a block this class: at once in answer to `Event::BlockFreed`, at other times after its
+    /// Gives a block this class: at once in response to `Event::BlockFreed`, otherwise after its
     /// next erase.
     SetClass {
         /// The block.
@@ -38,18 +37,18 @@ pub enum Action {
         /// The class.
         class: BlockClass,
     },
-    /// Sets a block's turn among the free blocks of its class: the allocator opens the least number
-    /// first. The turn takes effect when [`Action::SetClass`] does, and only where blocks are
-    /// opened by turn.
+    /// Sets the rank of a block among the free blocks of its class. The allocator opens the lowest
+    /// rank first. The rank takes effect when [`Action::SetClass`] does, and only if the drive
+    /// opens blocks by rank.
     SetTurn {
         /// The block.
         block: BlockId,
-        /// The number.
+        /// The rank.
         turn: u32,
     },
 }
 
-/// The actions that policies ask for, in order.
+/// The actions that policies request, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Actions(Vec<Action>);
 
@@ -69,7 +68,7 @@ impl Actions {
         &self.0
     }
 
-    /// Takes all actions out.
+    /// Removes all actions and returns them.
     pub fn drain(&mut self) -> impl Iterator<Item = Action> + '_ {
         self.0.drain(..)
     }

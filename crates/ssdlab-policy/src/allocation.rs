@@ -1,5 +1,4 @@
-//! The words in which blocks and pages are asked for, and how an allocator keeps and gives them
-//! out.
+//! Requests for blocks and pages, and the settings of the allocator.
 
 use std::ops::Range;
 
@@ -7,79 +6,80 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::PageType;
 
-/// Who writes. In the strict order each writer fills blocks of its own.
+/// The source of a write. In the strict order each writer fills blocks of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Writer {
     /// Host data.
     Host,
-    /// Pages that garbage collection moves; they may share the host's blocks ([`GcStream`]).
+    /// Pages that garbage collection moves. They may share the host's blocks ([`GcStream`]).
     Gc,
-    /// Pages that static wear leveling moves: they go to the most worn free block.
+    /// Pages that static wear leveling moves. They go to the most worn free block.
     Cold,
 }
 
 impl Writer {
-    /// How many writers a plane has.
+    /// Number of writers of a plane.
     pub const COUNT: usize = 3;
-    /// All of them.
+    /// All writers.
     pub const ALL: [Writer; Writer::COUNT] = [Writer::Host, Writer::Gc, Writer::Cold];
 }
 
-/// A stream: data that is expected to be overwritten at about the same time shares blocks. What
-/// each number stands for is the placement's affair.
+/// A stream: data that is expected to be overwritten at about the same time shares blocks. The
+/// placement policy defines the meaning of each number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StreamId(pub u8);
 
 impl StreamId {
-    /// Its place in a list by stream.
+    /// Returns the index of the stream in a list by stream.
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 }
 
-/// A class of blocks, 0 the best. How blocks are sorted into classes is the metadata's affair.
+/// A class of blocks, 0 the best. The metadata decides how blocks are sorted into classes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BlockClass(pub u8);
 
 impl BlockClass {
-    /// The best class; the only one where blocks are alike.
+    /// The best class. On a drive that sorts no blocks it is the only class.
     pub const BEST: BlockClass = BlockClass(0);
-    /// The most classes. Source: DLV, section III-D (four) and PV-read, Table I (seven).
+    /// The largest number of classes. Source: DLV, section III-D (four) and PV-read, Table I
+    /// (seven).
     pub const MOST: usize = 8;
 
-    /// Its place in a list by class.
+    /// Returns the index of the class in a list by class.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The classes of these numbers, the best first.
+    /// Returns the classes with these numbers, the best first.
     #[inline]
     pub fn numbered(numbers: Range<usize>) -> impl DoubleEndedIterator<Item = BlockClass> {
         numbers.map(|number| BlockClass(number as u8))
     }
 }
 
-/// Streams for each of which a writer has a block open.
+/// The streams for which each writer has an open block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Streams {
-    /// How many there are, 1 to [`Streams::MOST`].
+    /// Number of streams, 1 to [`Streams::MOST`].
     pub count: u8,
-    /// The stream of what nobody has chosen one for.
+    /// The stream of a page for which no policy chooses a stream.
     pub default: StreamId,
 }
 
 impl Streams {
-    /// The most streams. Assumed: as many as NVMe drives with streams have offered.
+    /// The largest number of streams. Assumed: as many as NVMe drives with streams have offered.
     pub const MOST: u8 = 16;
-    /// One for all.
+    /// A single stream for all pages.
     pub const ONE: Streams = Streams { count: 1, default: StreamId(0) };
 
-    /// The stream of a request for this one.
+    /// Returns the stream that the allocator uses for a request.
     #[inline]
     pub fn of(self, requested: Option<StreamId>) -> StreamId {
         match requested {
@@ -89,64 +89,64 @@ impl Streams {
     }
 }
 
-/// In which order the pages of a block are programmed.
+/// The order in which the pages of a block are programmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PageSequence {
-    /// One after the other, the conventional order.
+    /// In the order of their numbers: the conventional order.
     #[default]
     Strict,
-    /// Each page type by itself, behind the next lower one.
+    /// The pages of each type in their own order; a page follows the page of the next lower type.
     Relaxed,
 }
 
-/// Which blocks of a plane take what garbage collection moves, in the strict order; in the relaxed
-/// one all that is written shares a plane's blocks.
+/// Which blocks of a plane take the pages that garbage collection moves, in the strict order. In
+/// the relaxed order all writers share the blocks of a plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GcStream {
-    /// Blocks of their own.
+    /// Separate blocks.
     #[default]
     Separate,
-    /// Those that the host writes: one block of a plane is open for both.
+    /// The host's blocks: a plane has one open block for both.
     Shared,
 }
 
-/// Which page is asked for; what is `None` is left to the allocator.
+/// A request for a page. The allocator decides each property that is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AllocRequest {
-    /// The class of its block.
+    /// The class of the block.
     pub class: Option<BlockClass>,
-    /// Its type; heeded in the relaxed order alone.
+    /// The page type. The allocator heeds it only in the relaxed order.
     pub page_type: Option<PageType>,
-    /// The stream of the other pages of its block; heeded in the strict order alone.
+    /// The stream of the other pages of the block. The allocator heeds it only in the strict order.
     pub stream: Option<StreamId>,
 }
 
-/// Which free block of a plane is opened next.
+/// Which free block of a plane the drive opens next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FreeBlockPolicy {
-    /// The one that has been free for longest: no wear leveling.
+    /// The block that has been free for longest: no wear leveling.
     LongestFree,
-    /// The one erased least often.
+    /// The block with the fewest erases.
     #[default]
     LeastErased,
-    /// The one whose codewords had the fewest errors when it was measured.
+    /// The block whose codewords had the fewest errors when the drive measured it.
     FewestErrors,
-    /// The one that is predicted to last longest.
+    /// The block that is predicted to last longest.
     Healthiest,
-    /// The one that is expected to need the fewest retries.
+    /// The block that is expected to need the fewest retries.
     FewestRetries,
 }
 
 impl FreeBlockPolicy {
-    /// Whether it goes by what blocks were measured to be when they were read.
+    /// Returns whether the policy uses measurements that the drive makes when it reads blocks.
     pub fn measures(self) -> bool {
         matches!(self, FreeBlockPolicy::FewestErrors | FreeBlockPolicy::Healthiest)
     }
 
-    /// The metadata component that the policy uses.
+    /// Returns the metadata component that the policy uses.
     pub fn uses(self) -> Option<ComponentUse> {
         const MEASURED: &str = "blocks that are measured (metadata.block_class = \"measured\")";
         const ESTIMATE: &str = "an estimate of retries (metadata.retry_estimate)";
@@ -163,32 +163,32 @@ impl FreeBlockPolicy {
 /// A free-block policy that uses a metadata component.
 #[derive(Clone, Copy, Debug)]
 pub struct ComponentUse {
-    /// The policy's name in a config.
+    /// The name of the policy in a config.
     pub policy: &'static str,
-    /// The component's name.
+    /// The name of the component.
     pub component: &'static str,
-    /// The setting that a config needs, for a message.
+    /// The setting that a config needs, for an error message.
     pub expected: &'static str,
 }
 
-/// How blocks are kept and given out.
+/// The settings of the block allocator.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocatorConfig {
     /// Free blocks of a plane that only a job may open.
     pub reserve: u32,
-    /// Which free block is opened next.
+    /// Which free block the allocator opens next.
     pub free_block_policy: FreeBlockPolicy,
-    /// Classes of blocks.
+    /// Number of block classes.
     pub classes: usize,
-    /// The order of the pages.
+    /// The order in which the pages of a block are programmed.
     pub order: PageSequence,
-    /// The blocks of what is moved.
+    /// The blocks that take the pages that garbage collection moves.
     pub gc_stream: GcStream,
-    /// Classes that are set apart, the best first.
+    /// Number of classes that are set apart, the best first.
     pub apart: usize,
-    /// Whether classes are priorities, for which the free blocks of the drive are cut into
-    /// subpools.
+    /// Whether classes are priorities. Then the drive divides its free blocks into subpools, one
+    /// for each priority.
     pub by_priority: bool,
-    /// The streams for each of which a writer has a block open.
+    /// The streams for which each writer has an open block.
     pub streams: Streams,
 }

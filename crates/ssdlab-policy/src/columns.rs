@@ -1,8 +1,8 @@
-//! Columns: the state of a policy, declared.
+//! Columns: the declared state of a policy.
 //!
 //! The drive counts the memory of a controller from the declaration, and state files carry the
-//! values. A policy returns its columns in the same order each time. A drive restores a policy from
-//! a state file if the file has all of its columns, each with the same type and length.
+//! values. A policy returns its columns in the same order each time. The drive restores a policy
+//! from a state file only if the file has all of its columns, each with the same type and length.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde::ser::{SerializeSeq, SerializeTuple, Serializer};
 
 use crate::kept::{self, Kept, Limits};
 
-/// A part of a policy's state: a name, its values, and what a controller needs for them.
+/// A part of a policy's state: a name, its values, and the memory that a controller needs for them.
 #[derive(Debug)]
 pub struct Column<'a> {
     name: &'static str,
@@ -21,12 +21,12 @@ pub struct Column<'a> {
     values: Option<Values<'a>>,
 }
 
-/// Bits that a controller needs.
+/// The bits that a controller needs for a column.
 #[derive(Clone, Copy, Debug)]
 enum Bits {
     /// For each value.
     Each(u64),
-    /// In all.
+    /// For the whole column.
     All(u64),
     /// For each block that is set apart.
     Apart(u64),
@@ -34,7 +34,7 @@ enum Bits {
 
 /// A type of value that a column may have.
 trait Value: Copy {
-    /// Whether it may stand in a column of which no value is above `most`.
+    /// Returns whether the value is allowed in a column whose largest value is `most`.
     fn may_be(self, most: u64) -> bool;
 }
 
@@ -46,7 +46,7 @@ macro_rules! values {
             $(#[doc = $doc] $of(&'a mut [$Type])),+
         }
 
-        /// The values of a column in a state.
+        /// The values of a column in a state file.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
         pub enum SavedValues {
@@ -54,7 +54,7 @@ macro_rules! values {
         }
 
         impl Values<'_> {
-            /// The number of their type in a state, and how many there are.
+            /// Returns the number of the values' type in a state file, and the number of values.
             fn shape(&self) -> (u8, usize) {
                 match self { $(Values::$of(values) => ($number, values.len())),+ }
             }
@@ -63,7 +63,7 @@ macro_rules! values {
                 match self { $(Values::$of(values) => SavedValues::$of(values.to_vec())),+ }
             }
 
-            /// Takes values of its shape.
+            /// Replaces the values by saved ones of the same shape.
             fn restore(&mut self, saved: &SavedValues) {
                 match (self, saved) {
                     $((Values::$of(own), SavedValues::$of(values)) => own.copy_from_slice(values),)+
@@ -84,7 +84,7 @@ macro_rules! values {
                 }
             }
 
-            /// Reads values of the type with a number.
+            /// Reads values of the type with this number.
             fn read<'de, A: SeqAccess<'de>>(
                 kind: u8,
                 from: &mut A,
@@ -170,13 +170,14 @@ impl<'a> Column<'a> {
         Column { bits: Bits::Apart(each), ..self }
     }
 
-    /// Sets the largest value; a state file with a larger one is refused.
+    /// Sets the largest allowed value. The drive refuses a state file with a larger one.
     #[must_use]
     pub fn up_to(self, most: u64) -> Column<'a> {
         Column { most, ..self }
     }
 
-    /// Bits that a controller needs for it, where so many blocks are set apart.
+    /// Returns the bits that a controller needs for the column, with `blocks_apart` blocks set
+    /// apart.
     fn metadata_bits(&self, blocks_apart: u64) -> u64 {
         match self.bits {
             Bits::Each(each) => {
@@ -187,18 +188,18 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// A copy of its values; `None` if a state carries nothing of it.
+    /// Returns a copy of the values; `None` if a state file does not carry them.
     fn saved(&self) -> Option<SavedValues> {
         self.values.as_ref().map(Values::saved)
     }
 
-    /// Whether values are as many, and of the same type.
+    /// Returns whether saved values have the same number and type.
     fn has_shape_of(&self, saved: &SavedValues) -> bool {
         self.values.as_ref().is_some_and(|values| values.shape() == saved.shape())
     }
 }
 
-/// Returns the bits that a controller needs, by column name, with so many blocks set apart.
+/// Returns the bits that a controller needs, by column name, with `blocks_apart` blocks set apart.
 pub fn metadata_bits<'a>(
     columns: impl IntoIterator<Item = Column<'a>>,
     blocks_apart: u64,
@@ -214,18 +215,19 @@ pub fn metadata_bits<'a>(
     sums
 }
 
-/// The columns of a drive's policies in a state, each with the policy's place and its own name.
+/// The columns of a drive's policies in a state file, each with the policy's place and its own
+/// name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SavedColumns(Vec<SavedColumn>);
 
-/// A column in a state.
+/// A column in a state file.
 #[derive(Clone, Debug, PartialEq)]
 struct SavedColumn {
     key: String,
     values: SavedValues,
 }
 
-/// The most columns of a state, and letters of the key of one.
+/// The largest number of columns in a state file, and of letters in the key of a column.
 const COLUMNS_MOST: usize = 4096;
 const KEY_MOST: usize = 256;
 
@@ -238,10 +240,11 @@ impl SavedColumns {
         }
     }
 
-    /// Restores the columns of the policy at a place; returns whether the state has all of them.
+    /// Restores the columns of the policy at a place. Returns whether the state file has all of
+    /// them.
     ///
     /// # Errors
-    /// When a value is above the largest of its column.
+    /// If a value is above the largest of its column.
     pub fn restore(&self, place: &str, columns: &mut [Column]) -> Result<bool, String> {
         let mut found = Vec::new();
         for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.values.is_some())

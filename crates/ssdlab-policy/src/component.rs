@@ -25,7 +25,7 @@ pub struct ComponentFacts {
     pub has_buffer: bool,
     /// The order in which free blocks are opened.
     pub free_block_policy: FreeBlockPolicy,
-    /// Whether pages move as the host reads them.
+    /// Whether pages migrate when the host reads them.
     pub migrates: bool,
     /// Whether a page's hotness decides its program mode.
     pub by_hotness: bool,
@@ -35,16 +35,16 @@ pub struct ComponentFacts {
 
 /// The settings of a component.
 pub trait ComponentConfig {
-    /// Returns whether a drive with these settings keeps the component. `is_used`: a policy uses
-    /// it.
+    /// Returns whether a drive with these settings keeps the component. `is_used` tells whether a
+    /// policy uses the component.
     fn is_kept(&self, _is_used: bool) -> bool {
         true
     }
 
-    /// Refuses settings that are out of range on a drive whose reads have so many levels.
+    /// Checks the settings for a drive whose reads have this number of levels.
     ///
     /// # Errors
-    /// The first wrong setting, by its key.
+    /// The first setting that is out of range, by its key.
     fn check(&self, _levels: u8) -> Result<(), Refusal> {
         Ok(())
     }
@@ -59,7 +59,8 @@ pub trait ComponentConfig {
         0
     }
 
-    /// Returns the number of kinds into which the component sorts pages, each in blocks of its own.
+    /// Returns the number of kinds into which the component sorts pages. Each kind has blocks of
+    /// its own.
     fn page_kinds(&self) -> u8 {
         1
     }
@@ -91,15 +92,15 @@ impl<Config: ComponentConfig> ComponentConfig for Toggle<Config> {
 /// A drive at its start, as a component sees it.
 #[derive(Clone, Copy)]
 pub struct StartView<'a> {
-    /// The facts that policies get as well.
+    /// The facts that policies get, too.
     pub context: &'a PolicyContext,
     /// Logical pages that the host can address.
     pub host_pages: u32,
     /// The order in which free blocks are opened.
     pub free_block_policy: FreeBlockPolicy,
-    /// Blocks of a plane that can be set apart and leave room for all data.
+    /// Blocks of a plane that the drive can set apart and still have room for all data.
     pub most_apart: u32,
-    /// Raw bit errors of a codeword with which a block can still be read.
+    /// The most raw bit errors in a codeword of a readable block.
     pub most_errors: u32,
     /// Days at the reference temperature in a nanosecond of the cells' clock.
     pub days_in_a_nano: f64,
@@ -115,10 +116,10 @@ pub trait StartBlocks {
     fn dwell(&self, block: BlockId) -> u64;
     /// Returns the page reads of a block since its last erase.
     fn reads(&self, block: BlockId) -> u32;
-    /// Returns when the first page of a block was programmed since its last erase, if it holds
-    /// data.
+    /// Returns when the first page of a block was programmed after its last erase, if the block
+    /// holds data.
     fn programmed(&self, block: BlockId) -> Option<CellTime>;
-    /// Measures a block at so many P/E cycles: erases, programs and reads it.
+    /// Measures a block at this number of P/E cycles: erases, programs and reads the block.
     fn probe(&self, block: BlockId, pe_cycles: u32) -> BlockProbe;
     /// Returns the level and errors at which the worst page of a block reads right after its
     /// program.
@@ -134,14 +135,14 @@ pub trait Component: Learner + BlockMetadata + PageMetadata + Sized {
     /// ([`class_of_free`](Component::class_of_free)).
     const CLASSIFIES: bool = false;
 
-    /// Returns the component with these settings. No data lies on the drive yet.
+    /// Builds the component with these settings, before the drive holds any data.
     fn build(config: &Self::Config, view: &StartView) -> Self;
 
-    /// Takes note of the data that lies on the drive at the start. The run begins next.
+    /// Takes note of the data that the drive holds at its start. The run begins next.
     fn begin(&mut self, _: &StartView) {}
 
-    /// Returns the class of a block that is free at the start. `may_join`: the plane has enough
-    /// other free blocks, so that this one may be set apart.
+    /// Returns the class of a block that is free at the start. `may_join` tells whether the plane
+    /// has enough other free blocks, so that the drive may set this one apart.
     fn class_of_free(&mut self, _: BlockId, _may_join: bool) -> Option<BlockClass> {
         None
     }
@@ -155,23 +156,23 @@ pub trait Component: Learner + BlockMetadata + PageMetadata + Sized {
 /// How a block is expected to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Expected {
-    /// Retries of its worst page.
+    /// Retries that the worst page of the block needs.
     pub retries: u8,
-    /// Wear, which no refresh mends: the model's age; of the oracle the error rate right after a
-    /// page is programmed; else P/E cycles.
+    /// Wear, which no refresh removes. A model returns its age, an oracle the error rate right
+    /// after programming, any other component the P/E cycles.
     pub age: f32,
 }
 
 /// The answers of a component about blocks.
 pub trait BlockMetadata {
-    /// Returns the rank of a free block with so many P/E cycles. The free block of the lowest rank
-    /// is opened first.
+    /// Returns the rank of a free block with this number of P/E cycles. The drive opens the free
+    /// block of the lowest rank first.
     fn turn(&self, _: BlockId, _pe_cycles: u32) -> Option<u32> {
         None
     }
 
-    /// Returns how a block with so many P/E cycles is expected to read at `now`. An oracle calls
-    /// `true_retries`.
+    /// Returns how a block with this number of P/E cycles is expected to read at `now`. Only an
+    /// oracle calls `true_retries`.
     fn expected(
         &self,
         _: BlockId,
@@ -199,11 +200,11 @@ pub trait BlockMetadata {
 /// Whether a component learns from a first pass of the workload through the buffer, before the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstPass {
-    /// The component does not.
+    /// The component needs no first pass.
     Unwanted,
-    /// The component does.
+    /// The component needs a first pass.
     Wanted,
-    /// The component would, but knows the pages already from earlier requests.
+    /// The component would need a first pass, but knows the pages already from earlier requests.
     Learned,
 }
 
@@ -214,13 +215,13 @@ pub trait PageMetadata {
         None
     }
 
-    /// Returns the hotness of a page when the data of the start was programmed.
+    /// Returns the hotness of a page at the time when the data of the start was programmed.
     fn hotness_at_start(&self, _: Lpn) -> Option<Hotness> {
         None
     }
 
-    /// Returns whether a page is programmed once more that leaves the buffer as mostly read and was
-    /// not programmed for that.
+    /// Returns whether the drive programs a page again that leaves the buffer as mostly read and
+    /// was not programmed as such.
     fn reprograms_read_hot(&self) -> bool {
         false
     }
@@ -230,8 +231,8 @@ pub trait PageMetadata {
         FirstPass::Unwanted
     }
 
-    /// Keeps the hotness of all pages as that of the start: the data of the start was programmed by
-    /// it.
+    /// Stores the current hotness of all pages as their hotness at the start. The drive has
+    /// programmed the data of the start by it.
     fn start_programmed(&mut self) {}
 }
 

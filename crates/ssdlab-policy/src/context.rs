@@ -1,4 +1,4 @@
-//! How an answer is made from its config.
+//! What a policy knows when it is built, and the traits that all policies implement.
 
 use std::fmt::Debug;
 
@@ -9,22 +9,23 @@ use super::columns::Column;
 use super::counters::Counter;
 use super::event::{Actions, Event, EventMask};
 
-/// What a policy may know of the drive when it is set up.
+/// The facts about the drive that a policy gets when it is built.
 #[derive(Clone, Debug)]
 pub struct PolicyContext {
     /// The shape of the flash.
     pub geometry: Geometry,
-    /// The seed of the drive's chance.
+    /// The seed of the drive's random numbers.
     pub seed: u64,
-    /// Logical pages: those that the host can address, and those of a map that is held in part.
+    /// Number of logical pages: those that the host can address and, if the map is cached in part,
+    /// its translation pages.
     pub logical_pages: u32,
     /// Blocks of a plane that hold no data even when the drive is full.
     pub spare_blocks: u32,
-    /// Pages that the buffer holds.
+    /// Capacity of the buffer, in pages.
     pub buffer_pages: u32,
-    /// Levels of a read, or attempts of a ladder of retries.
+    /// Number of sensing levels of a read, or of attempts in a ladder of retries.
     pub levels: u8,
-    /// Whether pages have the relaxed order, so that their types can be chosen.
+    /// Whether pages have the relaxed order, so that a policy can choose their types.
     pub typed_pages: bool,
     /// The classes of blocks.
     pub classes: ClassFacts,
@@ -32,42 +33,44 @@ pub struct PolicyContext {
     pub map: MapFacts,
     /// The names of the metadata components that the drive keeps.
     pub components: Vec<&'static str>,
-    /// Names of the voltages with which pages can be programmed, the normal ones first.
+    /// The names of the program modes, the normal mode first.
     pub program_modes: Vec<String>,
 }
 
-/// The classes into which blocks are sorted.
+/// The classes into which the drive sorts its blocks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClassFacts {
-    /// How many there are.
+    /// Number of classes.
     pub count: u8,
-    /// Shares of all blocks in each class but the last, if classes are known from the factory; else
-    /// none.
+    /// The share of all blocks in each class but the last, if the factory sorts the blocks;
+    /// otherwise empty.
     pub shares: Vec<f64>,
-    /// Groups into which blocks are measured, if they are.
+    /// Number of groups into which the drive sorts blocks by measurement, if it measures them.
     pub groups: Option<u8>,
-    /// Priorities whose blocks are kept apart; 1 if none are.
+    /// Number of priorities whose blocks the drive keeps apart; 1 if it keeps none apart.
     pub priorities: u8,
 }
 
 impl Default for ClassFacts {
-    /// All blocks are of one class.
+    /// Returns a single class of blocks.
     fn default() -> ClassFacts {
         ClassFacts { count: 1, shares: Vec::new(), groups: None, priorities: 1 }
     }
 }
 
-/// How much of the page map is held.
+/// How much of the page map the drive caches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MapFacts {
-    /// Whether the map is held in part, so that a page that moves may take another for its entry.
+    /// Whether the drive caches only a part of the map. Then a page that moves may cost a second
+    /// page write, for its map entry.
     pub in_part: bool,
-    /// Entries that are held at a time; of a map that is held whole, all.
+    /// Number of map entries that the drive caches at a time; all entries if it holds the whole
+    /// map.
     pub held_entries: u32,
 }
 
 impl PolicyContext {
-    /// That of a drive without a buffer whose blocks are alike.
+    /// Returns the context of a drive without a buffer and with a single class of blocks.
     pub fn plain(geometry: Geometry, spare_blocks: u32) -> PolicyContext {
         PolicyContext {
             seed: 1,
@@ -89,10 +92,10 @@ impl PolicyContext {
         self.components.contains(&component)
     }
 
-    /// The voltages of this name.
+    /// Returns the program mode of this name. `key` is the config key that holds the name.
     ///
     /// # Errors
-    /// That there are none, under the key that names them.
+    /// If the drive has no program mode of this name.
     pub fn program_mode(&self, key: &str, name: &str) -> Result<ProgramMode, Refusal> {
         match self.program_modes.iter().position(|known| known == name) {
             Some(at) => Ok(ProgramMode(at as u8)),
@@ -107,55 +110,57 @@ impl PolicyContext {
 
 /// A policy with a config of its own.
 pub trait Policy: Sized {
-    /// Its settings.
+    /// The settings of the policy.
     type Config;
 
-    /// Whether these settings can work on this drive.
+    /// Checks whether these settings can work on this drive.
     ///
     /// # Errors
-    /// The first that cannot, by its key.
+    /// The first setting that cannot work, by its key.
     fn check(_: &Self::Config, _: &PolicyContext) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// The policy with these settings.
+    /// Builds the policy with these settings.
     fn build(config: &Self::Config, setup: &PolicyContext) -> Self;
 
-    /// The kinds of event that it wants to learn of.
+    /// Returns the kinds of event that the policy subscribes to.
     fn events(&self) -> EventMask {
         EventMask::NONE
     }
 
-    /// Something happened that it wants to learn of. What it wants done about it goes to `actions`.
+    /// Handles an event of a kind that the policy subscribes to. The policy adds the actions that
+    /// it wants to `actions`.
     fn on_event(&mut self, _: &Event, _actions: &mut Actions) {}
 
-    /// Returns the columns of its state, in the same order each time.
+    /// Returns the columns of the policy's state, in the same order each time.
     fn columns(&mut self) -> Vec<Column<'_>> {
         Vec::new()
     }
 
-    /// Returns what it counts for results, each by its name.
+    /// Returns the counters that the policy adds to results, each with its name.
     fn counters(&self) -> Vec<(&'static str, Counter)> {
         Vec::new()
     }
 }
 
-/// What the drive does alike with every policy and metadata component. A component is state of the
-/// controller that several policies read; it learns from events alone.
+/// What the drive does in the same way with every policy and metadata component. A component is
+/// controller state that several policies read; it learns only from events.
 pub trait Learner: Debug {
-    /// Its name in a config.
+    /// Returns the name in a config.
     fn name(&self) -> &'static str;
 
-    /// The kinds of event that it wants to learn of.
+    /// Returns the kinds of event that it subscribes to.
     fn events(&self) -> EventMask;
 
-    /// Something happened that it wants to learn of. What it wants done about it goes to `actions`.
+    /// Handles an event of a kind that it subscribes to. It adds the actions that it wants to
+    /// `actions`.
     fn on_event(&mut self, event: &Event, actions: &mut Actions);
 
     /// Returns the columns of its state, in the same order each time.
     fn columns(&mut self) -> Vec<Column<'_>>;
 
-    /// Returns what it counts for results, each by its name.
+    /// Returns its counters for results, each with its name.
     fn counters(&self) -> Vec<(&'static str, Counter)> {
         Vec::new()
     }

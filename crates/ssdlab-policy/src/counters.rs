@@ -1,22 +1,22 @@
-//! What policies count for results.
+//! The counters that policies add to results.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a policy gives to results under a name of its own.
+/// A value that a policy adds to results under a name of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
 pub enum Counter {
-    /// How often something happened since the statistics began.
+    /// How often an event happened since the statistics began.
     Count(u64),
-    /// Something else that is a number.
+    /// Any other single number.
     Value(f64),
-    /// A number for each of several.
+    /// A list of numbers.
     Values(Vec<f64>),
 }
 
-/// What one policy counts, by name.
+/// The counters of one policy, by name.
 pub type Counters = BTreeMap<&'static str, Counter>;

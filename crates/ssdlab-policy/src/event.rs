@@ -1,9 +1,9 @@
-//! What policies learn, and what they ask for: events come in, actions go out.
+//! The events that policies receive and the actions that they request.
 //!
-//! A policy names the kinds of event that it wants ([`Policy::events`](super::Policy::events)). The
-//! drive tells it of these alone, so that an event that nobody wants costs nothing. What a policy
-//! wants done beyond its direct choice it adds to the [`Actions`]; the drive decides when, and
-//! carries them out for all policies.
+//! A policy names the kinds of event that it subscribes to
+//! ([`Policy::events`](super::Policy::events)). The drive sends it only these, so an event without
+//! a subscriber costs nothing. A policy adds further work, beyond its choice, to the [`Actions`].
+//! The drive decides when to carry it out, and does so in one way for all policies.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::account::{BlockProbe, Cause, Op, OpKind, Priority, RequestAttrs, Uses
 pub use crate::actions::{Action, Actions};
 use crate::allocation::{BlockClass, StreamId, Writer};
 
-/// A page that a read has sensed, whoever asked for it.
+/// The outcome of a page read, whatever its cause.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOutcome {
     /// The logical page.
@@ -26,7 +26,7 @@ pub struct ReadOutcome {
     pub page: PageInBlock,
     /// The class of the block, 0 the best.
     pub class: BlockClass,
-    /// The level at which it decoded; the last one also if it did not.
+    /// The level at which the page decoded; the last level if it did not.
     pub level: Level,
     /// Whether the first attempt decoded.
     pub first_try: bool,
@@ -36,7 +36,7 @@ pub struct ReadOutcome {
     /// Whether the page map holds the page. A page that it does not hold counts as written before
     /// the start.
     pub mapped: bool,
-    /// What it was read for.
+    /// Why the page was read.
     pub cause: Cause,
     /// P/E cycles of the block; 0 unless a policy or component subscribes to
     /// [`EventMask::READ_AGES`].
@@ -46,7 +46,7 @@ pub struct ReadOutcome {
     pub age: Nanos,
 }
 
-/// A page that was programmed, whoever wrote it.
+/// A page that was programmed, whatever the cause.
 #[derive(Clone, Copy, Debug)]
 pub struct Programmed {
     /// The logical page.
@@ -55,18 +55,18 @@ pub struct Programmed {
     pub block: BlockId,
     /// Its place in the block.
     pub page: PageInBlock,
-    /// What it was written for.
+    /// Why the page was written.
     pub cause: Cause,
-    /// The present moment on the cells' clock.
+    /// The current time on the cells' clock.
     pub cell_time: CellTime,
 }
 
-/// A block that gets its first page since it was erased.
+/// A block that gets its first page after an erase.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockOpened {
     /// The block.
     pub block: BlockId,
-    /// Who writes it.
+    /// The writer of the block.
     pub writer: Writer,
     /// The stream of its pages.
     pub stream: StreamId,
@@ -77,37 +77,37 @@ pub struct BlockOpened {
 pub struct Migrated {
     /// The logical page.
     pub lpn: Lpn,
-    /// The block that held it.
+    /// The block that held the page.
     pub from: BlockId,
-    /// The block that holds it.
+    /// The block that holds the page now.
     pub to: BlockId,
-    /// What it was moved for.
+    /// Why the page moved.
     pub cause: Cause,
-    /// Whether it moved by itself, not with its block.
+    /// Whether the page moved alone, not with its whole block.
     pub alone: bool,
 }
 
-/// A block that has been erased and is about to join the free ones.
+/// A block that was just erased and is about to join the free blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct FreedBlock<'a> {
     /// The block.
     pub block: BlockId,
-    /// Its class until now.
+    /// The class that the block had so far.
     pub class: BlockClass,
-    /// Its P/E cycles, this one included.
+    /// P/E cycles of the block, including this one.
     pub pe_cycles: u32,
-    /// P/E cycles for which an erase counts.
+    /// P/E cycles that one erase counts for.
     pub cycles_per_erase: u32,
-    /// The present moment on the cells' clock.
+    /// The current time on the cells' clock.
     pub cell_time: CellTime,
-    /// Whether its plane has the free blocks that jobs need without it.
+    /// Whether the plane has enough free blocks for jobs without this one.
     pub has_spare: bool,
     /// Probes the block.
     pub probe: Probe<'a>,
 }
 
-/// Probes a block: what a controller finds when it erases, programs and reads the block at so many
-/// P/E cycles. A component learns of its worst page, too ([`BlockProbe::worst`]).
+/// A probe of a block: the result of erasing, programming and reading the block at a given number
+/// of P/E cycles. Metadata components also get the worst page ([`BlockProbe::worst`]).
 #[derive(Clone, Copy)]
 pub struct Probe<'a>(pub &'a dyn Fn(u32) -> BlockProbe);
 
@@ -126,41 +126,41 @@ pub struct PageUses {
     pub writes: Vec<u32>,
 }
 
-/// What a policy that works in rounds may look at when the next one is due.
+/// The view of a policy whose next round is due.
 #[derive(Clone, Copy, Debug)]
 pub struct Round<'a> {
-    /// The full blocks that no job empties or is to empty.
+    /// The full blocks that no running or waiting job empties.
     pub full: &'a [BlockEstimate],
-    /// Whether a policy levels wear across priorities now. Relocations wait until it has ended.
+    /// Whether a policy levels wear across priorities now. Relocations wait until that has ended.
     pub levels_across: bool,
 }
 
-/// Something that happened.
+/// An event in the drive.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A request has arrived and was accepted.
+    /// The drive has accepted a request.
     RequestArrived {
         /// What the host asks for.
         op: Op,
-        /// What is known of it.
+        /// The attributes of the request.
         request: &'a RequestAttrs,
-        /// The present moment.
+        /// The current time.
         now: SimTime,
     },
     /// A request has ended.
     RequestEnded {
         /// What the host asked for.
         op: Op,
-        /// Its submission queue's priority.
+        /// The priority of the submission queue.
         priority: Priority,
-        /// Time since it arrived.
+        /// Time since the request arrived.
         latency: Nanos,
     },
-    /// A page has come into the buffer, read or written.
+    /// A page has entered the buffer, read or written.
     PageBuffered {
         /// The logical page.
         lpn: Lpn,
-        /// Its slot in the buffer.
+        /// The page's slot in the buffer.
         slot: u32,
         /// Whether it was written.
         written: bool,
@@ -169,16 +169,16 @@ pub enum Event<'a> {
     BufferHit {
         /// The logical page.
         lpn: Lpn,
-        /// Its slot.
+        /// The page's slot in the buffer.
         slot: u32,
         /// Whether it is written.
         written: bool,
     },
-    /// The buffer holds a page no longer: it was evicted or trimmed.
+    /// A page was evicted from the buffer, or trimmed.
     PageUnbuffered {
         /// The logical page.
         lpn: Lpn,
-        /// The slot that it had.
+        /// The slot that the page had.
         slot: u32,
     },
     /// A flush programs all pages of the buffer that were written. They stay in the buffer, clean.
@@ -187,21 +187,21 @@ pub enum Event<'a> {
     PageEvicted {
         /// The logical page.
         lpn: Lpn,
-        /// How often it was read and written since it came.
+        /// How often the host read and wrote the page while it was in the buffer.
         uses: Uses,
     },
     /// The map cache has loaded the entries of consecutive logical pages.
     EntriesLoaded {
         /// The first of them.
         first: Lpn,
-        /// How many.
+        /// Number of pages.
         count: u32,
     },
     /// An operation has read a page.
     PageRead(&'a ReadOutcome),
     /// An operation has programmed a page.
     PageProgrammed(&'a Programmed),
-    /// A block that held this page holds it no longer, for it was written elsewhere or trimmed.
+    /// A block lost its copy of a page: the page was written elsewhere or trimmed.
     PageInvalidated {
         /// The logical page.
         lpn: Lpn,
@@ -210,82 +210,81 @@ pub enum Event<'a> {
     },
     /// The host has trimmed a page.
     PageTrimmed(Lpn),
-    /// An oracle: how often the run will read and write each page. It comes before the run.
+    /// For oracles: how often the run will read and write each page. The event comes before the
+    /// run.
     UsesKnown(&'a PageUses),
-    /// The host has read a page from the flash that is mapped and can be decoded. A policy may
+    /// The host has read a page from the flash. The page is mapped and was decoded. A policy may
     /// answer with [`Action::MigratePage`].
     HostRead(&'a HostRead),
-    /// The drive begins to move a page, as a policy asked by [`Action::MigratePage`].
+    /// The drive begins to move a page that a policy asked for by [`Action::MigratePage`].
     MigrationBegan(Lpn),
     /// A page has moved to another block.
     PageMigrated(&'a Migrated),
-    /// A block gets its first page.
+    /// A block gets its first page after an erase.
     BlockOpened(&'a BlockOpened),
-    /// The last page of a block that had one left has been programmed.
+    /// The last page of a block was programmed: the block is full.
     BlockClosed(BlockId),
     /// A job begins to empty a block.
     BlockCollected(BlockId),
     /// A block has been erased.
     BlockErased(BlockId),
-    /// A block is about to join the free ones: [`Action::SetClass`] and [`Action::SetTurn`] take
-    /// effect at once.
+    /// An erased block is about to join the free blocks. [`Action::SetClass`] and
+    /// [`Action::SetTurn`] take effect at once.
     BlockFreed(&'a FreedBlock<'a>),
-    /// A page that the host wrote, or that left the buffer, was given a place.
+    /// The allocator gave a page to host data or to a page that left the buffer.
     PageAllocated {
-        /// The plane on which it lies.
+        /// The plane of the page.
         plane: PlaneId,
-        /// The class of block that the hint asks for; a scheduler with a window may have promised
-        /// it.
+        /// The class of block that the hint asks for. A scheduler with a window may have set it.
         class: BlockClass,
-        /// When its request arrived.
+        /// When the request arrived.
         arrival: SimTime,
     },
-    /// A page that is to be programmed for the host found no room on a plane and goes to another.
+    /// A host page found no room on a plane and goes to another.
     PlaneChanged {
         /// The plane without room.
         from: PlaneId,
-        /// The plane to which it goes.
+        /// The new plane.
         to: PlaneId,
-        /// When its request arrived.
+        /// When the request arrived.
         arrival: SimTime,
     },
-    /// A page should have moved to this class of a plane, which has no page left. Background
-    /// policies are asked for jobs next.
+    /// A page was to move to this class of a plane, but the class has no page left. Next, the drive
+    /// asks the background policies for jobs.
     NoSpace {
         /// The plane.
         plane: PlaneId,
         /// The class.
         class: BlockClass,
     },
-    /// A block was opened on a plane, which has fewer free blocks left than background policies
-    /// keep free.
+    /// A block was opened on a plane that now has less free space than background policies keep
+    /// free.
     LowSpace {
         /// The plane.
         plane: PlaneId,
-        /// The free blocks left.
+        /// Number of free blocks left.
         free_blocks: u32,
     },
     /// A job has ended.
     JobEnded(EndedJob),
-    /// A relocation that the policy asked for has not begun and will not: its block was erased or
-    /// is being written, the policy's next round is due, or the drive is saved. The policy may ask
+    /// The drive has dropped a relocation that the policy requested. Its block was erased or is
+    /// being written, the policy's next round is due, or the drive is saved. The policy may ask
     /// again.
     JobDropped(Job),
-    /// The policy's timer, which it has set by [`Action::SetTimer`], has come due.
+    /// The timer that the policy set by [`Action::SetTimer`] is due.
     Timer,
-    /// The policy's next round is due. The drive drops relocations that it asked for and that have
-    /// not begun.
+    /// The policy's next round is due. The drive has dropped its relocations that had not begun.
     RoundDue(Round<'a>),
-    /// Statistics begin anew.
+    /// The statistics start again from zero.
     CountsReset,
 }
 
-/// The kinds of event, a bit each.
+/// A set of kinds of event, one bit for each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EventMask(u32);
 
 impl EventMask {
-    /// No event.
+    /// The empty set.
     pub const NONE: EventMask = EventMask(0);
     /// [`Event::PageRead`].
     pub const PAGE_READ: EventMask = EventMask(1);
@@ -348,48 +347,48 @@ impl EventMask {
     /// [`Event::RoundDue`].
     pub const ROUND_DUE: EventMask = EventMask(1 << 29);
 
-    /// What an eviction policy learns of the slots of the buffer: all four kinds.
+    /// The four kinds that tell an eviction policy about the slots of the buffer.
     pub const BUFFER_SLOTS: EventMask = EventMask::PAGE_BUFFERED
         .and(EventMask::BUFFER_HIT)
         .and(EventMask::PAGE_UNBUFFERED)
         .and(EventMask::BUFFER_FLUSHED);
 
-    /// No kind of event: asks that [`Event::PageRead`] holds the number of errors, which takes time
-    /// to compute.
+    /// Not a kind of event. Asks that [`Event::PageRead`] holds the number of errors, which takes
+    /// time to compute.
     pub const READ_ERRORS: EventMask = EventMask(1 << 31);
 
-    /// No kind of event: asks that [`Event::PageRead`] holds the age of the data and the P/E cycles
-    /// of the block.
+    /// Not a kind of event. Asks that [`Event::PageRead`] holds the age of the data and the P/E
+    /// cycles of the block.
     pub const READ_AGES: EventMask = EventMask(1 << 30);
 
-    /// How many kinds there are.
+    /// Number of kinds.
     pub const KINDS: usize = 30;
 
-    /// Each kind by itself.
+    /// Returns each kind as a set of its own.
     pub fn all() -> impl Iterator<Item = EventMask> {
         (0..EventMask::KINDS).map(|kind| EventMask(1 << kind))
     }
 
-    /// The number of the first of these kinds, in the order of [`EventMask::all`].
+    /// Returns the number of the first kind in the set, in the order of [`EventMask::all`].
     #[inline]
     pub const fn index(self) -> usize {
         self.0.trailing_zeros() as usize
     }
 
-    /// The kind of event that an operation on the flash is as it ends.
+    /// Returns the kind of event that the drive publishes when an operation of this kind ends.
     #[inline]
     pub const fn of_operation(kind: OpKind) -> EventMask {
-        // In the order of the kinds of operation.
+        // The first three kinds have the order of `OpKind`.
         EventMask(1 << kind as u32)
     }
 
-    /// These kinds and those.
+    /// Returns the union of two sets.
     #[must_use]
     pub const fn and(self, other: EventMask) -> EventMask {
         EventMask(self.0 | other.0)
     }
 
-    /// Whether one of these kinds is among them.
+    /// Returns whether two sets have a kind in common.
     #[inline]
     pub const fn has(self, any_of: EventMask) -> bool {
         self.0 & any_of.0 != 0
@@ -397,7 +396,7 @@ impl EventMask {
 }
 
 impl Event<'_> {
-    /// Its kind.
+    /// Returns the kind of the event.
     pub const fn kind(&self) -> EventMask {
         match self {
             Event::RequestArrived { .. } => EventMask::REQUEST_ARRIVED,

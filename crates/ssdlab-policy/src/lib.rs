@@ -1,12 +1,12 @@
 //! The interface between the drive and its policies.
 //!
 //! Seven decisions make a drive's character: [`scheduler`], [`placement`], [`program_mode`],
-//! [`read_start`], [`suspend`], [`eviction`], [`background`]. A policy looks at a view, which is
-//! plain data, and returns a choice. It never acts and holds no reference to the machine; the drive
-//! carries the choice out, once, for all policies. What it learns comes as events, what it wants
-//! done besides goes out as actions ([`event`]).
+//! [`read_start`], [`suspend`], [`eviction`], [`background`]. For each decision the drive shows the
+//! policy a view, which is plain data, and the policy returns a choice. A policy never acts and
+//! holds no reference to the drive. The drive carries out each choice, in one way for all policies.
+//! A policy learns from events, and asks for further work by actions ([`event`]).
 //!
-//! The conventional answer to each decision stands beside its interface.
+//! Each module also holds the conventional policies of its decision.
 
 pub mod account;
 mod actions;
@@ -39,27 +39,28 @@ pub use toggle::Toggle;
 use crate::account::Priority;
 use crate::allocation::{AllocRequest, BlockClass, StreamId};
 
-/// What a page that is to be written should be like. Each link of the `placement` and
-/// `program_mode` chains fills only what is still open; the allocator grants the nearest it has.
+/// The properties that a policy asks for when a page is written. Each link of the `placement` and
+/// `program_mode` chains fills only the fields that are still open. The allocator grants the page
+/// that comes nearest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PlacementHint {
-    /// The page type; heeded where pages have the relaxed order.
+    /// The page type. The allocator heeds it only where pages have the relaxed order.
     pub page_type: Option<PageType>,
-    /// The class of block, 0 for the best.
+    /// The class of block, 0 the best.
     pub quality: Option<BlockClass>,
-    /// The voltages or the step with which it is programmed.
+    /// The program mode: the voltages or the step size.
     pub program_mode: Option<ProgramMode>,
-    /// The priority whose blocks it should lie in, where blocks are kept apart by priority.
+    /// The priority whose blocks take the page, on a drive that keeps blocks apart by priority.
     pub priority: Option<Priority>,
-    /// The stream whose blocks it should lie in.
+    /// The stream whose blocks take the page.
     pub stream: Option<StreamId>,
-    /// What it was mostly used for when this was asked for: no request, but what its voltages are
-    /// chosen by.
+    /// The hotness of the page when the drive asked the chain. The allocator ignores it; the
+    /// `program_mode` chain reads it.
     pub hotness: Option<Hotness>,
 }
 
 impl PlacementHint {
-    /// What of it the allocator can grant.
+    /// Returns the part of the hint that the allocator can grant.
     #[inline]
     pub fn pick(&self) -> AllocRequest {
         AllocRequest {
@@ -70,24 +71,24 @@ impl PlacementHint {
     }
 }
 
-/// What a page is mostly used for.
+/// The hotness of a page: whether the host mostly reads or mostly writes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Hotness {
-    /// It is read.
+    /// Mostly read.
     Read,
-    /// Both, or nobody knows.
+    /// Read and written alike, or unknown.
     #[default]
     Mixed,
-    /// It is written.
+    /// Mostly written.
     Write,
 }
 
 impl Hotness {
-    /// How many there are.
+    /// Number of values.
     pub const COUNT: usize = 3;
-    /// All of them.
+    /// All values.
     pub const ALL: [Hotness; Hotness::COUNT] = [Hotness::Read, Hotness::Mixed, Hotness::Write];
-    /// The name of each in results.
+    /// The name of each value in results.
     pub const NAMES: [&str; Hotness::COUNT] = ["read_hot", "mixed", "write_hot"];
 }

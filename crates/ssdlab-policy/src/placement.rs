@@ -1,4 +1,4 @@
-//! `placement`: what kind of block and page does this write want?
+//! `placement`: which kind of block and page takes a write?
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,85 +11,85 @@ use crate::allocation::Streams;
 use crate::component::Components;
 use crate::{PlacementHint, Policy, PolicyContext};
 
-/// What a placement may look at. It is asked once for a request, whose pages all have its hint;
-/// and once for each page that leaves the buffer or is moved. For a page that leaves the buffer the
-/// request is the write that waits for its place or, if none does, the one that wrote it last.
+/// The view of a placement policy. The drive asks once for each request, and all its pages get the
+/// same hint. It also asks once for each page that leaves the buffer or moves. For a page that
+/// leaves the buffer, the request is the write that waits for its slot. If no write waits, it is
+/// the last request that wrote the page.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacementView<'a> {
-    /// What the page is written for.
+    /// Why the page is written.
     pub cause: Cause,
-    /// The present moment.
+    /// The current time.
     pub now: SimTime,
     /// The first logical page of the request, or the page that leaves the buffer or is moved.
     pub lpn: Lpn,
-    /// The submission queue's priority.
+    /// The priority of the submission queue.
     pub priority: Priority,
-    /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
+    /// The latency hint of the host: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
-    /// Pages of the request; 1 of what is moved.
+    /// Pages of the request; 1 for a page that moves.
     pub pages: u32,
-    /// Bytes of the request; a page's of what is moved.
+    /// Bytes of the request; the page size for a page that moves.
     pub bytes: u64,
-    /// Requests that the drive has accepted and not ended, this one among them.
+    /// Requests that the drive has accepted and not finished, including this one.
     pub unfinished: u32,
-    /// Whether nothing more fitted into the buffer when the page left it; true without a buffer.
+    /// Whether the buffer was full when the page left it; true without a buffer.
     pub buffer_full: bool,
-    /// What the page is mostly used for, of one that leaves the buffer or is moved where that is
-    /// known.
+    /// The hotness of a page that leaves the buffer or moves, if the drive knows it.
     pub hotness: Option<Hotness>,
-    /// Free pages of each type on the drive; counted in the relaxed order alone.
+    /// Free pages of each type on the drive. The drive counts them only in the relaxed order.
     pub free: [u64; PageType::MOST],
     /// The metadata components that the drive keeps.
     pub components: Components<'a>,
 }
 
-/// For which writes a link chooses a page type.
+/// The writes for which a link of the chain chooses a page type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Typed {
-    /// For none.
+    /// No writes.
     #[default]
     Nothing,
-    /// For some of the host's.
+    /// Some host writes.
     Some,
-    /// For every one of the host's.
+    /// All host writes.
     Host,
-    /// For every one, what is moved among them.
+    /// All writes, including pages that move.
     All,
 }
 
 impl Typed {
-    /// Whether a link behind one of these has nothing left to type, though it would.
+    /// Returns whether a link behind this one would choose page types but finds all of them chosen.
     pub fn leaves_nothing_to(self, behind: Typed) -> bool {
         behind != Typed::Nothing && self >= behind.max(Typed::Host)
     }
 }
 
-/// What a link of the placement chain needs of the drive, besides what it is told of each write.
+/// What a link of the placement chain needs from the drive besides its views.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PlacementNeeds {
-    /// The writes for which it chooses a page type.
+    /// The writes for which the link chooses a page type.
     pub types: Typed,
-    /// Whether it is asked for each page as well ([`PlacementPolicy::fill_page`]).
+    /// Whether the drive also asks the link for each page ([`PlacementPolicy::fill_page`]).
     pub pages: bool,
-    /// Whether it heeds the host's latency hints.
+    /// Whether the link heeds the latency hints of the host.
     pub hints: bool,
 }
 
-/// A page that is about to be written, as a link of the placement chain sees it.
+/// The view of a page that is about to be written, for a link of the placement chain.
 #[derive(Clone, Copy, Debug)]
 pub struct PageView<'a> {
     /// The logical page.
     pub lpn: Lpn,
-    /// What it is written for.
+    /// Why the page is written.
     pub cause: Cause,
-    /// The present moment.
+    /// The current time.
     pub now: SimTime,
-    /// The priority of its request's submission queue.
+    /// The priority of the request's submission queue.
     pub priority: Priority,
-    /// Bytes of its request; a page's of what is moved.
+    /// Bytes of the request; the page size for a page that moves.
     pub bytes: u64,
-    /// The block that holds it now: the version that is overwritten, or that from which it is
-    /// moved.
+    /// The block that holds the page now: the version that the write replaces, or the source of the
+    /// move.
     pub from: Option<BlockId>,
     /// The metadata components that the drive keeps.
     pub components: Components<'a>,
@@ -97,26 +97,27 @@ pub struct PageView<'a> {
 
 /// A link of the placement chain.
 pub trait PlacementPolicy: Policy {
-    /// The streams among which it chooses: a writer has a block open for each, in every plane and
-    /// class.
+    /// Returns the streams among which the link chooses. Each writer has an open block for each
+    /// stream, in every plane and class.
     fn streams(_: &Self::Config) -> Streams {
         Streams::ONE
     }
 
-    /// Fills what is still open in the hint.
+    /// Fills the fields of the hint that are still open.
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint);
 
-    /// What it needs of the drive.
+    /// Returns what the link needs from the drive.
     fn needs(&self) -> PlacementNeeds {
         PlacementNeeds::default()
     }
 
-    /// Fills what is still open in the hint of one page, after [`fill`](PlacementPolicy::fill).
+    /// Fills the open fields of the hint of one page, after [`fill`](PlacementPolicy::fill).
     fn fill_page(&mut self, _: &PageView, _: &mut PlacementHint) {}
 }
 
 impl PlacementView<'_> {
-    /// Returns a write of one page of this size, alone on a drive of which nothing else is known.
+    /// Returns a write of one page of this size, alone on a drive about which nothing else is
+    /// known.
     pub fn of_a_page(cause: Cause, page_size: Bytes) -> PlacementView<'static> {
         PlacementView {
             cause,
@@ -134,7 +135,7 @@ impl PlacementView<'_> {
         }
     }
 
-    /// A write of one page by the host, alone on a drive with free pages of every type.
+    /// Returns a host write of one page, alone on a drive with free pages of every type.
     pub fn plain() -> PlacementView<'static> {
         let of_a_page = PlacementView::of_a_page(Cause::Host, Bytes::from_kib(4));
         PlacementView { buffer_full: false, free: [100; PageType::MOST], ..of_a_page }
@@ -142,7 +143,7 @@ impl PlacementView<'_> {
 }
 
 impl PageView<'_> {
-    /// Returns the view of one page of a write, of which nothing but that is known.
+    /// Returns the view of one page of a write about which nothing else is known.
     pub fn of_write(lpn: Lpn, write: &PlacementView) -> PageView<'static> {
         let PlacementView { cause, now, priority, bytes, .. } = *write;
         let components = Components::NONE;
@@ -155,7 +156,7 @@ impl PageView<'_> {
 #[serde(deny_unknown_fields)]
 pub struct NextPageConfig {}
 
-/// Asks for nothing: the next page of the plane's open block will do.
+/// Asks for nothing: the write takes the next page of the plane's open block.
 #[derive(Clone, Debug)]
 pub struct NextPage;
 

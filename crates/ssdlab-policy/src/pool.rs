@@ -1,73 +1,73 @@
-//! The blocks of a plane as a policy sees them.
+//! The blocks of a plane, as a policy sees them.
 
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::BlockId;
 
 use crate::allocation::BlockClass;
 
-/// What a block is used for.
+/// The state of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum BlockState {
-    /// Erased, ready to be written.
+    /// Erased and ready to be opened.
     Free,
-    /// Being written.
+    /// In use: the drive writes its pages.
     Open,
-    /// Full: garbage collection may take it.
+    /// Full. Garbage collection may take the block.
     Closed,
-    /// Being emptied, or being erased.
+    /// A job empties or erases the block.
     Victim,
-    /// Not to be used: bad when the drive left the factory.
+    /// Unusable: bad when the drive left the factory.
     Bad,
-    /// Programmed in part, and nothing under way: in the relaxed order it may be written further,
-    /// or collected.
+    /// Programmed in part, without an operation under way. In the relaxed order the drive may write
+    /// more pages or collect the block.
     Partial,
 }
 
-/// The blocks of one plane, a column for each fact; index 0 is the plane's first block.
+/// The blocks of one plane, with a column for each fact. Index 0 is the plane's first block.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<'a> {
     /// The block at index 0.
     pub first: BlockId,
     /// Pages in a block.
     pub pages_per_block: u16,
-    /// What each block is used for.
+    /// The state of each block.
     pub state: &'a [BlockState],
-    /// Pages of each block that are programmed.
+    /// Programmed pages of each block.
     pub written: &'a [u16],
-    /// Pages of each block that hold the newest copy of a logical page.
+    /// Valid pages of each block: those that hold the newest copy of a logical page.
     pub valid: &'a [u16],
-    /// How often each block was erased.
+    /// Number of erases of each block.
     pub erases: &'a [u32],
-    /// When each block was closed, on the clock of `clock`; of one that is not full, when it was
-    /// begun.
+    /// When each block was closed, in ticks of `clock`. For a block that is not full, when it was
+    /// opened.
     pub closed: &'a [u32],
-    /// The class of each block; empty if all are alike.
+    /// The class of each block; empty on a drive without classes.
     pub class: &'a [BlockClass],
-    /// Classes that are set apart, the best first.
+    /// Number of classes that are set apart, the best first.
     pub apart: u8,
-    /// How many of them have ever been closed.
+    /// The plane's clock: it ticks each time that a block of the plane is closed.
     pub clock: u32,
 }
 
 impl Pool<'_> {
-    /// Blocks in the pool.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.state.len()
     }
 
-    /// Whether the pool has no blocks.
+    /// Returns whether the pool has no blocks.
     pub fn is_empty(&self) -> bool {
         self.state.is_empty()
     }
 
-    /// Whether a block is set apart, and so none of the collector's business.
+    /// Returns whether a block is set apart. Garbage collection leaves such blocks alone.
     #[inline]
     pub fn is_apart(&self, index: usize) -> bool {
         self.class.get(index).is_some_and(|class| class.0 < self.apart)
     }
 
-    /// Whether collecting this block would free a page.
+    /// Returns whether garbage collection would free a page if it took this block.
     #[inline]
     pub fn reclaimable(&self, index: usize) -> bool {
         if self.is_apart(index) {
@@ -77,29 +77,29 @@ impl Pool<'_> {
         rests && self.valid[index] < self.written[index]
     }
 
-    /// Whether a block holds what has come to stay: as many blocks of the plane have been closed
-    /// since this one was, or was begun, as it has.
+    /// Returns whether a block holds data that stays. Since such a block was closed or opened, its
+    /// plane has closed at least as many blocks as the plane contains.
     #[inline]
     pub fn is_settled(&self, index: usize) -> bool {
         let holds = [BlockState::Closed, BlockState::Open, BlockState::Partial];
         holds.contains(&self.state[index]) && self.clock - self.closed[index] >= self.len() as u32
     }
 
-    /// Pages that collecting this block would free: those that are programmed and outdated.
+    /// Returns the number of invalid pages of a block, which its collection would free.
     #[inline]
     pub fn invalid(&self, index: usize) -> u16 {
         self.written[index] - self.valid[index]
     }
 
-    /// Pages that do not hold the newest copy of anything, in blocks that the collector may take
-    /// and in free ones.
+    /// Returns the number of pages without valid data, in free blocks and in blocks that garbage
+    /// collection may take.
     pub fn without_data(&self) -> u32 {
         let counts = |&at: &usize| self.state[at] != BlockState::Bad && !self.is_apart(at);
         let pages = (0..self.len()).filter(counts);
         pages.map(|at| u32::from(self.pages_per_block - self.valid[at])).sum()
     }
 
-    /// The block at this index.
+    /// Returns the block at this index.
     #[inline]
     pub fn block(&self, index: usize) -> BlockId {
         BlockId(self.first.0 + index as u32)

@@ -1,4 +1,4 @@
-//! A part of a config that can be switched off: `false`, `true`, or a table of settings.
+//! A part of a config that `false` switches off and `true` or a table of settings switches on.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,22 +9,22 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// Settings of a part that may be off.
+/// The settings of a part that may be off.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Toggle<T>(Option<T>);
 
 impl<T> Toggle<T> {
-    /// Switched off.
+    /// Returns a part that is off.
     pub fn off() -> Toggle<T> {
         Toggle(None)
     }
 
-    /// Switched on with these settings.
+    /// Returns a part that is on with these settings.
     pub fn with(settings: T) -> Toggle<T> {
         Toggle(Some(settings))
     }
 
-    /// The settings, if it is on.
+    /// Returns the settings, if the part is on.
     pub fn get(&self) -> Option<&T> {
         self.0.as_ref()
     }
@@ -37,7 +37,7 @@ impl<T> Default for Toggle<T> {
 }
 
 impl<T: Default> Toggle<T> {
-    /// Switched on with the default settings.
+    /// Returns a part that is on with the default settings.
     pub fn on() -> Toggle<T> {
         Toggle(Some(T::default()))
     }
