@@ -1,4 +1,4 @@
-//! What the controller knows of each block.
+//! The controller's table of blocks.
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
@@ -12,39 +12,40 @@ pub use crate::pool::{BlockState, Pool};
 /// The class of each block.
 #[derive(Clone, Debug, Default)]
 pub struct BlockClasses {
-    /// By block; empty if all are alike.
+    /// The class of each block; empty on a drive without classes.
     pub classes: Vec<BlockClass>,
-    /// How many classes are set apart, the best first.
+    /// Number of classes that are set apart, the best first.
     pub apart: u8,
 }
 
-/// The block table, a column for each fact.
+/// The block table, with a column for each fact.
 #[derive(Clone, Debug)]
 pub struct BlockTable {
     pub(crate) state: Vec<BlockState>,
-    /// Pages whose program has ended.
+    /// Number of programmed pages of each block.
     pub(crate) written: Vec<u16>,
-    /// Pages that hold the newest copy of a logical page.
+    /// Number of pages of each block that hold the newest copy of a logical page.
     pub(crate) valid: Vec<u16>,
     pub(crate) erases: Vec<u32>,
-    /// When the block was closed, on the clock of its plane; of one that is not full, when it was
-    /// begun.
+    /// When the block was closed, in ticks of its plane's clock. For a block that is not full, when
+    /// it was opened.
     pub(crate) closed: Vec<u32>,
-    /// Blocks of each plane that have ever been closed.
+    /// The clock of each plane: it ticks each time that a block of the plane is closed.
     pub(crate) clock: Vec<u32>,
     pub(crate) blocks_per_plane: u32,
     pub(crate) pages_per_block: u16,
-    /// Full blocks by the number of their valid pages, of each number plane after plane. It follows
-    /// from the rest.
+    /// Number of full blocks, by their number of valid pages and then by plane. Derived from the
+    /// other columns.
     full: Vec<u32>,
     planes: usize,
-    /// The class of each block, 0 the best; empty if all are alike. Not part of what is on a
-    /// drive: each drive sorts its blocks by what it knows of them.
+    /// The class of each block, 0 the best; empty on a drive without classes. State files do not
+    /// hold it here: each drive sorts its blocks by what it knows of them.
     class: Vec<BlockClass>,
-    /// In which order free blocks are opened where that goes by what they were measured to be, the
-    /// least first; empty where it does not.
+    /// The rank of each block among free blocks, if the drive opens them by measurement; the lowest
+    /// first. Empty on other drives.
     turn: Vec<u32>,
-    /// Classes that are set apart, the best first: their blocks are for who asks for them.
+    /// Number of classes that are set apart, the best first. The drive opens their blocks only on
+    /// request.
     apart: u8,
 }
 
@@ -81,7 +82,7 @@ impl Kept for BlockTable {
 }
 
 impl BlockTable {
-    /// A table of free blocks.
+    /// Returns a table of free blocks.
     pub fn new(geometry: &Geometry) -> BlockTable {
         let blocks = geometry.block_count() as usize;
         BlockTable {
@@ -107,76 +108,76 @@ impl BlockTable {
         self.apart = block_classes.apart;
     }
 
-    /// Moves a block to another class, if there are several.
+    /// Moves a block to another class, if the drive has classes.
     pub fn set_class(&mut self, block: BlockId, class: BlockClass) {
         if let Some(own) = self.class.get_mut(block.index()) {
             *own = class;
         }
     }
 
-    /// Sets when each block's turn to be opened comes, the least first.
+    /// Sets the rank of each block. The drive opens the free block of the lowest rank first.
     pub fn set_turns(&mut self, turns: Vec<u32>) {
         self.turn = turns;
     }
 
-    /// Sets when a block's turn to be opened comes, if blocks have turns.
+    /// Sets the rank of a block, if the drive ranks blocks.
     pub fn set_turn(&mut self, block: BlockId, turn: u32) {
         if let Some(own) = self.turn.get_mut(block.index()) {
             *own = turn;
         }
     }
 
-    /// When a block's turn to be opened comes.
+    /// Returns the rank of a block.
     #[inline]
     pub fn turn(&self, block: BlockId) -> u32 {
         self.turn.get(block.index()).copied().unwrap_or(0)
     }
 
-    /// Whether a block is set apart.
+    /// Returns whether a block is set apart.
     #[inline]
     pub fn is_apart(&self, block: BlockId) -> bool {
         self.class(block).0 < self.apart
     }
 
-    /// The class of a block, 0 the best.
+    /// Returns the class of a block, 0 the best.
     #[inline]
     pub fn class(&self, block: BlockId) -> BlockClass {
         self.class.get(block.index()).copied().unwrap_or(BlockClass::BEST)
     }
 
-    /// The plane of a block.
+    /// Returns the plane of a block.
     #[inline]
     pub fn plane_of(&self, block: BlockId) -> PlaneId {
         PlaneId(block.0 / self.blocks_per_plane)
     }
 
-    /// Blocks of the drive.
+    /// Returns the number of blocks of the drive.
     pub fn len(&self) -> usize {
         self.state.len()
     }
 
-    /// Whether the drive has no blocks.
+    /// Returns whether the drive has no blocks.
     pub fn is_empty(&self) -> bool {
         self.state.is_empty()
     }
 
-    /// Whether any block is used for this.
+    /// Returns whether any block has this state.
     pub fn any(&self, state: BlockState) -> bool {
         self.state.contains(&state)
     }
 
-    /// What a block is used for.
+    /// Returns the state of a block.
     #[inline]
     pub fn state(&self, block: BlockId) -> BlockState {
         self.state[block.index()]
     }
 
-    /// Whether a block is being written, or may be written further.
+    /// Returns whether a block is being written, or may be written further.
     pub fn is_open(&self, block: BlockId) -> bool {
         matches!(self.state(block), BlockState::Open | BlockState::Partial)
     }
 
-    /// Changes what a block is used for.
+    /// Sets the state of a block.
     #[inline]
     pub fn set_state(&mut self, block: BlockId, state: BlockState) {
         if self.is_full(block) {
@@ -188,7 +189,7 @@ impl BlockTable {
         }
     }
 
-    /// The block is being written; if it was free, it is begun now.
+    /// Marks a block as being written. A free block is opened now.
     #[inline]
     pub fn open(&mut self, block: BlockId) {
         if self.state(block) == BlockState::Free {
@@ -202,14 +203,15 @@ impl BlockTable {
         self.state[block.index()] == BlockState::Closed
     }
 
-    /// Full blocks of a block's plane with as many valid pages.
+    /// Returns the counter of the full blocks on the block's plane with the same number of valid
+    /// pages.
     #[inline]
     fn full_like(&mut self, block: BlockId) -> &mut u32 {
         let (valid, plane) = (self.valid[block.index()], self.plane_of(block));
         &mut self.full[usize::from(valid) * self.planes + plane.index()]
     }
 
-    /// Changes how many pages of a block hold the newest copy of a logical page.
+    /// Sets the number of valid pages of a block.
     #[inline(always)]
     fn set_valid(&mut self, block: BlockId, valid: u16) {
         let is_full = self.is_full(block);
@@ -222,12 +224,12 @@ impl BlockTable {
         }
     }
 
-    /// Full blocks with so many valid pages, by plane.
+    /// Returns the number of full blocks with `valid` valid pages, by plane.
     pub fn full(&self, valid: u16) -> &[u32] {
         &self.full[usize::from(valid) * self.planes..][..self.planes]
     }
 
-    /// Counts the full blocks anew, of a table that was kept.
+    /// Counts the full blocks again, in a table that was loaded.
     pub fn count_full(&mut self) {
         self.planes = self.len() / self.blocks_per_plane as usize;
         self.full = vec![0; self.planes * (usize::from(self.pages_per_block) + 1)];
@@ -238,51 +240,51 @@ impl BlockTable {
         }
     }
 
-    /// Whether the full blocks are counted as they are.
+    /// Returns whether the counters of full blocks are correct.
     pub fn counts_full(&self) -> bool {
         let mut anew = self.clone();
         anew.count_full();
         anew.full == self.full
     }
 
-    /// Asks for what will be changed soon of a block that loses a page.
+    /// Prefetches the entries that change soon, when the block loses a page.
     #[inline]
     pub fn expect(&self, block: BlockId) {
         ahead::fetch(&self.state, block.index());
         ahead::fetch(&self.valid, block.index());
     }
 
-    /// Asks for what will be changed of a block of which a page begins to be programmed.
+    /// Prefetches the entry that changes when the program of a page begins.
     #[inline]
     pub fn expect_written(&self, block: BlockId) {
         ahead::fetch(&self.written, block.index());
     }
 
-    /// Pages of a block that hold the newest copy of a logical page.
+    /// Returns the number of pages of a block that hold the newest copy of a logical page.
     #[inline]
     pub fn valid(&self, block: BlockId) -> u16 {
         self.valid[block.index()]
     }
 
-    /// Pages of a block that are programmed.
+    /// Returns the number of programmed pages of a block.
     #[inline]
     pub fn written(&self, block: BlockId) -> u16 {
         self.written[block.index()]
     }
 
-    /// How often a block was erased.
+    /// Returns the number of erases of a block.
     #[inline]
     pub fn erases(&self, block: BlockId) -> u32 {
         self.erases[block.index()]
     }
 
-    /// How often each block that is not bad was erased.
+    /// Returns the number of erases of each block that is not bad.
     pub fn usable_erases(&self) -> impl Iterator<Item = u32> + '_ {
         let usable = |(_, state): &(&u32, &BlockState)| **state != BlockState::Bad;
         self.erases.iter().zip(&self.state).filter(usable).map(|(&erases, _)| erases)
     }
 
-    /// How often each open or full block of a class was erased.
+    /// Returns the number of erases of each open or full block of a class.
     pub fn erases_of_class(&self, class: BlockClass) -> impl Iterator<Item = u32> + '_ {
         let blocks = (0..self.erases.len() as u32).map(BlockId);
         let holds = |state: BlockState| matches!(state, BlockState::Open | BlockState::Closed);
@@ -291,7 +293,7 @@ impl BlockTable {
         blocks.filter(of_class).map(|block| self.erases(block))
     }
 
-    /// Counts the end of a page's program; a full block is closed.
+    /// Counts a page whose program has ended. Closes the block if it is full.
     #[inline]
     pub fn page_written(&mut self, block: BlockId) {
         let written = &mut self.written[block.index()];
@@ -309,7 +311,7 @@ impl BlockTable {
         self.set_state(block, BlockState::Closed);
     }
 
-    /// The block is programmed in part, and nothing is under way on it.
+    /// Marks an open block as partial: programmed in part, without an operation under way.
     #[inline]
     pub fn rests(&mut self, block: BlockId) {
         if self.state[block.index()] == BlockState::Open {
@@ -317,19 +319,19 @@ impl BlockTable {
         }
     }
 
-    /// A page of the block now holds the newest copy of a logical page.
+    /// Counts a page of the block that now holds the newest copy of a logical page.
     #[inline]
     pub fn page_valid(&mut self, block: BlockId) {
         self.set_valid(block, self.valid(block) + 1);
     }
 
-    /// A page of the block no longer holds the newest copy.
+    /// Counts a page of the block that no longer holds the newest copy.
     #[inline]
     pub fn page_invalid(&mut self, block: BlockId) {
         self.set_valid(block, self.valid(block) - 1);
     }
 
-    /// The block has been erased, which counts for so many P/E cycles, and is free.
+    /// Frees a block that was erased. The erase counts for `counts_for` P/E cycles.
     pub fn erased(&mut self, block: BlockId, counts_for: u32) {
         debug_assert_eq!(self.valid(block), 0, "a block with valid pages was erased");
         self.written[block.index()] = 0;
@@ -338,7 +340,8 @@ impl BlockTable {
         self.set_state(block, BlockState::Free);
     }
 
-    /// Gives a block the pages with which the drive starts; a full one counts as closed now.
+    /// Gives a block the pages that it holds at the start of the drive. A full block counts as
+    /// closed now.
     pub fn lay(&mut self, block: BlockId, written: u16, valid: u16) {
         self.written[block.index()] = written;
         self.set_valid(block, valid);
@@ -349,12 +352,12 @@ impl BlockTable {
         }
     }
 
-    /// Gives a block the wear with which the drive starts.
+    /// Gives a block the wear that it has at the start of the drive.
     pub fn set_erases(&mut self, block: BlockId, erases: u32) {
         self.erases[block.index()] = erases;
     }
 
-    /// The blocks of a plane as a policy sees them.
+    /// Returns the blocks of a plane, as a policy sees them.
     #[inline]
     pub fn pool(&self, plane: PlaneId) -> Pool<'_> {
         let first = (plane.0 * self.blocks_per_plane) as usize;
@@ -382,7 +385,7 @@ mod tests {
     use super::*;
     use crate::testing::SMALL;
 
-    /// Two planes of three blocks of four pages.
+    /// Returns the table of two planes of three blocks of four pages.
     fn table() -> BlockTable {
         BlockTable::new(&Geometry { channels: 2, blocks: 3, cell: Cell::Mlc, ..SMALL })
     }

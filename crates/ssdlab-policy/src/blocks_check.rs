@@ -1,19 +1,20 @@
-//! Whether a block table that was kept of an idle drive can be true. It is of unknown origin.
+//! Checks the block table of a state file. The file may come from anywhere, so any value is
+//! possible.
 
 use ssdlab_base::ensure;
 use ssdlab_nand::{BlockId, Geometry};
 
 use crate::blocks::{BlockState, BlockTable};
 
-/// The most erases of a block, and closed blocks of a plane, that are counted: counts go on from
-/// here.
+/// The largest accepted number of erases of a block, and of closings on a plane. Counting must be
+/// able to go on from here.
 const COUNT_MOST: u32 = u32::MAX / 2;
 
 impl BlockTable {
     /// Checks that every column has as many rows as a drive of this shape has blocks, or planes.
     ///
     /// # Errors
-    /// The first column that has not.
+    /// The first column of another length.
     pub fn check_lengths(&self, geometry: &Geometry) -> Result<(), String> {
         let blocks = geometry.block_count() as usize;
         let columns = [
@@ -31,11 +32,11 @@ impl BlockTable {
         })
     }
 
-    /// Checks a block of which so many pages are mapped and, if it is in use, so many were given
-    /// out.
+    /// Checks a block. `valid` is the number of its mapped pages. `handed_out` is the number of
+    /// pages that the allocator has given out, if the block is in use.
     ///
     /// # Errors
-    /// The first thing that is not as it must be.
+    /// The first inconsistency.
     pub fn check_block(
         &self,
         block: BlockId,
@@ -48,7 +49,7 @@ impl BlockTable {
         let fits = match state {
             BlockState::Free | BlockState::Bad => written == 0,
             BlockState::Closed => written == u32::from(self.pages_per_block),
-            // Nothing is under way: what was given out is written.
+            // No operation is under way, so every page that was given out is written.
             BlockState::Open | BlockState::Partial => handed_out == Some(written),
             BlockState::Victim => false,
         };
@@ -66,10 +67,10 @@ impl BlockTable {
         ensure(closed <= clock, || format!("{}, closed as {closed}th of {clock}", of()))
     }
 
-    /// Checks that each plane has so many free blocks at least.
+    /// Checks that each plane has at least `reserve` free blocks.
     ///
     /// # Errors
-    /// The first plane that has not.
+    /// The first plane with fewer.
     pub fn check_planes(&self, reserve: usize) -> Result<(), String> {
         let free = |state: &&BlockState| **state == BlockState::Free;
         for (plane, states) in self.state.chunks(self.blocks_per_plane as usize).enumerate() {

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::event::{Actions, Event, EventMask};
 use crate::{Policy, PolicyContext};
 
-/// Which page leaves a full buffer. The policy learns by events what the buffer holds, in which
-/// slots ([`EventMask::BUFFER_SLOTS`]).
+/// Decides which page leaves a full buffer. Events tell the policy which slots of the buffer hold
+/// pages ([`EventMask::BUFFER_SLOTS`]).
 pub trait EvictionPolicy: Policy {
-    /// The slot whose page leaves now; `None` if the policy knows of none.
-    /// [`Event::PageUnbuffered`] comes next.
+    /// Returns the slot whose page leaves now; `None` if the policy knows of none.
+    /// [`Event::PageUnbuffered`] follows.
     fn victim(&mut self) -> Option<u32>;
 }
 
@@ -19,7 +19,7 @@ pub trait EvictionPolicy: Policy {
 #[serde(deny_unknown_fields)]
 pub struct LruConfig {}
 
-/// The page that was not used for longest.
+/// Evicts the least recently used page.
 #[derive(Clone, Debug)]
 pub struct Lru {
     links: Links,
@@ -53,17 +53,17 @@ impl EvictionPolicy for Lru {
     }
 }
 
-/// A doubly linked list of slots, linked by index; each slot is in it at most once.
+/// A doubly linked list of slots, linked by index. Each slot is in the list at most once.
 #[derive(Clone, Debug)]
 pub struct Links {
-    /// (previous, next) of each slot; the last entry is the list's own end.
+    /// (previous, next) of each slot. The last entry is the end of the list.
     links: Box<[(u32, u32)]>,
 }
 
 const UNLINKED: u32 = u32::MAX;
 
 impl Links {
-    /// An empty list over `slots` slots.
+    /// Returns an empty list of `slots` slots.
     pub fn new(slots: u32) -> Links {
         let mut links = vec![(UNLINKED, UNLINKED); slots as usize + 1].into_boxed_slice();
         links[slots as usize] = (slots, slots);
@@ -84,7 +84,7 @@ impl Links {
         self.links[first as usize].0 = slot;
     }
 
-    /// Takes a slot out; false if it was not in the list.
+    /// Removes a slot; returns false if it was not in the list.
     pub fn unlink(&mut self, slot: u32) -> bool {
         let (previous, next) = self.links[slot as usize];
         if previous == UNLINKED {
@@ -102,12 +102,12 @@ impl Links {
         self.push_front(slot);
     }
 
-    /// The slot at the back.
+    /// Returns the slot at the back.
     pub fn back(&self) -> Option<u32> {
         self.before(self.end())
     }
 
-    /// The slot in front of a listed one.
+    /// Returns the slot in front of a listed one.
     pub fn before(&self, slot: u32) -> Option<u32> {
         let previous = self.links[slot as usize].0;
         (previous != self.end()).then_some(previous)

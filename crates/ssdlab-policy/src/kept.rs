@@ -1,6 +1,5 @@
-//! What is kept of a drive, column by column. A column is read only up to the length that the drive
-//! of a geometry can have, and up to a number of bytes, so that no length that a file claims is
-//! believed.
+//! Saves and loads a drive column by column. A file may claim any length for a column. The loader
+//! therefore accepts only lengths that the geometry allows, and only up to a number of bytes.
 
 use std::cell::Cell;
 use std::fmt;
@@ -11,44 +10,44 @@ use serde::ser::SerializeTuple;
 use serde::{Deserialize, Serialize};
 pub use ssdlab_nand::Geometry;
 
-/// A part of a drive that is kept as some columns.
+/// A part of a drive that is saved as columns.
 pub trait Kept: Sized {
-    /// Number of its columns.
+    /// Number of columns.
     const COLUMNS: usize;
 
-    /// Writes its columns in order.
+    /// Writes the columns in order.
     ///
     /// # Errors
-    /// When the serializer fails.
+    /// If the serializer fails.
     fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error>;
 
-    /// Reads its columns in order.
+    /// Reads the columns in order.
     ///
     /// # Errors
-    /// When a column is missing, longer than the limits allow, or holds what it cannot.
+    /// If a column is missing, exceeds the limits, or holds an impossible value.
     fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error>;
 }
 
-/// What bounds the columns that are read.
+/// The limits of the columns that a file may hold.
 #[derive(Debug)]
 pub struct Limits<'a> {
     /// The shape of the drive.
     pub geometry: &'a Geometry,
-    /// Bytes of memory that the columns may take.
+    /// Bytes of memory that all columns may take.
     most: u64,
-    /// Bytes of memory that those that were read take.
+    /// Bytes of memory that the columns have taken so far.
     taken: Cell<u64>,
-    /// Bytes that they took with one for which there were too few.
+    /// Bytes that would have been needed, including the column for which memory did not suffice.
     lacked: Cell<Option<u64>>,
 }
 
 impl<'a> Limits<'a> {
-    /// The limits of a drive of this shape that may take so many bytes of memory.
+    /// Returns the limits of a drive of this shape whose columns may take `bytes` bytes of memory.
     pub fn new(geometry: &'a Geometry, bytes: u64) -> Limits<'a> {
         Limits { geometry, most: bytes, taken: Cell::new(0), lacked: Cell::new(None) }
     }
 
-    /// Returns the bytes that the columns need, at least, if that is more than they may take.
+    /// Returns the bytes that the columns need at least, if they need more than they may take.
     pub fn lacked(&self) -> Option<u64> {
         self.lacked.get()
     }
@@ -63,10 +62,10 @@ impl<'a> Limits<'a> {
         self.geometry.block_count() as usize
     }
 
-    /// Reads a column of at most so many entries.
+    /// Reads a column of at most `most` entries.
     ///
     /// # Errors
-    /// When it is missing or longer, or memory does not suffice.
+    /// If the column is missing or longer, or if memory does not suffice.
     pub fn column<'de, T, A>(&self, from: &mut A, most: usize) -> Result<Vec<T>, A::Error>
     where
         T: Deserialize<'de>,
@@ -76,7 +75,7 @@ impl<'a> Limits<'a> {
         from.next_element_seed(column)?.ok_or_else(|| A::Error::custom("a column is missing"))
     }
 
-    /// Makes an empty column with room for so many entries.
+    /// Returns an empty column with room for `entries` entries.
     fn room<T, E: Error>(&self, entries: usize) -> Result<Vec<T>, E> {
         let need = (entries as u64).saturating_mul(size_of::<T>() as u64);
         let taken = self.taken.get().saturating_add(need);
@@ -93,7 +92,7 @@ impl<'a> Limits<'a> {
 /// Reads a single value.
 ///
 /// # Errors
-/// When it is missing or cannot be.
+/// If the value is missing or impossible.
 pub fn single<'de, T: Deserialize<'de>, A: SeqAccess<'de>>(from: &mut A) -> Result<T, A::Error> {
     from.next_element()?.ok_or_else(|| A::Error::custom("a value is missing"))
 }
@@ -124,7 +123,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Column<'_, T> {
             return Err(A::Error::custom("a column is too long"));
         };
         let mut column = self.limits.room(entries)?;
-        // No more than there is room for, whatever the hint was worth.
+        // Reads at most as many entries as there is room for, even if the hint was wrong.
         while column.len() < entries {
             let Some(entry) = from.next_element()? else { break };
             column.push(entry);
@@ -136,7 +135,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Column<'_, T> {
 /// Writes a column.
 ///
 /// # Errors
-/// When the serializer fails.
+/// If the serializer fails.
 pub fn write<S: SerializeTuple, T: Serialize>(to: &mut S, column: &[T]) -> Result<(), S::Error> {
     to.serialize_element(column)
 }

@@ -1,4 +1,4 @@
-//! `program`: with which voltages or step is a page programmed?
+//! `program_mode`: with which voltages or step size is a page programmed?
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,46 +9,46 @@ use crate::allocation::BlockClass;
 use crate::component::Components;
 use crate::{PlacementHint, Policy, PolicyContext};
 
-/// What is known of a page that is about to be programmed.
+/// The view of a program-mode policy: a page that is about to be programmed.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramModeView<'a> {
-    /// What the page is written for.
+    /// Why the page is written.
     pub cause: Cause,
-    /// The class of the block that it was given, 0 the best.
+    /// The class of the page's block, 0 the best.
     pub class: BlockClass,
-    /// What the page is mostly used for, where that is known.
+    /// The hotness of the page, if the drive knows it.
     pub hotness: Option<Hotness>,
     /// The metadata components that the drive keeps.
     pub components: Components<'a>,
 }
 
 impl ProgramModeView<'_> {
-    /// Returns a write of the host to a block of this class, of which nothing else is known.
+    /// Returns a host write to a block of this class about which nothing else is known.
     pub fn of_a_class(class: BlockClass) -> ProgramModeView<'static> {
         let (cause, hotness) = (Cause::Host, None);
         ProgramModeView { cause, class, hotness, components: Components::NONE }
     }
 }
 
-/// What a link of the programming chain needs of the drive.
+/// What a link of the program-mode chain needs from the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ProgramModeNeeds {
-    /// Whether it ever chooses another mode than the normal one.
+    /// Whether the link ever chooses a mode other than the normal one.
     pub chooses: bool,
-    /// Whether it answers for every page, so that no link behind it is asked.
+    /// Whether the link chooses for every page. Then the drive asks no link behind it.
     pub answers_all: bool,
-    /// Whether it goes by what pages are used for.
+    /// Whether the link uses the hotness of pages.
     pub hotness: bool,
 }
 
-/// A link of the programming chain.
+/// A link of the program-mode chain.
 pub trait ProgramModePolicy: Policy {
-    /// What it needs of the drive, with these settings.
+    /// Returns what the link needs from the drive with these settings.
     fn needs(_: &Self::Config) -> ProgramModeNeeds {
         ProgramModeNeeds { chooses: true, ..ProgramModeNeeds::default() }
     }
 
-    /// Fills in the program mode if no link before has.
+    /// Fills in the program mode if no earlier link has.
     fn fill(&mut self, view: &ProgramModeView, hint: &mut PlacementHint);
 }
 
@@ -57,7 +57,7 @@ pub trait ProgramModePolicy: Policy {
 #[serde(deny_unknown_fields)]
 pub struct NormalConfig {}
 
-/// Every page with the normal voltages.
+/// Programs every page with the normal voltages.
 #[derive(Clone, Debug)]
 pub struct Normal;
 

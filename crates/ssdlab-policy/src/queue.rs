@@ -1,8 +1,8 @@
-//! Requests that a scheduler lets wait until it lets them go to the flash.
+//! The queue of requests that wait until a scheduler dispatches them to the flash.
 //!
-//! Only a scheduler with a window has such a queue. What waits is a *group*: the page operations of
-//! one request, or one page that leaves the buffer; each with the planes that it needs. The
-//! operations themselves are kept by whoever keeps the queue.
+//! Only a scheduler with a window has such a queue. Its entries are *groups*. A group holds the
+//! page operations of one request, or one page that leaves the buffer, and lists the planes that
+//! these operations need. The owner of the queue keeps the operations themselves.
 
 use std::collections::VecDeque;
 
@@ -11,42 +11,42 @@ use ssdlab_nand::PlaneId;
 
 use crate::account::OpKind;
 
-/// A group's place in the queue.
+/// The index of a group in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GroupId(pub u32);
 
-/// What a group needs of one plane.
+/// The part of a group that needs one plane.
 #[derive(Clone, Debug)]
 pub struct PlaneShare {
     /// The plane.
     pub plane: PlaneId,
-    /// Pages that it programs there.
+    /// Number of pages that the group programs on the plane.
     pub programs: u32,
-    /// Time that its reads take by themselves, as far as the controller can tell.
+    /// Time that the group's reads take on the plane, as far as the controller can tell.
     pub reading: Nanos,
-    /// The scheduler's estimate of the plane's time for it, made when it came.
+    /// The scheduler's estimate of the plane's time for the group, made when the group arrived.
     pub estimate: Nanos,
 }
 
-/// Page operations that go to the flash together.
+/// Page operations that are dispatched together.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// Whether a request reads or writes.
     pub kind: OpKind,
     /// When the request arrived.
     pub arrival: SimTime,
-    /// The group's number in the order of coming.
+    /// The arrival number of the group.
     pub seq: u64,
-    /// One for each plane.
+    /// The shares of the planes that the group needs, one for each plane.
     pub plane_shares: Vec<PlaneShare>,
-    /// Whether it waited before it came here: for an operation on the same page, or with the read
-    /// of a write that reads first.
+    /// Whether the group waited before it entered the queue: for an operation on the same page, or
+    /// for the read of a write that reads first.
     pub waited: bool,
     waits: bool,
 }
 
-/// The groups that wait. Reads and writes each have their own order, that of their coming; how the
-/// two mix is told by the places that they hold.
+/// The groups that wait. Reads and writes each have their own queue in order of arrival. The places
+/// of the groups decide how the two queues interleave.
 #[derive(Clone, Debug)]
 pub struct Queue {
     groups: Vec<Group>,
@@ -54,20 +54,21 @@ pub struct Queue {
     kinds: [OfKind; 2],
 }
 
-/// The groups of a kind.
+/// The groups of one kind.
 #[derive(Clone, Debug)]
 struct OfKind {
-    /// All in the order of their coming, with their numbers in it.
+    /// All groups in order of arrival, with their arrival numbers.
     arrived: VecDeque<(GroupId, u64)>,
-    /// For each of these, its place in the order of coming of all: its own number, or that of one
-    /// that went and left it behind.
+    /// For each of these groups, its place in the common order of arrival. The place is the group's
+    /// own number, or the number of a dispatched group that left its place behind.
     places: VecDeque<u64>,
-    /// Those that need a plane, by plane, in the order of their coming.
+    /// The groups that need each plane, in order of arrival.
     of_plane: Box<[Vec<GroupId>]>,
 }
 
 impl OfKind {
-    /// Where a group is among those that wait. Two parts of a request have the same number.
+    /// Returns the index of a group among those that wait. Two parts of a request have the same
+    /// number.
     fn rank(&self, id: GroupId, seq: u64) -> usize {
         if self.arrived.front() == Some(&(id, seq)) {
             return 0;
@@ -83,7 +84,7 @@ fn side(kind: OpKind) -> usize {
 }
 
 impl Queue {
-    /// A queue in which nothing waits.
+    /// Returns an empty queue.
     pub fn new(planes: u32) -> Queue {
         let kind = OfKind {
             arrived: VecDeque::new(),
@@ -93,59 +94,60 @@ impl Queue {
         Queue { groups: Vec::new(), free: Vec::new(), kinds: [kind.clone(), kind] }
     }
 
-    /// The group.
+    /// Returns a group.
     #[inline]
     pub fn group(&self, id: GroupId) -> &Group {
         &self.groups[id.0 as usize]
     }
 
-    /// Whether nobody waits.
+    /// Returns whether no group waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.kinds.iter().all(|kind| kind.arrived.is_empty())
     }
 
-    /// Whether a group waits.
+    /// Returns whether a group waits.
     pub fn waits(&self, id: GroupId) -> bool {
         self.group(id).waits
     }
 
-    /// An operation of the group waited for another on its page.
+    /// Records that an operation of the group waited for another on its page.
     pub fn waited(&mut self, id: GroupId) {
         self.groups[id.0 as usize].waited = true;
     }
 
-    /// What a group needs of the plane at this place among those that it needs.
+    /// Returns a group's share of a plane, by the index of the plane in the group.
     pub fn plane_share_mut(&mut self, id: GroupId, at: usize) -> &mut PlaneShare {
         &mut self.groups[id.0 as usize].plane_shares[at]
     }
 
-    /// The groups of a kind that need a plane, the first to come first.
+    /// Returns the groups of a kind that need a plane, in order of arrival.
     #[inline]
     pub fn of_plane(&self, plane: PlaneId, kind: OpKind) -> &[GroupId] {
         &self.kinds[side(kind)].of_plane[plane.index()]
     }
 
-    /// The groups of a kind that wait, the first to come first.
+    /// Returns the waiting groups of a kind, in order of arrival.
     #[inline]
     pub fn arrived(&self, kind: OpKind) -> impl Iterator<Item = GroupId> + '_ {
         self.kinds[side(kind)].arrived.iter().map(|(id, _)| *id)
     }
 
-    /// The group of a kind before which so many others have come, if as many wait.
+    /// Returns the waiting group of a kind that has this number of others before it, if there is
+    /// one.
     #[inline]
     pub fn at(&self, kind: OpKind, others: usize) -> Option<GroupId> {
         self.kinds[side(kind)].arrived.get(others).map(|(id, _)| *id)
     }
 
-    /// The place that a group holds in the order of coming.
+    /// Returns the place of a group in the common order of arrival.
     pub fn place(&self, id: GroupId) -> u64 {
         let group = self.group(id);
         let kind = &self.kinds[side(group.kind)];
         kind.places[kind.rank(id, group.seq)]
     }
 
-    /// A new group, without operations; `seq` is its number in the order of coming.
+    /// Adds a group without operations. `seq` is its arrival number.
     pub fn insert(&mut self, kind: OpKind, arrival: SimTime, seq: u64) -> GroupId {
         let id = self.free.pop().unwrap_or_else(|| {
             let blank = Group {
@@ -163,7 +165,7 @@ impl Queue {
         (group.kind, group.arrival) = (kind, arrival);
         (group.seq, group.waited, group.waits) = (seq, false, true);
         let OfKind { arrived, places, .. } = &mut self.kinds[side(kind)];
-        // What waited elsewhere before it came here is not always the last.
+        // A group that waited elsewhere first may have a lower number than the last one here.
         let after = arrived.iter().rev().take_while(|(_, other)| *other > seq).count();
         arrived.insert(arrived.len() - after, (id, seq));
         let after = places.iter().rev().take_while(|other| **other > seq).count();
@@ -171,8 +173,8 @@ impl Queue {
         id
     }
 
-    /// Adds an operation on a plane to a group, a program or a read that takes so long; the place
-    /// of the plane among those that the group needs.
+    /// Adds to a group an operation on a plane: a program, or a read that takes the given time.
+    /// Returns the index of the plane in the group.
     pub fn add(
         &mut self,
         group: GroupId,
@@ -201,8 +203,8 @@ impl Queue {
         at
     }
 
-    /// What a group needs of a plane has gone to the flash; true if that was the last plane, so
-    /// that the group is gone, too.
+    /// Removes a group's share of a plane, which has gone to the flash. Returns true if this was
+    /// the last share, so that the group is gone, too.
     pub fn remove_plane_share(&mut self, id: GroupId, plane_share: usize) -> bool {
         let group = &mut self.groups[id.0 as usize];
         let gone = group.plane_shares.remove(plane_share);
@@ -226,9 +228,9 @@ impl Queue {
         self.free.push(id);
     }
 
-    /// The group, which is about to go, takes the place of the first of its kind, and each that it
-    /// overtakes that of the next: who is of the other kind has as many before it as it had. That
-    /// first place.
+    /// Gives a group that is about to be dispatched the place of the first group of its kind. Each
+    /// group that it overtakes moves to the next place. Groups of the other kind keep their
+    /// positions. Returns the first place.
     pub fn take_first_place(&mut self, id: GroupId) -> u64 {
         let Group { kind, seq, .. } = *self.group(id);
         let kind = &mut self.kinds[side(kind)];
@@ -285,7 +287,7 @@ mod tests {
             assert!(queue.remove_plane_share(all[gone], 0));
         }
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), all[3..]);
-        // A place that is used again is another group.
+        // A group that reuses an index is another group.
         let next = queue.insert(OpKind::Read, SimTime::START, 9);
         assert_eq!(next, all[1]);
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), [all[3], all[4], next]);
@@ -314,7 +316,7 @@ mod tests {
             assert_eq!(queue.group(groups[4]).plane_shares[0].plane, PlaneId(plane));
             assert_eq!(queue.remove_plane_share(groups[4], 0), plane == 1);
         }
-        // The places of those that are left are as they were.
+        // The places of the groups that are left do not change.
         assert_eq!(
             in_order[1..].iter().map(|&id| queue.place(id)).collect::<Vec<_>>(),
             [1, 2, 3, 4, 5]
@@ -324,7 +326,7 @@ mod tests {
         for plane in 0..2 {
             assert_eq!(queue.of_plane(PlaneId(plane), OpKind::Program), writes);
         }
-        // What came before those that are left, but waited elsewhere, comes before them.
+        // A group with a lower number that waited elsewhere comes before the groups that are left.
         let late = queue.insert(OpKind::Program, SimTime::START, 0);
         let writes = [groups[0], late, groups[2]];
         assert_eq!(queue.arrived(OpKind::Program).collect::<Vec<_>>(), writes);

@@ -1,4 +1,4 @@
-//! `read`: where does a read start, and how does it climb?
+//! `read_start`: at which level does a read start, and which levels follow?
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,30 +9,30 @@ use crate::allocation::BlockClass;
 use crate::component::Components;
 use crate::{Policy, PolicyContext};
 
-/// What a reading policy may look at.
+/// The view of a read-start policy.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadStartView<'a> {
-    /// The block that is read.
+    /// The block of the page.
     pub block: BlockId,
-    /// The page's place in it.
+    /// The page's place in the block.
     pub page: PageInBlock,
     /// The logical page.
     pub lpn: Lpn,
-    /// How many levels there are: sensing levels, or retries and the first attempt.
+    /// Number of levels: sensing levels, or the first attempt and its retries.
     pub levels: u8,
     /// The class of the block, 0 the best.
     pub class: BlockClass,
-    /// P/E cycles of the block, for a policy that [needs](ReadStartNeeds) them; else zero.
+    /// P/E cycles of the block, if the policy [needs](ReadStartNeeds::age) them; else zero.
     pub pe_cycles: u32,
-    /// Time since the first page of the block was written after its last erase, as a controller
-    /// that stamps its blocks knows it, for a policy that needs it; else zero.
+    /// Time since the first page of the block was written after its last erase, if the policy needs
+    /// it; else zero. A controller knows it if it stamps its blocks.
     pub age: Nanos,
     /// The metadata components that the drive keeps.
     pub components: Components<'a>,
 }
 
 impl ReadStartView<'_> {
-    /// A read of a fresh block of one class, by a ladder of `levels`.
+    /// Returns a read of a fresh block of the best class, with `levels` levels.
     pub fn of_a_block(levels: u8) -> ReadStartView<'static> {
         ReadStartView {
             block: BlockId(0),
@@ -46,34 +46,34 @@ impl ReadStartView<'_> {
         }
     }
 
-    /// The last level of the ladder.
+    /// Returns the last level.
     #[inline]
     pub fn last_level(&self) -> Level {
         Level::last_of(self.levels)
     }
 }
 
-/// What a policy of reads needs of the drive.
+/// What a read-start policy needs from the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadStartNeeds {
-    /// Whether [`climb`](ReadStartPolicy::climb) is always the next level, so that it need not be
-    /// asked: such drives are faster to simulate.
+    /// Whether [`climb`](ReadStartPolicy::climb) always returns the next level. The drive then does
+    /// not call it, which makes the simulation faster.
     pub by_one: bool,
-    /// Whether it looks at the age of what is read and at the P/E cycles of its block.
+    /// Whether the policy uses the age of the data and the P/E cycles of the block.
     pub age: bool,
 }
 
-/// How a read starts and goes on.
+/// The levels of a read: where it starts, and which level follows a failed one.
 pub trait ReadStartPolicy {
-    /// The level of the first attempt.
+    /// Returns the level of the first attempt.
     fn start(&mut self, view: &ReadStartView) -> Level;
 
-    /// The level to try after `failed` did not decode; higher than it.
+    /// Returns the level to try after `failed` did not decode. It is higher than `failed`.
     fn climb(&mut self, _: &ReadStartView, failed: Level) -> Level {
         failed.next()
     }
 
-    /// What it needs of the drive.
+    /// Returns what the policy needs from the drive.
     fn needs(&self) -> ReadStartNeeds {
         ReadStartNeeds::default()
     }
@@ -84,7 +84,7 @@ pub trait ReadStartPolicy {
 #[serde(deny_unknown_fields)]
 pub struct LowestLevelConfig {}
 
-/// Starts at the lowest level and climbs one at a time.
+/// Starts at the lowest level and climbs one level at a time.
 #[derive(Clone, Debug)]
 pub struct LowestLevel;
 
@@ -121,7 +121,7 @@ impl Default for FixedLevelConfig {
     }
 }
 
-/// Starts at a fixed level and climbs one at a time.
+/// Starts at a fixed level and climbs one level at a time.
 #[derive(Clone, Debug)]
 pub struct FixedLevel {
     level: Level,
@@ -151,7 +151,7 @@ impl ReadStartPolicy for FixedLevel {
 #[serde(deny_unknown_fields)]
 pub struct HighestLevelConfig {}
 
-/// Always the last level: every read costs what the worst one does.
+/// Reads at the last level only: every read costs as much as the worst one.
 #[derive(Clone, Debug)]
 pub struct HighestLevel;
 

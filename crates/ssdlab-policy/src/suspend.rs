@@ -1,4 +1,4 @@
-//! `suspend`: who may interrupt whom on a die?
+//! `suspend`: which operation may interrupt another on a die?
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,93 +7,94 @@ use ssdlab_base::Nanos;
 use crate::account::{Cause, OpKind, Priority};
 use crate::{Policy, PolicyContext};
 
-/// What a policy may know of the operation that a unit performs.
+/// The operation that an array unit performs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InService {
-    /// Its kind; `None` when the unit can start something now or is between two operations.
+    /// The kind of operation; `None` if the unit is free or between two operations.
     pub kind: Option<OpKind>,
-    /// What it is for.
+    /// Why the drive performs the operation.
     pub cause: Cause,
-    /// The array time until it ends.
+    /// The array time that the operation still needs.
     pub remaining: Nanos,
-    /// How often it has been suspended.
+    /// How often the operation has been suspended.
     pub suspended: u8,
-    /// Whether another operation is set aside already.
+    /// Whether the unit already holds a suspended operation.
     pub aside: bool,
-    /// How often the loop that it is in was dropped; 0 where none is.
+    /// How often the current loop was aborted; 0 for an operation without loops.
     pub aborts: u8,
 }
 
-/// What a suspend policy may look at.
+/// The view of a suspend policy.
 #[derive(Clone, Copy, Debug)]
 pub struct SuspendView {
-    /// What the array unit does now: a program or an erase. Or it holds reads whose attempt failed.
+    /// The operation of the array unit: a program, an erase, or reads whose last attempt failed.
     pub running: InService,
-    /// The priority of the host read that has come or waits.
+    /// The priority of the host read that has arrived or waits.
     pub priority: Priority,
-    /// Whether what the unit does is for a request of a higher priority.
+    /// Whether the operation of the unit belongs to a request of a higher priority.
     pub works_for_higher: bool,
-    /// Reads of the host that the unit has set aside already; reads that its planes do together
-    /// count as one. 0 if the unit programs or erases.
+    /// Number of host reads that the unit has already suspended. Reads that its planes perform
+    /// together count as one. 0 if the unit programs or erases.
     pub reads_aside: u8,
 }
 
-/// What becomes of the operation in service.
+/// The answer of a suspend policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It goes on; the newcomer waits.
+    /// The operation continues and the host read waits.
     Wait,
-    /// It is set aside until no host read waits for its unit; reads, until none of a higher
-    /// priority does.
+    /// The unit suspends the operation until no host read waits for the unit. It suspends reads
+    /// until no read of a higher priority waits.
     Suspend,
-    /// As `Suspend`, and the loop that it is in is dropped: it goes on at that loop's beginning.
-    /// Only of a policy that needs loops; of others it is `Suspend`.
+    /// As `Suspend`, and the unit aborts the current loop. The operation later resumes at the
+    /// beginning of that loop. Without [`SuspendNeeds::loops`] it is the same as `Suspend`.
     DropLoop,
-    /// As `Suspend`, once the loop that it is in has ended. As for `DropLoop`.
+    /// As `Suspend`, once the current loop has ended. Without [`SuspendNeeds::loops`] it is the
+    /// same as `Suspend`.
     AfterLoop,
 }
 
-/// What a suspend policy needs of the drive.
+/// What a suspend policy needs from the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SuspendNeeds {
-    /// Whether it ever interrupts anything.
+    /// Whether the policy ever suspends an operation.
     pub suspends: bool,
     /// Whether programs and erases have loops, for [`Verdict::DropLoop`] and
     /// [`Verdict::AfterLoop`].
     pub loops: bool,
-    /// The most failed reads that a unit may set aside. 0: it is not asked about failed reads.
+    /// The most failed reads that a unit may suspend. 0: the drive does not ask about failed reads.
     pub max_suspended_reads: u8,
 }
 
-/// What of a drive decides which settings of a suspend policy have an effect.
+/// The facts of a drive that decide which settings of a suspend policy have an effect.
 #[derive(Clone, Copy, Debug)]
 pub struct SuspendFacts {
-    /// No read ever fails.
+    /// Whether no read ever fails.
     pub is_flat: bool,
-    /// Units hold reads until they have decoded, and requests have priorities among reads.
+    /// Whether units hold reads until they decode, and reads differ in priority.
     pub reads_may_pass: bool,
-    /// Requests go by priority.
+    /// Whether the scheduler goes by priority.
     pub by_priority: bool,
 }
 
-/// A key and its value, if it is set; whether it has no effect, and when that is so.
+/// A config key; its value, if the config sets it; whether it has no effect; and when that is so.
 pub type IdleKey = (&'static str, Option<String>, bool, &'static str);
 
-/// Who may interrupt whom.
+/// A suspend policy: decides whether a host read interrupts the operation of its unit.
 pub trait SuspendPolicy: Policy {
-    /// What it needs of the drive, with these settings.
+    /// Returns what the policy needs from the drive with these settings.
     fn needs(_: &Self::Config) -> SuspendNeeds {
         SuspendNeeds { suspends: true, ..SuspendNeeds::default() }
     }
 
-    /// Settings that may have no effect on a drive, which refuses them then.
+    /// Returns the settings that have no effect on some drives. Such a drive refuses them.
     fn idle_keys(_: &Self::Config, _: &SuspendFacts) -> Vec<IdleKey> {
         Vec::new()
     }
 
-    /// Asked when a host read comes to a unit that programs or erases. If the policy suspends
-    /// reads, also asked when a host read of a higher priority waits for a unit whose reads failed
-    /// to decode.
+    /// Decides about the operation of a unit. The drive asks when a host read comes to a unit that
+    /// programs or erases. If the policy suspends reads, it also asks when a host read of a higher
+    /// priority waits for a unit whose reads failed to decode.
     fn verdict(&mut self, view: &SuspendView) -> Verdict;
 }
 
@@ -102,7 +103,7 @@ pub trait SuspendPolicy: Policy {
 #[serde(deny_unknown_fields)]
 pub struct NoSuspendConfig {}
 
-/// Every operation runs to its end.
+/// Lets every operation run to its end.
 #[derive(Clone, Debug)]
 pub struct NoSuspend;
 
@@ -133,7 +134,7 @@ pub struct ProgramEraseSuspendConfig {
     pub program: bool,
     /// Whether a read may interrupt an erase. Assumed.
     pub erase: bool,
-    /// How often one operation may be interrupted. Assumed.
+    /// Number of times that one operation may be interrupted. Assumed.
     pub max_suspends: u8,
     /// An operation that would end within this time is not interrupted. Assumed.
     pub min_remaining: Nanos,
@@ -150,7 +151,7 @@ impl Default for ProgramEraseSuspendConfig {
     }
 }
 
-/// Host reads interrupt programs and erases.
+/// Lets host reads interrupt programs and erases.
 #[derive(Clone, Debug)]
 pub struct ProgramEraseSuspend {
     config: ProgramEraseSuspendConfig,

@@ -1,4 +1,4 @@
-//! What unit tests of policies need: a small plane, and calls that a drive would make.
+//! Helpers for the tests of policies.
 
 use ssdlab_base::Bytes;
 use ssdlab_nand::{Cell, Geometry, Level};
@@ -21,7 +21,7 @@ pub const SMALL: Geometry = Geometry {
     cell: Cell::Slc,
 };
 
-/// Tells a policy of something, and returns what it asks for.
+/// Passes an event to a policy and returns the actions that the policy requests.
 pub fn publish(policy: &mut impl Policy, event: &Event) -> Vec<Action> {
     assert!(policy.events().has(event.kind()), "it does not want {event:?}");
     let mut actions = Actions::default();
@@ -29,14 +29,14 @@ pub fn publish(policy: &mut impl Policy, event: &Event) -> Vec<Action> {
     actions.drain().collect()
 }
 
-/// Tells a policy that a page was read for the host and decoded at this level, counted from 0, at
-/// the first try or not.
+/// Passes a policy the host read of a page that decoded at this level, counted from 0. `first_try`
+/// tells whether the first attempt decoded.
 pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: u8, first_try: bool) {
     let read = outcome(view, level, first_try);
     publish(policy, &Event::PageRead(&read));
 }
 
-/// A page that was read for the host, lies in a block and decoded at this level, counted from 0.
+/// Returns the outcome of a host read of a page that decoded at this level, counted from 0.
 pub fn outcome(view: &ReadStartView, level: u8, first_try: bool) -> ReadOutcome {
     let ReadStartView { lpn, block, page, class, pe_cycles, age, .. } = *view;
     let (level, cause) = (Level(level), Cause::Host);
@@ -44,7 +44,8 @@ pub fn outcome(view: &ReadStartView, level: u8, first_try: bool) -> ReadOutcome 
     ReadOutcome { lpn, block, page, class, level, first_try, errors, mapped, cause, pe_cycles, age }
 }
 
-/// Bits that a controller needs for what a policy keeps, by structure, where no block is set apart.
+/// Returns the bits that a controller needs for a policy's state, by structure, if no block is set
+/// apart.
 pub fn bits(policy: &mut impl Policy) -> Vec<(&'static str, u64)> {
     let mut bits = metadata_bits(policy.columns(), 0);
     bits.retain(|(_, bits)| *bits > 0);

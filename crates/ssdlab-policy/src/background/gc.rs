@@ -1,4 +1,4 @@
-//! Garbage collection: makes free blocks out of invalid pages.
+//! Garbage collection: turns invalid pages into free blocks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::account::Cause;
 use crate::allocation::Writer;
 use crate::{Policy, PolicyContext};
 
-/// When collection works against the host's requests.
+/// When garbage collection goes before the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GcMode {
@@ -23,14 +23,14 @@ pub enum GcMode {
     Foreground,
 }
 
-/// What counts as free.
+/// What counts as free space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GcUnit {
-    /// Blocks that are erased.
+    /// Erased blocks.
     #[default]
     Blocks,
-    /// Pages that are free, those of blocks in use among them.
+    /// Free pages, including those of blocks in use.
     Pages,
 }
 
@@ -41,23 +41,23 @@ pub struct GcConfig {
     /// Collection starts when the free blocks of a plane fall below this share of its blocks.
     /// Source: MQSim's `GC_Exec_Threshold`.
     pub threshold: Share,
-    /// What counts as free: `blocks`, or `pages` (those of blocks in use too, and the shares are of
-    /// all pages). Source: PA-SSD (ruled) for `pages`.
+    /// What counts as free: `blocks`, or `pages`, which includes the free pages of blocks in use;
+    /// shares are then of all pages. Source: PA-SSD (ruled) for `pages`.
     pub unit: GcUnit,
-    /// Below this share of free blocks collection goes before the host; never less than two
-    /// blocks. Source: MQSim's `GC_Hard_Threshold`.
+    /// Below this share of free blocks collection goes before the host; never less than two blocks.
+    /// Source: MQSim's `GC_Hard_Threshold`.
     pub hard_threshold: Share,
     /// `background` or `foreground`. Assumed.
     pub mode: GcMode,
-    /// Share of what can be free at all, up to which collection keeps it free where `threshold`
-    /// asks for more: of the blocks that are spare when the drive is full, or of the pages that
-    /// hold no data now. The last ones cost most, for all that is invalid would have to be
-    /// collected page by page. Default: 0.5. Assumed.
+    /// Upper limit of the space that collection keeps free where `threshold` asks for more. It is a
+    /// share of the blocks that are spare when the drive is full; with `pages`, of the pages that
+    /// hold no data now. The last free pages cost most, since collection must gather every invalid
+    /// page. Default: 0.5. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<Share>,
     /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.
     pub victim: Victim,
-    /// The blocks that `d_choices` draws; only with it. Assumed.
+    /// Number of blocks that `d_choices` draws; only with it. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub d: Option<u32>,
 }
@@ -77,8 +77,9 @@ impl Default for GcConfig {
 }
 
 impl GcConfig {
-    /// The free pages of a plane below which collection starts, and below which it goes before the
-    /// host. Of its `blocks` of so many `pages` each, so many are `spare` when the drive is full.
+    /// Returns the free pages of a plane below which collection starts, and those below which it
+    /// goes before the host. The plane has `blocks` blocks of `pages` pages; `spare` blocks are
+    /// free when the drive is full.
     pub fn limits(&self, blocks: u32, pages: u32, spare: u32) -> (u32, u32) {
         let of = |share: Share, all: u32| (share.get() * f64::from(all)).ceil() as u32;
         match self.unit {
@@ -95,16 +96,16 @@ impl GcConfig {
     }
 }
 
-/// What `target` is if it is not set.
+/// The default of `target`.
 const TARGET_DEFAULT: Share = Share::new(0.5);
 
-/// What `d_choices` draws if `d` is not set.
+/// The default of `d`.
 const D_DEFAULT: u32 = 10;
 
-/// Free blocks below which the host must wait: one is kept for the collector itself.
+/// Free blocks below which the host must wait. The collector itself needs one of them.
 const HARD_LEAST: u32 = 2;
 
-/// What is remembered of each plane.
+/// The collector's state for a plane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Plane {
     /// Where the last search for a victim ended.
@@ -113,11 +114,12 @@ struct Plane {
     collected: u32,
     /// Free pages when this pass began.
     free_at_start: u64,
-    /// Nothing to gain until a page is written or becomes invalid.
+    /// Whether the collector waits, because no collection gains anything until a page is written or
+    /// becomes invalid.
     asleep: bool,
 }
 
-/// The collector.
+/// The garbage collector.
 #[derive(Clone, Debug)]
 pub struct Gc {
     victim: Victim,
@@ -160,7 +162,7 @@ impl Policy for Gc {
 }
 
 impl Gc {
-    /// Whether as many pages are free as can be kept so.
+    /// Returns whether the plane has as many free pages as collection can keep free.
     fn reaches(&self, view: &PlaneView) -> bool {
         let most = self.target.of(u64::from(view.pool.without_data())) as u32;
         view.free_pages >= most.max(self.hard_threshold)
@@ -254,7 +256,7 @@ mod tests {
     fn shares_of_pages_are_of_all_pages_and_those_of_blocks_in_use_count() {
         let config =
             GcConfig { unit: GcUnit::Pages, threshold: Share::new(0.4), ..GcConfig::default() };
-        // 12.8 of 32 pages; of 24 that hold no data, and of 18, half can be kept free.
+        // 12.8 of 32 pages. Half of the pages without data, 24 and 18, can be kept free.
         assert_eq!(config.limits(BLOCKS, 4, 1), (13, 8));
         let (little, much) = (table(&[4, 3, 1]), table(&[3, 3, 3, 3, 2]));
         for (some, free_pages, starts) in
@@ -273,7 +275,7 @@ mod tests {
         }
     }
 
-    /// Closed blocks with these numbers of valid pages, closed in this order.
+    /// Returns a table of blocks with these numbers of valid pages, closed in this order.
     fn table(valid: &[u16]) -> BlockTable {
         let mut table = BlockTable::new(&policy_context().geometry);
         for (block, &valid) in (0..).map(BlockId).zip(valid) {
@@ -287,7 +289,7 @@ mod tests {
         ask_with(gc, table, trigger, (free_blocks, 1))
     }
 
-    /// With so many blocks free, and pages free in the collector's open ones.
+    /// Asks with this number of free blocks and of free pages in the collector's open blocks.
     fn ask_with(
         gc: &mut Gc,
         table: &BlockTable,
@@ -340,7 +342,7 @@ mod tests {
         assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 1), None, "nothing gained");
         assert_eq!(ask(&mut gc, &some, Trigger::JobEnded, 1), None, "asleep");
         assert!(ask(&mut gc, &some, Trigger::Changed, 1).is_some());
-        // A pass that has gained a block is followed by another.
+        // A pass that gained a block is followed by another pass.
         for _ in 1..BLOCKS {
             assert!(ask(&mut gc, &some, Trigger::JobEnded, 1).is_some());
         }

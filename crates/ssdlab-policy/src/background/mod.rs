@@ -1,10 +1,12 @@
-//! `background`: what is moved, leveled, erased?
+//! `background`: garbage collection, wear leveling, migration and refresh.
 //!
-//! Background policies are independent of one another. Each is asked about a plane when something
-//! changed there, and answers with a job or with nothing; the drive runs one job at a time on a
-//! plane, in the order in which the policies are listed. Some look at the drive as a whole: they
-//! are asked first, when a subpool runs short or a block was erased. What a policy asks for by an
-//! action waits until nobody else wants the plane.
+//! Background policies are independent of one another. When a plane changes, the drive asks them
+//! about it one after another, in the order in which the catalog lists them. The first job that a
+//! policy returns starts. The drive runs one job at a time on a plane.
+//!
+//! Some policies work for the drive as a whole. The drive asks these first, when a block was opened
+//! or erased. A relocation that a policy requests by an action waits until no policy wants another
+//! job on its plane.
 
 mod gc;
 mod static_wear_leveling;
@@ -23,7 +25,7 @@ use crate::allocation::{BlockClass, StreamId, Writer};
 use crate::blocks::{BlockTable, Pool};
 use crate::component::{Components, Expected};
 
-/// What a background policy may look at.
+/// The view of a background policy for one plane.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaneView<'a> {
     /// The plane.
@@ -32,45 +34,45 @@ pub struct PlaneView<'a> {
     pub pool: Pool<'a>,
     /// Free blocks of the plane.
     pub free_blocks: u32,
-    /// Pages that can still be written in the block that the collector has open.
+    /// Free pages in the open blocks of the collector.
     pub open_pages: u32,
-    /// Free pages of the plane, those of blocks in use among them; none if the host can write none.
+    /// Free pages of the plane, including those of blocks in use; 0 if the host can write none.
     pub free_pages: u32,
     /// The metadata components that the drive keeps.
     pub components: Components<'a>,
 }
 
-/// Why a background policy is asked.
+/// Why the drive asks a background policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trigger {
     /// A page of the plane was written or became invalid.
     Changed,
-    /// A job of this plane ended.
+    /// A job of the plane ended.
     JobEnded,
-    /// A page that was to move here found no room.
+    /// A page that was to move to the plane found no room.
     NoSpace,
 }
 
-/// Free blocks of a plane without which wear leveling and repairs begin nothing: one for what they
-/// move and one for the host. Collection goes first then.
+/// Free blocks that a plane needs before wear leveling or a repair starts: one for the pages that
+/// move and one for the host. Below this number garbage collection goes first.
 pub const MOVES_FREE_LEAST: u32 = 2;
 
-/// Something to be done on a plane: a block's valid pages are moved, then it is erased.
+/// A job on a plane: the drive moves the valid pages of a block and then erases the block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Job {
-    /// The block to be emptied and erased. Nothing is done while one of its pages is being
-    /// programmed: the next policy is asked, and who wants the block must want it again.
+    /// The block to empty and erase. The drive refuses the job while a page of the block is being
+    /// programmed. It then asks the next policy; the policy must return the job again later.
     pub block: BlockId,
-    /// What its operations are counted as.
+    /// The cause that the job's operations count as.
     pub cause: Cause,
-    /// The writer that takes its valid pages.
+    /// The writer that takes the valid pages.
     pub to: Writer,
-    /// The class of blocks that they should go to, if that is not left to the placement chain.
+    /// The class of blocks that take the pages. `None` leaves it to the placement chain.
     pub class: Option<BlockClass>,
-    /// The stream that they should go to, if that is not left to the placement chain.
+    /// The stream that takes the pages. `None` leaves it to the placement chain.
     pub stream: Option<StreamId>,
-    /// The priority whose subpool has a block more once the block is free; without one it is that
-    /// of the block's place in the order.
+    /// The priority whose subpool gains the free block. `None` leaves it to the block's place in
+    /// the order of free blocks.
     pub gains: Option<Priority>,
 }
 
@@ -81,31 +83,31 @@ impl Job {
     }
 }
 
-/// What a background policy may look at that works for the drive as a whole.
+/// The view of a background policy that works for the drive as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct DriveView<'a> {
     /// The blocks.
     pub blocks: &'a BlockTable,
-    /// Free blocks of each subpool, the highest priority's first; empty where there are none.
+    /// Free blocks of each subpool, the highest priority first; empty on a drive without subpools.
     pub free: &'a [u32],
-    /// Jobs under way from which each subpool gains a block.
+    /// Number of running jobs from which each subpool gains a block.
     pub coming: &'a [u32],
-    /// By plane, whether a job runs there: what is done now must be done elsewhere.
+    /// By plane, whether a job runs there. A new job needs a plane without one.
     pub busy: &'a [bool],
     /// The metadata components that the drive keeps.
     pub components: Components<'a>,
 }
 
-/// A full block, and how it is expected to read.
+/// A full block and how it is expected to read.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BlockEstimate {
     /// The block.
     pub block: BlockId,
-    /// Whose it is.
+    /// The priority that the block belongs to.
     pub priority: Priority,
-    /// Its pages that hold the newest copy of something.
+    /// Number of its pages that hold the newest copy of a logical page.
     pub valid: u16,
-    /// How its worst page is expected to read now.
+    /// How the worst page is expected to read now.
     pub expected: Expected,
 }
 
@@ -114,14 +116,13 @@ pub struct BlockEstimate {
 pub struct EndedJob {
     /// The job.
     pub job: Job,
-    /// Pages that it moved.
+    /// Number of pages that the job moved.
     pub moved: u32,
-    /// The block that took the last of them.
+    /// The block that took the last of these pages.
     pub took: Option<BlockId>,
-    /// Whether the policy that learns of it wanted it.
+    /// Whether the policy that receives the event requested the job.
     pub own: bool,
-    /// Pages of the relocations that still wait for their turn, as many as they were to move when
-    /// they were asked for.
+    /// Number of pages that the waiting relocations move, as counted when they were requested.
     pub waiting: u64,
 }
 
@@ -132,29 +133,31 @@ pub struct HostRead {
     pub lpn: Lpn,
     /// Its block.
     pub block: BlockId,
-    /// Whether the block is set apart for what is read often.
+    /// Whether the block is set apart for pages that are read often.
     pub is_apart: bool,
-    /// The group of the block, 0 the best: its class by the last measurement.
+    /// The class of the block by its last measurement, 0 the best.
     pub group: BlockClass,
 }
 
-/// What a background policy needs of the drive.
+/// What a background policy needs from the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BackgroundNeeds {
-    /// Free pages of a plane from which on it is not asked about that plane.
+    /// Free pages of a plane. The drive asks about a changed plane only while it has fewer free
+    /// pages than the largest target of its policies.
     pub free_page_target: u32,
-    /// Free pages of a plane below which the host waits for its jobs.
+    /// Free pages of a plane below which its garbage collection goes before the host.
     pub urgent_below: u32,
-    /// Whether all free pages count for these two, not those of free blocks alone.
+    /// Whether these two limits count all free pages, not only those of free blocks.
     pub counts_pages: bool,
-    /// Free blocks that it keeps of the whole drive.
+    /// Free blocks of the whole drive that the policy keeps.
     pub keeps_of_drive: u32,
-    /// Whether it moves pages that the host has read.
+    /// Whether the policy moves pages that the host has read.
     pub migrates: bool,
-    /// Whether it is asked about the drive as a whole when a subpool runs short or a block was
-    /// erased.
+    /// Whether the drive asks the policy about the drive as a whole
+    /// ([`BackgroundPolicy::drive_job`]).
     pub is_drive_wide: bool,
-    /// After how much of the cells' time its timer comes due, again and again; if ever.
+    /// The interval of the policy's rounds ([`Event::RoundDue`](crate::event::Event::RoundDue)), in
+    /// the cells' time; `None` without rounds.
     pub interval: Option<Nanos>,
 }
 
@@ -163,41 +166,42 @@ pub struct BackgroundNeeds {
 pub struct BackgroundUses {
     /// The name of the metadata component that the policy uses.
     pub component: Option<&'static str>,
-    /// Blocks of their own, for [`Writer::Cold`].
+    /// Whether it needs separate blocks for [`Writer::Cold`].
     pub cold_blocks: bool,
-    /// Pages that move as the host reads them.
+    /// Whether pages move when the host reads them.
     pub migration: bool,
 }
 
 /// A background policy.
 pub trait BackgroundPolicy: Policy {
-    /// Returns what it uses of the drive with these settings.
+    /// Returns what the policy uses of the drive with these settings.
     fn uses(_: &Self::Config) -> BackgroundUses {
         BackgroundUses::default()
     }
 
-    /// What it needs of the drive.
+    /// Returns what the policy needs from the drive.
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds::default()
     }
 
-    /// What should be done on this plane now.
+    /// Returns the job that the plane should run now.
     fn job(&mut self, _: Trigger, _: &PlaneView) -> Option<Job> {
         None
     }
 
-    /// What should be done anywhere on the drive now; asked until it wants nothing.
+    /// Returns a job that should start now anywhere on the drive. The drive asks again until it
+    /// gets `None`.
     fn drive_job(&mut self, _: &DriveView) -> Option<Job> {
         None
     }
 
-    /// Whether a block that it wants relocated, which would move so many pages, may be emptied now.
-    /// It waits else, and is asked about again.
+    /// Returns whether a relocation that the policy requested may start now. It would move this
+    /// number of pages. If not, it waits and the drive asks again later.
     fn may_start(&mut self, _pages: u32) -> bool {
         true
     }
 
-    /// Whether wear is leveled across priorities now.
+    /// Returns whether the policy levels wear across priorities now.
     fn levels_across(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Static wear leveling: data that never changes gives up the little-worn block it sits on.
+//! Static wear leveling: data that never changes moves off the little-worn block that holds it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ use crate::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StaticWearLevelingConfig {
-    /// P/E cycles by which the most worn block of a plane may exceed the least worn one that holds
-    /// data and was not closed of late, before its data moves. Source: MQSim's
+    /// Difference in P/E cycles above which data moves: between the most worn block of a plane and
+    /// the least worn one that holds data and was not closed recently. Source: MQSim's
     /// `Static_Wearleveling_Threshold`.
     pub threshold: u32,
 }
@@ -25,7 +25,7 @@ impl Default for StaticWearLevelingConfig {
     }
 }
 
-/// The leveler.
+/// The static wear leveler.
 #[derive(Clone, Debug)]
 pub struct StaticWearLeveling {
     threshold: u32,
@@ -44,7 +44,7 @@ impl BackgroundPolicy for StaticWearLeveling {
         BackgroundUses { cold_blocks: true, ..BackgroundUses::default() }
     }
 
-    // No target of free pages: wear changes only with an erase, and that is the end of a job.
+    // There is no target of free pages: wear changes only with an erase, which ends a job.
 
     fn job(&mut self, trigger: Trigger, view: &PlaneView) -> Option<Job> {
         if trigger != Trigger::JobEnded || view.free_blocks < MOVES_FREE_LEAST {
@@ -71,8 +71,8 @@ mod tests {
     use crate::blocks::BlockTable;
     use crate::testing::SMALL;
 
-    /// Blocks of two planes of six, those of the second with this wear and use, when so many blocks
-    /// have been closed since, all of them the last one.
+    /// Returns a table of two planes of six blocks. The blocks of the second plane have this wear
+    /// and state. After that, its last block was closed `closed` times.
     fn table_after(closed: u32, blocks: [(u32, BlockState); 5]) -> BlockTable {
         let mut table = BlockTable::new(&Geometry { planes: 2, blocks: 6, ..SMALL });
         for (block, (erases, state)) in (6..).map(BlockId).zip(blocks) {
@@ -80,12 +80,12 @@ mod tests {
             table.set_state(block, state);
         }
         (0..closed).for_each(|_| table.lay(BlockId(11), SMALL.pages as u16, 0));
-        // What other planes do is of no account.
+        // Closings on another plane must not count.
         (0..100).for_each(|_| table.lay(BlockId(0), SMALL.pages as u16, 0));
         table
     }
 
-    /// The same when as many blocks have been closed as the plane has.
+    /// Returns the same table after as many closings as the plane has blocks.
     fn table(blocks: [(u32, BlockState); 5]) -> BlockTable {
         table_after(6, blocks)
     }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_least_worn_block_that_holds_data_moves_once_the_spread_exceeds_the_threshold() {
-        // The most worn that counts is free, the least worn that holds data is the third.
+        // The most worn block that counts is free; the least worn block with data is the third.
         let some = table([(2, Free), (9, Closed), (4, Closed), (12, Free), (90, Bad)]);
         let ended = |threshold| ask(threshold, &some, Trigger::JobEnded, 2);
         assert_eq!([ended(7), ended(8), ended(9)], [Some(8), None, None]);

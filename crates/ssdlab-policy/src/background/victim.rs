@@ -1,4 +1,4 @@
-//! Which block garbage collection takes.
+//! The block that garbage collection takes.
 
 use rand::RngExt;
 use schemars::JsonSchema;
@@ -7,17 +7,18 @@ use ssdlab_base::rng::Stream as Random;
 
 use crate::blocks::Pool;
 
-/// How the block to be collected is chosen. Each rule considers blocks with at least one invalid
-/// page that are full; in the relaxed order also those programmed in part.
+/// How garbage collection chooses its victim. Each rule considers full blocks with at least one
+/// invalid page. In the relaxed order it also considers blocks programmed in part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Victim {
-    /// The block with the most invalid pages: of full ones that with the fewest valid.
+    /// The block with the most invalid pages; among full blocks, the one with the fewest valid
+    /// pages.
     #[default]
     Greedy,
-    /// Any block with equal chance.
+    /// A block drawn at random.
     Random,
-    /// Of `d` blocks drawn with equal chance, the one with the most invalid pages.
+    /// Of `d` blocks drawn at random, the one with the most invalid pages.
     DChoices,
     /// The block with the best (1 − u) · age / 2u, where u is its share of valid pages.
     CostBenefit,
@@ -25,12 +26,13 @@ pub enum Victim {
     Fifo,
 }
 
-/// Draws before a rule that draws looks at every block instead: blocks without an invalid page
-/// are rare where collection runs at all.
+/// Number of draws after which a random rule examines every block instead. Where collection runs at
+/// all, few blocks lack an invalid page.
 const DRAWS_MOST: u32 = 64;
 
 impl Victim {
-    /// The index in the pool of the block to collect; `cursor` is where the last search ended.
+    /// Returns the index in the pool of the block to collect. `cursor` is where the last search
+    /// ended.
     pub fn choose(
         self,
         pool: &Pool,
@@ -52,18 +54,18 @@ impl Victim {
     }
 }
 
-/// A cost that falls as more pages are freed.
+/// Returns a cost that falls as the collection frees more pages.
 fn loss(pool: &Pool, at: usize) -> u64 {
     u64::from(pool.pages_per_block - pool.invalid(at))
 }
 
-/// The reclaimable block of least cost, the first after `cursor` among equals.
+/// Returns the reclaimable block of least cost; among equals, the first after `cursor`.
 fn least(pool: &Pool, cursor: usize, cost: impl Fn(&Pool, usize) -> u64) -> Option<usize> {
     let order = (cursor..pool.len()).chain(0..cursor);
     order.filter(|&at| pool.reclaimable(at)).min_by_key(|&at| cost(pool, at))
 }
 
-/// A cost that falls as (1 − u) · age / 2u rises (Rosenblum and Ousterhout's rule, as flash
+/// Returns a cost that falls as (1 − u) · age / 2u rises (Rosenblum and Ousterhout's rule, as flash
 /// simulators use it).
 fn cost(pool: &Pool, at: usize) -> u64 {
     let valid = u64::from(pool.valid[at]);

@@ -14,9 +14,9 @@ use crate::{Policy, PolicyContext};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FifoConfig {
-    /// Head-of-line blocking: whether a request waits until all that came before it have gone, and
-    /// goes once nothing waits before any of its planes. Default: false, first come, first served
-    /// on each plane by itself. Source: DLV (ruled; true is the other reading).
+    /// Head-of-line blocking: a request waits until all earlier requests are dispatched, and goes
+    /// once no operation waits at any of its planes. Default: false, first come, first served on
+    /// each plane by itself. Source: DLV (ruled; true is the other reading).
     pub head_of_line: bool,
 }
 

@@ -15,119 +15,121 @@ use crate::account::{OpKind, Priority};
 use crate::allocation::BlockClass;
 use crate::queue::{GroupId, PlaneShare, Queue};
 
-/// What a scheduler may look at.
+/// The view of a scheduler that ranks a page operation.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulerView {
     /// Read or program.
     pub kind: OpKind,
-    /// The submission queue's priority.
+    /// The priority of the submission queue.
     pub priority: Priority,
-    /// The latency that the host hints at: 0 none, 1 short, 2 medium, 3 long.
+    /// The latency hint of the host: 0 none, 1 short, 2 medium, 3 long.
     pub hint: u8,
 }
 
-/// What a scheduler that lets requests wait may look at.
+/// The view of a scheduler with a window.
 #[derive(Debug)]
 pub struct QueueView<'a, P> {
-    /// The present moment.
+    /// The current time.
     pub now: SimTime,
-    /// Who waits.
+    /// The requests that wait.
     pub queue: &'a Queue,
-    /// What the planes do and have before them.
+    /// The planes and their load.
     pub planes: &'a P,
-    /// Time in which a page is moved to a block of each class and programmed there, by the
-    /// data sheet.
+    /// By class of blocks, the time to transfer a page and program it there, by the data sheet.
     pub programming: &'a [Nanos],
 }
 
-/// What the planes do and have before them, as a scheduler may know it.
+/// The state of the planes, as far as a scheduler may know it.
 pub trait Planes {
-    /// Whether a plane does nothing and has nothing before it.
+    /// Returns whether a plane is idle and no operation waits for it.
     fn is_idle(&self, plane: PlaneId) -> bool;
 
-    /// Whether the array unit of a plane does nothing.
+    /// Returns whether the array unit of a plane is idle.
     fn is_free(&self, plane: PlaneId) -> bool;
 
-    /// Whether reads of the host, and writes, that were let go wait for a plane.
+    /// Returns whether dispatched host reads, and dispatched host writes, wait for a plane.
     fn host_waits(&self, plane: PlaneId) -> (bool, bool);
 
-    /// The place in the order of arrival of the first of the host that was let go and waits for a
-    /// plane.
+    /// Returns the arrival number of the first dispatched host operation that waits for a plane.
     fn first_to_wait(&self, plane: PlaneId) -> Option<u64>;
 
-    /// Pages of a class that the host can still write on a plane before blocks are erased.
+    /// Returns the number of pages of a class that the host can still write on a plane without an
+    /// erase.
     fn free_pages(&self, plane: PlaneId, class: BlockClass) -> u32;
 
-    /// Whether a block of a plane is being emptied.
+    /// Returns whether a job empties a block of a plane.
     fn is_collected(&self, plane: PlaneId) -> bool;
 }
 
-/// What a scheduler is asked about.
+/// The question that the drive asks a scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Occasion {
-    /// A group has just arrived: does it go at once?
+    /// This group has just arrived, or is offered again: is it dispatched at once?
     Arrival(GroupId),
-    /// Something has changed on this plane: what goes to it next?
+    /// The state of this plane has changed: which group is dispatched to it next?
     Plane(PlaneId),
 }
 
-/// What a scheduler lets go.
+/// The group that a scheduler dispatches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decision {
     /// The group.
     pub group: GroupId,
-    /// How much of it, and to which place.
+    /// Which of its operations are dispatched, and to which place.
     pub mode: DispatchMode,
 }
 
-/// How a group is let go.
+/// How a group is dispatched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DispatchMode {
-    /// What needs the plane in question goes, to its place in the order of arrival.
+    /// Only the operations on the plane in question are dispatched. They keep their place in the
+    /// order of arrival.
     InPlace,
-    /// All of it goes, behind all that was let go before.
+    /// All operations are dispatched, behind all that were dispatched before.
     Behind,
-    /// All of it goes, to the place of the first of its kind in the order of arrival; each that it
-    /// overtakes takes the place of the next.
+    /// All operations are dispatched, at the place of the first group of the same kind in the order
+    /// of arrival. Each group that they overtake moves to the next place.
     InFirstPlace,
 }
 
-/// What a scheduler returns beside its decision.
+/// The information that a scheduler returns beside its decision.
 #[derive(Clone, Debug, Default)]
 pub struct DecisionDetails {
-    /// The class of block for each page to be programmed, plane by plane. Missing entries leave it
-    /// open.
+    /// The class of block for each page to be programmed, plane by plane. A missing entry leaves
+    /// the class open.
     pub classes: Vec<Option<BlockClass>>,
-    /// The work of the choice: how many expected ends of waiting requests the scheduler compared.
-    /// Results hold the sum.
+    /// The work of the decision: how many expected finish times of waiting requests the scheduler
+    /// compared. Results hold the sum.
     pub steps: u64,
 }
 
 /// A scheduler.
 ///
-/// What it ranks goes on to the queues of its planes at once. One with a *window* holds requests in
-/// the [`Queue`], and is asked for the next one whenever an array unit has nothing to do that the
-/// scheduler would not put second.
+/// A scheduler ranks page operations in the queues of their planes ([`rank`](Self::rank)). Without
+/// a window an operation enters these queues at once. A scheduler with a *window* holds requests in
+/// the [`Queue`]. Whenever an array unit is free, the drive asks it for the next group
+/// ([`next`](Self::next)) before it serves the operations that already wait there.
 pub trait SchedulerPolicy {
-    /// The rank of a page operation in the queues of its plane: the lower goes first, the earlier
-    /// among equals.
+    /// Returns the rank of a page operation in the queues of its plane. The lower rank goes first;
+    /// at equal rank, the earlier operation goes first.
     fn rank(&mut self, view: &SchedulerView) -> u8;
 
-    /// How many groups of a kind it chooses among, the first to arrive: requests wait until it lets
-    /// them go. `None` if requests do not wait for it.
+    /// Returns the window: how many groups of a kind, the first to arrive, the scheduler chooses
+    /// among. Requests then wait until it dispatches them. `None` if requests do not wait for the
+    /// scheduler.
     fn window(&self) -> Option<usize> {
         None
     }
 
-    /// Time that a plane is expected to need for its part of a group, which has just arrived or
-    /// grown.
+    /// Returns the time that a plane is expected to need for its share of a group. The drive asks
+    /// when the group has just arrived or grown.
     fn estimate(&mut self, _: &QueueView<impl Planes>, _: OpKind, _: &PlaneShare) -> Nanos {
         Nanos::ZERO
     }
 
-    /// What goes now. Of a group that has just arrived, `None` lets it wait; on a plane, `None`
-    /// says that what was let go before, or nothing, is to be served there. The drive carries each
-    /// decision out.
+    /// Returns the group to dispatch now. On arrival, `None` lets the group wait. On a plane,
+    /// `None` lets the unit serve the operations dispatched before, if any. The drive carries out
+    /// each decision.
     fn next(
         &mut self,
         _: &QueueView<impl Planes>,
@@ -137,8 +139,8 @@ pub trait SchedulerPolicy {
         None
     }
 
-    /// Whether a program that was let go has waited on this plane for too long: the first there
-    /// then joins those that go before it by their rank.
+    /// Returns whether dispatched programs have waited on this plane for too long. The drive then
+    /// raises the first program of a later rank there to the first rank of programs.
     fn is_overdue(&self, _now: SimTime, _: PlaneId) -> bool {
         false
     }

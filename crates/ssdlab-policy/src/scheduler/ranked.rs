@@ -1,4 +1,4 @@
-//! Orders that rank: by what is asked, or by who asks.
+//! Schedulers that rank by the kind of operation, or by the priority of the request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,8 +36,8 @@ impl SchedulerPolicy for ReadFirst {
 #[serde(deny_unknown_fields)]
 pub struct WriteFirstConfig {}
 
-/// Writes before reads on each plane: a program never waits for reads that have not begun, as if
-/// reads were nobody's. What it shows is how much of a write's time is spent waiting for reads.
+/// Writes before reads on each plane: a program never waits for reads that have not begun. The
+/// scheduler serves as a bound: it shows how much of a write's latency is waiting for reads.
 #[derive(Clone, Debug)]
 pub struct WriteFirst;
 
@@ -60,10 +60,10 @@ impl SchedulerPolicy for WriteFirst {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StrictPriorityConfig {
-    /// Operations that a unit begins past others of lower priorities, or past what it has
-    /// interrupted, before one of those has a turn: an attempt of a read set aside, what was
-    /// interrupted, or the earliest that waits. 0: they wait without end. Default: 64. Source:
-    /// ReadGuard (ruled: else dense reads starve them).
+    /// Number of operations that a unit may begin past others of lower priorities, or past a
+    /// suspended one, before one of these has a turn: the next attempt of a suspended read, the
+    /// suspended operation, or the earliest that waits. 0: no limit. Default: 64. Source: ReadGuard
+    /// (ruled: else dense reads starve them).
     pub max_passes: u16,
 }
 
@@ -73,7 +73,7 @@ impl Default for StrictPriorityConfig {
     }
 }
 
-/// By the priority of the submission queue, but for a turn of the others now and then.
+/// By the priority of the submission queue. Now and then a lower priority has a turn.
 #[derive(Clone, Debug)]
 pub struct StrictPriority;
 
