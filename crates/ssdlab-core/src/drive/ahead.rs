@@ -1,21 +1,20 @@
-//! Who knows what will be asked tells it, and the memory that this takes is asked for before it is
-//! needed.
+//! Prefetches: a caller that knows the next requests announces them, and the drive prefetches the
+//! memory that they need.
 
 use ssdlab_nand::Lpn;
 
 use super::Drive;
 
 impl Drive {
-    /// Tells that a request for these sectors will come soon: what it will need is asked for, if it
-    /// is there.
+    /// Announces a request for these sectors. Prefetches the map entries that it will need.
     #[inline]
     pub fn expect(&self, lba: u64, sectors: u32) {
         let pages = self.machine.geometry.pages_touched(lba, sectors.max(1));
         self.machine.ftl.map.expect(Lpn(pages.start as u32), (pages.end - pages.start) as u32);
     }
 
-    /// Tells that these sectors, which were [expected](Drive::expect) before, are read next: what
-    /// is known of where they lie is asked for, of the first pages if they are many.
+    /// Announces a read of these sectors, which were [expected](Drive::expect) before. Prefetches
+    /// the cell data of the first pages, at most `PAGES` of them.
     #[inline]
     pub fn expect_read(&self, lba: u64, sectors: u32) {
         const PAGES: usize = 16;

@@ -22,66 +22,67 @@ use crate::policy::event::{Event, EventMask, PageUses};
 use crate::stats::{Ended, Stats, StreamCounts};
 use ssdlab_schemes::AnySuspend;
 
-/// A block as it is seen from outside.
+/// The state of a block, as seen from outside.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockInfo {
-    /// P/E cycles.
+    /// Number of P/E cycles.
     pub erases: u32,
-    /// Pages that hold valid data.
+    /// Number of pages that hold valid data.
     pub valid: u16,
-    /// True raw bit error rate of its worst page; `None` under flat physics, and of a block that
-    /// holds nothing.
+    /// True raw bit error rate of the worst page; `None` under flat physics, and for a block
+    /// without data.
     pub rber: Option<f64>,
 }
 
 impl Drive {
-    /// The current time of the drive.
+    /// Returns the current time of the drive.
     pub fn now(&self) -> SimTime {
         SimTime::from_ns(self.machine.now)
     }
 
-    /// What was measured since the statistics began.
+    /// Returns the statistics since they began.
     pub fn stats(&self) -> &Stats {
         &self.machine.stats
     }
 
-    /// What was measured of each stream, where there are several.
+    /// Returns the statistics of each stream, if the drive has several.
     pub fn streams(&self) -> Option<&[StreamCounts]> {
         self.machine.history.streams.as_ref().map(|streams| streams.counts())
     }
 
-    /// The flash back end, to look at.
+    /// Returns the flash back end, read-only.
     pub fn flash(&self) -> &Flash {
         &self.machine.flash
     }
 
-    /// The translation layer's books, to look at.
+    /// Returns the tables of the translation layer, read-only.
     pub fn ftl(&self) -> &Ftl {
         &self.machine.ftl
     }
 
-    /// The drive's config in flat numbers.
+    /// Returns the resolved config of the drive.
     pub fn resolved(&self) -> &Resolved {
         &self.machine.resolved
     }
 
-    /// Page operations that were under way at most, and those for which memory is reserved.
+    /// Returns the largest number of page operations under way at a time, and the number for which
+    /// memory is reserved.
     #[inline]
     pub fn operations(&self) -> (usize, usize) {
         (self.machine.flash.txns.slots(), self.machine.flash.txns.reserved())
     }
 
-    /// Unfinished requests.
+    /// Returns the number of unfinished requests.
     pub fn unfinished(&self) -> u32 {
         self.machine.host.unfinished()
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether no operation is under way.
     pub fn is_idle(&self) -> bool {
         self.next_event().is_none()
     }
 
-    /// The next moment at which the drive does something by itself; `None` when it is idle.
+    /// Returns the time of the drive's next event; `None` if the drive is idle.
     #[inline]
     pub fn next_event(&self) -> Option<SimTime> {
         if !self.machine.host.completions.is_empty() {
@@ -92,12 +93,13 @@ impl Drive {
         (next != SimTime::NEVER).then_some(next)
     }
 
-    /// Whether the queue takes a request now.
+    /// Returns whether the queue has room for a request now.
     pub fn has_room(&self, queue: u8) -> bool {
         self.machine.host.has_room(queue)
     }
 
-    /// How a block is at `now`, counted within its plane; `None` if it is bad.
+    /// Returns the state of a block at `now`; `None` if the block is bad. `block` counts within the
+    /// plane.
     pub fn block(&self, plane: u32, block: u32, now: SimTime) -> Option<BlockInfo> {
         let id = BlockId(self.machine.geometry.first_block(PlaneId(plane)).0 + block);
         let table = &self.machine.ftl.blocks;
@@ -108,35 +110,35 @@ impl Drive {
         })
     }
 
-    /// What each component and policy keeps, as text, with its place in the config.
+    /// Returns the state of each component and policy as text, with its place in the config.
     pub fn policy_states(&mut self) -> Vec<(String, String)> {
         self.machine.policies.states()
     }
 
-    /// What each policy counts for results, by its place in the config; only of those that count
-    /// something.
+    /// Returns the counters of each policy, by its place in the config. Policies without counters
+    /// are left out.
     pub fn counters(&mut self) -> BTreeMap<String, Counters> {
         let counters = self.machine.policies.counters();
         counters.filter(|(_, counters)| !counters.is_empty()).collect()
     }
 
-    /// Whether a policy wants to know before the run how often it will use each page
+    /// Returns whether a policy needs to know before the run how often the run will use each page
     /// ([`publish_uses`](Drive::publish_uses)).
     pub fn wants_uses(&self) -> bool {
         self.machine.policies.wants.has(EventMask::USES_KNOWN)
     }
 
-    /// Publishes how often the run will use each page; before anything is laid down.
+    /// Publishes how often the run will use each page. Call it before any page is laid down.
     pub fn publish_uses(&mut self, uses: &PageUses) {
         self.machine.policies.publish(&Event::UsesKnown(uses));
     }
 
-    /// Whether pages move by how often they are read.
+    /// Returns whether pages move by how often they are read.
     pub fn migrates(&self) -> bool {
         self.background.moves.is_some()
     }
 
-    /// Blocks that are set apart for what is read often.
+    /// Returns the number of blocks that are set apart for pages that are read often.
     pub fn blocks_apart(&self) -> u64 {
         let (metadata, config) = (&self.machine.policies.metadata, &self.machine.resolved.config);
         let planes = (0..self.machine.geometry.plane_count()).map(PlaneId);
@@ -148,12 +150,12 @@ impl Drive {
         each.map(u64::from).sum()
     }
 
-    /// Whether its order holds requests back.
+    /// Returns whether the scheduler holds requests back.
     pub fn holds_back(&self) -> bool {
         self.translation.dispatch.hold.is_some()
     }
 
-    /// Whether anything in the drive heeds the host's latency hints.
+    /// Returns whether any policy heeds the latency hints of the host.
     pub fn heeds_hints(resolved: &Resolved) -> bool {
         Policies::new(resolved, Metadata::default()).placement.iter().any(|link| link.needs().hints)
     }
@@ -163,33 +165,34 @@ impl Drive {
         Components::new(&self.machine.policies.metadata)
     }
 
-    /// What a page is mostly used for, where that is learned.
+    /// Returns the hotness of a page, if the drive learns it.
     pub fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
         self.machine.hotness_of(lpn)
     }
 
-    /// Whether wear is leveled across priorities now.
+    /// Returns whether a policy levels wear across priorities now.
     pub fn levels_across(&self) -> bool {
         self.machine.policies.levels_across()
     }
 
-    /// How its blocks have worn out; `None` where wear does not run forward.
+    /// Returns how the blocks have worn out; `None` if wear does not run forward.
     pub fn life(&self) -> Option<Life> {
         self.machine.life()
     }
 
-    /// The share of the blocks that were not worn out at the start, and so may wear out.
+    /// Returns the share of the blocks that were not worn out at the start, and so may wear out.
     pub fn may_wear_out(&self) -> f64 {
         self.machine.history.lives.as_deref().map_or(1.0, Lives::may_wear_out)
     }
 
-    /// The share of the blocks that have worn out since the start; 0 where wear does not run
+    /// Returns the share of the blocks that have worn out since the start; 0 if wear does not run
     /// forward.
     pub fn worn_out(&self) -> f64 {
         self.machine.history.lives.as_deref().map_or(0.0, Lives::worn_out)
     }
 
-    /// Bytes that a controller needs for what the drive's policies keep, by structure.
+    /// Returns the bytes that a controller needs for the state of the drive's policies, by
+    /// structure.
     pub fn metadata_bytes(&mut self) -> Vec<(&'static str, u64)> {
         let blocks = u64::from(self.machine.geometry.block_count());
         let mut bits = Vec::new();
@@ -202,8 +205,8 @@ impl Drive {
         let held = self.machine.resolved.map_cache.map_or(0, |shape| u64::from(shape.slots));
         bits.push(("map_cache", held * self.machine.geometry.page_size.get() * 8));
         if self.machine.resolved.flash.reads_pass {
-            // The voltages with which a read that was set aside failed last, on each plane: of the
-            // host's, and of one of collection.
+            // The last failed read voltages of the suspended reads of each plane: those of the
+            // host, and one of garbage collection.
             let needs = AnySuspend::needs(&self.machine.resolved.config.suspend);
             let most = u64::from(needs.max_suspended_reads) + 1;
             let planes = u64::from(self.machine.geometry.plane_count());
@@ -216,15 +219,15 @@ impl Drive {
         bits.into_iter().map(|(name, bits)| (name, bits.div_ceil(8))).collect()
     }
 
-    /// Pages programmed for every page that the host wrote: write amplification. `None` before
-    /// the host wrote any.
+    /// Returns the write amplification: pages programmed for each page that the host wrote. `None`
+    /// before the host wrote any.
     pub fn write_amplification(&self) -> Option<f64> {
         let programs = self.machine.flash.ops()[OpKind::Program as usize];
         let host = programs[Cause::Host as usize];
         (host > 0).then(|| programs.iter().sum::<u64>() as f64 / host as f64)
     }
 
-    /// Forgets what was measured: statistics begin now, with requests that come from now on.
+    /// Resets the statistics: they begin now, with the requests that arrive from now on.
     pub fn reset_stats(&mut self) {
         self.machine.keep_count();
         let log = self.machine.stats.log.take().map(|_| Vec::new());
@@ -238,12 +241,12 @@ impl Drive {
         self.machine.host.forget_counted();
     }
 
-    /// Compares the pages of the blocks that the host reads from now on, of some of its reads.
+    /// Compares, from now on, the pages of the blocks that some host reads access.
     pub fn compare_pages(&mut self) {
         self.machine.flash.cells.compare();
     }
 
-    /// Keeps every request that ends from now on until it is taken.
+    /// Logs every request that ends from now on, until it is taken.
     pub fn keep_log(&mut self) {
         self.machine.stats.log = Some(Vec::new());
     }
@@ -255,8 +258,8 @@ impl Drive {
         }
     }
 
-    /// Records events of these kinds from now on, as texts: what a policy that subscribes to them
-    /// learns.
+    /// Records events of these kinds from now on as text, as a policy that subscribes to them gets
+    /// them.
     pub fn record_events(&mut self, kinds: EventMask) {
         self.machine.policies.record(kinds);
     }
@@ -266,16 +269,16 @@ impl Drive {
         self.machine.policies.take_recorded()
     }
 
-    /// Records from now on what every part of the back end does, as long as it begins before
-    /// `until`; [`Flash::timeline`] tells.
+    /// Records from now on the work of every part of the back end that begins before `until`.
+    /// [`Flash::timeline`] returns the record.
     pub fn record(&mut self, until: SimTime) {
         debug_assert!(!self.machine.flash.foresees(), "a drive that foresees passes moments over");
         self.machine.flash.record(self.machine.now, until.as_ns());
     }
 
-    /// Works out from now on what follows from a read or a program as soon as that is known, where
-    /// it can: less happens by itself, and all of it as it would. Not of a drive that is watched or
-    /// recorded or that has something under way.
+    /// Makes the drive compute the consequences of a read or a program in advance, as soon as they
+    /// are certain. The drive then processes fewer events, with the same results. Has no effect on
+    /// a drive that is audited or recorded, or that has an operation under way.
     pub fn foresee(&mut self) {
         if self.is_idle() && self.machine.auditor.is_none() {
             self.machine.flash.foresee(

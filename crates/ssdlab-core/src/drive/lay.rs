@@ -1,4 +1,4 @@
-//! What a first pass over the workload lays down, page by page.
+//! Lays down pages that a first pass over the workload finds, one by one.
 
 use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId, Ppn};
 
@@ -11,19 +11,19 @@ use crate::ftl::{BlockState, Ftl, Writer};
 use crate::policy::PlacementHint;
 use crate::policy::allocation::BlockClass;
 
-/// Where pages are laid down among those that are outdated: the used blocks of each plane by turns.
-/// By default there are none.
+/// Where pages are laid down among outdated pages: in the used blocks of each plane in turn. By
+/// default the drive has no used blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Laying {
     /// The used blocks of each plane and class.
     blocks: Vec<Vec<BlockId>>,
-    /// Pages laid down on each plane and class.
+    /// Number of pages laid down on each plane and class.
     laid: Vec<u32>,
     classes: usize,
 }
 
 impl Laying {
-    /// Where `by_class` does not hold, all blocks of a plane count as of one class.
+    /// Builds the lists. Without `by_class`, all blocks of a plane count as one class.
     fn new(ftl: &Ftl, planes: u32, classes: usize, by_class: bool) -> Laying {
         let classes = if by_class { classes } else { 1 };
         let used = |at: usize| {
@@ -37,8 +37,8 @@ impl Laying {
         Laying { blocks: (0..parts).map(used).collect(), laid: vec![0; parts], classes }
     }
 
-    /// The place of the next page of a plane, if it has one left: of the class that is asked for,
-    /// else of the nearest below it, else of the nearest above.
+    /// Returns the place of the next page of a plane, if one is left. It takes the requested class,
+    /// else the nearest class below it, else the nearest above it.
     fn next(
         &mut self,
         plane: PlaneId,
@@ -66,7 +66,7 @@ impl Laying {
 }
 
 impl Drive {
-    /// Where pages are laid down by [`Drive::lay_down`].
+    /// Returns the places where [`Drive::lay_down`] lays pages down.
     pub fn laying(&self) -> Laying {
         if self.machine.resolved.config.start.used.get() > 0.0 {
             let classes = self.machine.resolved.config.metadata.block_class.classes();
@@ -78,7 +78,7 @@ impl Drive {
     }
 
     /// Lays a page down as if it had been written before the start, on the plane of static
-    /// allocation; false if the plane has no room. Only before the first request.
+    /// allocation. Returns false if the plane has no room. Call it only before the first request.
     pub fn lay_down(&mut self, laying: &mut Laying, page: u32) -> bool {
         let lpn = Lpn(page);
         if self.machine.ftl.map.get(lpn).is_some() {

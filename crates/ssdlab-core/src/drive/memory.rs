@@ -1,9 +1,9 @@
-//! How much of the machine's memory a drive takes: known before it is built.
+//! Estimates the memory of a drive before the drive is built.
 //!
 //! Most tables of a drive are zero pages of the operating system: they are reserved as a whole, and
-//! become resident where they are touched. What is counted as resident here is touched for certain.
-//! The estimate is never above what the drive really takes, so that no drive is refused that could
-//! be built.
+//! become resident when they are touched. The estimate counts as resident only memory that the
+//! drive certainly touches. It never exceeds the real need, so ssdlab refuses no drive that it
+//! could build.
 
 use ssdlab_base::math;
 
@@ -14,44 +14,44 @@ use crate::host::Active;
 
 /// Resident bytes of a plane: its lanes, its unit, its share of the timers. Measured.
 const PLANE: u64 = 800;
-/// Resident bytes of a block: its row of the block table, and its place among those that are free.
+/// Resident bytes of a block: its row of the block table, and its place among the free blocks.
 /// Measured.
 const BLOCK: u64 = 16;
-/// Resident bytes of a block with bit errors: what happened to its cells.
+/// Resident bytes of a block with bit errors: the history of its cells.
 const CELLS: u64 = 32;
-/// Bytes of a number of a page.
+/// Bytes of a page number.
 const NUMBER: u64 = 4;
-/// Numbers in a page of the machine's memory.
+/// Page numbers in a memory page of the host machine.
 const NUMBERS_TOGETHER: f64 = 4096.0 / NUMBER as f64;
-/// The share of the expected bytes that is counted: chance may touch a few less.
+/// The share of the expected bytes that is counted. By chance, a drive may touch slightly fewer.
 const DRAWN: f64 = 0.97;
 /// Bytes of a mask of a page's sectors.
 const MASK: u64 = 8;
-/// Bytes that a slot of the buffer takes besides itself: its place in the order of eviction, and
-/// among those that are free.
+/// Bytes that a buffer slot takes besides itself: its place in the eviction order and among the
+/// free slots.
 const IN_ORDER: u64 = 12;
-/// Bytes that a page operation takes besides itself while it is under way: its page among those
-/// with operations under way.
+/// Bytes that a page operation takes besides itself: its page's entry in the table of pages with
+/// operations under way.
 const HAZARD: u64 = 48;
 
-/// Bytes that something takes of the machine's memory.
+/// A number of bytes of the host machine's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// What is touched for certain.
+    /// Bytes that are certainly touched.
     pub resident: u64,
-    /// What is reserved, touched or not.
+    /// Bytes that are reserved, touched or not.
     pub reserved: u64,
-    /// The largest table among it.
+    /// Bytes of the largest table among them.
     pub table: u64,
 }
 
 impl Memory {
-    /// So many bytes that are all touched.
+    /// Returns this number of bytes, all of them touched.
     pub fn touched(bytes: u64) -> Memory {
         Memory { resident: bytes, reserved: bytes, table: bytes }
     }
 
-    /// Both.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Memory) -> Memory {
         Memory {
@@ -68,7 +68,8 @@ pub const OPERATION: u64 = size_of::<Txn>() as u64 + HAZARD;
 pub const REQUEST: u64 = size_of::<Active>() as u64;
 
 impl Resolved {
-    /// What the drive takes when it is built, each part with the config key that decides it.
+    /// Returns the memory of the drive when it is built, each part with the config key that decides
+    /// it.
     pub fn memory(&self) -> [(&'static str, Memory); 3] {
         let geometry = self.geometry();
         let [planes, blocks, pages, mapped] = [
@@ -79,7 +80,7 @@ impl Resolved {
         ]
         .map(u64::from);
         let cells = if self.chip.is_flat() { 0 } else { blocks * CELLS };
-        // Each page with the voltages that it was programmed with, where there are several.
+        // The program mode of each page, on a drive with several.
         let program_modes = if self.chip.program_modes().len() > 1 { pages } else { 0 };
         let known = mapped * self.config.metadata.page_bytes();
         let books =
@@ -98,16 +99,16 @@ impl Resolved {
         [("geometry", books.and(map)), ("buffer.size", held.and(found)), ("start.fill", drawn)]
     }
 
-    /// Bytes of both tables of the map that filling the drive before the start touches.
+    /// Returns the bytes of both map tables that the drive touches when it is filled before the
+    /// start.
     fn filled_map(&self) -> u64 {
         let geometry = self.geometry();
         let start = &self.config.start;
         let filled = start.fill.of(u64::from(self.logical_pages));
         let pages = f64::from(geometry.page_count());
         let written = (filled as f64 / (1.0 - start.invalid.get()) / pages).min(1.0);
-        // Logical pages are filled from the first on. Their blocks lie anywhere on a plane, and a
-        // page of the machine's memory is touched if one of the blocks is written whose entries it
-        // holds.
+        // Logical pages are filled from the first on. Their blocks lie anywhere on a plane. A
+        // memory page holds entries of several blocks, and is touched if one of these is written.
         let blocks_together = (NUMBERS_TOGETHER / f64::from(geometry.pages)).max(1.0);
         let touched = 1.0 - math::pow(1.0 - written, blocks_together);
         (filled + (pages * touched * DRAWN) as u64) * NUMBER

@@ -1,14 +1,14 @@
-//! The drive itself: it wires the rooms together and holds no policy.
+//! The drive: connects its parts and contains no policy.
 //!
-//! It has three verbs: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`]. Its parts are
-//! types of their own, and none knows one above it:
+//! The drive has three main methods: [`Drive::submit`], [`Drive::next_event`], [`Drive::advance`].
+//! Its parts are separate types, listed from top to bottom. No part knows a part above it:
 //!
-//! 1. the drive: `admission` takes a request in, `serve` gives work to a free array unit,
-//!    `completion` ends an operation and sends on what waited for it;
-//! 2. `background` chooses, begins and ends relocations; `buffer_stage` leads pages through the
+//! 1. the drive: `admission` accepts requests, `serve` gives work to free array units, `completion`
+//!    ends operations and releases the operations that waited for them;
+//! 2. `background` chooses, begins and ends relocations; `buffer_stage` passes pages through the
 //!    page buffer;
-//! 3. `translation` looks pages up, and loads the part of the map that is not held;
-//! 4. `dispatch` lets operations wait for a scheduler with a window;
+//! 3. `translation` looks pages up and loads missing parts of the map;
+//! 4. `dispatch` holds operations for a scheduler with a window;
 //! 5. `machine` is the state that all of them share. It asks the policies and enqueues operations
 //!    at the flash.
 
@@ -49,12 +49,12 @@ use machine::Machine;
 pub use start::{Outline, Start, Tenant};
 use translation::Translation;
 
-/// A drive.
+/// A simulated drive.
 #[derive(Clone, Debug)]
 pub struct Drive {
     /// The state that all parts share.
     machine: Machine,
-    /// The page buffer, which a page operation meets first.
+    /// The page buffer: page operations of the host reach it first.
     buffer: BufferStage,
     /// The page map and, below it, the queue of a scheduler with a window.
     translation: Translation,
@@ -62,20 +62,20 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// A drive as configured, in its start state.
+    /// Returns a drive with this config, in its start state.
     pub fn new(resolved: Arc<Resolved>) -> Drive {
         Drive::for_tenants(resolved, &[])
     }
 
-    /// A drive as configured, in its start state; where blocks are kept apart by priority, the data
-    /// that is on it lies in blocks of these tenants.
+    /// Returns a drive with this config, in its start state. If the drive keeps blocks apart by
+    /// priority, its data lies in blocks of these tenants.
     pub fn for_tenants(resolved: Arc<Resolved>, tenants: &[Tenant]) -> Drive {
         let start = Start::draw(&resolved, tenants);
         Drive::begin(resolved, start)
     }
 
-    /// A drive as configured that begins with this, which is its own or that of one that
-    /// [begins as it does](Resolved::begins_as).
+    /// Returns a drive with this config that begins in the state `start`. The state is its own, or
+    /// that of a drive that [begins alike](Resolved::begins_as).
     pub fn begin(resolved: Arc<Resolved>, start: Start) -> Drive {
         let mut machine = Machine::new(resolved, start);
         Drive {
@@ -86,12 +86,12 @@ impl Drive {
         }
     }
 
-    /// Offers a request at `now`, which is not before the last call's time; everything up to
-    /// `now` must have been advanced over.
+    /// Submits a request at `now`. `now` is not before the time of the last call, and the drive has
+    /// already advanced to it.
     ///
     /// # Errors
-    /// [`Refused::Full`] when the request's queue is full, [`Refused::OutOfRange`] when it does
-    /// not lie on the drive. The drive is then as if it had not been offered.
+    /// [`Refused::Full`] if the request's queue is full, [`Refused::OutOfRange`] if the request
+    /// does not lie on the drive. The drive is then unchanged.
     pub fn submit(&mut self, now: SimTime, request: Request) -> Result<(), Refused> {
         debug_assert!(now.as_ns() >= self.machine.now && request.arrival <= now);
         self.machine.now = now.as_ns();
@@ -102,8 +102,8 @@ impl Drive {
         Ok(())
     }
 
-    /// Lets everything happen up to and including `to`; requests that ended are added to
-    /// `completions` in the order in which they ended.
+    /// Processes all events up to and including `to`. Appends the requests that ended to
+    /// `completions`, in the order in which they ended.
     pub fn advance(&mut self, to: SimTime, completions: &mut Vec<Completion>) {
         while self.step(to) {}
         self.machine.now = self.machine.now.max(to.as_ns());
@@ -111,7 +111,7 @@ impl Drive {
         self.hand_over(completions);
     }
 
-    /// Adds the requests that ended to a list, which as a rule is empty.
+    /// Appends the requests that ended to a list, which is usually empty.
     #[inline]
     fn hand_over(&mut self, completions: &mut Vec<Completion>) {
         if completions.is_empty() {
@@ -121,7 +121,8 @@ impl Drive {
         }
     }
 
-    /// Lets the events of one moment up to `to` happen; false when there is none.
+    /// Processes the events of the next moment that has any, up to `to`. Returns false if there are
+    /// none.
     pub fn advance_once(&mut self, to: SimTime, completions: &mut Vec<Completion>) -> bool {
         let went_on = self.step(to);
         self.hand_over(completions);
@@ -156,7 +157,7 @@ impl Drive {
         true
     }
 
-    /// Carries out what was asked for, and serves what can be served.
+    /// Carries out the requested actions and serves the units that can start work.
     #[inline(always)]
     fn act_and_serve(&mut self) {
         if self.machine.policies.have_pending() {
@@ -168,8 +169,8 @@ impl Drive {
         self.check_invariants();
     }
 
-    /// Carries out an action as if a policy had asked for it; for tests. A timer that is set so
-    /// shows in [`Drive::take_events`].
+    /// Carries out an action as if a policy had requested it; for tests. A timer that is set this
+    /// way appears in [`Drive::take_events`].
     pub fn ask(&mut self, action: Action) {
         self.machine.policies.ask(action);
         self.act_and_serve();

@@ -1,4 +1,4 @@
-//! A first pass of a workload, from which components learn before the run what pages are used for.
+//! A first pass of a workload, from which components learn the hotness of pages before the run.
 
 use ssdlab_nand::Lpn;
 
@@ -14,7 +14,7 @@ use crate::policy::event::{Actions, Event};
 use ssdlab_schemes::AnyEviction;
 
 /// A first pass of a workload through a drive's buffer, in which no time passes. The metadata
-/// components and the eviction policy learn by events; their actions are dropped.
+/// components and the eviction policy learn by events. The drive drops their actions.
 #[derive(Debug)]
 pub struct Rehearsal {
     buffer: Buffer,
@@ -26,7 +26,7 @@ impl Rehearsal {
         self.eviction.on_event(event, &mut Actions::default());
     }
 
-    /// A page leaves the buffer.
+    /// Evicts a page from the buffer.
     fn evict(machine: &mut Machine, page: &Slot) {
         let (lpn, uses) = (page.lpn, page.uses);
         machine.policies.publish_to_components(&Event::PageEvicted { lpn, uses });
@@ -62,7 +62,7 @@ impl Rehearsal {
 }
 
 impl Drive {
-    /// A first pass of the workload, if what pages are used for is to be known from the start.
+    /// Returns a first pass of the workload, if a component needs one.
     pub fn rehearsal(&self) -> Option<Rehearsal> {
         let resolved = &self.machine.resolved;
         let buffer = Buffer::new(resolved)?;
@@ -76,12 +76,13 @@ impl Drive {
         self.machine.policies.metadata.first_pass()
     }
 
-    /// Whether there is no first pass although it is asked for: the drive was written before.
+    /// Returns whether there is no first pass although a component would need one: the drive was
+    /// written before.
     pub fn goes_unrehearsed(&self) -> bool {
         self.first_pass() == FirstPass::Learned
     }
 
-    /// The next request of the first pass: an operation on these sectors.
+    /// Processes the next request of the first pass, an operation on these sectors.
     pub fn rehearse(&mut self, rehearsal: &mut Rehearsal, op: Op, lba: u64, sectors: u32) {
         let machine = &mut self.machine;
         match op {
@@ -95,24 +96,24 @@ impl Drive {
                     rehearsal.trim(machine, Lpn(page as u32));
                 }
             }
-            // What pages are by then is found anew when they leave.
+            // The hotness of the pages is determined again when they leave.
             Op::Flush => rehearsal.publish(&Event::BufferFlushed),
         }
     }
 
-    /// Ends the first pass: all pages leave.
+    /// Ends the first pass: all pages leave the buffer.
     pub fn rehearsed(&mut self, rehearsal: Rehearsal) {
         rehearsal.buffer.pages().for_each(|(_, page)| Rehearsal::evict(&mut self.machine, page));
         self.machine.policies.publish_to_components(&Event::CountsReset);
     }
 
-    /// Programs the data that is on the drive as it would be if it were written now; before the
+    /// Sets the program modes of the drive's data as if it were written now. Call it before the
     /// run.
     pub fn program_start(&mut self) {
         let machine = &mut self.machine;
         let StartConfig { program_mode, unwritten_reads, .. } = machine.resolved.config.start;
         if program_mode == StartProgramMode::Policy {
-            // Of pages that hold nothing any more nobody knows what they were used for.
+            // The hotness of pages without data is not known.
             machine.flash.cells.forget_voltages();
             if unwritten_reads == UnwrittenReads::Lazy {
                 machine.policies.metadata.start_programmed();

@@ -1,4 +1,4 @@
-//! What a drive holds, without its policies: to be kept, and to be given to other drives.
+//! The contents of a drive without its policies, for state files and for other drives.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::ftl::{self, BlockTable, SavedMap, SavedOpen};
 use crate::kept::{Kept, Limits};
 use crate::policy::columns::SavedColumns;
 
-/// The contents of an idle drive: map, block table, open blocks, and what happened to the cells.
+/// The contents of an idle drive: map, block table, open blocks, and the history of the cells.
 /// Serialised as a tuple of columns; read by [`Unchecked::reader`].
 #[derive(Clone, Debug)]
 pub struct Media {
@@ -26,11 +26,11 @@ pub struct Media {
     pub(super) blocks: BlockTable,
     pub(super) open: SavedOpen,
     pub(super) facts: Facts,
-    /// What the metadata components and the policies kept.
+    /// The saved columns of the metadata components and the policies.
     policies: SavedColumns,
 }
 
-/// Columns of a [`Media`]: those of its parts.
+/// Number of columns of a [`Media`]: the sum over its parts.
 const COLUMNS: usize = SavedMap::COLUMNS
     + BlockTable::COLUMNS
     + SavedOpen::COLUMNS
@@ -49,20 +49,20 @@ impl Serialize for Media {
     }
 }
 
-/// What was read as the contents of a drive, and may be anything.
+/// Contents that were read from a file and not checked yet.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Unchecked(Media);
 
 impl Unchecked {
-    /// Returns what reads the contents of a drive within these limits.
+    /// Returns a reader for the contents of a drive within these limits.
     pub fn reader<'a, 'de>(
         limits: &'a Limits<'a>,
     ) -> impl DeserializeSeed<'de, Value = Unchecked> + use<'a, 'de> {
         Reader(limits)
     }
 
-    /// Returns the bytes that [`Unchecked::check`] takes, at most.
+    /// Returns the largest number of bytes that [`Unchecked::check`] takes.
     pub fn check_takes(geometry: &Geometry) -> u64 {
         ftl::check_takes(geometry)
     }
@@ -70,18 +70,18 @@ impl Unchecked {
     /// Returns the contents, if an idle drive of this shape can have held them.
     ///
     /// # Errors
-    /// The first thing that is not as it must be.
+    /// The first inconsistency.
     pub fn check(self, geometry: &Geometry) -> Result<Media, String> {
         self.0.audit(geometry).map(|()| self.0)
     }
 }
 
-/// Why a drive cannot hold what another held.
+/// Why a drive cannot take over the contents of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// The other had another shape.
+    /// The other drive had another shape.
     OtherShape,
-    /// No drive can have kept this.
+    /// No drive can have saved these contents.
     Inconsistent(String),
 }
 
@@ -115,25 +115,27 @@ impl<'de> Visitor<'de> for Reader<'_> {
 }
 
 impl Media {
-    /// Logical pages, those of the map's own among them.
+    /// Returns the number of logical pages, including those of the map itself.
     pub fn logical_pages(&self) -> u32 {
         self.map.logical_pages() as u32
     }
 
-    /// Logical pages that hold data, of so many first ones: those that the host can address.
+    /// Returns how many of the first `logical_pages` logical pages hold data. These are the pages
+    /// that the host can address.
     pub fn mapped_pages(&self, logical_pages: u64) -> u64 {
         self.map.mapped(usize::try_from(logical_pages).unwrap_or(usize::MAX)).into()
     }
 
-    /// What the metadata components and the policies kept.
+    /// Returns the saved columns of the metadata components and the policies.
     pub fn policies(&self) -> &SavedColumns {
         &self.policies
     }
 
-    /// Checks that an idle drive of this shape can have held it; takes as long as it is large.
+    /// Checks that an idle drive of this shape can have held the contents. The time grows with
+    /// their size.
     ///
     /// # Errors
-    /// The first thing that is not as it must be.
+    /// The first inconsistency.
     pub fn audit(&self, geometry: &Geometry) -> Result<(), String> {
         let Media { map, blocks, open, facts, .. } = self;
         ftl::check(geometry, map, blocks, open, RESERVE_BLOCKS)?;
@@ -142,8 +144,9 @@ impl Media {
 }
 
 impl Drive {
-    /// What the flash and the tables of it hold, which takes no memory beside the drive's; `None`
-    /// while something is under way, or the buffer holds what has not been programmed.
+    /// Returns the contents of the flash and its tables, without extra memory beside the drive's.
+    /// `None` while an operation is under way, or while the buffer holds data that is not
+    /// programmed.
     pub fn media(mut self) -> Option<Media> {
         let unwritten = self.buffer.pages.as_ref().is_some_and(|buffer| {
             let mut pages = buffer.pages();
@@ -152,7 +155,7 @@ impl Drive {
         if !self.is_idle() || unwritten {
             return None;
         }
-        // Policies that wait for what they asked for would wait for ever.
+        // A policy that waits for a dropped relocation would wait forever.
         self.background.drop_waiting(&mut self.machine, None);
         Some(Media {
             policies: self.saved_columns(),
@@ -163,11 +166,12 @@ impl Drive {
         })
     }
 
-    /// A drive as configured that holds this. A component or policy that the drive of the contents
-    /// had goes on with what it kept; others begin.
+    /// Returns a drive with this config that holds these contents. A component or policy that the
+    /// saved drive had continues with its saved state; others start afresh.
     ///
     /// # Errors
-    /// When the contents are those of a drive of another shape, or what a policy kept cannot be.
+    /// If the contents are those of a drive of another shape, or if the saved state of a policy is
+    /// impossible.
     pub fn with_media(resolved: Arc<Resolved>, mut media: Media) -> Result<Drive, Misfit> {
         let policies = std::mem::take(&mut media.policies);
         let start = Start::of(&resolved, media, &policies)?;

@@ -1,4 +1,4 @@
-//! Paranoid mode: the drive under the eyes of an [`Auditor`].
+//! Paranoid mode: an [`Auditor`] checks the drive.
 
 use ssdlab_nand::{BlockId, PlaneId};
 
@@ -7,9 +7,10 @@ use crate::audit::{Auditor, Long, Pace, Rooms, everything};
 use crate::flash::TxnId;
 
 impl Drive {
-    /// Checks from now on that every read returns what was written last, that time goes on and is
-    /// accounted for, and at this pace that the drive's books agree with one another; false if
-    /// something is under way or the drive foresees what will be, so that it is too late.
+    /// Starts to audit the drive. The auditor checks that every read returns the data written last,
+    /// and that time advances and is accounted for. At this pace it also checks that the drive's
+    /// tables agree with one another. Returns false if it is too late: an operation is under way,
+    /// or the drive computes events in advance.
     pub fn watch(&mut self, pace: Pace) -> bool {
         let buffered =
             self.buffer.pages.as_ref().is_some_and(|buffer| buffer.pages().next().is_some());
@@ -26,15 +27,15 @@ impl Drive {
         true
     }
 
-    /// What was found to be wrong since the drive is watched.
+    /// Returns the first violation since the audit began.
     pub fn violation(&self) -> Option<&str> {
         self.machine.auditor.as_ref()?.violation()
     }
 
-    /// Checks every book of the drive now.
+    /// Checks every table of the drive now.
     ///
     /// # Errors
-    /// The first thing that is not as it must be.
+    /// The first inconsistency.
     pub fn audit(&self) -> Result<(), String> {
         let waiting = (
             &self.translation.waiting_for_entries(&self.machine)[..],
@@ -43,7 +44,7 @@ impl Drive {
         everything(&self.rooms(&self.jobs_of_planes(), waiting), Long::ALL)
     }
 
-    /// Everything at one moment has happened.
+    /// Audits the drive after all events of one moment.
     #[inline]
     pub(super) fn check_invariants(&mut self) {
         if self.machine.auditor.is_some() {
@@ -63,7 +64,7 @@ impl Drive {
         }
     }
 
-    /// Operations that wait until the scheduler lets them go.
+    /// Returns the operations that wait until the scheduler dispatches them.
     fn waiting_for_scheduler(&self) -> Vec<TxnId> {
         self.translation
             .dispatch

@@ -1,4 +1,5 @@
-//! Enqueues page operations at their planes, and asks whether they suspend what the planes do.
+//! Enqueues page operations at their planes, and asks the suspend policy about the operations
+//! there.
 
 use ssdlab_base::Nanos;
 use ssdlab_nand::PlaneId;
@@ -11,7 +12,7 @@ use crate::policy::scheduler::SchedulerView;
 use crate::policy::suspend::{InService, SuspendView, Verdict};
 
 impl Machine {
-    /// Puts an operation for the host into the queue of a plane.
+    /// Puts a host operation into the queue of a plane.
     #[inline]
     pub(in crate::drive) fn enqueue_host(&mut self, id: TxnId, plane: PlaneId) {
         let txn = &mut self.flash.txns[id];
@@ -25,8 +26,8 @@ impl Machine {
         }
     }
 
-    /// Under dynamic allocation a write, the first of its lane, leaves a plane that has filled up
-    /// since it was chosen; false if no other has room either.
+    /// Moves a write, the first of its lane, off a plane that has filled up since it was chosen.
+    /// Only dynamic allocation allows this. Returns false if no other plane has room.
     #[inline(never)]
     pub(in crate::drive) fn on_plane_changed(&mut self, id: TxnId) -> bool {
         if !self.planes.is_dynamic() {
@@ -47,7 +48,7 @@ impl Machine {
         true
     }
 
-    /// Asks whether a read that has come, or was there first, interrupts what its unit does.
+    /// Asks the suspend policy whether a host read interrupts the operation of its unit.
     #[inline]
     pub(in crate::drive) fn ask_to_suspend(&mut self, plane: PlaneId, priority: Priority) {
         if !self.flash.may_suspend() {
@@ -70,7 +71,8 @@ impl Machine {
         }
     }
 
-    /// Whether reads that failed are set aside for a host read of a higher priority.
+    /// Returns whether reads that failed to decode are suspended for a host read of a higher
+    /// priority.
     pub(in crate::drive) fn may_preempt_read(&mut self, unit: UnitId) -> bool {
         let Some((read, reads_aside)) = self.flash.overtaken(unit) else { return false };
         let priority = self.attrs(self.flash.txns[read].owner).priority;

@@ -1,5 +1,5 @@
-//! What a page that is written should be like: what is known of its request, and what placement
-//! makes of it.
+//! The hints of pages that are written: the request's attributes, and the answers of the placement
+//! chain.
 
 use ssdlab_base::SimTime;
 use ssdlab_base::units::SECTOR_BYTES;
@@ -18,8 +18,8 @@ use crate::policy::program_mode::ProgramModeView;
 use crate::policy::{Hotness, PlacementHint};
 
 impl Machine {
-    /// What the page of a transaction should be like: as all of its request, if it is part of one;
-    /// as was asked for when it left, if it comes from the buffer.
+    /// Sets the placement hint of a transaction. A page of a request takes the hint of the request.
+    /// A page from the buffer keeps the hint that was made when it left.
     #[inline(always)]
     pub(in crate::drive) fn make_hint(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
@@ -38,7 +38,7 @@ impl Machine {
         self.flash.txns[id].hint = hint;
     }
 
-    /// Asks what depends on the page itself that is to be written.
+    /// Asks the placement chain for the parts of the hint that depend on the page itself.
     pub(in crate::drive) fn fill_page(
         &mut self,
         lpn: Lpn,
@@ -54,7 +54,7 @@ impl Machine {
         self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
     }
 
-    /// What a page should be like that is written for such a request.
+    /// Returns the hint of a page that is written for such a request.
     pub(in crate::drive) fn hint_of(
         &mut self,
         lpn: Lpn,
@@ -88,8 +88,9 @@ impl Machine {
         filled
     }
 
-    /// The request that a transaction works for. For a page that leaves the buffer it is the write
-    /// that waits for its place; if none does, it can wait for everybody.
+    /// Returns the attributes of the request that a transaction works for. For a page that leaves
+    /// the buffer it is the write that waits for its slot. If no write waits, the page gets the
+    /// lowest priority.
     #[inline]
     pub(in crate::drive) fn attrs(&self, owner: Owner) -> RequestAttrs {
         match owner {
@@ -102,25 +103,25 @@ impl Machine {
             Owner::Buffer { room: Room::For(write), .. } => {
                 self.attrs(self.flash.txns[write].owner)
             }
-            // Anybody may wait for the map.
+            // A request of any priority may wait for the map.
             Owner::Map { .. } => self.of_a_page(Priority::HIGHEST),
             _ => self.of_a_page(Priority::of_queue(self.host.queues() as u8 - 1)),
         }
     }
 
-    /// A page for which no request is known.
+    /// Returns the attributes of a page without a known request.
     #[inline]
     pub(in crate::drive) fn of_a_page(&self, priority: Priority) -> RequestAttrs {
         RequestAttrs { priority, hint: 0, pages: 1, bytes: self.geometry.page_size.get() }
     }
 
-    /// What a page is mostly used for, where that is learned.
+    /// Returns the hotness of a page, if the drive learns it.
     #[inline]
     pub fn hotness_of(&self, lpn: Lpn) -> Option<Hotness> {
         self.policies.metadata.hotness(lpn)
     }
 
-    /// The voltages with which a page that is used so would be programmed where it lies.
+    /// Returns the program mode that a page of this hotness would get at its physical place.
     pub(super) fn program_mode_for(
         &mut self,
         hotness: Option<Hotness>,
@@ -135,7 +136,8 @@ impl Machine {
         hint.program_mode.unwrap_or_default()
     }
 
-    /// Asks how the page that a transaction was given is programmed, and counts what it was given.
+    /// Sets the program mode of the page that a transaction was given, and counts the granted class
+    /// and page type.
     #[inline(always)]
     pub(in crate::drive) fn choose_program(&mut self, id: TxnId) {
         let txn = &mut self.flash.txns[id];
@@ -168,7 +170,7 @@ impl Machine {
         txn.hint = hint;
     }
 
-    /// The same for one page.
+    /// Sets the program mode of one page that was laid down.
     pub(in crate::drive) fn program_laid(&mut self, lpn: Lpn) {
         if self.resolved.config.start.program_mode == StartProgramMode::Policy
             && let Some(ppn) = self.ftl.map.get(lpn)

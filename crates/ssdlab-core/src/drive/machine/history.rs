@@ -1,4 +1,4 @@
-//! Facts of a drive that outlive a reset of its statistics.
+//! The facts of a drive that outlive a reset of its statistics.
 
 use ssdlab_nand::Lpn;
 use ssdlab_schemes::AnyPlacement;
@@ -11,12 +11,12 @@ use crate::stats::StreamStats;
 /// Counts and marks since the start of the drive.
 #[derive(Clone, Debug)]
 pub(in crate::drive) struct History {
-    /// Counts by stream, with several streams.
+    /// Counts by stream, if the drive has several streams.
     pub(in crate::drive) streams: Option<Box<StreamStats>>,
-    /// How its blocks wear out, where wear runs forward.
+    /// How the blocks wear out, if wear runs forward.
     pub(in crate::drive) lives: Option<Box<Lives>>,
-    /// Pages that were read and count as written before the start, a bit each; empty until there is
-    /// one.
+    /// The pages that were read and count as written before the start, one bit each; empty until
+    /// the first such read.
     unwritten_reads: Vec<u64>,
 }
 
@@ -42,7 +42,7 @@ impl History {
         Some((format!("streams/{}/{count}", chooses.name()), [column]))
     }
 
-    /// Marks one of so many pages as read; returns whether this was the first read of it.
+    /// Marks one of `pages` pages as read. Returns whether this was its first read.
     pub(super) fn is_first_read(&mut self, lpn: Lpn, pages: u32) -> bool {
         if self.unwritten_reads.is_empty() {
             self.unwritten_reads = vec![0; pages.div_ceil(64) as usize];

@@ -1,4 +1,4 @@
-//! At which level a read starts, and how it goes on.
+//! The levels of reads: where a read starts, and which level follows.
 
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Level};
@@ -9,7 +9,7 @@ use crate::policy::component::{Components, Expected};
 use crate::policy::read_start::ReadStartView;
 
 impl Machine {
-    /// Asks at which level a read starts, or goes on.
+    /// Sets the level at which a read starts or continues.
     #[inline(always)]
     pub(in crate::drive) fn set_level(&mut self, id: TxnId) {
         self.flash.txns[id].level = match self.flash.txns[id].failed {
@@ -18,7 +18,7 @@ impl Machine {
         };
     }
 
-    /// Asks at which level a read goes on whose attempt fails, or will perhaps.
+    /// Returns the next level of a read whose attempt fails, or may fail.
     #[inline(never)]
     pub(in crate::drive) fn next_level(&mut self, id: TxnId) -> Level {
         let view = self.read_view(id);
@@ -26,13 +26,13 @@ impl Machine {
         self.policies.level_after(view, level).min(view.last_level())
     }
 
-    /// Returns what a policy of read starts may know of a read, without the components.
+    /// Returns the view of a read for the read-start policy, without the components.
     #[inline(always)]
     pub(in crate::drive) fn read_view(&self, id: TxnId) -> ReadStartView<'static> {
         let txn = &self.flash.txns[id];
         let block = self.geometry.block_of(txn.ppn);
         let (mut age, mut pe_cycles) = (Nanos::ZERO, 0);
-        // Columns that no one else asks for are not fetched.
+        // Ages and P/E cycles are not fetched unless the policy uses them.
         if self.policies.reads.age {
             age = self.flash.cells.age(txn, block, self.now);
             pe_cycles = self.ftl.blocks.erases(block);
@@ -49,7 +49,7 @@ impl Machine {
         }
     }
 
-    /// The reads that a unit holds go on, each at its next level.
+    /// Continues the reads that a unit holds, each at its next level.
     pub(in crate::drive) fn try_again(&mut self, unit: UnitId) {
         if self.flash.continue_ahead(unit, self.now) {
             return;
@@ -68,7 +68,7 @@ impl Machine {
         }
     }
 
-    /// How a block is expected to read now.
+    /// Returns how a block is expected to read now.
     pub(in crate::drive) fn expected(&self, block: BlockId) -> Expected {
         let (now, pe_cycles) = (self.flash.cells.time(self.now), self.ftl.blocks.erases(block));
         let true_retries = || self.flash.cells.retries_of(block, self.now);

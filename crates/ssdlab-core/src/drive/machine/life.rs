@@ -1,5 +1,5 @@
-//! How a drive's blocks wear out, where wear runs forward: what the host had programmed when so
-//! many of them could no longer be read.
+//! How a drive's blocks wear out, if wear runs forward: the data that the host had programmed when
+//! given shares of the blocks became unreadable.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,44 +9,47 @@ use super::Machine;
 use crate::account::{Cause, OpKind};
 use crate::ftl::BlockState;
 
-/// Shares of the blocks that are not bad at which it is noted how much the host had programmed; the
-/// first block besides.
+/// Shares of the usable blocks at which the host's programmed bytes are noted. The first worn-out
+/// block is noted, too.
 const MARKS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
 
 /// A moment in a drive's life.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LifeMark {
-    /// Blocks that were worn out by then, as a share of all; that of one block at the first.
+    /// Worn-out blocks by then, as a share of all usable blocks. The first mark is the share of a
+    /// single block.
     pub worn_out: f64,
     /// Bytes programmed for the host until then.
     pub host_bytes: u64,
-    /// P/E cycles of a block at that time, the mean.
+    /// Mean P/E cycles of a block at that time.
     pub cycles: f64,
 }
 
 /// The life of a drive. Serialised in results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Life {
-    /// Blocks that were worn out at the start: fresh data on them are beyond the last level.
+    /// Number of blocks that were worn out at the start: fresh data on them is beyond the last
+    /// level.
     pub worn_at_start: u32,
-    /// Blocks that are worn out.
+    /// Number of blocks that are worn out.
     pub worn_out: u32,
     /// Bytes programmed for the host since the start.
     pub host_bytes: u64,
-    /// The same until the first block had worn out since the start, and until 5 % of all had;
-    /// absent before.
+    /// Bytes programmed for the host until the first block had worn out since the start, and until
+    /// 5 % of all had. Absent before.
     pub first_bytes: Option<u64>,
     /// See `first_bytes`.
     pub five_percent_bytes: Option<u64>,
-    /// When the first block, and when each of some shares of all, had worn out since the start.
+    /// The moments when the first block, and when each of some shares of all blocks, had worn out
+    /// since the start.
     pub marks: Vec<LifeMark>,
 }
 
-/// What is kept of the blocks.
+/// The state that tracks worn-out blocks.
 #[derive(Clone, Debug)]
 pub(in crate::drive) struct Lives {
     is_out: Box<[bool]>,
-    /// Blocks that are not bad: all shares are of these.
+    /// Number of usable blocks: all shares are shares of these.
     blocks: u32,
     life: Life,
     /// Pages programmed for the host before the statistics began.
@@ -62,19 +65,19 @@ impl Lives {
         f64::from(blocks) / f64::from(self.blocks)
     }
 
-    /// The share of the blocks that were not worn out at the start.
+    /// Returns the share of the blocks that were not worn out at the start.
     pub(in crate::drive) fn may_wear_out(&self) -> f64 {
         1.0 - self.share(self.life.worn_at_start)
     }
 
-    /// The share of the blocks that have worn out since the start.
+    /// Returns the share of the blocks that have worn out since the start.
     pub(in crate::drive) fn worn_out(&self) -> f64 {
         self.share(self.since_start())
     }
 }
 
 impl Machine {
-    /// Begins to follow the blocks' lives, if wear runs forward.
+    /// Starts to track worn-out blocks, if wear runs forward.
     pub(super) fn follow_lives(&mut self) {
         if self.resolved.config.flash.cycles_per_erase == 1 {
             return;
@@ -92,7 +95,7 @@ impl Machine {
         self.history.lives = Some(Box::new(Lives { is_out, blocks, life, pages_before: 0 }));
     }
 
-    /// A block has been erased: it may have worn out.
+    /// Checks whether a block that was erased has worn out.
     pub(in crate::drive) fn block_wears(&mut self, block: BlockId) {
         let Some(lives) = &mut self.history.lives else { return };
         if lives.is_out[block.index()] || !self.flash.cells.is_worn_out(block, &self.geometry) {
@@ -111,14 +114,14 @@ impl Machine {
         }
     }
 
-    /// Bytes programmed for the host since the start.
+    /// Returns the bytes programmed for the host since the start.
     fn host_bytes(&self) -> u64 {
         let before = self.history.lives.as_ref().map_or(0, |lives| lives.pages_before);
         let since = self.flash.ops()[OpKind::Program as usize][Cause::Host as usize];
         (before + since) * self.geometry.page_size.get()
     }
 
-    /// The statistics are about to begin anew.
+    /// Adds the counts of the statistics that are about to be reset.
     pub(in crate::drive) fn keep_count(&mut self) {
         let since = self.flash.ops()[OpKind::Program as usize][Cause::Host as usize];
         if let Some(lives) = &mut self.history.lives {
@@ -126,7 +129,7 @@ impl Machine {
         }
     }
 
-    /// How its blocks have worn out; `None` where wear does not run forward.
+    /// Returns how the blocks have worn out; `None` if wear does not run forward.
     pub(in crate::drive) fn life(&self) -> Option<Life> {
         let lives = self.history.lives.as_ref()?;
         let life = &lives.life;

@@ -35,19 +35,19 @@ pub(super) struct Machine {
     pub(super) resolved: Arc<Resolved>,
     pub(super) geometry: Geometry,
     pub(super) now: u64,
-    /// Requests under way, and the order among those that share a page.
+    /// The requests under way, and the order of those that share a page.
     pub(super) host: Host,
     pub(super) ftl: Ftl,
-    /// Where the host's pages are written.
+    /// The planes on which the host's pages are written.
     pub(super) planes: WritePlanes,
     pub(super) flash: Flash,
     pub(super) policies: Policies,
-    /// For each plane, whether a block of it is being emptied.
+    /// By plane, whether a job empties a block of it.
     pub(super) collecting: Box<[bool]>,
-    /// What was measured since the statistics began.
+    /// The statistics since they began.
     pub(super) stats: Stats,
     pub(super) history: History,
-    /// Who watches, in paranoid mode.
+    /// The auditor, in paranoid mode.
     pub(super) auditor: Option<Box<Auditor>>,
 }
 

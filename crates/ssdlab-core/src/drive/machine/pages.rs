@@ -1,4 +1,4 @@
-//! Where a page lies, and on which plane it is written.
+//! The place of a page, and the plane on which it is written.
 
 use ssdlab_base::Nanos;
 use ssdlab_nand::{Lpn, PlaneId, Ppn, ProgramMode};
@@ -12,7 +12,8 @@ use crate::media;
 use crate::policy::Hotness;
 
 impl Machine {
-    /// Sets where a read's page lies now, and its plane; `None` if it lies nowhere.
+    /// Looks up the physical page of a read and returns its plane; `None` if the page is not
+    /// mapped.
     #[inline]
     pub(in crate::drive) fn locate(&mut self, id: TxnId) -> Option<PlaneId> {
         let lpn = self.flash.txns[id].lpn;
@@ -26,7 +27,7 @@ impl Machine {
         }
         let txn = &self.flash.txns[id];
         if txn.age.is_some() {
-            // It was looked up before, and lies where it did: nothing was written there since.
+            // The page was looked up before and has not been written since, so it has not moved.
             return Some(txn.plane);
         }
         if !self.counts_as_written(lpn) {
@@ -42,14 +43,14 @@ impl Machine {
         Some(plane)
     }
 
-    /// Whether the physical page of a transaction still holds its logical page.
+    /// Returns whether the physical page of a transaction still holds its logical page.
     #[inline]
     pub(in crate::drive) fn is_valid(&self, id: TxnId) -> bool {
         let txn = &self.flash.txns[id];
         self.ftl.map.valid(txn.ppn) == Some(txn.lpn)
     }
 
-    /// The sectors that a write in part must read before it programs its page.
+    /// Returns the sectors that a partial write must read before it programs its page.
     #[inline(always)]
     pub(in crate::drive) fn rest_to_read(&self, id: TxnId) -> u64 {
         let txn = &self.flash.txns[id];
@@ -64,13 +65,13 @@ impl Machine {
         let lies = || self.ftl.map.get(txn.lpn).is_some() || self.counts_as_written(txn.lpn);
         match self.resolved.config.ftl.partial_writes {
             PartialWrites::ReadModifyWrite if lies() => rest,
-            // A page that lies nowhere has no sectors.
+            // A page that is not mapped has no sectors.
             PartialWrites::SectorBitmap => rest & self.ftl.map.sectors(txn.lpn).unwrap_or(0),
             PartialWrites::ReadModifyWrite | PartialWrites::Pad => 0,
         }
     }
 
-    /// The plane on which the page of a write is written.
+    /// Returns the plane on which the page of a write is written.
     #[inline]
     pub(in crate::drive) fn plane_for_write(&mut self, id: TxnId) -> PlaneId {
         let txn = &self.flash.txns[id];
@@ -83,7 +84,8 @@ impl Machine {
         self.planes.least_loaded(|plane| flash.load(plane), is_full)
     }
 
-    /// Where a page lies that was written before the start and that no table holds, and its age.
+    /// Returns the place, age and plane of a page that counts as written before the start and has
+    /// no table entry.
     #[inline]
     pub(in crate::drive) fn page_before_start(&self, lpn: Lpn) -> (Ppn, Nanos, PlaneId) {
         let plane = self.planes.home(lpn);
@@ -91,7 +93,7 @@ impl Machine {
         (ppn, age, plane)
     }
 
-    /// Whether a page that is not mapped was written before the start.
+    /// Returns whether a page that is not mapped counts as written before the start.
     #[inline]
     pub(in crate::drive) fn counts_as_written(&self, lpn: Lpn) -> bool {
         // The map was on the flash from the start.
@@ -100,19 +102,19 @@ impl Machine {
                 && !self.ftl.map.was_trimmed(lpn)
     }
 
-    /// Whether a logical page is a translation page's.
+    /// Returns whether a logical page is a translation page.
     #[inline]
     pub(in crate::drive) fn is_translation(&self, lpn: Lpn) -> bool {
         lpn.0 >= self.resolved.logical_pages
     }
 
-    /// Counts a page that was written before the start, once.
+    /// Counts the first read of a page that counts as written before the start.
     fn note_unwritten_read(&mut self, lpn: Lpn) {
         let first = self.history.is_first_read(lpn, self.resolved.logical_pages);
         self.stats.unwritten_reads += u64::from(first);
     }
 
-    /// The voltages with which a page was programmed that counts as written before the start.
+    /// Returns the program mode of a page that counts as written before the start.
     #[inline]
     pub(super) fn program_mode_of_unwritten(&mut self, lpn: Lpn, ppn: Ppn) -> ProgramMode {
         match self.resolved.config.start.program_mode {
@@ -124,8 +126,8 @@ impl Machine {
         }
     }
 
-    /// Whether a page that leaves the buffer unwritten is programmed once more: it is mostly read,
-    /// and was not programmed as such pages are.
+    /// Returns whether a clean page that leaves the buffer is programmed again: it is mostly read,
+    /// and was not programmed as such.
     pub(in crate::drive) fn is_rewritten(&mut self, page: &Slot) -> bool {
         let whole = page.present.count_ones() == self.geometry.sectors_per_page();
         let metadata = &self.policies.metadata;

@@ -22,7 +22,7 @@ use ssdlab_schemes::{
 /// A background policy's place in the list; `None` for a policy of another slot.
 pub(in crate::drive) type BackgroundAt = Option<u8>;
 
-/// The policies that a config has chosen.
+/// The policies of the config.
 #[derive(Clone, Debug)]
 pub(in crate::drive) struct Policies {
     pub(in crate::drive) scheduler: AnyScheduler,
@@ -40,13 +40,13 @@ pub(in crate::drive) struct Policies {
     listeners: [Box<[Listener]>; EventMask::KINDS],
     /// Whether the placement chain fills in hints page by page.
     pub(in crate::drive) asks_pages: bool,
-    /// What the policy of reads needs.
+    /// What the read-start policy needs.
     pub(in crate::drive) reads: ReadStartNeeds,
-    /// What was asked for and has not been carried out, each with who asked.
+    /// The requested actions that have not been carried out, each with its requester.
     pending: Vec<(Listener, Action)>,
     /// New classes and turns of blocks that are not free yet.
     reassessments: Reassessments,
-    /// A list that is empty between two events; kept for its memory.
+    /// A list that is empty between two events, kept to reuse its memory.
     actions: Actions,
     /// The kinds of event that are recorded, and the record.
     recorded: (EventMask, Vec<String>),
@@ -67,7 +67,7 @@ pub(in crate::drive) enum Listener {
 }
 
 impl Listener {
-    /// Its place in the list of background policies, if it is one.
+    /// Returns the place in the list of background policies, if the listener is one.
     pub(in crate::drive) fn background(self) -> BackgroundAt {
         match self {
             Listener::Background(at) => Some(at),
@@ -129,7 +129,7 @@ impl Policies {
         let program_mode = (0..).zip(&self.program_mode);
         let background = (0..).zip(&self.background);
         let metadata = self.metadata.components();
-        // Policies read the components, so these learn first.
+        // Policies read the components, so the components learn first.
         let all = metadata
             .map(|(id, component)| (component.events(), Listener::Metadata(id)))
             .chain([(self.scheduler.events(), Listener::Scheduler)])
@@ -158,11 +158,11 @@ impl Policies {
         }
     }
 
-    /// Passes an event to its listeners, of which there is one at least.
+    /// Passes an event to its listeners; it has at least one.
     #[inline(always)]
     pub(super) fn publish_to_all(&mut self, event: &Event) {
         let kind = event.kind().index();
-        // Mostly there is one.
+        // Most kinds have a single listener.
         match *self.listeners[kind] {
             [only] => self.notify(only, event),
             _ => self.publish_to_each(kind, event),
@@ -198,21 +198,21 @@ impl Policies {
         }
     }
 
-    /// Asks at which level a read starts.
+    /// Returns the level at which a read starts.
     #[inline(always)]
     pub(in crate::drive) fn start_level(&mut self, view: ReadStartView) -> Level {
         let components = Components::new(&self.metadata);
         self.read_start.start(&ReadStartView { components, ..view })
     }
 
-    /// Asks at which level a read goes on that failed at this one.
+    /// Returns the level that follows the failed one.
     #[inline(always)]
     pub(in crate::drive) fn level_after(&mut self, view: ReadStartView, failed: Level) -> Level {
         let components = Components::new(&self.metadata);
         self.read_start.climb(&ReadStartView { components, ..view }, failed)
     }
 
-    /// Whether wear is leveled across priorities now.
+    /// Returns whether a policy levels wear across priorities now.
     pub(in crate::drive) fn levels_across(&self) -> bool {
         self.background.iter().any(|policy| policy.levels_across())
     }
@@ -232,8 +232,8 @@ impl Policies {
         self.notify(listener, event);
     }
 
-    /// Publishes that a block is about to join the free ones. Components may learn of its worst
-    /// page, which policies may not.
+    /// Publishes that a block is about to join the free blocks. Components may learn of its worst
+    /// page; policies may not.
     pub(super) fn publish_freed(&mut self, freed: &FreedBlock) {
         let seen = |cycles| BlockProbe { worst: None, ..(freed.probe.0)(cycles) };
         let to_policies = FreedBlock { probe: Probe(&seen), ..*freed };
@@ -256,18 +256,19 @@ impl Policies {
         }
     }
 
-    /// Keeps an action for which [`Drive::ask`](crate::Drive::ask) asks.
+    /// Keeps an action that [`Drive::ask`](crate::Drive::ask) requests.
     pub(in crate::drive) fn ask(&mut self, action: Action) {
         self.pending.push((Listener::Record, action));
     }
 
-    /// Whether something was asked for that has not been carried out.
+    /// Returns whether a requested action has not been carried out.
     #[inline]
     pub(in crate::drive) fn have_pending(&self) -> bool {
         !self.pending.is_empty()
     }
 
-    /// The class to which a page should move that the host has just read, if it was asked for.
+    /// Removes the requests to move the page that the host has just read. Returns the class of the
+    /// first.
     pub(in crate::drive) fn take_migration(&mut self, read: Lpn) -> Option<BlockClass> {
         let mut first = None;
         self.pending.retain(|(_, action)| match *action {
@@ -280,7 +281,7 @@ impl Policies {
         first
     }
 
-    /// Whether a block may have a new class or turn to get.
+    /// Returns whether any new class or turn may wait for its block.
     pub(super) fn have_reassessments(&self) -> bool {
         !(self.pending.is_empty() && self.reassessments.is_empty())
     }
@@ -290,8 +291,8 @@ impl Policies {
         self.reassessments.push(action);
     }
 
-    /// Takes the new class and turn of a block that is about to join the free ones. What was asked
-    /// for before comes first, so that an answer to the event overrides it.
+    /// Removes and returns the new classes and turns of a block that is about to join the free
+    /// blocks. Earlier requests come first, so that an answer to the event overrides them.
     pub(super) fn take_reassessments(&mut self, freed: BlockId) -> Vec<Action> {
         let is_of = |action: &Action| match *action {
             Action::SetClass { block, .. } | Action::SetTurn { block, .. } => block == freed,
@@ -303,7 +304,7 @@ impl Policies {
         all
     }
 
-    /// Takes what was asked for.
+    /// Removes and returns the requested actions.
     pub(in crate::drive) fn take_pending(&mut self) -> Vec<(Listener, Action)> {
         std::mem::take(&mut self.pending)
     }
@@ -343,8 +344,8 @@ impl Policies {
         all
     }
 
-    /// Returns the place in the config of each component and policy; the record of events has a
-    /// name.
+    /// Returns the place in the config of each component and policy. The record of events has the
+    /// place `record`.
     pub(in crate::drive) fn places(&mut self) -> Vec<(Listener, String)> {
         let all = self.learners().into_iter().map(|(listener, place, _)| (listener, place));
         all.chain([(Listener::Record, "record".to_owned())]).collect()
@@ -361,14 +362,14 @@ impl Policies {
         all.map(|(_, place, learner)| (place, format!("{learner:?}"))).collect()
     }
 
-    /// Returns what each component and policy counts for results, with its place in the config.
+    /// Returns the counters of each component and policy, with its place in the config.
     pub(in crate::drive) fn counters(&mut self) -> impl Iterator<Item = (String, Counters)> {
         let all = self.learners().into_iter();
         all.map(|(_, place, learner)| (place, learner.counters().into_iter().collect()))
     }
 
-    /// Returns the bits that a controller needs for all columns, by name, with so many blocks set
-    /// apart.
+    /// Returns the bits that a controller needs for all columns, by name, with `blocks_apart`
+    /// blocks set apart.
     pub(in crate::drive) fn metadata_bits(
         &mut self,
         blocks_apart: u64,
@@ -377,7 +378,7 @@ impl Policies {
         columns::metadata_bits(columns, blocks_apart)
     }
 
-    /// Returns the columns that a state file carries of a drive with so many blocks and classes.
+    /// Returns the columns for a state file. `shape` holds the numbers of blocks and of classes.
     pub(in crate::drive) fn saved(&mut self, shape: (usize, usize)) -> SavedColumns {
         let mut saved = SavedColumns::default();
         self.columns().for_each(|(place, columns)| saved.add(&place, &columns));
@@ -388,7 +389,7 @@ impl Policies {
     /// Restores the columns of a state file.
     ///
     /// # Errors
-    /// When a value is outside the range of its column.
+    /// If a value is outside the range of its column.
     pub(in crate::drive) fn restore(
         &mut self,
         shape: (usize, usize),

@@ -44,7 +44,7 @@ impl Machine {
             pe_cycles: 0,
             age: Nanos::ZERO,
         };
-        // Only who asks for errors and ages pays for them.
+        // Computing errors and ages takes time, so it is done only for subscribers.
         if read.mapped && self.policies.wants.has(EventMask::READ_ERRORS) {
             read.errors = self.flash.cells.errors_of(txn, &self.geometry, self.now);
         }
@@ -115,8 +115,8 @@ impl Machine {
         }
     }
 
-    /// A block was erased, which its P/E cycles do not count yet: its class and its turn from now
-    /// on.
+    /// Gives an erased block its class and turn from now on. Its P/E cycles do not count this erase
+    /// yet.
     pub(in crate::drive) fn reassess(&mut self, block: BlockId) {
         if self.policies.wants.has(EventMask::BLOCK_FREED) {
             self.publish_freed(block);
@@ -140,7 +140,7 @@ impl Machine {
     fn publish_freed(&mut self, block: BlockId) {
         let cycles_per_erase = self.resolved.config.flash.cycles_per_erase;
         let cells = &self.flash.cells;
-        // A job may have used the block that is kept for jobs: then this one takes its place.
+        // A job may have used the block that the plane keeps for jobs. Then this block replaces it.
         let plane = self.geometry.plane_of(block);
         let freed = FreedBlock {
             block,

@@ -1,4 +1,4 @@
-//! New classes and turns of blocks that wait until their blocks are free.
+//! The new classes and turns that wait until their blocks are free.
 
 use ssdlab_nand::BlockId;
 
@@ -47,7 +47,7 @@ impl Reassessments {
         self.0.push(action);
     }
 
-    /// Takes the actions of a block.
+    /// Removes and returns the actions of a block.
     pub(super) fn take(&mut self, of_block: impl Fn(&Action) -> bool) -> Vec<Action> {
         self.0.extract_if(.., |action| of_block(action)).collect()
     }
@@ -74,7 +74,7 @@ impl Reassessments {
     /// Restores the actions that [`Reassessments::save`] has saved.
     ///
     /// # Errors
-    /// When a value is outside the range of its column.
+    /// If a value is outside the range of its column.
     pub(super) fn restore(
         &mut self,
         (blocks, classes): (usize, usize),

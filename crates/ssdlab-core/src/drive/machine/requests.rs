@@ -1,4 +1,4 @@
-//! Counts requests as they go to the flash, and ends them.
+//! Counts requests when they are dispatched to the flash, and ends them.
 
 use ssdlab_base::SimTime;
 
@@ -10,7 +10,8 @@ use crate::host::{Active, Completion};
 use crate::policy::event::Event;
 
 impl Machine {
-    /// Counts a request the first time that any of it goes: a write that reads first goes twice.
+    /// Counts a request the first time that a part of it is dispatched. A write that reads first is
+    /// dispatched twice.
     pub(in crate::drive) fn count_dispatch(&mut self, owner: Owner, kind: OpKind, overtakes: bool) {
         let again = match owner {
             Owner::Request(slot) => std::mem::replace(&mut self.host[slot].dispatched, true),
@@ -21,15 +22,15 @@ impl Machine {
         }
     }
 
-    /// Charges an operation's wait for its entry of the map.
+    /// Charges an operation for its wait for a map entry.
     pub(in crate::drive) fn waited_for_entry(&mut self, id: TxnId) {
         let txn = &mut self.flash.txns[id];
         txn.charge(Part::Map, self.now);
         txn.was_held_up = true;
     }
 
-    /// A request's last page operation has ended; where its time went is where that of this one
-    /// did.
+    /// Ends a request whose last page operation has ended. The request's latency has the parts of
+    /// this operation.
     pub(in crate::drive) fn end_of_request(&mut self, slot: u32, last: TxnId) {
         let blame = &self.flash.txns[last].blame;
         let Active { request, counted, page_type, .. } = &self.host[slot];
@@ -61,8 +62,8 @@ impl Machine {
         self.host.remove(slot);
     }
 
-    /// A request ends that no page operation was waited for: until it began it was in its queue,
-    /// and then waited for the buffer.
+    /// Ends a request that did not wait for a page operation. It waited in its queue until `began`,
+    /// and then for the buffer.
     #[cold]
     pub(in crate::drive) fn end_of_no_operation(&mut self, slot: u32, began: u64) {
         let id = self.flash.txns.insert(self.host[slot].request.arrival.as_ns());
@@ -72,7 +73,8 @@ impl Machine {
         self.flash.txns.remove(id);
     }
 
-    /// All that was leaving when a flush came has been programmed.
+    /// Ends a flush's wait: all pages that were leaving the buffer when it came have been
+    /// programmed.
     pub(in crate::drive) fn end_of_flush_wait(&mut self, slot: u32) {
         if self.host.part_ended(slot) {
             self.end_of_no_operation(slot, self.host[slot].transferred_in);
