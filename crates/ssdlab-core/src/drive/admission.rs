@@ -1,4 +1,4 @@
-//! A host request comes in and divides into page operations.
+//! Accepts a host request and divides it into page operations.
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::Lpn;
@@ -28,8 +28,9 @@ impl Drive {
         let touched = self.machine.geometry.pages_touched(request.lba, request.sectors);
         let first = touched.start as u32;
         let pages = if request.op == Op::Flush { 0 } else { (touched.end - touched.start) as u32 };
-        // One more than the pages until all of them have begun: none of them ends the request.
-        // What arrived before the statistics began and had to wait outside is left out of them.
+        // The count is one above the number of pages until all pages have begun. So none of them
+        // ends the request early. A request that arrived before the statistics began and had to
+        // wait outside the drive is not counted.
         let counted = request.arrival.as_ns() >= self.machine.stats.since;
         let active = Active {
             request,
@@ -69,7 +70,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Makes a page operation of each page that a request covers.
+    /// Creates a page operation for each page of a request.
     fn divide(&mut self, slot: u32, request: &Request, first: u32, pages: u32) {
         let spp = self.machine.geometry.sectors_per_page();
         let mut offset = (request.lba % u64::from(spp)) as u32;
@@ -98,8 +99,8 @@ impl Drive {
         }
     }
 
-    /// Unmaps the pages that a trim covers whole, of those that it touches, each after what came
-    /// before it.
+    /// Unmaps the pages that a trim covers completely. Each unmapping waits for earlier operations
+    /// on its page. `touched` is the number of pages that the trim touches.
     #[inline(never)]
     fn trim(&mut self, slot: u32, touched: u32) {
         let request = self.machine.host[slot].request;

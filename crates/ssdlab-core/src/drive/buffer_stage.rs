@@ -1,4 +1,4 @@
-//! The way of a page operation through the page buffer.
+//! Passes page operations through the page buffer.
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::Lpn;
@@ -12,28 +12,28 @@ use crate::config::Resolved;
 use crate::flash::{Owner, Room, TxnId};
 use crate::policy::event::Event;
 
-/// What the drive does only if it has a buffer.
+/// The panic text of code that only runs on a drive with a buffer.
 const HAS_BUFFER: &str = "a drive with a buffer";
 
-/// How a page left.
+/// How a page left the buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
-    /// With nothing to program: its slot is free.
+    /// It has nothing to program: its slot is free.
     Clean,
-    /// It is programmed.
+    /// The drive programs it.
     Dirty,
-    /// A flush programs it: the departure of this number.
+    /// A flush programs it, as the departure of this number.
     Flushing(u64),
 }
 
-/// The page buffer, if the drive has one: page operations of the host pass it first.
+/// The page buffer, if the drive has one. Page operations of the host reach it first.
 #[derive(Clone, Debug)]
 pub(super) struct BufferStage {
     pub(super) pages: Option<Buffer>,
 }
 
 impl BufferStage {
-    /// An empty buffer, if the config has one.
+    /// Returns an empty buffer, if the config has one.
     pub(super) fn new(resolved: &Resolved) -> BufferStage {
         BufferStage { pages: Buffer::new(resolved) }
     }
@@ -42,7 +42,7 @@ impl BufferStage {
         self.pages.as_mut().expect(HAS_BUFFER)
     }
 
-    /// A page operation of a host request comes to the buffer.
+    /// Passes a page operation of a host request to the buffer.
     #[inline(never)]
     pub(super) fn enter_buffer(
         &mut self,
@@ -115,7 +115,7 @@ impl BufferStage {
         self.make_room_ahead(machine, translation);
     }
 
-    /// Lets pages leave until as many slots are free, or will be, as the buffer keeps free.
+    /// Evicts pages until as many slots are free, or will be, as the buffer keeps free.
     fn make_room_ahead(&mut self, machine: &mut Machine, translation: &mut Translation) {
         while self.the_buffer().is_short_of_room() {
             if self.make_room(machine, translation, Room::Ahead) != Left::Clean {
@@ -124,7 +124,7 @@ impl BufferStage {
         }
     }
 
-    /// Lets the page leave whose turn it is.
+    /// Evicts the page that the eviction policy chooses.
     fn make_room(
         &mut self,
         machine: &mut Machine,
@@ -157,21 +157,23 @@ impl BufferStage {
         Left::Dirty
     }
 
-    /// Whoever this is gets the slot of a page that has left once its flush has programmed it.
+    /// Reserves for `room` the slot of a page that has left, once its flush has programmed the
+    /// page.
     fn gives_room(&mut self, machine: &mut Machine, number: u64, room: Room) {
         let program = self.the_buffer().departures.program(number);
         machine.flash.txns[program].owner = Owner::Buffer { room, number };
     }
 
-    /// A page that a flush still programs has left, and nobody waits for its slot.
+    /// Handles the departure of a page that a flush still programs, when no operation waits for its
+    /// slot.
     fn leaves_ahead(&mut self, machine: &mut Machine, number: u64) {
         self.gives_room(machine, number, Room::Ahead);
         self.the_buffer().leaves_ahead();
     }
 
-    /// Programs what was written of a page, once it is in the buffer, which was full or not before
-    /// it left; its departure's number. It is placed as the write that waits for it would be or, if
-    /// none does, as the one that wrote it last.
+    /// Programs the dirty sectors of a page, once they are in the buffer. `full` tells whether the
+    /// buffer was full before the page left. The page is placed like the write that waits for its
+    /// slot. If none waits, it is placed like its last write. Returns the number of the departure.
     fn program_page(
         &mut self,
         machine: &mut Machine,
@@ -208,7 +210,7 @@ impl BufferStage {
         number
     }
 
-    /// A page was read from the flash: it stays in the buffer if such pages do.
+    /// Keeps a page that was read from the flash in the buffer, if the buffer keeps such pages.
     #[inline(never)]
     pub(super) fn buffer_read(
         &mut self,
@@ -217,7 +219,7 @@ impl BufferStage {
         id: TxnId,
     ) {
         let (lpn, mask) = (machine.flash.txns[id].lpn, machine.flash.txns[id].mask);
-        // Newer data that waits for its turn must not be hidden by what was read.
+        // The old content must not hide newer data that waits for its turn.
         if !self.the_buffer().keeps_reads() || machine.host.hazards.is_awaited(lpn) {
             return;
         }
@@ -225,14 +227,14 @@ impl BufferStage {
             let page = self.the_buffer().page(slot);
             let new = mask & !page.present;
             page.present |= mask;
-            // It came after the page was asked for that it takes.
+            // The read was queued before the page entered the buffer, so it counts now.
             page.uses.count(false);
             watch!(machine, keeps(id, &machine.flash.txns[id], new));
             return;
         }
         match self.the_buffer().room() {
             Vacancy::Now => {}
-            // Writes have a claim to what is being cleared.
+            // Waiting writes have a claim to the slots that become free.
             Vacancy::Coming => return,
             Vacancy::None => {
                 if let Left::Flushing(number) = self.make_room(machine, translation, Room::None) {
@@ -246,7 +248,7 @@ impl BufferStage {
         self.make_room_ahead(machine, translation);
     }
 
-    /// Forgets what the buffer holds of a page that is trimmed.
+    /// Drops the buffered content of a page that is trimmed.
     pub(super) fn drop_buffered(&mut self, machine: &mut Machine, lpn: Lpn) {
         let Some(buffer) = self.pages.as_mut() else { return };
         let Some(slot) = buffer.find(lpn) else { return };
@@ -258,8 +260,8 @@ impl BufferStage {
         }
     }
 
-    /// Programs everything in the buffer that is not on the flash; the flush ends when that and
-    /// all that was leaving already has ended.
+    /// Programs all dirty pages of the buffer. The flush ends when these and all earlier departures
+    /// have ended.
     #[inline(never)]
     pub(super) fn flush(
         &mut self,
@@ -284,8 +286,8 @@ impl BufferStage {
         machine.host[slot].remaining += u32::from(waits);
     }
 
-    /// Sends an operation on to translation. One that programs a page of the buffer waits until the
-    /// page has moved in.
+    /// Sends an operation on to translation. An operation that programs a page of the buffer waits
+    /// until the page has been transferred in.
     #[inline]
     pub(super) fn translate(
         &mut self,
@@ -300,8 +302,8 @@ impl BufferStage {
         }
     }
 
-    /// Whether a write whose turn on its page has come may go on: not a page that leaves the
-    /// buffer and has not moved in.
+    /// Returns whether a write that has its turn on its page may continue. A page that leaves the
+    /// buffer before it was transferred in must wait.
     #[inline]
     fn is_in_buffer(&mut self, machine: &mut Machine, id: TxnId) -> bool {
         match machine.flash.txns[id].owner {
@@ -312,7 +314,7 @@ impl BufferStage {
         }
     }
 
-    /// A page that left the buffer has been programmed.
+    /// Ends the departure of a page that has been programmed.
     pub(super) fn page_has_left(&mut self, machine: &mut Machine, room: Room, number: u64) {
         let now = SimTime::from_ns(machine.now);
         let over = self.the_buffer().departed(number);

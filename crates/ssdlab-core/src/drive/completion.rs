@@ -1,5 +1,5 @@
-//! An operation ended: the books are brought up to date, whoever asked for it goes on or ends, and
-//! those that waited for its page begin.
+//! Ends an operation: updates the tables, continues or ends its owner, and begins the operations
+//! that waited for its page.
 
 use ssdlab_nand::Lpn;
 
@@ -82,7 +82,7 @@ impl Drive {
         }
     }
 
-    /// A page was read for the host, or needed no reading.
+    /// Ends a host read, or a read that needed no flash operation.
     #[inline(always)]
     fn end_of_read(&mut self, id: TxnId) {
         self.background.host_has_read(&mut self.machine, id);
@@ -99,14 +99,14 @@ impl Drive {
         self.release(lpn, false);
     }
 
-    /// A read of a page that was never written ends without the flash.
+    /// Ends a read of a page that was never written, without the flash.
     #[inline(never)]
     fn end_of_unmapped(&mut self, id: TxnId) {
         self.machine.stats.unmapped_reads += 1;
         self.end_of_read(id);
     }
 
-    /// A page was written for the host.
+    /// Ends the program of a host page.
     #[inline(always)]
     fn end_of_program(&mut self, id: TxnId) {
         watch!(self.machine, programmed(id, &self.machine.flash.txns[id], &self.machine.ftl));
@@ -126,12 +126,12 @@ impl Drive {
         }
     }
 
-    /// A trim's turn has come for one page.
+    /// Unmaps a page when its trim has its turn.
     #[inline(never)]
     fn unmap(&mut self, id: TxnId) {
         let lpn = self.machine.flash.txns[id].lpn;
         let old = self.machine.ftl.trim(lpn);
-        // Who waited for the trim is placed as after it.
+        // The placement of waiting writes must already count the page as trimmed.
         self.machine.policies.publish(&Event::PageTrimmed(lpn));
         self.translation.entry_changed(&mut self.machine, lpn);
         self.end_of_operation(id);
@@ -144,7 +144,7 @@ impl Drive {
         }
     }
 
-    /// Tells the owner of a page operation that it has ended.
+    /// Reports the end of a page operation to its owner.
     #[inline]
     fn end_of_operation(&mut self, id: TxnId) {
         let txn = &self.machine.flash.txns[id];
@@ -173,7 +173,7 @@ impl Drive {
         }
     }
 
-    /// Ends a page operation that has nothing to do on the flash.
+    /// Ends a page operation that needs no flash operation.
     #[inline(always)]
     pub(super) fn finish(&mut self, id: TxnId, step: Step) {
         match step {
@@ -183,11 +183,13 @@ impl Drive {
         }
     }
 
-    /// Ends a page operation's hold on its page and sends on those that waited for it.
+    /// Releases a page operation's hold on its page, and continues the operations that waited for
+    /// it.
     #[inline(always)]
     fn release(&mut self, lpn: Lpn, changes: bool) {
         if !self.machine.host.hazards.release(&mut self.machine.flash.txns, lpn, changes) {
-            // One that was sent on has ended at once; the loop below, further out, sees to these.
+            // An operation that was continued has ended at once. The outer loop handles the
+            // operations that waited for it.
             return;
         }
         let mut next = 0;
@@ -201,7 +203,7 @@ impl Drive {
         self.machine.host.hazards.none_ready();
     }
 
-    /// An operation on a translation page has ended.
+    /// Ends an operation on a translation page.
     fn map_operation_ended(&mut self, page: u32, kind: OpKind, in_part: bool) {
         let mapping = self.translation.mapping.as_mut().expect("a map that is held in part");
         if kind == OpKind::Program {
@@ -220,7 +222,7 @@ impl Drive {
             let step = self.translation.continue_with_entry(&mut self.machine, id);
             self.finish(id, step);
         }
-        // One of those that could not even begin to load.
+        // An operation that found no slot to load its translation page.
         while let Some(mapping) =
             self.translation.mapping.as_mut().filter(|mapping| mapping.cache.has_room())
         {
@@ -236,7 +238,7 @@ impl Drive {
         }
     }
 
-    /// An operation has moved its page into or out of the buffer.
+    /// Ends a transfer of a page into or out of the buffer.
     #[inline(never)]
     pub(super) fn buffer_fires(&mut self) {
         let id = self.buffer.the_buffer().take_moved();

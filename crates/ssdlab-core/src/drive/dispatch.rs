@@ -1,5 +1,4 @@
-//! The way through a scheduler that lets requests wait: in, and on to the flash when it lets them
-//! go.
+//! Holds page operations for a scheduler with a window, and dispatches them to the flash.
 
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
@@ -17,33 +16,33 @@ use crate::policy::scheduler::{
 };
 use crate::queue::{GroupId, Queue};
 
-/// Page operations of a group that waits.
+/// The page operations of a group that waits.
 #[derive(Clone, Debug)]
 struct Held {
-    /// Whom they work for.
+    /// The owner of the operations.
     owner: Owner,
     /// The operations on each plane that the group needs, in the order of its plane shares.
     txns: Vec<Fifo>,
 }
 
-/// What a scheduler that lets requests wait needs of the drive.
+/// The queue of a scheduler with a window, and the operations that it holds.
 #[derive(Clone, Debug)]
 pub(super) struct Hold {
     queue: Queue,
     /// By group.
     held: Vec<Held>,
-    /// By class of blocks: the time in which a page is moved there and programmed.
+    /// By class of blocks, the time to transfer a page and program it there.
     programming: Box<[Nanos]>,
-    /// Groups that have come or grown and have not been offered to the order.
+    /// Groups that have arrived or grown, and have not been offered to the scheduler.
     entered: Vec<GroupId>,
     /// Planes on which a job has ended.
     ended: Vec<PlaneId>,
-    /// What is empty between two uses; kept for its memory.
+    /// Lists that are empty between two uses, kept to reuse their memory.
     details: DecisionDetails,
     planes: Vec<PlaneId>,
 }
 
-/// What the planes do, as a scheduler sees it.
+/// The state of the planes, as a scheduler sees it.
 struct PlanesNow<'a> {
     flash: &'a Flash,
     ftl: &'a Ftl,
@@ -82,7 +81,7 @@ impl Planes for PlanesNow<'_> {
     }
 }
 
-/// Borrows what the planes do. A macro leaves the scheduler free to be borrowed as well.
+/// Borrows the state of the planes. A macro leaves the scheduler free to be borrowed as well.
 macro_rules! planes_of {
     ($machine:ident) => {
         PlanesNow { flash: &$machine.flash, ftl: &$machine.ftl, collecting: &$machine.collecting }
@@ -90,7 +89,7 @@ macro_rules! planes_of {
 }
 
 impl Hold {
-    /// What the order needs, if it holds.
+    /// Returns the empty queue, if the scheduler has a window.
     fn new(machine: &mut Machine) -> Option<Box<Hold>> {
         let policies = &mut machine.policies;
         policies.scheduler.window()?;
@@ -113,7 +112,7 @@ impl Hold {
         }))
     }
 
-    /// A new group, without operations.
+    /// Adds a group without operations.
     fn insert(&mut self, owner: Owner, kind: OpKind, (arrival, seq): (SimTime, u64)) -> GroupId {
         let group = self.queue.insert(kind, arrival, seq);
         let at = group.0 as usize;
@@ -124,12 +123,12 @@ impl Hold {
         group
     }
 
-    /// Whom a group works for.
+    /// Returns the owner of a group.
     fn owner(&self, group: GroupId) -> Owner {
         self.held[group.0 as usize].owner
     }
 
-    /// Adds an operation to a group; the place of its plane among those that the group needs.
+    /// Adds an operation to a group. Returns the index of its plane in the group.
     fn add(&mut self, txns: &mut Txns, group: GroupId, id: TxnId, reading: Nanos) -> usize {
         let (plane, kind) = (txns[id].plane, txns[id].kind);
         let at = self.queue.add(group, plane, (kind, reading));
@@ -141,46 +140,47 @@ impl Hold {
         at
     }
 
-    /// Takes the first operation of a group on a plane.
+    /// Removes and returns the first operation of a group on a plane.
     fn take(&mut self, txns: &Txns, group: GroupId, at: usize) -> Option<TxnId> {
         self.held[group.0 as usize].txns[at].pop(txns)
     }
 
-    /// All of a group's operations on a plane have gone; true if that was the last plane.
+    /// Removes a group's share of a plane, whose operations have been dispatched. Returns true if
+    /// it was the last share.
     fn remove_plane_share(&mut self, group: GroupId, at: usize) -> bool {
         let gone = self.held[group.0 as usize].txns.remove(at);
         debug_assert!(gone.is_empty(), "all has been taken");
         self.queue.remove_plane_share(group, at)
     }
 
-    /// The operations that wait here.
+    /// Returns the operations that wait here.
     pub(super) fn waiting(&self, txns: &Txns) -> Vec<TxnId> {
         self.held.iter().flat_map(|held| &held.txns).flat_map(|list| list.ids(txns)).collect()
     }
 
-    /// A job on a plane has ended.
+    /// Notes that a job on a plane has ended.
     pub(super) fn job_ended(&mut self, plane: PlaneId) {
         self.ended.push(plane);
     }
 }
 
-/// Leads page operations past the scheduler to the queues of the flash.
+/// Sends page operations to the queues of the flash, through the scheduler if it has a window.
 #[derive(Clone, Debug)]
 pub(super) struct Dispatcher {
-    /// Requests that wait until the scheduler lets them go, if they wait for it.
+    /// The requests that wait until the scheduler dispatches them; `None` without a window.
     pub(super) hold: Option<Box<Hold>>,
 }
 
 impl Dispatcher {
-    /// Nothing waits.
+    /// Returns a dispatcher without operations.
     pub(super) fn new(machine: &mut Machine) -> Dispatcher {
         Dispatcher { hold: Hold::new(machine) }
     }
 
-    /// Sends a page operation on: to its plane, or into the queue of an order that holds.
+    /// Sends a page operation to its plane, or into the queue of a scheduler with a window.
     #[inline]
     pub(super) fn send(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
-        // Nobody chooses among those who bring entries of the map.
+        // Operations that load map entries do not wait for the scheduler.
         let chosen = !matches!(machine.flash.txns[id].owner, Owner::Map { .. });
         match &mut self.hold {
             Some(hold) if chosen => hold.keep(machine, id, plane),
@@ -188,22 +188,22 @@ impl Dispatcher {
         }
     }
 
-    /// Whether something has come that has not been offered to the order.
+    /// Returns whether a group or a plane waits to be offered to the scheduler.
     #[inline]
     pub(super) fn has_to_offer(&self) -> bool {
         let hold = self.hold.as_deref();
         hold.is_some_and(|hold| !hold.entered.is_empty() || !hold.ended.is_empty())
     }
 
-    /// Offers the groups that have come to the scheduler.
+    /// Offers the groups that have arrived to the scheduler.
     pub(super) fn offer_entered(&mut self, machine: &mut Machine) {
         if let Some(hold) = &mut self.hold {
             hold.offer_entered(machine);
         }
     }
 
-    /// Offers the requests that wait for a plane whose job has ended, and returns that plane;
-    /// `None` if no job has ended since the last offer.
+    /// Offers the scheduler a plane whose job has ended, and returns the plane. `None` if no job
+    /// has ended since the last offer.
     pub(super) fn offer_ended(&mut self, machine: &mut Machine) -> Option<PlaneId> {
         let hold = self.hold.as_mut()?;
         let plane = hold.ended.pop()?;
@@ -211,7 +211,7 @@ impl Dispatcher {
         Some(plane)
     }
 
-    /// Asks the order who goes to the planes of a free unit.
+    /// Asks the scheduler which groups to dispatch to the planes of a free unit.
     #[inline]
     pub(super) fn ask_order_for(&mut self, machine: &mut Machine, unit: UnitId) {
         if let Some(hold) = &mut self.hold {
@@ -242,7 +242,7 @@ impl Hold {
             }
             _ => (OpKind::Program, machine.flash.txns[id].began(), machine.flash.txns[id].seq()),
         };
-        // What comes together goes together.
+        // Operations of one owner that arrive together form one group.
         let last = self.entered.last().copied();
         let joined = last.filter(|&last| self.owner(last) == owner);
         let group = joined.unwrap_or_else(|| {
@@ -262,7 +262,7 @@ impl Hold {
         self.queue.plane_share_mut(group, at).estimate = estimate;
     }
 
-    /// Offers the groups that have come to the scheduler.
+    /// Offers the groups that have arrived to the scheduler.
     pub(super) fn offer_entered(&mut self, machine: &mut Machine) {
         let mut entered = std::mem::take(&mut self.entered);
         for group in entered.drain(..) {
@@ -286,7 +286,7 @@ impl Hold {
         machine.flash.planes_of(unit).for_each(|plane| self.schedule_plane(machine, plane));
     }
 
-    /// Asks the order who goes, now that something has changed on a plane.
+    /// Asks the scheduler which groups to dispatch, after a change on a plane.
     #[inline(always)]
     pub(super) fn schedule_plane(&mut self, machine: &mut Machine, plane: PlaneId) {
         if machine.policies.scheduler.is_overdue(SimTime::from_ns(machine.now), plane) {
@@ -297,13 +297,13 @@ impl Hold {
         }
     }
 
-    /// Lets those go whom the order wants to go next to a plane, if anybody.
+    /// Dispatches the groups that the scheduler chooses for a plane, one after another.
     #[inline(never)]
     fn dispatch_to(&mut self, machine: &mut Machine, plane: PlaneId) {
         while self.dispatch_next(machine, Occasion::Plane(plane)) {}
     }
 
-    /// Lets the group go that the scheduler wants to go now; false if there is none.
+    /// Dispatches the group that the scheduler chooses now. Returns false if it chooses none.
     fn dispatch_next(&mut self, machine: &mut Machine, occasion: Occasion) -> bool {
         let Hold { queue, programming, details, .. } = &mut *self;
         let planes = &planes_of!(machine);
@@ -317,7 +317,7 @@ impl Hold {
         true
     }
 
-    /// What was chosen goes to the flash; on arrival it goes at once.
+    /// Dispatches a group to the flash, or its share of one plane.
     fn dispatch(
         &mut self,
         machine: &mut Machine,
@@ -362,7 +362,8 @@ impl Hold {
             }
             if self.remove_plane_share(next.group, from) {
                 self.offer_last(machine, kind);
-                // What goes plane by plane keeps its place.
+                // A group that is dispatched plane by plane keeps its place, so it overtakes no
+                // other.
                 machine.count_dispatch(owner, kind, overtakes && whole);
             } else if !whole {
                 self.offer_rest(machine, next.group);
@@ -370,7 +371,8 @@ impl Hold {
         }
     }
 
-    /// Offers what is left of a group again if one of its planes is idle: nobody else would.
+    /// Offers the rest of a group again if one of its planes is idle. Nothing else would trigger
+    /// that offer.
     fn offer_rest(&mut self, machine: &mut Machine, group: GroupId) {
         let planes = planes_of!(machine);
         if self.queue.group(group).plane_shares.iter().any(|share| planes.is_idle(share.plane)) {
@@ -378,7 +380,7 @@ impl Hold {
         }
     }
 
-    /// Offers the group that has become the last of those among which the order chooses.
+    /// Offers the group that has just become the last one inside the scheduler's window.
     fn offer_last(&mut self, machine: &mut Machine, kind: OpKind) {
         let window = machine.policies.scheduler.window().unwrap_or(usize::MAX);
         self.entered.extend(self.queue.at(kind, window - 1));

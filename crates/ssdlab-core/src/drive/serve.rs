@@ -1,4 +1,4 @@
-//! A free array unit gets its next work.
+//! Gives a free array unit its next operation.
 
 use ssdlab_nand::{PageInBlock, PlaneId};
 
@@ -9,7 +9,7 @@ use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
 use crate::ftl::Writer;
 
 impl Drive {
-    /// Gives work to every unit that is free and has some.
+    /// Gives work to every free unit that has some.
     #[inline]
     pub(super) fn serve_idle(&mut self) {
         loop {
@@ -27,13 +27,13 @@ impl Drive {
             if !self.machine.flash.has_events() {
                 return;
             }
-            // What was begun may have to be set aside at once.
+            // An operation that has just begun may have to be suspended at once.
             self.handle_started();
         }
     }
 
-    /// As [`Drive::handle_flash_events`], which is a part of the event loop: here the flash seldom
-    /// has an event.
+    /// Handles the events of operations that have just begun. [`Drive::handle_flash_events`] is
+    /// inlined into the event loop; here the flash seldom has an event.
     #[inline(never)]
     fn handle_started(&mut self) {
         self.handle_flash_events();
@@ -52,7 +52,7 @@ impl Drive {
                 Next::Serve(plane, lane) => {
                     let head = self.machine.flash.head(plane, lane);
                     if !self.prepare(head) {
-                        // Others may go where this one cannot.
+                        // Other groups may be dispatched now that this operation waits.
                         self.translation.dispatch.ask_order_for(&mut self.machine, unit);
                         continue;
                     }
@@ -66,8 +66,8 @@ impl Drive {
         }
     }
 
-    /// Gives the first of a lane its physical page; false if it is no longer the first there, or
-    /// must wait, so that the unit has to look again.
+    /// Gives the first operation of a lane its physical page. Returns false if it must wait or is
+    /// no longer first; the unit then looks again.
     #[inline(always)]
     fn prepare(&mut self, id: TxnId) -> bool {
         if matches!(self.machine.flash.txns[id].owner, Owner::Move { .. })
@@ -86,12 +86,12 @@ impl Drive {
         prepared
     }
 
-    /// Looks up once more where a page lies: it may have moved while the read waited.
+    /// Looks up a page again: it may have moved while the read waited.
     #[inline(always)]
     fn prepare_read(&mut self, id: TxnId) -> bool {
         let Txn { plane, owner, .. } = self.machine.flash.txns[id];
         match owner {
-            // A page that was overwritten meanwhile need not move.
+            // A page that was overwritten in the meantime need not move.
             Owner::Job(_) if !self.machine.is_valid(id) => {
                 self.background.skip_page(&mut self.machine, id);
                 return false;
@@ -110,7 +110,7 @@ impl Drive {
         true
     }
 
-    /// A read, the first of its lane, goes to the plane to which its page has moved.
+    /// Moves a read, the first of its lane, to the plane to which its page has moved.
     #[cold]
     fn follow(&mut self, id: TxnId, plane: PlaneId) {
         assert!(
@@ -156,8 +156,8 @@ impl Drive {
         }
     }
 
-    /// Joins to `head` what the other planes of its die can do at the same time: the same operation
-    /// at the same page offset.
+    /// Joins to `head` the operations that the other planes of its die can perform at the same
+    /// time: the same operation at the same page offset.
     #[inline(never)]
     fn form_multi_plane(&mut self, head: TxnId, lane: u8) {
         let first = &self.machine.flash.txns[head];
@@ -184,7 +184,7 @@ impl Drive {
         }
     }
 
-    /// Whether the first of a plane's lane is still what it was enqueued as.
+    /// Returns whether the first operation of a plane's lane can still run as it was enqueued.
     fn can_join(&mut self, id: TxnId, plane: PlaneId) -> bool {
         let txn = &self.machine.flash.txns[id];
         match (txn.kind, txn.owner) {
@@ -195,7 +195,7 @@ impl Drive {
         }
     }
 
-    /// Offers what has come to the scheduler.
+    /// Offers new groups and planes to the scheduler.
     #[inline]
     fn offer(&mut self) {
         if self.translation.dispatch.has_to_offer() {
@@ -206,7 +206,7 @@ impl Drive {
     #[inline(never)]
     fn offer_all(&mut self) {
         self.translation.dispatch.offer_entered(&mut self.machine);
-        // Who waited for the end of a job goes before the next one begins.
+        // Groups that waited for the end of a job are dispatched before the next job begins.
         while let Some(plane) = self.translation.dispatch.offer_ended(&mut self.machine) {
             self.background.next_job(&mut self.machine, plane);
         }

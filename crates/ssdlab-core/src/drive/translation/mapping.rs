@@ -1,5 +1,5 @@
-//! A page map that is held in part: operations wait for their entries, and translation pages are
-//! read, written back and changed like any other page of the drive.
+//! A page map that is cached in part. Operations wait for their entries. The drive reads, writes
+//! back and updates translation pages like any other page.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::flash::{Fifo, Owner, TxnId};
 use crate::ftl::{Entry, MapCache, MapRoom, MapShape};
 use crate::host::Op;
 
-/// What is held of the map, and who waits for more of it.
+/// The cached part of the map, and the operations that wait for other parts.
 #[derive(Clone, Debug)]
 pub(in crate::drive) struct Mapping {
     pub(in crate::drive) cache: MapCache,
@@ -22,12 +22,12 @@ pub(in crate::drive) struct Mapping {
     pub(in crate::drive) waiting: Vec<Fifo>,
     /// Operations that wait for a slot.
     pub(in crate::drive) starved: Fifo,
-    /// By plane, translation pages whose entries its job has changed and that are not held.
+    /// By plane, the translation pages that its job has changed and that are not cached.
     moved: Vec<BTreeSet<u32>>,
 }
 
 impl Mapping {
-    /// Nothing is held yet.
+    /// Returns an empty cache.
     pub fn new(shape: MapShape, planes: u32) -> Mapping {
         Mapping {
             cache: MapCache::new(shape),
@@ -39,7 +39,8 @@ impl Mapping {
 }
 
 impl Translation {
-    /// Sends a page operation on to the flash unless an earlier one to the same page is under way.
+    /// Sends a page operation to the flash, unless an earlier operation on the same page is under
+    /// way.
     #[inline(always)]
     pub(in crate::drive) fn acquire(&mut self, machine: &mut Machine, id: TxnId) -> Step {
         let changes = machine.flash.txns[id].changes_page();
@@ -50,8 +51,7 @@ impl Translation {
         }
     }
 
-    /// Finds the plane of a page operation and enqueues it there, as soon as the entry of its page
-    /// is held.
+    /// Enqueues a page operation at its plane, as soon as the map entry of its page is cached.
     #[inline]
     pub(in crate::drive) fn translate(&mut self, machine: &mut Machine, id: TxnId) -> Step {
         if self.ensure_mapping_cached(machine, id) {
@@ -61,7 +61,7 @@ impl Translation {
         }
     }
 
-    /// The entry of an operation's page is held.
+    /// Continues an operation whose map entry is cached.
     #[inline(always)]
     pub(in crate::drive) fn continue_with_entry(
         &mut self,
@@ -106,7 +106,8 @@ impl Translation {
         self.dispatch.send(machine, id, plane);
     }
 
-    /// A write's page was read: now it is programmed with what it already held.
+    /// Programs the page of a write whose old content was read. The program includes the old
+    /// content.
     #[inline(never)]
     pub(in crate::drive) fn write_after_read(&mut self, machine: &mut Machine, id: TxnId) {
         let txn = &mut machine.flash.txns[id];
@@ -118,7 +119,7 @@ impl Translation {
         }
         txn.mask |= machine.ftl.map.sectors(txn.lpn).unwrap_or(machine.geometry.page_mask());
         txn.sectors = txn.mask.count_ones() as u16;
-        // What failed while reading no longer explains what comes.
+        // The failed attempts of the read do not concern the program.
         txn.failed = 0;
         txn.level = Level::FIRST;
         txn.age = None;
@@ -126,13 +127,14 @@ impl Translation {
         self.dispatch.send(machine, id, plane);
     }
 
-    /// Operations that wait for entries of the map.
+    /// Returns the operations that wait for entries of the map.
     pub(in crate::drive) fn waiting_for_entries(&self, machine: &Machine) -> Vec<TxnId> {
         let lists = self.mapping.iter().flat_map(|all| all.waiting.iter().chain([&all.starved]));
         lists.flat_map(|list| list.ids(&machine.flash.txns)).collect()
     }
 
-    /// Whether the entry of an operation's page is held; if not, the operation waits for it.
+    /// Returns whether the entry of an operation's page is cached. If not, the operation waits for
+    /// it.
     #[inline]
     pub(in crate::drive) fn ensure_mapping_cached(
         &mut self,
@@ -167,12 +169,12 @@ impl Translation {
         false
     }
 
-    /// Reads the translation page that an operation needs, as soon as there is a slot for it.
+    /// Reads the translation page that an operation needs, as soon as the cache has a slot for it.
     pub(in crate::drive) fn load_for(&mut self, machine: &mut Machine, id: TxnId) {
         let mapping = self.mapping.as_mut().expect("a map that is held in part");
         let page = mapping.cache.page_of(machine.flash.txns[id].lpn);
         let room = match mapping.cache.slot_of(page) {
-            // It has been asked for since.
+            // Another operation has requested the page in the meantime.
             Some(_) => None,
             None => Some(mapping.cache.begin_load(page)),
         };
@@ -190,7 +192,7 @@ impl Translation {
         }
     }
 
-    /// The entry of a logical page has changed.
+    /// Updates the cached entry of a logical page, or the translation page on the flash.
     #[inline]
     pub(in crate::drive) fn entry_changed(&mut self, machine: &mut Machine, lpn: Lpn) {
         if self.mapping.is_some() {
@@ -210,7 +212,8 @@ impl Translation {
         }
     }
 
-    /// The entry of a page that a plane's job has moved has changed; the job's changes go together.
+    /// Updates the entry of a page that a plane's job has moved. The job's changes reach the flash
+    /// together.
     #[inline]
     pub(in crate::drive) fn entry_moved(&mut self, lpn: Lpn, plane: PlaneId) {
         let Some(mapping) = &mut self.mapping else { return };
@@ -219,12 +222,12 @@ impl Translation {
         }
     }
 
-    /// A plane's job has ended: the entries that it has changed are changed on the flash.
+    /// Writes the entries that a plane's job has changed to the flash, at the end of the job.
     pub(in crate::drive) fn change_moved(&mut self, machine: &mut Machine, plane: PlaneId) {
         let Some(mapping) = &mut self.mapping else { return };
         for page in std::mem::take(&mut mapping.moved[plane.index()]) {
             let mapping = self.mapping.as_mut().expect("a map that is held in part");
-            // One that has come meanwhile has them.
+            // A page that was loaded in the meantime takes the changes in the cache.
             if mapping.cache.change_page(page) {
                 continue;
             }
@@ -239,7 +242,8 @@ impl Translation {
         self.map_operation(machine, page, OpKind::Program, true);
     }
 
-    /// Begins an operation on a translation page; with `in_part`, it is read before it is written.
+    /// Begins an operation on a translation page. With `in_part`, the page is read before it is
+    /// written.
     fn map_operation(&mut self, machine: &mut Machine, page: u32, kind: OpKind, in_part: bool) {
         let mapping = self.mapping.as_ref().expect("a map that is held in part");
         let lpn = mapping.cache.lpn_of(page);
@@ -255,7 +259,7 @@ impl Translation {
         txn.sectors = txn.mask.count_ones() as u16;
         let op = if kind == OpKind::Read { Op::Read } else { Op::Write };
         watch!(machine, begins(id, &machine.flash.txns[id], op));
-        // An entry is not needed for the map's own pages.
+        // The map's own pages need no entry.
         let changes = machine.flash.txns[id].changes_page();
         if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
             let step = self.continue_with_entry(machine, id);

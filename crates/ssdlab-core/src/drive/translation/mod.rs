@@ -1,5 +1,5 @@
-//! Where a page operation goes: to the plane of its page, or to the one on which its page is to be
-//! written.
+//! Address translation: sends a page operation to the plane of its page, or to the plane on which
+//! its page is written.
 
 mod mapping;
 
@@ -7,28 +7,29 @@ use super::dispatch::Dispatcher;
 use super::machine::Machine;
 use mapping::Mapping;
 
-/// What becomes of a page operation that has its turn, its entry and its place in the buffer.
+/// The next step of a page operation that has its turn on its page, its map entry and its slot in
+/// the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub(super) enum Step {
-    /// It waits, or is on its way to the flash.
+    /// The operation waits, or is on its way to the flash.
     UnderWay,
-    /// It reads a page that was never written, and ends.
+    /// The operation reads a page that was never written, and ends.
     Unmapped,
-    /// It unmaps its page, and ends.
+    /// The operation unmaps its page, and ends.
     Trims,
 }
 
-/// The page map: which part of it is held, and what lies below.
+/// The page map: its cached part, and the dispatcher below it.
 #[derive(Clone, Debug)]
 pub(super) struct Translation {
-    /// Which part of the map is held, if not all of it.
+    /// The cached part of the map; `None` if the drive holds the whole map.
     pub(super) mapping: Option<Box<Mapping>>,
     pub(super) dispatch: Dispatcher,
 }
 
 impl Translation {
-    /// Nothing is looked up, and nothing waits.
+    /// Returns the translation of a drive before its first request.
     pub(super) fn new(machine: &mut Machine) -> Translation {
         let planes = machine.geometry.plane_count();
         let shape = machine.resolved.map_cache;
