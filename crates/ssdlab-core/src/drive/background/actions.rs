@@ -18,7 +18,7 @@ impl Background {
             if due.at > now {
                 continue;
             }
-            // A late timer does not bring the next ones nearer; those that it outlasted are left
+            // A late timer does not bring the next ones closer. Rounds that it has missed are left
             // out.
             match due.interval {
                 Some(interval) => {
@@ -42,8 +42,8 @@ impl Background {
         }
     }
 
-    /// Carries out the actions of policies. Blocks to relocate wait for their planes, and the first
-    /// of each plane begins if it may.
+    /// Carries out the actions of policies. Blocks to relocate wait for their planes. The first of
+    /// each plane begins if it may.
     #[cold]
     pub(in crate::drive) fn carry_out_actions(&mut self, machine: &mut Machine) {
         let now = SimTime::from_ns(machine.now);

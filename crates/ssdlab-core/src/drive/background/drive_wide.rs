@@ -1,4 +1,4 @@
-//! Background work for the drive as a whole: jobs that wait for their planes, and timers.
+//! Background work for the whole drive: jobs that wait for their planes, and timers.
 
 use std::collections::VecDeque;
 
@@ -26,10 +26,10 @@ pub(super) struct Waiting {
     pub(super) job: Job,
     /// The policy or component that asked for it.
     pub(super) owner: Listener,
-    /// P/E cycles of its block when it was wanted: a block that has been erased since is another
-    /// one.
+    /// P/E cycles of its block at the time of the request. If the block has been erased since, the
+    /// job is out of date.
     pub(super) erases: u32,
-    /// Pages that it was to move then.
+    /// Number of pages that it was to move then.
     pub(super) pages: u32,
 }
 
@@ -38,31 +38,32 @@ pub(super) struct Waiting {
 pub(super) struct Due {
     pub(super) owner: Listener,
     pub(super) at: SimTime,
-    /// In the run's time, if it comes due again and again.
+    /// The interval of a periodic timer, in simulated time.
     pub(super) interval: Option<Nanos>,
 }
 
 /// The jobs that wait, and the timers of policies and components.
 #[derive(Clone, Debug)]
 pub struct DriveWide {
-    /// Whether a policy wants jobs for the drive as a whole, or has a timer.
+    /// Whether a policy requests jobs for the drive as a whole, or has periodic rounds.
     is_drive_wide: bool,
-    /// By plane; empty as long as nobody has asked for a relocation.
+    /// By plane; empty until the first request for a relocation.
     waiting: Vec<VecDeque<Waiting>>,
     planes: usize,
-    /// Pages of all of them.
+    /// Number of pages of all waiting jobs.
     pages_waiting: u64,
-    /// Jobs under way from which each priority gains a block.
+    /// Number of running jobs from which each priority gains a block.
     coming: Vec<u32>,
     pub(super) due: Vec<Due>,
-    /// The cells' time that passes in a unit of the run's time.
+    /// The cells' time that passes in a unit of simulated time.
     time_scale: u32,
     /// Whether the host has sent a request since the timers fired last.
     pub(super) host_active: bool,
 }
 
 impl DriveWide {
-    /// Nothing to do as yet; in the cells `time_scale` times as much time passes as in the run.
+    /// Returns the state of a drive without jobs. `time_scale` is the ratio of the cells' time to
+    /// simulated time.
     pub fn new(policies: &[AnyBackground], planes: u32, time_scale: u32) -> DriveWide {
         let due = (0..).zip(policies).filter_map(|(at, policy)| {
             let interval = in_run(policy.needs().interval?, time_scale);
@@ -70,7 +71,7 @@ impl DriveWide {
             Some(Due { owner, at: SimTime::START + interval, interval: Some(interval) })
         });
         let due: Vec<Due> = due.collect();
-        // Relocations may have to wait for more than their planes.
+        // Waiting relocations may depend on more than their planes.
         let is_drive_wide = policies.iter().any(|one| one.needs().is_drive_wide) || !due.is_empty();
         let planes = planes as usize;
         DriveWide {
@@ -85,13 +86,13 @@ impl DriveWide {
         }
     }
 
-    /// The host asks for something.
+    /// Notes that the host has sent a request.
     #[inline]
     pub fn host_asks(&mut self) {
         self.host_active = true;
     }
 
-    /// Sets the timer of a policy, or a component, to come due after so much of the cells' time.
+    /// Sets the timer of a policy or component, to fire after this much of the cells' time.
     pub(super) fn set_timer(&mut self, owner: Listener, now: SimTime, after: Nanos) {
         let at = now + in_run(after, self.time_scale);
         match self.due.iter_mut().find(|due| due.owner == owner) {
@@ -100,7 +101,7 @@ impl DriveWide {
         }
     }
 
-    /// Saves the one-shot timers: for each the cells' time that is left.
+    /// Saves the one-shot timers: for each, the remaining time of the cells.
     pub(in crate::drive) fn save_timers(
         &self,
         now: SimTime,
@@ -121,7 +122,7 @@ impl DriveWide {
     /// Sets the timers that [`DriveWide::save_timers`] has saved.
     ///
     /// # Errors
-    /// When a timer is set for later than a run can last.
+    /// If a timer is set for later than a run can last.
     pub(in crate::drive) fn restore_timers(
         &mut self,
         places: &[(Listener, String)],
@@ -156,7 +157,7 @@ impl DriveWide {
         self.pages_waiting -= gone.map_or(0, |waiting| u64::from(waiting.pages));
     }
 
-    /// A job waits for a plane.
+    /// Adds a job that waits for a plane.
     pub(super) fn push(&mut self, plane: PlaneId, waiting: Waiting) {
         self.pages_waiting += u64::from(waiting.pages);
         self.waiting.resize_with(self.planes, VecDeque::new);
@@ -175,14 +176,14 @@ impl DriveWide {
         removed
     }
 
-    /// A job begins.
+    /// Counts a job that begins.
     pub fn begins(&mut self, job: &Job) {
         if let Some(priority) = job.gains {
             *self.gains(priority) += 1;
         }
     }
 
-    /// A job has ended.
+    /// Counts a job that has ended.
     fn ends(&mut self, job: &Job) {
         if let Some(priority) = job.gains {
             *self.gains(priority) -= 1;
@@ -199,18 +200,19 @@ fn timer_of(place: &str) -> String {
     format!("{place}/timer")
 }
 
-/// A span of the cells' time in the run's time, at least 1 ns, so that time goes on between two
+/// Converts a span of the cells' time to simulated time, at least 1 ns. So time passes between two
 /// timers.
 fn in_run(span: Nanos, time_scale: u32) -> Nanos {
     Nanos::from_ns((span.as_ns() / u64::from(time_scale)).max(1))
 }
 
 impl Background {
-    /// When the next timer comes due, on a drive that is idle or not.
-    /// [`Drive::next_event`](crate::Drive::next_event) does not announce it: an idle drive stays
-    /// idle, and timers that have come due fire when time goes on. Without requests of the host a
-    /// timer waits until the jobs of the last one have ended. Otherwise timers whose jobs take
-    /// longer than their interval would keep a drive busy for ever.
+    /// Returns when the next timer fires. `is_idle` tells whether the drive has no other event.
+    ///
+    /// [`Drive::next_event`](crate::Drive::next_event) does not announce timers: an idle drive
+    /// stays idle, and due timers fire when time advances. Without host requests, a timer waits
+    /// until the jobs of the last one have ended. Otherwise, timers whose jobs take longer than
+    /// their interval would keep a drive busy forever.
     #[inline]
     pub(in crate::drive) fn next_timer(&self, machine: &Machine, is_idle: bool) -> SimTime {
         let due = self.drive_wide.due.iter().map(|due| due.at).min();
@@ -222,7 +224,8 @@ impl Background {
         }
     }
 
-    /// The full blocks that no job empties or is to empty, and how they are expected to read.
+    /// Returns the full blocks that no running or waiting job empties, and how they are expected to
+    /// read.
     pub(super) fn estimates(&self, machine: &Machine) -> Vec<BlockEstimate> {
         let blocks = &machine.ftl.blocks;
         let waiting = self.drive_wide.waiting.iter().flatten();
@@ -240,7 +243,7 @@ impl Background {
             .collect()
     }
 
-    /// Drops the waiting jobs of one owner, or of all, and tells their owners by `JobDropped`.
+    /// Drops the waiting jobs of one owner, or of all, and sends their owners `JobDropped`.
     #[cold]
     pub(in crate::drive) fn drop_waiting(&mut self, machine: &mut Machine, of: Option<Listener>) {
         for Waiting { job, owner, .. } in self.drive_wide.remove(of) {
@@ -248,10 +251,11 @@ impl Background {
         }
     }
 
-    /// Returns the next job that waits for an idle plane, if it may start.
+    /// Returns the next job that waits for an idle plane, if it may start. Drops the jobs before it
+    /// whose block was erased or opened in the meantime.
     ///
-    /// None starts while wear is leveled across priorities: a repair would give those blocks back.
-    /// Drops the jobs before it whose block was erased or opened since.
+    /// No job starts while wear is leveled across priorities: a repair would give those blocks
+    /// back.
     fn next_waiting(
         &mut self,
         machine: &mut Machine,
@@ -284,7 +288,7 @@ impl Background {
         Some((policy, job))
     }
 
-    /// Begins the first job that waits for each plane on which none runs, if it may.
+    /// Begins the first waiting job of each plane without a running job, if it may start.
     pub(super) fn begin_all_waiting(&mut self, machine: &mut Machine) {
         if self.drive_wide.waiting.iter().all(VecDeque::is_empty) {
             return;
@@ -298,7 +302,7 @@ impl Background {
         }
     }
 
-    /// Starts the jobs that policies want for the drive as a whole.
+    /// Starts the jobs that policies request for the drive as a whole.
     pub(super) fn start_drive_wide_jobs(&mut self, machine: &mut Machine) {
         if !self.drive_wide.is_drive_wide {
             return;
@@ -324,7 +328,7 @@ impl Background {
         machine.ftl.alloc.level_across(across);
     }
 
-    /// Tells the background policies of a job that has ended.
+    /// Publishes that a job has ended.
     pub(super) fn publish_ended_job(&mut self, machine: &mut Machine, ended: &Running) {
         let Running { job, moved, took, policy: owner, .. } = *ended;
         self.drive_wide.ends(&job);
@@ -332,8 +336,7 @@ impl Background {
         machine.policies.publish_ended(EndedJob { job, moved, took, own: false, waiting }, owner);
     }
 
-    /// A page of the plane was written or became invalid: the background policies may want
-    /// something.
+    /// Asks the background policies about a plane on which a page was written or became invalid.
     #[inline]
     pub(in crate::drive) fn plane_changed(&mut self, machine: &mut Machine, plane: PlaneId) {
         let free = self.free(machine, plane);
@@ -342,17 +345,17 @@ impl Background {
         }
     }
 
-    /// A plane's job has ended: the background policies may want another, and some that wait may
-    /// begin.
+    /// Asks the background policies for another job after a plane's job has ended, and begins jobs
+    /// that wait.
     pub(in crate::drive) fn next_job(&mut self, machine: &mut Machine, plane: PlaneId) {
-        // One for the drive as a whole may have begun.
+        // A job for the drive as a whole may have begun already.
         if self.jobs.is_free(plane) {
             self.choose_job(machine, plane, Trigger::JobEnded);
         }
         self.begin_all_waiting(machine);
     }
 
-    /// Asks the background policies about a plane that no job runs on.
+    /// Asks the background policies about a plane without a job.
     #[inline(never)]
     pub(in crate::drive) fn choose_job(
         &mut self,
@@ -373,7 +376,7 @@ impl Background {
         self.begin_job(machine, plane, policy, job);
     }
 
-    /// A block was opened for this page: its subpool may run short.
+    /// Handles the opening of a block for this page: its subpool may run short.
     #[inline]
     pub(in crate::drive) fn block_opened(
         &mut self,
@@ -393,8 +396,8 @@ impl Background {
         self.start_drive_wide_jobs(machine);
     }
 
-    /// A write found no room on a plane, nor under dynamic allocation on any: the background
-    /// policies may want something where it could go.
+    /// Asks the background policies for room after a write found none on a plane, or on any plane
+    /// under dynamic allocation.
     pub(in crate::drive) fn collect_full_plane(&mut self, machine: &mut Machine, plane: PlaneId) {
         if machine.planes.is_dynamic() {
             (0..machine.geometry.plane_count())
@@ -404,7 +407,7 @@ impl Background {
         }
     }
 
-    /// Publishes that a plane, on which a block was opened, is low on space, if it is.
+    /// Publishes that a plane is low on space, if it is. A block was just opened there.
     #[cold]
     fn publish_low_space(&mut self, machine: &mut Machine, plane: PlaneId) {
         if self.free(machine, plane) < self.jobs.free_page_target() {

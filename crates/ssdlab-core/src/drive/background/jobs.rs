@@ -1,5 +1,5 @@
-//! What the background policies want done: a block's valid pages move elsewhere on its plane, then
-//! it is erased. One job at a time on a plane, one operation of it at a time.
+//! The jobs of background policies: a block's valid pages move elsewhere on its plane, then the
+//! block is erased. A plane runs one job at a time, and a job runs one operation at a time.
 
 use ssdlab_nand::{BlockId, Level, PageInBlock, PlaneId, Ppn};
 
@@ -13,21 +13,21 @@ use crate::policy::background::Job;
 use crate::policy::event::Event;
 use ssdlab_schemes::AnyBackground;
 
-/// Pages of a block that are looked at ahead together.
+/// Number of pages of a block whose map entries are prefetched together.
 const AHEAD: u16 = 32;
 
 /// A job under way.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::drive) struct Running {
     pub(in crate::drive) job: Job,
-    /// The next page of the block to look at, and the first that was not looked at ahead.
+    /// The next page of the block to look at, and the first page that was not prefetched.
     cursor: u16,
     ahead: u16,
-    /// Where the page that is being moved comes from.
+    /// The source of the page that is moving.
     pub(in crate::drive) from: Ppn,
-    /// The background policy that wanted it.
+    /// The background policy that requested the job.
     pub(in crate::drive) policy: BackgroundAt,
-    /// Pages that were moved, and the block that took the last of them.
+    /// Number of pages moved so far, and the block that took the last of them.
     pub(in crate::drive) moved: u32,
     pub(in crate::drive) took: Option<BlockId>,
 }
@@ -36,11 +36,11 @@ pub(in crate::drive) struct Running {
 #[derive(Clone, Debug)]
 pub struct Jobs {
     running: Box<[Option<Running>]>,
-    /// Free pages of a plane with which no background policy has anything to do.
+    /// Free pages of a plane with which no background policy wants a job.
     free_page_target: u32,
     /// Free pages of a plane below which jobs go before the host.
     urgent: u32,
-    /// Whether all free pages count for both, not those of free blocks alone.
+    /// Whether both limits count all free pages, not only those of free blocks.
     counts_pages: bool,
 }
 
@@ -57,35 +57,35 @@ impl Jobs {
         }
     }
 
-    /// The block that is being emptied on a plane.
+    /// Returns the block that the plane's job empties.
     pub fn block(&self, plane: PlaneId) -> Option<BlockId> {
         self.running[plane.index()].map(|running| running.job.block)
     }
 
-    /// The job under way on a plane.
+    /// Returns the job of a plane.
     #[inline]
     pub(in crate::drive) fn of(&mut self, plane: PlaneId) -> &mut Running {
         self.running[plane.index()].as_mut().expect("a job under way")
     }
 
-    /// Whether a plane has no job.
+    /// Returns whether a plane has no job.
     #[inline]
     pub(in crate::drive) fn is_free(&self, plane: PlaneId) -> bool {
         self.running[plane.index()].is_none()
     }
 
-    /// Free pages of a plane from which on no policy has anything to do.
+    /// Returns the free pages of a plane from which on no policy wants a job.
     #[inline]
     pub(super) fn free_page_target(&self) -> u32 {
         self.free_page_target
     }
 
-    /// A job has ended.
+    /// Removes and returns the job of a plane, which has ended.
     pub(in crate::drive) fn end(&mut self, plane: PlaneId) -> Running {
         self.running[plane.index()].take().expect("a job under way")
     }
 
-    /// The writer that takes the pages of a plane's job.
+    /// Returns the writer that takes the pages of a plane's job.
     #[inline]
     pub fn writer(&self, plane: PlaneId) -> Writer {
         self.running[plane.index()].expect("a job under way").job.to
@@ -93,13 +93,13 @@ impl Jobs {
 }
 
 impl Background {
-    /// Free pages of a plane as the background policies count them.
+    /// Returns the free pages of a plane as the background policies count them.
     #[inline]
     pub(in crate::drive) fn free(&self, machine: &Machine, plane: PlaneId) -> u32 {
         machine.ftl.alloc.counted(plane, self.jobs.counts_pages)
     }
 
-    /// Begins a job on a plane that none runs on.
+    /// Begins a job on a plane without one.
     pub(super) fn begin_job(
         &mut self,
         machine: &mut Machine,
@@ -122,7 +122,7 @@ impl Background {
     }
 
     /// Enqueues the next operation of a plane's job: the read of its next valid page, or the erase
-    /// once there is none.
+    /// if there is none.
     pub(super) fn next_of_job(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
         let running = self.jobs.of(plane);
         let block = running.job.block;
@@ -159,7 +159,8 @@ impl Background {
     pub(super) fn enqueue_job(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
         let is_urgent = match machine.flash.txns[id].cause {
             Cause::Gc => self.free(machine, plane) < self.jobs.urgent,
-            // What makes no room goes first only where it is what the host waits for.
+            // Jobs that free no space go before the host only if blocked host programs wait for
+            // them.
             _ => machine.flash.blocks_programs(plane),
         };
         let rank = if is_urgent { Rank::URGENT } else { Rank::BACKGROUND };
@@ -168,12 +169,13 @@ impl Background {
         machine.flash.enqueue(id, rank, machine.now);
     }
 
-    /// Whether a job makes room for pages that are read often.
+    /// Returns whether a job makes room for pages that are read often.
     pub(super) fn is_cold_out(&self, cause: Cause) -> bool {
         cause == Cause::Migration && self.moves.is_some()
     }
 
-    /// A page that a job was to read is not valid any more: the job goes on with the next one.
+    /// Skips a page that a job was to read and that is no longer valid. The job continues with the
+    /// next page.
     #[cold]
     pub(in crate::drive) fn skip_page(&mut self, machine: &mut Machine, id: TxnId) {
         let Txn { plane, lane, .. } = machine.flash.txns[id];
@@ -181,7 +183,7 @@ impl Background {
         self.next_of_job(machine, id, plane);
     }
 
-    /// Who writes for this owner.
+    /// Returns the writer of this owner's pages.
     #[inline]
     pub(in crate::drive) fn writer_of(&self, owner: Owner) -> Writer {
         match owner {
@@ -191,7 +193,7 @@ impl Background {
         }
     }
 
-    /// The place in its block of the page that a transaction reads or would program.
+    /// Returns the offset in its block of the page that a transaction reads or would program.
     pub(in crate::drive) fn offset_of(
         &self,
         machine: &Machine,

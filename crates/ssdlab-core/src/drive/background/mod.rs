@@ -1,5 +1,4 @@
-//! Background operations: a block's pages move elsewhere and the block is erased, or single pages
-//! move.
+//! Background operations: whole blocks are emptied and erased, or single pages move.
 
 mod actions;
 mod drive_wide;
@@ -12,19 +11,19 @@ use drive_wide::DriveWide;
 use jobs::Jobs;
 use moves::Moves;
 
-/// What is relocated, and who wants it.
+/// The relocations of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Background {
-    /// What runs on each plane.
+    /// The running job of each plane.
     pub(super) jobs: Jobs,
-    /// What waits for its plane or its time.
+    /// The jobs that wait for their planes, and the timers.
     pub(super) drive_wide: DriveWide,
-    /// Where pages may move that the host reads, if they do.
+    /// The moves of single pages; `None` if the drive has none.
     pub(super) moves: Option<Box<Moves>>,
 }
 
 impl Background {
-    /// Nothing runs, waits or moves.
+    /// Returns the state of a drive without relocations.
     pub(super) fn new(machine: &Machine) -> Background {
         let (resolved, policies) = (&machine.resolved, &machine.policies.background);
         let planes = resolved.geometry().plane_count();

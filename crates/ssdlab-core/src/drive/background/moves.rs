@@ -1,8 +1,8 @@
-//! Pages that move one by one: what the host has just read goes to better blocks, of its plane, its
+//! Moves single pages: a page that the host has just read goes to better blocks of its plane, its
 //! chip or the drive.
 //!
-//! A page that was read whole is at hand and only programmed; of another the rest is read first,
-//! where it lies. As for any copy, the map follows only if the page was not written meanwhile.
+//! If the host has read the whole page, the drive only programs it. Otherwise the drive first reads
+//! the rest. As for any copy, the map follows only if the page was not written in the meantime.
 
 use ssdlab_nand::{Geometry, Lpn, PlaneId, Ppn};
 
@@ -19,24 +19,24 @@ use crate::policy::allocation::BlockClass;
 use crate::policy::background::{HostRead, Trigger};
 use crate::policy::event::{Event, EventMask};
 
-/// Where pages may move, and whose turn it is.
+/// The planes among which pages move, and the next plane of each kind of search.
 #[derive(Clone, Debug)]
 pub(in crate::drive) struct Moves {
-    /// A page moves among so many planes that follow one another, a part of the drive.
+    /// Number of consecutive planes, a part of the drive, among which a page moves.
     span: u32,
-    /// By part, the plane that is asked first to take the next page, counted within the part.
+    /// By part, the first plane to ask for a place for the next page, counted within the part.
     takes: Box<[u32]>,
-    /// By part and class, the plane that is asked first to make room, counted within the part:
-    /// CLOCK's hand goes from plane to plane.
+    /// By part and class, the first plane to ask to make room, counted within the part: the hand of
+    /// CLOCK passes from plane to plane.
     hands: Box<[u32]>,
-    /// Pages on each plane whose home is another; empty where pages have no home or do not leave
-    /// it.
+    /// Number of pages on each plane whose home is another plane. Empty if pages have no home or do
+    /// not leave it.
     foreign: Box<[u32]>,
     most_foreign: u32,
 }
 
 impl Moves {
-    /// Nothing has moved.
+    /// Returns the state of a drive on which no page has moved.
     pub fn new(resolved: &Resolved) -> Moves {
         let config = &resolved.config;
         let block_class = &config.metadata.block_class;
@@ -53,7 +53,7 @@ impl Moves {
         }
     }
 
-    /// Counts the pages that are not at home.
+    /// Counts the pages that are not on their home plane.
     pub fn recount(&mut self, map: &Map, geometry: &Geometry, homes: &PlaneOrder) {
         if self.foreign.is_empty() {
             return;
@@ -66,7 +66,8 @@ impl Moves {
         }
     }
 
-    /// Pages on each plane whose home is another; empty if nobody counts them.
+    /// Returns the number of pages on each plane whose home is another plane; empty if the drive
+    /// does not count them.
     pub fn foreign(&self) -> &[u32] {
         &self.foreign
     }
@@ -80,18 +81,19 @@ impl Moves {
         &mut self.hands[self.part(plane) * classes + class.index()]
     }
 
-    /// The planes of the part in which a plane lies, the one of this number first.
+    /// Returns the planes of the part that contains a plane, starting with the plane of this
+    /// number.
     fn planes(&self, plane: PlaneId, number: u32) -> impl Iterator<Item = PlaneId> + Clone + use<> {
         let (span, first) = (self.span, plane.0 - plane.0 % self.span);
         (0..span).map(move |step| PlaneId(first + (number + step) % span))
     }
 
-    /// The number of the plane behind this one, counted within their part.
+    /// Returns the number of the next plane after this one, counted within their part.
     fn behind(&self, plane: PlaneId) -> u32 {
         (plane.0 + 1) % self.span
     }
 
-    /// Whether a plane may take one page more that lies elsewhere and has this home.
+    /// Returns whether a plane may take one more page with this home from another plane.
     fn may_take(&self, plane: PlaneId, home: PlaneId) -> bool {
         let foreign = self.foreign.get(plane.index());
         plane == home || foreign.is_none_or(|&foreign| foreign < self.most_foreign)
@@ -99,7 +101,7 @@ impl Moves {
 }
 
 impl Background {
-    /// The host has read a page from the flash: it may have to move.
+    /// Offers the policies a page that the host has read from the flash: one may ask to move it.
     #[inline]
     pub(in crate::drive) fn host_has_read(&mut self, machine: &mut Machine, id: TxnId) {
         if machine.policies.wants.has(EventMask::HOST_READ) {
@@ -111,8 +113,8 @@ impl Background {
     fn may_migrate(&mut self, machine: &mut Machine, id: TxnId) {
         let txn = &machine.flash.txns[id];
         let (lpn, ppn) = (txn.lpn, txn.ppn);
-        // What no table knows cannot move, what has moved was read as it was, and what cannot be
-        // decoded has nothing to move.
+        // Some pages cannot move: pages without a map entry, pages that have moved since, and pages
+        // that cannot be decoded.
         if !matches!(txn.owner, Owner::Request(_))
             || machine.ftl.map.get(lpn) != Some(ppn)
             || txn.uncorrectable
@@ -130,14 +132,14 @@ impl Background {
         }
     }
 
-    /// Moves a page to blocks of this class, if the map knows where it lies.
+    /// Moves a page to blocks of this class, if the page is mapped.
     #[cold]
     pub(super) fn migrate(&mut self, machine: &mut Machine, lpn: Lpn, class: BlockClass) {
         let Some(ppn) = machine.ftl.map.get(lpn) else { return };
         self.move_page(machine, (lpn, ppn), None, class);
     }
 
-    /// Moves a page, which an operation may have just read, to blocks of this class.
+    /// Moves a page to blocks of this class. `read` is the operation that has just read it, if any.
     fn move_page(
         &mut self,
         machine: &mut Machine,
@@ -177,7 +179,7 @@ impl Background {
         machine.flash.enqueue(id, Rank::BACKGROUND, machine.now);
     }
 
-    /// A page that moves is at hand: it is programmed on this plane, and the next one elsewhere.
+    /// Programs a page that moves on this plane. The next page goes to another plane.
     fn program_moved(&mut self, machine: &mut Machine, id: TxnId, to: PlaneId) {
         let moves = self.moves.as_mut().expect(HAS_MOVES);
         moves.takes[moves.part(to)] = moves.behind(to);
@@ -187,7 +189,8 @@ impl Background {
         machine.flash.enqueue(id, Rank::BACKGROUND, machine.now);
     }
 
-    /// The plane to which a page goes that lies here: the next that has a page of the class for it.
+    /// Returns the plane that takes a page: the next one of its part that has a page of the class
+    /// for it.
     fn plane_for_move(
         &self,
         machine: &Machine,
@@ -203,15 +206,14 @@ impl Background {
         })
     }
 
-    /// Whether a page may go from one plane to another.
+    /// Returns whether a page may go from one plane to another.
     fn may_take(&self, machine: &Machine, plane: PlaneId, lpn: Lpn, lies_on: PlaneId) -> bool {
         let moves = self.moves.as_ref().expect(HAS_MOVES);
         plane == lies_on || moves.may_take(plane, machine.planes.home(lpn))
     }
 
-    /// No plane to which a page might go has a page of the class left: the background policies
-    /// learn of it, plane by plane, until a job begins. Of each class one block of a part is
-    /// emptied at a time.
+    /// Asks the background policies for room when no plane has a page of the class left. It asks
+    /// plane by plane until a job begins. For each class, one block of a part is emptied at a time.
     fn ask_for_room(
         &mut self,
         machine: &mut Machine,
@@ -247,13 +249,14 @@ impl Background {
                 return;
             }
         }
-        // The others have nothing to empty: the first of these is asked once its job has ended.
+        // The idle planes have nothing to empty. The first busy plane is asked when its job has
+        // ended.
         if let Some(plane) = busy {
             machine.policies.publish(&Event::NoSpace { plane, class });
         }
     }
 
-    /// Whether a move that has come to the head of its lane may begin; if not, it is given up.
+    /// Returns whether a move at the head of its lane may begin. If not, the move is abandoned.
     #[inline(never)]
     pub(in crate::drive) fn may_move(&mut self, machine: &mut Machine, id: TxnId) -> bool {
         let txn = &machine.flash.txns[id];
@@ -279,7 +282,7 @@ impl Background {
         fits
     }
 
-    /// An operation of a move has ended.
+    /// Continues a move after one of its operations.
     #[inline(never)]
     pub(in crate::drive) fn continue_move(
         &mut self,
@@ -309,7 +312,7 @@ impl Background {
         let (to, plane) = (txn.ppn, txn.plane);
         machine.flash.txns.remove(id);
         watch!(machine, gone(id));
-        // The page may lie there again, with other data.
+        // The page may be at that place again, with other data.
         let same = machine.ftl.blocks.erases(machine.geometry.block_of(from)) == erases;
         let from = if same { from } else { Ppn(u32::MAX) };
         if machine.ftl.commit_copy(lpn, from, to) {
@@ -328,14 +331,14 @@ impl Background {
         self.plane_changed(machine, plane);
     }
 
-    /// A page has come to a plane on which it did not lie.
+    /// Counts a page that has moved to a plane.
     fn on_page_mapped(&mut self, machine: &mut Machine, plane: PlaneId, lpn: Lpn) {
         if let Some(count) = self.foreign_on(machine, plane, lpn) {
             *count += 1;
         }
     }
 
-    /// A plane holds a page no longer.
+    /// Counts a page that a plane no longer holds.
     pub(in crate::drive) fn on_page_unmapped(
         &mut self,
         machine: &mut Machine,
@@ -347,14 +350,14 @@ impl Background {
         }
     }
 
-    /// The count to which a page on a plane belongs, if its home is another.
+    /// Returns the counter of a plane's foreign pages, if the page has another home.
     fn foreign_on(&mut self, machine: &mut Machine, plane: PlaneId, lpn: Lpn) -> Option<&mut u32> {
         let moves = self.moves.as_mut()?;
         let away = machine.planes.home(lpn) != plane;
         moves.foreign.get_mut(plane.index()).filter(|_| away)
     }
 
-    /// A page became invalid on a plane and lies on another, perhaps, where it was written.
+    /// Handles a page that became invalid on `plane`, when its new copy is on the plane `written`.
     #[inline]
     pub(in crate::drive) fn on_page_invalidated(
         &mut self,
@@ -376,5 +379,5 @@ fn give_up_move(machine: &mut Machine, id: TxnId) {
     watch!(machine, gone(id));
 }
 
-/// What reads lead to only where pages may move.
+/// The panic text of code that only runs on a drive whose pages move.
 const HAS_MOVES: &str = "a drive whose pages move";

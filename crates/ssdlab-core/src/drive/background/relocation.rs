@@ -1,4 +1,5 @@
-//! A job goes on, and ends: its pages have moved, its block is erased and joins the free ones.
+//! Continues and ends jobs: their pages have moved, their block is erased and joins the free
+//! blocks.
 
 use ssdlab_nand::{BlockId, PlaneId};
 
@@ -12,7 +13,7 @@ use crate::flash::TxnId;
 use crate::policy::background::Job;
 
 impl Background {
-    /// An operation of a plane's job ended.
+    /// Continues a plane's job after one of its operations.
     #[inline(never)]
     pub(in crate::drive) fn continue_job(
         &mut self,
@@ -31,7 +32,7 @@ impl Background {
                 if let Some(class) = job.class {
                     txn.hint.quality = Some(class);
                 } else if machine.resolved.config.metadata.block_class.by_priority() {
-                    // Whose it was, its page stays.
+                    // The page stays in blocks of its priority.
                     let class = machine.ftl.blocks.class(job.block);
                     txn.hint.priority = Some(Priority::of_class(class));
                 }
@@ -89,7 +90,7 @@ impl Background {
         }
         self.publish_ended_job(machine, &ended);
         if machine.planes.is_dynamic() {
-            // What waits on a full plane may now go to this one.
+            // Writes that wait on a full plane may now go to this one.
             machine.flash.unblock_all();
         } else {
             machine.flash.block_programs(plane, false);
