@@ -1,4 +1,4 @@
-//! Every plane of a drive, drawn after one that was written.
+//! Draws every plane of a drive from a model plane that was written.
 
 use std::sync::Mutex;
 
@@ -18,16 +18,16 @@ use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{Allocator, BlockTable, Ftl, Map, PlaneOrder, Pointers, ReversePart};
 use ssdlab_schemes::AnyBackground;
 
-/// Snapshots of a steady plane after which the planes are drawn in turn.
+/// Largest number of snapshots of a steady plane. The planes use them in turn.
 const SNAPSHOTS_MOST: u32 = 8;
-/// Planes that are drawn before the map learns where their pages lie: pages that follow one another
-/// lie on planes that do, and so many entries of the map share a line of memory.
+/// Number of planes that are drawn before the map gets the places of their pages. Consecutive pages
+/// lie on consecutive planes, and this number of map entries shares a cache line.
 const TOGETHER: usize = 16;
-/// Pages of each plane in a part of the map that a thread writes.
+/// Pages of each plane in the part of the map that a thread writes at a time.
 const ROWS: u32 = 1 << 14;
 
-/// Books of a drive whose first `filled` pages hold data, each in a block of its owner: the same
-/// ones, however many threads draw them.
+/// Returns the tables of a drive whose first `filled` pages hold data, each in a block of its
+/// owner. The result does not depend on the number of threads.
 pub fn filled(
     resolved: &Resolved,
     order: &PlaneOrder,
@@ -45,7 +45,7 @@ pub fn filled(
     for (first, together) in (0u32..).step_by(TOGETHER).zip(order.planes().chunks(TOGETHER)) {
         let mut plans = Vec::new();
         for (position, &plane) in (first..).zip(together) {
-            // The pages of a plane are those whose number leaves this remainder.
+            // A plane holds the pages whose number has this remainder.
             let pages = (filled.saturating_sub(position)).div_ceil(planes);
             let snapshot = &snapshots[position as usize % snapshots.len()];
             let place = (plane, position, planes);
@@ -76,7 +76,7 @@ pub fn filled(
     Ftl::new(geometry, map, blocks, alloc)
 }
 
-/// Does this with each of a list, in so many threads.
+/// Calls `act` for each element of a list, in `threads` threads.
 fn share<T: Send>(list: Vec<T>, threads: usize, act: impl Fn(T) + Sync) {
     if threads <= 1 {
         return list.into_iter().for_each(act);
@@ -90,14 +90,14 @@ fn share<T: Send>(list: Vec<T>, threads: usize, act: impl Fn(T) + Sync) {
     });
 }
 
-/// Tells a part of the map where the pages lie of planes that follow one another from this position
-/// on.
+/// Writes into a part of the map the places of the pages of consecutive planes, starting at this
+/// position.
 fn point(mut part: Pointers, first: u32, planes: u32, places: &[Vec<Ppn>]) {
-    // The map is written in its own order: a plane's pages lie all over it.
+    // The map is written in its own order, since a plane's pages are scattered over it.
     let numbers = part.pages().start / planes..part.pages().end.div_ceil(planes);
     for number in numbers {
         let lpns = (number * planes + first..).map(Lpn);
-        // The last page of the first planes may be one more than the others have.
+        // The first planes may have one page more than the others.
         for (lpn, own) in lpns.zip(places) {
             if let Some(&place) = own.get(number as usize) {
                 part.point(lpn, place);
@@ -106,7 +106,7 @@ fn point(mut part: Pointers, first: u32, planes: u32, places: &[Vec<Ppn>]) {
     }
 }
 
-/// What will lie on a plane, as far as it depends on the planes before.
+/// The future contents of a plane, as far as they depend on earlier planes.
 struct Plan {
     plane: PlaneId,
     position: u32,
@@ -115,19 +115,19 @@ struct Plan {
     parts: Vec<Part>,
 }
 
-/// What one owner will have of a plane.
+/// The part of a plane that one owner will have.
 struct Part {
     numbers: Numbers,
     layout: Layout,
-    /// The key of the order of its data.
+    /// The key that shuffles its data.
     key: u64,
-    /// Where the stream is from which its valid pages are drawn.
+    /// The random stream from which its valid pages are drawn.
     random: rng::Stream,
 }
 
 impl Plan {
-    /// A plane after `snapshot`, with so many pages; its blocks are laid, and the stream goes on to
-    /// where the next one begins.
+    /// Plans a plane with `pages` pages after `snapshot`. Lays its blocks down, and advances the
+    /// random stream to where the next plane begins.
     fn of(
         resolved: &Resolved,
         place: (PlaneId, u32, u32),
@@ -168,13 +168,13 @@ impl Plan {
         Plan { plane, position, planes, pages, parts }
     }
 
-    /// The blocks that are open on it.
+    /// Returns the open blocks of the plane.
     fn open(&self) -> impl Iterator<Item = (PlaneId, OpenedBy, BlockId, Filling)> + '_ {
         let open = self.parts.iter().flat_map(|part| &part.layout.open);
         open.map(|&(writer, block, filling)| (self.plane, writer, block, filling))
     }
 
-    /// Draws which pages hold which data; `own` is where each lies of the plane's pages.
+    /// Draws which pages hold which data. `own` gets the place of each of the plane's pages.
     fn draw(&self, geometry: &Geometry, own: &mut Vec<Ppn>, mut reverse: ReversePart) {
         own.resize(self.pages as usize, Ppn(0));
         let mut picks = Picks::new(geometry.pages);
@@ -193,25 +193,25 @@ impl Plan {
     }
 }
 
-/// What a drive's background policies have to do with how it begins: two whose outlines are equal,
-/// and all else that is asked for, are drawn alike.
+/// The part of a drive's start that depends on its background policies. Two drives with equal
+/// outlines and otherwise equal start settings are drawn alike.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outline {
-    /// Planes to draw after.
+    /// The snapshots of the model plane.
     snapshots: Vec<Snapshot>,
-    /// Free blocks that are kept of the whole drive.
+    /// Number of free blocks that are kept of the whole drive.
     kept: u32,
 }
 
 impl Outline {
-    /// That of a drive whose first `filled` pages hold data.
+    /// Returns the outline of a drive whose first `filled` pages hold data.
     pub fn of(resolved: &Resolved, filled: u32) -> Outline {
         let pages = filled.div_ceil(resolved.geometry().plane_count());
         Outline { snapshots: snapshots(resolved, pages), kept: kept_of_drive(resolved) }
     }
 }
 
-/// Planes to draw after, with this many pages of data on a plane of the drive.
+/// Returns snapshots of a model plane, for a drive with this many pages of data on a plane.
 fn snapshots(resolved: &Resolved, pages: u32) -> Vec<Snapshot> {
     let start = &resolved.config.start;
     let share = f64::from(blocks_of(resolved)) / f64::from(usable_blocks(&resolved.config));
@@ -231,15 +231,15 @@ fn snapshots(resolved: &Resolved, pages: u32) -> Vec<Snapshot> {
     snapshots.collect()
 }
 
-/// What each block of a plane is to hold.
+/// The planned contents of each block of a plane.
 struct Layout {
     closed: Vec<(BlockId, Filling)>,
     open: Vec<(OpenedBy, BlockId, Filling)>,
 }
 
 impl Layout {
-    /// These blocks, the full ones `like` those, so many if that is enough, with exactly `pages`
-    /// pages of data in them and in the open ones.
+    /// Draws the contents of these blocks. `full` blocks, or more if the data needs them, are
+    /// filled like the blocks in `like`. All blocks together hold exactly `pages` pages of data.
     fn draw(
         geometry: &Geometry,
         mut usable: Vec<BlockId>,
@@ -257,7 +257,8 @@ impl Layout {
         let count = full.max(least).min(usable.len().saturating_sub(RESERVE_BLOCKS));
         let closed: Vec<_> = (0..count)
             .map(|at| {
-                // In the order in which they were closed, each as often as the scale asks.
+                // The order of closing is kept; each model block is used as often as the scale
+                // requires.
                 let like = like.get(at * like.len() / count.max(1));
                 let blank = Filling { written: geometry.pages as u16, valid: 0 };
                 (usable.next().expect("fewer than the usable"), *like.unwrap_or(&blank))
@@ -273,7 +274,7 @@ impl Layout {
         self.closed.iter().copied().chain(open)
     }
 
-    /// Adds or takes valid pages here and there until there are `pages` of them.
+    /// Adds or removes valid pages at random places until there are `pages` of them.
     fn settle(&mut self, pages: u32, random: &mut rng::Stream) {
         let mut fillings: Vec<&mut Filling> = self.closed.iter_mut().map(|(_, f)| f).collect();
         fillings.extend(self.open.iter_mut().map(|(_, _, filling)| filling));
@@ -294,7 +295,7 @@ impl Layout {
     }
 }
 
-/// Lists for the valid pages of a block, kept for their memory.
+/// Lists for the valid pages of a block, kept to reuse their memory.
 struct Picks {
     pages: Vec<u16>,
     data: Vec<u32>,
@@ -306,15 +307,15 @@ impl Picks {
         Picks { pages: vec![0; pages], data: vec![0; pages] }
     }
 
-    /// Passes over what [`Picks::draw`] takes for a block.
+    /// Skips the random numbers that [`Picks::draw`] uses for a block.
     fn skip(filling: Filling, random: &mut rng::Stream) {
         for _ in 0..filling.written {
             random.next_u64();
         }
     }
 
-    /// The pages of a block that are to be valid, each with the next of the data. No branch depends
-    /// on chance.
+    /// Draws the valid pages of a block, each with the next of the data. No branch depends on a
+    /// random number.
     fn draw<'a>(
         &'a mut self,
         mut left: Filling,
@@ -323,7 +324,7 @@ impl Picks {
     ) -> impl Iterator<Item = (PageInBlock, u32)> + use<'a> {
         let mut count = 0;
         for page in 0..left.written {
-            // Selection sampling: each page is as likely to be among the valid ones.
+            // Selection sampling: each page is equally likely to be valid.
             let valid = rng::below(random.next_u64(), u64::from(left.written)) < left.valid.into();
             self.pages[count] = page;
             count += usize::from(valid);
@@ -336,14 +337,14 @@ impl Picks {
 }
 
 /// The numbers below `count`, each once, in an order that looks random: a four-round Feistel
-/// network over the next power of four, walked until it lands inside.
+/// network over the next power of four. It is applied again until the result lies below `count`.
 struct Shuffled {
     next: u32,
     count: u32,
     half: u32,
-    /// What each round makes of a half, round by round.
+    /// The round function: the output for each half, round by round.
     rounds: Vec<u16>,
-    /// Places in a list where the walk is still outside.
+    /// Places in a list whose number is not below `count` yet.
     outside: Vec<u16>,
 }
 
@@ -372,8 +373,8 @@ impl Shuffled {
         left << self.half | right
     }
 
-    /// The next numbers, at most 65,536 of them. They walk together: a walk alone would wait for
-    /// each of its steps.
+    /// Returns the next numbers, at most 65,536. All of them are computed together: a single one
+    /// would wait for each of its steps.
     fn next(&mut self, numbers: &mut [u32]) {
         debug_assert!(self.next + numbers.len() as u32 <= self.count, "no more than there are");
         self.outside.resize(numbers.len().max(self.outside.len()), 0);

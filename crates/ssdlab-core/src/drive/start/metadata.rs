@@ -18,7 +18,7 @@ use crate::policy::component::{StartBlocks, StartView};
 struct Blocks<'a> {
     resolved: &'a Resolved,
     cells: &'a Cells,
-    /// The block table, if it has been built.
+    /// The block table, if it exists already.
     table: Option<&'a BlockTable>,
 }
 
@@ -65,8 +65,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Builds the components of a drive on which no data lies. `table`: the block table, if it has been
-/// built.
+/// Builds the components of a drive without data. `table` is the block table, if it exists already.
 pub(super) fn build(resolved: &Resolved, table: Option<&BlockTable>, cells: &Cells) -> Metadata {
     let context = resolved.policy_context();
     let blocks = Blocks { resolved, cells, table };
@@ -84,16 +83,18 @@ pub fn begin(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl, cells:
     }
 }
 
-/// Gives each free block the class that a component has for it, and has the allocator sort them.
+/// Gives each free block the class that a component returns for it, and has the allocator sort the
+/// blocks.
 fn classify(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl) {
     let geometry: &Geometry = resolved.geometry();
     set_turns(metadata, &mut ftl.blocks);
     let all = (0..geometry.block_count()).map(BlockId);
     let is_free = |&block: &BlockId| ftl.blocks.state(block) == BlockState::Free;
     let mut free: Vec<BlockId> = all.filter(is_free).collect();
-    // By chance: the first in order would be the first that the host is given, too.
+    // In random order: otherwise the host would get the first blocks in numerical order.
     free.sort_by_cached_key(|&block| media::turn(resolved.seed, block));
-    // A plane keeps one for jobs and one for the host; what is collected later may be set apart.
+    // A plane keeps one block for jobs and one for the host. Blocks that are collected later may be
+    // set apart.
     let mut left = vec![0; geometry.plane_count() as usize];
     free.iter().for_each(|&block| left[geometry.plane_of(block).index()] += 1);
     for block in free {
@@ -106,7 +107,7 @@ fn classify(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl) {
     sort_free_blocks(resolved, ftl);
 }
 
-/// Sets when each block's turn to be opened comes, if a component ranks blocks.
+/// Sets the turn of each block, if a component ranks blocks.
 pub(super) fn set_turns(metadata: &Metadata, blocks: &mut BlockTable) {
     let all = (0..blocks.len() as u32).map(BlockId);
     let turns = all.map(|block| metadata.turn(block, blocks.erases(block)));
@@ -122,8 +123,8 @@ fn sort_free_blocks(resolved: &Resolved, ftl: &mut Ftl) {
     ftl.alloc = alloc.expect("pages of the same order");
 }
 
-/// Restores the blocks that are set apart from a state file, if the file has them. The components
-/// have been restored before.
+/// Restores from a state file which blocks are set apart, if the file holds it. The components were
+/// restored before.
 pub fn restore_apart(
     resolved: &Resolved,
     metadata: &mut Metadata,

@@ -1,8 +1,8 @@
 //! The state in which a drive begins: fresh, or drawn as if it had been written.
 //!
-//! Nothing is written page by page. The books of one plane are run without time, under the drive's
-//! own background policies, until they are as full, as outdated or as steady as asked ([`pool`]);
-//! every plane of the drive is then drawn after that one ([`draw`]).
+//! The drive is not written page by page. The tables of one plane are run without time, under the
+//! drive's own background policies, until they are as full, as outdated or as steady as requested
+//! ([`pool`]). Every plane of the drive is then drawn from that model plane ([`draw`]).
 
 mod draw;
 mod metadata;
@@ -25,21 +25,22 @@ use crate::policy::columns::{Column, SavedColumns};
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::blocks::BlockClasses;
 
-/// Pages of data of a drive that one thread draws.
+/// Pages of data up to which a single thread draws the drive.
 const DRAWN_ALONE: u32 = 1 << 20;
 
-/// What a drive holds when it begins, before any policy has looked at it. Drives that begin alike
-/// ([`Resolved::begins_as`]) can each have one of the same.
+/// The contents of a drive when it begins, before any policy has seen them. Drives that begin alike
+/// ([`Resolved::begins_as`]) can each use a copy.
 #[derive(Clone, Debug)]
 pub struct Start {
     pub(super) ftl: Ftl,
     pub(super) cells: Cells,
-    /// The components, which have not seen the data yet.
+    /// The components, before they have seen the data.
     pub(super) metadata: Metadata,
 }
 
 impl Start {
-    /// Draws it; where blocks are kept apart by priority, the data lies in blocks of these tenants.
+    /// Draws a start. If the drive keeps blocks apart by priority, the data lies in blocks of these
+    /// tenants.
     pub fn draw(resolved: &Resolved, tenants: &[Tenant]) -> Start {
         let mut cells = unused(resolved);
         worn(resolved, &mut cells);
@@ -49,10 +50,12 @@ impl Start {
         Start { ftl, cells, metadata }
     }
 
-    /// What a drive held that was written, and what its components kept.
+    /// Returns the start of a drive with the contents of a drive that was written, and with the
+    /// saved state of its components.
     ///
     /// # Errors
-    /// When it was a drive of another shape, or what a component kept cannot be.
+    /// If the contents come from a drive of another shape, or if the saved state of a component is
+    /// impossible.
     pub fn of(resolved: &Resolved, media: Media, kept: &SavedColumns) -> Result<Start, Misfit> {
         let geometry = resolved.geometry();
         let (data, pages) = (resolved.logical_pages, resolved.mapped_pages());
@@ -82,13 +85,13 @@ impl Start {
 }
 
 impl Resolved {
-    /// Whether drives of these configs begin alike, if the data on them is of the same tenants:
-    /// nothing that [`Start::draw`] makes of them differs. `outlined_alike` is asked where their
-    /// background policies differ.
+    /// Returns whether drives of these configs begin alike if their data has the same tenants:
+    /// [`Start::draw`] returns the same for both. Calls `outlined_alike` if their background
+    /// policies differ.
     pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
         fn relevant(resolved: &Resolved) -> impl PartialEq {
-            // Every section by name: the author of a new section must decide whether a start
-            // depends on it.
+            // Every section is listed by name: the author of a new section must decide whether a
+            // start depends on it.
             let DriveConfig {
                 geometry,
                 timing,
@@ -110,44 +113,45 @@ impl Resolved {
                 workload: _,
             } = &resolved.config;
             let components = resolved.components();
-            // A component may measure blocks, and so depends on the times of erases.
+            // A component may measure blocks, and so depends on erase times.
             let timing = (&timing.program_modes, (!components.is_empty()).then_some(timing));
             let sections = (geometry, timing, physics, flash.time_scale, ftl, metadata, start);
-            // Who chooses among streams decides which blocks are open.
+            // The policy that chooses among streams decides which blocks are open.
             let streams = resolved.config.streams().count > 1;
             let placement = streams.then_some(placement);
             (sections, resolved.seed, components, placement)
         }
-        // A steady plane takes as long to find as a drive to draw, and other background policies
-        // seldom leave the same.
+        // A steady plane takes as long to compute as a drive to draw, and other background policies
+        // seldom leave the same state.
         let outlined = || !self.config.start.steady_state && outlined_alike();
         relevant(self) == relevant(other)
             && (self.config.background == other.config.background || outlined())
     }
 
-    /// What its background policies have to do with how it begins, for which a plane is written.
+    /// Returns the part of a start that depends on the background policies. This writes a model
+    /// plane.
     pub fn outline(&self) -> Outline {
         Outline::of(self, filled_pages(self))
     }
 }
 
-/// Pages that hold data at the start.
+/// Returns the number of pages that hold data at the start.
 fn filled_pages(resolved: &Resolved) -> u32 {
     resolved.config.start.fill.of(u64::from(resolved.logical_pages)) as u32
 }
 
-/// Cells that were never written.
+/// Returns cells that were never written.
 fn unused(resolved: &Resolved) -> Cells {
     let (chip, order) = (resolved.chip.clone(), resolved.page_order.clone());
     Cells::new(chip, order, resolved.geometry(), resolved.config.flash.time_scale)
 }
 
-/// The classes into which a drive sorts its blocks.
+/// Returns the classes into which a drive sorts its blocks.
 fn block_classes(resolved: &Resolved, cells: &Cells) -> BlockClasses {
     resolved.config.metadata.block_class.of(|| cells.base_rates(resolved.geometry()))
 }
 
-/// The translation layer's books at the start.
+/// Returns the tables of the translation layer at the start.
 fn ftl(
     resolved: &Resolved,
     (block_classes, metadata): (&BlockClasses, &Metadata),
@@ -183,7 +187,7 @@ fn ftl(
         return Ftl::new(geometry, map, blocks, alloc);
     }
     let owners = Owners::new(resolved, tenants, filled);
-    // Threads are not worth it for a small drive.
+    // A small drive is faster without threads.
     let threads = if filled < DRAWN_ALONE {
         1
     } else {
@@ -193,8 +197,9 @@ fn ftl(
     draw::filled(resolved, &order, (filled, &owners), (map, blocks), threads)
 }
 
-/// Where a state file has the class of each block; `None` if the config alone decides it. A drive
-/// that sorts its blocks in another way, or into another number of classes, has another place.
+/// Returns where a state file holds the class of each block; `None` if the config alone decides it.
+/// A drive that sorts its blocks in another way, or into another number of classes, has another
+/// place.
 fn place_of_classes(resolved: &Resolved) -> Option<String> {
     let block_class = &resolved.config.metadata.block_class;
     let place = format!("block_class/{}/{}", block_class.name(), block_class.classes());
@@ -212,7 +217,7 @@ pub fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColu
     }
 }
 
-/// Gives blocks the classes that a state file has for them; returns whether it has any.
+/// Gives blocks the classes that a state file holds for them. Returns whether it holds any.
 pub fn restore_classes(
     resolved: &Resolved,
     blocks: &mut BlockTable,
@@ -230,9 +235,8 @@ pub fn restore_classes(
     Ok(found)
 }
 
-/// Gives each block back to the priority that had it. If the state file does not say, the blocks
-/// that hold data are shared out in the order of their turns, the best to the highest, the same
-/// number to each.
+/// Gives each block back to the priority that owned it. If the state file does not say, the blocks
+/// with data are divided evenly in the order of their turns, the best to the highest priority.
 fn set_owners(
     resolved: &Resolved,
     blocks: &mut BlockTable,
@@ -255,7 +259,7 @@ fn set_owners(
     Ok(())
 }
 
-/// How a drive keeps its blocks and gives them out.
+/// Returns the settings of the block allocator.
 pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
     AllocatorConfig {
         reserve: RESERVE_BLOCKS as u32,
@@ -269,8 +273,8 @@ pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
     }
 }
 
-/// The age of a block's data at the start, if it has any. A block that is being written is as young
-/// as what will be written in it: one stamp stands for all pages of a block.
+/// Returns the age of a block's data at the start, if it has any. A block that is being written
+/// counts as new, like the pages that will follow: a block has one time stamp for all its pages.
 pub fn age(resolved: &Resolved, ftl: &Ftl, block: BlockId) -> Option<Nanos> {
     match ftl.blocks.state(block) {
         BlockState::Open | BlockState::Partial => Some(Nanos::ZERO),
@@ -278,7 +282,7 @@ pub fn age(resolved: &Resolved, ftl: &Ftl, block: BlockId) -> Option<Nanos> {
     }
 }
 
-/// What the cells have been through at the start.
+/// Sets the wear of the cells at the start.
 fn worn(resolved: &Resolved, cells: &mut Cells) {
     if resolved.chip.is_flat() {
         return;
@@ -289,7 +293,7 @@ fn worn(resolved: &Resolved, cells: &mut Cells) {
     }
 }
 
-/// How old what they hold is.
+/// Sets the age of the data at the start.
 fn aged(resolved: &Resolved, ftl: &Ftl, cells: &mut Cells) {
     if resolved.chip.is_flat() {
         return;

@@ -1,4 +1,4 @@
-//! Whose the data is with which a drive starts, and which blocks of a plane are its owner's.
+//! The owners of the data at the start of a drive, and their blocks on each plane.
 
 use std::ops::Range;
 
@@ -10,56 +10,56 @@ use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::allocation::BlockClass;
 
-/// Logical pages of one submission queue.
+/// The logical pages of one submission queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tenant {
-    /// The first of them.
+    /// The first page.
     pub first: u32,
-    /// How many.
+    /// Number of pages.
     pub pages: u32,
     /// The queue.
     pub queue: u8,
 }
 
-/// Whose the data is.
+/// The owners of the data.
 #[derive(Clone, Debug)]
 pub enum Owners {
-    /// Blocks are shared by all.
+    /// All data shares the blocks.
     One,
-    /// Each priority's lies in blocks of its own: its logical pages, in ranges that follow one
-    /// another; and the free blocks that are kept of the whole drive.
+    /// Each priority has separate blocks. `ranges` lists its logical pages in consecutive ranges.
+    /// `kept` is the number of free blocks that are kept of the whole drive.
     Each { ranges: Vec<(Range<u32>, BlockClass)>, classes: u8, kept: u32 },
 }
 
-/// What one owner has of a plane.
+/// The part of a plane that one owner has.
 #[derive(Clone, Debug)]
 pub struct Owned {
     /// The class of its blocks.
     pub class: BlockClass,
     /// Its blocks, some of which stay free.
     pub blocks: Vec<BlockId>,
-    /// How many of them should be full.
+    /// The number of them that should be full.
     pub full: usize,
-    /// Its pages, of which number n is every so-many-th of the drive's.
+    /// The numbers of its pages on the plane. The drive's pages go to the planes in turn.
     pub numbers: Numbers,
 }
 
-/// Numbers in a few ranges.
+/// A set of numbers, as a few ranges.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers(Vec<Range<u32>>);
 
 impl Numbers {
-    /// All below `count`.
+    /// Returns all numbers below `count`.
     fn all(count: u32) -> Numbers {
         Numbers(std::iter::once(0..count).collect())
     }
 
-    /// How many there are.
+    /// Returns the number of numbers.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// The one at this place among them.
+    /// Returns the number at this place.
     #[inline]
     pub fn at(&self, mut place: u32) -> u32 {
         for range in &self.0 {
@@ -74,8 +74,8 @@ impl Numbers {
 }
 
 impl Owners {
-    /// The owners of the first `filled` pages: the tenants of theirs, and of all others in
-    /// proportion or, if there is at most one, all priorities alike.
+    /// Returns the owners of the first `filled` pages. Tenants own their pages. All other pages are
+    /// divided in proportion to the tenants' pages, or equally if at most one priority has tenants.
     pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
         let block_class = &resolved.config.metadata.block_class;
         if !block_class.by_priority() {
@@ -87,7 +87,7 @@ impl Owners {
         for tenant in tenants {
             shares[class(tenant.queue).index()] += u64::from(tenant.pages);
         }
-        // Of one tenant alone nobody knows who the others are.
+        // With one tenant alone, the owners of the other pages are not known.
         if shares.iter().filter(|&&pages| pages > 0).count() < 2 {
             shares.fill(1);
         }
@@ -104,7 +104,7 @@ impl Owners {
         Owners::Each { ranges, classes, kept: kept_of_drive(resolved) }
     }
 
-    /// How many have open blocks of their own.
+    /// Returns the number of owners with separate open blocks.
     pub fn count(&self) -> usize {
         match *self {
             Owners::One => 1,
@@ -112,14 +112,16 @@ impl Owners {
         }
     }
 
-    /// Whether free blocks are kept of the drive as a whole, so that collection is for all planes.
+    /// Returns whether free blocks are kept of the drive as a whole, so that garbage collection
+    /// serves all planes.
     pub fn share_free(&self) -> bool {
         matches!(*self, Owners::Each { kept, .. } if kept > 0)
     }
 
-    /// What each has of a plane with so many pages of data, which are those of `planes` that leave
-    /// the remainder `position`, beside its open blocks; the owners' blocks follow one another in
-    /// the order of their turns, and the highest priority has the first.
+    /// Returns the part of a plane that each owner has. The plane has `pages` pages of data: those
+    /// whose number modulo `planes` is `position`. The owners' blocks follow one another in the
+    /// order of their turns, and the highest priority has the first. The open blocks come in
+    /// addition.
     pub fn of_plane(
         &self,
         blocks: &BlockTable,
@@ -137,13 +139,13 @@ impl Owners {
             return vec![Owned { class: BlockClass::BEST, blocks: usable, full, numbers }];
         };
         usable.sort_by_key(|&block| (blocks.turn(block), block.0));
-        // What is kept of the drive lies on all planes alike.
+        // The free blocks that are kept of the drive are spread evenly over the planes.
         let share = |planes_before: u32| {
             (u64::from(*kept) * u64::from(planes_before) / u64::from(planes)) as usize
         };
         let free = snapshot.free.max(share(position + 1) - share(position));
         let full = snapshot.full_of(usable.len(), self.count(), free);
-        // One block of each stays free, and the reserve.
+        // One block of each owner stays free, and the reserve.
         let opens: usize = open.iter().map(Vec::len).sum();
         let least = opens + self.count() + RESERVE_BLOCKS;
         let full = full.min(usable.len().saturating_sub(least)) as u64;
@@ -173,7 +175,7 @@ impl Owners {
     }
 }
 
-/// Gives each class its share of a range, one after the other.
+/// Divides a range among the classes, one after another.
 fn share_out(ranges: &mut Vec<(Range<u32>, BlockClass)>, range: Range<u32>, shares: &[u64]) {
     let whole: u64 = shares.iter().sum();
     let (length, mut summed, mut next) = (u64::from(range.end - range.start), 0, range.start);
@@ -185,7 +187,7 @@ fn share_out(ranges: &mut Vec<(Range<u32>, BlockClass)>, range: Range<u32>, shar
     }
 }
 
-/// The numbers on a plane of the pages that a class owns.
+/// Returns the numbers on a plane of the pages that a class owns.
 fn numbers_of(
     ranges: &[(Range<u32>, BlockClass)],
     class: BlockClass,

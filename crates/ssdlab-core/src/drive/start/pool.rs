@@ -1,8 +1,8 @@
-//! One plane's books, written without time: first in order, then at random, while the drive's own
-//! background policies collect.
+//! The tables of one model plane, written without time: first in order, then at random, while the
+//! drive's own background policies collect.
 //!
-//! A page is as likely to be overwritten as any other, so which pages a block still holds does not
-//! matter, only how many: that is what is handed on.
+//! Every page is equally likely to be overwritten. So it does not matter which pages a block still
+//! holds, only how many. This number is the result.
 
 use rand::RngExt;
 use ssdlab_base::rng;
@@ -22,53 +22,54 @@ use crate::policy::placement::{PageView, PlacementView};
 use crate::policy::{PlacementHint, PolicyContext};
 use ssdlab_schemes::{AnyBackground, AnyPlacement};
 
-/// Blocks of the plane that is written: enough that one more changes nothing.
+/// Largest number of blocks of the model plane. More blocks would change nothing.
 const BLOCKS_MOST: u32 = 1024;
-/// Capacities overwritten before the plane counts as steady.
+/// Number of capacities to overwrite before the plane counts as steady.
 const STEADY_CAPACITIES: f64 = 5.0;
-/// How far apart two snapshots of a steady plane are, in capacities.
+/// Distance between two snapshots of a steady plane, in capacities.
 const APART: f64 = 0.25;
 
-/// A block's pages: how many are written and how many of them hold the newest copy.
+/// The pages of a block: how many are written, and how many of these hold the newest copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Filling {
     pub written: u16,
     pub valid: u16,
 }
 
-/// Who has a block open, and for which stream.
+/// The writer of an open block, and its stream.
 pub type OpenedBy = (Writer, StreamId);
-/// An open block: whose it is, and its pages.
+/// An open block: its writer and stream, and its pages.
 pub type Open = (OpenedBy, Filling);
 
-/// Full blocks that are needed at the least for this much data beside the open blocks.
+/// Returns the least number of full blocks for this much data, besides the open blocks.
 pub fn least_blocks(pages: u32, open: &[Open], per_block: u32) -> usize {
     let in_open: u32 = open.iter().map(|(_, filling)| u32::from(filling.written)).sum();
     pages.saturating_sub(in_open).div_ceil(per_block) as usize
 }
 
-/// The blocks of a plane in use.
+/// The blocks of a plane that are in use.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Snapshot {
-    /// Full blocks, the first closed first.
+    /// Full blocks, in the order in which they were closed.
     pub closed: Vec<Filling>,
     /// The blocks that writers have open.
     pub open: Vec<Open>,
-    /// Free blocks.
+    /// Number of free blocks.
     pub free: usize,
-    /// Whether the background policies keep so many free, however many blocks the plane has.
+    /// Whether the background policies keep this number of blocks free, however many blocks the
+    /// plane has.
     pub steady: bool,
 }
 
 impl Snapshot {
-    /// Blocks of the plane.
+    /// Returns the number of blocks of the plane.
     pub fn blocks(&self) -> usize {
         self.closed.len() + self.open.len() + self.free
     }
 
-    /// How many of a plane's usable blocks are full where `owners` have open blocks of their own
-    /// and so many are to stay free. A steady plane has as many free ones as that; in others full
-    /// blocks have the same share of all.
+    /// Returns how many of a plane's usable blocks are full, if `owners` owners have separate open
+    /// blocks and `free` blocks stay free. A steady plane keeps exactly that number free. On other
+    /// planes, full blocks have the same share as in the snapshot.
     pub fn full_of(&self, usable: usize, owners: usize, free: usize) -> usize {
         if self.steady {
             return usable.saturating_sub(owners * self.open.len() + free);
@@ -77,10 +78,10 @@ impl Snapshot {
         (share * usable as f64).round() as usize
     }
 
-    /// The open blocks, the host's written as far as `random` says: planes and owners write
-    /// independently, so that they must not need their next blocks all at once. So is collection's
-    /// where it is for the drive as a whole; a plane that collects for itself rests when little is
-    /// left of its block, as here.
+    /// Returns the open blocks, with a random number of written pages in the host's blocks. Planes
+    /// and owners write independently, so they must not all need their next block at once. The same
+    /// holds for garbage collection for the whole drive. A plane that collects for itself stops
+    /// when little is left of its block, as in the snapshot.
     pub fn open_anywhere(
         &self,
         (pages_per_block, for_drive): (u32, bool),
@@ -98,11 +99,11 @@ impl Snapshot {
     }
 }
 
-/// A plane that is written without time.
+/// A model plane that is written without time.
 pub struct Pool {
     ftl: Ftl,
     policies: Vec<AnyBackground>,
-    /// Who chooses among streams, where there are several.
+    /// The placement chain, if the drive has several streams.
     placement: Vec<AnyPlacement>,
     streams: Streams,
     actions: Actions,
@@ -111,13 +112,13 @@ pub struct Pool {
     geometry: Geometry,
 }
 
-/// Blocks of the plane that stands for all planes of this drive.
+/// Returns the number of blocks of the plane that stands for all planes of this drive.
 pub fn blocks_of(resolved: &Resolved) -> u32 {
     usable_blocks(&resolved.config).min(BLOCKS_MOST)
 }
 
 impl Pool {
-    /// A plane with `pages` pages of data, written once in order.
+    /// Returns a plane with `pages` pages of data, written once in order.
     pub fn filled(resolved: &Resolved, pages: u32) -> Pool {
         let blocks = blocks_of(resolved);
         let geometry = Geometry {
@@ -166,8 +167,8 @@ impl Pool {
         pool
     }
 
-    /// Overwrites at random until this share of the written pages is outdated, or as long as it
-    /// takes to see that garbage collection keeps it from getting there.
+    /// Overwrites at random until this share of the written pages is outdated. Stops after a fixed
+    /// number of writes if garbage collection keeps the plane below that share.
     pub fn overwrite_until(&mut self, invalid: f64) {
         let most = u64::from(self.geometry.page_count()) * 2;
         for _ in 0..most {
@@ -183,7 +184,7 @@ impl Pool {
         self.overwrite_capacities(STEADY_CAPACITIES);
     }
 
-    /// Moves a steady plane on until it looks like another one.
+    /// Overwrites a steady plane until it looks like another one.
     pub fn move_on(&mut self) {
         self.overwrite_capacities(APART);
     }
@@ -210,7 +211,8 @@ impl Pool {
         1.0 - f64::from(self.ftl.map.mapped()) / f64::from(written.max(1))
     }
 
-    /// What the placement asks for of a page, as far as a plane without time can grant it.
+    /// Returns the request of the placement chain for a page, as far as a plane without time can
+    /// grant it.
     fn request_for(&mut self, lpn: Lpn, cause: Cause) -> AllocRequest {
         if self.placement.is_empty() {
             return AllocRequest::default();
@@ -225,18 +227,19 @@ impl Pool {
         AllocRequest { stream: hint.stream, ..AllocRequest::default() }
     }
 
-    /// Tells the placement of something that happened.
+    /// Passes an event to the placement chain.
     fn publish(&mut self, event: &Event) {
         for link in &mut self.placement {
             if link.events().has(event.kind()) {
                 link.on_event(event, &mut self.actions);
-                // A plane without time has no jobs but those of background policies.
+                // A plane without time runs only the jobs of background policies, so actions are
+                // dropped.
                 self.actions.drain().for_each(drop);
             }
         }
     }
 
-    /// A writer was given a page.
+    /// Publishes that a block was opened, if a writer got its first page.
     fn page_allocated(&mut self, ppn: Ppn, writer: Writer, request: AllocRequest) {
         if !self.placement.is_empty() && self.geometry.page_in_block(ppn) == PageInBlock(0) {
             let block = self.geometry.block_of(ppn);
@@ -262,13 +265,13 @@ impl Pool {
         }
     }
 
-    /// Does what a background policy wants done; false if none wants anything.
+    /// Runs the job that a background policy returns. Returns false if none returns a job.
     fn choose_job(&mut self, trigger: Trigger) -> bool {
         let asks = |policy: &AnyBackground| {
             let free = self.ftl.alloc.counted(PLANE, policy.needs().counts_pages);
             trigger == Trigger::JobEnded || free < policy.needs().free_page_target
         };
-        // As a rule nobody is asked, and no view is needed.
+        // Usually no policy is asked, and no view is needed.
         if !self.policies.iter().any(asks) {
             return false;
         }
@@ -300,7 +303,7 @@ impl Pool {
         self.publish(&Event::BlockErased(job.block));
     }
 
-    /// The blocks as they are now.
+    /// Returns the blocks as they are now.
     pub fn snapshot(&self) -> Snapshot {
         let filling = |block: BlockId| Filling {
             written: self.ftl.blocks.written(block),
@@ -322,25 +325,24 @@ impl Pool {
         }
     }
 
-    /// The plane as it is now, steady, as one of another size would be that keeps so many pages
-    /// free.
+    /// Returns a snapshot of a steady plane of another size that keeps `kept` pages free.
     pub fn steady_snapshot(&self, kept: u32) -> Snapshot {
         let snapshot = self.snapshot();
         let blocks = |pages: u32| pages.div_ceil(self.geometry.pages) as usize;
-        // As many more, or fewer, as collection there begins earlier, or later.
+        // The number of free blocks grows or shrinks as collection there begins earlier or later.
         let free =
             snapshot.free + blocks(kept) - blocks(content(&self.policies)).min(snapshot.free);
         Snapshot { free, steady: true, ..snapshot }
     }
 }
 
-/// Free blocks that a drive's background policies keep of the whole of it.
+/// Returns the number of free blocks that a drive's background policies keep of the whole drive.
 pub fn kept_of_drive(resolved: &Resolved) -> u32 {
     let policies = AnyBackground::build(&resolved.config.background, &resolved.policy_context());
     policies.iter().map(|policy| policy.needs().keeps_of_drive).max().unwrap_or(0)
 }
 
-/// Free pages of a plane with which these background policies are content.
+/// Returns the free pages of a plane from which on these background policies want no job.
 pub fn content(policies: &[AnyBackground]) -> u32 {
     policies.iter().map(|policy| policy.needs().free_page_target).max().unwrap_or(0)
 }
