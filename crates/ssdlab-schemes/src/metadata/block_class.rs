@@ -1,4 +1,4 @@
-//! Classes of blocks, 0 the best. Each class is a pool of its own in every plane.
+//! Classes of blocks, 0 the best. Each class is a separate pool in every plane.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,15 +17,15 @@ use ssdlab_policy::suspend::IdleKey;
 choice! {
     /// How blocks are sorted into classes.
     pub enum BlockClassChoice {
-        /// All blocks count as alike.
+        /// All blocks are in one class.
         none => None(NoClassesConfig),
-        /// By the raw bit error rate with which each was made, as a test in the factory tells it.
+        /// By the raw bit error rate of each new block, as a factory test measures it.
         factory => Factory(FactoryConfig),
-        /// Into groups by the level at which each was read last, of which a part is set apart for
-        /// what is read often.
+        /// Into groups by the level at which each block was last read. A part of each group is set
+        /// apart for pages that are read often.
         measured => Measured(GroupsConfig),
-        /// By priority: each block in use is one queue's, and the free blocks of the drive, in the
-        /// order of the retries that are expected, are cut into a subpool for each, the best for
+        /// By priority: each block in use belongs to one queue. The free blocks of the drive,
+        /// ordered by expected retries, are divided into a subpool for each priority, the best for
         /// the highest (ReadGuard).
         predicted => Predicted(SubpoolsConfig),
     } default none
@@ -36,7 +36,7 @@ choice! {
 #[serde(deny_unknown_fields)]
 pub struct NoClassesConfig {}
 
-/// Settings of `factory`. The oracle that DLV assumes: a bitmap of strong blocks (section III-D).
+/// Settings of `factory`. DLV assumes this oracle: a bitmap of strong blocks (section III-D).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FactoryConfig {
@@ -55,7 +55,7 @@ impl Default for FactoryConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubpoolsConfig {
-    /// Priorities that have a subpool each; queues beyond share that of the last. Default: 3.
+    /// Number of priorities with a separate subpool; further queues share the last one. Default: 3.
     /// Source: ReadGuard, section 5.2 (algorithm 2).
     pub priorities: u8,
 }
@@ -67,12 +67,12 @@ impl Default for SubpoolsConfig {
 }
 
 impl BlockClassChoice {
-    /// Whether classes are priorities.
+    /// Returns whether classes are priorities.
     pub fn by_priority(&self) -> bool {
         matches!(self, BlockClassChoice::Predicted(_))
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         match self {
             BlockClassChoice::None(_) => 1,
@@ -97,7 +97,8 @@ impl BlockClassChoice {
         }
     }
 
-    /// How many of them, from the best up, are set apart: a page of one is for who asks for it.
+    /// Returns the number of classes that are set apart, from the best up. The allocator gives
+    /// their pages only on request.
     pub fn apart(&self) -> usize {
         match self {
             BlockClassChoice::Measured(config) => config.groups() - 1,
@@ -105,7 +106,7 @@ impl BlockClassChoice {
         }
     }
 
-    /// What policies may know of it when they are set up.
+    /// Returns the facts about the classes that policies get when they are built.
     pub fn facts(&self) -> ClassFacts {
         let facts = ClassFacts { count: self.classes() as u8, ..ClassFacts::default() };
         match self {
@@ -123,9 +124,10 @@ impl BlockClassChoice {
         }
     }
 
-    /// The class of each block, by the rates with which they were made; empty if all are alike.
-    /// Equal rates are told apart by the block's number. Of blocks that are measured it is the
-    /// last: what is set apart is chosen among those that are free.
+    /// Returns the initial class of each block; empty without classes. `factory` sorts blocks by
+    /// `rates`, their error rates when new; equal rates are ordered by block number. Measured
+    /// blocks all start in the last class: blocks to set apart are later chosen among the free
+    /// ones.
     pub fn of(&self, rates: impl Fn() -> Vec<f64>) -> BlockClasses {
         let config = match self {
             BlockClassChoice::None(_) => return BlockClasses::default(),
@@ -136,7 +138,7 @@ impl BlockClassChoice {
                     apart: last,
                 };
             }
-            // Whose a block is, is decided where its data lies.
+            // The owner of a block is decided when its data is laid down.
             BlockClassChoice::Predicted(_) => {
                 return BlockClasses { classes: vec![BlockClass::BEST; rates().len()], apart: 0 };
             }
@@ -161,7 +163,7 @@ impl BlockClassChoice {
 }
 
 impl ComponentConfig for BlockClassChoice {
-    /// Other classes need no state besides the class of each block.
+    /// Other choices need no state besides the class of each block.
     fn is_kept(&self, _: bool) -> bool {
         matches!(self, BlockClassChoice::Measured(_))
     }
@@ -225,7 +227,7 @@ fn shares_fit(key: &str, shares: &[Share]) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses boundaries of groups that are out of range or out of order.
+/// Checks that the boundaries of groups are in range and in order.
 fn check_groups(config: &GroupsConfig, levels: u8) -> Result<(), Refusal> {
     const KEY: &str = "metadata.block_class.measured.boundaries";
     let growth = config.growth.unwrap_or(1.0);

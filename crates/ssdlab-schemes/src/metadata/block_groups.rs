@@ -1,9 +1,10 @@
-//! Groups of blocks by the level at which they are read, and the part of each that is set apart for
-//! what is read often. Source: PV-read, sections IV.B and IV.C.
+//! Groups of blocks by the level at which they are read, and the part of each group that is set
+//! apart for pages that are read often. Source: PV-read, sections IV.B and IV.C.
 //!
-//! A block is measured by the worst read of one of its pages since it was measured last: the level
-//! at which it decoded, and the bit errors that the decoder counted. It is measured anew after so
-//! many P/E cycles, when it is erased; that is also when it may join or leave what is set apart.
+//! The measurement of a block is the worst read of its pages since the last measurement: the level
+//! at which it decoded, and the bit errors that the decoder counted. The block takes its new
+//! measurement at an erase, once per interval of P/E cycles. At an erase it may also join or leave
+//! the part that is set apart.
 
 use ssdlab_base::math;
 use ssdlab_nand::{BlockId, Level, PlaneId};
@@ -19,52 +20,53 @@ use ssdlab_policy::columns::Column;
 use ssdlab_policy::component::{BlockMetadata, Component, PageMetadata, StartView};
 use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
 
-/// A group's blocks of a plane.
+/// The blocks of a group on a plane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     blocks: u32,
     apart: u32,
 }
 
-/// What is known of the blocks of a drive.
+/// The groups of a drive's blocks.
 #[derive(Clone, Debug)]
 pub struct Groups {
     config: GroupsConfig,
-    /// What each block was measured to be.
+    /// The last measurement of each block.
     known: Readings,
-    /// The worst reading of each since, and its P/E cycles when it was measured.
+    /// The worst reading of each block since its last measurement, and its P/E cycles at that
+    /// measurement.
     seen: Readings,
     measured: Box<[u32]>,
     /// By plane and group.
     shares: Box<[Part]>,
-    /// By plane and group but the last, its last block in the order of errors; none where levels
-    /// divide.
+    /// By plane and group but the last, the group's last block in the order of errors; empty if
+    /// levels divide the groups.
     bounds: Box<[(u32, u32)]>,
-    /// Blocks of each plane that may still be set apart.
+    /// Number of blocks of each plane that may still be set apart.
     room: Box<[u32]>,
-    /// Blocks of a plane that may be set apart in all.
+    /// Total number of blocks of a plane that may be set apart.
     most_apart: u32,
     blocks_per_plane: u32,
-    /// Levels at which a block can be read.
+    /// Number of levels at which a block can be read.
     levels: u8,
-    /// Errors of a codeword with which a block can still be read.
+    /// The most errors in a codeword of a readable block.
     most_errors: u32,
     /// The order in which free blocks are opened.
     free_block_policy: FreeBlockPolicy,
 }
 
-/// A drive's blocks as they are measured first.
+/// The first measurement of a drive's blocks.
 #[derive(Clone, Debug)]
 pub struct First {
-    /// Blocks of a plane, and how many of these can be set apart.
+    /// Number of blocks of a plane, and of those that can be set apart.
     pub blocks_per_plane: u32,
     /// See `blocks_per_plane`.
     pub most_apart: u32,
-    /// Levels at which a block can be read.
+    /// Number of levels at which a block can be read.
     pub levels: u8,
-    /// Errors of a codeword with which a block can still be read.
+    /// The most errors in a codeword of a readable block.
     pub most_errors: u32,
-    /// What each block is measured to be, and its P/E cycles.
+    /// The measurement of each block, and its P/E cycles.
     pub known: Vec<Reading>,
     /// See `known`.
     pub erases: Vec<u32>,
@@ -73,8 +75,8 @@ pub struct First {
 }
 
 impl Groups {
-    /// Returns the first state of this view's drive, with these readings and P/E cycles of its
-    /// blocks.
+    /// Returns the first measurement of this view's drive, with these readings and P/E cycles of
+    /// its blocks.
     fn first(view: &StartView, known: Vec<Reading>, erases: Vec<u32>) -> First {
         First {
             blocks_per_plane: view.context.geometry.blocks,
@@ -87,7 +89,7 @@ impl Groups {
         }
     }
 
-    /// None of the blocks is set apart.
+    /// Returns groups of which no block is set apart.
     pub fn new(config: &GroupsConfig, first: First) -> Groups {
         let First {
             blocks_per_plane,
@@ -142,7 +144,7 @@ impl Groups {
         (block.0 / self.blocks_per_plane) as usize
     }
 
-    /// Divides the blocks of a plane by rank, if it is ranks that divide.
+    /// Divides the blocks of a plane by rank, if ranks divide the groups.
     fn cut(&mut self, plane: PlaneId) {
         let Boundaries::Shares(shares) = &self.config.boundaries else { return };
         let first = plane.0 * self.blocks_per_plane;
@@ -160,13 +162,13 @@ impl Groups {
         }
     }
 
-    /// The level at which a block was measured, from 0.
+    /// Returns the level at which a block was measured, from 0.
     #[inline]
     pub fn level(&self, block: BlockId) -> Level {
         Level(self.known.level[block.index()].saturating_sub(1))
     }
 
-    /// The group of a block, 0 the best.
+    /// Returns the group of a block, 0 the best.
     #[inline]
     fn group_of(&self, block: BlockId) -> BlockClass {
         let better = match &self.config.boundaries {
@@ -184,22 +186,22 @@ impl Groups {
         BlockClass(better as u8)
     }
 
-    /// Raw bit errors of a block's codewords when it was measured.
+    /// Returns the raw bit errors of a block's codewords at its last measurement.
     pub fn errors(&self, block: BlockId) -> u32 {
         self.known.errors[block.index()]
     }
 
-    /// How long a block with so many P/E cycles is predicted to last, in intervals of measuring:
-    /// its errors grow with a power of its cycles until it can be read no more.
+    /// Returns how long a block with `erases` P/E cycles is predicted to stay readable, in
+    /// measuring intervals. Its errors grow with a power of its cycles.
     pub fn intervals_left(&self, block: BlockId, erases: u32) -> u32 {
         let grows = f64::from(self.most_errors) / f64::from(self.errors(block).max(1));
         let life = math::pow(grows, 1.0 / self.config.growth.unwrap_or(GROWTH));
         let left = f64::from(erases.max(1)) * (life - 1.0) / f64::from(self.config.interval.max(1));
-        // Beyond its reach none is left.
+        // A negative result becomes 0: the block is beyond its predicted life.
         left as u32
     }
 
-    /// Groups, each but the last with a part that is set apart.
+    /// Returns the number of groups. Each group but the last has a part that is set apart.
     pub fn count(&self) -> u8 {
         self.config.groups() as u8
     }
@@ -212,12 +214,12 @@ impl Groups {
         &mut self.room[self.plane(block)]
     }
 
-    /// Blocks of a group on a plane that are set apart.
+    /// Returns the number of blocks of a group on a plane that are set apart.
     fn apart(&self, plane: PlaneId, group: BlockClass) -> u32 {
         self.shares[plane.index() * self.config.groups() + group.index()].apart
     }
 
-    /// Whether one block more of its group is to be set apart.
+    /// Returns whether one more block of its group should be set apart.
     fn is_wanted(&mut self, block: BlockId, group: BlockClass) -> bool {
         if group.0 + 1 == self.count() {
             return false;
@@ -228,13 +230,13 @@ impl Groups {
         room > 0 && u64::from(found.apart) < share.of(u64::from(found.blocks))
     }
 
-    /// Whether blocks of this class are set apart.
+    /// Returns whether blocks of this class are set apart.
     pub fn is_apart(&self, class: BlockClass) -> bool {
         class.0 + 1 < self.count()
     }
 
-    /// The class of a block that is free: its group if it `may` join what is set apart of it and
-    /// that wants it, else the last.
+    /// Returns the class of a free block: its group if the block `may` join the part that is set
+    /// apart and that part needs it, else the last class.
     fn group_of_free(&mut self, block: BlockId, may: bool) -> BlockClass {
         let group = self.group_of(block);
         if may && self.is_wanted(block, group) {
@@ -245,14 +247,14 @@ impl Groups {
         BlockClass(self.count() - 1)
     }
 
-    /// A page of a block was read.
+    /// Notes a read of a page of a block.
     #[inline]
     pub fn read(&mut self, block: BlockId, reading: Reading) {
         self.seen.worsen(block, reading);
     }
 
-    /// A block of this class was erased, for the so-many-th time: its class from now on, the last
-    /// if it may not be set apart.
+    /// Returns the new class of a block of class `class` that was erased and now has `erases` P/E
+    /// cycles. The class is the last if the block may not be set apart.
     pub fn erased(
         &mut self,
         block: BlockId,
@@ -264,12 +266,12 @@ impl Groups {
             self.share(block, class).apart -= 1;
             *self.room(block) += 1;
         }
-        // A state file may hold what never was.
+        // A state file may hold impossible values.
         if erases.saturating_sub(self.measured[block.index()]) >= self.config.interval {
             let before = self.group_of(block);
             self.measured[block.index()] = erases;
             self.known.take(block, &mut self.seen);
-            // Ranks leave each group as many blocks as it had.
+            // With ranks, each group keeps its number of blocks.
             match &self.config.boundaries {
                 Boundaries::Levels(_) => {
                     let after = self.group_of(block);
@@ -282,7 +284,7 @@ impl Groups {
         self.group_of_free(block, may_join)
     }
 
-    /// Whether blocks are ranked or opened by the errors of their worst page.
+    /// Returns whether blocks are ranked or opened by the errors of their worst page.
     fn counts_errors(&self) -> bool {
         self.free_block_policy.measures() || matches!(self.config.boundaries, Boundaries::Shares(_))
     }
@@ -354,7 +356,7 @@ impl Learner for Groups {
     fn on_event(&mut self, event: &Event, actions: &mut Actions) {
         match *event {
             Event::PageRead(read) if read.mapped => {
-                // Others may ask for errors that these groups do not go by.
+                // Other policies may subscribe to errors that these groups do not use.
                 let errors = if self.counts_errors() { read.errors } else { 0 };
                 let reading = Reading { level: read.level, errors };
                 self.read(read.block, reading);

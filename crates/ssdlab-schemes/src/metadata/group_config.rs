@@ -19,7 +19,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The planes among which a page moves: so many that follow one another.
+    /// Returns the number of consecutive planes among which a page moves.
     pub fn planes(self, geometry: &Geometry) -> u32 {
         match self {
             Scope::Plane => 1,
@@ -36,23 +36,23 @@ pub struct GroupsConfig {
     /// What divides the groups: `{ levels = [..] }` or `{ shares = [..] }`. Default: the levels [1,
     /// 4], three groups. Source: PV-read, Table I; ruled for shares.
     pub boundaries: Boundaries,
-    /// Share of the blocks of each group but the last that is set apart for what is read often.
-    /// Default: 0.1. Source: PV-read, section V.B.
+    /// Share of the blocks of each group but the last that is set apart for pages that are read
+    /// often. Default: 0.1. Source: PV-read, section V.B.
     pub read_hot_share: Share,
-    /// P/E cycles of a block after which it is measured anew. Default: 100. Source: PV-read
+    /// P/E cycles of a block after which it is measured again. Default: 100. Source: PV-read
     /// (ruled).
     pub interval: u32,
-    /// Power of the P/E cycles with which the controller takes error rates to grow; only with
+    /// Exponent of the P/E cycles with which the controller expects error rates to grow; only with
     /// `ftl.free_block_policy` = `healthiest`, which predicts by it. Default: 0.66. Source: PV-read
     /// (ruled: 0.0041 at 1500 cycles, 0.0078 at 4000).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<f64>,
-    /// How far a page moves that is read often, and how far is looked for room for it: its `plane`,
+    /// How far a page moves that is read often, and where the drive makes room for it: its `plane`,
     /// its `chip` or the whole `drive`. Default: `chip`. Source: PV-read, section IV.B (per chip).
     pub scope: Scope,
 }
 
-/// The power with which error rates grow, if `growth` is not set.
+/// The default of `growth`.
 pub(super) const GROWTH: f64 = 0.66;
 
 /// What divides the groups.
@@ -61,8 +61,8 @@ pub(super) const GROWTH: f64 = 0.66;
 pub enum Boundaries {
     /// The highest level of each group but the last, from level 1 up; none for a single group.
     Levels(Vec<u8>),
-    /// Shares of a plane's blocks in each group but the last, by rank of their measured errors: cut
-    /// anew whenever a block is measured.
+    /// Shares of a plane's blocks in each group but the last, by rank of their measured errors. The
+    /// groups are divided again whenever a block is measured.
     Shares(Vec<Share>),
 }
 
@@ -79,7 +79,7 @@ impl Default for GroupsConfig {
 }
 
 impl GroupsConfig {
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub fn groups(&self) -> usize {
         1 + match &self.boundaries {
             Boundaries::Levels(upto) => upto.len(),

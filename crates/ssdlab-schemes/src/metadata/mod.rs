@@ -1,8 +1,8 @@
-//! Metadata components: what the controller knows of blocks and pages.
+//! Metadata components: the controller's knowledge of blocks and pages.
 //!
-//! A key of the config's section `metadata` names each. A component answers questions and decides
-//! nothing. A drive without components spends nothing on them. The list `components!` names every
-//! component: a new one is a file and a line.
+//! Each component has a key in the config's section `metadata`. A component answers questions and
+//! decides nothing. A drive without components spends nothing on them. The list `components!` names
+//! every component: a new one is a file and a line.
 
 pub mod block_class;
 pub mod block_groups;
@@ -40,7 +40,8 @@ pub fn place_of(component: &str) -> String {
     format!("{PLACE}/{component}")
 }
 
-/// Declares the components: a config key for each, and what holds those that a drive keeps.
+/// Declares the components: a config key for each, and the type that holds the components of a
+/// drive.
 macro_rules! components {
     ($d:tt $each:ident $each_mut:ident $($(#[doc = $doc:literal])+ $name:ident: $Component:ident),+ $(,)?) => {
         /// The settings of the metadata components.
@@ -71,7 +72,7 @@ macro_rules! components {
         }
 
         impl Metadata {
-            /// Builds the components that are kept, before any data lies on the drive.
+            /// Builds the components that the drive keeps, before the drive holds data.
             pub fn build(config: &MetadataConfig, view: &StartView) -> Metadata {
                 Metadata {
                     $($name: view.context.has(stringify!($name)).then(|| {
@@ -141,8 +142,8 @@ components! { $ each_component each_component_mut
     /// The estimate of how many retries a read of each block takes: `none`, `predicted`,
     /// `last_seen` or `oracle`. Default: `none`.
     retry_estimate: RetryEstimates,
-    /// How it is known whether pages are mostly read or mostly written: `none`, or `buffer` (by
-    /// their uses in it). Default: `none`.
+    /// How the drive learns whether pages are mostly read or mostly written: `none`, or `buffer`
+    /// (by their uses in the buffer). Default: `none`.
     page_hotness: HotPages,
 }
 
@@ -154,10 +155,10 @@ impl MetadataConfig {
         kept.map(|(name, _)| name).collect()
     }
 
-    /// Refuses settings that are out of range on a drive whose reads have so many levels.
+    /// Checks the settings for a drive whose reads have this number of levels.
     ///
     /// # Errors
-    /// The first wrong setting, by its key.
+    /// The first setting that is out of range, by its key.
     pub fn check(&self, levels: u8) -> Result<(), Refusal> {
         self.each().try_for_each(|(_, config)| config.check(levels))
     }
@@ -176,13 +177,14 @@ impl MetadataConfig {
         self.each().map(|(_, config)| config.page_bytes()).sum()
     }
 
-    /// Returns the number of kinds into which the components sort pages, each in blocks of its own.
+    /// Returns the number of kinds into which the components sort pages. Each kind has separate
+    /// blocks.
     pub fn page_kinds(&self) -> u8 {
         self.each().map(|(_, config)| config.page_kinds()).product()
     }
 }
 
-/// Declares the questions that go to one component after the other until one has the answer.
+/// Declares the questions that go to one component after another until one has the answer.
 macro_rules! first_answers {
     ($(
         $(#[$hint:meta])+ fn $name:ident($($argument:ident: $Argument:ty),+) -> Option<$Answer:ty>;

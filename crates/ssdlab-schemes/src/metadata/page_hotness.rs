@@ -1,5 +1,5 @@
-//! Whether a page is mostly read or mostly written, as its uses in the buffer tell. Source: HIRE,
-//! section 3.1 (the hotness identifier).
+//! The hotness of pages: whether a page is mostly read or mostly written, by its uses in the
+//! buffer. Source: HIRE, section 3.1 (the hotness identifier).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,17 +20,17 @@ use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::suspend::IdleKey;
 
 choice! {
-    /// How the controller knows what pages are mostly used for.
+    /// How the controller learns the hotness of pages.
     pub enum HotnessChoice {
-        /// It does not.
+        /// It does not learn it.
         none => None(NoEstimateConfig),
-        /// By their uses in the buffer, as they leave it (HIRE).
+        /// By their uses in the buffer, when they leave it (HIRE).
         buffer => Buffer(HotnessConfig),
     } default none
 }
 
 impl HotnessChoice {
-    /// The settings, if it knows.
+    /// Returns the settings, if the controller learns hotness.
     fn get(&self) -> Option<&HotnessConfig> {
         match self {
             HotnessChoice::None(_) => None,
@@ -83,27 +83,27 @@ pub struct HotnessConfig {
     /// The share of a page's uses in the buffer above which it is read-hot, or write-hot: from 50 %
     /// to below 100 %. Default: 0.95. Source: HIRE, section 3.1 (w).
     pub threshold: Share,
-    /// Where the counters of a buffered page stop. Default: 255. Source: HIRE, section 3.3 (Nh);
-    /// assumed.
+    /// The largest value of the use counters of a buffered page. Default: 255. Source: HIRE,
+    /// section 3.3 (Nh); assumed.
     #[schemars(range(min = 1))]
     pub max_uses: u16,
-    /// What is known of the data that is on the drive at the start: `classified` (as a first pass
-    /// of the workload through the same buffer leaves it), `none` (nothing), or `rewrite` (nothing,
-    /// but what leaves the buffer as read-hot, was not written, and was not programmed as such
-    /// pages are, is programmed once more). Default: `classified`. Source: HIRE (ruled).
+    /// Initial hotness of the drive's data: `classified` (from a first pass of the workload through
+    /// the same buffer), `none` (unknown), or `rewrite` (unknown; but a clean page that leaves the
+    /// buffer as read-hot, and was not programmed as such, is programmed again). Default:
+    /// `classified`. Source: HIRE (ruled).
     pub initial: InitialHotness,
 }
 
-/// What is known of the data that is on the drive at the start.
+/// Initial hotness of the drive's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InitialHotness {
-    /// As a first pass of the workload leaves it.
+    /// From a first pass of the workload.
     #[default]
     Classified,
-    /// Nothing, but read-hot pages that are not written are programmed once more.
+    /// Unknown, but clean read-hot pages are programmed again.
     Rewrite,
-    /// Nothing.
+    /// Unknown.
     None,
 }
 
@@ -118,7 +118,7 @@ impl Default for HotnessConfig {
 }
 
 impl HotnessConfig {
-    /// Refuses what cannot be.
+    /// Checks the settings.
     ///
     /// # Errors
     /// The first value that is out of its range.
@@ -138,23 +138,23 @@ impl HotnessConfig {
     }
 }
 
-/// What every logical page was found to be when it left the buffer last.
+/// The hotness of every logical page when it last left the buffer.
 #[derive(Clone, Debug)]
 pub struct HotPages {
     threshold: f64,
     max_uses: u16,
     initial: InitialHotness,
-    /// Pages that the buffer holds.
+    /// Capacity of the buffer, in pages.
     buffer_pages: u32,
     of: Vec<u8>,
-    /// What they were taken for at the start, where pages are read that no table holds from then.
+    /// The hotness of the pages at the start, for reads of pages that no table holds.
     start: Vec<u8>,
-    /// Pages that left the buffer, by what they were found to be.
+    /// Number of pages that left the buffer, by hotness.
     found: [u64; Hotness::COUNT],
 }
 
 impl HotPages {
-    /// Nothing is known of so many pages.
+    /// Returns the state for `pages` logical pages of unknown hotness.
     pub fn new(config: &HotnessConfig, pages: u32, buffer_pages: u32) -> HotPages {
         HotPages {
             buffer_pages,
@@ -167,7 +167,7 @@ impl HotPages {
         }
     }
 
-    /// A page leaves the buffer that was used so often in it.
+    /// Sets and returns the hotness of a page that leaves the buffer after these uses.
     pub fn classify(&mut self, lpn: Lpn, uses: Uses) -> Hotness {
         let found = self.class_of(uses);
         self.of[lpn.index()] = found as u8;
@@ -178,7 +178,8 @@ impl HotPages {
     fn class_of(&self, uses: Uses) -> Hotness {
         let [reads, writes] =
             [uses.reads, uses.writes].map(|uses| f64::from(uses.min(self.max_uses)));
-        // A quotient is as near to the share that is meant as the share itself is.
+        // A quotient and a threshold of the same value round alike, so equal shares compare as
+        // equal.
         match reads + writes {
             all if reads / all > self.threshold => Hotness::Read,
             all if writes / all > self.threshold => Hotness::Write,
@@ -186,39 +187,39 @@ impl HotPages {
         }
     }
 
-    /// What a page was found to be; a page of the map is both.
+    /// Returns the hotness of a page. A page of the map is mixed.
     #[inline]
     pub fn of(&self, lpn: Lpn) -> Hotness {
         hotness(&self.of, lpn)
     }
 
-    /// Whether nothing is known of any page.
+    /// Returns whether all pages are unknown.
     fn is_blank(&self) -> bool {
         self.of.iter().all(|&of| of == Hotness::Mixed as u8)
     }
 
-    /// A page holds nothing any more.
+    /// Forgets the hotness of a page that no longer holds data.
     pub fn forget(&mut self, lpn: Lpn) {
         self.of[lpn.index()] = Hotness::Mixed as u8;
     }
 
-    /// Pages that left the buffer, by what they were found to be.
+    /// Returns the number of pages that left the buffer, by hotness.
     pub fn found(&self) -> [u64; Hotness::COUNT] {
         self.found
     }
 
-    /// Logical pages by what they were found to be.
+    /// Returns the number of logical pages, by hotness.
     pub fn pages(&self) -> [u64; Hotness::COUNT] {
         Hotness::ALL.map(|hotness| self.of.iter().filter(|&&of| of == hotness as u8).count() as u64)
     }
 
-    /// Forgets the counts, not what the pages are.
+    /// Resets the counts, but keeps the hotness of the pages.
     pub fn reset_counts(&mut self) {
         self.found = [0; Hotness::COUNT];
     }
 }
 
-/// What a table holds of a page; a page that it does not hold is both.
+/// Returns the hotness of a page in a table. A page outside the table is mixed.
 #[inline]
 fn hotness(table: &[u8], lpn: Lpn) -> Hotness {
     table.get(lpn.index()).map_or_else(Hotness::default, |&of| Hotness::ALL[usize::from(of)])
@@ -287,7 +288,7 @@ impl Learner for HotPages {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        // Of the numbers from 0 to the most uses.
+        // Bits for the numbers from 0 to `max_uses`.
         let counter = u64::from(u16::BITS - self.max_uses.leading_zeros());
         vec![
             Column::counted("buffer_uses", 2 * counter * u64::from(self.buffer_pages)),

@@ -1,9 +1,9 @@
-//! How many retries a block will need, by what a controller can know of it. Source: ReadGuard,
-//! sections 4.1 and 4.2.
+//! Predicts how many retries a block will need, from facts that a controller can know. Source:
+//! ReadGuard, sections 4.1 and 4.2.
 //!
 //! - age = c0 + c1 · cycles + c2 · erase time + c3 · first errors + c4 · ln(days between erases);
 //! - errors = c5 · age + c6 + c7 · (age + c8) · (ln(1 + days) + e^(c9 · reads));
-//! - retries = how many thresholds the errors pass.
+//! - retries = the number of thresholds that the errors exceed.
 //!
 //! The ten coefficients and the thresholds are fitted to characterised chips (`ssdlab fit`,
 //! docs/guides/calibrate.md).
@@ -13,54 +13,54 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::{Nanos, math};
 use ssdlab_nand::refusal::Refusal;
 
-/// Settings of the predictor: what `ssdlab fit` writes. Days are days at 30 °C.
+/// Settings of the predictor, as `ssdlab fit` writes them. Days are days at 30 °C.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PredictorConfig {
-    /// c0 to c4, of the age: a constant, for each P/E cycle, for each microsecond of an erase, for
-    /// each raw bit error of the first page as it was programmed, for each unit of the logarithm of
-    /// the days between erases. An age of 1 is that of a block of which a page needs all retries
-    /// after 12 months. No default: fitted. Source: ReadGuard, section 4.1.
+    /// c0 to c4, for the age: a constant; per P/E cycle; per microsecond of an erase; per raw bit
+    /// error of the first page right after its program; per unit of the logarithm of the days
+    /// between erases. At age 1, a page of the block needs all retries after 12 months. No default:
+    /// fitted. Source: ReadGuard, section 4.1.
     pub age: [f64; 5],
-    /// c5 and c6, of the errors with which a page is programmed: raw bit errors of a codeword for
-    /// each unit of age, and of a block of age 0. No default: fitted. Source: ReadGuard, section
-    /// 4.2, eq. 1.
+    /// c5 and c6, for the errors right after a program: raw bit errors of a codeword per unit of
+    /// age, and at age 0. No default: fitted. Source: ReadGuard, section 4.2, eq. 1.
     pub initial: [f64; 2],
-    /// c7, c8 and c9, of the errors that come later: raw bit errors of a codeword for each unit of
-    /// age and of ln(1 + days); what is added to the age; for each page read of the block, in the
-    /// exponent. No default: fitted. Source: ReadGuard, section 4.2, eq. 2.
+    /// c7, c8 and c9, for the errors that follow later: raw bit errors of a codeword per unit of
+    /// age and of ln(1 + days); an addend to the age; an exponent per page read of the block. No
+    /// default: fitted. Source: ReadGuard, section 4.2, eq. 2.
     pub growth: [f64; 3],
-    /// Raw bit errors of a codeword at the first attempt beyond which one more retry is needed,
-    /// rising: the first beyond which a page needs any, the last beyond which it needs as many as
-    /// there are. No default: fitted, the first 72 (ruled). Source: ReadGuard, section 4 (Fig. 8).
+    /// Raw bit errors of a codeword at the first attempt, above each of which one more retry is
+    /// needed; rising. Above the first a page needs one retry, above the last it needs all. No
+    /// default: fitted, the first 72 (ruled). Source: ReadGuard, section 4 (Fig. 8).
     pub thresholds: Vec<f64>,
-    /// Time between erases as which a shorter one counts: the shortest that was characterised.
-    /// Default: `1d`. Assumed: the logarithm has no end towards 0.
+    /// Shortest time between erases that the model uses; a shorter one counts as this. It is the
+    /// shortest characterised time. Default: `1d`. Assumed: the logarithm has no lower bound
+    /// towards 0.
     #[serde(default = "one_day")]
     pub min_dwell: Nanos,
-    /// P/E cycles of a block after which the controller looks at its erase time and first errors
-    /// again, and works its age out anew. Default: 100. Source: ReadGuard, section 5.1.
+    /// P/E cycles of a block after which the controller measures its erase time and first errors
+    /// again, and updates its age. Default: 100. Source: ReadGuard, section 5.1.
     #[serde(default = "hundred")]
     #[schemars(range(min = 1))]
     pub interval: u32,
 }
 
-/// The shortest time between erases that the default characterisation has.
+/// The shortest time between erases in the default characterisation.
 const fn one_day() -> Nanos {
     Nanos::from_ms(86_400_000)
 }
 
-/// How often the paper's controller looks.
+/// The interval of the paper's controller.
 const fn hundred() -> u32 {
     100
 }
 
-/// No sum or product of what stays below is not a number.
+/// The largest coefficient: no sum or product of values up to it overflows to NaN.
 const HIGHEST: f64 = 1e12;
-/// The most thresholds: a ladder of retries has no more.
+/// Largest number of thresholds: a ladder of retries has no more.
 const THRESHOLDS_MOST: usize = 63;
 
-/// The predictor, resolved.
+/// The predictor with checked settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictor {
     age: [f64; 5],
@@ -72,10 +72,10 @@ pub struct Predictor {
 }
 
 impl Predictor {
-    /// The predictor with these settings, which stand under `key`.
+    /// Returns the predictor with these settings, which stand under `key`.
     ///
     /// # Errors
-    /// The first that cannot be, by its key.
+    /// The first impossible setting, by its key.
     pub fn resolve(config: &PredictorConfig, key: &str) -> Result<Predictor, Refusal> {
         let of = |field: &str| format!("{key}.{field}");
         for (field, all) in
@@ -117,14 +117,15 @@ impl Predictor {
         })
     }
 
-    /// The P/E cycles of the last look at a block that has so many.
+    /// Returns the P/E cycles at which a block with `erases` P/E cycles was last probed.
     #[inline]
     pub fn probed_at(&self, erases: u32) -> u32 {
         erases - erases % self.interval
     }
 
-    /// The age of a block of so many P/E cycles, with its last measured erase time and errors of
-    /// its first page right after it was programmed, and the mean days at 30 °C between its erases.
+    /// Returns the age of a block. `erase_us` is its last measured erase time. `e0` is the number
+    /// of errors of its first page right after the program. `dwell_days` is the mean time between
+    /// its erases, in days at 30 °C.
     #[inline]
     pub fn age(&self, pe_cycles: f64, erase_us: f64, e0: f64, dwell_days: f64) -> f64 {
         let [constant, by_cycle, by_erase, by_error, by_dwell] = self.age;
@@ -132,8 +133,9 @@ impl Predictor {
         constant + by_cycle * pe_cycles + by_erase * erase_us + by_error * e0 + by_dwell * log_dwell
     }
 
-    /// Raw bit errors of a codeword of the worst page at the first attempt: of a block of this age,
-    /// programmed so many days at 30 °C ago, after so many page reads.
+    /// Returns the raw bit errors in a codeword of the worst page at the first attempt. The block
+    /// has this age and was programmed `retention_days` days at 30 °C ago; `reads` page reads
+    /// followed.
     #[inline]
     pub fn errors(&self, age: f64, retention_days: f64, reads: f64) -> f64 {
         let (by_age, constant) = (self.initial[0], self.initial[1]);
@@ -142,13 +144,13 @@ impl Predictor {
         by_age * age + constant + scale * (age + offset) * since
     }
 
-    /// Retries that a page with so many raw bit errors in a codeword needs.
+    /// Returns the retries that a page with `errors` raw bit errors in a codeword needs.
     #[inline]
     pub fn retries(&self, errors: f64) -> u8 {
         self.thresholds.iter().map(|&beyond| u8::from(errors > beyond)).sum()
     }
 
-    /// The most retries that it foresees.
+    /// Returns the most retries that the predictor can return.
     pub fn most(&self) -> u8 {
         self.thresholds.len() as u8
     }
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_age_is_the_sum_of_what_is_known() {
-        // 0.1 + 0.1 + 0.08 + 0.12, and at e days 0.02 less.
+        // 0.1 + 0.1 + 0.08 + 0.12; at e days, 0.02 less.
         near(predictor().age(1000.0, 4000.0, 40.0, 1.0), 0.4);
         near(predictor().age(1000.0, 4000.0, 40.0, std::f64::consts::E), 0.38);
         near(predictor().age(0.0, 0.0, 0.0, 1.0), 0.1);
@@ -198,7 +200,7 @@ mod tests {
 
     #[test]
     fn errors_begin_with_the_age_and_grow_with_days_and_reads() {
-        // 60 · 0.5 + 20 = 50, and 30 · 0.75 = 22.5 for each unit of what is in braces.
+        // 60 · 0.5 + 20 = 50, and 30 · 0.75 = 22.5 for each unit of the bracketed sum.
         near(predictor().errors(0.5, 0.0, 0.0), 72.5);
         let e = std::f64::consts::E;
         near(predictor().errors(0.5, e - 1.0, 0.0), 95.0);

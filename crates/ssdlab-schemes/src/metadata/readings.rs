@@ -1,4 +1,4 @@
-//! A reading of each block, in columns.
+//! The readings of blocks, in columns.
 
 use ssdlab_nand::BlockId;
 use ssdlab_policy::account::Reading;
@@ -6,25 +6,25 @@ use ssdlab_policy::account::Reading;
 /// A reading of each block that was read.
 #[derive(Clone, Debug)]
 pub struct Readings {
-    /// By block, the level at which it decoded, counted from 1; 0 if it was not read.
+    /// By block, the level at which it decoded, counted from 1; 0 if the block was not read.
     pub level: Box<[u8]>,
     /// By block, the raw bit errors of a codeword.
     pub errors: Box<[u32]>,
 }
 
 impl Readings {
-    /// So many blocks, of which none was read.
+    /// Returns empty readings of `blocks` blocks.
     pub fn none(blocks: usize) -> Readings {
         Readings { level: vec![0; blocks].into(), errors: vec![0; blocks].into() }
     }
 
-    /// These readings, one of each block.
+    /// Returns these readings, one of each block.
     pub fn of(all: &[Reading]) -> Readings {
         let level = all.iter().map(|reading| reading.level.0 + 1).collect();
         Readings { level, errors: all.iter().map(|reading| reading.errors).collect() }
     }
 
-    /// Keeps the worse level and the worse errors of a block's reading and a new one.
+    /// Combines a block's reading with a new one: keeps the worse level and the worse errors.
     #[inline]
     pub fn worsen(&mut self, block: BlockId, reading: Reading) {
         let at = block.index();
@@ -32,7 +32,7 @@ impl Readings {
         self.errors[at] = self.errors[at].max(reading.errors);
     }
 
-    /// Takes a block's reading from `others`, if they have one. They forget it.
+    /// Replaces a block's reading by that in `others`, if it is there, and removes it there.
     pub fn take(&mut self, block: BlockId, others: &mut Readings) {
         let at = block.index();
         if others.level[at] > 0 {

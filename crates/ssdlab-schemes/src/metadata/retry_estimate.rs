@@ -1,5 +1,5 @@
-//! How well each block will read: how many retries its worst page will need. Source: ReadGuard,
-//! sections 4 and 5.1 (the block grader and its table, the eBST).
+//! Estimates how well each block will read: the retries that its worst page will need. Source:
+//! ReadGuard, sections 4 and 5.1 (the block grader and its table, the eBST).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,17 +18,17 @@ use ssdlab_policy::component::{
 use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
 use ssdlab_policy::suspend::IdleKey;
 
-/// Where the settings stand.
+/// The config key of the settings.
 const KEY: &str = "metadata.retry_estimate";
 
 choice! {
     /// How the controller estimates the retries that a read of each block takes.
     pub enum RetryEstimateChoice {
-        /// Nothing.
+        /// No estimate.
         none => None(NoEstimateConfig),
-        /// What a model of a block's errors foresees that was fitted to chips (ReadGuard).
+        /// The prediction of an error model that was fitted to chips (ReadGuard).
         predicted => Predicted(PredictorConfig),
-        /// As many as the last read of the block took.
+        /// The retries of the last read of the block.
         last_seen => LastSeen(LastSeenConfig),
         /// The truth: an oracle.
         oracle => Oracle(OracleConfig),
@@ -60,7 +60,8 @@ impl ComponentConfig for RetryEstimateChoice {
             RetryEstimateChoice::None(_) => return Vec::new(),
             _ => Some(self.name().to_owned()),
         };
-        // A fit's settings go to every scheme of a comparison, also to those without the estimate.
+        // A fit's settings go to every scheme of a comparison, also to schemes without the
+        // estimate.
         let is_fitted = matches!(self, RetryEstimateChoice::Predicted(_));
         vec![
             (KEY, estimate.clone(), facts.is_flat, "under flat physics"),
@@ -84,14 +85,14 @@ impl ComponentConfig for RetryEstimateChoice {
     }
 }
 
-/// What is known of a block when a drive is set up.
+/// The facts about a block when a drive is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Before {
     /// P/E cycles.
     pub erases: u32,
     /// Mean time between its erases, in nanoseconds of the cells' clock.
     pub dwell: u64,
-    /// Page reads since the last.
+    /// Page reads since the last erase.
     pub reads: u32,
 }
 
@@ -108,26 +109,27 @@ pub struct RetryEstimates {
     source: Source,
     /// Days at the reference temperature in a nanosecond of the cells' clock.
     days: f64,
-    /// Of the model.
+    /// For the model: the age of each block.
     age: Vec<f32>,
-    /// When the first page was programmed since the erase, in nanoseconds of the cells' clock.
+    /// For the model: when the first page was programmed after the erase, in nanoseconds of the
+    /// cells' clock.
     programmed: Vec<i64>,
-    /// Page reads since the erase.
+    /// For the model: page reads since the erase.
     reads: Vec<u32>,
-    /// Mean nanoseconds between erases, and when the block was erased last.
+    /// For the model: mean nanoseconds between erases, and the time of the last erase.
     dwell: Vec<u64>,
     erased: Vec<i64>,
-    /// Retries last seen or, of the oracle, of the block right after it was programmed.
+    /// The retries last seen. For the oracle, the retries right after the program.
     seen: Vec<u8>,
-    /// Of the oracle: the raw bit error rate then, in 10^-9.
+    /// For the oracle: the raw bit error rate right after the program, in units of 10^-9.
     fresh: Vec<u32>,
 }
 
 const UNPROGRAMMED: i64 = i64::MIN;
 
 impl RetryEstimates {
-    /// A grader of blocks that are as `before` says; `look` tells what is seen of a block of so
-    /// many P/E cycles. `None` without an estimate.
+    /// Returns the estimates for blocks in the state `before`; `None` without an estimate. `probe`
+    /// returns the result of probing a block at a number of P/E cycles.
     pub fn new(
         choice: &RetryEstimateChoice,
         days: f64,
@@ -166,7 +168,7 @@ impl RetryEstimates {
         Some(quality)
     }
 
-    /// What a look at a block of so many P/E cycles changes.
+    /// Updates the estimate of a block with a probe at `erases` P/E cycles.
     fn learn_probe(&mut self, block: BlockId, erases: u32, probe: BlockProbe) {
         let at = block.index();
         let worst = probe.worst.unwrap_or(WorstPage { retries: 0, rber: 0.0 });
@@ -180,14 +182,14 @@ impl RetryEstimates {
             Source::LastSeen => self.seen[at] = worst.retries,
             Source::Known => {
                 self.seen[at] = worst.retries;
-                // Of rates far below 1 a part in 10^9 tells blocks apart.
+                // Rates are far below 1: a resolution of 10^-9 distinguishes blocks.
                 self.fresh[at] = (worst.rber * 1e9).round() as u32;
             }
         }
     }
 
-    /// Returns how a block of so many P/E cycles is expected to read at `now` on the cells' clock.
-    /// For the oracle: how it read right after its last program.
+    /// Returns how a block with `erases` P/E cycles is expected to read at `now` on the cells'
+    /// clock. The oracle returns how the block read right after its last program.
     #[inline]
     fn estimate(&self, block: BlockId, erases: u32, now: CellTime) -> Expected {
         let at = block.index();
@@ -209,14 +211,14 @@ impl RetryEstimates {
         }
     }
 
-    /// Returns the rank of a free block, the lowest first: by the retries and errors that it will
-    /// have right after a program.
+    /// Returns the rank of a free block, the lowest first: by its expected retries and errors right
+    /// after a program.
     fn turn_of(&self, block: BlockId) -> u32 {
         let at = block.index();
         match &self.source {
             Source::Model(model) => {
-                // Retries are a step function of errors, and errors of age: one order serves for
-                // all three.
+                // Retries are a step function of errors, and errors a function of age: one order
+                // serves all three.
                 let errors = model.errors(self.age[at].into(), 0.0, 0.0);
                 (errors.max(0.0) * 1e3).round().min(f64::from(u32::MAX)) as u32
             }
@@ -225,7 +227,7 @@ impl RetryEstimates {
         }
     }
 
-    /// A page of a block was programmed.
+    /// Notes that a page of a block was programmed.
     #[inline]
     pub fn programmed(&mut self, block: BlockId, now: CellTime) {
         if let Some(programmed) = self.programmed.get_mut(block.index())
@@ -235,7 +237,7 @@ impl RetryEstimates {
         }
     }
 
-    /// A page of a block was read, with so many retries.
+    /// Notes a read of a page of a block, with its number of retries.
     #[inline]
     pub fn read(&mut self, block: BlockId, retries: u8) {
         let at = block.index();
@@ -246,7 +248,8 @@ impl RetryEstimates {
         }
     }
 
-    /// A block was erased and has so many P/E cycles now, `counts_for` of them of this erase.
+    /// Updates a block that was erased. It now has `erases` P/E cycles, `counts_for` of them from
+    /// this erase.
     pub fn erased(
         &mut self,
         block: BlockId,
@@ -259,7 +262,7 @@ impl RetryEstimates {
             Source::Model(model) => {
                 let cycles = erases - counts_for;
                 let span = now.saturating_since(CellTime::from_ns(self.erased[at])).as_ns();
-                // Thousands of cycles of months each are more nanoseconds than a word holds.
+                // Thousands of cycles of months each exceed 64 bits of nanoseconds.
                 let sum = u128::from(self.dwell[at]) * u128::from(cycles) + u128::from(span);
                 self.dwell[at] = (sum / u128::from(erases.max(1))) as u64;
                 (self.erased[at], self.programmed[at], self.reads[at]) =
@@ -292,7 +295,7 @@ impl Component for RetryEstimates {
     }
 
     fn begin(&mut self, view: &StartView) {
-        // The data that lies on the drive at the start was programmed then.
+        // The data of the start was programmed at these times.
         for block in (0..view.context.geometry.block_count()).map(BlockId) {
             if let Some(programmed) = view.blocks.programmed(block) {
                 self.programmed(block, programmed);
@@ -409,23 +412,23 @@ mod tests {
     fn a_block_is_estimated_to_read_as_it_was_read_last() {
         let mut grader = grader(&RetryEstimateChoice::LastSeen(LastSeenConfig {}), 40, 0);
         let retries = |grader: &RetryEstimates| grader.estimate(BLOCK, 40, at(0)).retries;
-        // By a first reading everybody knows how it reads when it is new.
+        // Every source has a first reading, so it knows how a new block reads.
         assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (7, 7));
         grader.read(BLOCK, 3);
         assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (3, 3));
-        // An erase says nothing.
+        // An erase does not change what was last seen.
         grader.erased(BLOCK, at(5), (41, 1), |_| probe(9));
         assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (3, 3));
     }
 
     #[test]
     fn the_time_between_erases_is_their_mean_however_long_and_many_they_were() {
-        // 3,000 times a year are more nanoseconds than 64 bits hold.
+        // 3,000 times a year exceeds 64 bits of nanoseconds.
         let mut grader = grader(&predicted(), 2999, 365 * DAY);
         let days = |grader: &RetryEstimates| grader.dwell[0] as f64 / DAY as f64;
         grader.erased(BLOCK, at(0), (3000, 1), |_| probe(7));
         assert!((days(&grader) - 365.0 * 2999.0 / 3000.0).abs() < 1e-6, "{}", days(&grader));
-        // 100 erases later the age is what the mean says: c4 times its logarithm.
+        // 100 erases later the age follows the mean: c4 times its logarithm.
         for erase in 1..=100 {
             grader.erased(BLOCK, at((erase * DAY) as i64), (3000 + erase as u32, 1), |_| probe(7));
         }

@@ -4,7 +4,8 @@ use ssdlab_nand::Geometry;
 use super::*;
 use ssdlab_policy::testing::SMALL;
 
-/// Two planes of ten blocks: on the first they need these levels, on the second all the last.
+/// Two planes of ten blocks. The blocks of the first need these levels, those of the second the
+/// last level.
 fn groups(levels: [u8; 10], apart: f64) -> Groups {
     of(&GroupsConfig { read_hot_share: Share::new(apart), ..GroupsConfig::default() }, levels)
 }
@@ -26,12 +27,12 @@ fn of(config: &GroupsConfig, levels: [u8; 10]) -> Groups {
     )
 }
 
-/// Errors between those of this level and the next.
+/// Returns a reading with errors between those of this level and the next.
 fn reading(level: u8) -> Reading {
     Reading { level: Level(level), errors: 70 * u32::from(level) + 30 }
 }
 
-/// A block of this class was erased, for the so-many-th time: its class from now on.
+/// Erases a block of this class, which then has `erases` P/E cycles. Returns its new class.
 fn erased(groups: &mut Groups, block: u32, class: u8, erases: u32, may_join: bool) -> u8 {
     groups.erased(BlockId(block), BlockClass(class), erases, may_join).0
 }
@@ -73,7 +74,7 @@ fn a_share_of_each_group_but_the_last_is_set_apart() {
     let mut groups = groups(LEVELS, 0.5);
     let classes = (0..20).map(|block| groups.group_of_free(BlockId(block), true));
     let classes: Vec<u8> = classes.map(|class| class.0).collect();
-    // One of the two, then two and a half, rounded, of the five.
+    // One of two blocks, then two and a half, rounded, of five.
     assert_eq!(classes[..10], [0, 2, 1, 1, 1, 2, 2, 2, 2, 2]);
     assert_eq!(classes[10..], [2; 10]);
 }
@@ -91,7 +92,7 @@ fn no_more_are_set_apart_than_leave_room_for_the_data() {
 fn a_block_leaves_when_it_is_erased_and_another_may_take_its_place() {
     let mut groups = groups(LEVELS, 0.5);
     assert_eq!([0, 1].map(|block| groups.group_of_free(BlockId(block), true).0), [0, 2]);
-    // Its place is free again: whoever of its group is erased first takes it.
+    // Its place is free again: the next erased block of its group takes it.
     assert_eq!(erased(&mut groups, 1, 2, 501, true), 2);
     assert_eq!(erased(&mut groups, 0, 0, 501, true), 0);
     groups.read(BlockId(0), reading(3));
@@ -99,9 +100,9 @@ fn a_block_leaves_when_it_is_erased_and_another_may_take_its_place() {
     assert_eq!((groups.level(BlockId(0)).0, groups.group_of(BlockId(0)).0), (0, 0));
     assert_eq!(erased(&mut groups, 0, 0, 600, true), 1, "in another group");
     assert_eq!((groups.level(BlockId(0)).0, groups.group_of(BlockId(0)).0), (3, 1));
-    // What the others need stays with them.
+    // The places that the others need stay with them.
     assert_eq!(erased(&mut groups, 1, 2, 501, false), 2);
-    // Of one block half a block, rounded.
+    // Half of one block, rounded.
     assert_eq!(erased(&mut groups, 1, 2, 502, true), 0);
 }
 
@@ -124,7 +125,7 @@ fn by_rank_each_group_has_its_share_of_blocks_however_they_are_worn() {
     let all = |groups: &Groups| (0..10).map(|block| groups.group_of(BlockId(block)).0).collect();
     let mut groups = of(&config, LEVELS);
     let before: Vec<u8> = all(&groups);
-    // Of equal ones the first; two, then three, then the rest.
+    // Equal ones in order of number; two, then three, then the rest.
     assert_eq!(before, [0, 0, 1, 1, 2, 2, 1, 2, 2, 2]);
     groups.read(BlockId(0), reading(6));
     erased(&mut groups, 0, 2, 600, true);
@@ -142,7 +143,7 @@ fn a_block_is_predicted_to_last_until_its_errors_are_too_many() {
     assert_eq!([left(0, 500), left(1, 500), left(0, 1000)], [339, 0, 678]);
 }
 
-/// Blocks of both planes that are set apart.
+/// Returns the number of blocks of both planes that are set apart.
 fn all_apart(groups: &Groups) -> u32 {
     groups.shares.iter().map(|share| share.apart).sum()
 }
