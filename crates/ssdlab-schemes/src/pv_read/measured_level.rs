@@ -1,6 +1,6 @@
-//! `read_start = measured_level`: a read begins at the level at which its block was measured, on
-//! the drive or, where each level has a class of its own, at the factory. The paper does not say
-//! where its reads begin.
+//! `read_start = measured_level`: a read starts at the level at which the drive measured its block.
+//! If each level has a class of its own, it starts at the level that the factory measured. The
+//! paper does not say where its reads start.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct MeasuredLevelConfig {}
 
-/// Starts at the level at which the block was measured, and climbs one at a time.
+/// Starts at the level at which the block was measured, and climbs one level at a time.
 #[derive(Clone, Debug)]
 pub struct MeasuredLevel {
     /// Whether the class of a block is its level.
@@ -43,8 +43,8 @@ impl Policy for MeasuredLevel {
     }
 }
 
-/// Returns the level at which the block was measured on the drive. Not inlined: every other policy
-/// of the slot would save the registers that this search needs.
+/// Returns the level at which the drive measured the block. Not inlined: otherwise every other
+/// policy of the slot would save the registers that this search needs.
 #[inline(never)]
 fn measured(view: &ReadStartView) -> Level {
     let groups = view.components.get::<Groups>();

@@ -1,13 +1,14 @@
-//! PV-aware read data placement: what is read often moves to blocks that are read fast.
+//! PV-aware read data placement: pages that are read often move to blocks that are read fast.
 //!
 //! Source: Q. Li et al., "Process Variation Aware Read Performance Improvement for LDPC-Based NAND
-//! Flash Memory", IEEE Transactions on Reliability 2019, section IV. Which blocks are read fast is
-//! metadata (`metadata/block_groups.rs`); the page is moved by the drive (`drive/moves.rs`).
+//! Flash Memory", IEEE Transactions on Reliability 2019, section IV. Metadata tells which blocks
+//! are read fast (`metadata/block_groups.rs`). The drive moves the pages
+//! (`drive/background/moves.rs`).
 //!
-//! - [`read_hot_migration`]: how often pages are read, which moves where, and which block makes
+//! - [`read_hot_migration`]: counts reads, and decides which page moves where and which block makes
 //!   room (CLOCK);
-//! - [`oracle_hotness`]: the ideal, which knows all beforehand;
-//! - [`measured_level`]: reads begin at the level at which their block was measured.
+//! - [`oracle_hotness`]: the ideal, which knows all reads and writes beforehand;
+//! - [`measured_level`]: reads start at the level at which their block was measured.
 
 pub mod measured_level;
 pub mod oracle_hotness;

@@ -1,6 +1,6 @@
-//! `placement = oracle_hotness`: each page on a block as good as the page is hot, with both known
-//! beforehand. The oracle of PV-read, section III: how often each page will be read or written is
-//! counted before the run, and which blocks are good comes from `metadata.block_class = "factory"`.
+//! `placement = oracle_hotness`: the hottest pages go to the best blocks, with both known
+//! beforehand. The oracle of PV-read, section III. The reads and writes of each page are counted
+//! before the run. `metadata.block_class = "factory"` tells which blocks are good.
 
 use std::cmp::Reverse;
 
@@ -17,21 +17,21 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// Its reads: the ideal for reading.
+    /// Its reads: the ideal for reads.
     #[default]
     Reads,
-    /// Its writes: wear leveling that knows what varies.
+    /// Its writes: wear leveling that knows the process variation.
     Writes,
 }
 
-/// Among which pages it is ranked.
+/// The pages among which a page is ranked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Among {
-    /// All of the drive's: the best blocks take what they hold.
+    /// All pages of the drive: the best blocks are filled first.
     #[default]
     Drive,
-    /// Those that the workload touches: the best blocks take their share of these.
+    /// The pages that the workload touches: each class takes its share of these.
     Touched,
 }
 
@@ -42,17 +42,17 @@ pub struct OracleHotnessConfig {
     /// What makes a page hot: its `reads` or its `writes`. Default: `reads`. Source: PV-read,
     /// section III.
     pub by: By,
-    /// The pages among which each is ranked: those of the `drive`, so that the best blocks are
-    /// filled first, or those that the workload has `touched`, so that each class takes its share
-    /// of them. Pages that are never read (or written) go to the last class under `drive`. Default:
-    /// `drive`. Source: PV-read, section III (ruled).
+    /// The pages among which each page is ranked. `drive`: all pages, so that the best blocks are
+    /// filled first. `touched`: pages that the workload touches, so that each class takes its share
+    /// of them. Under `drive`, pages that are never read (or written) go to the last class.
+    /// Default: `drive`. Source: PV-read, section III (ruled).
     pub among: Among,
 }
 
-/// No class: what the workload does not touch goes where it may.
+/// No class: pages that the workload does not touch may go anywhere.
 const ANY: BlockClass = BlockClass(u8::MAX);
 
-/// Knows beforehand how hot pages are.
+/// Knows the hotness of pages before the run.
 #[derive(Clone, Debug)]
 pub struct OracleHotness {
     config: OracleHotnessConfig,
@@ -95,7 +95,7 @@ impl Policy for OracleHotness {
 }
 
 impl OracleHotness {
-    /// The class of the page of a rank, when ranks are cut from so many pages.
+    /// Returns the class of the page with this rank, if `pages` pages are divided into classes.
     fn class_of_rank(&self, rank: usize, pages: f64) -> BlockClass {
         let mut summed = 0.0;
         let upto = self.shares.iter().map(|share| {
@@ -110,7 +110,8 @@ impl OracleHotness {
         let counts = |page: u32| (uses.reads[page as usize], uses.writes[page as usize]);
         let touched = |&page: &u32| counts(page) != (0, 0);
         let mut ranked: Vec<u32> = (0..uses.reads.len() as u32).filter(touched).collect();
-        // The hottest first; among equals those that the other kind of request wants least.
+        // The hottest page comes first; among equals, the page with the fewest requests of the
+        // other kind.
         let ranks = |&page: &u32| match (self.config.by, counts(page)) {
             (By::Reads, (reads, writes)) => (Reverse(reads), writes, page),
             (By::Writes, (reads, writes)) => (Reverse(writes), reads, page),
@@ -155,8 +156,8 @@ mod tests {
         PageView::of_write(lpn, &PlacementView::plain())
     }
 
-    /// The classes of eight pages of a drive with sixteen, in classes of a quarter, a quarter and a
-    /// half.
+    /// Returns the classes of eight pages of a drive with sixteen. Its classes hold a quarter, a
+    /// quarter and a half.
     fn classes(by: By, among: Among) -> [u8; 8] {
         let geometry = Geometry { cell: Cell::Mlc, ..SMALL };
         let classes = ClassFacts { shares: vec![0.25, 0.25], ..ClassFacts::default() };
@@ -175,8 +176,8 @@ mod tests {
 
     #[test]
     fn the_hottest_pages_get_the_best_blocks() {
-        // Seven are touched: of these 1.75 for each of the first two classes. A quarter of the
-        // drive has four.
+        // Seven pages are touched: 1.75 for each of the first two classes. A quarter of the drive
+        // is four pages.
         assert_eq!(classes(By::Reads, Among::Touched), [0, 0, 1, 1, 2, 2, 2, ANY.0]);
         assert_eq!(classes(By::Writes, Among::Touched), [2, 2, 2, 1, 1, 0, 0, ANY.0]);
         assert_eq!(classes(By::Reads, Among::Drive), [0, 0, 0, 0, 1, 2, 2, ANY.0]);

@@ -1,24 +1,24 @@
-//! How often pages were read while the controller held their entries of the page map.
+//! Counts the reads of pages whose map entries the controller holds.
 
 use ssdlab_nand::Lpn;
 use ssdlab_policy::columns::Column;
 
-/// A counter for each logical page; those of entries that are not held stand at zero. Source:
-/// PV-read, section IV.B.
+/// A counter for each logical page; zero for pages whose entries are not held. Source: PV-read,
+/// section IV.B.
 #[derive(Clone, Debug)]
 pub struct ReadCounts {
     counts: Vec<u8>,
-    /// Where a counter stops.
+    /// The largest value of a counter.
     most: u8,
 }
 
 impl ReadCounts {
-    /// Nothing was read of so many pages.
+    /// Returns zero counters for `pages` pages.
     pub fn new(pages: u32, most: u8) -> ReadCounts {
         ReadCounts { counts: vec![0; pages as usize], most }
     }
 
-    /// A page was read: how often since its counter began.
+    /// Counts a read of a page. Returns the reads since its counter began.
     #[inline]
     pub fn read(&mut self, lpn: Lpn) -> u8 {
         let count = &mut self.counts[lpn.index()];
@@ -26,27 +26,27 @@ impl ReadCounts {
         *count
     }
 
-    /// A page's counter begins anew.
+    /// Resets the counter of a page.
     #[inline]
     pub fn forget(&mut self, lpn: Lpn) {
-        // A page of the map itself has none.
+        // A page of the map itself has no counter.
         if let Some(count) = self.counts.get_mut(lpn.index()) {
             *count = 0;
         }
     }
 
-    /// The counters of these pages begin anew: their entries have come.
+    /// Resets the counters of these pages, whose entries were just loaded.
     pub fn come(&mut self, first: Lpn, entries: u32) {
         let end = self.counts.len().min(first.index() + entries as usize);
         self.counts[first.index().min(end)..end].fill(0);
     }
 
-    /// The counters.
+    /// Returns the column of the counters.
     pub fn column(&mut self, name: &'static str) -> Column<'_> {
         Column::new(name, &mut self.counts).up_to(self.most.into())
     }
 
-    /// Bits of a counter.
+    /// Returns the bits of a counter.
     pub fn bits(&self) -> u64 {
         u64::from(u8::BITS - self.most.leading_zeros())
     }

@@ -1,7 +1,7 @@
 //! `background.read_hot_migration`: a page that was read often moves one group up, to blocks that
-//! are set apart there; where these are full, the first that was not read for a while makes room.
-//! Source: PV-read, section IV.B. Where blocks are kept apart by priority, it moves to those of the
-//! next higher one (ruled).
+//! are set apart there. If these are full, the first block that was not read for a while makes
+//! room. Source: PV-read, section IV.B. If the drive keeps blocks apart by priority, the page moves
+//! to those of the next higher priority (ruled).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,12 +19,12 @@ use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Action, Actions, Event, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
-/// Settings of `read_hot`.
+/// Settings of `read_hot_migration`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadHotMigrationConfig {
-    /// Reads of a page, while the controller holds its entry of the page map and nobody writes it,
-    /// after which it is hot. Default: 3. Source: PV-read, section V.A.
+    /// Reads of a page after which it is hot. They count while the controller holds its entry of
+    /// the page map and no write changes it. Default: 3. Source: PV-read, section V.A.
     #[schemars(range(min = 1))]
     pub threshold: u8,
 }
@@ -35,21 +35,22 @@ impl Default for ReadHotMigrationConfig {
     }
 }
 
-/// Moves what is read often, and makes room for it.
+/// Moves pages that are read often, and makes room for them.
 #[derive(Clone, Debug)]
 pub struct ReadHotMigration {
     threshold: u8,
-    /// Whether each block was read since the hand passed it, a bit each.
+    /// Whether each block was read since the CLOCK hand passed it, one bit each.
     referenced: Box<[u64]>,
-    /// Where the hand of each plane and group stands, counted within the plane.
+    /// The position of the hand of each plane and group, counted within the plane.
     hands: Box<[u32]>,
-    /// By plane, the group that a page found full, counted from 1; 0 without one.
+    /// By plane, the group that was full when a page was to move to it, counted from 1; 0 without
+    /// one.
     wanted: Box<[u8]>,
     groups: u8,
     blocks_per_plane: u32,
-    /// How often each page was read.
+    /// The number of reads of each page.
     counts: ReadCounts,
-    /// Entries of the page map that are held at a time, each with a counter.
+    /// Number of map entries that the controller holds at a time, each with a counter.
     held_entries: u32,
 }
 
@@ -113,7 +114,7 @@ impl Policy for ReadHotMigration {
                 }
             }
             Event::NoSpace { plane, class } => self.wanted[plane.index()] = class.0 + 1,
-            // A page that was written, begins to move, or was moved out is counted anew.
+            // A page that was written, begins to move, or was moved out is counted from zero again.
             Event::PageInvalidated { lpn, .. } | Event::MigrationBegan(lpn) => {
                 self.counts.forget(lpn);
             }
@@ -139,13 +140,13 @@ impl Policy for ReadHotMigration {
     }
 }
 
-/// The groups between which pages move: those of the levels, or of the priorities.
+/// Returns the number of groups between which pages move: groups by level, or priorities.
 fn groups(setup: &PolicyContext) -> u8 {
     setup.classes.groups.unwrap_or(1).max(setup.classes.priorities)
 }
 
 impl ReadHotMigration {
-    /// The host has read a page: the class to which it should move, if to any.
+    /// Counts a host read of a page. Returns the class to which the page should move, if any.
     fn read(&mut self, read: &HostRead) -> Option<BlockClass> {
         let count = self.counts.read(read.lpn);
         if read.is_apart {
@@ -160,10 +161,11 @@ impl ReadHotMigration {
         (&mut self.referenced[block.index() / 64], 1 << (block.0 % 64))
     }
 
-    /// The first full block of a group from the hand on that was not read since it last passed.
+    /// Returns the first full block of a group, from the hand on, that was not read since the hand
+    /// last passed.
     fn victim(&mut self, group: BlockClass, view: &PlaneView) -> Option<BlockId> {
         let hand = view.plane.index() * usize::from(self.groups) + group.index();
-        // Once around to clear every bit, and once more to find the first.
+        // One turn clears every bit, and a second turn finds the first block.
         for _ in 0..2 * view.pool.len() {
             let at = self.hands[hand] as usize;
             self.hands[hand] = (self.hands[hand] + 1) % self.blocks_per_plane;
@@ -214,7 +216,7 @@ mod tests {
     use ssdlab_policy::testing::SMALL;
     use ssdlab_policy::testing::publish;
 
-    /// Two planes of six blocks; three groups.
+    /// Returns the policy of a drive with two planes of six blocks and three groups.
     fn read_hot() -> ReadHotMigration {
         ReadHotMigration::build(
             &ReadHotMigrationConfig::default(),
@@ -231,8 +233,8 @@ mod tests {
         PolicyContext::plain(geometry, 1)
     }
 
-    /// On the second plane blocks 6, 7, 9 and 10 are of the first group, all but the last of them
-    /// full.
+    /// Returns a table of blocks. On the second plane, blocks 6, 7, 9 and 10 are in the first
+    /// group, and all but the last of them are full.
     fn table() -> BlockTable {
         let mut table = BlockTable::new(&policy_context().geometry);
         let classes = [[2; 6], [0, 0, 1, 0, 0, 2]].concat().into_iter().map(BlockClass).collect();
@@ -241,7 +243,7 @@ mod tests {
         table
     }
 
-    /// A page of a block of this group is read.
+    /// Returns a host read of a page in a block of this group.
     fn read(lpn: u32, group: u8, block: u32) -> HostRead {
         let group = BlockClass(group);
         HostRead { lpn: Lpn(lpn), block: BlockId(block), is_apart: group.0 < 2, group }
@@ -305,7 +307,7 @@ mod tests {
             let class = Some(BlockClass(1));
             Some(Job { class, ..Job::new(BlockId(block), Cause::Migration, Writer::Gc) })
         };
-        // 6 was read, 7 not; then 9 was, 10 is not full, and 6 was not read again.
+        // 6 was read, 7 was not. Then 9 was read, 10 is not full, and 6 was not read again.
         for block in [7, 6, 7, 9] {
             publish(&mut hot, &Event::NoSpace { plane: PlaneId(1), class: BlockClass(0) });
             assert_eq!(job(&mut hot), expect(block));

@@ -1,7 +1,7 @@
 //! `background.dual_pool`: data that never changes moves to worn blocks, within its priority or,
-//! once wear has spread too far, across all. Source: ReadGuard, sections 5.5 and 6.5; L.-P. Chang,
-//! "On efficient wear leveling for large-scale flash-memory storage systems", SAC 2007, for the two
-//! pools.
+//! once wear has spread too far, across all. Source: ReadGuard, sections 5.5 and 6.5. Source of the
+//! two pools: L.-P. Chang, "On efficient wear leveling for large-scale flash-memory storage
+//! systems", SAC 2007.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,13 +23,12 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DualPoolConfig {
-    /// P/E cycles by which the most worn free block of a priority on a plane may exceed the least
-    /// worn one there that holds cold data, before that moves. Blocks of hot data may lag by twice
-    /// as many. Default: 30. Source: ReadGuard, section 6.5.
+    /// Difference in P/E cycles above which cold data moves: between the most worn free block of a
+    /// priority on a plane and the least worn block there with cold data. Blocks with hot data may
+    /// lag by twice as many. Default: 30. Source: ReadGuard, section 6.5.
     pub threshold: u32,
-    /// P/E cycles by which the most worn block of all may exceed the least worn before wear is
-    /// leveled across priorities, until they are below again. Default: 70. Source: ReadGuard,
-    /// section 6.5.
+    /// Difference in P/E cycles between the most and the least worn block of the drive, above which
+    /// wear is leveled across priorities. Default: 70. Source: ReadGuard, section 6.5.
     pub cross_priority_threshold: u32,
 }
 
@@ -39,17 +38,18 @@ impl Default for DualPoolConfig {
     }
 }
 
-/// The leveler. It looks at the plane where a block has just become free. Blocks of the cold pool
-/// hold what hardly changes: at first all that are full.
+/// The leveler. It examines the plane where a block has just become free. Blocks of the cold pool
+/// hold data that hardly changes. At first these are all full blocks.
 #[derive(Clone, Debug)]
 pub struct DualPool {
     config: DualPoolConfig,
     pools: Pools,
-    /// How worn the most worn block of each plane is, and the least worn that holds data.
+    /// By plane, the wear of the most worn block, and of the least worn block that holds data.
     wear: Vec<(u32, u32)>,
-    /// The job that has ended last, if its block has not been looked at.
+    /// The job that ended last, until the leveler has examined its block.
     new: Option<EndedJob>,
-    /// The blocks that were freed on planes where jobs run, the last of each priority.
+    /// The blocks that were freed on planes with a running job: the last of each plane and
+    /// priority.
     freed: Vec<BlockId>,
     /// 1 while wear is leveled across priorities.
     across: u8,
@@ -98,14 +98,14 @@ impl Policy for DualPool {
     }
 }
 
-/// Whether a block of a plane holds data. One that is written in part does once nobody writes on:
-/// it would keep its wear for ever.
+/// Returns whether a block of a plane holds data. A partly written block counts once no writer
+/// continues it: otherwise it would keep its wear forever.
 fn has_data(pool: &Pool, at: usize) -> bool {
     pool.state[at] == BlockState::Closed || pool.is_settled(at)
 }
 
-/// How worn the most worn block of a plane is, and the least worn that holds data, but those that
-/// are set apart.
+/// Returns the wear of the most worn block of a plane, and of the least worn block that holds data.
+/// Blocks that are set apart do not count.
 fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
     let pool = blocks.pool(plane);
     let (mut most, mut least) = (0, u32::MAX);
@@ -121,7 +121,7 @@ fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
 }
 
 impl DualPool {
-    /// Looks at the plane of a freed block again, and how far wear has spread over all.
+    /// Updates the wear of the plane of a freed block, and the spread of wear over the drive.
     fn update(&mut self, blocks: &BlockTable, ended: &EndedJob, planes: usize) {
         let freed = ended.job.block;
         if self.wear.is_empty() {
@@ -141,14 +141,15 @@ impl DualPool {
         self.across = (most.saturating_sub(least) > self.config.cross_priority_threshold).into();
     }
 
-    /// The job that puts the data of the least worn cold block of a plane into the most worn that
-    /// is free. Should it not begin, since a page of that block is being programmed, it is wanted
-    /// again when the next is freed.
+    /// Returns the job that moves the data of the least worn cold block of a plane into the most
+    /// worn free block. The job cannot begin while a page of that block is being programmed. The
+    /// leveler then returns it again when the next block is freed.
     fn leveled(&mut self, view: &DriveView, freed: BlockId) -> Option<Job> {
         let blocks = view.blocks;
         let pool = blocks.pool(blocks.plane_of(freed));
         let class = blocks.class(freed);
-        // Of the free blocks their number, and how worn the most worn is; those that hold data.
+        // The number of free blocks, the wear of the most worn of them, and the blocks that hold
+        // data.
         let (mut free, mut worn, mut held) = (0, None, Vec::with_capacity(pool.len()));
         for at in (0..pool.len()).filter(|&at| !pool.is_apart(at)) {
             let (block, wear) = (pool.block(at), pool.erases[at]);
@@ -173,7 +174,7 @@ impl DualPool {
         if worn.saturating_sub(cold.wear) <= self.config.threshold {
             return None;
         }
-        // Its data stays whose it was, wherever the block comes from that takes it.
+        // The data keeps its priority, whatever block takes it.
         let class = Some(blocks.class(cold.block)).filter(|_| !view.free.is_empty());
         Some(Job { class, ..Job::new(cold.block, Cause::Wl, Writer::Cold) })
     }
@@ -225,8 +226,8 @@ mod tests {
         Geometry { channels: 2, ..SMALL }
     }
 
-    /// Two planes of four blocks with this wear and priority: of the first plane two are free, of
-    /// which the first has just been erased.
+    /// Returns two planes of four blocks with this wear and priority. Two blocks of the first plane
+    /// are free; the first of them has just been erased.
     fn table(blocks: [(u32, u8); 8]) -> BlockTable {
         let mut table = BlockTable::new(&geometry());
         table.set_classes(&ssdlab_policy::blocks::BlockClasses {
@@ -243,7 +244,7 @@ mod tests {
         table
     }
 
-    /// The block that is to be emptied, where a job runs on the planes or not.
+    /// Returns the block to empty. `busy` tells whether a job runs on each plane.
     fn ask(leveler: &mut DualPool, table: &BlockTable, busy: bool) -> Option<u32> {
         let view = DriveView {
             blocks: table,
@@ -265,7 +266,7 @@ mod tests {
         leveler
     }
 
-    /// A block has been collected.
+    /// Reports that a block was collected.
     fn freed(leveler: &mut DualPool, block: u32) {
         ended(leveler, block, Cause::Gc, None);
     }
@@ -309,7 +310,7 @@ mod tests {
         let mut blocks =
             table([(131, 0), (105, 0), (100, 0), (130, 0), (9, 1), (9, 1), (9, 1), (9, 1)]);
         assert_eq!(ask(&mut leveler, &blocks, false), Some(2));
-        // The worn block takes the data, the other one is erased.
+        // The worn block takes the data, and the other one is erased.
         blocks.lay(BlockId(0), 4, 4);
         (0..4).for_each(|_| blocks.page_invalid(BlockId(2)));
         blocks.erased(BlockId(2), 1);
@@ -317,7 +318,7 @@ mod tests {
         assert_eq!(ask(&mut leveler, &blocks, false), None);
         let members = [0, 2].map(|at| (leveler.pools.is_cold[at], leveler.pools.joined[at]));
         assert_eq!(members, [(1, 131), (0, 101)], "the taker and the giver");
-        // What the host writes there is not cold, however little the block is worn.
+        // Data that the host writes there is not cold, however little the block is worn.
         blocks.lay(BlockId(2), 4, 4);
         blocks.set_erases(BlockId(1), 161);
         blocks.set_state(BlockId(3), BlockState::Free);
@@ -346,7 +347,7 @@ mod tests {
         let mut leveler = leveler();
         let mut blocks = table(worn);
         assert_eq!(ask(&mut leveler, &blocks, false), Some(2));
-        // It did not begin, and the collector came first.
+        // The job did not begin, and the collector took the block first.
         (0..4).for_each(|_| blocks.page_invalid(BlockId(2)));
         blocks.erased(BlockId(2), 1);
         freed(&mut leveler, 2);
@@ -403,7 +404,7 @@ mod tests {
         freed(&mut leveler, 0);
         assert_eq!(ask(&mut leveler, &table(of(161, 90)), false), Some(3));
         assert!(leveler.levels_across());
-        // The cold block was emptied; it is the other plane's that is least worn now.
+        // The cold block was emptied; now the least worn block is on the other plane.
         freed(&mut leveler, 0);
         assert_eq!(ask(&mut leveler, &table(of(161, 120)), false), Some(2));
         assert!(!leveler.levels_across());

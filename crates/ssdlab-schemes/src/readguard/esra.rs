@@ -1,5 +1,5 @@
-//! `suspend = esra`: ReadGuard's extended suspend/resume arbiter, section 5.4. A host read drops
-//! the loop that a program or an erase is in; a read that failed to decode lets one of a higher
+//! `suspend = esra`: ReadGuard's extended suspend/resume arbiter, section 5.4. A host read aborts
+//! the current loop of a program or an erase. A read that failed to decode lets a read of a higher
 //! priority pass.
 
 use schemars::JsonSchema;
@@ -16,29 +16,30 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EsraConfig {
-    /// Whether a read drops the loop that a program is in (`flash.program_loops`). Default: true.
+    /// Whether a read aborts the current loop of a program (`flash.program_loops`). Default: true.
     /// Source: ReadGuard, section 6.1.
     pub program: bool,
-    /// Whether a read drops the loop that an erase is in (`flash.erase_loops`). Default: true.
+    /// Whether a read aborts the current loop of an erase (`flash.erase_loops`). Default: true.
     /// Source: ReadGuard, section 6.1.
     pub erase: bool,
-    /// Whether a read also interrupts what works for a request of a higher priority than its own;
-    /// only with `scheduler = "strict_priority"`. Default: true there. Source: ReadGuard, section
-    /// 3.1 (reads go first whatever a request's priority).
+    /// Whether a read also interrupts an operation for a request of a higher priority; only with
+    /// `scheduler = "strict_priority"`. Default: true there. Source: ReadGuard, section 3.1 (reads
+    /// go first whatever a request's priority).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend_higher_priority: Option<bool>,
-    /// How often a loop is dropped: then it runs to its end, and reads wait for that alone.
-    /// Default: 8. Source: ReadGuard (ruled: else dense reads starve the operation).
+    /// Number of times that a loop may be aborted. After that it runs to its end, and reads wait
+    /// only for that end. Default: 8. Source: ReadGuard (ruled: else dense reads starve the
+    /// operation).
     #[schemars(range(min = 1))]
     pub max_aborts: u8,
-    /// Whether a read that failed to decode is set aside for a host read of a higher priority; only
-    /// with `scheduler = "strict_priority"`, where array units hold reads until they have decoded.
+    /// Whether a read that failed to decode is suspended for a host read of a higher priority; only
+    /// with `scheduler = "strict_priority"`, where array units hold reads until they decode.
     /// Default: true there. Source: ReadGuard, section 5.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
-    /// Reads of the host that an array unit sets aside at most, those that its planes do together
-    /// counted as one; those of collection leave them their places. Only with `reads`. Default: 2.
-    /// Source: ReadGuard, section 5.4 (one for each of two lower priorities).
+    /// The most host reads that an array unit suspends at a time. Reads that its planes perform
+    /// together count as one; reads of garbage collection do not count. Only with `reads`. Default:
+    /// 2. Source: ReadGuard, section 5.4 (one for each of two lower priorities).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_suspended_reads: Option<u8>,
@@ -63,7 +64,7 @@ impl EsraConfig {
     }
 }
 
-/// Drops loops, and sets reads aside.
+/// Aborts loops, and suspends reads.
 #[derive(Clone, Debug)]
 pub struct Esra {
     config: EsraConfig,
@@ -99,7 +100,7 @@ impl SuspendPolicy for Esra {
         const NO_PASSING: &str = "without scheduler = \"strict_priority\", or where no read is held until it has \
                                   decoded (flash.hold_until_decoded)";
         let shown = |value: Option<bool>| value.map(|value| value.to_string());
-        // To forbid what cannot be is no mistake: schemes that are compared say it for all drives.
+        // Forbidding an impossible action is no mistake: compared schemes set it for all drives.
         let reads = shown(config.reads.filter(|pass| *pass));
         let most = config.max_suspended_reads.map(|most| most.to_string());
         let together = !facts.reads_may_pass;

@@ -1,6 +1,6 @@
-//! `background.inversion_repair`: a block of a priority that reads worse than one of a lower
-//! priority is exchanged or refreshed, as far as the extra writes allow. Source: ReadGuard,
-//! sections 5.2 (algorithm 2) and 5.3.
+//! `background.inversion_repair`: exchanges or refreshes a block that reads worse than a block of a
+//! lower priority, as far as the extra writes allow. Source: ReadGuard, sections 5.2 (algorithm 2)
+//! and 5.3.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,11 +27,11 @@ use ssdlab_policy::{Policy, PolicyContext};
 pub struct InversionRepairConfig {
     /// Time between two rounds, on the cells' clock. Default: `7d`. Source: ReadGuard, section 5.2.
     pub interval: Nanos,
-    /// Margins at the start, as a part of the most retries: a pair is inverted if the retries of
-    /// the block of the higher priority exceed the other's by more. Default: 0.1. Source:
+    /// Initial margins, as a share of the most retries. A pair is inverted if the retries of the
+    /// higher priority's block exceed the other's by more than this. Default: 0.1. Source:
     /// ReadGuard, section 5.3.
     pub margin: Share,
-    /// The monitor, which moves the margins so that extra writes stay below a limit: `true`,
+    /// The monitor, which adjusts the margins so that extra writes stay below a limit: `true`,
     /// `false` or a table with its settings. Default: true.
     pub monitor: Toggle<MonitorConfig>,
 }
@@ -46,7 +46,7 @@ impl Default for InversionRepairConfig {
     }
 }
 
-/// Who looks for inversions and repairs them.
+/// Finds inversions and repairs them.
 #[derive(Clone, Debug)]
 pub struct InversionRepair {
     interval: Nanos,
@@ -54,10 +54,10 @@ pub struct InversionRepair {
     /// The most retries of a read.
     most: u8,
     priorities: u8,
-    /// Margins of each priority but the last, as parts of the most retries.
+    /// The margin of each priority but the last, as a share of the most retries.
     margins: Vec<f64>,
     counts: RepairCounts,
-    /// Pages that repairs have moved since the run began, and all that were.
+    /// Pages that repairs have moved since the run began, and pages that all jobs have moved.
     ever: (u64, u64),
 }
 
@@ -127,12 +127,12 @@ impl Policy for InversionRepair {
     }
 }
 
-/// The least time between two rounds: each looks at every block.
+/// The shortest allowed interval: each round examines every block.
 const LEAST: Nanos = Nanos::from_ms(60_000);
 
 impl InversionRepair {
-    /// Finds the inversions of one pair of priorities, and what mends each. The worst blocks of
-    /// `high` come first, and the best of `low`; those that a job takes leave the lists.
+    /// Finds the inversions of one pair of priorities, and requests a repair of each. `high` lists
+    /// its worst blocks first, `low` its best. Blocks that a job takes leave the lists.
     fn repair(
         &mut self,
         (high, low): (&mut Vec<BlockEstimate>, &mut Vec<BlockEstimate>),
@@ -147,15 +147,15 @@ impl InversionRepair {
             }
             self.counts.inversions += 1;
             if good.expected.age < bad.expected.age {
-                // The good block is young: its data makes room, and it is the higher priority's
-                // from now on.
+                // The good block is young. Its data moves away, and the block goes to the higher
+                // priority.
                 let gains = Some(bad.priority);
                 let class = Some(good.priority.block_class());
                 let job = Job::new(good.block, Cause::Migration, Writer::Gc);
                 actions.relocate(Job { class, gains, ..job });
                 best += 1;
             } else {
-                // Only the data is old: written anew, it reads well.
+                // Only the data is old: rewritten data reads well.
                 let class = Some(bad.priority.block_class());
                 let job = Job::new(bad.block, Cause::Refresh, Writer::Gc);
                 actions.relocate(Job { class, ..job });
@@ -166,14 +166,14 @@ impl InversionRepair {
         low.drain(..best);
     }
 
-    /// The timer has come due: what these full blocks need is asked for.
+    /// Requests the repairs that these full blocks need, when a round is due.
     fn request_repairs(&mut self, full: &[BlockEstimate], actions: &mut Actions) {
         self.counts.rounds += 1;
         let of =
             |priority| full.iter().filter(move |estimates| estimates.priority == priority).copied();
         let mut owned: Vec<Vec<BlockEstimate>> =
             (0..self.priorities).map(|p| of(Priority(p)).collect()).collect();
-        // Worst or best first; of equals the more or the less worn, then the lower number.
+        // Sorted by retries; among equals by wear, then by block number.
         let key = |estimates: &BlockEstimate| (estimates.expected.retries, estimates.expected.age);
         let ordered = |a: &BlockEstimate, b: &BlockEstimate| {
             let ((a_nr, a_age), (b_nr, b_age)) = (key(a), key(b));
@@ -191,7 +191,7 @@ impl InversionRepair {
         }
     }
 
-    /// A job has ended, its own or another's.
+    /// Counts a job that has ended, its own or another's, and adjusts the margins.
     fn ended(&mut self, ended: &EndedJob) {
         let moved = u64::from(ended.moved);
         self.counts.moved_by_all += moved;
@@ -207,14 +207,14 @@ impl InversionRepair {
         let step = self.monitor.as_mut().and_then(|monitor| monitor.ended(ended));
         if let Some(step) = step {
             self.counts.checks += 1;
-            // In thousandths, so that steps up and down cancel out.
+            // Rounded to thousandths, so that steps up and down cancel out.
             let thousandths = |margin: f64| (margin * 1e3).round() / 1e3;
             let moved = |margin: &mut f64| *margin = thousandths(*margin + step).clamp(0.0, 1.0);
             self.margins.iter_mut().for_each(moved);
         }
     }
 
-    /// The margin of a priority, in retries.
+    /// Returns the margin of a priority, in retries.
     fn margin(&self, priority: usize) -> f64 {
         self.margins[priority] * f64::from(self.most)
     }

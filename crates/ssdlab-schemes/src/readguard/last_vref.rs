@@ -1,9 +1,9 @@
-//! `read_start = last_vref`: a read starts with the reference voltages that worked last on pages
-//! made alike.
+//! `read_start = last_vref`: a read starts with the reference voltages that last worked on similar
+//! pages.
 //!
 //! Source: Y. Shim et al., "Exploiting Process Similarity of 3D Flash Memory for High Performance
 //! SSDs", MICRO 2019, as ReadGuard uses it (section 6.3): pages of one horizontal layer of a block
-//! err alike.
+//! have similar errors.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,9 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LastVrefConfig {
-    /// Horizontal layers of a block, in the order of pages; each has as many as the others, the
-    /// last what is left. Default: 48, or a layer for each page of a block with fewer. Source:
-    /// ReadGuard, section 6.1 (3D flash of 48 layers, 576 pages a block).
+    /// Horizontal layers of a block, in the order of pages. All layers have the same number of
+    /// pages; the last has the rest. Default: 48, or a layer for each page of a block with fewer
+    /// pages. Source: ReadGuard, section 6.1 (3D flash of 48 layers, 576 pages a block).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub layers: Option<u16>,
@@ -29,16 +29,16 @@ pub struct LastVrefConfig {
 
 const LAYERS: u32 = 48;
 
-/// Starts at the level at which the same layer of the block was read last; at the first if nothing
-/// of it was read since the block was erased. Climbs one at a time.
+/// Starts at the level at which the same layer of the block was last read. Starts at the first
+/// level if no page of the layer was read since the block was erased. Climbs one level at a time.
 #[derive(Clone, Debug)]
 pub struct LastVref {
     layers: u32,
     pages_per_layer: u32,
-    /// Bits that tell the levels apart, and the highest of them.
+    /// Bits that distinguish the levels, and the highest level.
     bits: u64,
     highest: u8,
-    /// By block and layer.
+    /// The last level, by block and layer.
     levels: Vec<u8>,
 }
 
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(policy.start(&view(1, 23)), Level(9));
         publish(&mut policy, &Event::BlockErased(BlockId(1)));
         assert_eq!(places.map(|(b, p)| policy.start(&view(b, p)).0), [0; 5]);
-        // 48 layers of as many blocks as there are, and five bits that tell 26 levels apart.
+        // 48 layers in each block, and five bits that distinguish 26 levels.
         let blocks = u64::from(setup.geometry.block_count());
         assert_eq!(bits(&mut policy), [("layer_vrefs", blocks * 48 * 5)]);
     }

@@ -1,5 +1,5 @@
-//! The WAF monitor: margins grow while repairs write too much, and shrink while they do not.
-//! Source: ReadGuard, section 5.3.
+//! The WAF monitor: margins grow while repairs write too much, and shrink otherwise. Source:
+//! ReadGuard, section 5.3.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,17 +14,17 @@ use ssdlab_policy::columns::Column;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MonitorConfig {
-    /// The most that repairs may write, as a part of all that the controller writes for itself.
-    /// Default: 10%. Source: ReadGuard, section 5.3.
-    pub max_write_share: Share,
-    /// By how much margins grow or shrink at a check, as a part of the most retries. Default: 0.1.
+    /// Largest share of repairs in all pages that the controller writes for itself. Default: 10%.
     /// Source: ReadGuard, section 5.3.
+    pub max_write_share: Share,
+    /// Step by which margins grow or shrink at a check, as a share of the most retries. Default:
+    /// 0.1. Source: ReadGuard, section 5.3.
     pub step: Share,
-    /// Blocks that garbage collection frees between two checks, as a part of all. Default: 5%.
+    /// Blocks that garbage collection frees between two checks, as a share of all. Default: 5%.
     /// Source: ReadGuard, section 5.3.
     pub interval: Share,
-    /// Whether a repair waits as long as all of them would have written more than the limit then;
-    /// without it a round is carried out whole, and only the next one finds less. Default: true.
+    /// Whether a repair waits while it would bring the writes of all repairs above the limit. If
+    /// not, a round runs completely, and only the next round finds less to do. Default: true.
     /// Assumed: the first round on a full drive finds blocks by the tens of thousands.
     pub paced: bool,
 }
@@ -54,11 +54,11 @@ pub struct Monitor {
     limit: f64,
     step: f64,
     paced: bool,
-    /// Blocks that are freed between two checks.
+    /// Number of blocks that are freed between two checks.
     every: u64,
-    /// Blocks freed since the last check.
+    /// Number of blocks freed since the last check.
     freed: u64,
-    /// What was written since then, and in all.
+    /// Pages written since the last check, and in all.
     lately: Written,
     ever: Written,
 }
@@ -66,25 +66,26 @@ pub struct Monitor {
 /// Pages that the controller wrote for itself.
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
-    /// Those of repairs that began.
+    /// Pages of repairs that have begun.
     extra: u64,
-    /// Those of others.
+    /// Pages of other jobs.
     others: u64,
 }
 
 impl Written {
-    /// Whether so many pages more of repairs would be more than this part of all.
+    /// Returns whether `pages` more pages of repairs would bring their share of all pages above
+    /// `limit`.
     fn is_over(self, limit: f64, pages: u64) -> bool {
         let extra = self.extra + pages;
         extra as f64 > limit * (self.others + extra) as f64
     }
 }
 
-/// More is counted on no drive.
+/// The largest count: no drive reaches it.
 pub(super) const COUNTED_MOST: u64 = 1 << 60;
 
 impl Monitor {
-    /// What it keeps.
+    /// Returns the columns of the monitor.
     pub fn columns(&mut self) -> [Column<'_>; 5] {
         let Monitor { freed, lately, ever, .. } = self;
         [
@@ -97,7 +98,7 @@ impl Monitor {
         .map(|count| count.up_to(COUNTED_MOST))
     }
 
-    /// A monitor of a drive with so many blocks.
+    /// Returns the monitor of a drive with `blocks` blocks.
     pub fn new(config: &MonitorConfig, blocks: u64) -> Monitor {
         Monitor {
             limit: config.max_write_share.get(),
@@ -110,7 +111,7 @@ impl Monitor {
         }
     }
 
-    /// Whether a repair that writes so many pages may begin, which then counts.
+    /// Returns whether a repair that writes `pages` pages may begin. Counts it if so.
     pub fn may_start(&mut self, pages: u64) -> bool {
         if self.paced && self.ever.is_over(self.limit, pages) {
             return false;
@@ -120,8 +121,8 @@ impl Monitor {
         true
     }
 
-    /// Counts a job; by how much the margins move, if it is time for that: what waits counts as if
-    /// it had been written, or they would never grow where repairs are paced.
+    /// Counts a job. At a check, returns the step by which the margins change. Waiting repairs
+    /// count as written: otherwise the margins would never grow while repairs are paced.
     pub fn ended(&mut self, ended: &EndedJob) -> Option<f64> {
         self.freed += u64::from(ended.job.cause == Cause::Gc);
         if !ended.own {
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn margins_grow_while_repairs_write_more_than_the_limit() {
-        // Of 40 blocks a check is due with every second that is collected.
+        // With 40 blocks, a check is due after every second collected block.
         let config = MonitorConfig { paced: false, ..MonitorConfig::default() };
         let mut monitor = Monitor::new(&config, 40);
         assert_eq!(collected(&mut monitor, 45), None);
@@ -169,7 +170,7 @@ mod tests {
             (collect(&mut monitor, 180, 20), collect(&mut monitor, 0, 20)),
             (None, Some(-0.1))
         );
-        // What was not made use of before the check can be used after it.
+        // The unused part of the limit before the check can be used after it.
         assert!(monitor.may_start(30) && !monitor.may_start(1));
     }
 
@@ -177,7 +178,7 @@ mod tests {
         collect(monitor, moved, 0)
     }
 
-    /// A block is collected of which so many pages were moved, while so many wait to be.
+    /// Collects a block of which `moved` pages were moved, while `waiting` pages wait for repairs.
     fn collect(monitor: &mut Monitor, moved: u32, waiting: u64) -> Option<f64> {
         let job = Job::new(BlockId(0), Cause::Gc, Writer::Gc);
         monitor.ended(&EndedJob { job, moved, took: None, own: false, waiting })

@@ -1,4 +1,4 @@
-//! The pools of the dual-pool leveler: which block is of which, and how worn it was when it joined.
+//! The pools of the dual-pool leveler: the pool of each block, and its wear when it joined.
 
 use ssdlab_nand::BlockId;
 
@@ -10,32 +10,32 @@ use ssdlab_policy::columns::Column;
 pub struct Held {
     /// The block.
     pub block: BlockId,
-    /// Whether it is of the cold pool.
+    /// Whether the block is in the cold pool.
     pub is_cold: bool,
-    /// Its P/E cycles.
+    /// P/E cycles of the block.
     pub wear: u32,
-    /// How many of them came since it joined its pool.
+    /// P/E cycles since the block joined its pool.
     pub since: u32,
 }
 
 /// The pools of all blocks.
 #[derive(Clone, Debug)]
 pub struct Pools {
-    /// By block: 1 if it is of the cold pool, and its P/E cycles when it joined its pool.
+    /// By block: 1 if it is in the cold pool, and its P/E cycles when it joined its pool.
     pub(super) is_cold: Vec<u8>,
     pub(super) joined: Vec<u32>,
-    /// 1 once every block has joined one.
+    /// 1 once every block has joined a pool.
     begun: u8,
 }
 
 impl Pools {
-    /// Those of so many blocks, of which none has joined one.
+    /// Returns the pools of `blocks` blocks, none of which has joined a pool.
     pub fn new(blocks: u32) -> Pools {
         let blocks = blocks as usize;
         Pools { is_cold: vec![0; blocks], joined: vec![0; blocks], begun: 0 }
     }
 
-    /// Puts every block into a pool, at the first look.
+    /// Puts every block into a pool, the first time that the leveler runs.
     pub fn begin(&mut self, blocks: &BlockTable) {
         if self.begun == 1 {
             return;
@@ -46,19 +46,19 @@ impl Pools {
         }
     }
 
-    /// Whether a block is of the cold pool.
+    /// Returns whether a block is in the cold pool.
     pub fn is_cold(&self, block: BlockId) -> bool {
         self.is_cold[block.index()] == 1
     }
 
-    /// A block of so many P/E cycles that holds data.
+    /// Returns the leveler's view of a block with data that has `wear` P/E cycles.
     pub fn held(&self, block: BlockId, wear: u32) -> Held {
-        // A state file may hold what never was.
+        // A state file may hold impossible values.
         let since = wear.saturating_sub(self.joined[block.index()]);
         Held { block, is_cold: self.is_cold(block), wear, since }
     }
 
-    /// Returns the columns of its state.
+    /// Returns the columns of the pools.
     pub fn columns(&mut self) -> [Column<'_>; 3] {
         [
             Column::new("block_pools", &mut self.is_cold).up_to(1),
@@ -67,15 +67,15 @@ impl Pools {
         ]
     }
 
-    /// A block joins a pool.
+    /// Puts a block into a pool.
     pub fn join(&mut self, block: BlockId, joined: u32, is_cold: bool) {
         self.is_cold[block.index()] = is_cold.into();
         self.joined[block.index()] = joined;
     }
 
-    /// Puts a block of each pool that is astray into the other: a cold one that was erased so much
-    /// more often since it joined than one of the hot pool, and a hot one that is so much less worn
-    /// than others.
+    /// Moves a misplaced block of each pool into the other pool. A cold block is misplaced if it
+    /// was erased more often since it joined than a hot block, by more than `threshold`. A hot
+    /// block is misplaced if it is less worn than others by more than twice `threshold`.
     pub fn sort(&mut self, held: &[Held], worn: u32, threshold: u32) {
         let of = |is_cold| held.iter().filter(move |held| held.is_cold == is_cold);
         let least = of(false).map(|hot| hot.since).min().unwrap_or(0);

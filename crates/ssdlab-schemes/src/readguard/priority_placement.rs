@@ -40,7 +40,7 @@ impl Policy for PriorityPlacement {
 impl PlacementPolicy for PriorityPlacement {
     #[inline]
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
-        // What is moved stays whose it was.
+        // A page that moves keeps its priority.
         if view.cause == Cause::Host || view.cause == Cause::Rmw {
             hint.priority = hint.priority.or(Some(view.priority.min(self.last)));
         }

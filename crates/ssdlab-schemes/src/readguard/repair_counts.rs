@@ -1,32 +1,33 @@
-//! What `background.inversion_repair` counts for results.
+//! The counters of `background.inversion_repair` in results.
 
 use ssdlab_policy::counters::Counter;
 
-/// What was done since the statistics began.
+/// The counts since the statistics began.
 #[derive(Clone, Debug, Default)]
 pub struct RepairCounts {
-    /// Rounds in which inversions were looked for.
+    /// Rounds that searched for inversions.
     pub rounds: u64,
-    /// Pairs that were found; a pair that no round's jobs came to is found again by the next.
+    /// Inverted pairs that were found. A pair that a round did not repair is found again by the
+    /// next.
     pub inversions: u64,
-    /// Young blocks that were given to the higher priority, and their data to another block.
+    /// Young blocks that were given to the higher priority; their data went to another block.
     pub reassigned: u64,
-    /// Blocks whose data was written anew.
+    /// Blocks whose data was rewritten.
     pub refreshed: u64,
-    /// Pages that were moved for it.
+    /// Pages that repairs moved.
     pub moved: u64,
-    /// Pages that were moved by all that the controller does for itself, for it among them.
+    /// Pages that the controller moved for any reason, including repairs.
     pub moved_by_all: u64,
-    /// Times that the margins were set anew.
+    /// Number of times that the margins were adjusted.
     pub checks: u64,
     /// Rounds that were left out while wear was leveled across priorities.
     pub left_out: u64,
 }
 
 impl RepairCounts {
-    /// Returns the counts, and with them the present margins and `extra_share`: the part that
-    /// repairs have of all that the controller has moved for itself since the run began, warm-up
-    /// and earlier replays included. A paced monitor holds that at its limit.
+    /// Returns the counts, the current margins and `extra_share`. This is the share of repairs in
+    /// all pages that the controller has moved since the run began, including warm-up and earlier
+    /// replays. A paced monitor keeps it at its limit.
     pub fn counters(&self, extra_share: f64, margins: &[f64]) -> Vec<(&'static str, Counter)> {
         let counts = [
             ("rounds", self.rounds),

@@ -1,4 +1,4 @@
-//! `background.subpool_gc`: garbage is collected for the subpool that runs short, wherever on the
+//! `background.subpool_gc`: garbage collection for the subpool that runs short, wherever on the
 //! drive it costs least. Source: ReadGuard, sections 5.2 and 5.5.
 
 use schemars::JsonSchema;
@@ -16,20 +16,20 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubpoolGcConfig {
-    /// Free blocks to which a subpool falls before garbage is collected for it. Default: three for
-    /// every two planes: with one a plane, three subpools ask for fewer than the four that each
-    /// plane keeps anyway, and nearly all was collected for planes. Source: ReadGuard, section 5.5
-    /// (ruled).
+    /// Free blocks of a subpool at or below which garbage is collected for it. Default: three for
+    /// every two planes. With one for each plane, three subpools ask for fewer than the four that
+    /// each plane keeps anyway, and nearly all collection was for planes. Source: ReadGuard,
+    /// section 5.5 (ruled).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<u32>,
 }
 
-/// The collector.
+/// Collects garbage for subpools.
 #[derive(Clone, Debug)]
 pub struct SubpoolGc {
     threshold: u32,
     priorities: u32,
-    /// From so many valid pages on a block frees nothing.
+    /// Number of valid pages from which on the collection of a block frees nothing.
     frees_none: u16,
 }
 
@@ -42,7 +42,7 @@ impl Policy for SubpoolGc {
             let expected = "free blocks in subpools (metadata.block_class = \"predicted\")";
             return Err(Refusal::new(KEY, "subpool_gc", expected));
         }
-        // More than there are can never be kept free: it would collect without end.
+        // A larger number can never be kept free: the policy would collect without end.
         let spare = setup.spare_blocks * setup.geometry.plane_count();
         let most = spare / 2 / u32::from(setup.classes.priorities);
         match config.threshold {
@@ -60,8 +60,8 @@ impl Policy for SubpoolGc {
         SubpoolGc {
             threshold: config.threshold.unwrap_or(planes * 3 / 2).min(most),
             priorities: setup.classes.priorities.into(),
-            // Each page that moves takes one, and where the map is held in part perhaps another for
-            // its entry.
+            // Each page that moves takes a page. If the map is cached in part, its entry may take
+            // another.
             frees_none: if setup.map.in_part {
                 setup.geometry.pages.div_ceil(2) as u16
             } else {
@@ -72,7 +72,7 @@ impl Policy for SubpoolGc {
 }
 
 impl SubpoolGc {
-    /// The full block with the fewest valid pages, on a plane that has nothing to do.
+    /// Returns the full block with the fewest valid pages, on a plane without a job.
     fn victim(&self, view: &DriveView) -> Option<BlockId> {
         let mut few = 0..self.frees_none;
         let (least, plane) = few.find_map(|valid| Some((valid, idle_plane(view, valid)?)))?;
@@ -84,10 +84,10 @@ impl SubpoolGc {
     }
 }
 
-/// The first plane that has nothing to do and has a full block with so many valid pages.
+/// Returns the first plane that has no job and has a full block with `valid` valid pages.
 fn idle_plane(view: &DriveView, valid: u16) -> Option<PlaneId> {
     let full = view.blocks.full(valid);
-    // As a rule there is none, which is seen many planes at a time.
+    // Usually there is none. This test examines many planes at a time.
     if full.iter().fold(0, |any, blocks| any | blocks) == 0 {
         return None;
     }
@@ -98,7 +98,7 @@ fn idle_plane(view: &DriveView, valid: u16) -> Option<PlaneId> {
 impl BackgroundPolicy for SubpoolGc {
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds {
-            // One more in each subpool than that with which it is collected for.
+            // One more in each subpool than the number at which garbage is collected for it.
             keeps_of_drive: (self.threshold + 1) * self.priorities,
             is_drive_wide: true,
             ..BackgroundNeeds::default()
