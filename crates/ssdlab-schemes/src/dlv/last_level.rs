@@ -1,6 +1,6 @@
-//! `read_start = last_level`: LaLDPC, which remembers of each page the level at which it was read
-//! last. Source: Y. Du et al., "LaLDPC: Latency-aware LDPC for read performance improvement of
-//! solid state drives", MSST 2017, as DLV describes it (sections III-C and IV-D).
+//! `read_start = last_level`: LaLDPC, which remembers the level at which each page was last read.
+//! Source: Y. Du et al., "LaLDPC: Latency-aware LDPC for read performance improvement of solid
+//! state drives", MSST 2017, as DLV describes it (sections III-C and IV-D).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,16 +16,16 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct LastLevelConfig {}
 
-/// Starts at the level at which the page was read last; at the first if it was written since.
+/// Starts at the level at which the page was last read; at the first level if it was written since.
 #[derive(Clone, Debug)]
 pub struct LastLevel {
-    /// By logical page.
+    /// The last level, by logical page.
     level: Vec<u8>,
-    /// The highest level there is.
+    /// The highest level.
     highest: u8,
 }
 
-/// Bits that tell seven levels apart.
+/// Bits that distinguish seven levels.
 const BITS: u64 = 3;
 
 impl Policy for LastLevel {

@@ -3,11 +3,11 @@
 //! Source: J. Cui et al., "DLV: Exploiting Device Level Latency Variations for Performance
 //! Improvement on Flash Memory Storage Systems", IEEE TCAD 37(8), 2018.
 //!
-//! - [`scheduler`]: HWS orders writes and says which pages get strong blocks, RRS orders reads;
-//! - [`per_class`]: strong blocks are programmed with a larger step;
-//! - [`sl_table`]: the sensing level from which a read starts, learned by block class and age;
-//! - [`last_level`]: LaLDPC, the rival that remembers each page's last level;
-//! - [`small_to_strong`]: PV+allocation, the rival that gives strong blocks to small writes.
+//! - [`scheduler`]: HWS orders writes and decides which pages get strong blocks, RRS orders reads;
+//! - [`per_class`]: programs strong blocks with a larger step;
+//! - [`sl_table`]: the sensing level at which a read starts, learned by block class and age;
+//! - [`last_level`]: LaLDPC, a comparison that remembers each page's last level;
+//! - [`small_to_strong`]: PV+allocation, a comparison that gives strong blocks to small writes.
 
 pub mod last_level;
 pub mod per_class;

@@ -1,5 +1,5 @@
-//! `program_mode = per_class`: each class of blocks is programmed with voltages of its own. DLV
-//! programs strong blocks with a larger ΔVp (section II-C).
+//! `program_mode = per_class`: each class of blocks has separate voltages. DLV programs strong
+//! blocks with a larger ΔVp (section II-C).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields, default)]
 pub struct PerClassConfig {
     /// The voltages (a name in `timing.program_modes`) of each class of blocks, the best first. The
-    /// last class has the last; classes between those that are listed have the last but one.
+    /// last class has the last name; classes between the listed ones have the last but one.
     /// Default: `strong`, `normal`: all classes but the last are strong. Source: DLV, section II-C.
     pub modes: Vec<String>,
 }
@@ -26,10 +26,10 @@ impl Default for PerClassConfig {
     }
 }
 
-/// Programs each class of blocks with voltages of its own.
+/// Programs each class of blocks with separate voltages.
 #[derive(Clone, Debug)]
 pub struct PerClass {
-    /// By class of blocks.
+    /// The program mode of each class of blocks.
     program_modes: Box<[ProgramMode]>,
 }
 
@@ -62,7 +62,8 @@ impl Policy for PerClass {
     }
 }
 
-/// The place of a class's voltages in a list of so many: the last class has the last.
+/// Returns the place of a class's voltages in a list of `listed` names. The last class has the
+/// last.
 fn place(class: BlockClass, classes: u8, listed: usize) -> usize {
     if class.0 + 1 == classes { listed - 1 } else { class.index().min(listed.saturating_sub(2)) }
 }

@@ -1,6 +1,6 @@
-//! `read_start = sl_table`: the level from which a read starts, by the class of its block and the
-//! age of its data, learned from reads that failed (RRS's tables). Source: DLV, section III-C and
-//! Fig. 8.
+//! `read_start = sl_table`: tables give the level at which a read starts, by the class of its block
+//! and the age of its data. They learn from reads that failed (RRS's tables). Source: DLV, section
+//! III-C and Fig. 8.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,11 +18,11 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SlTableConfig {
-    /// Reads of a table that decode at the first try after which each of its start ages rises by a
-    /// day, so that an outlier does not stick; 0 for never. Default: 100. Source: DLV, section
-    /// III-C (the direction ruled).
+    /// Reads of a table that decode at the first try, after which each of its start ages rises by a
+    /// day, so that an outlier does not stay; 0 for never. Default: 100. Source: DLV, section III-C
+    /// (the direction ruled).
     pub relax_after: u32,
-    /// P/E cycles at which a further set of tables begins; ascending. Default: none, one table for
+    /// P/E cycles at which another set of tables begins; ascending. Default: none, one table for
     /// each class of blocks. Source: DLV, section III-C (item 5) and III-D (up to ten tables).
     pub pe_bins: Vec<u32>,
 }
@@ -33,17 +33,17 @@ impl Default for SlTableConfig {
     }
 }
 
-/// The most tables. Source: DLV, section III-D.
+/// The largest number of tables. Source: DLV, section III-D.
 const TABLES_MAX: usize = 10;
-/// The oldest age that nine bits hold, in days. Source: DLV, section III-D.
+/// The highest age that nine bits hold, in days. Source: DLV, section III-D.
 const AGE_MAX: u16 = 511;
-/// Bits of an entry: nine of the age, three of the level. Source: DLV, section III-D.
+/// Bits of an entry: nine for the age, three for the level. Source: DLV, section III-D.
 const ENTRY_BITS: u64 = 12;
 /// Bits of a block's time stamp. Source: DLV, section III-D.
 const STAMP_BITS: u64 = 20;
 
-/// A table: for each level above the first the age, in days, from which reads start there. Ages do
-/// not fall from level to level.
+/// A table: for each level above the first, the age in days from which on reads start at that
+/// level. Ages do not fall from level to level.
 #[derive(Clone, Debug)]
 struct Table {
     starts: Box<[u16]>,
@@ -56,14 +56,15 @@ impl Table {
         Level(self.starts.partition_point(|&start| start <= age) as u8)
     }
 
-    /// Data of this age decoded at no level below this one: younger starts come down to it.
+    /// Lowers start ages after data of this age decoded only at `level`: no level up to it starts
+    /// later.
     fn lower(&mut self, age: u16, level: Level) {
         for start in &mut self.starts[..level.index()] {
             *start = (*start).min(age);
         }
     }
 
-    /// Each start rises by a day, not beyond the next one's.
+    /// Raises each start age by a day, but not above that of the next level.
     fn relax(&mut self) {
         let mut most = AGE_MAX;
         for start in self.starts.iter_mut().rev() {
@@ -73,10 +74,10 @@ impl Table {
     }
 }
 
-/// Starts at the level that the tables give, and learns.
+/// Starts at the level that the tables give, and learns from the outcome.
 #[derive(Clone, Debug)]
 pub struct SlTable {
-    /// By class of blocks, then by P/E cycles.
+    /// The tables, by class of blocks, then by P/E cycles.
     tables: Box<[Table]>,
     pe_bins: Box<[u32]>,
     relax_after: u32,
@@ -146,13 +147,14 @@ impl SlTable {
     }
 }
 
-/// An age as nine bits hold it, below the start of a level that no read has needed.
+/// Returns an age in days, as nine bits hold it. It stays below the start of a level that no read
+/// has needed.
 fn days(age: Nanos) -> u16 {
     age.as_whole_days().min(u64::from(AGE_MAX - 1)) as u16
 }
 
 impl SlTable {
-    /// A read has decoded, at the first try or not.
+    /// Learns from a read that has decoded.
     fn learn(&mut self, read: &ReadOutcome) {
         let at = self.at(read.class, read.pe_cycles);
         let table = &mut self.tables[at];
@@ -206,7 +208,7 @@ mod tests {
     fn a_read_that_climbed_lowers_the_start_for_its_class_and_older_data() {
         let mut policy = tables(0, &[]);
         assert_eq!(policy.start(&view(0, 300)).0, 0, "nothing is known");
-        // The paper's example: 30 days for three levels, then a page of 29 days needs them.
+        // The paper's example: 30 days for three levels, and then a page of 29 days needs them.
         read_at(&mut policy, &view(0, 30), 2, false);
         read_at(&mut policy, &view(0, 15), 1, false);
         let starts = |policy: &mut SlTable, class| {

@@ -15,7 +15,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SmallToStrongConfig {
-    /// The most pages that a small write has. Default: 4. Source: DLV (ruled).
+    /// Largest number of pages of a small write. Default: 4. Source: DLV (ruled).
     pub pages: u32,
 }
 
@@ -25,7 +25,7 @@ impl Default for SmallToStrongConfig {
     }
 }
 
-/// Asks for the best blocks for small writes, the worst for others.
+/// Asks for the best blocks for small writes, and for the worst blocks for others.
 #[derive(Clone, Debug)]
 pub struct SmallToStrong {
     pages: u32,

@@ -24,7 +24,7 @@ impl Default for FixedModeConfig {
     }
 }
 
-/// Programs every page alike.
+/// Programs every page with the same voltages.
 #[derive(Clone, Debug)]
 pub struct FixedMode(ProgramMode);
 

@@ -1,5 +1,5 @@
-//! `placement.hotness`: pages that are mostly read, mostly written, and both lie in blocks of their
-//! own. Source: HIRE, section 3.2 (readActive, writeActive and mixActive blocks).
+//! `placement.hotness`: mostly read, mostly written and mixed pages lie in separate blocks. Source:
+//! HIRE, section 3.2 (readActive, writeActive and mixActive blocks).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct HotnessPlacementConfig {}
 
-/// Asks for a block of pages that are used alike.
+/// Asks for a block of pages of the same hotness.
 #[derive(Clone, Debug)]
 pub struct HotnessPlacement;
 

@@ -1,5 +1,5 @@
-//! HIRE: what the buffer learns of pages sets the voltages with which they are programmed (J. Cui
-//! et al., "Exploiting Cross-Layer Hotness Identification to Improve Flash Memory System
+//! HIRE: the buffer learns the hotness of pages, which decides the voltages of their programs (J.
+//! Cui et al., "Exploiting Cross-Layer Hotness Identification to Improve Flash Memory System
 //! Performance", NPC 2016).
 
 pub mod fixed_mode;

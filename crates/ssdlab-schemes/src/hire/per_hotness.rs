@@ -1,6 +1,6 @@
 //! `program_mode.per_hotness`: pages that are mostly read are programmed with higher voltages,
-//! which read faster, and those that are mostly written with lower ones, which wear less. Source:
-//! HIRE, section 3.2 (the voltage controller).
+//! which read faster. Pages that are mostly written are programmed with lower voltages, which wear
+//! the cells less. Source: HIRE, section 3.2 (the voltage controller).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,11 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 pub struct PerHotnessConfig {
     /// The voltages of pages that are mostly read. Default: `boosted`. Source: HIRE, section 3.2.
     pub read_hot: String,
-    /// Those of pages that are both read and written, or of which nothing is known. Default:
+    /// The voltages of pages that are both read and written, or of unknown hotness. Default:
     /// `normal`. Source: HIRE, section 3.2.
     pub mixed: String,
-    /// Those of pages that are mostly written. Default: `reduced`. Source: HIRE, section 3.2.
+    /// The voltages of pages that are mostly written. Default: `reduced`. Source: HIRE, section
+    /// 3.2.
     pub write_hot: String,
 }
 
@@ -35,7 +36,7 @@ impl Default for PerHotnessConfig {
 }
 
 impl PerHotnessConfig {
-    /// The voltages of each hotness.
+    /// Returns the program mode of each hotness.
     fn resolved(&self, setup: &PolicyContext) -> Result<[ProgramMode; Hotness::COUNT], Refusal> {
         let program_mode = |name: &str, of: &str| {
             setup.program_mode(&format!("program_mode.per_hotness.{of}"), name)
@@ -48,7 +49,7 @@ impl PerHotnessConfig {
     }
 }
 
-/// Programs pages by what they are mostly used for.
+/// Programs pages by their hotness.
 #[derive(Clone, Debug)]
 pub struct PerHotness {
     of: [ProgramMode; Hotness::COUNT],

@@ -1,5 +1,5 @@
-//! Four planes that are busy until given times, and requests that wait for them: what the tests of
-//! the order stand on.
+//! A test bench for the scheduler: four planes that are busy until given times, and requests that
+//! wait for them.
 
 #![cfg(test)]
 
@@ -20,7 +20,7 @@ const UNITS: [Nanos; 2] = [Nanos::from_ns(1), Nanos::from_ns(2)];
 /// A plane that is not busy at all.
 pub(super) const IDLE: u64 = u64::MAX;
 
-/// What four planes do: those that are busy have a write of the host before them.
+/// The state of four planes. A busy plane has a dispatched host write that waits.
 #[derive(Clone)]
 pub(super) struct FourPlanes {
     busy: [bool; 4],
@@ -62,7 +62,7 @@ pub(super) struct Bench {
     pub(super) order: Dlv,
     pub(super) queue: Queue,
     pub(super) planes: FourPlanes,
-    /// Who has which group.
+    /// The test's number of each group.
     slots: Vec<u32>,
     pub(super) now: SimTime,
 }
@@ -86,12 +86,12 @@ impl Bench {
         }
     }
 
-    /// A write of a page on each of these planes.
+    /// Adds a write of a page on each of these planes.
     pub(super) fn write(&mut self, slot: u32, planes: &[u32]) -> GroupId {
         self.request(slot, OpKind::Program, planes, 0)
     }
 
-    /// A request for a page on each of these planes, each of which is read for so long.
+    /// Adds a request for a page on each of these planes; each page takes `reading` to read.
     pub(super) fn request(
         &mut self,
         slot: u32,
@@ -117,7 +117,7 @@ impl Bench {
         (order, QueueView { now: *now, queue, planes, programming: &UNITS })
     }
 
-    /// Leaves so many strong pages on each plane.
+    /// Leaves `pages` strong pages on each plane.
     pub(super) fn keep_strong(&mut self, pages: u32) {
         for plane in (0..4).map(PlaneId) {
             self.order.planes[plane.index()].promised[0] = FREE[0] - pages;
@@ -129,7 +129,7 @@ impl Bench {
         order.finish(&view, view.queue.group(group)).as_ns()
     }
 
-    /// The request goes: when it ends, and the number of the class that each page gets.
+    /// Dispatches a request. Returns when it ends, and the number of the class of each page.
     pub(super) fn goes(&mut self, group: GroupId) -> (u64, Vec<Option<u8>>) {
         let mut classes = Vec::new();
         let (order, view) = self.parts();
@@ -150,12 +150,13 @@ impl Bench {
         )
     }
 
-    /// All of a request has gone.
+    /// Removes a request that was dispatched.
     pub(super) fn gone(&mut self, group: GroupId) {
         while !self.queue.remove_plane_share(group, 0) {}
     }
 
-    /// Lets all that waits go, the one that ends first next; who went, and when each ends.
+    /// Dispatches all waiting requests, always the one that ends first. Returns them with their
+    /// ends.
     pub(super) fn all(&mut self) -> Vec<(u32, u64)> {
         let mut gone = Vec::new();
         while let Some(next) = {

@@ -8,10 +8,10 @@ use ssdlab_base::Nanos;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pick {
-    /// The one that is expected to end first.
+    /// The request that is expected to end first.
     #[default]
     Shortest,
-    /// The one that came first.
+    /// The request that arrived first.
     Fifo,
 }
 
@@ -19,10 +19,10 @@ pub enum Pick {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strong {
-    /// Those without which their request would end later.
+    /// The pages that would delay the end of their request on other blocks.
     #[default]
     Needed,
-    /// All of a request that overtakes another.
+    /// All pages of a request that overtakes another.
     Prioritized,
 }
 
@@ -40,21 +40,21 @@ pub struct DlvConfig {
     /// that overtakes another (`prioritized`). Default: `needed`. Source: DLV, section III-B (step
     /// 3); `prioritized` its PV+reorder, section IV-C.
     pub strong: Strong,
-    /// From a write's arrival until nothing overtakes it any more. Default: `5s`. Source: DLV,
-    /// section IV-A.
+    /// Time after a write's arrival from which on no request overtakes it. Default: `5s`. Source:
+    /// DLV, section IV-A.
     pub write_deadline: Nanos,
-    /// From a read's arrival until nothing overtakes it any more. Default: `500ms`. Source: DLV,
-    /// section IV-A.
+    /// Time after a read's arrival from which on no request overtakes it. Default: `500ms`. Source:
+    /// DLV, section IV-A.
     pub read_deadline: Nanos,
-    /// Whether writes wait while a plane that they need is being collected, even past their
+    /// Whether writes wait while garbage collection runs on a plane that they need, even past their
     /// deadline. Default: true. Source: DLV, section III-B (step 4a).
     pub avoid_gc: bool,
-    /// Whether a write that finds all of its planes idle as it comes goes at once, to normal
+    /// Whether a write whose planes are all idle when it arrives is dispatched at once, to normal
     /// blocks. Default: true. Source: DLV, section III-B (step 4b).
     pub dispatch_if_idle: bool,
-    /// Requests of a kind among which it chooses, those that came first; who came later waits until
-    /// one of them has gone. Default: 65535, all that wait. Source: DLV, section IV-C (its queue of
-    /// 1 to 512, read as what waits; `host.queue_depth` is the other reading).
+    /// Number of requests of a kind, the first to arrive, among which the scheduler chooses; later
+    /// ones wait. Default: 65535, all that wait. Source: DLV, section IV-C (its queue of 1 to 512,
+    /// read as the waiting requests; `host.queue_depth` is the other reading).
     pub window: u32,
 }
 

@@ -1,4 +1,4 @@
-//! When requests are expected to end, and which of their pages are worth a strong block.
+//! Estimates when requests end, and decides which of their pages get a strong block.
 
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
@@ -10,21 +10,22 @@ use ssdlab_policy::queue::{Group, GroupId, PlaneShare};
 use ssdlab_policy::scheduler::{Planes, QueueView};
 
 impl Dlv {
-    /// When a group ends if it goes now and gets every strong page that there is (equation 2).
+    /// Returns when a group ends if it is dispatched now and gets every available strong page
+    /// (equation 2).
     #[inline]
     pub(super) fn finish(&self, view: &QueueView<impl Planes>, group: &Group) -> SimTime {
         let ends = group.plane_shares.iter().map(|plane_share| self.end(view, plane_share));
         ends.max().unwrap_or(view.now)
     }
 
-    /// When the part of a plane ends if it goes now: a term of equation 2.
+    /// Returns when a group's share of a plane ends if it is dispatched now: a term of equation 2.
     #[inline]
     pub(super) fn end(&self, view: &QueueView<impl Planes>, plane_share: &PlaneShare) -> SimTime {
         self.idle_at(view, plane_share.plane) + plane_share.estimate
     }
 
-    /// Of all groups of a kind, the one that is expected to end first; among equals the one that
-    /// came first (equation 3).
+    /// Returns the group of a kind that is expected to end first; among equals, the one that
+    /// arrived first (equation 3).
     pub(super) fn shortest(
         &mut self,
         view: &QueueView<impl Planes>,
@@ -38,7 +39,7 @@ impl Dlv {
             for plane_share in &group.plane_shares {
                 looked_at += 1;
                 end = end.max(self.known_idle_at(view, plane_share.plane) + plane_share.estimate);
-                // Most are given up at the first plane.
+                // Most groups are rejected at the first plane.
                 if end >= least {
                     break;
                 }
@@ -51,7 +52,7 @@ impl Dlv {
         best
     }
 
-    /// When a plane is idle, in the search that is under way.
+    /// Returns when a plane is expected to be idle, cached for the current search.
     #[inline]
     fn known_idle_at(&mut self, view: &QueueView<impl Planes>, plane: PlaneId) -> SimTime {
         let (idle_at, search) = self.known[plane.index()];
@@ -63,18 +64,18 @@ impl Dlv {
         idle_at
     }
 
-    /// When a plane is expected to be idle.
+    /// Returns when a plane is expected to be idle.
     #[inline]
     pub(super) fn idle_at(&self, view: &QueueView<impl Planes>, plane: PlaneId) -> SimTime {
         if view.planes.is_idle(plane) {
-            // What was expected may have taken less time.
+            // The operations may have taken less time than expected.
             view.now
         } else {
             self.planes[plane.index()].idle_at.max(view.now)
         }
     }
 
-    /// Pages of a class that are free on a plane and not promised.
+    /// Returns the number of pages of a class that are free on a plane and not promised.
     #[inline]
     pub(super) fn available(
         &self,
@@ -86,8 +87,8 @@ impl Dlv {
         view.planes.free_pages(plane, BlockClass(class as u8)).saturating_sub(promised)
     }
 
-    /// Time in which a plane programs so many pages if the fastest that are free are taken,
-    /// one page of `taken` aside.
+    /// Returns the time in which a plane programs `pages` pages on the fastest free classes. One
+    /// page of the class `taken` is not available.
     pub(super) fn fastest(
         &self,
         view: &QueueView<impl Planes>,
@@ -97,7 +98,7 @@ impl Dlv {
     ) -> Nanos {
         let (mut left, mut time) = (pages, Nanos::ZERO);
         for class in 0..self.classes - 1 {
-            // As a rule there is one page, and nobody is asked for more.
+            // Usually there is one page, and no further class is examined.
             if left == 0 {
                 return time;
             }
@@ -109,8 +110,8 @@ impl Dlv {
         time + view.programming[self.classes - 1] * u64::from(left)
     }
 
-    /// Of the classes that are free, the slowest with which a page whose program begins at `begin`
-    /// and the `after` pages after it are done by `end`; the fastest if none is that fast.
+    /// Returns the slowest free class that is fast enough: a page that begins at `begin` and the
+    /// `after` pages after it end by `end`. Returns the fastest free class if none is fast enough.
     pub(super) fn class_for(
         &self,
         view: &QueueView<impl Planes>,
@@ -127,8 +128,8 @@ impl Dlv {
         in_time.or_else(|| (0..self.classes).find(free)).unwrap_or(self.classes - 1)
     }
 
-    /// Promises the pages of a write on a plane; the class of each is added to `classes`. Where
-    /// writes keep their order it is for others to say.
+    /// Promises the pages of a write on a plane, and appends the class of each to `classes`. If
+    /// writes keep their order, other policies decide the classes.
     pub(super) fn promise(
         &mut self,
         view: &QueueView<impl Planes>,
@@ -224,7 +225,7 @@ mod tests {
             let next = order.shortest(&view, OpKind::Program);
             assert_eq!(next, Some(if waits { one } else { both }));
             let first = |plane| order.first(&view, PlaneId(plane));
-            // Share by share, only the plane in question matters.
+            // If shares are dispatched one by one, only the plane in question matters.
             assert_eq!([first(0), first(1)], [Some(if waits { read } else { both }), Some(both)]);
             assert_eq!(order.shortest(&view, OpKind::Read), Some(read));
         }

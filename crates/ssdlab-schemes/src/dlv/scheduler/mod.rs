@@ -1,9 +1,10 @@
-//! `scheduler = dlv`: HWS and RRS, which let the request go next that is expected to end first, and
-//! decide which page writes are worth a strong block. Source: DLV, sections III-B and III-C.
+//! `scheduler = dlv`: HWS and RRS. They dispatch the request that is expected to end first, and
+//! decide which page writes need a strong block. Source: DLV, sections III-B and III-C.
 //!
-//! The order keeps for each plane the moment at which it expects it to be idle (the paper's IdleT)
-//! and how many pages of each class it has promised (with the free ones, the paper's PCnt). What a
-//! request takes of each plane is estimated once, when it comes.
+//! For each plane the scheduler stores the time at which it expects the plane to be idle (the
+//! paper's IdleT). It also stores how many pages of each class it has promised (together with the
+//! free pages, the paper's PCnt). It estimates a request's time on each plane once, when the
+//! request arrives.
 
 mod bench;
 mod config;
@@ -26,32 +27,32 @@ use ssdlab_policy::scheduler::{
 };
 use ssdlab_policy::{Policy, PolicyContext};
 
-/// The order.
+/// The scheduler.
 #[derive(Clone, Debug)]
 pub struct Dlv {
     config: DlvConfig,
     planes: Box<[Plane]>,
     classes: usize,
-    /// Whether what goes now goes in the order of coming, since a deadline has passed.
+    /// Whether requests are now dispatched in order of arrival, because a deadline has passed.
     late: bool,
-    /// For each plane, when it is idle as the search that is under way knows it, and the number of
-    /// that search: many requests ask for the same planes.
+    /// By plane, its idle time as the current search knows it, and the number of that search: many
+    /// requests need the same planes.
     known: Box<[(SimTime, u64)]>,
     searches: u64,
-    /// Expected ends that the search that is under way has looked at.
+    /// Number of expected end times that the current search has compared.
     steps: u64,
 }
 
-/// What the order keeps of a plane.
+/// The scheduler's state for a plane.
 #[derive(Clone, Debug)]
 struct Plane {
-    /// When it is expected to be idle.
+    /// When the plane is expected to be idle.
     idle_at: SimTime,
-    /// The deadlines of the pages to be programmed that were let go and have not begun, and the
-    /// first of them; `NEVER` without one.
+    /// The deadlines of the pages that were dispatched and have not begun to be programmed, and the
+    /// earliest of them; `NEVER` without one.
     due: Vec<SimTime>,
     first_due: SimTime,
-    /// Pages of each class that were promised and not yet given out.
+    /// Pages of each class that were promised and not yet allocated.
     promised: [u32; BlockClass::MOST],
 }
 
@@ -63,7 +64,7 @@ impl Plane {
         promised: [0; BlockClass::MOST],
     };
 
-    /// A page with this deadline waits to be programmed.
+    /// Adds the deadline of a page that waits to be programmed.
     fn expect(&mut self, due: SimTime) {
         self.due.push(due);
         self.first_due = self.first_due.min(due);
@@ -113,8 +114,8 @@ impl Policy for Dlv {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        // Three bytes for each strong class and for the time at which the plane is idle (DLV,
-        // section III-D).
+        // Three bytes for each strong class and for the idle time of the plane (DLV, section
+        // III-D).
         let counters = self.classes as u64;
         vec![Column::counted("plane_counters", self.planes.len() as u64 * counters * 24)]
     }
@@ -123,7 +124,7 @@ impl Policy for Dlv {
 impl SchedulerPolicy for Dlv {
     #[inline]
     fn rank(&mut self, view: &SchedulerView) -> u8 {
-        // What goes late is overtaken by nothing that is let go after it, reads among that.
+        // Nothing that is dispatched later overtakes a late request, not even a read.
         let first = self.late || view.kind == OpKind::Read;
         u8::from(!(self.config.reads == Pick::Shortest && first))
     }
@@ -177,25 +178,26 @@ impl SchedulerPolicy for Dlv {
 
     #[inline]
     fn is_overdue(&self, now: SimTime, plane: PlaneId) -> bool {
-        // Where reads keep their places, no write waits longer for having been let go.
+        // If reads keep their places, a dispatched write waits no longer than before.
         let is_late = self.planes[plane.index()].first_due < now;
         is_late && self.config.reads == Pick::Shortest
     }
 }
 
-/// What goes.
+/// The dispatch of a group.
 struct Goes<'a> {
     group: &'a Group,
-    /// Those of its parts that go, one for each plane.
+    /// The plane shares that are dispatched.
     plane_shares: &'a [PlaneShare],
-    /// Whether it has just arrived and goes at once.
+    /// Whether the group has just arrived and is dispatched at once.
     at_once: bool,
-    /// Whether one of its kind that arrived before it stays behind.
+    /// Whether a group of its kind that arrived earlier still waits.
     overtakes: bool,
 }
 
 impl Dlv {
-    /// Notes when the planes are idle after what goes now, and promises its pages their classes.
+    /// Updates the idle times of the planes for a dispatched group, and promises its pages their
+    /// classes.
     fn goes(
         &mut self,
         view: &QueueView<impl Planes>,
@@ -212,7 +214,7 @@ impl Dlv {
         }
         let end = match self.config.strong {
             Strong::Needed => Some(self.finish(view, goes.group)),
-            // As early as can be: the fastest there is.
+            // The earliest possible end: every page gets the fastest class.
             Strong::Prioritized => goes.overtakes.then_some(SimTime::START),
         };
         let end = end.filter(|_| !goes.at_once);
@@ -254,7 +256,7 @@ mod tests {
     fn the_write_of_least_finish_goes_even_where_a_later_one_has_the_idle_plane() {
         let mut bench = Bench::new([IDLE, 6, IDLE, IDLE], DlvConfig::default());
         let (small, large) = (bench.write(0, &[1]), bench.write(1, &[0, 1, 2]));
-        // Both end when plane 2 does; the small one came first, and it is in nobody's way.
+        // Both end when plane 2 does. The small one arrived first, and it delays no other.
         let mut details = DecisionDetails::default();
         let mut next = |bench: &mut Bench, plane| {
             let (order, view) = bench.parts();
@@ -265,12 +267,12 @@ mod tests {
         assert_eq!(next(&mut bench, 0), goes(small));
         bench.gone(small);
         assert_eq!(next(&mut bench, 0), goes(large));
-        // The large one was given up at its second page.
+        // The search stopped at the second page of the large one.
         assert_eq!(details.steps, 1 + 2 + 3);
     }
 
-    /// Pages on planes 1 to 4 of each of the six writes. The figure is not part of the paper's
-    /// text: this is an instance that agrees with all that the text says of it.
+    /// Pages on planes 1 to 4 of each of the six writes. The paper's text does not contain the
+    /// figure: this is an instance that agrees with everything in the text.
     const FIG7: [&[u32]; 6] = [&[0, 1], &[1, 1, 2], &[1, 2], &[0, 3, 3], &[3, 3], &[2, 3, 3]];
 
     fn figure_7(config: DlvConfig) -> (Bench, Vec<GroupId>) {
@@ -356,7 +358,7 @@ mod tests {
         }
         let (fifo, never) = (Pick::Fifo, u64::MAX / 2);
         assert!(!late(DlvConfig { reads: fifo, ..normal() }, OpKind::Read, never));
-        // Reads go before writes that keep their order among themselves.
+        // Reads overtake writes that keep their order among themselves.
         assert!(late(DlvConfig { writes: fifo, ..normal() }, OpKind::Program, never));
         let neither = DlvConfig { reads: fifo, writes: fifo, ..normal() };
         assert!(!late(neither, OpKind::Program, never));

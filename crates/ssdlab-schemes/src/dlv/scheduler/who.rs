@@ -1,4 +1,4 @@
-//! Which of those that wait may go, and which have waited too long.
+//! Decides which waiting groups may be dispatched, and which are late.
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::PlaneId;
@@ -10,7 +10,8 @@ use ssdlab_policy::queue::{Group, GroupId};
 use ssdlab_policy::scheduler::{Decision, DispatchMode, Planes, QueueView, SchedulerPolicy};
 
 impl Dlv {
-    /// The group of a kind that goes next, if one that may go needs this plane.
+    /// Returns the group of a kind to dispatch next, if a group that needs this plane may be
+    /// dispatched.
     pub(super) fn shortest_for(
         &mut self,
         view: &QueueView<impl Planes>,
@@ -20,7 +21,7 @@ impl Dlv {
         let mut all = view.queue.of_plane(plane, kind).iter().map(|&id| view.queue.group(id));
         let needed = all.any(|group| !self.is_blocked(view, group));
         let group = needed.then(|| self.shortest(view, kind)).flatten()?;
-        // Where reads keep their places, a write takes one that another write had.
+        // If reads keep their places, a write takes the place of another write.
         let keeps = kind != OpKind::Read && self.config.reads == Pick::Fifo;
         Some(Decision {
             group,
@@ -28,7 +29,8 @@ impl Dlv {
         })
     }
 
-    /// Of the groups of a kind that need `plane`, the first to come that may go there.
+    /// Returns the first group of a kind, in order of arrival, that needs `plane` and may be
+    /// dispatched there.
     pub(super) fn first_of(
         &self,
         view: &QueueView<impl Planes>,
@@ -42,7 +44,8 @@ impl Dlv {
         })
     }
 
-    /// Of all groups that need `plane` and may go there, the one of the first place.
+    /// Returns the group of either kind with the first place, among those that need `plane` and may
+    /// be dispatched there.
     pub(super) fn first(&self, view: &QueueView<impl Planes>, plane: PlaneId) -> Option<GroupId> {
         let first = |kind| self.first_of(view, plane, kind);
         match (first(OpKind::Read), first(OpKind::Program)) {
@@ -68,7 +71,7 @@ impl Dlv {
         }
     }
 
-    /// What goes next to a plane.
+    /// Returns the group to dispatch next to a plane.
     pub(super) fn next_of_plane(
         &mut self,
         view: &QueueView<impl Planes>,
@@ -98,7 +101,7 @@ impl Dlv {
         self.next_write(view, plane)
     }
 
-    /// Whether a group that has just arrived goes at once.
+    /// Returns whether a group that has just arrived is dispatched at once.
     pub(super) fn goes_at_once(&self, view: &QueueView<impl Planes>, id: GroupId) -> bool {
         let group = view.queue.group(id);
         self.config.dispatch_if_idle
@@ -109,7 +112,7 @@ impl Dlv {
             && group.plane_shares.iter().all(|plane_share| view.planes.is_idle(plane_share.plane))
     }
 
-    /// The deadline of what arrived then.
+    /// Returns the deadline of a request with this arrival time.
     pub(super) fn due(&self, kind: OpKind, arrival: SimTime) -> SimTime {
         let span = match kind {
             OpKind::Read => self.config.read_deadline,
@@ -118,7 +121,8 @@ impl Dlv {
         arrival + span
     }
 
-    /// A page whose request arrived then no longer waits for a plane to program it; its deadline.
+    /// Removes the deadline of a page that no longer waits for its program on a plane, and returns
+    /// it. `arrival` is the arrival time of its request.
     pub(super) fn is_met(&mut self, plane: PlaneId, arrival: SimTime) -> Option<SimTime> {
         let due = self.due(OpKind::Program, arrival);
         let plane = &mut self.planes[plane.index()];
@@ -130,7 +134,7 @@ impl Dlv {
         Some(due)
     }
 
-    /// Whether a group came before all that was let go and waits for a plane.
+    /// Returns whether a group arrived before all dispatched operations that wait for a plane.
     pub(super) fn came_first(
         &self,
         view: &QueueView<impl Planes>,
@@ -141,7 +145,7 @@ impl Dlv {
         waits.is_none_or(|place| view.queue.place(id) <= place)
     }
 
-    /// Whether those of a kind may be overtaken.
+    /// Returns whether requests of a kind may be overtaken.
     fn is_overtaken(&self, kind: OpKind) -> bool {
         let by_reads = kind == OpKind::Program && self.config.reads == Pick::Shortest;
         by_reads || self.pick(kind) == Pick::Shortest
@@ -151,14 +155,15 @@ impl Dlv {
         if kind == OpKind::Read { self.config.reads } else { self.config.writes }
     }
 
-    /// Whether too many of its kind have come before a group.
+    /// Returns whether a group is outside the window of its kind.
     #[inline]
     pub(super) fn is_outside(&self, view: &QueueView<impl Planes>, group: &Group) -> bool {
         let last = view.queue.at(group.kind, self.config.window as usize - 1);
         last.is_some_and(|last| group.seq > view.queue.group(last).seq)
     }
 
-    /// Whether a group that goes as a whole must wait for others to go, or for garbage collection.
+    /// Returns whether a group cannot be dispatched as a whole now: it is outside the window, or
+    /// garbage collection blocks one of its planes.
     #[inline]
     pub(super) fn is_blocked(&self, view: &QueueView<impl Planes>, group: &Group) -> bool {
         self.is_outside(view, group) || self.is_collected(view, group)
@@ -171,7 +176,7 @@ impl Dlv {
             .any(|plane_share| self.is_blocked_on(view, group, plane_share.plane))
     }
 
-    /// Whether what a group needs of this plane must wait for garbage collection.
+    /// Returns whether a group's share of this plane must wait for garbage collection.
     #[inline]
     pub(super) fn is_blocked_on(
         &self,
@@ -184,7 +189,7 @@ impl Dlv {
         waits && view.planes.is_collected(plane)
     }
 
-    /// Whether the first of a kind that may be overtaken has passed its deadline.
+    /// Returns whether the first request of a kind that may be overtaken has passed its deadline.
     pub(super) fn is_late(&self, view: &QueueView<impl Planes>) -> bool {
         [OpKind::Read, OpKind::Program].into_iter().any(|kind| {
             if !self.is_overtaken(kind) {
@@ -197,7 +202,7 @@ impl Dlv {
     }
 }
 
-/// What a group needs of the plane in question goes: on each plane it keeps its place.
+/// Dispatches a group's share of the plane in question. On each plane the group keeps its place.
 fn part(group: GroupId) -> Decision {
     Decision { group, mode: DispatchMode::InPlace }
 }
