@@ -3,18 +3,19 @@
 /// A named piece of config.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A summary in one line.
     pub summary: &'static str,
-    /// Its text, in TOML.
+    /// The text, in TOML.
     pub toml: &'static str,
-    /// The entry that it differs from, by name and text, if it is a sister of one.
+    /// The entry that this one is a variant of, by name and text, if any.
     pub over: Option<(&'static str, &'static str)>,
 }
 
 impl Entry {
-    /// Its texts, the first of which the others overrule, each with the name it has in messages.
+    /// Returns the texts of the entry, each with its name for messages. Later texts override
+    /// earlier ones.
     pub fn layers(&self, kind: &str) -> Vec<(String, &'static str)> {
         let of = |(name, toml): (&str, _)| (format!("{kind} {name}"), toml);
         self.over.into_iter().chain([(self.name, self.toml)]).map(of).collect()
@@ -43,7 +44,7 @@ macro_rules! presets {
     };
 }
 
-/// ReadGuard's stages of life but the adult one.
+/// The stages of life of ReadGuard's drive, except the adult one.
 macro_rules! young {
     () => {
         "start.pe_cycles = 500\n"
@@ -57,7 +58,8 @@ macro_rules! old {
     };
 }
 
-/// ReadGuard's other sizes; collection begins at as many free blocks of a plane as on that of 2 TB.
+/// ReadGuard's other drive sizes. Garbage collection begins at the same number of free blocks of a
+/// plane as on the 2 TB drive.
 macro_rules! half_tb {
     () => {
         "geometry.blocks = 472\nbackground.gc.threshold = 0.008\n"
@@ -78,7 +80,7 @@ macro_rules! four_tb {
     };
 }
 
-/// The drives.
+/// The presets: the drives that ship.
 pub const PRESETS: &[Entry] = presets![
     "generic-mlc-512g": "conventional MLC drive, fixed times: for comparisons and speed",
     "generic-tlc-2t": "conventional TLC drive of 2 TB, fixed times",
@@ -113,7 +115,7 @@ pub const PRESETS: &[Entry] = presets![
         over "readguard-tlc-2t" with include_str!("presets/five-tlc-512g.toml"),
 ];
 
-/// What papers say of the blocks of a preset, in TOML, by the preset's name.
+/// Facts of papers about the blocks of a preset, in TOML, by the preset's name.
 pub const ANCHORS: &[(&str, &str)] = &[
     ("dlv-mlc-128g", include_str!("presets/dlv-mlc-128g.anchors.toml")),
     ("readguard-tlc-2t", include_str!("presets/readguard-tlc-2t.anchors.toml")),
@@ -130,7 +132,7 @@ macro_rules! schemes {
     };
 }
 
-/// The schemes that are one policy each.
+/// The schemes that consist of one policy each.
 const ALONE: [&[Entry]; 6] = [
     crate::SCHEDULERS,
     crate::PLACEMENTS,
@@ -149,7 +151,7 @@ const COUNT: usize = {
     count
 };
 
-/// The schemes: a family's under its name.
+/// All schemes; those of a system carry its name as a prefix.
 pub const SCHEMES: &[Entry] = &{
     let mut all = [BUNDLED[0]; COUNT];
     let (mut at, mut slot) = (0, 0);

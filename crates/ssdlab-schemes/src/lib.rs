@@ -1,10 +1,10 @@
-//! The policies of published systems, a folder each, and the catalog from which a config chooses.
+//! The policies of published systems, one folder for each system, and the catalog for configs.
 //!
-//! A folder holds the policies of a system, what they keep, and the bundles of settings that name
-//! its variants. State that several policies of a drive read is [`metadata`]. The lists below name
-//! every policy: a new one is its file and its line, which gives it its name in configs, help
-//! texts, the schema and, with `as`, as a scheme. [`catalog`] has the schemes of several policies,
-//! and the drives that ship.
+//! A folder holds the policies of a system, their state, and the bundles of settings that define
+//! its variants. [`metadata`] is the state that several policies of a drive read. The lists below
+//! name every policy. A new policy is a file and a line in a list. The line gives the policy its
+//! name in configs, help texts and the schema and, with `as`, makes it a scheme. [`catalog`] holds
+//! the schemes of several policies, and the drives that ship.
 
 #[macro_use]
 mod slot;
@@ -67,7 +67,7 @@ slot! { $ each_scheduler
 }
 
 slot! { $ each_placement
-    /// What kind of block and page a write wants; a link of a chain.
+    /// Which kind of block and page takes a write; a link of a chain.
     AnyPlacement from PlacementChoice {
         /// The next page of the plane's open block.
         next_page => NextPage in ssdlab_policy::placement,
@@ -85,9 +85,9 @@ slot! { $ each_placement
         qds => Qds in crate::pa_ssd::qds,
         /// The lowest page type while the write buffer is full (PA-SSD).
         wbs => Wbs in crate::pa_ssd::wbs,
-        /// Page types by chance, by what is free of each; for what is moved, too (PA-SSD).
+        /// Random page types, in proportion to free pages; also for pages that move (PA-SSD).
         ubs => Ubs in crate::pa_ssd::ubs,
-        /// Blocks as good as the page is hot, both known before the run (the ideal of PV-read).
+        /// The best blocks for the hottest pages, both known before the run (the ideal of PV-read).
         oracle_hotness => OracleHotness in crate::pv_read::oracle_hotness,
         /// Blocks of the submission queue's priority (ReadGuard).
         priority => PriorityPlacement in crate::readguard::priority_placement,
@@ -99,22 +99,22 @@ slot! { $ each_placement
 }
 
 slot! { $ each_program_mode
-    /// With which voltages or step a page is programmed; a link of a chain.
+    /// With which voltages or step size a page is programmed; a link of a chain.
     AnyProgramMode from ProgramModeChoice {
         /// The normal voltages.
         normal => Normal in ssdlab_policy::program_mode,
-        /// Each class of blocks with voltages of its own (DLV: a larger step on strong blocks).
+        /// Separate voltages for each class of blocks (DLV: a larger step on strong blocks).
         per_class => PerClass in crate::dlv::per_class,
-        /// Every page with the same voltages (HIRE's comparisons).
+        /// The same voltages for every page (HIRE's comparisons).
         fixed => FixedMode in crate::hire::fixed_mode,
-        /// Higher voltages for pages that are mostly read, lower ones for what is mostly written
-        /// (HIRE).
+        /// Higher voltages for pages that are mostly read, lower ones for pages that are mostly
+        /// written (HIRE).
         per_hotness => PerHotness in crate::hire::per_hotness,
     } default normal, schemes PROGRAM_MODES from "program_mode = [\"", "\"]\n"
 }
 
 slot! { $ each_read_start
-    /// At which level a read starts, and how it goes on.
+    /// At which level a read starts, and which levels follow.
     AnyReadStart from ReadStartChoice {
         /// From the lowest level up, one at a time.
         lowest_level => LowestLevel in ssdlab_policy::read_start,
@@ -134,7 +134,7 @@ slot! { $ each_read_start
 }
 
 slot! { $ each_suspend
-    /// Who may interrupt whom on a die.
+    /// Which operation may interrupt another on a die.
     AnySuspend from SuspendChoice {
         /// Every operation runs to its end.
         none => NoSuspend in ssdlab_policy::suspend,
@@ -149,15 +149,15 @@ slot! { $ each_suspend
 slot! { $ each_eviction
     /// Which page leaves a full buffer.
     AnyEviction from EvictionChoice {
-        /// The page that was not used for longest.
+        /// The least recently used page.
         lru => Lru in ssdlab_policy::eviction,
-        /// CFLRU: of the pages not used for longest, a clean one first.
+        /// CFLRU: a clean page first, among the least recently used ones.
         cflru => Cflru in crate::buffers,
         /// LRU-WSR: as `lru`, with a second chance for written pages.
         lru_wsr => LruWsr in crate::buffers,
         /// CCF-LRU: clean pages used once first, then second chances.
         ccf_lru => CcfLru in crate::buffers,
-        /// PT-LRU: clean pages used once first, then written or often used ones by chance.
+        /// PT-LRU: clean pages used once first, then written or often used ones at random.
         pt_lru => PtLru in crate::buffers,
     } default lru, schemes EVICTIONS from "eviction = \"", "\"\n"
 }

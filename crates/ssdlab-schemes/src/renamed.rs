@@ -1,8 +1,8 @@
-//! What keys and choices of schemes were called before the first release. An old name is refused
-//! with the new one.
+//! The names of keys and choices before the first release. An error for an old name tells the new
+//! one.
 
-/// Old and new names: keys by their paths, choices as `path=name`. Tables above an old key have
-/// their new names.
+/// Old and new names: keys by their paths, choices as `path=name`. In an old key's path, the tables
+/// above the key have their new names.
 pub const RENAMED: &[(&str, &str)] = &[
     ("scheduler.dlv.avoid_collection", "avoid_gc"),
     ("scheduler.dlv.idle_at_once", "dispatch_if_idle"),

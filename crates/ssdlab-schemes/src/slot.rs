@@ -1,7 +1,6 @@
-//! What a list of policies becomes: the names and settings that a config may choose from, the
-//! policies themselves, and the calls that reach whichever was chosen.
+//! Macros that turn a list of policies into config choices, policy types and method calls.
 
-/// Passes what every policy is asked on to whichever was chosen.
+/// Forwards the common methods of policies to the chosen one.
 macro_rules! learns {
     ($Any:ident { $($name:ident $Policy:ident),+ }) => {
         impl Learner for $Any {
@@ -28,8 +27,8 @@ macro_rules! learns {
     };
 }
 
-/// Declares one slot: the names and settings that a config may choose from, the policies
-/// themselves, and a macro that calls a method of whichever answer was chosen.
+/// Declares a slot: the names and settings for a config, the policies themselves, and a macro that
+/// calls a method of the chosen policy.
 macro_rules! slot {
     (
         $d:tt $each:ident
@@ -43,7 +42,7 @@ macro_rules! slot {
     ) => {
         $(use $($place)::+::$Policy;)+
 
-        /// The schemes that are one policy of this slot.
+        /// The schemes that consist of one policy of this slot.
         pub(crate) const $SCHEMES: &[Entry] = &[$($(Entry {
             name: $scheme,
             summary: $summary,
@@ -65,17 +64,17 @@ macro_rules! slot {
         }
 
         impl $Any {
-            /// The chosen policy, set up for this drive.
+            /// Builds the chosen policy for this drive.
             pub fn build(choice: &$Choice, context: &PolicyContext) -> $Any {
                 match choice {
                     $($Choice::$Policy(config) => $Any::$Policy(Policy::build(config, context))),+
                 }
             }
 
-            /// Whether the chosen policy can be set up for this drive.
+            /// Checks whether the chosen policy can work on this drive.
             ///
             /// # Errors
-            /// What it cannot work with.
+            /// The setting or fact that it cannot work with.
             pub fn check(choice: &$Choice, context: &PolicyContext) -> Result<(), Refusal> {
                 match choice {
                     $($Choice::$Policy(config) => <$Policy as Policy>::check(config, context)),+
@@ -103,7 +102,7 @@ macro_rules! background {
     ($d:tt $each:ident $($(#[doc = $note:literal])* $name:ident => $Policy:ident in $($place:ident)::+, $on:ident),+ $(,)?) => {
         $(use $($place)::+::$Policy;)+
 
-        /// What is moved, leveled, erased, and by whom: each background policy by its name.
+        /// The background policies, each by its name.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct BackgroundChoice {
@@ -123,7 +122,8 @@ macro_rules! background {
         learns! { AnyBackground { $($name $Policy),+ } }
 
         impl AnyBackground {
-            /// The background policies that are on, in the order in which they are asked.
+            /// Builds the background policies that are on, in the order in which the drive asks
+            /// them.
             pub fn build(choice: &BackgroundChoice, setup: &PolicyContext) -> Vec<AnyBackground> {
                 let mut policies = Vec::new();
                 $(if let Some(config) = choice.$name.get() {
@@ -132,7 +132,7 @@ macro_rules! background {
                 policies
             }
 
-            /// Returns whether a background policy that is on uses such a thing of a drive.
+            /// Returns whether a background policy that is on uses such a resource of a drive.
             pub fn any_uses(
                 choice: &BackgroundChoice,
                 is_it: impl Fn(&BackgroundUses) -> bool,
@@ -142,10 +142,10 @@ macro_rules! background {
                 }))||+
             }
 
-            /// Whether the background policies that are on can be set up for this drive.
+            /// Checks whether the background policies that are on can work on this drive.
             ///
             /// # Errors
-            /// What they cannot work with.
+            /// The setting or fact that they cannot work with.
             pub fn check(choice: &BackgroundChoice, setup: &PolicyContext) -> Result<(), Refusal> {
                 $(if let Some(config) = choice.$name.get() {
                     <$Policy as Policy>::check(config, setup)?;
@@ -162,7 +162,7 @@ macro_rules! background {
     };
 }
 
-/// Passes every question of a slot on to whichever policy was chosen.
+/// Forwards the methods of a slot to the chosen policy.
 macro_rules! asks {
     ($each:ident, $Any:ident {
         $($(#[$hint:meta])+ fn $name:ident($me:ident: $Me:ty $(, $argument:ident: $Argument:ty)*) $(-> $Returned:ty)?;)+

@@ -1,10 +1,10 @@
 //! CCF-LRU. Z. Li et al., "CCF-LRU: a new buffer replacement algorithm for flash memory", IEEE
 //! Transactions on Consumer Electronics 55(3), 2009.
 //!
-//! Clean pages that were used once are in a list of their own, and leave first. All others are in
-//! the mixed list. If there is no cold clean page, the mixed list's page that was not used for
-//! longest leaves if it is cold. One that is hot becomes cold and gets a second chance: a dirty
-//! one as if used now, a clean one in the list of cold clean pages.
+//! Clean pages that were used once are in a separate list, and leave first. All other pages are in
+//! the mixed list. If there is no cold clean page, the least recently used page of the mixed list
+//! leaves if it is cold. If it is hot, it becomes cold and gets a second chance: a dirty page as if
+//! used now, a clean page in the list of cold clean pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,12 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CcfLruConfig {
-    /// Whether a page that comes by a write is hot at once. Descriptions of the paper differ; no,
+    /// Whether a page that enters by a write is hot at once. Descriptions of the paper differ; no,
     /// since hot means used again. Assumed.
     pub writes_are_hot: bool,
 }
 
-/// Cold clean pages first, then second chances.
+/// Evicts cold clean pages first; others get second chances.
 #[derive(Clone, Debug)]
 pub struct CcfLru {
     writes_are_hot: bool,
@@ -79,7 +79,7 @@ impl CcfLru {
         self.mixed.unlink(slot);
     }
 
-    /// All pages are clean: cold ones join the cold clean pages.
+    /// Marks all pages clean after a flush. Cold ones join the cold clean pages.
     fn clean_all(&mut self) {
         self.dirty.fill(false);
         let mut next = self.mixed.back();
@@ -136,10 +136,10 @@ mod tests {
             ccf.touch(4, WRITE);
             leave(&mut ccf, 5)
         });
-        // Cold dirty leaves at once. Then 1 joins the cold clean pages, and 4, the only one left
-        // in the mixed list, has its turn again.
+        // A cold dirty page leaves at once. Then 1 joins the cold clean pages, and 4, the only page
+        // left in the mixed list, has its turn again.
         assert_eq!(left[0], [2, 3, 0, 4, 1]);
-        // 0, 1 and 4 get their chances before 0 has its turn again; then 1 is a cold clean page.
+        // 0, 1 and 4 get their chances before 0 has its turn again. Then 1 is a cold clean page.
         assert_eq!(left[1], [2, 3, 0, 1, 4]);
     }
 
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(leave(&mut ccf, 3), [1, 2, 0]);
     }
 
-    /// The text of the paper: two lists, the page used last at their fronts.
+    /// The algorithm as in the paper: two lists, with the page used last at their fronts.
     struct Plain {
         cold_clean: Vec<Page>,
         mixed: Vec<Page>,

@@ -1,8 +1,8 @@
 //! CFLRU. S.-Y. Park et al., "CFLRU: a replacement algorithm for flash memory", CASES 2006.
 //!
-//! The pages not used for longest are the clean-first region, the window. The clean page of it
-//! that was not used for longest leaves; if all of them are dirty, the page that was not used for
-//! longest.
+//! The window, or clean-first region, holds the least recently used pages. The least recently used
+//! clean page of the window leaves first. If all its pages are dirty, the least recently used page
+//! leaves.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CflruConfig {
-    /// The window: the share of the buffer's pages that make up the clean-first region. Assumed.
+    /// Size of the window (the clean-first region), as a share of the buffer's pages. Assumed.
     pub window: Share,
 }
 
@@ -26,7 +26,7 @@ impl Default for CflruConfig {
     }
 }
 
-/// A clean page of the window first.
+/// Evicts a clean page of the window first.
 #[derive(Clone, Debug)]
 pub struct Cflru {
     /// The working region: pages used more recently than those of the window.
@@ -35,7 +35,7 @@ pub struct Cflru {
     /// The clean pages of the window, in its order.
     clean: Links,
     dirty: Box<[bool]>,
-    /// Pages that the window has room for.
+    /// Number of further pages that fit into the window.
     room: u64,
 }
 
@@ -87,7 +87,7 @@ impl Cflru {
         self.room += u64::from(self.window.unlink(slot));
     }
 
-    /// All pages are clean: those of the window keep their order.
+    /// Marks all pages clean after a flush. The pages of the window keep their order.
     fn clean_all(&mut self) {
         self.dirty.fill(false);
         let mut next = self.window.back();
@@ -98,7 +98,7 @@ impl Cflru {
         }
     }
 
-    /// Lets the window take the next page of the working region if it has room for one.
+    /// Moves the next page of the working region into the window, if the window has room.
     fn fill_window(&mut self) {
         let Some(slot) = self.working.back().filter(|_| self.room > 0) else { return };
         self.working.unlink(slot);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_papers_example() {
-        // P8 was not used for longest; P5 to P8 are the window, and P5 and P7 of it are clean.
+        // P8 is the least recently used page. P5 to P8 form the window, and P5 and P7 are clean.
         let mut cflru = cflru(0.5, 8);
         for page in (1..=8).rev() {
             let write = ![5, 7].contains(&page);
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(leave(&mut cflru, 4), [1, 2, 3, 0]);
     }
 
-    /// The text of the paper: one list, the page used last at its front.
+    /// The algorithm as in the paper: one list, with the page used last at its front.
     struct Plain {
         list: Vec<Page>,
         window: usize,

@@ -1,8 +1,8 @@
 //! LRU-WSR. H. Jung et al., "LRU-WSR: integration of LRU and writes sequence reordering for flash
 //! memory", IEEE Transactions on Consumer Electronics 54(3), 2008.
 //!
-//! The page that was not used for longest leaves if it is clean or marked cold. A dirty one that
-//! is not is marked cold and counts as used now. Any use of a page takes the mark from it.
+//! The least recently used page leaves if it is clean or marked cold. A dirty page without the mark
+//! is marked cold and counts as used now. Any use of a page removes its mark.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct LruWsrConfig {}
 
-/// A second chance for dirty pages.
+/// Gives dirty pages a second chance.
 #[derive(Clone, Debug)]
 pub struct LruWsr {
     links: Links,
@@ -92,12 +92,12 @@ mod tests {
         }
         // 0 and 1 are marked and go behind 3; 2 is clean.
         assert_eq!(leave(&mut wsr, 1), [2]);
-        // 3 is marked in its turn; 0 is used, which takes its mark, so that 1 leaves and then 3.
+        // 3 is marked in its turn. 0 is used, which removes its mark, so 1 leaves, and then 3.
         wsr.touch(0, READ);
         assert_eq!(leave(&mut wsr, 3), [1, 3, 0]);
     }
 
-    /// The text of the paper: one list, the page used last at its front.
+    /// The algorithm as in the paper: one list, with the page used last at its front.
     struct Plain(Vec<Page>);
 
     impl Buffered for Plain {

@@ -1,7 +1,7 @@
-//! Page buffers made for flash, where a page that was written costs a program when it leaves.
+//! Page buffers for flash. A page that was written costs a program when it leaves.
 //!
-//! A page is *dirty* if the buffer holds something of it that the flash does not, else *clean*.
-//! How often a page was used is told by one mark: *cold* or *hot*.
+//! A page is *dirty* if the buffer holds a part of it that the flash does not; otherwise it is
+//! *clean*. One mark tells how often a page was used: *cold* or *hot*.
 
 mod ccf_lru;
 mod cflru;

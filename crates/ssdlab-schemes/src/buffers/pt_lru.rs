@@ -1,11 +1,12 @@
 //! PT-LRU. J. Cui et al., "PT-LRU: a probabilistic page replacement algorithm for NAND flash-based
 //! consumer electronics", IEEE Transactions on Consumer Electronics 60(4), 2014.
 //!
-//! Three lists: cold clean, cold dirty and hot pages. Cold clean pages leave first. If there is
-//! none, chance decides: with the higher probability the cold dirty page that was not used for
-//! longest leaves, with the lower one a hot page, so that hot clean pages do not stay for ever.
+//! PT-LRU has three lists: cold clean, cold dirty and hot pages. Cold clean pages leave first. If
+//! there is none, a random draw decides: with the higher probability the least recently used cold
+//! dirty page leaves, with the lower one a hot page. So hot clean pages do not stay forever.
 //!
-//! After the paper's abstract; what it leaves open is a setting.
+//! The implementation follows the paper's abstract. Settings cover the points that the abstract
+//! leaves open.
 
 use rand::Rng;
 use schemars::JsonSchema;
@@ -17,15 +18,15 @@ use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::eviction::{EvictionPolicy, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
-/// What becomes of a dirty page when a hot page is to leave and it is the one not used for
-/// longest.
+/// What happens to a dirty page that is the least recently used hot page, when a hot page must
+/// leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HotDirty {
-    /// It joins the cold dirty pages, one of which leaves.
+    /// The page joins the cold dirty pages, one of which leaves.
     #[default]
     Demote,
-    /// It leaves.
+    /// The page leaves.
     Evict,
 }
 
@@ -33,11 +34,10 @@ pub enum HotDirty {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PtLruConfig {
-    /// The probability with which a cold dirty page leaves rather than a hot one, where there are
-    /// both and no cold clean page. Assumed: the abstract says no more than that it is the higher
-    /// one.
+    /// Probability that a cold dirty page leaves rather than a hot one, if there are both and no
+    /// cold clean page. Assumed: the abstract says only that it is the higher one.
     pub cold_dirty: Share,
-    /// What becomes of a hot dirty page whose turn it is: `demote` (it joins the cold dirty pages,
+    /// What happens to a hot dirty page whose turn it is: `demote` (it joins the cold dirty pages,
     /// one of which leaves) or `evict`. Assumed.
     pub hot_dirty: HotDirty,
     /// Whether the first write of a cold clean page makes it hot; if not, it becomes cold dirty.
@@ -55,7 +55,7 @@ impl Default for PtLruConfig {
     }
 }
 
-/// Cold clean pages first, then cold dirty or hot ones by chance.
+/// Evicts cold clean pages first, then cold dirty or hot ones at random.
 #[derive(Clone, Debug)]
 pub struct PtLru {
     config: PtLruConfig,
@@ -111,7 +111,7 @@ impl Policy for PtLru {
 }
 
 impl PtLru {
-    /// A page is used again: it becomes hot, or at its first write cold dirty.
+    /// Handles another use of a page: it becomes hot, or cold dirty at its first write.
     fn used(&mut self, slot: u32, written: bool) {
         let was_cold_clean = self.cold_clean.unlink(slot);
         let was_hot = self.hot.unlink(slot);
@@ -157,8 +157,8 @@ mod tests {
         PtLruConfig { cold_dirty: Share::new(cold_dirty), hot_dirty, first_write_is_hot }
     }
 
-    /// What leaves a buffer with 0 written once, 1 read twice, 2 read once, 3 read and then
-    /// written, 4 written twice.
+    /// Returns the pages that leave a buffer with 0 written once, 1 read twice, 2 read once, 3 read
+    /// and then written, 4 written twice.
     fn left(config: &PtLruConfig) -> Vec<u32> {
         let mut pt = PtLru::build(config, &trial::setup(5));
         for (slot, write) in [(0, WRITE), (1, READ), (2, READ), (3, READ), (4, WRITE)] {
@@ -193,7 +193,7 @@ mod tests {
         assert!((5_800..6_200).contains(&cold), "{cold} of 10,000");
     }
 
-    /// The rules as they are told: three lists, the page used last at their fronts.
+    /// The rules of the abstract: three lists, with the page used last at their fronts.
     struct Plain {
         config: PtLruConfig,
         cold_clean: Vec<Page>,

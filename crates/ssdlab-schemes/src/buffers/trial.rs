@@ -1,4 +1,4 @@
-//! Policies, and the plain text of their papers, tried on the same uses of a buffer.
+//! Tests each policy against the plain text of its paper, on the same uses of a buffer.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ use ssdlab_policy::testing::{SMALL, publish};
 pub const READ: bool = false;
 pub const WRITE: bool = true;
 
-/// What happens to a buffer.
+/// An act on a buffer.
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
     Use { page: u32, write: bool },
@@ -19,7 +19,7 @@ pub enum Act {
     Flush,
 }
 
-/// A page as a paper speaks of it.
+/// A page as the papers describe it.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     pub slot: u32,
@@ -27,17 +27,17 @@ pub struct Page {
     pub cold: bool,
 }
 
-/// What is done with a policy, or with the plain text of its paper.
+/// The calls to a policy, or to the plain text of its paper.
 pub trait Buffered {
-    /// A page has come into a slot.
+    /// Notes a page that enters a slot.
     fn insert(&mut self, slot: u32, written: bool);
-    /// A page in the buffer was used.
+    /// Notes a use of a page in the buffer.
     fn touch(&mut self, slot: u32, written: bool);
-    /// The page of this slot is gone.
+    /// Notes that the page of this slot has left.
     fn remove(&mut self, slot: u32);
-    /// All pages are clean.
+    /// Notes that all pages are clean.
     fn flushed(&mut self);
-    /// The slot whose page leaves next.
+    /// Returns the slot whose page leaves next.
     fn next_to_leave(&mut self) -> Option<u32>;
 }
 
@@ -82,7 +82,7 @@ pub fn reads() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec((0u32..16).prop_map(|page| Act::Use { page, write: READ }), 0..300)
 }
 
-/// The page that each use of a buffer of so many pages drives out.
+/// Returns the page that each act evicts from a buffer of this number of pages.
 pub fn departures(pages: u32, acts: &[Act], mut policy: impl Buffered) -> Vec<Option<u32>> {
     let mut slots: Vec<Option<u32>> = vec![None; pages as usize];
     let mut gone = Vec::new();
@@ -112,7 +112,7 @@ pub fn departures(pages: u32, acts: &[Act], mut policy: impl Buffered) -> Vec<Op
     gone
 }
 
-/// The next pages to leave.
+/// Returns the next pages to leave.
 pub fn leave(policy: &mut impl Buffered, count: usize) -> Vec<u32> {
     let one = |_| {
         let slot = policy.next_to_leave().expect("a page");
@@ -122,7 +122,7 @@ pub fn leave(policy: &mut impl Buffered, count: usize) -> Vec<u32> {
     (0..count).map(one).collect()
 }
 
-/// Takes a page out of the list that it is in.
+/// Removes and returns a page from its list.
 pub fn take<const N: usize>(lists: [&mut Vec<Page>; N], slot: u32) -> Page {
     let found = lists.into_iter().find_map(|list| {
         let at = list.iter().position(|page| page.slot == slot)?;

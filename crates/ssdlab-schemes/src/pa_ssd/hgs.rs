@@ -1,4 +1,4 @@
-//! `placement = hgs`: guided by the host, whose hint says how soon a write is needed. Source:
+//! `placement = hgs`: guided by the host, whose hint tells how soon it needs a write. Source:
 //! PA-SSD, section 4.2; the hint is NVMe's access latency (idle, typical, low).
 
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ pub struct HgsConfig {}
 /// The hint for a long latency; the shortest is 1.
 const LONG: u8 = 3;
 
-/// Asks for the lowest type for a short latency, the highest for a long one.
+/// Asks for the lowest type for a short latency, and for the highest type for a long one.
 #[derive(Clone, Debug)]
 pub struct Hgs {
     types: u8,
@@ -39,7 +39,7 @@ impl Policy for Hgs {
 impl PlacementPolicy for Hgs {
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint) {
         if is_open(view, hint) && view.hint > 0 {
-            // Cells with other than three types: the hints are spread over them.
+            // Cells with another number of types than three: the hints are spread over the types.
             let step = (view.hint.min(LONG) - 1) * (self.types - 1) / (LONG - 1);
             hint.page_type = Some(PageType(step));
         }

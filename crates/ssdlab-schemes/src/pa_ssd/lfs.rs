@@ -13,7 +13,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct LfsConfig {}
 
-/// Asks for the lowest type for every write of the host.
+/// Asks for the lowest type for every host write.
 #[derive(Clone, Debug)]
 pub struct Lfs;
 

@@ -2,12 +2,12 @@
 //! page.
 //!
 //! Source: W. Zhang et al., "PA-SSD: A Page-Type Aware TLC SSD for Improved Write/Read Performance
-//! and Storage Efficiency", ICS 2018, section 4.2. How a page of the requested type is found is the
-//! allocator's affair (`ftl/relaxed.rs`, section 4.3).
+//! and Storage Efficiency", ICS 2018, section 4.2. The allocator finds a page of the requested type
+//! (`ftl/relaxed.rs`, section 4.3).
 //!
-//! The schemes are links of the `placement` chain; each answers for those writes that it has
-//! something to say of and leaves the others to the next. `sbs+us` is `placement = ["sbs", "us",
-//! "ubs"]`: the last types what collection moves.
+//! The schemes are links of the `placement` chain. Each chooses the type of some writes and leaves
+//! the others to the next link. `sbs+us` is `placement = ["sbs", "us", "ubs"]`: the last link
+//! chooses the types of pages that garbage collection moves.
 //!
 //! - [`us`]: each type in turn;
 //! - [`hgs`]: as the host hints;
@@ -15,7 +15,7 @@
 //! - [`sbs`]: the lowest for small writes;
 //! - [`qds`]: the lowest while the queue is long;
 //! - [`wbs`]: the lowest while the write buffer is full;
-//! - [`ubs`]: by chance, in proportion to the free pages of each type; also what is moved.
+//! - [`ubs`]: at random, in proportion to the free pages of each type; also for pages that move.
 
 pub mod hgs;
 pub mod lfs;
@@ -35,7 +35,7 @@ use ssdlab_policy::{PlacementHint, PolicyContext};
 /// The lowest page of a wordline, which is the fastest to program.
 const LSB: PageType = PageType(0);
 
-/// Refuses a drive on which no page type can be chosen.
+/// Checks that page types can be chosen on the drive.
 fn needs_types(name: &str, setup: &PolicyContext) -> Result<(), Refusal> {
     let refused = |expected: &str| Err(Refusal::new("placement", name, expected));
     match (setup.geometry.cell, setup.typed_pages) {
@@ -50,7 +50,7 @@ fn needs_types(name: &str, setup: &PolicyContext) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a write of the host has no type yet.
+/// Returns whether a host write has no page type yet.
 fn is_open(view: &PlacementView, hint: &PlacementHint) -> bool {
     view.cause == Cause::Host && hint.page_type.is_none()
 }
@@ -74,7 +74,7 @@ mod tests {
         P::build(&config, &setup(Cell::Tlc))
     }
 
-    /// The type that a link asks for where nobody has before it.
+    /// Returns the type that a link asks for if no link before it has.
     fn requested(link: &mut impl PlacementPolicy, view: PlacementView) -> Option<u8> {
         let mut hint = PlacementHint::default();
         link.fill(&view, &mut hint);

@@ -13,8 +13,8 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QdsConfig {
-    /// Requests in the device queue, a new one among them, beyond which it is long; with 0 every
-    /// write gets the lowest type. Default: 10. Source: PA-SSD, section 4.2.
+    /// Number of requests in the device queue, including the new one, above which the queue is
+    /// long; with 0 every write gets the lowest type. Default: 10. Source: PA-SSD, section 4.2.
     pub threshold: u32,
 }
 
@@ -24,7 +24,7 @@ impl Default for QdsConfig {
     }
 }
 
-/// Asks for the lowest type for writes of the host that come while the queue is long.
+/// Asks for the lowest type for host writes that arrive while the queue is long.
 #[derive(Clone, Debug)]
 pub struct Qds {
     threshold: u32,

@@ -13,13 +13,13 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SbsConfig {
-    /// Writes below this size are small. Default: writes of one page are. Source: PA-SSD (8 KiB,
-    /// the size of its pages).
+    /// Writes below this size are small. Default: writes of one page. Source: PA-SSD (8 KiB, the
+    /// size of its pages).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub below: Option<Bytes>,
 }
 
-/// Asks for the lowest type for small writes of the host.
+/// Asks for the lowest type for small host writes.
 #[derive(Clone, Debug)]
 pub struct Sbs {
     below: Option<u64>,

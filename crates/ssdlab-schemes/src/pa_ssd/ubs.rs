@@ -1,5 +1,5 @@
-//! `placement = ubs`: by utilization, each type by chance in proportion to its free pages; for what
-//! is moved, too. Source: PA-SSD, section 4.2.
+//! `placement = ubs`: by utilization, a random type in proportion to the free pages of each; also
+//! for pages that move. Source: PA-SSD, section 4.2.
 
 use rand::RngExt;
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct UbsConfig {}
 
-/// Asks for each type with a chance of its share of the drive's free pages.
+/// Asks for each type with a probability equal to its share of the drive's free pages.
 #[derive(Clone, Debug)]
 pub struct Ubs {
     random: rng::Stream,

@@ -15,7 +15,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct UsConfig {}
 
-/// Asks for each type in turn for the host's writes.
+/// Asks for each type in turn for host writes.
 #[derive(Clone, Debug)]
 pub struct Us {
     types: u8,

@@ -15,8 +15,7 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[serde(deny_unknown_fields)]
 pub struct WbsConfig {}
 
-/// Asks for the lowest type for the host's pages while nothing more fits into the buffer, or if
-/// there is none.
+/// Asks for the lowest type for host pages while the buffer is full, or if there is no buffer.
 #[derive(Clone, Debug)]
 pub struct Wbs;
 

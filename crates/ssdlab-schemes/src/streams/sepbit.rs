@@ -1,11 +1,11 @@
-//! `placement = sepbit`: SepBIT, which infers when a page will be overwritten and puts pages that
-//! will be at about the same time into blocks of their own.
+//! `placement = sepbit`: SepBIT, which infers when a page will be overwritten. Pages that will be
+//! overwritten at about the same time share blocks.
 //!
 //! Source: Q. Wang, J. Li, P. P. C. Lee, T. Ouyang, C. Shi and L. Huang, "Separating Data via Block
 //! Invalidation Time Inference for Write Amplification Reduction in Log-Structured Storage", FAST
-//! 2022, section 3. Its clock counts pages that the host writes. A write of the host is expected to
-//! live as short as the version that it overwrites (classes 1 and 2); what is moved out of a block
-//! of class 1 has a class to itself (3), and all else that is moved is sorted by its age (4 to 6).
+//! 2022, section 3. Its clock counts the pages that the host writes. It expects a host write to
+//! live as long as the version that it overwrites (classes 1 and 2). Pages that move out of a block
+//! of class 1 have a separate class (3). All other pages that move are sorted by age (4 to 6).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,18 +23,18 @@ use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SepBitConfig {
-    /// Whether what the host writes is separated. Default: true. Source: SepBIT, section 4.2
+    /// Whether pages that the host writes are separated. Default: true. Source: SepBIT, section 4.2
     /// (false: its GW).
     pub host: bool,
-    /// Whether what is moved is separated. Default: true. Source: SepBIT, section 4.2 (false: its
-    /// UW).
+    /// Whether pages that move are separated. Default: true. Source: SepBIT, section 4.2 (false:
+    /// its UW).
     pub gc: bool,
-    /// Collected blocks of class 1 of which the mean lifespan is the bound between short and long
-    /// lives. Default: 16. Source: SepBIT, section 3.4 (n_c).
+    /// Number of collected blocks of class 1 whose mean lifespan separates short and long lives.
+    /// Default: 16. Source: SepBIT, section 3.4 (n_c).
     #[schemars(range(min = 1))]
     pub window: u32,
-    /// Multiples of that bound up to which the age of a moved page puts it into class 4, and into
-    /// class 5. Default: 4 and 16. Source: SepBIT, section 3.4.
+    /// Multiples of that lifespan up to which the age of a moved page puts it into class 4, and
+    /// into class 5. Default: 4 and 16. Source: SepBIT, section 3.4.
     pub age_bounds: [f64; 2],
 }
 
@@ -44,7 +44,7 @@ impl Default for SepBitConfig {
     }
 }
 
-/// Of a page of which no write is known.
+/// The write time of a page without a known write.
 const NEVER: u32 = 0;
 
 /// The six classes of the paper.
@@ -59,16 +59,16 @@ const OLD: StreamId = StreamId(5);
 #[derive(Clone, Debug)]
 pub struct SepBit {
     config: SepBitConfig,
-    /// Pages that the host has written: the clock.
+    /// The clock: the number of pages that the host has written.
     now: u32,
-    /// When each page was written last by the host.
+    /// When the host last wrote each page.
     written: Vec<u32>,
     /// The class of each block, and when its first page was written.
     stream: Vec<u8>,
     opened: Vec<u32>,
-    /// The mean lifespan of blocks of class 1 that were collected of late.
+    /// The mean lifespan of recently collected blocks of class 1.
     lifespan: f64,
-    /// The sum of the lifespans since the mean was taken last, and how many they are.
+    /// The sum of the lifespans since the last mean, and their number.
     collected: (u64, u32),
 }
 
@@ -144,7 +144,7 @@ impl SepBit {
         StreamId(self.stream[block.index()])
     }
 
-    /// A block is collected.
+    /// Updates the mean lifespan when a block is collected.
     fn collect(&mut self, block: BlockId) {
         if self.stream_of(block) != SHORT {
             return;
@@ -158,7 +158,7 @@ impl SepBit {
         }
     }
 
-    /// How long ago the host wrote a page, by its clock; without end if no write of it is known.
+    /// Returns how long ago the host wrote a page, by its clock; infinity if no write is known.
     fn age(&self, page: &PageView) -> f64 {
         match self.written[page.lpn.index()] {
             NEVER => f64::INFINITY,
@@ -166,7 +166,7 @@ impl SepBit {
         }
     }
 
-    /// The host writes a page.
+    /// Returns the stream of a page that the host writes.
     fn write(&mut self, page: &PageView) -> StreamId {
         let lived = self.age(page);
         self.written[page.lpn.index()] = self.now;
@@ -175,7 +175,7 @@ impl SepBit {
         if is_short { SHORT } else { LONG }
     }
 
-    /// A page is moved.
+    /// Returns the stream of a page that moves.
     fn moved(&self, page: &PageView) -> StreamId {
         if !self.config.gc {
             return FROM_SHORT;
@@ -211,7 +211,7 @@ impl PlacementPolicy for SepBit {
 
     fn fill_page(&mut self, page: &PageView, hint: &mut PlacementHint) {
         let stream = match page.cause {
-            // The map's own pages are written as often as the host's that they stand for.
+            // The map's own pages are written as often as the host's pages that cause it.
             Cause::Host | Cause::Rmw | Cause::Mapping => self.write(page),
             _ => self.moved(page),
         };
@@ -234,7 +234,7 @@ mod tests {
         SepBit::build(&config, &setup)
     }
 
-    /// The stream of a page that is written for this, and lies in this block now.
+    /// Returns the stream of a page that is written for this cause and lies in this block now.
     fn of(policy: &mut SepBit, lpn: u32, cause: Cause, from: Option<u32>) -> u8 {
         let write = PlacementView { cause, ..PlacementView::plain() };
         let page = PageView { from: from.map(BlockId), ..PageView::of_write(Lpn(lpn), &write) };
@@ -247,7 +247,7 @@ mod tests {
         of(policy, lpn, Cause::Host, None)
     }
 
-    /// A block of class 1 is opened, and collected after so many writes of the host.
+    /// Opens a block of class 1, and collects it after this number of host writes.
     fn live(policy: &mut SepBit, writes: u32) {
         let opened = BlockOpened { block: BlockId(0), writer: Writer::Host, stream: SHORT };
         publish(policy, &Event::BlockOpened(&opened));
@@ -293,7 +293,7 @@ mod tests {
             assert_eq!(of(&mut policy, 1, Cause::Gc, Some(1)), 2, "out of a block of class 1");
             write(&mut policy, 0);
         }
-        // The bound is two writes: 8 and 32 divide the ages.
+        // The bound is two writes: 8 and 32 separate the ages.
         assert!(
             at_ages
                 .iter()
