@@ -382,8 +382,8 @@ mod tests {
 
     #[test]
     fn the_first_closed_goes_first_and_benefit_weighs_age() {
-        // Closed in the order 0 to 4. (1 − u) · age / 2u: of block 1, four closings old and half
-        // valid, it is 2; of block 4, one old and a quarter valid, 1.5.
+        // Closed in the order 0 to 4. (1 − u) · age / 2u is 2 for block 1 (four closings old, half
+        // valid). It is 1.5 for block 4 (one old, a quarter valid).
         let some = table(&[4, 2, 4, 4, 1]);
         assert_eq!(ask(&mut collector(Victim::Fifo), &some, Trigger::Changed, 1), Some(1));
         assert_eq!(ask(&mut collector(Victim::CostBenefit), &some, Trigger::Changed, 1), Some(1));

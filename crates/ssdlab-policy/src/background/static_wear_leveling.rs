@@ -13,9 +13,9 @@ use crate::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StaticWearLevelingConfig {
-    /// Difference in P/E cycles above which data moves: between the most worn block of a plane and
-    /// the least worn one that holds data and was not closed recently. Source: MQSim's
-    /// `Static_Wearleveling_Threshold`.
+    /// Largest allowed difference in P/E cycles between the most worn block of a plane and the
+    /// least worn one whose data may move. Data may move if it was not written recently. Source:
+    /// MQSim's `Static_Wearleveling_Threshold`.
     pub threshold: u32,
 }
 

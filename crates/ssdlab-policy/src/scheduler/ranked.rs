@@ -61,9 +61,9 @@ impl SchedulerPolicy for WriteFirst {
 #[serde(deny_unknown_fields, default)]
 pub struct StrictPriorityConfig {
     /// Number of operations that a unit may begin past others of lower priorities, or past a
-    /// suspended one, before one of these has a turn: the next attempt of a suspended read, the
-    /// suspended operation, or the earliest that waits. 0: no limit. Default: 64. Source: ReadGuard
-    /// (ruled: else dense reads starve them).
+    /// suspended one. After that, one of these has a turn: the next attempt of a suspended read,
+    /// the suspended operation, or the earliest that waits. 0: no limit. Default: 64. Source:
+    /// ReadGuard (ruled: else dense reads starve them).
     pub max_passes: u16,
 }
 

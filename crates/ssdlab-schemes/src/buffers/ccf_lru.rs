@@ -3,8 +3,8 @@
 //!
 //! Clean pages that were used once are in a separate list, and leave first. All other pages are in
 //! the mixed list. If there is no cold clean page, the least recently used page of the mixed list
-//! leaves if it is cold. If it is hot, it becomes cold and gets a second chance: a dirty page as if
-//! used now, a clean page in the list of cold clean pages.
+//! leaves if it is cold. If it is hot, it becomes cold and gets a second chance. A dirty page then
+//! counts as used now. A clean page joins the list of cold clean pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

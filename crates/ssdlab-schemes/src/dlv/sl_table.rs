@@ -19,8 +19,8 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[serde(deny_unknown_fields, default)]
 pub struct SlTableConfig {
     /// Reads of a table that decode at the first try, after which each of its start ages rises by a
-    /// day, so that an outlier does not stay; 0 for never. Default: 100. Source: DLV, section III-C
-    /// (the direction ruled).
+    /// day; 0 for never. So an outlier does not stay. Default: 100. Source: DLV, section III-C (the
+    /// direction ruled).
     pub relax_after: u32,
     /// P/E cycles at which another set of tables begins; ascending. Default: none, one table for
     /// each class of blocks. Source: DLV, section III-C (item 5) and III-D (up to ten tables).

@@ -1,10 +1,10 @@
-//! Groups of blocks by the level at which they are read, and the part of each group that is set
-//! apart for pages that are read often. Source: PV-read, sections IV.B and IV.C.
+//! Groups of blocks by the level at which they are read. A part of each group is set apart for
+//! pages that are read often. Source: PV-read, sections IV.B and IV.C.
 //!
-//! The measurement of a block is the worst read of its pages since the last measurement: the level
-//! at which it decoded, and the bit errors that the decoder counted. The block takes its new
-//! measurement at an erase, once per interval of P/E cycles. At an erase it may also join or leave
-//! the part that is set apart.
+//! The measurement of a block is the worst read of its pages since the last measurement. It holds
+//! the level at which the page decoded, and the bit errors that the decoder counted. The block
+//! takes its new measurement at an erase, once per interval of P/E cycles. At an erase it may also
+//! join or leave the part that is set apart.
 
 use ssdlab_base::math;
 use ssdlab_nand::{BlockId, Level, PlaneId};
@@ -235,8 +235,8 @@ impl Groups {
         class.0 + 1 < self.count()
     }
 
-    /// Returns the class of a free block: its group if the block `may` join the part that is set
-    /// apart and that part needs it, else the last class.
+    /// Returns the class of a free block. It is the block's group if the block `may` join the part
+    /// that is set apart and that part needs it. Otherwise it is the last class.
     fn group_of_free(&mut self, block: BlockId, may: bool) -> BlockClass {
         let group = self.group_of(block);
         if may && self.is_wanted(block, group) {

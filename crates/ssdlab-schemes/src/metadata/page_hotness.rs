@@ -88,9 +88,9 @@ pub struct HotnessConfig {
     #[schemars(range(min = 1))]
     pub max_uses: u16,
     /// Initial hotness of the drive's data: `classified` (from a first pass of the workload through
-    /// the same buffer), `none` (unknown), or `rewrite` (unknown; but a clean page that leaves the
-    /// buffer as read-hot, and was not programmed as such, is programmed again). Default:
-    /// `classified`. Source: HIRE (ruled).
+    /// the same buffer), `none` (unknown), or `rewrite` (unknown). With `rewrite`, a clean page
+    /// that leaves the buffer as read-hot, and was not programmed as such, is programmed again.
+    /// Default: `classified`. Source: HIRE (ruled).
     pub initial: InitialHotness,
 }
 

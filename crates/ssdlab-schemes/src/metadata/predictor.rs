@@ -29,9 +29,9 @@ pub struct PredictorConfig {
     /// age and of ln(1 + days); an addend to the age; an exponent per page read of the block. No
     /// default: fitted. Source: ReadGuard, section 4.2, eq. 2.
     pub growth: [f64; 3],
-    /// Raw bit errors of a codeword at the first attempt, above each of which one more retry is
-    /// needed; rising. Above the first a page needs one retry, above the last it needs all. No
-    /// default: fitted, the first 72 (ruled). Source: ReadGuard, section 4 (Fig. 8).
+    /// Thresholds of the raw bit errors of a codeword at the first attempt, rising: each adds a
+    /// retry. Above the first a page needs one retry, above the last it needs all. No default:
+    /// fitted, the first 72 (ruled). Source: ReadGuard, section 4 (Fig. 8).
     pub thresholds: Vec<f64>,
     /// Shortest time between erases that the model uses; a shorter one counts as this. It is the
     /// shortest characterised time. Default: `1d`. Assumed: the logarithm has no lower bound

@@ -23,9 +23,9 @@ use ssdlab_policy::{Policy, PolicyContext};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DualPoolConfig {
-    /// Difference in P/E cycles above which cold data moves: between the most worn free block of a
-    /// priority on a plane and the least worn block there with cold data. Blocks with hot data may
-    /// lag by twice as many. Default: 30. Source: ReadGuard, section 6.5.
+    /// Difference in P/E cycles above which cold data moves. It is taken on a plane, between the
+    /// most worn free block of a priority and its least worn block with cold data. Blocks with hot
+    /// data may lag by twice as many. Default: 30. Source: ReadGuard, section 6.5.
     pub threshold: u32,
     /// Difference in P/E cycles between the most and the least worn block of the drive, above which
     /// wear is leveled across priorities. Default: 70. Source: ReadGuard, section 6.5.

@@ -178,7 +178,7 @@ mod tests {
         collect(monitor, moved, 0)
     }
 
-    /// Collects a block of which `moved` pages were moved, while `waiting` pages wait for repairs.
+    /// Collects a block and moves `moved` pages, while `waiting` pages wait for repairs.
     fn collect(monitor: &mut Monitor, moved: u32, waiting: u64) -> Option<f64> {
         let job = Job::new(BlockId(0), Cause::Gc, Writer::Gc);
         monitor.ended(&EndedJob { job, moved, took: None, own: false, waiting })

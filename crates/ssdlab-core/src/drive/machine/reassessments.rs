@@ -27,7 +27,7 @@ impl Table {
         Table { classes: vec![0; blocks], has_turn: vec![0; blocks], turns: vec![0; blocks] }
     }
 
-    /// Returns the columns of the table, on a drive with so many classes.
+    /// Returns the columns of the table, on a drive with `classes` classes.
     fn columns(&mut self, classes: usize) -> [Column<'_>; 3] {
         [
             Column::new("classes", &mut self.classes).up_to(classes as u64),
@@ -52,7 +52,7 @@ impl Reassessments {
         self.0.extract_if(.., |action| of_block(action)).collect()
     }
 
-    /// Saves the actions of a drive with so many blocks and classes.
+    /// Saves the actions, on a drive with this number of blocks and classes.
     pub(super) fn save(&self, (blocks, classes): (usize, usize), to: &mut SavedColumns) {
         if self.is_empty() {
             return;

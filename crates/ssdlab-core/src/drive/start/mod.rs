@@ -1,8 +1,9 @@
 //! The state in which a drive begins: fresh, or drawn as if it had been written.
 //!
-//! The drive is not written page by page. The tables of one plane are run without time, under the
-//! drive's own background policies, until they are as full, as outdated or as steady as requested
-//! ([`pool`]). Every plane of the drive is then drawn from that model plane ([`draw`]).
+//! The drive is not written page by page. Instead, the tables of one plane are run without time,
+//! under the drive's own background policies ([`pool`]). This ends when they are as full, as
+//! outdated or as steady as requested. Every plane of the drive is then drawn from that model plane
+//! ([`draw`]).
 
 mod draw;
 mod metadata;
