@@ -105,10 +105,11 @@ pub struct DecisionDetails {
 
 /// A scheduler.
 ///
-/// A scheduler ranks page operations in the queues of their planes ([`rank`](Self::rank)). Without
-/// a window an operation enters these queues at once. A scheduler with a *window* holds requests in
-/// the [`Queue`]. Whenever an array unit is free, the drive asks it for the next group
-/// ([`next`](Self::next)) before it serves the operations that already wait there.
+/// A scheduler ranks page operations in the queues of their planes
+/// ([`rank`](SchedulerPolicy::rank)). Without a window an operation enters these queues at once. A
+/// scheduler with a *window* holds requests in the [`Queue`]. Whenever an array unit is free, the
+/// drive asks it for the next group ([`next`](SchedulerPolicy::next)) before it serves the
+/// operations that already wait there.
 pub trait SchedulerPolicy {
     /// Returns the rank of a page operation in the queues of its plane. The lower rank goes first;
     /// at equal rank, the earlier operation goes first.
