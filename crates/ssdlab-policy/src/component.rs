@@ -158,8 +158,8 @@ pub trait Component: Learner + BlockMetadata + PageMetadata + Sized {
 pub struct Expected {
     /// Retries that the worst page of the block needs.
     pub retries: u8,
-    /// Wear, which no refresh removes. A model returns its age, an oracle the error rate right
-    /// after programming, any other component the P/E cycles.
+    /// Wear, which no refresh removes: the block's age in a model, for an oracle the error rate
+    /// right after programming, otherwise the P/E cycles.
     pub age: f32,
 }
 
