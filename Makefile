@@ -33,7 +33,7 @@ DEV_PROFILE := --config-settings "build-args=--profile dev"
 beside = echo $(abspath reproduction) > \
 	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
 
-.PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs docs-site clean
+.PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer test-wheel test-release theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs docs-site clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -41,6 +41,8 @@ help:
 	@echo "make test      set up, run all tests"
 	@echo "make test-browser   the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make install   make .venv with the command ssdlab in it, built for speed"
+	@echo "make test-wheel     the wheel in a bare environment"
+	@echo "make test-release   the same of a wheel from the source distribution, built for speed"
 	@echo "make lint      formatting and lints of Rust and Python"
 	@echo "make lock      the versions and hashes of what tests install, renewed"
 	@echo "make audit     licences, sources and known vulnerabilities of what ssdlab is made of"
@@ -229,6 +231,18 @@ dlv: full
 # The report as a browser shows it: needs Chromium, and nothing else does.
 test-browser: dev
 	$(BIN)/pytest tests/browser
+
+# The wheel that dev has built, in an environment that has nothing else.
+test-wheel: dev
+	$(BIN)/python tests/release/check.py "$$(ls -t target/wheels/ssdlab-*.whl | head -n 1)" $(BIN)/ssdlab
+
+# The same of what is released: a wheel in the release profile, built from the source distribution.
+test-release: dev
+	rm -rf build/release
+	$(BIN)/maturin sdist --quiet --out build/release
+	PATH="$(abspath $(BIN)):$$PATH" CARGO_TARGET_DIR=$(abspath target/sdist) $(BIN)/python -m pip wheel \
+		--quiet --no-deps --no-build-isolation --wheel-dir build/release build/release/ssdlab-*.tar.gz
+	$(BIN)/python tests/release/check.py build/release/ssdlab-*.whl $(BIN)/ssdlab
 
 # That a new policy is as little work as CONTRIBUTING.md says.
 test-newcomer:
