@@ -99,7 +99,7 @@ def is_limited() -> bool:
 def _check(what: str, needed: int, left: int, limited_by: str) -> None:
     if left < needed:
         report = f"at least {needed // MEGA} MB are needed, and {left // MEGA} MB are left"
-        raise InputError(f"{what}: expected what fits into memory: {report} ({limited_by})")
+        raise InputError(f"{what}: expected more memory: {report} ({limited_by})")
 
 
 def _taken(at: int) -> int:

@@ -47,7 +47,7 @@ def test_a_fit_without_room_is_refused(limit: int, mega: int, tmp_path: Path) ->
     [line] = lines(limit, mega, "fit", CHIPS, "--out", "o", cwd=tmp_path)
     name, needed = {AS: ("ulimit -v", 300), DATA: ("ulimit -d", 185)}[limit]
     start, _, end = line.partition(f"at least {needed} MB are needed, and ")
-    assert start == "a fit: expected what fits into memory: "
+    assert start == "a fit: expected more memory: "
     assert end.endswith(f" MB are left ({name})")
     assert not list(tmp_path.iterdir())
 
@@ -70,7 +70,7 @@ def test_a_fit_with_little_room_is_done(limit: int, mega: int) -> None:
 def test_a_ledger_without_room_is_refused(limit: int, mega: int, tmp_path: Path) -> None:
     ledger = ("reproduce", "H4", "--quick", "--jobs", "2", "--out", "o")
     [line] = lines(limit, mega, *ledger, cwd=tmp_path)
-    assert "expected what fits into memory: at least " in line
+    assert "expected more memory: at least " in line
     assert not list(tmp_path.iterdir())
 
 

@@ -46,11 +46,11 @@ def refusal(*arguments: object, most: int = LITTLE) -> str:
     [
         (
             "--device generic-tlc-2t --set buffer.size=400GiB",
-            'buffer.size: got "400GiB", expected what fits into memory: at least',
+            'buffer.size: got "400GiB", expected more memory: at least',
         ),
         (
             "--set geometry.blocks=131071",
-            "geometry: got 4294934528 pages on 128 planes, expected what fits into memory",
+            "geometry: got 4294934528 pages on 128 planes, expected more memory",
         ),
         (
             "--set workload.requests=200000000 --closed 100000000",

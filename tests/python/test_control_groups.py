@@ -100,7 +100,7 @@ def test_a_command_says_what_it_lacks(
         return
     assert done.returncode == 2, done
     [line] = done.stderr.splitlines()
-    lacks = "expected what fits into memory: at least" in line and "(a control group)" in line
+    lacks = "expected more memory: at least" in line and "(a control group)" in line
     assert lacks or line.endswith("memory may be short"), line
 
 
@@ -341,7 +341,7 @@ def test_a_wide_window_fits_or_is_refused(
         assert (done.returncode, done.stderr) == (0, "")
         return
     assert done.returncode == 2, done
-    lack = "a stream that takes more memory to decompress than is left: expected what fits"
+    lack = "a stream that takes more memory to decompress than is left: expected more memory"
     assert f"{trace}: {lack}" in done.stderr
     assert "(a control group)" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == [trace]
@@ -360,7 +360,7 @@ def test_a_window_that_a_later_frame_announces_is_no_kill(
     done = in_group(110, tmp_path, "trace", "convert", "two.csv.zst", "none.csv")
     assert done.returncode == 2, done
     assert (
-        "a stream that takes more memory to decompress than is left: expected what fits into memory"
+        "a stream that takes more memory to decompress than is left: expected more memory"
         in done.stderr
     )
     assert not (tmp_path / "none.csv").exists()
@@ -372,7 +372,7 @@ def test_windows_that_are_open_count_together(in_group: InGroup, tmp_path: Path)
     assert in_group(400, tmp_path, "trace", "mix", apps[0], "-o", "one.csv").returncode == 0
     done = in_group(400, tmp_path, "trace", "mix", *apps, "-o", "all.csv")
     assert done.returncode == 2, done
-    assert "expected what fits into memory" in done.stderr
+    assert "expected more memory" in done.stderr
 
 
 @pytest.mark.parametrize("mega", [60, 110, 300])

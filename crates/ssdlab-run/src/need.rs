@@ -101,7 +101,7 @@ fn refused(prepared: &Prepared, shortage: &Shortage) -> Fault {
         }
         _ => prepared.effective.fault_at(key),
     };
-    fault.expected(format!("what fits into memory: {shortage}"))
+    fault.expected(format!("more memory: {shortage}"))
 }
 
 /// Checks that memory suffices for everything that accumulates during a run: waiting requests
@@ -257,7 +257,7 @@ impl Room {
 #[cold]
 fn outgrown(lacking: Lacking) -> Fault {
     Fault::new("workload", "reaches more pages than fit into memory")
-        .expected(format!("fewer pages: to go on, {lacking}"))
+        .expected(format!("fewer pages: to continue, {lacking}"))
         .hint("--limit ends the run before that, a smaller drive or footprint takes less")
 }
 
@@ -265,7 +265,7 @@ fn outgrown(lacking: Lacking) -> Fault {
 fn too_long(spans: usize, shortage: &Shortage) -> Fault {
     Fault::new("--timeline-span", "a timeline of more than fits into memory")
         .got(format!("{spans} spans of what parts of the drive do"))
-        .expected(format!("a shorter time: to go on, {shortage}"))
+        .expected(format!("a shorter time: to continue, {shortage}"))
 }
 
 /// Returns the fault for a load whose requests fill the memory.
@@ -275,7 +275,7 @@ fn overfull(waiting: usize, under_way: usize, shortage: &Shortage) -> Fault {
     );
     Fault::new("workload", "piles up more requests than fit into memory")
         .got(got)
-        .expected(format!("a load that the drive keeps up with: to go on, {shortage}"))
+        .expected(format!("a load that the drive keeps up with: to continue, {shortage}"))
         .hint("--limit ends the run before that, --time-scale and --closed slow it down")
 }
 
@@ -332,8 +332,7 @@ mod tests {
             fault.to_string()
         };
         let buffer = line(&["buffer.size=400GiB"], None, machine(4_000_000_000));
-        let start =
-            "--set buffer.size=400GiB: buffer.size: got \"400GiB\", expected what fits into memory";
+        let start = "--set buffer.size=400GiB: buffer.size: got \"400GiB\", expected more memory";
         assert!(buffer.starts_with(start), "{buffer}");
         assert!(buffer.ends_with("and 4.0 GB are left (the machine's memory)"), "{buffer}");
         let filled = line(&["start.fill=1"], None, machine(300_000_000));

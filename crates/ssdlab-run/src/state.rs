@@ -318,7 +318,7 @@ impl<'a> StateFile<'a> {
         let fault = |what: String| Fault::new(&self.name, what);
         let lacks_memory = |lacking: Lacking| {
             fault("holds more than there is memory for".into())
-                .expected(format!("what fits into memory: {lacking}"))
+                .expected(format!("more memory: {lacking}"))
         };
         let available = memory::available();
         let bytes = available.map_or(u64::MAX, |limit| limit.bytes);

@@ -53,10 +53,10 @@ fn a_drive_that_does_not_fit_is_refused_with_what_it_needs_and_what_is_left() {
         "geometry.pages=256",
     ];
     let drives: [(&[&str], &str); 3] = [
-        (&WIDE, "geometry: got 2147483648 pages on 65536 planes, expected what fits into memory"),
+        (&WIDE, "geometry: got 2147483648 pages on 65536 planes, expected more memory"),
         (
             &["geometry.blocks=131071"],
-            "geometry: got 4294934528 pages on 128 planes, expected what fits into memory",
+            "geometry: got 4294934528 pages on 128 planes, expected more memory",
         ),
         (&["buffer.size=400GiB"], "buffer.size: got \"400GiB\""),
     ];
@@ -76,7 +76,7 @@ fn a_closed_loop_of_more_requests_than_fit_is_refused_before_it_runs() {
     let closed = Plan { closed: Some(100_000_000), ..plan("generic-mlc-512g", &set) };
     let line = line_of(&closed, LITTLE);
     let expected =
-        "--closed: more requests than fit into memory: got 100000000, expected what fits";
+        "--closed: more requests than fit into memory: got 100000000, expected more memory";
     assert!(line.starts_with(expected), "{line}");
     // The closed loop never has more requests than the workload.
     let few = ["workload.requests=1000", "geometry.blocks=64", "workload.footprint=1GiB"];

@@ -428,7 +428,7 @@ fn no_table(name: &str, start: &[u8], compression: Option<&str>) -> Fault {
 
 pub(crate) fn unreadable(name: &str, compression: Option<&str>, error: &io::Error) -> Fault {
     if let Some(lacking) = error.get_ref().and_then(|inner| inner.downcast_ref::<Lacking>()) {
-        let expected = format!("what fits into memory: {lacking}");
+        let expected = format!("more memory: {lacking}");
         return Fault::new(name, "a stream that takes more memory to decompress than is left")
             .expected(expected);
     }
