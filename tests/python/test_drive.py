@@ -101,7 +101,7 @@ def test_the_same_calls_give_the_same_ends() -> None:
         (lambda: one().submit("read", lba=1 << 60, sectors=1), "does not lie on the drive"),
         (lambda: one().submit("read", lba=0, sectors=0), "at least 1 sector"),
         (lambda: one().submit("read", lba=0, sectors=1, queue=3), "in a queue below 1"),
-        (lambda: ssdlab.Drive(workload="zipf"), "the requests of this drive come by hand"),
+        (lambda: ssdlab.Drive(workload="zipf"), "the caller submits the requests of this drive"),
         (lambda: ssdlab.Drive(device="x"), "--device: not a device"),
     ],
 )

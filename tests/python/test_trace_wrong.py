@@ -48,7 +48,7 @@ WRONG = [
     (
         "convert few.csv out",
         (
-            "out: no format is named, and the name's ending tells none: got no ending, "
+            "out: no format is named, and the file name has no known extension: got no extension, "
             f"expected .csv, .parquet or FILE:FORMAT with one of {WRITABLE}"
         ),
     ),
@@ -61,7 +61,7 @@ WRONG = [
     ),
     (
         "info dlv/hm0",
-        "dlv/hm0: no such file (a workload is called so: ssdlab workload show dlv/hm0)",
+        "dlv/hm0: no such file (a workload has this name: ssdlab workload show dlv/hm0)",
     ),
     (
         "convert few.csv few.csv",

@@ -46,11 +46,11 @@ impl Watch {
         } else if erased - since > TIMES * blocks {
             return Err(Fault::new(
                 "drive",
-                "it gains no space: it moves pages, and serves no request",
+                "it moves pages but frees no space and serves no request",
             )
             .got(format!("{} erases of its {blocks} blocks meanwhile", erased - since))
             .expected(
-                "more over-provisioning, or policies that leave blocks alone of which all is valid",
+                "more over-provisioning, or policies that do not collect fully valid blocks",
             ));
         }
         Ok(())
@@ -59,9 +59,12 @@ impl Watch {
 
 /// Returns the fault for a drive without pending events while requests wait.
 pub fn stalled(unfinished: u64) -> Fault {
-    Fault::new("drive", "it came to a stand: a plane has no free block left and none is collected")
-        .got(format!("{unfinished} unfinished requests"))
-        .expected("garbage collection, or more over-provisioning")
+    Fault::new(
+        "drive",
+        "deadlock: a plane has no free block, and garbage collection is off or has no victim",
+    )
+    .got(format!("{unfinished} unfinished requests"))
+    .expected("garbage collection, or more over-provisioning")
 }
 
 /// Lets the drive finish all operations under way.
@@ -90,7 +93,7 @@ mod tests {
         assert_eq!(watch.judge(7, 100, 10), Ok(()));
         assert_eq!(watch.judge(7, 140, 10), Ok(()));
         let line = watch.judge(7, 141, 10).expect_err("enough").to_string();
-        assert!(line.starts_with("drive: it gains no space"), "{line}");
+        assert!(line.starts_with("drive: it moves pages but frees no space"), "{line}");
         assert!(line.contains("41 erases of its 10 blocks"), "{line}");
     }
 

@@ -105,8 +105,8 @@ impl InteractiveDrive {
             ("timeline", plan.timeline.is_some()),
         ];
         if let Some((name, _)) = of_runs.into_iter().find(|(_, is_set)| *is_set) {
-            return Err(Fault::new(name, "a part of a run")
-                .expected("nothing of a workload: the requests of this drive come by hand"));
+            return Err(Fault::new(name, "an option of runs")
+                .expected("no such option: the caller submits the requests of this drive"));
         }
         let prepared = plan.prepare()?;
         need::check(std::slice::from_ref(&prepared), None)?;

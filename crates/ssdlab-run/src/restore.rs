@@ -118,7 +118,7 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
         let Some(key) = leaf.path.strip_prefix("start.") else { continue };
         if key != START_KEY_OF_RUN && header.config["start"][key] != config["start"][key] {
             return Err(prepared.effective.fault_at(&leaf.path).expected(format!(
-                "{} as in {name}, or nothing: the state decides it",
+                "{} as in {name}, or no setting: the state file decides this key",
                 header.config["start"][key]
             )));
         }

@@ -66,9 +66,9 @@ fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
             .effective
             .fault_at("metadata.block_class")
             .expected("the workload with which the drive will run, since blocks are kept apart by priority")
-            .hint("--workload, --mix or --app says whose pages are whose")),
+            .hint("--workload, --mix or --app assigns pages to priorities")),
         (false, true) => Err(Fault::new("--workload", "a workload of a drive that is saved")
-            .expected("none: only where blocks are kept apart by priority it says whose they are")),
+            .expected("none: only blocks that are kept apart by priority need a workload")),
         _ => Ok(()),
     }
 }

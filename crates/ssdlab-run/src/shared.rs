@@ -96,7 +96,7 @@ impl Shared {
             drop(inside);
             let got = self.keep.get(&part.records, batch);
             got.map_err(|error| {
-                Fault::new(&*self.name, "what was read of it cannot be read again")
+                Fault::new(&*self.name, "cannot read its requests back from a temporary file")
                     .got(reason(error))
             })?;
             return Ok(Some((part.count, part.progress)));

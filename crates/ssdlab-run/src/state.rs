@@ -384,7 +384,7 @@ fn decode(body: &mut Body<'_>, limits: &Limits<'_>) -> std::io::Result<Decoded> 
     let contents = contents.into_inner();
     let contents_sha256 = hex(&contents.hash);
     if !contents.stream.finish().fill_buf()?.is_empty() {
-        return Err(std::io::Error::other("it goes on behind the contents of a drive"));
+        return Err(std::io::Error::other("extra bytes follow the contents of the drive"));
     }
     Ok(Decoded { media, contents_sha256 })
 }

@@ -44,10 +44,10 @@ pub(crate) fn missed(spec: &str, plan: &Plan, fault: Fault) -> Fault {
     let is_closed = Kind::NAMES.contains(&spec) && !Path::new(spec).exists();
     match twin_of(spec, family(&plan.device)) {
         Ok(None) if !is_closed => fault,
-        Ok(_) => fault.hint(format!("a workload is called so: --workload {spec}")),
+        Ok(_) => fault.hint(format!("a workload has this name: --workload {spec}")),
         Err(several) => {
             let names = several.expected.unwrap_or_default();
-            fault.hint(format!("workloads are called so: --workload with {names}"))
+            fault.hint(format!("several workloads have this name: --workload with {names}"))
         }
     }
 }

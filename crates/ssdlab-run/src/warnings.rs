@@ -55,9 +55,9 @@ fn rounded(factor: f64) -> f64 {
 pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
     let configured = prepared.workload.hints.iter().any(|hint| *hint != 0);
     match (Drive::heeds_hints(&prepared.resolved), configured, hinted) {
-        (false, true, _) => Some("nothing in this drive heeds the hints of workload.hints".into()),
+        (false, true, _) => Some("no policy of this drive uses the hints of workload.hints".into()),
         (true, _, false) => {
-            Some("no request carries a latency hint, which this scheme heeds".into())
+            Some("this scheme uses latency hints, but no request carries one".into())
         }
         _ => None,
     }
@@ -67,8 +67,7 @@ pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
 pub fn of_rehearsal(drive: &Drive) -> Option<String> {
     drive.goes_unrehearsed().then(|| {
         let what = "metadata.page_hotness.buffer.initial = \"classified\": there was no first pass of the workload";
-        let why =
-            "the drive was written before, which taught it what its pages are and programmed them";
+        let why = "earlier writes already classified and programmed the pages";
         format!("{what}: {why}")
     })
 }

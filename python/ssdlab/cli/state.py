@@ -31,8 +31,8 @@ def state() -> None:
 def save(file: str, **parameters: Any) -> int:
     """Age a drive as the options say and save it to FILE.
 
-    Where blocks are kept apart by priority (ReadGuard's schemes), --workload, --mix or --app says
-    whose pages are whose.
+    Where blocks are kept apart by priority (ReadGuard's schemes), --workload, --mix or --app
+    assigns pages to priorities.
     """
     plan = options.plan_from(parameters)
     check_outputs(api.input_files([plan]), [("FILE", file)])

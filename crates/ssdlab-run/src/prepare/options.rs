@@ -64,12 +64,14 @@ impl Plan {
         }
         if !resolved.chip.heeds_wear() {
             let fault = Fault::new(OPTION, "a drive whose blocks never wear out");
-            return Err(fault.expected("physics that heed P/E cycles, such as physics.levels.wear"));
+            return Err(fault.expected(
+                "physics with errors that grow with P/E cycles, such as physics.levels.wear",
+            ));
         }
         if cycles == 1 {
-            let fault = Fault::new(OPTION, "a drive that wears as slowly as in life");
+            let fault = Fault::new(OPTION, "a drive without accelerated wear");
             let fault = fault.got("flash.cycles_per_erase = 1");
-            return Err(fault.expected("more than 1, which runs wear forward"));
+            return Err(fault.expected("more than 1, which accelerates wear"));
         }
         Ok(Some(share))
     }

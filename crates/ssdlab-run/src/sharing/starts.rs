@@ -46,8 +46,7 @@ fn share_up_to(most: u32, prepared: &mut [Prepared]) -> Vec<usize> {
         if pages > most {
             let takes = u64::from(pages) * PAGE / 1_000_000;
             let why = format!(
-                "the drive begins as another of the comparison does, but was made anew: a copy that is kept takes \
-                 {takes} MB, and memory is short"
+                "the start state was made again instead of copied: a copy takes {takes} MB, and memory is short"
             );
             plans[1..].iter().for_each(|&at| prepared[at].shared.begins_alone = Some(why.clone()));
             continue;

@@ -88,7 +88,7 @@ impl Reading {
         let missed = |fault: Fault| match twin_of(spec, None) {
             Ok(Some(twin)) => {
                 let twin = &twin.name;
-                fault.hint(format!("a workload is called so: ssdlab workload show {twin}"))
+                fault.hint(format!("a workload has this name: ssdlab workload show {twin}"))
             }
             _ => fault,
         };

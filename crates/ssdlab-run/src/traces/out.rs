@@ -71,8 +71,8 @@ fn by_name(shown: &str, bare: &Path) -> Result<Format, Fault> {
         Some("parquet") => Ok(Format::Parquet),
         ending => {
             let names = WRITABLE.map(Format::name).join(", ");
-            let got = ending.map_or("no ending".into(), |ending| format!(".{ending}"));
-            Err(Fault::new(shown, "no format is named, and the name's ending tells none")
+            let got = ending.map_or("no extension".into(), |ending| format!(".{ending}"));
+            Err(Fault::new(shown, "no format is named, and the file name has no known extension")
                 .got(got)
                 .expected(format!(".csv, .parquet or FILE:FORMAT with one of {names}")))
         }

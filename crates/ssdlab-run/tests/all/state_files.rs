@@ -111,7 +111,7 @@ fn a_file_that_ends_early_or_goes_on_is_refused() {
     for more in [contents, &[0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 7], b"x"] {
         let file = sealed([&file[..file.len() - 65], more].concat());
         let line = refused(&file, "a second frame");
-        assert!(line.contains("is inconsistent: it goes on behind the contents"), "{line}");
+        assert!(line.contains("is inconsistent: extra bytes follow the contents"), "{line}");
     }
 }
 

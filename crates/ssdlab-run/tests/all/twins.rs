@@ -94,17 +94,17 @@ fn a_workload_as_trace_or_a_trace_as_workload_names_the_right_option() {
     };
     assert_eq!(
         traced("generic-mlc-512g", "dlv/hm0"),
-        "dlv/hm0: no such file (a workload is called so: --workload dlv/hm0)"
+        "dlv/hm0: no such file (a workload has this name: --workload dlv/hm0)"
     );
     assert_eq!(
         traced("dlv-mlc-128g", "hm0"),
-        "hm0: no such file (a workload is called so: --workload hm0)"
+        "hm0: no such file (a workload has this name: --workload hm0)"
     );
     let several = traced("generic-mlc-512g", "hm0");
     assert!(several.contains("--workload with one of dlv/hm0, pv-read/hm0"), "{several}");
     assert_eq!(
         traced("generic-mlc-512g", "zipf"),
-        "zipf: no such file (a workload is called so: --workload zipf)"
+        "zipf: no such file (a workload has this name: --workload zipf)"
     );
     assert_eq!(traced("generic-mlc-512g", "no.csv"), "no.csv: no such file");
 
@@ -160,9 +160,9 @@ fn hints_that_are_none_are_refused() {
     }
     let set = vec!["workload.hints=[1]".into()];
     let unheeded = run(Plan { set, limit: Some(1000), ..plan("hm0") }).unwrap().remarks;
-    assert_eq!(unheeded, ["nothing in this drive heeds the hints of workload.hints"]);
+    assert_eq!(unheeded, ["no policy of this drive uses the hints of workload.hints"]);
     let unhinted = hinted("pa-ssd/ra", "hgs+us", "").remarks;
-    assert_eq!(unhinted, ["no request carries a latency hint, which this scheme heeds"]);
+    assert_eq!(unhinted, ["this scheme uses latency hints, but no request carries one"]);
 }
 
 #[test]
