@@ -131,7 +131,7 @@ def test_a_dictionary_that_is_huge_once_decompressed_is_refused(tmp_path: Path) 
     del table, text
     assert path.stat().st_size < 100_000
     line = refusal("trace", "info", path)
-    assert "a dictionary of 20000004 bytes, where a trace's have 16777216 at most" in line
+    assert "a dictionary of 20000004 bytes exceeds the limit of 16777216 bytes" in line
 
 
 def test_a_sweep_is_counted_before_its_plans_are_made() -> None:

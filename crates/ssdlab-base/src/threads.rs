@@ -44,7 +44,9 @@ pub fn begin<T: Send + 'static>(
 ) -> Result<JoinHandle<T>, Fault> {
     start(|| Builder::new().spawn(work)).map_err(|error| {
         let expected = "room for a few threads per run (ulimit -u, pids.max, ulimit -v)";
-        Fault::new("threads", "the system gives no more").got(reason(error)).expected(expected)
+        Fault::new("threads", "the system refused to start a thread")
+            .got(reason(error))
+            .expected(expected)
     })
 }
 

@@ -35,7 +35,7 @@ impl Assignment {
             return Err(wrong("an empty key"));
         }
         if key.len() > DEPTH_MAX {
-            return Err(wrong("a key of very many parts"));
+            return Err(wrong(&format!("a key with more than {DEPTH_MAX} parts")));
         }
         let path = key.into_iter().map(Step::Key).collect();
         Ok(Assignment { path, value: value.trim().to_owned(), name })

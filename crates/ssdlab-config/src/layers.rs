@@ -133,8 +133,8 @@ impl Layers {
                 if let Some((other, choice)) =
                     contradiction(&lower, &upper, schema.view(), &is_argument)
                 {
-                    let fault = sources.fault(upper.origin, "takes back another argument");
-                    let expected = format!("nothing beside \"{choice}\"");
+                    let fault = sources.fault(upper.origin, "contradicts another argument");
+                    let expected = format!("only settings of \"{choice}\"");
                     return Err(fault.got(sources.label(other)).expected(expected));
                 }
                 arguments.push(upper.origin.layer);

@@ -98,7 +98,7 @@ impl Reporter<'_> {
         };
         let part_of_list = expected.starts_with("a list") && got == "a table";
         let fault = self.sources.fault(origin, dotted(path)).got(got).expected(expected);
-        if part_of_list { fault.hint("a list is given as a whole") } else { fault }
+        if part_of_list { fault.hint("set the whole list, not single elements") } else { fault }
     }
 
     fn unknown_key(&self, path: &[Step], origin: Origin, name: &str) -> Fault {

@@ -192,7 +192,7 @@ fn a_broken_argument() {
     check(set("gc.hold=45"), format!("--set gc.hold=45: gc.hold: got 45, expected {TIME}"));
     let second = "--set seed=1\u{fffd}x=2: seed: got \"1\\nx=2\", expected a whole number from 0";
     check(set("seed=1\nx=2"), second);
-    let element = "--set background.0=clock: background: got a table, expected a list (a list is given as a whole)";
+    let element = "--set background.0=clock: background: got a table, expected a list (set the whole list, not single elements)";
     check(set("background.0=clock"), element);
     let wide = "--set seed=99999999999999999999: seed: got 99999999999999999999, \
                 expected a whole number from -2^63 to 2^63-1";

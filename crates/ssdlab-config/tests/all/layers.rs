@@ -58,14 +58,14 @@ fn naming_the_same_choice_keeps_its_settings() {
 }
 
 #[test]
-fn no_argument_takes_back_what_another_one_set() {
+fn no_argument_contradicts_another_one() {
     let line = |arguments: &[&str]| {
         let add = |layers: Layers, argument: &&str| layers.set(argument);
         let layers = arguments.iter().try_fold(preset().text("b", "scheduler.hws.window = 8"), add);
         layers.and_then(|layers| layers.resolve::<Toy>()).err().map(|fault| fault.to_string())
     };
-    let expected = "--set scheduler.priority.classes=3: takes back another argument: got --set \
-                    scheduler.hws.window=9, expected nothing beside \"hws\"";
+    let expected = "--set scheduler.priority.classes=3: contradicts another argument: got --set \
+                    scheduler.hws.window=9, expected only settings of \"hws\"";
     let refused = line(&["scheduler.hws.window=9", "seed=2", "scheduler.priority.classes=3"]);
     assert_eq!(refused.as_deref(), Some(expected));
     assert!(line(&["scheduler=fifo", "scheduler.hws.window=9"]).is_some());

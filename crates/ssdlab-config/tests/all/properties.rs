@@ -109,7 +109,7 @@ proptest! {
             Ok(resolved) => resolved,
             Err(fault) => {
                 // Files may contradict each other; arguments may not.
-                prop_assert!(fault.to_string().contains("takes back another argument"));
+                prop_assert!(fault.to_string().contains("contradicts another argument"));
                 return Ok(());
             }
         };

@@ -166,13 +166,13 @@ fn arguments_that_take_each_other_back_are_refused() {
         let workload = Some(workload.into());
         line(Plan { workload, set: vec![setting.into()], ..Plan::default() })
     };
-    let expected = "--set workload.kind.zipf.theta=0.9: takes back another argument: got --set \
-                    workload.kind=bursty, expected nothing beside \"bursty\"";
+    let expected = "--set workload.kind.zipf.theta=0.9: contradicts another argument: got --set \
+                    workload.kind=bursty, expected only settings of \"bursty\"";
     assert_eq!(named("bursty", "workload.kind.zipf.theta=0.9"), expected);
     let twice = named("sequential", "workload.kind=random");
     assert!(twice.starts_with("--set workload.kind=random: a kind beside --workload"), "{twice}");
     let physics = set(&["physics=retries", "physics.levels.codeword=1KiB"]);
-    assert!(physics.contains("takes back another argument"), "{physics}");
+    assert!(physics.contains("contradicts another argument"), "{physics}");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn check(header: &[u8]) -> std::result::Result<(), String> {
     };
     let size = u64::try_from(plain.max(stored)).unwrap_or(0);
     if size > most {
-        Err(format!("{what} of {size} bytes, where a trace's have {most} at most"))
+        Err(format!("{what} of {size} bytes exceeds the limit of {most} bytes"))
     } else {
         Ok(())
     }
@@ -192,7 +192,7 @@ mod tests {
             assert!(check(&header(kind, 9, most + 1)).is_err());
         }
         let huge = check(&header(2, 400 << 20, 900)).unwrap_err();
-        assert_eq!(huge, "a dictionary of 419430400 bytes, where a trace's have 16777216 at most");
+        assert_eq!(huge, "a dictionary of 419430400 bytes exceeds the limit of 16777216 bytes");
         assert_eq!(check(&header(0, -5, -5)), Ok(()), "the decoder refuses it");
         assert_eq!(check(b""), Ok(()));
         assert_eq!(check(&[0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), Ok(()));

@@ -158,7 +158,7 @@ fn amount(field: Field<'_>, unit: u64) -> Result<u64, Box<Wrong>> {
     let number = digits(&[whole, fraction].concat()).filter(|_| fraction.len() <= 18);
     let bytes = number.map(|number| u128::from(number) * u128::from(unit));
     let whole = bytes.filter(|bytes| bytes.is_multiple_of(parts)).map(|bytes| bytes / parts);
-    let expected = "a size of whole bytes: a rounded one says less, export it in B";
+    let expected = "a whole number of bytes: export sizes in B, not rounded";
     whole.and_then(|bytes| u64::try_from(bytes).ok()).ok_or_else(|| field.wrong(expected))
 }
 

@@ -330,7 +330,7 @@ impl Trace {
                 .hint("workload.trace.unsorted={sort=1024} sorts them"),
             Unsorted::Sort(window) => fault
                 .got(format!("a step back of {back} over more than {window} requests"))
-                .expected("stamps less out of order")
+                .expected(format!("stamps out of order by at most {window} requests"))
                 .hint("workload.trace.unsorted={sort=N} allows for more"),
         })
     }

@@ -112,12 +112,15 @@ fn check_mapping(name: &str, format: Format, choice: &Choice<'_>) -> Result<(), 
         (Format::Csv, None) => {
             let fault = Fault::new(name, format!("read as csv without {KEY}"));
             let hint = "for example time:0:us,op:2,offset:3,size:4";
-            Err(fault.expected("which column holds what").hint(hint))
+            Err(fault.expected("a column mapping").hint(hint))
         }
         (Format::Csv | Format::Parquet, _) | (_, None) => Ok(()),
         (_, Some(columns)) => {
             let expected = format!("none beside a trace read as {format}");
-            Err(Fault::new("", KEY).got(columns).expected(expected).hint("FILE:csv heeds it"))
+            Err(Fault::new("", KEY)
+                .got(columns)
+                .expected(expected)
+                .hint("read the trace as FILE:csv to use it"))
         }
     }
 }

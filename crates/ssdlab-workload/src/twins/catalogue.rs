@@ -174,7 +174,7 @@ fn whole_shape(
         None => toml::Table::new(),
         Some(like) => {
             let like = like.as_str().filter(|_| depth < tables.len()).ok_or_else(|| {
-                Fault::new("", "like").expected("the name of a shape, and no ring of them")
+                Fault::new("", "like").expected("the name of a shape, without a cycle of `like`")
             })?;
             whole_shape(tables, fitted, like, depth + 1)?
         }

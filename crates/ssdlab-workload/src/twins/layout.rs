@@ -135,5 +135,5 @@ fn share_out(
 fn too_little(figures: &Figures) -> Fault {
     Fault::new("", "footprint")
         .got(format!("{:.4e} B", figures.footprint))
-        .expected("less than the requests move, hot sets taken off")
+        .expected("at most the hot sets and the bytes that requests move outside of them")
 }

@@ -265,7 +265,8 @@ fn stamps_that_go_back_further_than_the_window() {
     assert_eq!(
         fault.to_string(),
         "t:4: time stamp: got a step back of 2us over more than 1 requests, \
-         expected stamps less out of order (workload.trace.unsorted={sort=N} allows for more)"
+         expected stamps out of order by at most 1 requests \
+         (workload.trace.unsorted={sort=N} allows for more)"
     );
 }
 

@@ -237,8 +237,8 @@ fn wpa_units_are_those_of_its_header() {
     let rounded = row(" (s)", " (MB)").replace("0.5", "0.004");
     assert_eq!(
         fault(&rounded, Format::Wpa),
-        "t:3:8: Size: got 0.004, expected a size of whole bytes: a rounded one says less, \
-         export it in B"
+        "t:3:8: Size: got 0.004, expected a whole number of bytes: export sizes in B, \
+         not rounded"
     );
     let options = TraceOptions { tick: Some(Nanos::from_us(3)), ..TraceOptions::default() };
     let mut t = trace(row(" (ticks)", " (KB)"), Some(Format::Wpa), &options).unwrap();

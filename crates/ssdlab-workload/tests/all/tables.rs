@@ -178,7 +178,7 @@ fn a_mapping_is_needed_by_csv_and_refused_by_formats_with_columns_of_their_own()
     let fault = trace("1,R,0,512\n", Some(Format::Csv), &TraceOptions::default()).err().unwrap();
     assert_eq!(
         fault.to_string(),
-        "t: read as csv without workload.trace.columns: expected which column holds what \
+        "t: read as csv without workload.trace.columns: expected a column mapping \
          (for example time:0:us,op:2,offset:3,size:4)"
     );
     let mapping = columns("time:0,op:1,offset:2,size:3");
@@ -186,7 +186,7 @@ fn a_mapping_is_needed_by_csv_and_refused_by_formats_with_columns_of_their_own()
     assert_eq!(
         fault.to_string(),
         "workload.trace.columns: got time:0,op:1,offset:2,size:3, \
-         expected none beside a trace read as msr (FILE:csv heeds it)"
+         expected none beside a trace read as msr (read the trace as FILE:csv to use it)"
     );
 }
 
