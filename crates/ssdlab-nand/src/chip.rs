@@ -71,7 +71,7 @@ impl Chip {
         let same = TransferConfig::Same;
         let (model, mut climb, transfer) = match physics {
             PhysicsConfig::Flat => {
-                refuse_base_factors(&program_modes, "under flat physics, which has no bit errors")?;
+                refuse_base_factors(&program_modes, "flat physics has no bit errors")?;
                 (Model::Flat, Climb::single(), &same)
             }
             PhysicsConfig::Levels(config) => {
@@ -85,7 +85,7 @@ impl Chip {
             PhysicsConfig::Measured(config) => {
                 refuse_base_factors(
                     &program_modes,
-                    "of blocks that were measured as normally programmed",
+                    "physics.measured has blocks in the normal mode only",
                 )?;
                 let model = MeasuredBlocks::resolve(config, geometry, seed)?;
                 (Model::Measured(Box::new(model)), config.climb(), &same)
@@ -326,7 +326,7 @@ fn refuse_base_factors(program_modes: &ProgramModes, why: &str) -> Result<(), Re
         None => Ok(()),
         Some(class) => {
             let key = format!("timing.program_modes[{class}].base_factor");
-            let expected = format!("none {why}");
+            let expected = format!("1, or unset: {why}");
             Err(Refusal::new(key, program_modes.base_factor[class], expected))
         }
     }

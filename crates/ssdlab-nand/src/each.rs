@@ -43,7 +43,10 @@ impl<T: Copy> Each<T> {
         if self.0.len() == 1 || self.0.len() == count {
             Ok(())
         } else {
-            let expected = format!("one value, or {count}: one for each {whom}");
+            let expected = match count {
+                1 => "one value".into(),
+                _ => format!("one value, or {count} values (one for each {whom})"),
+            };
             Err(Refusal::new(key, format!("{} values", self.0.len()), expected))
         }
     }

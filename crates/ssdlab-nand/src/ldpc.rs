@@ -58,7 +58,7 @@ impl Ladder {
         if rates[rates.len() - 1] < 0.5 {
             Ok(ladder)
         } else {
-            let expected = "rates below 0.5, at which a bit says nothing";
+            let expected = "rates below 0.5 (at 0.5 a bit carries no information)";
             Err(Refusal::new(key, rates[rates.len() - 1], expected))
         }
     }

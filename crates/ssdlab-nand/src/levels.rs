@@ -152,7 +152,8 @@ impl LevelsConfig {
             Ok(Climb { shares, incremental: self.sensing == SensingConfig::Incremental })
         } else {
             let key = format!("{KEY}.sensing_shares");
-            let expected = format!("{levels} shares above 0, one a level, none falling");
+            let expected =
+                format!("{levels} shares above 0 in non-decreasing order, one for each level");
             Err(Refusal::new(key, format!("{shares:?}"), expected))
         }
     }
@@ -200,7 +201,7 @@ impl Levels {
         let acceleration = config.temperature.resolve(&key("temperature"))?;
         let retention = match &config.retention {
             None if config.temperature != TemperatureConfig::default() => {
-                let expected = "no such setting without physics.levels.retention, which heeds it";
+                let expected = "no temperature unless physics.levels.retention is set";
                 return Err(Refusal::new(key("temperature"), "a temperature", expected));
             }
             None => None,

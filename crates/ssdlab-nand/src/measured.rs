@@ -74,7 +74,11 @@ impl MeasuredConfig {
         within(&format!("{KEY}.retries"), f64::from(self.retries), 1.0, most)?;
         self.pages.check(&format!("{KEY}.pages"))?;
         let table = self.table.as_deref().ok_or_else(|| {
-            Refusal::new(format!("{KEY}.file"), &self.file, "a file that was read before")
+            Refusal::new(
+                format!("{KEY}.file"),
+                &self.file,
+                "a measurements file that the caller has loaded",
+            )
         })?;
         if table.most <= self.retries {
             Ok(table)
@@ -165,7 +169,7 @@ impl Table {
         let (first, step) = line(rows, most).ok_or_else(|| Wrong {
             row: None,
             got: format!("{} rows, at most {most} retries", rows.len()),
-            expected: "pages that need 1, 2, 3 and more retries, with rising errors".into(),
+            expected: "several retry counts above 0 and below the most, with rising errors".into(),
         })?;
         Ok(Table { blocks, most, first, step })
     }
@@ -245,7 +249,7 @@ impl Measured {
 fn missing(sorted: &[usize], (cycles, days, reads): (f64, f64, f64)) -> Wrong {
     Wrong {
         row: sorted.iter().min().copied(),
-        got: format!("a block without a row for {cycles} cycles, {days:.3} days, {reads} reads"),
-        expected: "each age of its data with each count of reads at each of its cycles".into(),
+        got: format!("no row for {cycles} cycles, {days:.3} days, {reads} reads"),
+        expected: "one row for each combination of the block's cycles, ages and reads".into(),
     }
 }

@@ -157,7 +157,7 @@ fn check_volts(
         return Err(Refusal::new(key, found, expected));
     }
     if normal.volts.is_empty() {
-        let expected = "none: the normal class has none to compare with";
+        let expected = "no volts unless the normal mode has volts";
         return Err(Refusal::new(key, found, expected));
     }
     Ok(())
@@ -173,31 +173,31 @@ fn check(
         return Err(Refusal::new(
             key("name"),
             &class.name,
-            "normal: the first is the normal class",
+            "normal: the first mode is the normal mode",
         ));
     }
     for (field, time) in [("sense", class.sense), ("program", class.program)] {
         if let Some(time) = time.filter(|_| index == 0) {
             let expected =
-                "no time here: timing.read and timing.program are those of the normal class";
+                "no time here: timing.read and timing.program are the times of the normal mode";
             return Err(Refusal::new(key(field), time, expected));
         }
     }
     if index > 0 && class.step_volts.is_some() && class.program.is_some() {
-        let expected = "no step beside a program time: the step would have no effect";
+        let expected = "either step_volts or program, not both";
         return Err(Refusal::new(key("step_volts"), "both", expected));
     }
     if let Some(step) = class.step_volts {
         positive(&key("step_volts"), step)?;
         if normal.step_volts.is_none() {
-            let expected = "no step: the normal class has none to compare with";
+            let expected = "no step_volts unless the normal mode has step_volts";
             return Err(Refusal::new(key("step_volts"), step, expected));
         }
     }
     if let Some(factor) = class.base_factor {
         positive(&key("base_factor"), factor)?;
         if index == 0 && factor != 1.0 {
-            return Err(Refusal::new(key("base_factor"), factor, "1 in the normal class"));
+            return Err(Refusal::new(key("base_factor"), factor, "1 in the normal mode"));
         }
     }
     Ok(())

@@ -253,7 +253,11 @@ impl RetriesConfig {
         ];
         for (field, deviation) in deviations {
             if deviation * bound >= 1.0 {
-                let expected = format!("a deviation of which {bound} (the bound) stay below 1");
+                let what = match field {
+                    "spread.quality" => "spread.die + spread.quality",
+                    _ => "a deviation",
+                };
+                let expected = format!("{what} below 1/{bound} (1/spread.bound)");
                 return Err(Refusal::new(format!("{KEY}.{field}"), deviation, expected));
             }
         }

@@ -77,7 +77,7 @@ impl TimingConfig {
         let whom = format!("page type of {cell}");
         self.read.check("timing.read", types, &whom)?;
         self.program.check("timing.program", types, &whom)?;
-        self.decode.check("timing.decode", levels, "level that a read can climb to")?;
+        self.decode.check("timing.decode", levels, "read level")?;
         at_most_longest("timing.decode", self.decode.declared().iter().copied())?;
         some_time("timing.read", self.read.declared().iter().copied())?;
         some_time("timing.program", self.program.declared().iter().copied())?;

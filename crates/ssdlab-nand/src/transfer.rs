@@ -68,7 +68,8 @@ impl Transfers {
                     }
                     (_, Some(time)) => {
                         let key = format!("timing.program_modes[{class}].transfer");
-                        let expected = "no time here: physics.levels.transfer states one a level";
+                        let expected =
+                            "no time here: physics.levels.transfer sets the time of each level";
                         return Err(Refusal::new(key, time, expected));
                     }
                 });
@@ -106,7 +107,7 @@ fn of_table(times: &[Nanos], level: usize, levels: usize) -> Result<Nanos, Refus
         Ok(times[level])
     } else {
         let got = format!("{} times", times.len());
-        let expected = format!("{levels} times, one a level, none shorter than the one before");
+        let expected = format!("{levels} times in non-decreasing order, one for each level");
         Err(Refusal::new("physics.levels.transfer.table", got, expected))
     }
 }

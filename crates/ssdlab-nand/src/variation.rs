@@ -201,7 +201,7 @@ impl GaussianConfig {
 /// Returns one interval of rates for each level, with the probability of its share.
 fn levels(shares: &[f64], capability: &[f64], key: &str) -> Result<Base, Refusal> {
     if shares.len() != capability.len() {
-        let expected = format!("{} shares, one a level", capability.len());
+        let expected = format!("{} shares, one for each level", capability.len());
         return Err(Refusal::new(key, format!("{} shares", shares.len()), expected));
     }
     for &share in shares {

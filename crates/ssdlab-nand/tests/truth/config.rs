@@ -114,7 +114,7 @@ fn refused(timing: &str, physics: &str) -> (String, String, String) {
 fn times_that_do_not_fit_are_refused_by_their_key() {
     let (key, got, expected) = refused("program = ['1ms', '2ms']", "");
     assert_eq!((key.as_str(), got.as_str()), ("timing.program", "2 values"));
-    assert_eq!(expected, "one value, or 3: one for each page type of tlc");
+    assert_eq!(expected, "one value, or 3 values (one for each page type of tlc)");
     let keys = [
         ("read = '0us'", "", "timing.read"),
         ("erase = '2h'", "", "timing.erase"),
