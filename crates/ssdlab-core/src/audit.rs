@@ -197,7 +197,10 @@ impl Auditor {
         let reported = queued == Some(blame[Part::HostQueue as usize]);
         self.check(ensure(reported, || {
             let reported = blame[Part::HostQueue as usize];
-            format!("request {} was queued for {queued:?} ns and tells {reported}", request.tag)
+            format!(
+                "request {} waited {queued:?} ns in the host queue, but its blame reports {reported}",
+                request.tag
+            )
         }));
         let latency = now.checked_sub(arrival);
         let sum = blame.iter().sum::<u64>();
@@ -436,7 +439,9 @@ fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
             left.ok_or_else(|| format!("{block:?} is programmed beyond what was allocated"))?;
     }
     let lost = allocated.iter().position(|&left| left > 0);
-    ensure(lost.is_none(), || format!("block {lost:?} gave out a page that nobody programs"))?;
+    ensure(lost.is_none(), || {
+        format!("block {lost:?} has an allocated page that no program writes")
+    })?;
     for (plane, job) in (0..).map(PlaneId).zip(rooms.jobs) {
         let pool = rooms.ftl.blocks.pool(plane);
         let victims = (0..pool.len())

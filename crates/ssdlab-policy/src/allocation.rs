@@ -149,7 +149,7 @@ impl FreeBlockPolicy {
     /// Returns the metadata component that the policy uses.
     pub fn uses(self) -> Option<ComponentUse> {
         const MEASURED: &str = "blocks that are measured (metadata.block_class = \"measured\")";
-        const ESTIMATE: &str = "an estimate of retries (metadata.retry_estimate)";
+        const ESTIMATE: &str = "a retry estimate (metadata.retry_estimate)";
         let (policy, component, expected) = match self {
             FreeBlockPolicy::LongestFree | FreeBlockPolicy::LeastErased => return None,
             FreeBlockPolicy::FewestErrors => ("fewest_errors", "block_class", MEASURED),

@@ -24,8 +24,9 @@ impl BlockTable {
             ("erases", self.erases.len()),
             ("closed", self.closed.len()),
         ];
-        let wrong = columns.into_iter().find(|(_, entries)| *entries != blocks);
-        ensure(wrong.is_none(), || format!("the table of {blocks} blocks has a column {wrong:?}"))?;
+        if let Some((name, entries)) = columns.into_iter().find(|(_, entries)| *entries != blocks) {
+            return Err(format!("column {name} has {entries} entries, not {blocks}"));
+        }
         let planes = geometry.plane_count() as usize;
         ensure(self.clock.len() == planes, || {
             format!("{} clocks of {planes} planes", self.clock.len())
@@ -64,7 +65,9 @@ impl BlockTable {
         let erases = self.erases[at];
         ensure(erases <= COUNT_MOST, || format!("{} and was erased {erases} times", of()))?;
         let (closed, clock) = (self.closed[at], self.clock[self.plane_of(block).index()]);
-        ensure(closed <= clock, || format!("{}, closed as {closed}th of {clock}", of()))
+        ensure(closed <= clock, || {
+            format!("{}, but its close time {closed} is after the clock {clock}", of())
+        })
     }
 
     /// Checks that each plane has at least `reserve` free blocks.

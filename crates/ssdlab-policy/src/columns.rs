@@ -257,7 +257,7 @@ impl SavedColumns {
                 return Ok(false);
             }
             if !saved.values.may_be(column.most) {
-                return Err(format!("of {key} a value is above {}", column.most));
+                return Err(format!("{key}: a value exceeds the maximum {}", column.most));
             }
             found.push((at, &saved.values));
         }
@@ -414,7 +414,7 @@ mod tests {
             let mut wrong = saved();
             wrong.0[0].values = values;
             let error = restored(PLACE, blank.clone(), &wrong).unwrap_err();
-            assert_eq!(error, "of read/counts/0/pages a value is above 6");
+            assert_eq!(error, "read/counts/0/pages: a value exceeds the maximum 6");
         }
         let mut wrong = saved();
         wrong.0[1].values = SavedValues::F64(vec![f64::NAN]);

@@ -82,7 +82,7 @@ impl<'a> Limits<'a> {
         let mut column = Vec::new();
         if taken > self.most || column.try_reserve_exact(entries).is_err() {
             self.lacked.set(Some(taken));
-            return Err(E::custom("memory does not suffice"));
+            return Err(E::custom("not enough memory for a column"));
         }
         self.taken.set(taken);
         Ok(column)

@@ -59,7 +59,7 @@ fn of_flash(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
             "flash.hold_until_decoded",
             hold,
             flash.cache_read,
-            "with flash.cache_read, which lets every page go",
+            "with flash.cache_read, where units hold no page",
         ),
         (
             "flash.multi_plane",
@@ -173,7 +173,7 @@ fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
             "background.gc",
             config.background.gc.get().is_none().then(|| "false".to_owned()),
             !empty && start.steady_state,
-            "with start.steady_state: such a drive is drawn by collecting",
+            "with start.steady_state, which needs garbage collection",
         ),
     ]
 }

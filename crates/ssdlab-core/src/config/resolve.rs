@@ -195,15 +195,17 @@ fn check_links(links: &[PlacementChoice], setup: &PolicyContext) -> Result<(), R
     for behind in 1..links.len() {
         if needs[behind - 1].pages && !needs[behind].pages {
             let [name, first] = [behind, behind - 1].map(|at| links[at].name());
-            let expected =
-                format!("it before `{first}`, which is asked page by page after the request");
+            let expected = format!(
+                "`{name}` before `{first}`: `{name}` decides for whole requests, `{first}` page by page"
+            );
             return Err(Refusal::new("placement", name, expected));
         }
         let before = (0..behind).find(|&at| types[at].leaves_nothing_to(types[behind]));
         if let Some(before) = before {
             let [name, first] = [behind, before].map(|at| links[at].name());
-            let expected =
-                format!("no such link behind `{first}`, which leaves it nothing to type");
+            let expected = format!(
+                "no link after `{first}` that sets page types: `{first}` already sets them"
+            );
             return Err(Refusal::new("placement", name, expected));
         }
     }
@@ -367,8 +369,7 @@ fn check_free_block_policy(
 ) -> Result<(), Refusal> {
     match free_block_policy.uses() {
         Some(used) if !setup.has(used.component) => {
-            let expected = format!("{} for that", used.expected);
-            Err(Refusal::new("ftl.free_block_policy", used.policy, expected))
+            Err(Refusal::new("ftl.free_block_policy", used.policy, used.expected))
         }
         _ => Ok(()),
     }

@@ -22,7 +22,7 @@ const UNIT: &str = "a unit";
 
 impl Census {
     /// The place of a transaction that the scheduler holds back.
-    pub const HELD: &'static str = "the queue of the order";
+    pub const HELD: &'static str = "the queue of the scheduler";
 
     /// The place of a transaction that waits for an entry of the page map.
     pub const MAPPING: &'static str = "the wait for its entry";
@@ -105,7 +105,7 @@ impl Flash {
     /// # Errors
     /// The first violation.
     pub fn audit(&self, now: u64, census: &mut Census) -> Result<(), String> {
-        ensure(self.events.is_empty(), || "the flash has told what nobody heard".into())?;
+        ensure(self.events.is_empty(), || "flash events were not handled".into())?;
         ensure(self.idle.is_empty(), || "a free unit was not served".into())?;
         let mut seq_last = 0;
         for (plane, lanes) in (0..).map(PlaneId).zip(&self.lanes) {
@@ -195,7 +195,7 @@ impl Flash {
             ensure(unit.state != State::Suspending, || "it suspends nothing".into())?;
         }
         if let Some(kind) = kind {
-            ensure(unit.head.is_some(), || "it serves nobody".into())?;
+            ensure(unit.head.is_some(), || "it has no transaction in service".into())?;
             self.audit_members(unit, unit.head, kind)?;
             for member in self.members(unit.head) {
                 census.found(member, UNIT)?;

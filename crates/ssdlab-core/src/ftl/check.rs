@@ -61,7 +61,7 @@ impl SavedMap {
         };
         let wrong = self.forward.iter().zip(&self.missing).position(misses);
         match wrong {
-            Some(page) => Err(format!("logical page {page} lacks sectors it cannot have")),
+            Some(page) => Err(format!("logical page {page} marks impossible sectors as missing")),
             None => Ok(()),
         }
     }

@@ -92,7 +92,9 @@ impl SavedOpen {
         let mut allocated = vec![None; geometry.block_count() as usize];
         let mut note = |block: BlockId, of: Option<Allocated>| {
             let of = of.filter(|of| of.total() < geometry.pages);
-            let of = of.ok_or_else(|| format!("open block {} is in no such place", block.0))?;
+            let of = of.ok_or_else(|| {
+                format!("open block {} has an invalid writer, stream or number of pages", block.0)
+            })?;
             let slot = allocated.get_mut(block.index());
             let slot = slot.ok_or_else(|| format!("open block {} is beyond the drive", block.0))?;
             match slot.replace(of) {

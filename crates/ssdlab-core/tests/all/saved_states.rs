@@ -222,16 +222,24 @@ fn what_contradicts_itself_is_named() {
     let cases = [
         ([0, mapped], json!(129), "beyond the drive"),
         ([0, mapped], json!(1 + 8 * free), "which is not written"),
-        ([1, mapped], json!(256), "lacks sectors it cannot have"),
+        ([1, mapped], json!(256), "marks impossible sectors as missing"),
         ([3, of_state("Closed")], json!("Victim"), "which is not written"),
         ([3, of_state("Closed")], json!("Free"), "which is not written"),
         ([4, free], json!(1), "is Free with 1 written pages"),
         ([5, of_state("Closed")], json!(99), "valid pages and counts 99"),
         ([6, 0], json!(u32::MAX), "was erased 4294967295 times"),
-        ([7, 0], json!(u32::MAX), "closed as 4294967295th"),
+        ([7, 0], json!(u32::MAX), "close time 4294967295 is after the clock"),
         ([11, 0], json!({"block": 16, "writer": 0, "stream": 0, "next": 1}), "is beyond the drive"),
-        ([11, 0], json!({"block": open, "writer": 9, "stream": 0, "next": 1}), "in no such place"),
-        ([11, 0], json!({"block": open, "writer": 0, "stream": 0, "next": 8}), "in no such place"),
+        (
+            [11, 0],
+            json!({"block": open, "writer": 9, "stream": 0, "next": 1}),
+            "has an invalid writer, stream or number of pages",
+        ),
+        (
+            [11, 0],
+            json!({"block": open, "writer": 0, "stream": 0, "next": 8}),
+            "has an invalid writer, stream or number of pages",
+        ),
         (
             [11, 0],
             json!({"block": free, "writer": 0, "stream": 0, "next": 1}),

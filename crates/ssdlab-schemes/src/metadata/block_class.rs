@@ -243,7 +243,7 @@ fn check_groups(config: &GroupsConfig, levels: u8) -> Result<(), Refusal> {
                 return Ok(());
             }
             let expected = match levels {
-                1 => "no levels: this drive's reads have but one (physics.levels.code)".into(),
+                1 => "no level above 1: reads of this drive have a single level (physics.levels.code)".into(),
                 _ => format!("rising levels, 1 to {} of this drive's {levels}", levels - 1),
             };
             Err(Refusal::new(format!("{KEY}.levels"), format!("{upto:?}"), expected))

@@ -101,7 +101,7 @@ impl Predictor {
             return Err(Refusal::new(of("thresholds"), got, expected));
         }
         if config.min_dwell == Nanos::ZERO {
-            let expected = "a time above 0, of which there is a logarithm";
+            let expected = "a time above 0";
             return Err(Refusal::new(of("min_dwell"), config.min_dwell, expected));
         }
         if config.interval == 0 {

@@ -69,8 +69,8 @@ impl ComponentConfig for RetryEstimateChoice {
                 KEY,
                 estimate,
                 !is_fitted && !facts.is_used,
-                "that nothing uses: without ftl.free_block_policy = \"fewest_retries\" or a background policy such as \
-                 inversion_repair",
+                "without a policy that uses it, such as ftl.free_block_policy = \"fewest_retries\" or \
+                 background.inversion_repair",
             ),
         ]
     }

@@ -74,7 +74,7 @@ impl Policy for ReadHotMigration {
             ),
             _ => Refusal::new(
                 "background.read_hot_migration",
-                "read_hot",
+                "read_hot_migration",
                 "blocks in groups by the level at which they are read (metadata.block_class = \"measured\"), or by \
                  priority (\"predicted\")",
             ),

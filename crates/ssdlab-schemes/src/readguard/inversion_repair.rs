@@ -72,7 +72,7 @@ impl Policy for InversionRepair {
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
         if !setup.has("retry_estimate") {
-            let expected = "an estimate of retries (metadata.retry_estimate) for that";
+            let expected = "a retry estimate (metadata.retry_estimate)";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
         if config.interval < LEAST {

@@ -47,7 +47,8 @@ impl Policy for SubpoolGc {
         let most = spare / 2 / u32::from(setup.classes.priorities);
         match config.threshold {
             Some(threshold) if threshold > most => {
-                let expected = format!("at most {most}, half of what each has of the spare blocks");
+                let expected =
+                    format!("at most {most}: half of a subpool's share of the spare blocks");
                 Err(Refusal::new(format!("{KEY}.threshold"), threshold, expected))
             }
             _ => Ok(()),
