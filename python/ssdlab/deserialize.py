@@ -172,7 +172,7 @@ def _any(value: Any, levels: int = _MOST_LEVELS) -> Any:
     """Check and return a value of any JSON type."""
     if isinstance(value, Mapping | list | tuple):
         if not levels:
-            raise _wrong(value, f"no more than {_MOST_LEVELS} tables within one another")
+            raise _wrong(value, f"at most {_MOST_LEVELS} levels of nested tables")
         make = partial(_any, levels=levels - 1)
         return _table(make, value) if isinstance(value, Mapping) else _list(make, value)
     for kind in (str, bool, int, float):

@@ -78,7 +78,7 @@ class OutputFile:
                 if error.errno not in {errno.ENXIO, errno.EAGAIN}:
                     raise
             if signals.is_overdue(since):
-                what = f"cannot write {quoted(self._path)}: interrupted, and nobody reads it"
+                what = f"cannot write {quoted(self._path)}: interrupted while waiting for a reader"
                 raise KeyboardInterrupt(f"{self._option}: {what}")
             time.sleep(_PIPE_LOOK_S)
 
@@ -107,7 +107,7 @@ class OutputFolder:
         except OSError as error:
             raise _cannot_write(option, path, error) from None
         if os.path.lexists(path) and not is_there:
-            raise InputError.at(option, f"cannot write {quoted(path)}: is no folder")
+            raise InputError.at(option, f"cannot write {quoted(path)}: is not a folder")
         home = self._path if is_there else self._path.parent
         try:
             _native.NewFile(option, home / "trial")

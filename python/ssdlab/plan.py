@@ -274,7 +274,7 @@ def toml_value(value: object, place: str = "--set", depth: int = 0) -> str:
         text = arguments.path(place, value) if isinstance(value, os.PathLike) else value
         return _toml_string(arguments.text(place, text)) if depth else arguments.text(place, text)
     if depth > _MAX_NESTING:
-        raise InputError.at(place, f"got more than {_MAX_NESTING} lists in one another")
+        raise InputError.at(place, f"got lists or tables nested more than {_MAX_NESTING} deep")
     if isinstance(value, Mapping):
         pairs = arguments.mapping(place, value).items()
         entries = [f"{key} = {toml_value(item, place, depth + 1)}" for key, item in pairs]

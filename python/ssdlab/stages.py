@@ -35,9 +35,9 @@ def _sister(device: str, stage: str) -> str:
         return _sisters(device)[stage]
     if (base := device.rpartition("-")[0]) in staged:
         expected = f"expected --device {base}"
-        raise InputError.at("--stage", f"a stage of {device}, which is at one: {expected}")
+        raise InputError.at("--stage", f"{device} is already at a stage: {expected}")
     expected = f"expected one of {', '.join(staged)}"
-    raise InputError.at("--stage", f"a stage of {device}, which has none: {expected}")
+    raise InputError.at("--stage", f"{device} has no stages: {expected}")
 
 
 def _sisters(device: str) -> dict[str, str]:

@@ -146,7 +146,7 @@ class RunStore:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             is_other = isinstance(error, FileExistsError)
-            reason = "is no folder" if is_other else error.strerror
+            reason = "is not a folder" if is_other else error.strerror
             raise InputError.at("--out", f"cannot write {quoted(folder)}: {reason}") from None
         self.folder = folder
 

@@ -227,7 +227,7 @@ def test_a_wrong_file_is_reported_in_a_line(
     ("arguments", "message"),
     [
         (["gone.csv"], "gone.csv: cannot be read"),
-        ([CHIPS, "--chips", "1,1,1"], "--chips: a setting of chips that are made, beside a CSV"),
+        ([CHIPS, "--chips", "1,1,1"], "--chips: a setting of generated chips, beside a CSV"),
         ([CHIPS, "--device", "dlv-mlc-128g"], "--device"),
         ([CHIPS, "--set", "physics=retries"], "--set"),
         (["--device", "dlv-mlc-128g"], "expected retries"),

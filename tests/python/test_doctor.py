@@ -53,5 +53,5 @@ def test_limits_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_native, "memory_left", lambda: None)
     monkeypatch.setattr("resource.getrlimit", lambda _: (5_000_000_000, 0))
     found = dict(doctor._machine())
-    assert found["memory"] == "the system does not tell"
+    assert found["memory"] == "not reported by the system"
     assert found["addresses"] == "5.0 GB (ulimit -v)"

@@ -221,7 +221,7 @@ def test_a_pipe_keeps_no_other_output_back(tmp_path: Path, is_open: bool) -> Non
         process.kill()
         if reader is not None:
             os.close(reader)
-    line = "--json: cannot write 'f': interrupted, and nobody reads it\n"
+    line = "--json: cannot write 'f': interrupted while waiting for a reader\n"
     assert "IOPS" in out
     assert (tmp_path / "r").exists()
     assert (process.returncode, err) == (130, f"{line}interrupted\n")
@@ -270,7 +270,7 @@ def test_standard_output_that_nobody_reads_keeps_no_other_output_back(
         error = running.stderr.read().decode()
         assert running.wait(20) == CODES[number.name]
     os.close(reads)
-    line = "standard output: cannot be written: interrupted, and nobody reads it"
+    line = "standard output: cannot be written: interrupted while waiting for a reader"
     assert error.splitlines() == [line, "interrupted"]
     assert (tmp_path / "report.html").read_text().rstrip().endswith("</html>")
 

@@ -253,9 +253,9 @@ def test_wear_is_printed_by_priority() -> None:
 def test_sensings_in_vain_are_printed() -> None:
     base, run = example_results.prioritized()
     assert run.sensed_in_vain
-    (line,) = lines_of(run, "in vain")
-    assert line == f"{run.sensed_in_vain:,} attempts sensed ahead, not needed"
-    assert "in vain" not in str(base)
+    (line,) = lines_of(run, "unneeded")
+    assert line == f"{run.sensed_in_vain:,} attempts sensed ahead of a successful decode"
+    assert "unneeded" not in str(base)
 
 
 def test_retries_are_drawn_as_boxes_a_run_and_queue() -> None:

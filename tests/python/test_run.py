@@ -239,7 +239,7 @@ def test_seeds_give_a_mean_and_an_interval(ssdlab: Ssdlab) -> None:
 
 def test_seeds_that_change_nothing_are_noted(ssdlab: Ssdlab, trace: Path) -> None:
     done = ssdlab("run", "--seeds", 2, "--trace", trace.name)
-    assert "nothing here is left to chance; all seeds give the same figures" in done.out
+    assert "nothing here is random: all seeds give the same figures" in done.out
 
 
 def test_run_takes_seeds_too(ssdlab: Ssdlab) -> None:

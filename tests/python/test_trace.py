@@ -215,7 +215,7 @@ def test_mix_places_addresses_as_its_options_say(ssdlab: Ssdlab, tmp_path: Path)
 def test_a_hint_that_a_format_cannot_say_is_counted(ssdlab: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(f"{HEAD},hint\n0,x,R,0,4096,2\n10,x,R,0,4096,0\n")
     done = ssdlab("trace", "convert", "a.csv", "b:mqsim")
-    assert "1 request with a latency hint that mqsim cannot say" in done.out
+    assert "1 request with a latency hint that mqsim cannot represent" in done.out
     assert ssdlab("trace", "convert", "a.csv", "b.parquet").code == 0
     assert ssdlab("trace", "convert", "b.parquet", "c.csv").code == 0
     assert [row.split(",")[6] for row in rows(tmp_path / "c.csv")] == ["2", "0"]
@@ -229,7 +229,7 @@ def test_mix_keeps_queues_where_the_format_can(ssdlab: Ssdlab, tmp_path: Path) -
     queues = [row.split(",")[5] for row in rows(tmp_path / "back.csv")]
     assert queues == ["3", "0", "0", "3", "0"]
     done = ssdlab(*order, "mix:disksim")
-    assert "2 requests with a submission queue that disksim cannot say" in done.out
+    assert "2 requests with a submission queue that disksim cannot represent" in done.out
     run = ssdlab("run", "--trace", "mix.parquet", "--set", "host.queues=4", "--json", "-")
     assert run.json()["results"][0]["requests"] == 5
 

@@ -211,7 +211,7 @@ def test_a_report_that_cannot_be_written_is_found_first(ssdlab: Ssdlab, tmp_path
             '--report: cannot write "no/r.html": No such file or directory',
         ),
         (("--report", "."), '--report: cannot write ".": is a folder'),
-        (("--figures", "file"), "--figures: cannot write 'file': is no folder"),
+        (("--figures", "file"), "--figures: cannot write 'file': is not a folder"),
         (
             ("--report", "a", "--json", "a"),
             '--report: the file that --json writes: got "a", expected another file',

@@ -97,14 +97,11 @@ ARGUMENTS = [
     ),
     (
         "run --device dlv-mlc-128g --stage old",
-        f"--stage: a stage of dlv-mlc-128g, which has none: expected one of {STAGED}",
+        f"--stage: dlv-mlc-128g has no stages: expected one of {STAGED}",
     ),
     (
         "physics readguard-tlc-2t-old --stage old",
-        (
-            "--stage: a stage of readguard-tlc-2t-old, which is at one: "
-            "expected --device readguard-tlc-2t"
-        ),
+        ("--stage: readguard-tlc-2t-old is already at a stage: expected --device readguard-tlc-2t"),
     ),
     (
         "state save x.state --device readguard-tlc-2 --stage old",
@@ -244,7 +241,7 @@ ARGUMENTS = [
     ("run --report no/r.html", '--report: cannot write "no/r.html": No such file or directory'),
     ("run --report /", '--report: cannot write "/": is a folder'),
     ("run --figures no/such", "--figures: cannot write 'no/such': No such file or directory"),
-    ("run --figures /dev/null", "--figures: cannot write '/dev/null': is no folder"),
+    ("run --figures /dev/null", "--figures: cannot write '/dev/null': is not a folder"),
     ("run --log no/l.parquet", '--log: cannot write "no/l.parquet": No such file or directory'),
     ("run --series no/s", '--series: cannot write "no/s": No such file or directory'),
     ("run --timeline no/t", '--timeline: cannot write "no/t": No such file or directory'),
@@ -256,12 +253,15 @@ ARGUMENTS = [
         "run --log a --timeline ./a",
         '--timeline: the file that --log writes: got "./a", expected another file',
     ),
-    ("run --seeds 2 --log l", "--log: a file of one run: got 2 runs"),
+    ("run --seeds 2 --log l", "--log: got 2 runs, expected one: the file holds a single run"),
     (
         "compare --vary scheduler=fifo,read_first --series s",
-        "--series: a file of one run: got 2 runs",
+        "--series: got 2 runs, expected one: the file holds a single run",
     ),
-    ("compare --seeds 3 --timeline t", "--timeline: a file of one run: got 3 runs"),
+    (
+        "compare --seeds 3 --timeline t",
+        "--timeline: got 3 runs, expected one: the file holds a single run",
+    ),
     (
         "run --interval 1ms",
         "--interval: an option without effect: expected --series or --report beside it",

@@ -50,7 +50,8 @@ def _machine() -> Iterator[tuple[str, str]]:
     cores = available_cores()
     yield "cores", f"{cores} for this process: a sweep has that many runs at a time"
     left = _native.memory_left()
-    yield "memory", f"{_giga(left[0])} are left ({left[1]})" if left else "the system does not tell"
+    memory = f"{_giga(left[0])} are left ({left[1]})" if left else "not reported by the system"
+    yield "memory", memory
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     limited = "no limit" if most == resource.RLIM_INFINITY else f"{_giga(most)} (ulimit -v)"
     yield "addresses", limited

@@ -37,13 +37,15 @@ CHIPS = [
     click.option(
         "--device",
         metavar="NAME",
-        help=f"Whose chips are made, if there is no CSV; {DEFAULT_DEVICE} if not given.",
+        help=f"Generate chips of this device if there is no CSV; {DEFAULT_DEVICE} if not given.",
     ),
     options.STAGE,
     *options.SETTINGS,
     _axis("chips", "Chips to fit, to validate, to simulate"),
     click.option(
-        "--blocks", type=WholeNumber(1), help=f"Of each chip; {_PLAIN.blocks} if not given."
+        "--blocks",
+        type=WholeNumber(1),
+        help=f"Measure N blocks of each chip; {_PLAIN.blocks} if not given.",
     ),
     _axis("cycles", "P/E cycles"),
     _axis("retention", "Ages of the data in days at 30 °C"),
@@ -69,7 +71,7 @@ CHIPS = [
     help=f"Errors up to which a page needs no retry, or `{_FITTED}`.",
 )
 @click.option("--out", metavar="DIR", help="Write the config, fit.json and the chips to simulate.")
-@click.option("--samples", metavar="FILE", help="Write all that was measured, in CSV.")
+@click.option("--samples", metavar="FILE", help="Write all measurements as CSV.")
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWING)
 def fit_command(**parameters: Any) -> int:
@@ -77,14 +79,14 @@ def fit_command(**parameters: Any) -> int:
 
     The chips are those of CSV, or made for it. What --out writes is a config: `ssdlab run --scheme
     readguard/rgftl --config DIR/fit.toml` predicts with it and, where CSV holds all it takes,
-    simulates the chips that were kept for that. docs/guides/calibrate.md says what there is to see,
-    and what a CSV has to hold.
+    simulates the chips that were kept for simulation. docs/guides/calibrate.md says what there is
+    to see, and what a CSV has to hold.
     """
     named_alone = (*_AXES, "blocks", "bake", "device", "stage")
     made = [name for name in named_alone if parameters[name] is not None]
     made += [name for name in ("config", "set") if parameters[name]]
     if parameters["csv"] is not None and made:
-        message = "a setting of chips that are made, beside a CSV: expected one or the other"
+        message = "a setting of generated chips, beside a CSV: expected one or the other"
         raise InputError.at(f"--{made[0]}", message)
     plan = Plan(
         device=options.one_device(parameters["device"] or DEFAULT_DEVICE, parameters["stage"]),

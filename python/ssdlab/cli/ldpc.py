@@ -33,12 +33,10 @@ from ssdlab.signals import deferred
     metavar="X",
     help="Voltage that the highest state has lost, in distances between states.",
 )
+@click.option("--frames", type=WholeNumber(1), help="Measure at most N frames at each point.")
+@click.option("--seconds", type=PositiveNumber(), help="Measure for X seconds in all.")
 @click.option(
-    "--frames", type=WholeNumber(1), help="Measure, at most so many frames at each point."
-)
-@click.option("--seconds", type=PositiveNumber(), help="Measure for so long.")
-@click.option(
-    "--seed", type=WholeNumber(0), default=1, show_default=True, help="Of what is measured."
+    "--seed", type=WholeNumber(0), default=1, show_default=True, help="Seed the measurement."
 )
 @click.option(
     "--jobs", type=WholeNumber(1, MAX_COUNT), help="Threads; as many as cores if not given."

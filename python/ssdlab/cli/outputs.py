@@ -124,7 +124,8 @@ class RunOutputs:
             if parameters[name] is None:
                 continue
             if runs > 1:
-                raise InputError.at(f"--{name}", f"a file of one run: got {runs} runs")
+                expected = "expected one: the file holds a single run"
+                raise InputError.at(f"--{name}", f"got {runs} runs, {expected}")
             OutputFile(f"--{name}", parameters[name])
         self._json = _json_of(files)
         self.drawing = DrawingOutputs(parameters, [*read, *all_files])

@@ -79,7 +79,7 @@ class _PatientOutput(io.RawIOBase):
             # Nobody would read a message.
             self._is_abandoned = True
         else:
-            message = f"{self.name}: cannot be written: interrupted, and nobody reads it"
+            message = f"{self.name}: cannot be written: interrupted while waiting for a reader"
             raise KeyboardInterrupt(message)
 
 

@@ -49,7 +49,7 @@ def _seed(of: str) -> Callable[..., Any]:
     return click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help=of)
 
 
-_LIMIT = click.option("--limit", type=WholeNumber(1), help="At most so many requests.")
+_LIMIT = click.option("--limit", type=WholeNumber(1), help="Use at most N requests.")
 _PART = [
     _SET,
     click.option("--from", "start", metavar="TIME", help="Requests from this time on, as 10s."),
@@ -92,7 +92,7 @@ def trace() -> None:
 @add(DRAWING)
 @_ends_on_ctrl_c
 def info(files: tuple[str, ...], **parameters: Any) -> None:
-    """Say what traces are like; of several, in a table.
+    """Show the figures of traces; several share a table.
 
     All figures are of reads and writes; trims and flushes are counted apart.
     """
@@ -161,7 +161,9 @@ def _print_converted(source: str, out: str, made: dict[str, Any]) -> None:
 @click.argument("apps", nargs=-1, required=True, metavar="APP...")
 @click.option("-o", "--out", required=True, metavar="OUT[:FORMAT]", help="The file to write.")
 @click.option(
-    "--share-addresses", is_flag=True, help="Leave addresses as they are, one over another."
+    "--share-addresses",
+    is_flag=True,
+    help="Keep addresses unchanged, so that applications share them.",
 )
 @add([_SET, _seed("The seed of twins."), _LIMIT])
 @_JSON
@@ -233,7 +235,7 @@ def _moved(shift: int) -> str:
 @_JSON
 @_ends_on_ctrl_c
 def check(folder: str, **parameters: Any) -> int:
-    """Hold the traces in a folder against its manifest.
+    """Compare the traces in a folder with its manifest.
 
     The exit code is 1 if something differs. The manifest, DIR/MANIFEST.tsv, has a header, tabs
     between columns, and a line for each trace: its name, and any of the columns that
@@ -368,8 +370,8 @@ def _print_losses(written: dict[str, Any]) -> None:
         "left_out": ("trim or flush", "trims and flushes", f"left out: {name} has none"),
         "rounded": ("time", "times", f"rounded down to the unit of {name}"),
         "devices_left_out": (*_REQUESTS, f"written as of device 0: {name} cannot name theirs"),
-        "queues_left_out": (*_REQUESTS, f"with a submission queue that {name} cannot say"),
-        "hints_left_out": (*_REQUESTS, f"with a latency hint that {name} cannot say"),
+        "queues_left_out": (*_REQUESTS, f"with a submission queue that {name} cannot represent"),
+        "hints_left_out": (*_REQUESTS, f"with a latency hint that {name} cannot represent"),
         "widened": (*_REQUESTS, "widened to whole sectors of 512 B"),
     }
     for key, (one, several, meaning) in losses.items():

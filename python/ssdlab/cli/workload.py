@@ -51,7 +51,7 @@ def list_workloads(*, as_json: bool) -> None:
 @click.option(
     "--requests",
     type=WholeNumber(1),
-    help=f"Generate so many, the whole scaled down to them; {_MEASURED:,} if not given.",
+    help=f"Generate N requests, the twin scaled down to them; {_MEASURED:,} if not given.",
 )
 @click.option("--full", is_flag=True, help="Generate all of its requests.")
 @click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help="The seed.")

@@ -174,7 +174,7 @@ def _row_caveats(row: _Row) -> Iterator[str]:
         yield f"PARTIAL: seed {seed} stopped after {progress_made(stopped)} and is left out"
     yield from warnings(runs[0]) if len(runs) == 1 else _warnings_of_seeds(runs)
     if len(runs) > 1 and summed.alike:
-        yield "note: nothing here is left to chance; all seeds give the same figures"
+        yield "note: nothing here is random: all seeds give the same figures"
 
 
 def _labels(rows: Sequence[_Row]) -> Column:

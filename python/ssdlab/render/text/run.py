@@ -122,7 +122,7 @@ def _decoding_lines(result: Result) -> Iterator[str]:
         errors = f"{digits(result.bit_errors.per_codeword)} in a codeword"
         yield f"bit errors {errors}, {result.retries:,} retries"
     if result.sensed_in_vain is not None:
-        yield f"in vain    {result.sensed_in_vain:,} attempts sensed ahead, not needed"
+        yield f"unneeded   {result.sensed_in_vain:,} attempts sensed ahead of a successful decode"
 
 
 def _cache_lines(result: Result) -> Iterator[str]:
