@@ -36,13 +36,13 @@ _ENDINGS = (".md", ".json", ".html", ".pdf")
     metavar="DIR",
     default=_OUT,
     show_default=True,
-    help="Where the ledger goes, and finished runs: what was stopped goes on there.",
+    help="Keep the ledger and finished runs here; a stopped command resumes from them.",
 )
 @click.option(
     "--jobs",
     type=WholeNumber(1),
     metavar="N",
-    help="Runs at a time; as cores and memory allow if not options.",
+    help="Run N at a time; as many as cores and memory allow if not given.",
 )
 @click.option(
     "--seeds",

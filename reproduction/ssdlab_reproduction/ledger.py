@@ -233,7 +233,7 @@ def load(system: str) -> None:
 def _unread(real: RealTraces, used: Mapping[str, Path]) -> Iterator[str]:
     others = sorted({path.name for path in real.traces.values()} - {p.name for p in used.values()})
     if others:
-        yield f"not used, for nothing here runs on it: {', '.join(others)}"
+        yield f"not used, because no selected claim runs on it: {', '.join(others)}"
 
 
 def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:

@@ -20,8 +20,8 @@ _SATURATED = (
 )
 MADE = "by construction"
 CHOSEN = "by a ruling that follows it"
-NEVER = "for it never happened"
-NOT_ALWAYS = "for it did not happen with each seed"
+NEVER = "because the event never occurred"
+NOT_ALWAYS = "because the event did not occur with each seed"
 
 
 def ours(figure: Figure, found: Interval) -> str:

@@ -62,7 +62,7 @@ def find_traces(folder: str | Path) -> RealTraces:
         expected = "files called as the traces are, such as hm_0.csv.gz or Financial1.spc"
         raise InputError.at("--traces", f"no trace in {str(folder)!r}: expected {expected}")
     others = [path.name for path in files if path not in found.values()]
-    notes = [f"not used, for no twin has its name: {', '.join(others)}"] if others else []
+    notes = [f"not used, because no twin has this name: {', '.join(others)}"] if others else []
     for mix, parts in members().items():
         lacking = [member for member in parts if member not in found]
         if 0 < len(lacking) < len(parts):

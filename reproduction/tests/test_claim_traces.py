@@ -34,7 +34,7 @@ def test_real_traces_take_the_place_of_twins(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
     real = find_traces(tmp_path)
     found = real.traces
-    assert real.notes == ["not used, for no twin has its name: README.md"]
+    assert real.notes == ["not used, because no twin has this name: README.md"]
     assert found["dlv/hm0"] == found["hire/hm0"] == found["pv-read/hm0"] == tmp_path / "hm_0.csv.gz"
     # As any of its twins is called, or as it is.
     assert found["pa-ssd/fin"] == found["hire/fin1"] == tmp_path / "fin1.spc"
@@ -96,7 +96,7 @@ def test_a_real_trace_is_run_and_named(one_claim: Any, tmp_path: Path, folder: P
     assert line in ledger_text.ledger_markdown(result)
     (origin,) = ledger_page.origins(result)
     assert ("real trace", line) in origin.facts
-    assert result.notes == ["not used, for nothing here runs on it: hm_0.csv"]
+    assert result.notes == ["not used, because no selected claim runs on it: hm_0.csv"]
     # It is a trace of other systems', too, of which nothing ran.
     assert "dlv/stg1" in find_traces(folder).traces
 
@@ -181,7 +181,7 @@ def test_a_wrong_trace_is_refused_before_anything_runs(
     assert not (tmp_path / "ledger").exists()
     (folder / "stg_1.csv").write_text(good)
     done = ssdlab("reproduce", "hire", "--quick", "--traces", "traces", "--out", "ledger")
-    assert "\n--traces: not used, for no twin has its name: notes.txt\n" in done.out
+    assert "\n--traces: not used, because no twin has this name: notes.txt\n" in done.out
 
 
 def test_traces_that_leave_nothing_to_compare_are_reported(

@@ -332,7 +332,8 @@ def test_what_had_no_effect_is_not_reproduced_and_shown(one_claim: Any, tmp_path
     # Each figure is judged as it is; the claim is not met by it.
     assert (row.verdict, row.verdicts, len(row.ours)) == (NO, [YES], 1)
     assert "not reproduced: it changed nothing" in ledger_text.ledger_text(result)
-    assert "| **not reproduced, for it never happened** |" in ledger_text.ledger_markdown(result)
+    verdict = "not reproduced, because the event never occurred"
+    assert f"| **{verdict}** |" in ledger_text.ledger_markdown(result)
     # What was tried was found with whole twins: of others it says nothing.
     for quick, loads, is_shown in (
         (False, "twins", 1),
@@ -367,7 +368,9 @@ def test_what_had_no_effect_with_one_seed_has_the_figures_of_all(
     expected = (Verdict.NOT, "with seed 2: it changed nothing", [1, 2, 3])
     assert (row.verdict, row.why, row.seeds) == expected
     assert row.ours == [interval(seen[:3])]
-    assert ledger_text.outcome(row) == "not reproduced, for it did not happen with each seed"
+    assert (
+        ledger_text.outcome(row) == "not reproduced, because the event did not occur with each seed"
+    )
 
 
 def test_systems_are_as_they_are_called() -> None:
