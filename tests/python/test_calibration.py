@@ -269,7 +269,7 @@ def test_chips_that_no_drive_can_have_are_left_out(tmp_path: Path) -> None:
     chip, block = kept.split(",")[:2]
     line = next(at for at, row in enumerate(lines, 1) if row.startswith(f"{chip},{block},"))
     assert f"(chip {chip}, block {block}, line {line})" in found.unfit
-    assert "no chips to be simulated" in str(found)
+    assert "no chips for simulation" in str(found)
     assert "physics" not in found.files["fit.toml"]
 
 

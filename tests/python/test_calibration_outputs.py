@@ -57,7 +57,7 @@ def test_the_page_has_the_figures_and_the_tables() -> None:
     reader = Reader(calibration_page(made()))
     places = {attributes.get("id") for tag, attributes in reader.tags if tag == "div"}
     assert places >= {figure.name for figure in calibration_figures(made())}
-    for words in ("clearly worse", "per P/E cycle", "Retries measured", "claims do not come out"):
+    for words in ("clearly worse", "per P/E cycle", "Retries measured", "claims do not hold"):
         assert words in reader.text
 
 
@@ -97,7 +97,7 @@ def test_the_docs_hold_the_shipped_coefficients() -> None:
 def test_chips_that_were_made_can_be_simulated(ssdlab: Ssdlab, tmp_path: Path) -> None:
     few = ("--chips", "3,3,2", "--blocks", "2", "--cycles", "0,1000,3000")
     done = ssdlab("fit", *few, "--retention", "0,30,365", "--reads", "0,57600", "--out", "made")
-    assert "2 chips are kept to be simulated" in done.out
+    assert "2 chips are kept for simulation" in done.out
     # The predictor alone: a drive of the device has the blocks of its model.
     assert "physics" not in (tmp_path / "made" / "fit.toml").read_text()
     drive = ("--device", "readguard-tlc-2t", "--config", "made/chips.toml")

@@ -186,7 +186,7 @@ def config_layer(fit: dict[str, Any]) -> str:
 
 def _chips_layer(fit: dict[str, Any]) -> str:
     """Return the config layer that gives drives the chips kept for simulation."""
-    lines = ["# The chips that were kept to be simulated.", f'physics.measured.file = "{CHIPS}"']
+    lines = ["# The chips kept for simulation.", f'physics.measured.file = "{CHIPS}"']
     if fit["retries_most"] > RETRIES_MOST:
         lines.append(f"physics.measured.retries = {fit['retries_most']}")
     return "\n".join(lines) + "\n"

@@ -61,10 +61,8 @@ def _predicted(fit: Fit) -> Figure:
         .encode(x=x, y=y("middle"), tooltip=["x:Q", "least:Q", "middle:Q", "most:Q", "rows:Q"]),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = (
-        "Least and most of what was measured, the middle half, and the median, where so many were"
-    )
-    what += f" predicted; {fit.exact:.1%} are met exactly, {fit.within_one:.1%} within one."
+    what = "Range, middle half and median of the measured retries, by the number predicted;"
+    what += f" {fit.exact:.1%} are met exactly, {fit.within_one:.1%} within one."
     keys = [Key("measured", _MEASURED), Key("median", _MODEL), Key("equal", mark="dash1")]
     return Figure("fit-retries", PREDICTED, "Retries", what, chart, keys)
 
@@ -105,10 +103,10 @@ def _error(one: Error) -> Figure:
         alt.Chart().mark_line(color=_MODEL).encode(x=x, y=y("predicted")),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = f"Means and ends of what was measured of {of}, beside the mean of what is"
-    what += f" predicted: {one.percent:.2f} %RMSE."
+    what = f"Mean and range of the measured errors of {of}, and the mean prediction:"
+    what += f" {one.percent:.2f} %RMSE."
     if one.centre != one.age:
-        what += f" The nearest to this age that there was, {one.centre:.2f}."
+        what += f" The nearest measured age is {one.centre:.2f}."
     keys = [Key("measured", _MEASURED), Key("predicted", _MODEL, "line")]
     name = f"fit-{one.over}-{one.age:g}".replace(".", "-")
     return Figure(name, ERRORS, f"Age {one.age:g}, over {one.over}", what, chart, keys)
@@ -168,7 +166,7 @@ def _steps(fit: Fit) -> Figure:
         .encode(x=x, y=y("y")),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = "Least and most retries of pages with so many errors, and the steps that were fitted."
+    what = "Range of the measured retries, by the number of errors, and the fitted steps."
     keys = [Key("measured", _MEASURED), Key("fitted", _MODEL, "line")]
     return Figure("fit-steps", CHIPS, "Retries by errors", what, chart, keys)
 

@@ -34,7 +34,7 @@ def fit_notes(fit: Fit) -> Iterator[str]:
     """Yield what the user should know beyond the figures, one line each."""
     missed = sum(claim.holds is False for claim in fit.claims)
     if missed:
-        yield f"{missed} of {len(fit.claims)} claims do not come out"
+        yield f"{missed} of {len(fit.claims)} claims do not hold"
     yield f"retries met exactly {fit.exact:.1%}, within one {fit.within_one:.1%}"
     if fit.ageless:
         yield (
@@ -42,9 +42,9 @@ def fit_notes(fit: Fit) -> Iterator[str]:
             "left out where ages are fitted and judged"
         )
     if fit.simulated:
-        yield f"{fit.parts[2].chips} chips are kept to be simulated"
+        yield f"{fit.parts[2].chips} chips are kept for simulation"
     if fit.unfit:
-        yield f"no chips to be simulated: {fit.unfit}"
+        yield f"no chips for simulation: {fit.unfit}"
 
 
 _UNITS = {
