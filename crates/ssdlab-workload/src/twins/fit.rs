@@ -336,8 +336,7 @@ fn ways(
     for record in records.iter().filter(|record| matches!(record.op, Op::Read | Op::Write)) {
         let first = record.lba / PAGE;
         let upto = (record.lba + u64::from(record.sectors).max(1) - 1) / PAGE;
-        // A request that continues within a page is for a known place only if its last page is
-        // known.
+        // A request that continues within a page has a known place if its last page is known.
         let known = last.get(&upto).copied();
         let returned = times.entry(upto).or_default();
         let lag = known.map(|(op, index)| (op, counts[usize::from(op == Op::Write)] - index));

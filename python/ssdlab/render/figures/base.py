@@ -21,11 +21,11 @@ KINDS = ("read", "write")
 _MAX_FULL_LANES = 12
 """With more bars than this, each bar is thinner."""
 
-# Okabe and Ito's palette. Light colours are darkened and dark ones lightened, so that thin lines
-# stand out against the background.
-LIGHT = ("#0072b2", "#d55e00", "#009e73", "#b65d91", "#c98600", "#3a9bd9", "#6f6f6f", "#857a00")
-DARK = ("#4da3db", "#ff8c42", "#2cc79b", "#e59cc4", "#f2b632", "#8ccbf2", "#b0b0b0", "#c9be4a")
-# From dark to light, all visible on black and on white.
+# Hues after Okabe and Ito, each with a lightness of its own that stands out against the background:
+# a grey print tells them apart, and a reader who sees no red or no green does.
+LIGHT = ("#0b45a5", "#ca5802", "#036e42", "#d66fae", "#533501", "#0576ad", "#858585", "#645401")
+DARK = ("#3b9fe6", "#ff9858", "#1fe6b0", "#d93e9b", "#fed65c", "#68c9fe", "#a6a6a6", "#908d00")
+# From dark to light, yet to be seen on black and on white.
 _RAMP = ("#7a4fb5", "#4f6fc4", "#2a8fb0", "#22a884", "#7cbf3f", "#d0b020")
 DASHES: tuple[list[int], ...] = ([1, 0], [5, 3], [2, 2], [7, 2, 2, 2], [1, 3])
 
