@@ -19,7 +19,6 @@ from hypothesis import strategies as some
 import ssdlab
 from ssdlab.render.figures import base, blame, drawing, time_series
 from ssdlab.render.figures.base import Figure
-from ssdlab.render.figures.overlapping_lines import Axis, alternating_dashes
 from ssdlab.render.figures.report import comparison_figures
 from ssdlab.result import Comparison, Result
 from ssdlab.result.detail import Detail, Distribution, SeriesInterval, Slow
@@ -138,28 +137,6 @@ def test_labels_of_several_lines_fit_beside_their_bars() -> None:
     assert spec["encoding"]["y"]["axis"]["labelOffset"] == -line
 
 
-def test_lines_in_the_same_place_are_all_seen() -> None:
-    runs = base.runs_of(Comparison([example_results.one()] * 3))
-    heights = {"conventional (1)": 5.0, "conventional (2)": 8.0, "conventional (3)": 5.001}
-    data = [{"label": run.label, "t": t, "y": heights[run.label]} for run in runs for t in (0, 9)]
-    apart = alternating_dashes(runs, data, Axis("t", 0, 9), Axis("y", 0, 10))
-    dashes: Any = apart["strokeDash"].to_dict()
-    assert dashes["scale"]["range"] == [base.DASHES[0], base.DASHES[0], [6, 6]]
-    assert alternating_dashes(runs[:2], data[:4], Axis("t", 0, 9), Axis("y", 0, 10)) == {}
-    for name in ("latency-cdf-read", "time-load-bandwidth", "busy-dies"):
-        figure = of(*[example_results.one()] * 3)[name]
-        drawn_so = figure.chart.to_dict()["encoding"]["strokeDash"]["scale"]["range"]
-        assert drawn_so == [[1, 0], [12, 6], [6, 12]], name
-        assert "colours alternate" in figure.what
-
-
-def test_a_legend_shows_how_queues_are_dashed() -> None:
-    encoding = of(example_results.queued())["latency-tail-read"].chart.to_dict()["encoding"]
-    legend = encoding["strokeDash"]["legend"]
-    # A sign is as long as the root of its size: each dash is to be seen, and a gap.
-    assert legend["symbolSize"] ** 0.5 > max(sum(dash) for dash in base.DASHES) * 1.5
-
-
 def test_every_part_of_the_blame_is_known() -> None:
     assert set(example_results.one().read.blame_us) == set(blame.PARTS)
 
@@ -254,25 +231,6 @@ def test_maps_number_their_planes_in_whole_steps(planes: int) -> None:
     labels = re.findall(r">(\d+)<", vl_convert.vegalite_to_svg(spec))
     assert len(labels) > 1
     assert len(set(labels)) == len(labels)
-
-
-def test_runs_side_by_side_have_a_colour_each_and_maps_of_their_own() -> None:
-    found = of(example_results.one(), example_results.busy())
-    names = ["conventional, office.csv.xz", "busy, random"]
-    assert {row["label"] for row in rows(found["time-mean-read"])} == set(names)
-    assert {"slowest-1-conventional-office-csv-xz", "slowest-2-busy-random"} <= set(found)
-    for figure in found.values():
-        spec = figure.chart.to_dict()
-        domain = spec["encoding"].get("color", {}).get("scale", {}).get("domain", [])
-        if domain and isinstance(domain[0], str) and spec["encoding"]["color"]["field"] == "label":
-            assert domain == names, figure.name
-
-
-def test_runs_of_the_same_name_have_labels_of_their_own() -> None:
-    runs = base.runs_of(Comparison([example_results.one(), example_results.one()]))
-    assert [run.label for run in runs] == ["conventional (1)", "conventional (2)"]
-    unlike = base.runs_of(Comparison([example_results.one(), example_results.busy()]))
-    assert [run.label for run in unlike] == ["conventional, office.csv.xz", "busy, random"]
 
 
 def test_of_several_seeds_the_first_is_drawn() -> None:

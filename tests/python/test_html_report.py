@@ -92,6 +92,13 @@ def test_every_figure_has_its_place_and_data() -> None:
         assert whole["data"][figure["data"]]
 
 
+def test_the_legend_of_a_page_is_dashed_as_its_lines_are() -> None:
+    one = example_results.one()
+    text = comparison_page(ssdlab.Comparison([one, example_results.busy()]))
+    legend = re.findall(r'var\(--run-(\d)\)".*?stroke-dasharray="([\d ]+)"', text)
+    assert {("0", "1 0"), ("1", "5 3")} == set(legend)
+
+
 def test_it_is_of_reasonable_size() -> None:
     assert len(example_results.page_of_two().encode()) < 3_000_000
 
@@ -183,10 +190,10 @@ def test_the_tables_of_the_blame_end_with_the_mean() -> None:
     assert tables.blame([run]).rows[-1][0] == "sum: the mean"
 
 
-def test_runs_that_cover_one_another_are_named() -> None:
+def test_runs_of_the_same_latencies_are_named() -> None:
     runs = runs_of(ssdlab.Comparison([example_results.one(), example_results.one()]))
     notes = tables.notes(ssdlab.Comparison([example_results.one(), example_results.one()]), runs)
-    assert any("cover one another: conventional (1); conventional (2)" in note for note in notes)
+    assert "the same latencies: conventional (1); conventional (2)" in notes
 
 
 # The command.

@@ -27,7 +27,12 @@ LIGHT = ("#0b45a5", "#ca5802", "#036e42", "#d66fae", "#533501", "#0576ad", "#858
 DARK = ("#3b9fe6", "#ff9858", "#1fe6b0", "#d93e9b", "#fed65c", "#68c9fe", "#a6a6a6", "#908d00")
 # From dark to light, yet to be seen on black and on white.
 _RAMP = ("#7a4fb5", "#4f6fc4", "#2a8fb0", "#22a884", "#7cbf3f", "#d0b020")
-DASHES: tuple[list[int], ...] = ([1, 0], [5, 3], [2, 2], [7, 2, 2, 2], [1, 3])
+DASHES: tuple[list[int], ...] = (
+    *([1, 0], [5, 3], [2, 2], [7, 2, 2, 2]),
+    *([1, 3], [10, 3], [3, 2, 1, 2], [5, 2, 1, 2, 1, 2]),
+)
+SAME = " = "
+"""Stands between the names of runs that are drawn as one; a legend breaks its lines there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +62,15 @@ class Labelled(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of a legend: a label, a colour (a number is that of a run), and a mark."""
+    """An entry of a legend: a colour (a number is one of the runs'), the mark, and what it is.
+
+    The mark of a line is its dash.
+    """
 
     label: str
     colour: str | int | None = None
     mark: str = "box"
+    dash: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,18 @@ def run_keys(runs: Sequence[Labelled]) -> list[Key]:
     return [Key(run.label, tones[at] if tones else at) for at, run in enumerate(runs)]
 
 
+def dash_keys(names: Sequence[str]) -> list[Key]:
+    """Return the legend of names that :func:`dash` dashes; nothing if there is but one."""
+    if len(names) < 2:
+        return []
+    return [Key(name, dash=dash_of(at)) for at, name in enumerate(names)]
+
+
+def dash_of(at: int) -> list[int]:
+    """Return the dash of a run or of another name by its place."""
+    return DASHES[at % len(DASHES)]
+
+
 def palette(count: int) -> list[str] | None:
     """Return ``count`` colours if the theme has fewer, else None."""
     if count <= len(LIGHT):
@@ -147,26 +168,48 @@ def _between(stops: Sequence[str], at: float) -> str:
 
 
 def colour(runs: Sequence[Labelled], symbol: str = "stroke") -> alt.Color:
-    """Return the colours of the runs, equal in all figures; the legend shows them as ``symbol``."""
-    scale: dict[str, Any] = {"domain": [run.label for run in runs]}
-    tones = palette(len(runs))
-    if tones:
-        scale["range"] = tones
+    """Colour by run, the same all over the page; a legend shows it as a line or another symbol."""
     legend = None
     if len(runs) > 1:
         legend = alt.Legend(title=None, symbolType=symbol, symbolOpacity=1)
+    return colour_names([run.label for run in runs], legend)
+
+
+def colour_names(labels: Sequence[str], legend: alt.Legend | None) -> alt.Color:
+    """Colour runs of these names by their places."""
+    scale: dict[str, Any] = {"domain": list(labels)}
+    tones = palette(len(labels))
+    if tones:
+        scale["range"] = tones
     return alt.Color("label:N", scale=alt.Scale(**scale), legend=legend)
 
 
 def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
-    """Return the dashes for the values of a field."""
-    ranged = [DASHES[at % len(DASHES)] for at in range(len(names))]
-    # Long enough for a dash to be visible.
-    legend = None
-    if len(names) > 1:
-        legend = alt.Legend(title=None, symbolSize=500, symbolType="stroke", symbolOpacity=1)
-    scale = alt.Scale(domain=list(names), range=ranged)
+    """Dash by what a field says."""
+    scale = alt.Scale(domain=list(names), range=[dash_of(at) for at, _ in enumerate(names)])
+    legend = dash_legend() if len(names) > 1 else None
     return alt.StrokeDash(f"{fieldname}:N", scale=scale, legend=legend)
+
+
+def dash_legend(**options: Any) -> alt.Legend:
+    """Return a legend whose lines are so long that a dash is to be seen.
+
+    A longer symbol would be as high; this one sticks out to its right, where the label makes room.
+    """
+    return alt.Legend(
+        title=None,
+        symbolType=f"M-1,0H{2 * LEGEND_LINE / _SYMBOL - 1:g}",
+        symbolSize=_SYMBOL**2,
+        labelOffset=LEGEND_LINE - _SYMBOL + 4,
+        symbolOpacity=1,
+        **options,
+    )
+
+
+LEGEND_LINE = 24
+"""The length of a line in a legend."""
+_SYMBOL = 6
+"""The size of a symbol of which such a line is a part."""
 
 
 # Numbers, words and axes.

@@ -16,6 +16,7 @@ _OVER = {
     "reads": ("Page reads of the block", "data that was just written"),
 }
 _MEASURED, _MODEL = LIGHT[0], LIGHT[1]
+_EQUAL = [2, 2]
 
 _Row = dict[str, Any]
 
@@ -53,7 +54,7 @@ def _predicted(fit: Fit) -> Figure:
         return alt.Y(f"{name}:Q", scale=scale, axis=_whole("Retries measured"))
 
     layers = [
-        alt.Chart().mark_line(style="limit", strokeDash=[2, 2]).encode(x=x, y=y("x")),
+        alt.Chart().mark_line(style="limit", strokeDash=_EQUAL).encode(x=x, y=y("x")),
         alt.Chart().mark_rule(color=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
         alt.Chart().mark_bar(color=_MEASURED, size=5).encode(x=x, y=y("low"), y2="high:Q"),
         alt.Chart()
@@ -61,9 +62,11 @@ def _predicted(fit: Fit) -> Figure:
         .encode(x=x, y=y("middle"), tooltip=["x:Q", "least:Q", "middle:Q", "most:Q", "rows:Q"]),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = "Range, middle half and median of the measured retries, by the number predicted;"
-    what += f" {fit.exact:.1%} are met exactly, {fit.within_one:.1%} within one."
-    keys = [Key("measured", _MEASURED), Key("median", _MODEL), Key("equal", mark="dash1")]
+    what = (
+        "Least and most of what was measured, the middle half, and the median, where so many were"
+    )
+    what += f" predicted; {fit.exact:.1%} are met exactly, {fit.within_one:.1%} within one."
+    keys = [Key("measured", _MEASURED), Key("median", _MODEL), Key("equal", dash=_EQUAL)]
     return Figure("fit-retries", PREDICTED, "Retries", what, chart, keys)
 
 

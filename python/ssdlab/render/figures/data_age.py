@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import altair as alt
 
-from ssdlab.render.figures.base import Figure, Run, colour, inline_data, rounded, run_keys
-from ssdlab.render.figures.overlapping_lines import NOTE, Axis, alternating_dashes
+from ssdlab.render.figures.base import Figure, Run, inline_data, rounded
+from ssdlab.render.figures.run_lines import Axis, run_lines
 
 DAY_S = 86_400.0
 
@@ -23,9 +23,9 @@ def read_ages(runs: Sequence[Run]) -> Iterator[Figure]:
         for age, share in [(points[0][0], 0.0), *points]
     ]
     most = max(points[-1][0] for _, points in found) / DAY_S
-    apart = alternating_dashes(runs, rows, Axis("days", 0, most), Axis("share", 0, 1))
+    lines = run_lines(runs, rows, Axis("days", 0, most), Axis("share", 0, 1))
     chart = (
-        alt.Chart(inline_data(rows))
+        alt.Chart(inline_data(lines.rows))
         .mark_line(interpolate="step-after", clip=True)
         .encode(
             x=alt.X(
@@ -36,11 +36,9 @@ def read_ages(runs: Sequence[Run]) -> Iterator[Figure]:
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(title="Share of flash reads", format="%", tickCount=5),
             ),
-            color=colour(runs),
-            **apart,
+            **lines.channels,
         )
     )
     what = "Share of the reads from flash, the controller's own too, whose data was no older."
     title = "How old data is when it is read"
-    note = NOTE if apart else ""
-    yield Figure("read-ages", "Page reads", title, f"{what}{note}", chart, run_keys(runs))
+    yield Figure("read-ages", "Page reads", title, f"{what}{lines.note}", chart, lines.keys)

@@ -10,7 +10,7 @@ import altair as alt
 
 from ssdlab import escaping
 from ssdlab.render.figures import metadata, vega_names
-from ssdlab.render.figures.base import LIGHT, Figure
+from ssdlab.render.figures.base import LIGHT, SAME, Figure
 from ssdlab.render.process import Job, run_jobs
 
 ENDINGS = ("pdf", "svg", "png")
@@ -100,12 +100,14 @@ def _legend(figure: Figure) -> tuple[int, int]:
     """Return the number of columns of the legend, so that it fits the width, and of rows."""
     if not figure.keys:
         return 1, 0
-    # A character is about half as wide as it is high. Each label has a symbol, and the axis needs
-    # room, too.
-    entry = max(len(key.label) for key in figure.keys) * 3.7 + 18
+    # A sign is about half as wide as it is high; each label has a symbol, and the axis is beside.
+    labels = [key.label.split(SAME) for key in figure.keys]
+    symbol = 32 if any(key.dash for key in figure.keys) else 18
+    entry = max(len(line) for lines in labels for line in lines) * 3.7 + symbol
     room = COLUMN_IN * _POINTS - (70 if figure.lanes > 1 else 40)
-    columns = max(1, min(len(figure.keys), int(room / entry)))
-    return columns, -(-len(figure.keys) // columns)
+    columns = max(1, min(len(labels), int(room / entry)))
+    rows = [labels[at : at + columns] for at in range(0, len(labels), columns)]
+    return columns, sum(max(map(len, row)) for row in rows)
 
 
 def draw(figure: Figure) -> dict[str, bytes]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from ssdlab.render.figures.base import Figure, Run, colour, inline_data, rounded, run_keys
-from ssdlab.render.figures.overlapping_lines import NOTE, Axis, alternating_dashes
+from ssdlab.render.figures.base import Figure, Run, inline_data, rounded
+from ssdlab.render.figures.run_lines import Axis, run_lines
 from ssdlab.render.figures.stacked_bars import Bars, stacked_values
 
 _CAUSES = {
@@ -63,9 +63,9 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
         # Makes the last step as wide as the others.
         rows += [{**rows[-1], "rank": len(shares)}] if shares else []
     highest = max((row["busy"] for row in rows), default=1.0)
-    apart = alternating_dashes(runs, rows, Axis("rank", 0, most), Axis("busy", 0, highest))
+    lines = run_lines(runs, rows, Axis("rank", 0, most), Axis("busy", 0, highest))
     chart = (
-        alt.Chart(inline_data(rows))
+        alt.Chart(inline_data(lines.rows))
         .mark_line(interpolate="step-after")
         .encode(
             x=alt.X(
@@ -78,13 +78,12 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
                 scale=alt.Scale(zero=True),
                 axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
             ),
-            color=colour(runs),
-            **apart,
+            **lines.channels,
         )
     )
     what = f"Share of the time in which each was in service: {title.lower()} sorted by it."
-    what += NOTE if apart else ""
-    return Figure(f"busy-{name}", "Utilization", title, what, chart, run_keys(runs))
+    what += lines.note
+    return Figure(f"busy-{name}", "Utilization", title, what, chart, lines.keys)
 
 
 _MAPS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -14,13 +15,14 @@ from ssdlab.render.figures.base import (
     Run,
     colour,
     dash,
+    dash_keys,
     inline_data,
     latency_axis,
     log_axis,
     rounded,
     run_keys,
 )
-from ssdlab.render.figures.overlapping_lines import NOTE, Axis, alternating_dashes
+from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
 from ssdlab.result import KindResult
 from ssdlab.result.detail import Distribution
 
@@ -51,13 +53,6 @@ def _queue(number: int) -> str:
     return f"queue {number}"
 
 
-def _keys(runs: Sequence[Run], queues: Sequence[str]) -> list[Key]:
-    dashes = (
-        [Key(name, mark=f"dash{at}") for at, name in enumerate(queues)] if len(queues) > 1 else []
-    )
-    return [*run_keys(runs), *dashes]
-
-
 def _axis(kind: str, found: Sequence[tuple[Run, Distribution]]) -> dict[str, Any]:
     least = min(one.points[0][0] for _, one in found)
     most = max(one.points[-1][0] for _, one in found)
@@ -82,17 +77,14 @@ def _thinned(line: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float
             yield us, share
 
 
-def _alternating(
+def _lines(
     runs: Sequence[Run], queues: Sequence[str], rows: list[dict[str, Any]], x: Any, y: Axis
-) -> dict[str, alt.StrokeDash]:
-    """Dash by queue; if there is only one, dash the lines that cover one another."""
-    if len(queues) > 1:
-        return {"strokeDash": dash(queues, "queue")}
-    return alternating_dashes(runs, rows, Axis.from_log_axis("us", x), y)
-
-
-def _note(queues: Sequence[str], apart: dict[str, alt.StrokeDash]) -> str:
-    return NOTE if apart and len(queues) == 1 else ""
+) -> RunLines:
+    """Dash by queue; where there is but one, by run."""
+    if len(queues) == 1:
+        return run_lines(runs, rows, Axis.from_log_axis("us", x), y)
+    channels = {"color": colour(runs), "strokeDash": dash(queues, "queue")}
+    return RunLines(rows, channels, [*run_keys(runs), *dash_keys(queues)], "")
 
 
 def cdf(runs: Sequence[Run], kind: str) -> Figure:
@@ -110,9 +102,9 @@ def cdf(runs: Sequence[Run], kind: str) -> Figure:
         for run, one in found
         for us, share in _thinned(_line(one))
     ]
-    apart = _alternating(runs, queues, rows, x, Axis("share", 0, 1))
+    lines = _lines(runs, queues, rows, x, Axis("share", 0, 1))
     chart = (
-        alt.Chart(inline_data(rows))
+        alt.Chart(inline_data(lines.rows))
         .mark_line(interpolate="step-after", clip=True)
         .encode(
             x=alt.X("us:Q", **x),
@@ -121,13 +113,12 @@ def cdf(runs: Sequence[Run], kind: str) -> Figure:
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(title=f"Share of {kind}s", format="%", tickCount=5),
             ),
-            color=colour(runs),
-            **apart,
+            **lines.channels,
         )
     )
-    what = f"Share of the {kind}s that took no longer." + _note(queues, apart)
+    what = f"Share of the {kind}s that took no longer." + lines.note
     title = f"{kind.capitalize()} latency, CDF"
-    return Figure(f"latency-cdf-{kind}", SECTION, title, what, chart, _keys(runs, queues))
+    return Figure(f"latency-cdf-{kind}", SECTION, title, what, chart, lines.keys)
 
 
 def tail(runs: Sequence[Run], kind: str) -> Figure:
@@ -147,21 +138,20 @@ def tail(runs: Sequence[Run], kind: str) -> Figure:
     least = min(1 / one.requests for _, one in found)
     x = _axis(kind, found)
     y = log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT)
-    apart = _alternating(runs, queues, rows, x, Axis.from_log_axis("share", y))
+    lines = _lines(runs, queues, rows, x, Axis.from_log_axis("share", y))
     chart = (
-        alt.Chart(inline_data(rows))
+        alt.Chart(inline_data(lines.rows))
         .mark_line(interpolate="step-after", clip=True)
         .encode(
             x=alt.X("us:Q", **x),
             y=alt.Y("share:Q", **y),
-            color=colour(runs),
-            **apart,
+            **lines.channels,
         )
     )
     what = f"Share of the {kind}s that took longer; both axes are logarithmic."
-    what += _note(queues, apart)
+    what += lines.note
     title = f"{kind.capitalize()} latency, tail"
-    return Figure(f"latency-tail-{kind}", SECTION, title, what, chart, _keys(runs, queues))
+    return Figure(f"latency-tail-{kind}", SECTION, title, what, chart, lines.keys)
 
 
 _SIDE_BY_SIDE = 3
@@ -188,10 +178,10 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
             "lane:N", scale=alt.Scale(domain=lanes, paddingOuter=0.35)
         )
     if len(queues) > 1:
-        shapes = ("circle", "diamond", "square", "triangle-up", "cross")
-        ranged = [shapes[at % len(shapes)] for at in range(len(queues))]
-        scale = alt.Scale(domain=queues, range=ranged)
-        channels["shape"] = alt.Shape("queue:N", scale=scale, legend=alt.Legend(title=None))
+        channels["shape"] = _shapes(queues, "queue:N", alt.Legend(title=None))
+    elif len(runs) > 1:
+        legend = alt.Legend(title=None, symbolType="circle", symbolOpacity=1)
+        channels["shape"] = _shapes([run.label for run in runs], "label:N", legend)
     chart = (
         alt.Chart(inline_data(rows))
         .mark_point(filled=True, size=45 if len(lanes) <= _SIDE_BY_SIDE else 28, opacity=1)
@@ -213,16 +203,32 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
         )
     )
     names = f"{kind.capitalize()} latency, percentiles"
-    tooltip = (
-        [Key(name, mark=f"shape{at}") for at, name in enumerate(queues)] if len(queues) > 1 else []
-    )
-    keys = [*run_keys(runs), *tooltip]
+    keys = run_keys(runs)
+    if len(queues) > 1:
+        keys += [Key(name, mark=_mark(at)) for at, name in enumerate(queues)]
+    else:
+        keys = [replace(key, mark=_mark(at)) for at, key in enumerate(keys)]
     what = f"Percentiles of the {kind}s' latencies, and the slowest {kind}."
     # High enough for the dots of many runs and queues.
     high = len(PERCENTILES) if len(lanes) > _SIDE_BY_SIDE else 0
     return Figure(
         *(f"percentiles-{kind}", SECTION, names, what, chart, keys), lanes=high, marks=len(lanes)
     )
+
+
+_SHAPES = (
+    *("circle", "diamond", "square", "triangle-up"),
+    *("cross", "triangle-down", "triangle-right", "triangle-left"),
+)
+
+
+def _shapes(names: Sequence[str], field: str, legend: alt.Legend) -> alt.Shape:
+    ranged = [_SHAPES[at % len(_SHAPES)] for at, _ in enumerate(names)]
+    return alt.Shape(field, scale=alt.Scale(domain=list(names), range=ranged), legend=legend)
+
+
+def _mark(at: int) -> str:
+    return f"shape{at % len(_SHAPES)}"
 
 
 def _lane(run: Run, queue: str) -> str:

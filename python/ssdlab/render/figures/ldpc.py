@@ -14,7 +14,8 @@ from ssdlab.render.figures.base import Figure, Key, colour, inline_data, log_axi
 
 DECODED, FAILED, READ = "What is decoded", "Frames that fail", "What is read"
 _STEPS = 240
-"""The number of points of a drawn Gaussian."""
+"""Points of a drawn Gaussian."""
+_DASH = [2, 2]
 
 _Row = dict[str, Any]
 
@@ -112,7 +113,7 @@ def _failures(ldpc: Ldpc) -> Iterator[Figure]:
     rate = alt.Y("rate:Q", **rates)
     points = alt.Chart().mark_line(point=True, clip=True).transform_filter("datum.rate !== null")
     bars = alt.Chart().mark_rule(clip=True)
-    aims = alt.Chart().mark_line(strokeDash=[2, 2], clip=True)
+    aims = alt.Chart().mark_line(strokeDash=_DASH, clip=True)
     layers = [
         points.encode(x=x, y=rate, color=shades),
         bars.encode(x=x, y=alt.Y("least:Q", **rates), y2="most:Q", color=shades),
@@ -152,7 +153,7 @@ def _voltages(ldpc: Ldpc) -> Iterator[Figure]:
     x = alt.X("x:Q", scale=alt.Scale(nice=False, zero=False), axis=axis)
     y = alt.Y("y:Q", **log_axis("Density of cells", _least_density(ldpc), 4.0))
     states = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("state"))
-    rules = alt.Chart().mark_rule(style="limit", strokeDash=[2, 2])
+    rules = alt.Chart().mark_rule(style="limit", strokeDash=_DASH)
     layers = [
         states.encode(x=x, y=y, color=colour(lines), detail="state:N"),
         rules.transform_filter(_of_kind("reference")).encode(x=x),
@@ -165,7 +166,7 @@ def _voltages(ldpc: Ldpc) -> Iterator[Figure]:
 
 
 def _keys(lines: Sequence[Line]) -> list[Key]:
-    return [*run_keys(lines), Key("reference", mark="dash1")]
+    return [*run_keys(lines), Key("reference", dash=_DASH)]
 
 
 def _least_density(ldpc: Ldpc) -> float:

@@ -9,7 +9,16 @@ from typing import Any
 import altair as alt
 
 from ssdlab.physics import Anchor, Group, Physics, Point
-from ssdlab.render.figures.base import Figure, Key, colour, dash, inline_data, rounded, run_keys
+from ssdlab.render.figures.base import (
+    Figure,
+    Key,
+    colour,
+    dash,
+    dash_keys,
+    inline_data,
+    rounded,
+    run_keys,
+)
 from ssdlab.render.formatting import digits, span
 from ssdlab.render.text.physics import anchor_figure, anchor_label
 
@@ -52,7 +61,7 @@ def _anchors(physics: Physics, what: str) -> list[Anchor]:
 def _keys(lines: Sequence[Line], dashes: Sequence[str], *, papers: bool) -> list[Key]:
     """Return the legend: the groups' colours, the dashes, and the mark for values of papers."""
     keys = run_keys(lines)
-    keys += [Key(name, mark=f"dash{at}") for at, name in enumerate(dashes)]
+    keys += dash_keys(dashes)
     return [*keys, Key("from a paper", mark="shape1")] if papers else keys
 
 
@@ -223,7 +232,7 @@ def _errors_over_cycles(physics: Physics, lines: Sequence[Line]) -> Iterator[Fig
     )
     what = f"{_whose(physics)}, with data of different ages; dashed across, what so many"
     what += f" {physics.model} decode."
-    keys = _keys(lines, ages if len(ages) > 1 else (), papers=False)
+    keys = _keys(lines, ages, papers=False)
     title = "Raw bit error rate over P/E cycles"
     yield Figure("physics-rber-cycles", ERRORS, title, what, chart, keys)
 
@@ -286,7 +295,7 @@ def _levels(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
         y = alt.Y("needed:Q", scale=_needed(rows), axis=axis)
         line = step.encode(x=_cycles(), y=y, color=colour(lines), strokeDash=dash(ages, "age"))
         what = f"{_whose(physics)}, with data of different ages."
-        keys = _keys(lines, ages if len(ages) > 1 else (), papers=False)
+        keys = _keys(lines, ages, papers=False)
         title = f"{noun} by P/E cycles"
         yield Figure("physics-needed-cycles", READS, title, what, _layers(rows, line), keys)
 
@@ -374,7 +383,7 @@ def _times_over_errors(physics: Physics) -> Iterator[Figure]:
     if anchors:
         what += " The paper's times are those of an example chip, not of this drive's."
     keys = _keys([], (), papers=bool(anchors))
-    keys = [Key(way, mark=f"dash{at}") for at, way in enumerate((DIRECT, CLIMB))] + keys
+    keys = [*dash_keys([DIRECT, CLIMB]), *keys]
     title = "Time of a read over raw bit errors"
     yield Figure("physics-read-rber", READS, title, what, chart, keys)
 

@@ -13,16 +13,14 @@ from ssdlab.render.figures.base import (
     KINDS,
     Figure,
     Run,
-    colour,
     inline_data,
     latency_axis,
     log_axis,
     rounded,
-    run_keys,
     time_unit_s,
 )
-from ssdlab.render.figures.overlapping_lines import NOTE, Axis, alternating_dashes
 from ssdlab.render.figures.page_types import SECTION, types_of
+from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
 from ssdlab.result.detail import SeriesInterval
 
 ROWS_MOST = (200, 100)
@@ -201,10 +199,8 @@ def _end(runs: Sequence[Run]) -> float:
     return max(one.end_s for run in runs for one in run.detail.series) / clock(runs)[1]
 
 
-def _alternating(
-    runs: Sequence[Run], rows: list[dict[str, Any]], y: Axis
-) -> dict[str, alt.StrokeDash]:
-    return alternating_dashes(runs, rows, Axis("t", 0, _end(runs)), y)
+def _run_lines(runs: Sequence[Run], rows: list[dict[str, Any]], y: Axis) -> RunLines:
+    return run_lines(runs, rows, Axis("t", 0, _end(runs)), y)
 
 
 def _time(runs: Sequence[Run]) -> alt.X:
@@ -222,22 +218,21 @@ def _latency(
     title = f"{kind.capitalize()} latency, {figure}"
     y = latency_axis(title, min(known), max(known))
     field = f"{kind}_{figure}"
-    apart = _alternating(runs, rows, Axis.from_log_axis(field, y))
+    lines = _run_lines(runs, rows, Axis.from_log_axis(field, y))
     chart = (
-        alt.Chart(inline_data(rows))
+        alt.Chart(inline_data(lines.rows))
         .mark_line(strokeWidth=1.2, point=_DOT)
         .encode(
             x=_time(runs),
             y=alt.Y(f"{field}:Q", **y),
-            color=colour(runs),
-            **apart,
+            **lines.channels,
         )
     )
-    what = _FIGURES[figure].format(kind) + NOTE * bool(apart)
+    what = _FIGURES[figure].format(kind) + lines.note
     if figure == "p99" and any(len(run.detail.series) > rows_most(runs) for run in runs):
         what += " Several intervals are drawn as one, by the largest of theirs."
     name = f"time-{figure}-{kind}"
-    yield Figure(name, "Latency over time", title, what, chart, run_keys(runs))
+    yield Figure(name, "Latency over time", title, what, chart, lines.keys)
 
 
 _FIGURES = {
@@ -248,9 +243,9 @@ _FIGURES = {
 
 def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figure:
     highest = max(row[line.field] for row in rows)
-    apart = _alternating(runs, rows, Axis(line.field, 0, highest))
+    lines = _run_lines(runs, rows, Axis(line.field, 0, highest))
     chart = (
-        alt.Chart(inline_data(rows))
+        alt.Chart(inline_data(lines.rows))
         .mark_line(strokeWidth=1.2)
         .encode(
             x=_time(runs),
@@ -259,12 +254,11 @@ def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figur
                 scale=alt.Scale(zero=True),
                 axis=alt.Axis(title=line.axis, tickCount=5, **line.shape),
             ),
-            color=colour(runs),
-            **apart,
+            **lines.channels,
         )
     )
-    what = line.what + NOTE * bool(apart)
-    return Figure(f"time-{line.name}", line.section, line.title, what, chart, run_keys(runs))
+    what = line.what + lines.note
+    return Figure(f"time-{line.name}", line.section, line.title, what, chart, lines.keys)
 
 
 def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
@@ -279,11 +273,11 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
     }
     if wide:
         y = log_axis("WAF", max(1, min(known)), max(known), "format(datum.value, '~g')")
-    apart = _alternating(runs, rows, Axis("waf", max(1, min(known)), max(known), log=wide))
+    lines = _run_lines(runs, rows, Axis("waf", max(1, min(known)), max(known), log=wide))
     chart = (
-        alt.Chart(inline_data(rows))
+        alt.Chart(inline_data(lines.rows))
         .mark_line(strokeWidth=1.2, point=_DOT)
-        .encode(x=_time(runs), y=alt.Y("waf:Q", **y), color=colour(runs), **apart)
+        .encode(x=_time(runs), y=alt.Y("waf:Q", **y), **lines.channels)
     )
-    what = "Pages programmed for each page programmed for the host." + NOTE * bool(apart)
-    yield Figure("time-waf", _GC, "Write amplification", what, chart, run_keys(runs))
+    what = "Pages programmed for each page programmed for the host." + lines.note
+    yield Figure("time-waf", _GC, "Write amplification", what, chart, lines.keys)

@@ -21,6 +21,7 @@ from ssdlab.render.figures.base import (
     run_keys,
     time_unit_s,
 )
+from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
 from ssdlab.render.text.traces import short_paths, size
 from ssdlab.traces.infos import Info
 
@@ -117,13 +118,13 @@ _FAR = 10
 """Values that differ by a larger factor do not share a linear axis from zero."""
 
 
-def _time(traces: Sequence[Trace]) -> alt.X:
+def _time(traces: Sequence[Trace]) -> dict[str, Any]:
     ends = [_ends(trace)[-1] / _unit(traces, trace) for trace in traces if trace.info["requests"]]
     axis = alt.Axis(title=f"Time ({_clock(traces)[0]})", tickCount=6, grid=False)
     if _own_time(traces):
         axis = alt.Axis(title="Time, of each trace's own", tickCount=6, grid=False, format="~%")
     scale = alt.Scale(domain=[0, rounded(max(ends))], nice=False)
-    return alt.X("t:Q", scale=scale, axis=axis)
+    return {"scale": scale, "axis": axis}
 
 
 def _own_time(traces: Sequence[Trace]) -> bool:
@@ -149,8 +150,8 @@ def _over_time(
     field: str,
     title: str,
     mark: alt.MarkDef,
-) -> alt.Chart:
-    """Draw a line per trace from zero; on a logarithmic axis if the traces differ widely."""
+) -> tuple[alt.Chart, RunLines]:
+    """Draw a line for each trace, from zero up; on powers of ten where they are far apart."""
     y: dict[str, Any] = {
         "scale": alt.Scale(zero=True),
         "axis": alt.Axis(title=title, tickCount=5),
@@ -159,14 +160,18 @@ def _over_time(
     for row in rows:
         tops[row["label"]] = max(tops.get(row["label"], 0.0), row[field])
     above = [top for top in tops.values() if top > 0]
+    time, up = _time(traces), Axis(field, 0, max(above, default=1.0))
     if above and max(above) > _FAR * min(above):
         least = min(row[field] for row in rows if row[field] > 0)
         y = log_axis(title, least, max(above), "format(datum.value, '~g')")
         # A logarithmic axis has no zero, so zeros stand at its start.
         low = y["scale"].domain[0]
         rows = [{**row, field: max(row[field], low)} for row in rows]
-    chart = alt.Chart(inline_data(rows), mark=mark)
-    return chart.encode(x=_time(traces), y=alt.Y(f"{field}:Q", **y), color=colour(traces))
+        up = Axis.from_log_axis(field, y)
+    lines = run_lines(traces, rows, Axis("t", 0, time["scale"].domain[1]), up)
+    chart = alt.Chart(inline_data(lines.rows), mark=mark)
+    x = alt.X("t:Q", **time)
+    return chart.encode(x=x, y=alt.Y(f"{field}:Q", **y), **lines.channels), lines
 
 
 def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
@@ -186,10 +191,11 @@ def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
         if not any(row["rate"] for row in rows):
             continue
         mark = alt.MarkDef(type="line", interpolate="step-after", strokeWidth=1.2)
-        chart = _over_time(traces, rows, "rate", f"{kind.capitalize()}s a second", mark)
+        chart, lines = _over_time(traces, rows, "rate", f"{kind.capitalize()}s a second", mark)
         title = f"{kind.capitalize()}s over time"
         what = f"{kind.capitalize()}s that arrived in an interval, a second."
-        yield Figure(f"trace-load-{kind}", LOAD, title, what, chart, run_keys(traces))
+        what += lines.note
+        yield Figure(f"trace-load-{kind}", LOAD, title, what, chart, lines.keys)
 
 
 _LEAST = 2
@@ -216,13 +222,13 @@ def _gaps(traces: Sequence[Trace]) -> Iterator[Figure]:
     axis, rows = _curves(found)
     if not rows:
         return
-    chart = _cdf(
-        traces, rows, latency_axis("Time between requests", *axis), "Share of the requests"
-    )
+    x = latency_axis("Time between requests", *axis)
+    chart, lines = _cdf(traces, rows, x, "Share of the requests")
     what = "Share of the requests that came no longer after the one before"
     what += ", at the same time as it where the curve begins above 0." if _has_zero(found) else "."
+    what += lines.note
     title = "Times between requests, CDF"
-    yield Figure("trace-gaps", LOAD, title, what, chart, run_keys(traces))
+    yield Figure("trace-gaps", LOAD, title, what, chart, lines.keys)
 
 
 def _growth(traces: Sequence[Trace]) -> Iterator[Figure]:
@@ -241,9 +247,10 @@ def _growth(traces: Sequence[Trace]) -> Iterator[Figure]:
         for end, touched in _touched(trace)
     ]
     mark = alt.MarkDef(type="line")
-    chart = _over_time(traces, rows, "touched", f"Touched so far ({unit})", mark)
+    chart, lines = _over_time(traces, rows, "touched", f"Touched so far ({unit})", mark)
     what = "Pages of 4 KiB read or written since the first request, each counted once."
-    yield Figure("trace-footprint", REUSE, "Footprint", what, chart, run_keys(traces))
+    what += lines.note
+    yield Figure("trace-footprint", REUSE, "Footprint", what, chart, lines.keys)
 
 
 _UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1))
@@ -263,12 +270,13 @@ def _reuse(traces: Sequence[Trace]) -> Iterator[Figure]:
     if not rows:
         return
     x = log_axis("Other pages used in between", *axis, "format(datum.value, '~s')")
-    chart = _cdf(traces, rows, x, "Share of the uses again")
+    chart, lines = _cdf(traces, rows, x, "Share of the uses again")
     what = "Of the uses of a page of 4 KiB but its first, the share with no more other pages"
     what += " since the one before"
     what += ", none where the curve begins above 0." if _has_zero(found) else "."
+    what += lines.note
     title = "Reuse distances, CDF"
-    yield Figure("trace-reuse", REUSE, title, what, chart, run_keys(traces))
+    yield Figure("trace-reuse", REUSE, title, what, chart, lines.keys)
 
 
 _Curves = Sequence[tuple[Trace, Sequence[tuple[float, float]]]]
@@ -303,9 +311,10 @@ def _curves(found: _Curves) -> tuple[tuple[float, float], list[dict[str, Any]]]:
 
 def _cdf(
     traces: Sequence[Trace], rows: list[dict[str, Any]], x: dict[str, Any], title: str
-) -> alt.Chart:
+) -> tuple[alt.Chart, RunLines]:
+    lines = run_lines(traces, rows, Axis.from_log_axis("x", x), Axis("share", 0, 1))
     chart: alt.Chart = (
-        alt.Chart(inline_data(rows))
+        alt.Chart(inline_data(lines.rows))
         .mark_line(interpolate="step-after", clip=True)
         .encode(
             x=alt.X("x:Q", **x),
@@ -314,7 +323,7 @@ def _cdf(
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(title=title, format="%", tickCount=5),
             ),
-            color=colour(traces),
+            **lines.channels,
         )
     )
-    return chart
+    return chart, lines

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ssdlab import escaping
+from ssdlab.render.figures.base import SAME
 
 _LINE, _ENTRY = 28, 52
 """The number of characters that fit into a line of an axis, and into an entry of a legend."""
@@ -67,11 +68,12 @@ def _number_names(spec: _Dict, rows: list[_Dict]) -> dict[tuple[str, Any], str]:
     names = list(dict.fromkeys([*ordered, *sorted(found)]))
     for label_of, channel in channels:
         _number(channel, label_of, {name: number for number, name in enumerate(names)})
-    visible = escaping.display_labels(names)
+    most = escaping.MAX_LENGTH * max(1 + name.count(SAME) for name in names)
+    visible = escaping.display_labels(names, most)
     spec["params"] = [
         {"name": _NAMES, "value": visible},
         {"name": _ON_AXES, "value": escaping.make_distinct([_on_axis(name) for name in visible])},
-        {"name": _IN_LEGENDS, "value": escaping.truncate_all(visible, _ENTRY)},
+        {"name": _IN_LEGENDS, "value": escaping.make_distinct([_in_legend(n) for n in visible])},
     ]
     spec["transform"] = [*spec.get("transform", ()), *map(_numbered, fields)]
     return {
@@ -84,6 +86,11 @@ def _number_names(spec: _Dict, rows: list[_Dict]) -> dict[tuple[str, Any], str]:
 def _on_axis(name: str) -> str:
     """Return a name whose every line fits; an axis breaks it at commas."""
     return ", ".join(escaping.truncate(line, _LINE) for line in name.split(", "))
+
+
+def _in_legend(name: str) -> str:
+    """Return a name each line of which has room: a legend breaks it between runs."""
+    return SAME.join(escaping.truncate(line, _ENTRY) for line in name.split(SAME))
 
 
 def _numbered(field: str) -> _Dict:
@@ -121,7 +128,9 @@ def _number(channel: _Dict, label_of: str, numbers: dict[str, int]) -> None:
         scale = channel["scale"]
         channel["scale"] = {**scale, "domain": [numbers[name] for name in scale["domain"]]}
     if label_of and channel.get(label_of, {}) is not None:
-        options = channel.get(label_of, {})
+        options = dict(channel.get(label_of, {}))
+        if "values" in options:
+            options["values"] = [numbers[name] for name in options["values"]]
         name = f"{_LOOKED_UP[label_of]}[datum.value]"
         label = options.get("labelExpr", "datum.label").replace("datum.label", name)
         channel[label_of] = {"title": field, **options, "labelExpr": label}

@@ -9,15 +9,15 @@ import altair as alt
 
 from ssdlab.render.figures.base import (
     Figure,
-    Key,
     Run,
     colour,
     dash,
+    dash_keys,
     inline_data,
     rounded,
     run_keys,
 )
-from ssdlab.render.figures.overlapping_lines import Axis, alternating_dashes
+from ssdlab.render.figures.run_lines import Axis, run_lines
 from ssdlab.result import ReplayResult, Wear
 
 _ALL, _WITHIN = "all blocks", "within a priority"
@@ -33,7 +33,7 @@ def replays(runs: Sequence[Run]) -> Iterator[Figure]:
     unit, length = [one for one in _UNITS if one[1] <= max(most, _UNITS[0][1])][-1]
     for row in rows:
         row["written"] = rounded(row["written"] / length)
-    apart = alternating_dashes(
+    cover = run_lines(
         runs,
         [row for row in rows if row["of"] == _ALL],
         Axis("written", 0, most / length),
@@ -43,9 +43,8 @@ def replays(runs: Sequence[Run]) -> Iterator[Figure]:
         "The most P/E cycles of a block less the fewest, after each replay: of all blocks, drawn"
         " broad, and the widest within the blocks of one priority."
     )
-    what += " Of broad lines in the same place, the last run's is seen." * bool(apart)
-    dashes = [Key(name, mark=f"dash{at}") for at, name in enumerate((_ALL, _WITHIN))]
-    keys = [*run_keys(runs), *dashes]
+    what += " Of broad lines in the same place, the last run's is seen." * bool(cover.note)
+    keys = [*run_keys(runs), *dash_keys((_ALL, _WITHIN))]
     yield Figure("wear-replays", "Wear", "Wear over replays", what, _lines(rows, runs, unit), keys)
 
 

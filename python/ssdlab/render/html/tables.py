@@ -76,14 +76,14 @@ def notes(comparison: Comparison, runs: Sequence[Run]) -> list[str]:
 
 
 def _alike(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield a note on runs with equal latencies, whose lines cover one another."""
+    """Name the runs of the same latencies, which are drawn as one."""
     left = list(runs)
     while left:
         latencies = left[0].detail.distributions
         same = [run.label for run in left if run.detail.distributions == latencies]
         left = [run for run in left if run.detail.distributions != latencies]
         if len(same) > 1:
-            yield f"the same latencies, so that their lines cover one another: {'; '.join(same)}"
+            yield f"the same latencies: {'; '.join(same)}"
 
 
 def _notes(comparison: Comparison) -> list[str]:

@@ -1,0 +1,118 @@
+"""Runs side by side in the figures of a report: told apart, and drawn once where they are alike."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import Any
+
+import example_results
+
+from ssdlab.render.figures import base, drawing
+from ssdlab.render.figures.base import Figure
+from ssdlab.render.figures.report import comparison_figures
+from ssdlab.render.figures.run_lines import Axis, run_lines
+from ssdlab.result import Comparison, Result
+
+
+def of(*all_results: Result) -> dict[str, Figure]:
+    return {figure.name: figure for figure in comparison_figures(Comparison(all_results))}
+
+
+def rows(figure: Figure) -> list[dict[str, Any]]:
+    (values,) = json.loads(figure.chart.to_json())["datasets"].values()
+    return list(values)
+
+
+def test_runs_side_by_side_have_a_colour_each_and_maps_of_their_own() -> None:
+    found = of(example_results.one(), example_results.busy())
+    names = ["conventional, office.csv.xz", "busy, random"]
+    assert {row["label"] for row in rows(found["time-mean-read"])} == set(names)
+    assert {"slowest-1-conventional-office-csv-xz", "slowest-2-busy-random"} <= set(found)
+    for figure in found.values():
+        spec = figure.chart.to_dict()
+        domain = spec["encoding"].get("color", {}).get("scale", {}).get("domain", [])
+        if domain and isinstance(domain[0], str) and spec["encoding"]["color"]["field"] == "label":
+            assert domain == names, figure.name
+
+
+def test_runs_of_the_same_name_have_labels_of_their_own() -> None:
+    runs = base.runs_of(Comparison([example_results.one(), example_results.one()]))
+    assert [run.label for run in runs] == ["conventional (1)", "conventional (2)"]
+    unlike = base.runs_of(Comparison([example_results.one(), example_results.busy()]))
+    assert [run.label for run in unlike] == ["conventional, office.csv.xz", "busy, random"]
+
+
+def test_lines_in_the_same_place_are_all_seen() -> None:
+    runs = base.runs_of(Comparison([example_results.one()] * 3))
+    heights = {"conventional (1)": 5.0, "conventional (2)": 8.0, "conventional (3)": 5.001}
+    data = [{"label": run.label, "t": t, "y": heights[run.label]} for run in runs for t in (0, 9)]
+    lines = run_lines(runs, data, Axis("t", 0, 9), Axis("y", 0, 10))
+    assert lines.channels["strokeDash"].to_dict()["scale"]["range"] == [[1, 0], [5, 3], [6, 6]]
+    assert [key.dash for key in lines.keys] == [[1, 0], [5, 3], [6, 6]]
+    assert "colours alternate" in lines.note
+    assert run_lines(runs[:2], data[:4], Axis("t", 0, 9), Axis("y", 0, 10)).note == ""
+
+
+def test_runs_of_the_same_line_are_drawn_as_one() -> None:
+    one = example_results.one()
+    assert one.detail is not None
+    first, *others = one.detail.distributions
+    points = [(us * 3, share) for us, share in first.points]
+    slow = replace(one.detail, distributions=[replace(first, points=points), *others])
+    runs = [one, replace(one, detail=slow), one]
+    figure = of(*runs)[f"latency-cdf-{first.kind}"]
+    same = "conventional (1) = conventional (3)"
+    assert figure.what.endswith(f" Runs that share a line: {same}.")
+    assert list(dict.fromkeys(row["label"] for row in rows(figure))) == [same, "conventional (2)"]
+    # The second of three keeps its colour, its dash and its place in the legend.
+    keys = [(key.label, key.colour, key.dash) for key in figure.keys]
+    assert keys == [(same, 0, [1, 0]), ("conventional (2)", 1, [5, 3])]
+    encoding = figure.chart.to_dict()["encoding"]
+    for channel in ("color", "strokeDash"):
+        assert encoding[channel]["scale"]["domain"] == [
+            same,
+            "conventional (2)",
+            "conventional (3)",
+        ]
+        assert encoding[channel]["legend"]["values"] == [same, "conventional (2)"]
+    svg = ET.fromstring(drawing.draw(figure)["svg"])
+    texts = [text for each in svg.iter() if (text := (each.text or "").strip())]
+    at = texts.index("conventional (1)")
+    assert texts[at : at + 3] == ["conventional (1)", "= conventional (3)", "conventional (2)"]
+
+
+def test_a_run_has_the_same_dash_and_colour_in_every_figure_of_lines() -> None:
+    found = of(example_results.one(), example_results.busy())
+    lined = [name for name, figure in found.items() if any(key.dash for key in figure.keys)]
+    assert {"time-mean-read", "time-load-bandwidth", "busy-dies"} <= set(lined)
+    for name in lined:
+        figure = found[name]
+        encoding = figure.chart.to_dict()["encoding"]
+        if encoding["strokeDash"]["field"] == "queue":
+            continue
+        assert encoding["strokeDash"]["scale"]["range"] == [[1, 0], [5, 3]], name
+        assert encoding["strokeDash"]["legend"] == encoding["color"]["legend"], name
+        assert [(key.colour, key.dash) for key in figure.keys] == [(0, [1, 0]), (1, [5, 3])], name
+    assert len({tuple(dash) for dash in base.DASHES}) == len(base.DASHES) == len(base.LIGHT)
+
+
+def test_runs_have_a_marker_each_where_no_queue_has() -> None:
+    found = of(example_results.one(), example_results.one())["percentiles-read"]
+    shape = found.chart.to_dict()["encoding"]["shape"]
+    assert (shape["field"], shape["scale"]["range"]) == ("label", ["circle", "diamond"])
+    assert [(key.colour, key.mark) for key in found.keys] == [(0, "shape0"), (1, "shape1")]
+    queued = of(example_results.queued(), example_results.queued())["percentiles-read"]
+    assert queued.chart.to_dict()["encoding"]["shape"]["field"] == "queue"
+
+
+def test_a_legend_shows_how_queues_are_dashed() -> None:
+    encoding = of(example_results.queued())["latency-tail-read"].chart.to_dict()["encoding"]
+    legend = encoding["strokeDash"]["legend"]
+    # A path is drawn at half the root of its size: each dash is to be seen, and a gap.
+    path = re.fullmatch(r"M(\S+),0H(\S+)", legend["symbolType"])
+    assert path is not None
+    begin, end = map(float, path.groups())
+    length = (end - begin) * legend["symbolSize"] ** 0.5 / 2
+    assert length == base.LEGEND_LINE > max(sum(dash) for dash in base.DASHES) * 1.5
+    assert legend["labelOffset"] + legend["symbolSize"] ** 0.5 > length
