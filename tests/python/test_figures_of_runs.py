@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import example_results
+import pytest
 
 from ssdlab.render.figures import base, drawing
 from ssdlab.render.figures.base import Figure
@@ -116,3 +117,19 @@ def test_a_legend_shows_how_queues_are_dashed() -> None:
     length = (end - begin) * legend["symbolSize"] ** 0.5 / 2
     assert length == base.LEGEND_LINE > max(sum(dash) for dash in base.DASHES) * 1.5
     assert legend["labelOffset"] + legend["symbolSize"] ** 0.5 > length
+
+
+def test_the_slowest_requests_of_all_runs_share_an_axis() -> None:
+    quick, busy = example_results.one(), example_results.busy()
+    panels = [each for name, each in of(quick, busy).items() if name.startswith("slowest-")]
+    axes = [panel.chart.to_dict()["encoding"]["x"] for panel in panels]
+    assert len(axes) == 2
+    assert axes[0] == axes[1]
+    assert quick.detail is not None
+    assert busy.detail is not None
+    unit = {"(ms)": 1e3, "(s)": 1e6}[axes[0]["axis"]["title"].split()[-1]]
+    longest = max(slow.latency_us for run in (quick.detail, busy.detail) for slow in run.slowest)
+    assert axes[0]["scale"]["domain"][0] == 0
+    assert axes[0]["scale"]["domain"][1] * unit == pytest.approx(longest, 1e-4)
+    # Alone, the panel of the quicker run ends where its own slowest request does.
+    assert of(quick)["slowest"].chart.to_dict()["encoding"]["x"] != axes[0]

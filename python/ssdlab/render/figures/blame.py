@@ -80,18 +80,21 @@ def blame(runs: Sequence[Run]) -> Iterator[Figure]:
 
 
 def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw where the time of each run's slowest requests went."""
-    for run in runs:
-        if not run.detail.slowest:
+    """Draw where the time of each run's slowest requests went, all along the same axis."""
+    all_bars = [
+        [(str(at + 1), slow.blame_us) for at, slow in enumerate(run.detail.slowest)] for run in runs
+    ]
+    longest = max((sum(parts.values()) for bars in all_bars for _, parts in bars), default=0.0)
+    for run, bars in zip(runs, all_bars, strict=True):
+        if not bars:
             continue
-        bars = [(str(at + 1), slow.blame_us) for at, slow in enumerate(run.detail.slowest)]
-        chart, keys = _stacked(bars, "Latency", "Slowest requests, by rank")
+        chart, keys = _stacked(bars, "Latency", "Slowest requests, by rank", longest)
         whose = f": {run.label}" if len(runs) > 1 else ""
         yield Figure(
             f"slowest{run.slug(runs)}",
             "The slowest requests",
             f"The slowest requests{whose}",
-            "Where the time of each went.",
+            "Where the time of each went" + (", all runs on one axis." if whose else "."),
             chart,
             keys,
             len(bars),
@@ -129,10 +132,14 @@ def rows_of(bars: Bars) -> list[dict[str, Any]]:
     return rows
 
 
-def _stacked(bars: Bars, title: str, axis: str) -> tuple[alt.Chart, list[Key]]:
+def _stacked(
+    bars: Bars, title: str, axis: str, longest: float = 0.0
+) -> tuple[alt.Chart, list[Key]]:
+    """Draw the bars on an axis up to the longest of them, or of others beside them."""
     rows = rows_of(bars)
     wholes = {bar: sum(parts.values()) or 1.0 for bar, parts in bars}
-    unit, length = time_unit_us(max(wholes.values()))
+    longest = max(longest, *wholes.values())
+    unit, length = time_unit_us(longest)
     order = {row["part"]: row["order"] for row in rows}
     parts = sorted(order, key=lambda part: order[part])
     drawn = [part_of(part) for part in parts]
@@ -154,7 +161,7 @@ def _stacked(bars: Bars, title: str, axis: str) -> tuple[alt.Chart, list[Key]]:
             x=alt.X(
                 "t:Q",
                 stack="zero",
-                scale=alt.Scale(nice=False),
+                scale=alt.Scale(domain=[0, rounded(longest / length)], nice=False),
                 axis=alt.Axis(title=f"{title} ({unit})", tickCount=6),
             ),
             y=alt.Y(
