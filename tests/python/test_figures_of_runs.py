@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -133,3 +134,34 @@ def test_the_slowest_requests_of_all_runs_share_an_axis() -> None:
     assert axes[0]["scale"]["domain"][1] * unit == pytest.approx(longest, 1e-4)
     # Alone, the panel of the quicker run ends where its own slowest request does.
     assert of(quick)["slowest"].chart.to_dict()["encoding"]["x"] != axes[0]
+
+
+def with_map(run: Result, erases: Sequence[Sequence[float | None]]) -> Result:
+    assert run.detail is not None
+    blocks = replace(run.detail.blocks, planes=2, blocks=2, valid=[[1.0] * 2] * 2, erases=erases)
+    return replace(run, detail=replace(run.detail, blocks=replace(blocks, rber=None)))
+
+
+def test_runs_of_the_same_map_share_one_and_others_show_what_differs() -> None:
+    one = example_results.one()
+    # The third is near the first, the fourth is far; the fifth lacks a block that the first has.
+    alike: list[list[float | None]] = [[10, 20], [30, 40]]
+    maps: list[list[list[float | None]]] = [
+        *(alike, alike, [[10, 20], [30, 42]]),
+        *([[40, 30], [20, 10]], [[10, 20], [None, 40]]),
+    ]
+    found = of(*(with_map(one, each) for each in maps))
+    drawn = {name: each for name, each in found.items() if name.startswith("blocks-")}
+    assert {name: figure.title for name, figure in drawn.items()} == {
+        "blocks-erases-1-conventional-1": "P/E cycles: conventional (1) = conventional (2)",
+        "blocks-erases-difference-3-conventional-3": "P/E cycles, difference: conventional (3)",
+        "blocks-erases-4-conventional-4": "P/E cycles: conventional (4)",
+        "blocks-erases-5-conventional-5": "P/E cycles: conventional (5)",
+    }
+    less = drawn["blocks-erases-difference-3-conventional-3"]
+    assert [row["v"] for row in rows(less)] == [0, 0, 0, 2]
+    assert less.chart.to_dict()["encoding"]["color"]["scale"]["domain"] == [-2, 2]
+    assert less.what.endswith(" Drawn is by how much it is above that of conventional (1).")
+    # All whole maps have the scale of all runs.
+    whole = drawn["blocks-erases-4-conventional-4"].chart.to_dict()["encoding"]["color"]
+    assert whole["scale"]["domain"] == [10, 42]

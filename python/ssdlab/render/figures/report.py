@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ssdlab.render.figures import (
     blame,
+    block_maps,
     data_age,
     drive,
     latency,
@@ -45,6 +46,6 @@ def run_figures(runs: Sequence[Run]) -> list[Figure]:
         *drive.programs(runs),
         *drive.utilization(runs),
         *wear.replays(runs),
-        *drive.blocks(runs),
+        *block_maps.blocks(runs),
     ]
     return [replace(figure, subject=subject) for figure in drawn]

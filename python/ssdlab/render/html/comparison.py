@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from ssdlab.render.figures import drive
+from ssdlab.render.figures import block_maps
 from ssdlab.render.figures.base import Run, runs_of
 from ssdlab.render.figures.blame import PARTS
 from ssdlab.render.figures.report import run_figures
@@ -36,7 +36,7 @@ def comparison_page(comparison: Comparison) -> str:
         blame=tables.blame(runs),
         parts=PARTS,
         slowest=[tables.slowest(run, len(runs) > 1) for run in runs if run.detail.slowest],
-        alike=list(drive.uniform_blocks(runs)),
+        alike=list(block_maps.uniform_blocks(runs)),
         run_lines=list(tables.run_lines(comparison)),
         origins=list(tables.origins(comparison)),
     )

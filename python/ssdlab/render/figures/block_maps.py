@@ -1,0 +1,163 @@
+"""The blocks of a drive at the end of a run, as maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+import altair as alt
+
+from ssdlab.render.figures.base import SAME, Figure, Run, inline_data, rounded
+
+_MAPS = (
+    ("erases", "P/E cycles", "Mean P/E cycles of the blocks of a cell.", ",.3~r"),
+    ("valid", "Valid pages", "Mean share of the pages of a cell that hold valid data.", "~%"),
+    (
+        "rber",
+        "Raw bit error rate",
+        "Mean true RBER of the worst pages of blocks that hold data; grey where none do.",
+        ".1e",
+    ),
+)
+SECTION = "Blocks at the end"
+_NOTHING = alt.ViewBackground(fill="#888888", fillOpacity=0.25)
+"""What is seen where no block of a cell has a figure, on black and on white."""
+
+
+_Grid = Sequence[Sequence[float | None]]
+_ALIKE = 0.1
+"""Maps whose cells are this near in the mean, of the whole range, differ by a little."""
+
+
+def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
+    """Draw the blocks as maps, on the same scale for all runs; none where all blocks are alike.
+
+    Runs of the same map share one. A map that differs from the first by a little is drawn as the
+    difference.
+    """
+    for name, title, what, shape in _MAPS:
+        grids = [(run, grid) for run in runs if (grid := getattr(run.detail.blocks, name))]
+        values = [v for _, grid in grids for row in grid for v in row if v is not None]
+        if not values or min(values) == max(values):
+            continue
+        domain = [float(f"{edge:.6g}") for edge in (min(values), max(values))]
+        first, first_grid = grids[0]
+        for same, grid in _distinct(grids):
+            run = same[0]
+            whose = f": {SAME.join(each.label for each in same)}" if len(runs) > 1 else ""
+            slug = run.slug(runs)
+            less = _less(grid, first_grid) if _size(run) == _size(first) else []
+            most = _most_of_little(less, domain)
+            if most is None:
+                chart = _map(run, grid, domain, title, shape)
+                yield Figure(f"blocks-{name}{slug}", SECTION, title + whose, what, chart, many=True)
+                continue
+            chart = _map(run, less, [-most, most], f"{title}, difference", f"+{shape}")
+            named, heading = f"blocks-{name}-difference{slug}", f"{title}, difference{whose}"
+            than = f"{what} Drawn is by how much it is above that of {first.label}."
+            yield Figure(named, SECTION, heading, than, chart, many=True)
+
+
+def _distinct(grids: Sequence[tuple[Run, _Grid]]) -> Iterator[tuple[list[Run], _Grid]]:
+    """Go through the maps that differ, each with its runs."""
+    left = list(grids)
+    while left:
+        first, grid = left[0]
+        alike = [other == grid and _size(run) == _size(first) for run, other in left]
+        yield [run for (run, _), is_same in zip(left, alike, strict=True) if is_same], grid
+        left = [each for each, is_same in zip(left, alike, strict=True) if not is_same]
+
+
+def _size(run: Run) -> tuple[int, int]:
+    return run.detail.blocks.planes, run.detail.blocks.blocks
+
+
+def _less(grid: _Grid, first: _Grid) -> list[list[float | None]]:
+    """Return by how much each cell is above that of the first map, if both have a value there."""
+    return [
+        [None if a is None or b is None else a - b for a, b in zip(*rows, strict=True)]
+        for rows in zip(grid, first, strict=True)
+    ]
+
+
+def _most_of_little(less: _Grid, domain: Sequence[float]) -> float | None:
+    """Return the largest difference, if there is one and differences are small in the mean.
+
+    A cell without a value counts as a difference as large as can be.
+    """
+    span = domain[1] - domain[0]
+    cells = [cell for row in less for cell in row]
+    most = max((abs(cell) for cell in cells if cell is not None), default=0.0)
+    if not most or fmean(span if cell is None else abs(cell) for cell in cells) > _ALIKE * span:
+        return None
+    return float(f"{most:.6g}")
+
+
+def uniform_blocks(runs: Sequence[Run]) -> Iterator[str]:
+    """Say in words what maps would not show: figures that all blocks have in common."""
+    for name, title, _, _ in _MAPS:
+        grids = [grid for run in runs if (grid := getattr(run.detail.blocks, name))]
+        values = {v for grid in grids for row in grid for v in row if v is not None}
+        if len(values) == 1:
+            yield f"{title}: {values.pop():g} everywhere."
+
+
+def _axis(title: str, count: int) -> alt.Axis:
+    # With more ticks than there are things to count some would lie between whole numbers.
+    return alt.Axis(title=title, grid=False, tickCount=min(count, 5), format="d")
+
+
+def _map(
+    run: Run,
+    grid: Sequence[Sequence[float | None]],
+    domain: list[float],
+    title: str,
+    shape: str,
+) -> alt.Chart:
+    planes, many = run.detail.blocks.planes, run.detail.blocks.blocks
+    across, down = len(grid[0]), len(grid)
+    cells = [{"v": rounded(value, 4)} for row in grid for value in row]
+    x_scale = alt.Scale(domain=[0, many], nice=False)
+    y_scale = alt.Scale(domain=[0, planes], nice=False, reverse=True)
+    scale = alt.Scale(domain=domain, scheme="viridis")
+    tone = alt.Color(
+        "v:Q",
+        scale=scale,
+        legend=alt.Legend(
+            title=title,
+            orient="top",
+            direction="horizontal",
+            type="gradient",
+            format=shape,
+            values=[domain[0], sum(domain) / 2, domain[1]],
+        ),
+    )
+    # A cell lies over the end of the one before: edge beside edge would let the background through.
+    chart: alt.Chart = (
+        alt.Chart(inline_data(cells))
+        .transform_window(row="row_number()")
+        .transform_calculate(
+            x=f"floor((datum.row - 1) % {across} * {many} / {across})",
+            x2=f"floor(((datum.row - 1) % {across} + 1) * {many} / {across}) + {many / across / 5}",
+            y=f"floor(floor((datum.row - 1) / {across}) * {planes} / {down})",
+            y2=f"floor((floor((datum.row - 1) / {across}) + 1) * {planes} / {down})"
+            f" + {planes / down / 5}",
+        )
+        .transform_filter("isValid(datum.v)")
+        .mark_rect(clip=True)
+        .encode(
+            x=alt.X("x:Q", scale=x_scale, axis=_axis("Block of a plane", many)),
+            x2="x2:Q",
+            y=alt.Y("y:Q", scale=y_scale, axis=_axis("Plane", planes)),
+            y2="y2:Q",
+            color=tone,
+            tooltip=[
+                alt.Tooltip("y:Q", title="from plane"),
+                alt.Tooltip("x:Q", title="from block"),
+                alt.Tooltip("v:Q", title=title, format=shape),
+            ],
+        )
+    )
+    if any(value is None for row in grid for value in row):
+        chart = chart.properties(view=_NOTHING)
+    return chart
