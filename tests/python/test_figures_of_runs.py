@@ -146,10 +146,10 @@ def test_runs_of_the_same_map_share_one_and_others_show_what_differs() -> None:
     one = example_results.one()
     # The third is near the first, the fourth is far; the fifth lacks a block that the first has.
     alike: list[list[float | None]] = [[10, 20], [30, 40]]
-    maps: list[list[list[float | None]]] = [
-        *(alike, alike, [[10, 20], [30, 42]]),
-        *([[40, 30], [20, 10]], [[10, 20], [None, 40]]),
-    ]
+    near: list[list[float | None]] = [[10, 20], [30, 42]]
+    far: list[list[float | None]] = [[40, 30], [20, 10]]
+    lacking: list[list[float | None]] = [[10, 20], [None, 40]]
+    maps = (alike, alike, near, far, lacking)
     found = of(*(with_map(one, each) for each in maps))
     drawn = {name: each for name, each in found.items() if name.startswith("blocks-")}
     assert {name: figure.title for name, figure in drawn.items()} == {

@@ -2,11 +2,17 @@
 
 import math
 import re
-from itertools import combinations
+from collections.abc import Sequence
+from itertools import combinations, pairwise
 
+import example_results
 import pytest
 
+from ssdlab.render.figures import blame, drive, levels, page_types, queues
 from ssdlab.render.figures.base import DARK, LIGHT
+from ssdlab.render.figures.drawing import PAPER
+from ssdlab.render.figures.report import comparison_figures
+from ssdlab.result import Comparison
 
 PALETTES = {"light": (LIGHT, "#ffffff"), "dark": (DARK, "#14171a")}
 # Machado, Oliveira and Fernandes 2009, severity 1: linear RGB as it is seen.
@@ -83,3 +89,26 @@ def test_lines_stand_out_from_the_page(name: str) -> None:
         high, low = sorted((times(XYZ, linear(each))[1] for each in (tone, page)), reverse=True)
         # WCAG 2 asks for this much of what is no text.
         assert (high + 0.05) / (low + 0.05) > 3, tone
+
+
+@pytest.mark.parametrize(
+    "tones",
+    [
+        [*(part.colour for part in blame.PARTS.values()), blame.part_of(blame.OTHER).colour],
+        [tone for _, tone in drive._CAUSES.values()],
+        page_types._TONES,
+        levels._TONES,
+        [tone for _, tone in queues._WAITING],
+    ],
+)
+def test_a_grey_print_tells_the_neighbours_in_a_bar_apart(tones: Sequence[str]) -> None:
+    lightness = [lab(linear(tone))[0] for tone in tones]
+    assert min(abs(one - other) for one, other in pairwise(lightness)) > 7, lightness
+
+
+def test_parts_of_bars_are_parted_by_the_page_s_own_colour() -> None:
+    for figure in comparison_figures(Comparison([example_results.one(), example_results.busy()])):
+        spec = figure.chart.to_dict()
+        if spec["encoding"].get("x", {}).get("stack") == "zero":
+            assert spec["mark"] == {"type": "bar", "style": "part"}, figure.name
+    assert PAPER["style"]["part"]["stroke"] == PAPER["background"]

@@ -32,7 +32,7 @@ class Part(NamedTuple):
     colour: str
 
 
-# In the order of a request's path. Parts that rarely matter share tones with their neighbours.
+# In the order of a request's way. Neighbours differ in lightness, which a grey print shows.
 PARTS = {
     "host_queue": Part("host queue", "queued at the host", "#7f7f7f"),
     "page": Part("same page", "behind an earlier request for the same page", "#8b2a4a"),
@@ -42,18 +42,18 @@ PARTS = {
     "die_gc": Part("die (GC)", "waiting for a die that collected garbage", "#d55e00"),
     "die_wl": Part("die (wear)", "waiting for a die that leveled wear", "#a33b00"),
     "die_migration": Part("die (moves)", "waiting for a die that moved data", "#f4a582"),
-    "die_mapping": Part("die (map)", "waiting for a die busy with map pages", "#c9a66b"),
+    "die_mapping": Part("die (map)", "waiting for a die busy with map pages", "#9c7a3c"),
     "die_rmw": Part("die (RMW)", "waiting for a die that read what a write changes", "#f0c75e"),
-    "die_refresh": Part("die (refresh)", "waiting for a die that refreshed data", "#ffb38a"),
-    "bus": Part("bus", "waiting for the bus", "#56b4e9"),
+    "die_refresh": Part("die (refresh)", "waiting for a die that refreshed data", "#d98559"),
+    "bus": Part("bus", "waiting for the bus", "#a6d8f5"),
     "sense": Part("sense", "reading the cells", "#009e73"),
-    "retry": Part("retries", "reading them again because of bit errors", "#cc79a7"),
+    "retry": Part("retries", "reading them again because of bit errors", "#e3a9ca"),
     "decode": Part("decode", "decoding, and waiting for it", "#7a3e9d"),
     "transfer": Part("transfer", "moving data over the bus", "#0072b2"),
-    "program": Part("program", "programming the cells", "#8fce8a"),
+    "program": Part("program", "programming the cells", "#a5dba0"),
 }
 OTHER = "other"
-_OTHER = Part("other", "parts too small to be drawn", "#c7c7c7")
+_OTHER = Part("other", "parts too small to be drawn", "#a9a9a9")
 _LEAST = 0.01
 """A part that is smaller than this share of every bar is merged into ``other``."""
 
@@ -156,7 +156,7 @@ def _stacked(
     ]
     chart = (
         alt.Chart(inline_data(data))
-        .mark_bar(stroke=None)
+        .mark_bar(style="part")
         .encode(
             x=alt.X(
                 "t:Q",

@@ -40,6 +40,8 @@ PAPER: dict[str, Any] = {
         "limit": {"color": "#999999", "strokeWidth": 0.6},
         "model": {"color": LIGHT[0]},
         "middle": {"color": _TEXT},
+        # Parts of a bar are told apart where they meet.
+        "part": {"stroke": "white", "strokeWidth": 0.4},
     },
     "axis": {
         "labelFontSize": 7,

@@ -12,12 +12,12 @@ from ssdlab.render.figures.run_lines import Axis, run_lines
 from ssdlab.render.figures.stacked_bars import Bars, stacked_values
 
 _CAUSES = {
-    "host": ("host", "#0072b2"),
+    "host": ("host", "#00588f"),
     "gc": ("garbage collection", "#d55e00"),
-    "wl": ("wear leveling", "#009e73"),
-    "migration": ("migration", "#cc79a7"),
-    "mapping": ("page map", "#e69f00"),
-    "rmw": ("read-modify-write", "#56b4e9"),
+    "wl": ("wear leveling", "#006b4e"),
+    "migration": ("migration", "#e3a9ca"),
+    "mapping": ("page map", "#a87400"),
+    "rmw": ("read-modify-write", "#8ccbf2"),
     "refresh": ("refresh", "#7f7f7f"),
 }
 

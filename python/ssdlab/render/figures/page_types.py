@@ -11,8 +11,8 @@ from ssdlab.render.text.notes import shows_page_types
 
 SECTION = "Page types"
 
-# From the fastest type to program to the slowest.
-_TONES = ("#56b4e9", "#e69f00", "#d55e00", "#7f3b08")
+# From the quickest to program to the slowest.
+_TONES = ("#a6d8f5", "#e69f00", "#d55e00", "#7f3b08")
 
 _BARS = Bars(
     "slowest_page_type",

@@ -65,7 +65,7 @@ def stacked_values(
     one = len(labels) == 1
     chart = (
         alt.Chart(inline_data(rows))
-        .mark_bar()
+        .mark_bar(style="part")
         .encode(
             x=alt.X(
                 "value:Q",

@@ -6,11 +6,11 @@ function colours() {
   const named = (name) => style.getPropertyValue(name).trim();
   const runs = [];
   while (named(`--run-${runs.length}`)) runs.push(named(`--run-${runs.length}`));
-  return { text: named("--text"), faint: named("--faint"), grid: named("--grid"), runs };
+  return { back: named("--back"), text: named("--text"), faint: named("--faint"), grid: named("--grid"), runs };
 }
 
 function theme() {
-  const { text, faint, grid, runs } = colours();
+  const { back, text, faint, grid, runs } = colours();
   const font = { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
   return {
     aria: false,
@@ -27,6 +27,7 @@ function theme() {
       limit: { color: faint },
       model: { color: runs[0] },
       middle: { color: text },
+      part: { stroke: back, strokeWidth: 0.75 },
     },
     axis: {
       ...font,
