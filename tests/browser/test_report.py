@@ -1,5 +1,6 @@
 """The report in a real browser, which reaches no network."""
 
+import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -211,6 +212,37 @@ def test_the_keyboard_reaches_everything(browser: Chromium, reports: dict[str, P
     assert sum(tag == "SUMMARY" for tag, _, _ in seen) == summaries > 4
     links = page.value("document.querySelectorAll('a').length")
     assert sum(tag == "A" for tag, _, _ in seen) == links
+
+
+def test_the_contents_stay_in_sight_where_there_is_room(
+    browser: Chromium, reports: dict[str, Path]
+) -> None:
+    for width, stays in ((1280, True), (360, False)):
+        page = opened(browser, reports["two"], width=width)
+        page.value("document.querySelector('#origin').scrollIntoView()")
+        bottom = page.value("document.querySelector('nav').getBoundingClientRect().bottom")
+        heading = page.value("document.querySelector('#origin').getBoundingClientRect().top")
+        assert (0 < bottom <= heading) == stays
+
+
+def test_the_data_of_a_figure_is_saved_as_csv(browser: Chromium, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["two"])
+    saved = """
+    (async () => {
+      let saved = null;
+      URL.createObjectURL = (blob) => { saved = blob; return "#saved"; };
+      HTMLAnchorElement.prototype.click = function () { this.ownerDocument.title = this.download; };
+      document.querySelector('button[data-figure="latency-cdf-read"]').click();
+      return [document.title, await saved.text()];
+    })()
+    """
+    name, text = page.value(saved)
+    assert name == "latency-cdf-read.csv"
+    heads, *rows = csv.reader(text.splitlines())
+    assert heads == ["label", "queue", "us", "share"]
+    assert {row[0] for row in rows} == {"scheduler=fifo", example_results.SHARP}
+    assert float(rows[-1][3]) == 1
+    assert page.complaints() == []
 
 
 def test_a_label_is_shown_and_not_run(browser: Chromium, reports: dict[str, Path]) -> None:

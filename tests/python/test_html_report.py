@@ -99,6 +99,14 @@ def test_the_legend_of_a_page_is_dashed_as_its_lines_are() -> None:
     assert {("0", "1 0"), ("1", "5 3")} == set(legend)
 
 
+def test_the_data_of_every_figure_but_maps_can_be_saved() -> None:
+    reader = Reader(example_results.page_of_two())
+    saved = [attributes["data-figure"] for tag, attributes in reader.tags if tag == "button"]
+    (data,) = [script for script in reader.scripts if script.startswith('{"data"')]
+    whole = json.loads(data)
+    assert saved == [figure["id"] for figure in whole["figures"] if not figure["canvas"]]
+
+
 def test_it_is_of_reasonable_size() -> None:
     assert len(example_results.page_of_two().encode()) < 3_000_000
 

@@ -76,3 +76,23 @@ let drawing = drawAll();
 dark.addEventListener("change", () => {
   drawing = drawing.then(drawAll);
 });
+
+function csv(rows) {
+  const heads = [...new Set(rows.flatMap(Object.keys))];
+  const cell = (value) => {
+    const text = String(value ?? "");
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const lines = [heads, ...rows.map((row) => heads.map((head) => row[head]))];
+  return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
+}
+
+for (const button of document.querySelectorAll("button[data-figure]")) {
+  button.addEventListener("click", () => {
+    const figure = figures.find(({ id }) => id === button.dataset.figure);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([csv(data[figure.data])], { type: "text/csv" }));
+    link.download = `${figure.id}.csv`;
+    link.click();
+  });
+}
