@@ -144,12 +144,14 @@ def with_map(run: Result, erases: Sequence[Sequence[float | None]]) -> Result:
 
 def test_runs_of_the_same_map_share_one_and_others_show_what_differs() -> None:
     one = example_results.one()
-    # The third is near the first, the fourth is far; the fifth lacks a block that the first has.
+    # The second looks like the first, the third is near it, the fourth is far; the fifth lacks a
+    # block that the first has.
     alike: list[list[float | None]] = [[10, 20], [30, 40]]
     near: list[list[float | None]] = [[10, 20], [30, 42]]
     far: list[list[float | None]] = [[40, 30], [20, 10]]
     lacking: list[list[float | None]] = [[10, 20], [None, 40]]
-    maps = (alike, alike, near, far, lacking)
+    same: list[list[float | None]] = [[10, 20], [30.1, 40]]
+    maps = (alike, same, near, far, lacking)
     found = of(*(with_map(one, each) for each in maps))
     drawn = {name: each for name, each in found.items() if name.startswith("blocks-")}
     assert {name: figure.title for name, figure in drawn.items()} == {
@@ -162,6 +164,15 @@ def test_runs_of_the_same_map_share_one_and_others_show_what_differs() -> None:
     assert [row["v"] for row in rows(less)] == [0, 0, 0, 2]
     assert less.chart.to_dict()["encoding"]["color"]["scale"]["domain"] == [-2, 2]
     assert less.what.endswith(" Drawn is by how much it is above that of conventional (1).")
+    shared = drawn["blocks-erases-1-conventional-1"].what
+    assert shared.endswith(" Runs share a map if no cell differs by a shade.")
     # All whole maps have the scale of all runs.
     whole = drawn["blocks-erases-4-conventional-4"].chart.to_dict()["encoding"]["color"]
     assert whole["scale"]["domain"] == [10, 42]
+
+
+def test_a_map_may_lack_what_the_first_lacks_too() -> None:
+    maps: list[list[list[float | None]]] = [[[10, None], [30, 40]], [[10, None], [30, 42]]]
+    found = of(*(with_map(example_results.one(), each) for each in maps))
+    less = found["blocks-erases-difference-2-conventional-2"]
+    assert [row["v"] for row in rows(less)] == [0, None, 0, 2]

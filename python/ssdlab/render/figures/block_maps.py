@@ -25,6 +25,9 @@ _NOTHING = alt.ViewBackground(fill="#888888", fillOpacity=0.25)
 
 
 _Grid = Sequence[Sequence[float | None]]
+_SHADES = 256
+"""Maps that differ nowhere by more than one of so many shades look the same."""
+_SHARED = " Runs share a map if no cell differs by a shade."
 _ALIKE = 0.1
 """Maps whose cells are this near in the mean, of the whole range, differ by a little."""
 
@@ -41,35 +44,64 @@ def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
         if not values or min(values) == max(values):
             continue
         domain = [float(f"{edge:.6g}") for edge in (min(values), max(values))]
+        span = max(values) - min(values)
         first, first_grid = grids[0]
-        for same, grid in _distinct(grids):
-            run = same[0]
+        for run, grid, same in _distinct(grids, span):
             whose = f": {SAME.join(each.label for each in same)}" if len(runs) > 1 else ""
-            slug = run.slug(runs)
-            less = _less(grid, first_grid) if _size(run) == _size(first) else []
-            most = _most_of_little(less, domain)
-            if most is None:
+            slug, most = run.slug(runs), 0.0
+            if _size(run) == _size(first) and _apart(grid, first_grid, span) <= _ALIKE:
+                less = _less(grid, first_grid)
+                most = max((abs(v) for row in less for v in row if v is not None), default=0.0)
+            if most * _SHADES <= span:
                 chart = _map(run, grid, domain, title, shape)
-                yield Figure(f"blocks-{name}{slug}", SECTION, title + whose, what, chart, many=True)
+                named, about = f"blocks-{name}{slug}", what + _SHARED * (len(same) > 1)
+                yield Figure(named, SECTION, title + whose, about, chart, many=True)
                 continue
-            chart = _map(run, less, [-most, most], f"{title}, difference", f"+{shape}")
+            edge = float(f"{most:.6g}")
+            chart = _map(run, less, [-edge, edge], f"{title}, difference", f"+{shape}")
             named, heading = f"blocks-{name}-difference{slug}", f"{title}, difference{whose}"
             than = f"{what} Drawn is by how much it is above that of {first.label}."
             yield Figure(named, SECTION, heading, than, chart, many=True)
 
 
-def _distinct(grids: Sequence[tuple[Run, _Grid]]) -> Iterator[tuple[list[Run], _Grid]]:
-    """Go through the maps that differ, each with its runs."""
+def _distinct(
+    grids: Sequence[tuple[Run, _Grid]], span: float
+) -> Iterator[tuple[Run, _Grid, list[Run]]]:
+    """Go through the maps that are seen to differ: the first run of each, its map, all its runs."""
     left = list(grids)
     while left:
         first, grid = left[0]
-        alike = [other == grid and _size(run) == _size(first) for run, other in left]
-        yield [run for (run, _), is_same in zip(left, alike, strict=True) if is_same], grid
-        left = [each for each, is_same in zip(left, alike, strict=True) if not is_same]
+        alike = [_size(run) == _size(first) and _same(other, grid, span) for run, other in left]
+        yield first, grid, [run for (run, _), same in zip(left, alike, strict=True) if same]
+        left = [each for each, same in zip(left, alike, strict=True) if not same]
 
 
 def _size(run: Run) -> tuple[int, int]:
     return run.detail.blocks.planes, run.detail.blocks.blocks
+
+
+def _pairs(one: _Grid, other: _Grid) -> Iterator[tuple[float | None, float | None]]:
+    return ((a, b) for rows in zip(one, other, strict=True) for a, b in zip(*rows, strict=True))
+
+
+def _distances(one: _Grid, other: _Grid, span: float) -> Iterator[float]:
+    """Go through the cells: how far apart they are, of the whole range.
+
+    A cell that but one map has a value for is as far apart as can be.
+    """
+    for a, b in _pairs(one, other):
+        if a is None or b is None:
+            yield float(a != b)
+        else:
+            yield abs(a - b) / span
+
+
+def _same(one: _Grid, other: _Grid, span: float) -> bool:
+    return all(distance <= 1 / _SHADES for distance in _distances(one, other, span))
+
+
+def _apart(one: _Grid, other: _Grid, span: float) -> float:
+    return fmean(_distances(one, other, span))
 
 
 def _less(grid: _Grid, first: _Grid) -> list[list[float | None]]:
@@ -78,19 +110,6 @@ def _less(grid: _Grid, first: _Grid) -> list[list[float | None]]:
         [None if a is None or b is None else a - b for a, b in zip(*rows, strict=True)]
         for rows in zip(grid, first, strict=True)
     ]
-
-
-def _most_of_little(less: _Grid, domain: Sequence[float]) -> float | None:
-    """Return the largest difference, if there is one and differences are small in the mean.
-
-    A cell without a value counts as a difference as large as can be.
-    """
-    span = domain[1] - domain[0]
-    cells = [cell for row in less for cell in row]
-    most = max((abs(cell) for cell in cells if cell is not None), default=0.0)
-    if not most or fmean(span if cell is None else abs(cell) for cell in cells) > _ALIKE * span:
-        return None
-    return float(f"{most:.6g}")
 
 
 def uniform_blocks(runs: Sequence[Run]) -> Iterator[str]:
