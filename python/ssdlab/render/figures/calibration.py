@@ -62,10 +62,8 @@ def _predicted(fit: Fit) -> Figure:
         .encode(x=x, y=y("middle"), tooltip=["x:Q", "least:Q", "middle:Q", "most:Q", "rows:Q"]),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = (
-        "Least and most of what was measured, the middle half, and the median, where so many were"
-    )
-    what += f" predicted; {fit.exact:.1%} are met exactly, {fit.within_one:.1%} within one."
+    what = "Range, middle half and median of the measured retries, by the number predicted;"
+    what += f" {fit.exact:.1%} are met exactly, {fit.within_one:.1%} within one."
     keys = [Key("measured", _MEASURED), Key("median", _MODEL), Key("equal", dash=_EQUAL)]
     return Figure("fit-retries", PREDICTED, "Retries", what, chart, keys)
 
