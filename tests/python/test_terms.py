@@ -44,6 +44,8 @@ BANNED = frozenset(
         "mind",
         "minds",
         "upkeep",
+        "pick",
+        "picks",
     ]
 )
 """Parts of names that stood for a scheduler, a policy, metadata, a placement hint and so on."""

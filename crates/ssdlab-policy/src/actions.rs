@@ -4,7 +4,7 @@
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, Lpn};
 
-use crate::allocation::BlockClass;
+use crate::allocation::{BlockClass, StreamId};
 use crate::background::Job;
 
 /// An action that a policy requests from the drive.
@@ -14,7 +14,8 @@ pub enum Action {
     /// The drive drops the action if the block is erased or written first, when the policy's next
     /// round is due, and when the drive is saved. The policy then gets `Event::JobDropped`.
     Relocate(Job),
-    /// Moves a page to blocks of this class. In response to `Event::HostRead` the first policy that
+    /// Moves a page to blocks of this class. The placement chain and the page's hotness decide the
+    /// rest, as for any page that is moved. In response to `Event::HostRead` the first policy that
     /// asks decides. The drive reads the page first, unless the host has just read the whole page.
     /// The drive drops the action if the page is not mapped, or if no block of the class has room.
     MigratePage {
@@ -22,6 +23,8 @@ pub enum Action {
         lpn: Lpn,
         /// The class: 0 on a drive that sorts no blocks.
         class: BlockClass,
+        /// The stream; `None` leaves it to the placement chain.
+        stream: Option<StreamId>,
     },
     /// Sends the policy `Event::Timer` after this span of the cells' time. A policy has one timer:
     /// setting it again moves it. A policy with an interval gets `Event::RoundDue` instead.

@@ -281,7 +281,7 @@ pub enum Event<'a> {
 
 /// A set of kinds of event, one bit for each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct EventMask(u32);
+pub struct EventMask(u64);
 
 impl EventMask {
     /// The empty set.
@@ -353,13 +353,25 @@ impl EventMask {
         .and(EventMask::PAGE_UNBUFFERED)
         .and(EventMask::BUFFER_FLUSHED);
 
+    /// The kinds that a placement can learn from while the start of a drive is drawn: those that
+    /// the model plane publishes, and those that there are none of before the start.
+    pub const DRAWN_START: EventMask = EventMask::BLOCK_OPENED
+        .and(EventMask::BLOCK_CLOSED)
+        .and(EventMask::BLOCK_COLLECTED)
+        .and(EventMask::BLOCK_ERASED)
+        .and(EventMask::PAGE_PROGRAMMED)
+        .and(EventMask::PAGE_INVALIDATED)
+        .and(EventMask::PAGE_MIGRATED)
+        .and(EventMask::PAGE_TRIMMED)
+        .and(EventMask::COUNTS_RESET);
+
     /// Not a kind of event. Asks that [`Event::PageRead`] holds the number of errors, which takes
     /// time to compute.
-    pub const READ_ERRORS: EventMask = EventMask(1 << 31);
+    pub const READ_ERRORS: EventMask = EventMask(1 << 63);
 
     /// Not a kind of event. Asks that [`Event::PageRead`] holds the age of the data and the P/E
     /// cycles of the block.
-    pub const READ_AGES: EventMask = EventMask(1 << 30);
+    pub const READ_AGES: EventMask = EventMask(1 << 62);
 
     /// Number of kinds.
     pub const KINDS: usize = 30;
@@ -386,6 +398,11 @@ impl EventMask {
     #[must_use]
     pub const fn and(self, other: EventMask) -> EventMask {
         EventMask(self.0 | other.0)
+    }
+
+    /// Returns whether every kind of the set is in another one.
+    pub const fn is_within(self, other: EventMask) -> bool {
+        self.0 & !other.0 == 0
     }
 
     /// Returns whether two sets have a kind in common.

@@ -62,7 +62,7 @@ pub struct PlacementHint {
 impl PlacementHint {
     /// Returns the part of the hint that the allocator can grant.
     #[inline]
-    pub fn pick(&self) -> AllocRequest {
+    pub fn request(&self) -> AllocRequest {
         AllocRequest {
             class: self.quality.or(self.priority.map(Priority::block_class)),
             page_type: self.page_type,

@@ -7,9 +7,10 @@
 use std::collections::VecDeque;
 
 use ssdlab_base::{Nanos, SimTime};
-use ssdlab_nand::PlaneId;
+use ssdlab_nand::{Lpn, PlaneId};
 
-use crate::account::OpKind;
+use crate::account::{OpKind, RequestAttrs};
+use crate::scheduler::SchedulerView;
 
 /// The index of a group in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,12 +38,39 @@ pub struct Group {
     pub arrival: SimTime,
     /// The arrival number of the group.
     pub seq: u64,
+    /// The attributes of the request.
+    pub request: RequestAttrs,
+    /// The first logical page.
+    pub lpn: Lpn,
     /// The shares of the planes that the group needs, one for each plane.
     pub plane_shares: Vec<PlaneShare>,
     /// Whether the group waited before it entered the queue: for an operation on the same page, or
     /// for the read of a write that reads first.
     pub waited: bool,
     waits: bool,
+}
+
+/// A group that enters the queue, without operations.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Whether the request reads or writes.
+    pub kind: OpKind,
+    /// When the request arrived.
+    pub time: SimTime,
+    /// The arrival number of the group.
+    pub seq: u64,
+    /// The attributes of the request.
+    pub request: RequestAttrs,
+    /// The first logical page.
+    pub lpn: Lpn,
+}
+
+impl Arrival {
+    /// Returns the arrival of a request of one page.
+    pub fn plain(kind: OpKind, time: SimTime, seq: u64) -> Arrival {
+        let request = SchedulerView::plain(kind).request;
+        Arrival { kind, time, seq, request, lpn: Lpn(0) }
+    }
 }
 
 /// The groups that wait. Reads and writes each have their own queue in order of arrival. The places
@@ -147,13 +175,16 @@ impl Queue {
         kind.places[kind.rank(id, group.seq)]
     }
 
-    /// Adds a group without operations. `seq` is its arrival number.
-    pub fn insert(&mut self, kind: OpKind, arrival: SimTime, seq: u64) -> GroupId {
+    /// Adds a group without operations.
+    pub fn insert(&mut self, arrival: Arrival) -> GroupId {
+        let Arrival { kind, time, seq, request, lpn } = arrival;
         let id = self.free.pop().unwrap_or_else(|| {
             let blank = Group {
                 kind,
-                arrival,
+                arrival: time,
                 seq: 0,
+                request,
+                lpn,
                 plane_shares: Vec::new(),
                 waited: false,
                 waits: false,
@@ -162,7 +193,8 @@ impl Queue {
             GroupId(self.groups.len() as u32 - 1)
         });
         let group = &mut self.groups[id.0 as usize];
-        (group.kind, group.arrival) = (kind, arrival);
+        (group.kind, group.arrival) = (kind, time);
+        (group.request, group.lpn) = (request, lpn);
         (group.seq, group.waited, group.waits) = (seq, false, true);
         let OfKind { arrived, places, .. } = &mut self.kinds[side(kind)];
         // A group that waited elsewhere first may have a lower number than the last one here.
@@ -248,12 +280,12 @@ mod tests {
     #[test]
     fn a_group_waits_on_each_of_its_planes_until_it_goes() {
         let mut queue = Queue::new(4);
-        let first = queue.insert(OpKind::Program, SimTime::from_ns(10), 1);
+        let first = queue.insert(Arrival::plain(OpKind::Program, SimTime::from_ns(10), 1));
         let operations = [(2, OpKind::Read), (3, OpKind::Read), (2, OpKind::Program)];
         let places = operations
             .map(|(plane, kind)| queue.add(first, PlaneId(plane), (kind, Nanos::from_ns(5))));
         assert_eq!(places, [0, 1, 0]);
-        let second = queue.insert(OpKind::Read, SimTime::from_ns(10), 2);
+        let second = queue.insert(Arrival::plain(OpKind::Read, SimTime::from_ns(10), 2));
         queue.add(second, PlaneId(3), (OpKind::Read, Nanos::from_ns(50)));
         assert_eq!(queue.of_plane(PlaneId(2), OpKind::Program), [first]);
         assert_eq!(queue.of_plane(PlaneId(3), OpKind::Program), [first]);
@@ -278,7 +310,7 @@ mod tests {
         let mut queue = Queue::new(1);
         let all: Vec<_> = (0..5)
             .map(|slot| {
-                let group = queue.insert(OpKind::Read, SimTime::START, slot);
+                let group = queue.insert(Arrival::plain(OpKind::Read, SimTime::START, slot));
                 queue.add(group, PlaneId(0), (OpKind::Read, Nanos::from_ns(1)));
                 group
             })
@@ -288,7 +320,7 @@ mod tests {
         }
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), all[3..]);
         // A group that reuses an index is another group.
-        let next = queue.insert(OpKind::Read, SimTime::START, 9);
+        let next = queue.insert(Arrival::plain(OpKind::Read, SimTime::START, 9));
         assert_eq!(next, all[1]);
         assert_eq!(queue.arrived(OpKind::Read).collect::<Vec<_>>(), [all[3], all[4], next]);
         assert!(queue.group(next).seq > queue.group(all[4]).seq);
@@ -302,7 +334,7 @@ mod tests {
             .zip(kinds)
             .map(|(seq, kind)| {
                 let kind = if kind == "read" { OpKind::Read } else { OpKind::Program };
-                let group = queue.insert(kind, SimTime::START, seq);
+                let group = queue.insert(Arrival::plain(kind, SimTime::START, seq));
                 for plane in 0..2 {
                     queue.add(group, PlaneId(plane), (OpKind::Read, Nanos::from_ns(1)));
                 }
@@ -327,7 +359,7 @@ mod tests {
             assert_eq!(queue.of_plane(PlaneId(plane), OpKind::Program), writes);
         }
         // A group with a lower number that waited elsewhere comes before the groups that are left.
-        let late = queue.insert(OpKind::Program, SimTime::START, 0);
+        let late = queue.insert(Arrival::plain(OpKind::Program, SimTime::START, 0));
         let writes = [groups[0], late, groups[2]];
         assert_eq!(queue.arrived(OpKind::Program).collect::<Vec<_>>(), writes);
         assert_eq!(writes.map(|id| queue.place(id)), [0, 2, 4]);
@@ -338,7 +370,7 @@ mod tests {
         for gone in 0..2 {
             let mut queue = Queue::new(1);
             let parts = [(); 2].map(|()| {
-                let group = queue.insert(OpKind::Program, SimTime::START, 7);
+                let group = queue.insert(Arrival::plain(OpKind::Program, SimTime::START, 7));
                 queue.add(group, PlaneId(0), (OpKind::Read, Nanos::from_ns(1)));
                 group
             });
@@ -352,7 +384,7 @@ mod tests {
     fn what_waited_elsewhere_comes_before_those_that_came_later() {
         let mut queue = Queue::new(1);
         let groups = [5, 9, 7, 3].map(|seq| {
-            let group = queue.insert(OpKind::Read, SimTime::START, seq);
+            let group = queue.insert(Arrival::plain(OpKind::Read, SimTime::START, seq));
             queue.add(group, PlaneId(0), (OpKind::Read, Nanos::from_ns(1)));
             group
         });

@@ -43,7 +43,8 @@ use ssdlab_policy::program_mode::{ProgramModeNeeds, ProgramModePolicy, ProgramMo
 use ssdlab_policy::queue::PlaneShare;
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use ssdlab_policy::scheduler::{
-    Decision, DecisionDetails, Occasion, Planes, QueueView, SchedulerPolicy, SchedulerView,
+    Decision, DecisionDetails, Occasion, Planes, QueueView, SchedulerNeeds, SchedulerPolicy,
+    SchedulerView,
 };
 use ssdlab_policy::suspend::{
     IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
@@ -191,6 +192,13 @@ asks! { each_scheduler, AnyScheduler {
     /// [`SchedulerPolicy::is_overdue`].
     #[inline] fn is_overdue(self: &Self, now: SimTime, plane: PlaneId) -> bool;
 } }
+
+impl AnyScheduler {
+    /// [`SchedulerPolicy::needs`].
+    pub fn needs(choice: &SchedulerChoice) -> SchedulerNeeds {
+        each_scheduler!(of choice, Chosen, config => <Chosen as SchedulerPolicy>::needs(config))
+    }
+}
 
 asks! { each_placement, AnyPlacement {
     /// [`PlacementPolicy::fill`].

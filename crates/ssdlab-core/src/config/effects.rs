@@ -11,7 +11,7 @@ use crate::policy::background::Victim;
 use crate::policy::component::ComponentFacts;
 use crate::policy::suspend::{IdleKey, SuspendFacts};
 use ssdlab_schemes::{
-    AnyBackground, AnyProgramMode, AnySuspend, EvictionChoice, ReadStartChoice, SchedulerChoice,
+    AnyBackground, AnyProgramMode, AnyScheduler, AnySuspend, EvictionChoice, ReadStartChoice,
 };
 
 const FLAT: &str = "under flat physics";
@@ -115,7 +115,7 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     let facts = SuspendFacts {
         is_flat: chip.is_flat(),
         reads_may_pass: reads_may_pass(config, chip),
-        by_priority: matches!(config.scheduler, SchedulerChoice::StrictPriority(_)),
+        by_priority: AnyScheduler::needs(&config.scheduler).by_priority,
     };
     let worst = matches!(config.read_start, ReadStartChoice::HighestLevel(_))
         .then(|| "highest_level".to_owned());
@@ -195,6 +195,5 @@ fn holds_until_decoded(config: &DriveConfig, chip: &Chip) -> bool {
 /// Returns whether a unit may suspend a read that failed, for a read of a higher priority. That
 /// needs units that hold failed reads, and a scheduler that orders reads by priority.
 pub(super) fn reads_may_pass(config: &DriveConfig, chip: &Chip) -> bool {
-    holds_until_decoded(config, chip)
-        && matches!(config.scheduler, SchedulerChoice::StrictPriority(_))
+    holds_until_decoded(config, chip) && AnyScheduler::needs(&config.scheduler).by_priority
 }

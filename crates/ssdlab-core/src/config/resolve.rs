@@ -15,12 +15,13 @@ use super::space::{
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
 use crate::ftl::{BlockClass, FreeBlockPolicy, MapShape, PageSequence};
+use crate::policy::event::EventMask;
 use crate::policy::placement::Typed;
 use crate::policy::program_mode::ProgramModeView;
-use crate::policy::{MapFacts, PlacementHint, PolicyContext};
+use crate::policy::{Learner, MapFacts, PlacementHint, PolicyContext};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
-    AnySuspend, PlacementChoice, ReadStartChoice, SchedulerChoice,
+    AnySuspend, PlacementChoice, ReadStartChoice,
 };
 
 /// A drive's config, resolved to numbers.
@@ -128,6 +129,7 @@ impl Resolved {
         AnyScheduler::check(&config.scheduler, &setup)?;
         config.placement.iter().try_for_each(|link| AnyPlacement::check(link, &setup))?;
         check_links(&config.placement, &setup)?;
+        check_drawn_start(config, &setup)?;
         config.program_mode.iter().try_for_each(|link| AnyProgramMode::check(link, &setup))?;
         check_free_block_policy(config.ftl.free_block_policy, &setup)?;
         AnyReadStart::check(&config.read_start, &setup)?;
@@ -179,6 +181,24 @@ impl Resolved {
     pub fn geometry(&self) -> &Geometry {
         &self.config.geometry
     }
+}
+
+/// Refuses a drawn steady state for a placement that chooses streams by events that the model plane
+/// of the start does not have.
+fn check_drawn_start(config: &DriveConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+    if !config.start.steady_state || config.streams().count == 1 {
+        return Ok(());
+    }
+    let learns = |link: &&PlacementChoice| {
+        !AnyPlacement::build(link, setup).events().is_within(EventMask::DRAWN_START)
+    };
+    config.placement.iter().find(learns).map_or(Ok(()), |link| {
+        let expected = format!(
+            "no drawn start: `{}` learns by events that only requests cause (run: --precondition steady)",
+            link.name()
+        );
+        Err(Refusal::new("start.steady_state", true, expected))
+    })
 }
 
 /// Refuses links of the placement chain that have no effect in their position. Such a link follows
@@ -276,10 +296,7 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         may_suspend: needs.suspends,
         loops: needs.loops.then(|| [program.unwrap_or(LOOPS), erase.unwrap_or(LOOPS)]),
         reads_pass: reads_may_pass(config, chip) && needs.max_suspended_reads > 0,
-        max_passes: match &config.scheduler {
-            SchedulerChoice::StrictPriority(priority) => priority.max_passes,
-            _ => 0,
-        },
+        max_passes: AnyScheduler::needs(&config.scheduler).max_passes,
         suspend_time: config.flash.suspend_time.unwrap_or(SUSPEND),
         resume_time: config.flash.resume_time.unwrap_or(SUSPEND),
         command_time: config.flash.command_time,
@@ -307,10 +324,10 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     if host.queue_depth == 0 {
         return Err(Refusal::new("host.queue_depth", host.queue_depth, "at least 1"));
     }
-    if matches!(config.scheduler, SchedulerChoice::StrictPriority(_))
+    if AnyScheduler::needs(&config.scheduler).by_priority
         && !(2..=HOST_RANKS).contains(&host.queues)
     {
-        let expected = format!("2 to {HOST_RANKS} with scheduler = \"strict_priority\"");
+        let expected = format!("2 to {HOST_RANKS} with scheduler = {:?}", config.scheduler.name());
         return Err(Refusal::new("host.queues", host.queues, expected));
     }
     for (key, links) in

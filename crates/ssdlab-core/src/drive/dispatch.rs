@@ -5,7 +5,7 @@ use ssdlab_nand::PlaneId;
 
 use super::machine::Machine;
 use crate::account::OpKind;
-use crate::flash::{Fifo, Flash, Owner, TxnId, Txns, UnitId};
+use crate::flash::{Fifo, Flash, Owner, Txn, TxnId, Txns, UnitId};
 use crate::ftl::Ftl;
 use crate::host::{Active, Op};
 use crate::policy::PlacementHint;
@@ -14,7 +14,7 @@ use crate::policy::program_mode::ProgramModeView;
 use crate::policy::scheduler::{
     Decision, DecisionDetails, DispatchMode, Occasion, Planes, QueueView,
 };
-use crate::queue::{GroupId, Queue};
+use crate::queue::{Arrival, GroupId, Queue};
 
 /// The page operations of a group that waits.
 #[derive(Clone, Debug)]
@@ -113,8 +113,8 @@ impl Hold {
     }
 
     /// Adds a group without operations.
-    fn insert(&mut self, owner: Owner, kind: OpKind, (arrival, seq): (SimTime, u64)) -> GroupId {
-        let group = self.queue.insert(kind, arrival, seq);
+    fn insert(&mut self, owner: Owner, arrival: Arrival) -> GroupId {
+        let group = self.queue.insert(arrival);
         let at = group.0 as usize;
         if at == self.held.len() {
             self.held.push(Held { owner, txns: Vec::new() });
@@ -232,8 +232,8 @@ impl Hold {
             }
             _ => Nanos::ZERO,
         };
-        let owner = machine.flash.txns[id].owner;
-        let (kind, arrival, seq) = match owner {
+        let Txn { owner, lpn, .. } = machine.flash.txns[id];
+        let (kind, time, seq) = match owner {
             Owner::Request(slot) => {
                 let Active { request, arrival_seq, .. } = &machine.host[slot];
                 let reads = request.op == Op::Read;
@@ -246,7 +246,8 @@ impl Hold {
         let last = self.entered.last().copied();
         let joined = last.filter(|&last| self.owner(last) == owner);
         let group = joined.unwrap_or_else(|| {
-            let group = self.insert(owner, kind, (arrival, seq));
+            let request = machine.attrs(owner);
+            let group = self.insert(owner, Arrival { kind, time, seq, request, lpn });
             self.entered.push(group);
             group
         });

@@ -107,7 +107,7 @@ fn lay(machine: &mut Machine, laying: &mut Laying, lpn: Lpn) -> Option<Ppn> {
         watch!(machine, revived(lpn, ppn));
         return Some(ppn);
     }
-    let ppn = machine.ftl.prepare_write(plane, Writer::Host, hint.pick())?;
+    let ppn = machine.ftl.prepare_write(plane, Writer::Host, hint.request())?;
     watch!(machine, laid_down(lpn, ppn));
     machine.ftl.commit_write(lpn, ppn);
     Some(ppn)

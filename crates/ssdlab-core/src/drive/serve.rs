@@ -129,9 +129,9 @@ impl Drive {
     #[inline(always)]
     fn prepare_program(&mut self, id: TxnId) -> bool {
         let txn = &self.machine.flash.txns[id];
-        let (plane, writer, pick) =
-            (txn.plane, self.background.writer_of(txn.owner), txn.hint.pick());
-        match self.machine.ftl.prepare_write(plane, writer, pick) {
+        let (plane, writer, request) =
+            (txn.plane, self.background.writer_of(txn.owner), txn.hint.request());
+        match self.machine.ftl.prepare_write(plane, writer, request) {
             Some(ppn) => {
                 if let Some(old) = self.machine.ftl.map.expect_overwrite(txn.lpn) {
                     self.machine.ftl.blocks.expect(self.machine.geometry.block_of(old));

@@ -187,14 +187,14 @@ impl Allocator {
         blocks: &BlockTable,
         plane: PlaneId,
         writer: Writer,
-        pick: AllocRequest,
+        request: AllocRequest,
     ) -> Option<PageInBlock> {
-        self.pools.nearest(pick.class).find_map(|class| match &self.opened {
+        self.pools.nearest(request.class).find_map(|class| match &self.opened {
             OpenBlocks::Strict(opened) => {
-                opened.next_page(&self.pools, blocks, plane, (writer, class, pick.stream))
+                opened.next_page(&self.pools, blocks, plane, (writer, class, request.stream))
             }
             OpenBlocks::Relaxed(opened) => {
-                opened.next_page(order, &self.pools, (plane, writer, class), pick.page_type)
+                opened.next_page(order, &self.pools, (plane, writer, class), request.page_type)
             }
         })
     }
@@ -208,24 +208,24 @@ impl Allocator {
         blocks: &mut BlockTable,
         plane: PlaneId,
         writer: Writer,
-        pick: AllocRequest,
+        request: AllocRequest,
     ) -> Option<Ppn> {
         let pools = &mut self.pools;
         match &mut self.opened {
             OpenBlocks::Strict(opened) => {
                 // A loop instead of a closure keeps this part of the event loop in one place.
-                for class in pools.nearest(pick.class) {
+                for class in pools.nearest(request.class) {
                     let place = (plane, writer, class);
-                    let page = opened.allocate(geometry, pools, blocks, place, pick.stream);
+                    let page = opened.allocate(geometry, pools, blocks, place, request.stream);
                     if page.is_some() {
                         return page;
                     }
                 }
                 None
             }
-            OpenBlocks::Relaxed(opened) => pools.nearest(pick.class).find_map(|class| {
+            OpenBlocks::Relaxed(opened) => pools.nearest(request.class).find_map(|class| {
                 let place = (plane, writer, class);
-                opened.allocate((geometry, order), pools, blocks, place, pick.page_type)
+                opened.allocate((geometry, order), pools, blocks, place, request.page_type)
             }),
         }
     }

@@ -56,10 +56,10 @@ impl Ftl {
         &mut self,
         plane: PlaneId,
         writer: Writer,
-        pick: AllocRequest,
+        request: AllocRequest,
     ) -> Option<Ppn> {
         let shape = (&self.geometry, &self.order);
-        self.alloc.allocate(shape, &mut self.blocks, plane, writer, pick)
+        self.alloc.allocate(shape, &mut self.blocks, plane, writer, request)
     }
 
     /// Returns whether the host has no page of this class to write on a plane until a block is
@@ -76,9 +76,9 @@ impl Ftl {
         &self,
         plane: PlaneId,
         writer: Writer,
-        pick: AllocRequest,
+        request: AllocRequest,
     ) -> Option<PageInBlock> {
-        self.alloc.next_page(&self.order, &self.blocks, plane, writer, pick)
+        self.alloc.next_page(&self.order, &self.blocks, plane, writer, request)
     }
 
     /// Counts a program that has ended.

@@ -157,6 +157,10 @@ fn the_owner_of_a_relocation_learns_that_it_was_dropped() {
     assert!(event.starts_with(&format!("JobDropped(Job {{ block: {block:?}")), "{event}");
 }
 
+fn move_to_best(lpn: Lpn) -> Action {
+    Action::MigratePage { lpn, class: BlockClass(0), stream: None }
+}
+
 #[test]
 fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
     let factory = [PAGES_MOVE[1], "metadata.block_class = { factory = { shares = [0.5] } }"];
@@ -165,11 +169,11 @@ fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
         rig.finish();
         let lies = |rig: &Rig| rig.drive.ftl().map.get(Lpn(0)).expect("a page that was written");
         let was = lies(&rig);
-        rig.drive.ask(Action::MigratePage { lpn: Lpn(0), class: BlockClass(0) });
+        rig.drive.ask(move_to_best(Lpn(0)));
         // A page that no table records stays in place.
         let lpn = Lpn(rig.drive.resolved().logical_pages - 1);
         assert_eq!(rig.drive.ftl().map.get(lpn), None);
-        rig.drive.ask(Action::MigratePage { lpn, class: BlockClass(0) });
+        rig.drive.ask(move_to_best(lpn));
         rig.finish();
         assert_eq!(rig.drive.stats().migration.hot, 1);
         assert_ne!(lies(&rig), was);
@@ -178,5 +182,19 @@ fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
         // The rig checks the data of the read.
         rig.read(0);
         rig.finish();
+    }
+}
+
+#[test]
+fn a_page_that_moves_goes_to_the_stream_asked_for_or_that_of_the_placement() {
+    for (stream, expected) in [(Some(StreamId(3)), 3..4), (None, 2..6)] {
+        let mut rig = Rig::new(&STREAMS);
+        rig.write(0);
+        rig.finish();
+        rig.drive.ask(Action::MigratePage { lpn: Lpn(0), class: BlockClass(0), stream });
+        rig.finish();
+        let streams = rig.drive.streams().expect("several streams");
+        let moved = streams[expected].iter().map(|stream| stream.moved_pages).sum::<u64>();
+        assert_eq!(moved, 1, "{streams:?}");
     }
 }

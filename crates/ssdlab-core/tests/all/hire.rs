@@ -6,6 +6,8 @@ use std::sync::Arc;
 use ssdlab_base::rng;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::metadata::page_hotness::{HotPages, Hotness};
+use ssdlab_core::policy::allocation::BlockClass;
+use ssdlab_core::policy::event::Action;
 use ssdlab_core::{Drive, Op, Resolved};
 use ssdlab_nand::{BlockId, Lpn, ProgramMode};
 
@@ -93,6 +95,19 @@ fn what_is_read_is_boosted_and_what_is_written_reduced_each_in_blocks_of_its_own
     let blocks: BTreeSet<u32> = (0..3).map(|page| block_of(&rig.drive, page).0).collect();
     assert_eq!(blocks.len(), 3);
     assert_eq!(hotness(&rig.drive).0, [1, 1, 1]);
+}
+
+#[test]
+fn a_page_that_moves_keeps_the_mode_of_its_hotness() {
+    let mut rig = three_kinds(&["placement = [\"next_page\"]"]);
+    let was = [0, 1, 2].map(|page| rig.drive.ftl().map.get(Lpn(page)));
+    for lpn in [0, 1, 2].map(Lpn) {
+        rig.drive.ask(Action::MigratePage { lpn, class: BlockClass(0), stream: None });
+    }
+    rig.finish();
+    let is = [0, 1, 2].map(|page| rig.drive.ftl().map.get(Lpn(page)));
+    assert!(is.iter().zip(was).all(|(is, was)| *is != was), "each lies elsewhere");
+    assert_eq!([0, 1, 2].map(|page| program_mode_of(&rig.drive, page)), [BOOSTED, NORMAL, REDUCED]);
 }
 
 #[test]

@@ -9,9 +9,10 @@ pub use ranked::{
 };
 
 use ssdlab_base::{Nanos, SimTime};
-use ssdlab_nand::PlaneId;
+use ssdlab_nand::{Lpn, PlaneId};
 
-use crate::account::{OpKind, Priority};
+use crate::Policy;
+use crate::account::{OpKind, Priority, RequestAttrs};
 use crate::allocation::BlockClass;
 use crate::queue::{GroupId, PlaneShare, Queue};
 
@@ -20,10 +21,37 @@ use crate::queue::{GroupId, PlaneShare, Queue};
 pub struct SchedulerView {
     /// Read or program.
     pub kind: OpKind,
-    /// The priority of the submission queue.
-    pub priority: Priority,
-    /// The latency hint of the host: 0 none, 1 short, 2 medium, 3 long.
-    pub hint: u8,
+    /// The request that the operation works for. A page that leaves the buffer has the attributes
+    /// of the write that waits for its slot.
+    pub request: RequestAttrs,
+    /// The logical page.
+    pub lpn: Lpn,
+    /// The plane.
+    pub plane: PlaneId,
+    /// When the request arrived, or when the page left the buffer.
+    pub arrival: SimTime,
+    /// The current time.
+    pub now: SimTime,
+}
+
+impl SchedulerView {
+    /// Returns the view of an operation for a request of one page that has just arrived.
+    pub fn plain(kind: OpKind) -> SchedulerView {
+        let request = RequestAttrs { priority: Priority::HIGHEST, hint: 0, pages: 1, bytes: 4096 };
+        let (lpn, plane, now) = (Lpn(0), PlaneId(0), SimTime::START);
+        SchedulerView { kind, request, lpn, plane, arrival: now, now }
+    }
+}
+
+/// What a scheduler needs of the drive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SchedulerNeeds {
+    /// Whether ranks are the priorities of the submission queues. The drive then needs several
+    /// queues, and a suspend policy may let reads pass reads of lower priorities.
+    pub by_priority: bool,
+    /// Number of operations that a unit may begin past others of later ranks, or past a suspended
+    /// one, before one of these has a turn. 0: no limit.
+    pub max_passes: u16,
 }
 
 /// The view of a scheduler with a window.
@@ -110,7 +138,12 @@ pub struct DecisionDetails {
 /// scheduler with a *window* holds requests in the [`Queue`]. Whenever an array unit is free, the
 /// drive asks it for the next group ([`next`](SchedulerPolicy::next)) before it serves the
 /// operations that already wait there.
-pub trait SchedulerPolicy {
+pub trait SchedulerPolicy: Policy {
+    /// Returns what a scheduler with these settings needs of the drive.
+    fn needs(_: &Self::Config) -> SchedulerNeeds {
+        SchedulerNeeds::default()
+    }
+
     /// Returns the rank of a page operation in the queues of its plane. The lower rank goes first;
     /// at equal rank, the earlier operation goes first.
     fn rank(&mut self, view: &SchedulerView) -> u8;

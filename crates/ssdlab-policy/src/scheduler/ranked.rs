@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SchedulerPolicy, SchedulerView};
+use super::{SchedulerNeeds, SchedulerPolicy, SchedulerView};
 use crate::account::OpKind;
 use crate::{Policy, PolicyContext};
 
@@ -86,8 +86,12 @@ impl Policy for StrictPriority {
 }
 
 impl SchedulerPolicy for StrictPriority {
+    fn needs(config: &StrictPriorityConfig) -> SchedulerNeeds {
+        SchedulerNeeds { by_priority: true, max_passes: config.max_passes }
+    }
+
     #[inline]
     fn rank(&mut self, view: &SchedulerView) -> u8 {
-        view.priority.0
+        view.request.priority.0
     }
 }

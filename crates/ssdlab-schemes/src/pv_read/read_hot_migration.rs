@@ -110,7 +110,7 @@ impl Policy for ReadHotMigration {
         match *event {
             Event::HostRead(read) => {
                 if let Some(class) = self.read(read) {
-                    actions.push(Action::MigratePage { lpn: read.lpn, class });
+                    actions.push(Action::MigratePage { lpn: read.lpn, class, stream: None });
                 }
             }
             Event::NoSpace { plane, class } => self.wanted[plane.index()] = class.0 + 1,
@@ -259,7 +259,8 @@ mod tests {
         assert_eq!(of_three(&mut hot, 2, 1), [None, None, Some(BlockClass(0))]);
         assert_eq!(of_three(&mut hot, 3, 0), [None; 3], "there is no better group");
         let actions = publish(&mut hot, &Event::HostRead(&read(1, 2, 11)));
-        assert_eq!(actions, [Action::MigratePage { lpn: Lpn(1), class: BlockClass(1) }]);
+        let class = BlockClass(1);
+        assert_eq!(actions, [Action::MigratePage { lpn: Lpn(1), class, stream: None }]);
     }
 
     #[test]

@@ -54,8 +54,8 @@ impl Background {
                     self.drive_wide.set_timer(owner, now, after);
                     continue;
                 }
-                Action::MigratePage { lpn, class } => {
-                    self.migrate(machine, lpn, class);
+                Action::MigratePage { lpn, class, stream } => {
+                    self.migrate(machine, lpn, (class, stream));
                     continue;
                 }
                 Action::SetClass { .. } | Action::SetTurn { .. } => {

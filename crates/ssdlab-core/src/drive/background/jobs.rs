@@ -203,7 +203,7 @@ impl Background {
         let txn = &machine.flash.txns[id];
         match txn.kind {
             OpKind::Program => {
-                machine.ftl.next_page(plane, self.writer_of(txn.owner), txn.hint.pick())
+                machine.ftl.next_page(plane, self.writer_of(txn.owner), txn.hint.request())
             }
             _ => Some(machine.geometry.page_in_block(txn.ppn)),
         }

@@ -15,7 +15,7 @@ use crate::drive::translation::Translation;
 use crate::flash::{Owner, Rank, TxnId};
 use crate::ftl::{Map, PlaneOrder};
 use crate::policy::PlacementHint;
-use crate::policy::allocation::BlockClass;
+use crate::policy::allocation::{BlockClass, StreamId};
 use crate::policy::background::{HostRead, Trigger};
 use crate::policy::event::{Event, EventMask};
 
@@ -127,25 +127,31 @@ impl Background {
         let is_apart = machine.ftl.blocks.is_apart(block);
         let read = HostRead { lpn, block, is_apart, group };
         machine.policies.publish(&Event::HostRead(&read));
-        if let Some(class) = machine.policies.take_migration(lpn) {
-            self.move_page(machine, (lpn, ppn), Some(id), class);
+        if let Some(to) = machine.policies.take_migration(lpn) {
+            self.move_page(machine, (lpn, ppn), Some(id), to);
         }
     }
 
-    /// Moves a page to blocks of this class, if the page is mapped.
+    /// Moves a page to blocks of this class and stream, if the page is mapped.
     #[cold]
-    pub(super) fn migrate(&mut self, machine: &mut Machine, lpn: Lpn, class: BlockClass) {
+    pub(super) fn migrate(
+        &mut self,
+        machine: &mut Machine,
+        lpn: Lpn,
+        to: (BlockClass, Option<StreamId>),
+    ) {
         let Some(ppn) = machine.ftl.map.get(lpn) else { return };
-        self.move_page(machine, (lpn, ppn), None, class);
+        self.move_page(machine, (lpn, ppn), None, to);
     }
 
-    /// Moves a page to blocks of this class. `read` is the operation that has just read it, if any.
+    /// Moves a page to blocks of this class and stream. `read` is the operation that has just read
+    /// it, if any.
     fn move_page(
         &mut self,
         machine: &mut Machine,
         (lpn, from): (Lpn, Ppn),
         read: Option<TxnId>,
-        class: BlockClass,
+        (class, stream): (BlockClass, Option<StreamId>),
     ) {
         let whole = u64::MAX >> (64 - machine.geometry.sectors_per_page());
         self.moves.get_or_insert_with(|| {
@@ -170,7 +176,7 @@ impl Background {
         txn.cause = Cause::Migration;
         txn.mask = whole;
         txn.sectors = machine.geometry.sectors_per_page() as u16;
-        txn.hint = PlacementHint { quality: Some(class), ..PlacementHint::default() };
+        txn.hint = PlacementHint { quality: Some(class), stream, ..PlacementHint::default() };
         machine.policies.publish(&Event::MigrationBegan(lpn));
         if at_hand {
             return self.program_moved(machine, id, to);
@@ -183,8 +189,11 @@ impl Background {
     fn program_moved(&mut self, machine: &mut Machine, id: TxnId, to: PlaneId) {
         let moves = self.moves.as_mut().expect(HAS_MOVES);
         moves.takes[moves.part(to)] = moves.behind(to);
+        let PlacementHint { quality, stream, .. } = machine.flash.txns[id].hint;
+        machine.make_hint(id);
         let txn = &mut machine.flash.txns[id];
         (txn.kind, txn.plane) = (OpKind::Program, to);
+        (txn.hint.quality, txn.hint.stream) = (quality, stream.or(txn.hint.stream));
         machine.flash.comes(id);
         machine.flash.enqueue(id, Rank::BACKGROUND, machine.now);
     }

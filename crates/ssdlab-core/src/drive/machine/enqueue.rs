@@ -1,11 +1,11 @@
 //! Enqueues page operations at their planes, and asks the suspend policy about the operations
 //! there.
 
-use ssdlab_base::Nanos;
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
 use super::Machine;
-use crate::account::{Cause, OpKind, Priority, RequestAttrs};
+use crate::account::{Cause, OpKind, Priority};
 use crate::flash::{Owner, Rank, TxnId, UnitId};
 use crate::policy::event::Event;
 use crate::policy::scheduler::SchedulerView;
@@ -17,9 +17,11 @@ impl Machine {
     pub(in crate::drive) fn enqueue_host(&mut self, id: TxnId, plane: PlaneId) {
         let txn = &mut self.flash.txns[id];
         txn.plane = plane;
-        let (kind, owner) = (txn.kind, txn.owner);
-        let RequestAttrs { priority, hint, .. } = self.attrs(owner);
-        let level = self.policies.scheduler.rank(&SchedulerView { kind, priority, hint });
+        let (kind, owner, lpn, arrival) = (txn.kind, txn.owner, txn.lpn, txn.began());
+        let request = self.attrs(owner);
+        let (priority, now) = (request.priority, SimTime::from_ns(self.now));
+        let view = SchedulerView { kind, request, lpn, plane, arrival, now };
+        let level = self.policies.scheduler.rank(&view);
         self.flash.enqueue(id, Rank::host(level), self.now);
         if kind == OpKind::Read {
             self.ask_to_suspend(plane, priority);
@@ -34,7 +36,7 @@ impl Machine {
             return false;
         }
         let other = self.plane_for_write(id);
-        if self.ftl.is_full(other, self.flash.txns[id].hint.pick().class) {
+        if self.ftl.is_full(other, self.flash.txns[id].hint.request().class) {
             return false;
         }
         let txn = &self.flash.txns[id];

@@ -154,7 +154,7 @@ impl Machine {
             link.fill(&view, &mut hint);
         }
         if !matches!(txn.owner, Owner::Job(_) | Owner::Move { .. } | Owner::Map { .. }) {
-            self.stats.granted(hint.pick().class, class);
+            self.stats.granted(hint.request().class, class);
             let page_type = self.ftl.page_type(txn.ppn);
             self.stats.typed(hint.page_type, page_type);
             if let Owner::Request(slot) = txn.owner {

@@ -78,7 +78,7 @@ impl Machine {
         if !self.planes.is_dynamic() {
             return self.planes.home(txn.lpn);
         }
-        let class = txn.hint.pick().class;
+        let class = txn.hint.request().class;
         let (flash, ftl) = (&self.flash, &self.ftl);
         let is_full = |plane| ftl.is_full(plane, class);
         self.planes.least_loaded(|plane| flash.load(plane), is_full)

@@ -7,7 +7,7 @@ use crate::account::BlockProbe;
 use crate::config::Resolved;
 use crate::metadata::{self, ComponentId, Metadata};
 use crate::policy::Learner;
-use crate::policy::allocation::BlockClass;
+use crate::policy::allocation::{BlockClass, StreamId};
 use crate::policy::background::EndedJob;
 use crate::policy::columns::{self, Column, SavedColumns};
 use crate::policy::component::Components;
@@ -267,13 +267,16 @@ impl Policies {
         !self.pending.is_empty()
     }
 
-    /// Removes the requests to move the page that the host has just read. Returns the class of the
-    /// first.
-    pub(in crate::drive) fn take_migration(&mut self, read: Lpn) -> Option<BlockClass> {
+    /// Removes the requests to move the page that the host has just read. Returns the class and the
+    /// stream of the first.
+    pub(in crate::drive) fn take_migration(
+        &mut self,
+        read: Lpn,
+    ) -> Option<(BlockClass, Option<StreamId>)> {
         let mut first = None;
         self.pending.retain(|(_, action)| match *action {
-            Action::MigratePage { lpn, class } if lpn == read => {
-                first.get_or_insert(class);
+            Action::MigratePage { lpn, class, stream } if lpn == read => {
+                first.get_or_insert((class, stream));
                 false
             }
             _ => true,

@@ -162,7 +162,7 @@ impl Plan {
             }
             let key = rng::hash(resolved.seed, 0xda7a + u64::from(class.0), plane.0.into());
             let start = random.clone();
-            layout.used().for_each(|(_, filling)| Picks::skip(filling, random));
+            layout.used().for_each(|(_, filling)| PageDraw::skip(filling, random));
             parts.push(Part { numbers, layout, key, random: start });
         }
         Plan { plane, position, planes, pages, parts }
@@ -177,12 +177,12 @@ impl Plan {
     /// Draws which pages hold which data. `own` gets the place of each of the plane's pages.
     fn draw(&self, geometry: &Geometry, own: &mut Vec<Ppn>, mut reverse: ReversePart) {
         own.resize(self.pages as usize, Ppn(0));
-        let mut picks = Picks::new(geometry.pages);
+        let mut pages_drawn = PageDraw::new(geometry.pages);
         for Part { numbers, layout, key, random } in &self.parts {
             let mut data = Shuffled::new(numbers.count(), *key);
             let mut random = random.clone();
             for (block, filling) in layout.used() {
-                for (page, place) in picks.draw(filling, &mut random, &mut data) {
+                for (page, place) in pages_drawn.draw(filling, &mut random, &mut data) {
                     let number = numbers.at(place);
                     let ppn = geometry.page(block, page);
                     own[number as usize] = ppn;
@@ -296,18 +296,18 @@ impl Layout {
 }
 
 /// Lists for the valid pages of a block, kept to reuse their memory.
-struct Picks {
+struct PageDraw {
     pages: Vec<u16>,
     data: Vec<u32>,
 }
 
-impl Picks {
-    fn new(pages_per_block: u32) -> Picks {
+impl PageDraw {
+    fn new(pages_per_block: u32) -> PageDraw {
         let pages = pages_per_block as usize;
-        Picks { pages: vec![0; pages], data: vec![0; pages] }
+        PageDraw { pages: vec![0; pages], data: vec![0; pages] }
     }
 
-    /// Skips the random numbers that [`Picks::draw`] uses for a block.
+    /// Skips the random numbers that [`PageDraw::draw`] uses for a block.
     fn skip(filling: Filling, random: &mut rng::Stream) {
         for _ in 0..filling.written {
             random.next_u64();

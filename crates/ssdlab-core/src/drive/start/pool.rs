@@ -5,7 +5,7 @@
 //! holds, only how many. This number is the result.
 
 use rand::RngExt;
-use ssdlab_base::rng;
+use ssdlab_base::{CellTime, rng};
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use crate::account::Cause;
@@ -17,7 +17,7 @@ use crate::ftl::{
 use crate::policy::Learner;
 use crate::policy::background::{Job, Trigger};
 use crate::policy::component::Components;
-use crate::policy::event::{Actions, BlockOpened, Event};
+use crate::policy::event::{Actions, BlockOpened, Event, EventMask, Migrated, Programmed};
 use crate::policy::placement::{PageView, PlacementView};
 use crate::policy::{PlacementHint, PolicyContext};
 use ssdlab_schemes::{AnyBackground, AnyPlacement};
@@ -229,6 +229,7 @@ impl Pool {
 
     /// Passes an event to the placement chain.
     fn publish(&mut self, event: &Event) {
+        debug_assert!(event.kind().is_within(EventMask::DRAWN_START));
         for link in &mut self.placement {
             if link.events().has(event.kind()) {
                 link.on_event(event, &mut self.actions);
@@ -248,6 +249,19 @@ impl Pool {
         }
     }
 
+    /// Publishes that a page was programmed, and that its block is full if it is.
+    fn page_programmed(&mut self, lpn: Lpn, ppn: Ppn, cause: Cause) {
+        if self.placement.is_empty() {
+            return;
+        }
+        let (block, page) = (self.geometry.block_of(ppn), self.geometry.page_in_block(ppn));
+        let programmed = Programmed { lpn, block, page, cause, cell_time: CellTime::START };
+        self.publish(&Event::PageProgrammed(&programmed));
+        if self.ftl.blocks.state(block) == BlockState::Closed {
+            self.publish(&Event::BlockClosed(block));
+        }
+    }
+
     fn write(&mut self, lpn: Lpn) {
         let request = self.request_for(lpn, Cause::Host);
         let ppn = loop {
@@ -259,7 +273,11 @@ impl Pool {
             }
         };
         self.page_allocated(ppn, Writer::Host, request);
-        self.ftl.commit_write(lpn, ppn);
+        let old = self.ftl.commit_write(lpn, ppn);
+        self.page_programmed(lpn, ppn, Cause::Host);
+        if let Some(block) = old {
+            self.publish(&Event::PageInvalidated { lpn, block });
+        }
         if self.choose_job(Trigger::Changed) {
             while self.choose_job(Trigger::JobEnded) {}
         }
@@ -297,6 +315,10 @@ impl Pool {
                 let to = to.expect("the reserve serves a move");
                 self.page_allocated(to, job.to, request);
                 self.ftl.commit_copy(lpn, from, to);
+                self.page_programmed(lpn, to, job.cause);
+                let (from, to) = (job.block, self.geometry.block_of(to));
+                let moved = Migrated { lpn, from, to, cause: job.cause, alone: false };
+                self.publish(&Event::PageMigrated(&moved));
             }
         }
         self.ftl.commit_erase(job.block, 1, None);

@@ -9,7 +9,7 @@ use ssdlab_nand::{Cell, Geometry, PlaneId};
 use super::{Dlv, DlvConfig, Goes};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::BlockClass;
-use ssdlab_policy::queue::{GroupId, Queue};
+use ssdlab_policy::queue::{Arrival, GroupId, Queue};
 use ssdlab_policy::scheduler::{Planes, QueueView, SchedulerPolicy};
 use ssdlab_policy::testing::SMALL;
 use ssdlab_policy::{ClassFacts, Policy, PolicyContext};
@@ -99,7 +99,7 @@ impl Bench {
         planes: &[u32],
         reading: u64,
     ) -> GroupId {
-        let group = self.queue.insert(kind, self.now, slot.into());
+        let group = self.queue.insert(Arrival::plain(kind, self.now, slot.into()));
         self.slots.resize(self.slots.len().max(group.0 as usize + 1), 0);
         self.slots[group.0 as usize] = slot;
         for &plane in planes {

@@ -7,7 +7,7 @@ use ssdlab_base::Nanos;
 /// Which waiting request of a kind goes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Pick {
+pub enum Selection {
     /// The request that is expected to end first.
     #[default]
     Shortest,
@@ -32,10 +32,10 @@ pub enum Strong {
 pub struct DlvConfig {
     /// Which write goes next: `shortest` (HWS) or `fifo`. Default: `shortest`. Source: DLV, section
     /// III-B.
-    pub writes: Pick,
+    pub writes: Selection,
     /// Which read goes next: `shortest` (RRS, with reads before writes on the same plane) or `fifo`
     /// (reads keep their places among writes). Default: `shortest`. Source: DLV, section III-C.
-    pub reads: Pick,
+    pub reads: Selection,
     /// Which page writes get strong blocks: those that need them (`needed`) or all of a request
     /// that overtakes another (`prioritized`). Default: `needed`. Source: DLV, section III-B (step
     /// 3); `prioritized` its PV+reorder, section IV-C.
@@ -61,8 +61,8 @@ pub struct DlvConfig {
 impl Default for DlvConfig {
     fn default() -> DlvConfig {
         DlvConfig {
-            writes: Pick::Shortest,
-            reads: Pick::Shortest,
+            writes: Selection::Shortest,
+            reads: Selection::Shortest,
             strong: Strong::Needed,
             write_deadline: Nanos::from_ms(5_000),
             read_deadline: Nanos::from_ms(500),

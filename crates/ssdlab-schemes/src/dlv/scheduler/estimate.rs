@@ -3,7 +3,7 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
-use super::{Dlv, Pick};
+use super::{Dlv, Selection};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::queue::{Group, GroupId, PlaneShare};
@@ -138,7 +138,7 @@ impl Dlv {
         classes: &mut Vec<Option<BlockClass>>,
     ) {
         let mut at = self.idle_at(view, plane_share.plane) + plane_share.reading;
-        let chooses = self.classes > 1 && self.config.writes == Pick::Shortest;
+        let chooses = self.classes > 1 && self.config.writes == Selection::Shortest;
         for after in (0..plane_share.programs).rev() {
             let class = match end {
                 Some(end) if chooses => self.class_for(view, plane_share.plane, (at, end), after),

@@ -11,7 +11,7 @@ mod config;
 mod estimate;
 mod who;
 
-pub use config::{DlvConfig, Pick, Strong};
+pub use config::{DlvConfig, Selection, Strong};
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 use ssdlab_nand::refusal::Refusal;
@@ -126,7 +126,7 @@ impl SchedulerPolicy for Dlv {
     fn rank(&mut self, view: &SchedulerView) -> u8 {
         // Nothing that is dispatched later overtakes a late request, not even a read.
         let first = self.late || view.kind == OpKind::Read;
-        u8::from(!(self.config.reads == Pick::Shortest && first))
+        u8::from(!(self.config.reads == Selection::Shortest && first))
     }
 
     fn window(&self) -> Option<usize> {
@@ -180,7 +180,7 @@ impl SchedulerPolicy for Dlv {
     fn is_overdue(&self, now: SimTime, plane: PlaneId) -> bool {
         // If reads keep their places, a dispatched write waits no longer than before.
         let is_late = self.planes[plane.index()].first_due < now;
-        is_late && self.config.reads == Pick::Shortest
+        is_late && self.config.reads == Selection::Shortest
     }
 }
 
@@ -231,13 +231,12 @@ impl Dlv {
 mod tests {
     use super::bench::{Bench, FIG4, IDLE};
     use super::*;
-    use ssdlab_policy::account::Priority;
     use ssdlab_policy::queue::GroupId;
     use ssdlab_policy::testing::publish;
 
     #[test]
     fn figure_4_without_strong_blocks() {
-        let fifo = DlvConfig { writes: Pick::Fifo, ..DlvConfig::default() };
+        let fifo = DlvConfig { writes: Selection::Fifo, ..DlvConfig::default() };
         let mut bench = Bench::new(FIG4, fifo);
         let (a, b) = (bench.write(0, &[3, 2, 1]), bench.write(1, &[1, 0]));
         assert_eq!((bench.goes(a).0, bench.goes(b).0), (8, 10));
@@ -296,7 +295,7 @@ mod tests {
 
     #[test]
     fn figure_7_in_the_order_of_coming() {
-        let fifo = DlvConfig { writes: Pick::Fifo, ..DlvConfig::default() };
+        let fifo = DlvConfig { writes: Selection::Fifo, ..DlvConfig::default() };
         let (mut bench, groups) = figure_7(fifo);
         let mean = groups.iter().map(|&write| bench.goes(write).0 as f64).sum::<f64>() / 6.0;
         assert!((mean - 8.33).abs() < 0.005, "{mean}");
@@ -317,14 +316,14 @@ mod tests {
         assert!(!at_once(normal(), OpKind::Program, 1, true));
         assert!(!at_once(normal(), OpKind::Read, 1, false));
         let never = DlvConfig { dispatch_if_idle: false, ..normal() };
-        let fifo = DlvConfig { writes: Pick::Fifo, ..normal() };
+        let fifo = DlvConfig { writes: Selection::Fifo, ..normal() };
         assert!(!at_once(never, OpKind::Program, 1, false));
         assert!(!at_once(fifo, OpKind::Program, 1, false));
     }
 
     #[test]
     fn reads_go_first_unless_they_keep_their_places_or_something_is_late() {
-        let fifo = DlvConfig { reads: Pick::Fifo, ..DlvConfig::default() };
+        let fifo = DlvConfig { reads: Selection::Fifo, ..DlvConfig::default() };
         for (config, late, expected) in [
             (DlvConfig::default(), false, [0, 1]),
             (DlvConfig::default(), true, [0, 0]),
@@ -333,7 +332,7 @@ mod tests {
         ] {
             let mut order = Bench::new([0; 4], config).order;
             order.late = late;
-            let view = |kind| SchedulerView { kind, priority: Priority::HIGHEST, hint: 0 };
+            let view = SchedulerView::plain;
             assert_eq!(
                 [OpKind::Read, OpKind::Program].map(|kind| order.rank(&view(kind))),
                 expected
@@ -356,7 +355,7 @@ mod tests {
             assert!(!late(normal(), kind, due), "{kind:?}");
             assert!(late(normal(), kind, due + 1), "{kind:?}");
         }
-        let (fifo, never) = (Pick::Fifo, u64::MAX / 2);
+        let (fifo, never) = (Selection::Fifo, u64::MAX / 2);
         assert!(!late(DlvConfig { reads: fifo, ..normal() }, OpKind::Read, never));
         // Reads overtake writes that keep their order among themselves.
         assert!(late(DlvConfig { writes: fifo, ..normal() }, OpKind::Program, never));

@@ -3,7 +3,7 @@
 use ssdlab_base::SimTime;
 use ssdlab_nand::PlaneId;
 
-use super::{Dlv, Pick};
+use super::{Dlv, Selection};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::queue::{Group, GroupId};
 
@@ -22,7 +22,7 @@ impl Dlv {
         let needed = all.any(|group| !self.is_blocked(view, group));
         let group = needed.then(|| self.shortest(view, kind)).flatten()?;
         // If reads keep their places, a write takes the place of another write.
-        let keeps = kind != OpKind::Read && self.config.reads == Pick::Fifo;
+        let keeps = kind != OpKind::Read && self.config.reads == Selection::Fifo;
         Some(Decision {
             group,
             mode: if keeps { DispatchMode::InFirstPlace } else { DispatchMode::Behind },
@@ -63,8 +63,8 @@ impl Dlv {
         plane: PlaneId,
     ) -> Option<Decision> {
         match self.config.writes {
-            Pick::Shortest => self.shortest_for(view, plane, OpKind::Program),
-            Pick::Fifo => {
+            Selection::Shortest => self.shortest_for(view, plane, OpKind::Program),
+            Selection::Fifo => {
                 let first = self.first_of(view, plane, OpKind::Program);
                 first.filter(|&id| self.came_first(view, plane, id)).map(part)
             }
@@ -83,10 +83,10 @@ impl Dlv {
         }
         let (reads, writes) = view.planes.host_waits(plane);
         let late = self.is_late(view);
-        if late || self.config.reads == Pick::Fifo {
+        if late || self.config.reads == Selection::Fifo {
             let first = self.first(view, plane).filter(|&id| self.came_first(view, plane, id))?;
             let keeps_its_place = late || view.queue.group(first).kind == OpKind::Read;
-            if (reads || writes) && !keeps_its_place && self.config.writes == Pick::Shortest {
+            if (reads || writes) && !keeps_its_place && self.config.writes == Selection::Shortest {
                 return None;
             }
             return if keeps_its_place { Some(part(first)) } else { self.next_write(view, plane) };
@@ -95,7 +95,7 @@ impl Dlv {
             return None;
         }
         let read = self.shortest_for(view, plane, OpKind::Read);
-        if read.is_some() || (writes && self.config.writes == Pick::Shortest) {
+        if read.is_some() || (writes && self.config.writes == Selection::Shortest) {
             return read;
         }
         self.next_write(view, plane)
@@ -107,7 +107,7 @@ impl Dlv {
         self.config.dispatch_if_idle
             && group.kind != OpKind::Read
             && !group.waited
-            && self.config.writes == Pick::Shortest
+            && self.config.writes == Selection::Shortest
             && !self.is_blocked(view, group)
             && group.plane_shares.iter().all(|plane_share| view.planes.is_idle(plane_share.plane))
     }
@@ -147,11 +147,11 @@ impl Dlv {
 
     /// Returns whether requests of a kind may be overtaken.
     fn is_overtaken(&self, kind: OpKind) -> bool {
-        let by_reads = kind == OpKind::Program && self.config.reads == Pick::Shortest;
-        by_reads || self.pick(kind) == Pick::Shortest
+        let by_reads = kind == OpKind::Program && self.config.reads == Selection::Shortest;
+        by_reads || self.selection(kind) == Selection::Shortest
     }
 
-    pub(super) fn pick(&self, kind: OpKind) -> Pick {
+    pub(super) fn selection(&self, kind: OpKind) -> Selection {
         if kind == OpKind::Read { self.config.reads } else { self.config.writes }
     }
 
@@ -184,7 +184,7 @@ impl Dlv {
         group: &Group,
         plane: PlaneId,
     ) -> bool {
-        let reordered = group.kind != OpKind::Read && self.config.writes == Pick::Shortest;
+        let reordered = group.kind != OpKind::Read && self.config.writes == Selection::Shortest;
         let waits = self.config.avoid_gc && reordered;
         waits && view.planes.is_collected(plane)
     }
