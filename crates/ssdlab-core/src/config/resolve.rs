@@ -129,7 +129,10 @@ impl Resolved {
         AnyScheduler::check(&config.scheduler, &setup)?;
         config.placement.iter().try_for_each(|link| AnyPlacement::check(link, &setup))?;
         check_links(&config.placement, &setup)?;
-        check_drawn_start(config, &setup)?;
+        if config.start.steady_state && config.streams().count > 1 {
+            let events = |link| AnyPlacement::build(link, &setup).events();
+            check_drawn_start(config.placement.iter().map(|link| (link.name(), events(link))))?;
+        }
         config.program_mode.iter().try_for_each(|link| AnyProgramMode::check(link, &setup))?;
         check_free_block_policy(config.ftl.free_block_policy, &setup)?;
         AnyReadStart::check(&config.read_start, &setup)?;
@@ -183,22 +186,18 @@ impl Resolved {
     }
 }
 
-/// Refuses a drawn steady state for a placement that chooses streams by events that the model plane
-/// of the start does not have.
-fn check_drawn_start(config: &DriveConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-    if !config.start.steady_state || config.streams().count == 1 {
-        return Ok(());
+/// Refuses a drawn steady state if a link of the placement chain, given by its name and the events
+/// that it learns by, learns by events that the model plane of the start does not have.
+fn check_drawn_start<'a>(links: impl Iterator<Item = (&'a str, EventMask)>) -> Result<(), Refusal> {
+    for (name, events) in links {
+        if !events.is_within(EventMask::DRAWN_START) {
+            let expected = format!(
+                "no drawn start: `{name}` learns by events that only requests cause (run: --precondition steady)"
+            );
+            return Err(Refusal::new("start.steady_state", true, expected));
+        }
     }
-    let learns = |link: &&PlacementChoice| {
-        !AnyPlacement::build(link, setup).events().is_within(EventMask::DRAWN_START)
-    };
-    config.placement.iter().find(learns).map_or(Ok(()), |link| {
-        let expected = format!(
-            "no drawn start: `{}` learns by events that only requests cause (run: --precondition steady)",
-            link.name()
-        );
-        Err(Refusal::new("start.steady_state", true, expected))
-    })
+    Ok(())
 }
 
 /// Refuses links of the placement chain that have no effect in their position. Such a link follows
@@ -453,4 +452,18 @@ fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> 
         config.start.fill.get()
     );
     Err(Refusal::new("start.invalid", config.start.invalid.get(), expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_not_drawn_for_what_learns_by_requests() {
+        let check = |events| check_drawn_start([("mine", events)].into_iter());
+        let blocks = EventMask::BLOCK_OPENED.and(EventMask::PAGE_INVALIDATED);
+        assert!(check(blocks).is_ok());
+        let refused = check(blocks.and(EventMask::REQUEST_ARRIVED)).expect_err("a refusal");
+        assert!(refused.to_string().contains("`mine` learns by events"), "{refused}");
+    }
 }
