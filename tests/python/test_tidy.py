@@ -154,7 +154,7 @@ def test_every_option_of_a_run_says_what_it_is() -> None:
         for option, doc in pairwise(body):
             match option, doc:
                 case ast.AnnAssign(target=ast.Name(key)), ast.Expr(ast.Constant(str(text))):
-                    assert text.endswith("."), key
+                    assert text.rstrip().endswith("."), key
                     explained.add(key)
     assert explained == set(typing.get_type_hints(ssdlab.RunOptions))
 

@@ -132,7 +132,7 @@ def test_a_line_says_what_is_accepted() -> None:
 def test_what_is_nested_without_end_is_refused() -> None:
     endless: dict[str, Any] = {}
     endless["inner"] = endless
-    line = r"^no Result: provenance\.config\.x\.inner\.[a-z.…]*inner: got .*, expected no more than"
+    line = r"^no Result: provenance\.config\.x\.inner\.[a-z.…]*inner: got .*, expected at most"
     with pytest.raises(lab.InputError, match=line):
         Result.from_dict(changed(one().to_dict(), ("provenance", "config", "x"), endless))
 

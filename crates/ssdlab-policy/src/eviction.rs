@@ -19,7 +19,7 @@ pub trait EvictionPolicy: Policy {
 #[serde(deny_unknown_fields)]
 pub struct LruConfig {}
 
-/// Evicts the least recently used page.
+/// Chooses the least recently used page.
 #[derive(Clone, Debug)]
 pub struct Lru {
     links: Links,

@@ -18,7 +18,7 @@ from ssdlab.physics import physics
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWING)
 def physics_command(**parameters: Any) -> None:
-    """Show the true error rates and read times of DEVICE's blocks; no workload runs.
+    """Show the true error rates and read times of blocks.
 
     Raw bit errors and times of reads by the age of the data and by P/E cycles, for each class of
     blocks, beside what papers say of the same. docs/concepts/physics.md says what there is to see.
