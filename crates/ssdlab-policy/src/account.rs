@@ -186,7 +186,7 @@ impl Priority {
 
     /// Returns the class of the blocks that the drive keeps apart for the priority.
     #[inline]
-    pub const fn block_class(self) -> BlockClass {
+    pub const fn class(self) -> BlockClass {
         BlockClass(self.0)
     }
 
@@ -208,6 +208,12 @@ pub struct RequestAttrs {
     pub pages: u32,
     /// Number of bytes.
     pub bytes: u64,
+}
+
+impl RequestAttrs {
+    /// A request of the highest priority for one page of 4 KiB, without a hint.
+    pub const PLAIN: RequestAttrs =
+        RequestAttrs { priority: Priority::HIGHEST, hint: 0, pages: 1, bytes: 4096 };
 }
 
 /// How often the host used a page while it was in the buffer.

@@ -64,6 +64,22 @@ impl BlockClass {
     }
 }
 
+/// How a drive sorts its blocks into classes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ClassLayout {
+    /// Number of classes.
+    pub count: usize,
+    /// Number of classes that are set apart, from the best up. The allocator gives their pages only
+    /// on request.
+    pub apart: usize,
+    /// Whether classes are priorities.
+    pub by_priority: bool,
+    /// Whether the drive learns the classes as it runs, so that a state file must carry them.
+    pub is_learned: bool,
+    /// Number of consecutive planes among which a page may move to another class.
+    pub move_span: u32,
+}
+
 /// The streams for which each writer has an open block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Streams {

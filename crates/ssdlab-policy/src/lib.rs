@@ -64,7 +64,7 @@ impl PlacementHint {
     #[inline]
     pub fn request(&self) -> AllocRequest {
         AllocRequest {
-            class: self.quality.or(self.priority.map(Priority::block_class)),
+            class: self.quality.or(self.priority.map(Priority::class)),
             page_type: self.page_type,
             stream: self.stream,
         }

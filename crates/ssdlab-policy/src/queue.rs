@@ -10,7 +10,6 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::account::{OpKind, RequestAttrs};
-use crate::scheduler::SchedulerView;
 
 /// The index of a group in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,8 +67,7 @@ pub struct Arrival {
 impl Arrival {
     /// Returns the arrival of a request of one page.
     pub fn plain(kind: OpKind, time: SimTime, seq: u64) -> Arrival {
-        let request = SchedulerView::plain(kind).request;
-        Arrival { kind, time, seq, request, lpn: Lpn(0) }
+        Arrival { kind, time, seq, request: RequestAttrs::PLAIN, lpn: Lpn(0) }
     }
 }
 

@@ -151,7 +151,7 @@ fn run_one(
     let requests = feed.end();
     let (course, observer) = run?;
     remarks.extend(requests.source().warnings());
-    let sets_apart = prepared.resolved.config.metadata.block_class.apart() > 0;
+    let sets_apart = prepared.resolved.classes.apart > 0;
     if drive.migrates() && sets_apart && drive.blocks_apart() == 0 {
         let blocks = prepared.resolved.geometry().blocks;
         let what = "no block is set apart, so that no page can move";

@@ -60,7 +60,7 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
 fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
     let plan = &prepared.plan;
     let has_workload = plan.workload.is_some() || !plan.mix.is_empty();
-    let apart = prepared.resolved.config.metadata.block_class.by_priority();
+    let apart = prepared.resolved.classes.by_priority;
     match (apart, has_workload) {
         (true, false) => Err(prepared
             .effective

@@ -15,7 +15,7 @@ use crate::source::Requests;
 /// When the workload cannot be read.
 pub(crate) fn of(prepared: &Prepared, control: &Control) -> Result<Vec<Tenant>, Fault> {
     let resolved = &prepared.resolved;
-    if !resolved.config.metadata.block_class.by_priority() {
+    if !resolved.classes.by_priority {
         return Ok(Vec::new());
     }
     let reaches = match known(prepared) {

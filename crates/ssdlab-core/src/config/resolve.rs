@@ -14,7 +14,7 @@ use super::space::{
 };
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
-use crate::ftl::{BlockClass, FreeBlockPolicy, MapShape, PageSequence};
+use crate::ftl::{BlockClass, ClassLayout, FreeBlockPolicy, MapShape, PageSequence};
 use crate::policy::event::EventMask;
 use crate::policy::placement::Typed;
 use crate::policy::program_mode::ProgramModeView;
@@ -33,6 +33,8 @@ pub struct Resolved {
     pub chip: Chip,
     /// The order of pages in a block.
     pub page_order: PageOrder,
+    /// How the drive sorts its blocks.
+    pub classes: ClassLayout,
     /// The back end.
     pub flash: FlashSetup,
     /// Pages that the host can address.
@@ -105,6 +107,7 @@ impl Resolved {
             return Err(Refusal::new("buffer.size", config.buffer.size, expected));
         }
         let resolved = Resolved {
+            classes: config.metadata.block_class.layout(geometry),
             flash: flash_setup(config, &chip),
             page_order: PageOrder::conventional(geometry.cell, geometry.pages),
             chip,
@@ -151,7 +154,7 @@ impl Resolved {
             logical_pages: self.mapped_pages(),
             levels: self.chip.levels(),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
-            classes: self.config.metadata.block_class.facts(),
+            classes: self.config.metadata.block_class.facts(self.geometry()),
             map: MapFacts {
                 in_part: self.map_cache.is_some(),
                 held_entries: self.map_cache.map_or(self.logical_pages, |shape| {

@@ -97,12 +97,13 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     let worst = worst.max(geometry.blocks - usable_blocks(config));
     // Static wear leveling has an open block of its own; moves have one open block of each class.
     let wearing = u32::from(AnyBackground::any_uses(&config.background, |uses| uses.cold_blocks));
-    let classes = config.metadata.block_class.classes() as u32;
+    let layout = config.metadata.block_class.layout(&config.geometry);
+    let classes = layout.count as u32;
     // A block is open for each stream. Where the uses of pages are known, a block may be open for
     // each use.
     let streams = u32::from(config.streams().count);
     let kinds = classes * streams.max(config.metadata.page_kinds().into());
-    if config.metadata.block_class.by_priority() {
+    if layout.by_priority {
         // The host, too, has a block open for each priority.
         let unusable = RESERVE_BLOCKS as u32 + classes + kinds * (1 + wearing);
         return (unusable, worst);

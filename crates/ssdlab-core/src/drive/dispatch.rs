@@ -93,7 +93,7 @@ impl Hold {
     fn new(machine: &mut Machine) -> Option<Box<Hold>> {
         let policies = &mut machine.policies;
         policies.scheduler.window()?;
-        let classes = machine.resolved.config.metadata.block_class.classes();
+        let classes = machine.resolved.classes.count;
         let programming = BlockClass::numbered(0..classes).map(|class| {
             let mut hint = PlacementHint::default();
             for link in &mut policies.program_mode {

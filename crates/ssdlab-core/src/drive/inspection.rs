@@ -140,9 +140,9 @@ impl Drive {
 
     /// Returns the number of blocks that are set apart for pages that are read often.
     pub fn blocks_apart(&self) -> u64 {
-        let (metadata, config) = (&self.machine.policies.metadata, &self.machine.resolved.config);
+        let metadata = &self.machine.policies.metadata;
         let planes = (0..self.machine.geometry.plane_count()).map(PlaneId);
-        let classes = config.metadata.block_class.classes();
+        let classes = self.machine.resolved.classes.count;
         let each = planes.flat_map(|plane| {
             let classes = BlockClass::numbered(0..classes);
             classes.map(move |class| metadata.blocks_apart(plane, class).unwrap_or(0))
@@ -197,7 +197,7 @@ impl Drive {
         let blocks = u64::from(self.machine.geometry.block_count());
         let mut bits = Vec::new();
         if !self.machine.policies.metadata.classifies() {
-            let classes = self.machine.resolved.config.metadata.block_class.classes() as u64;
+            let classes = self.machine.resolved.classes.count as u64;
             let of_a_block = u64::from(classes.next_power_of_two().trailing_zeros());
             bits.push(("block_classes", blocks * of_a_block));
         }

@@ -69,7 +69,7 @@ impl Drive {
     /// Returns the places where [`Drive::lay_down`] lays pages down.
     pub fn laying(&self) -> Laying {
         if self.machine.resolved.config.start.used.get() > 0.0 {
-            let classes = self.machine.resolved.config.metadata.block_class.classes();
+            let classes = self.machine.resolved.classes.count;
             let planes = self.machine.geometry.plane_count();
             Laying::new(&self.machine.ftl, planes, classes, self.machine.policies.asks_pages)
         } else {

@@ -23,8 +23,8 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
 use ssdlab_policy::account::Priority;
 pub use ssdlab_policy::allocation::{
-    AllocRequest, AllocatorConfig, BlockClass, FreeBlockPolicy, GcStream, PageSequence, StreamId,
-    Streams, Writer,
+    AllocRequest, AllocatorConfig, BlockClass, ClassLayout, FreeBlockPolicy, GcStream,
+    PageSequence, StreamId, Streams, Writer,
 };
 use ssdlab_policy::background::PlaneView;
 pub use ssdlab_policy::blocks::{BlockState, BlockTable};

@@ -12,7 +12,7 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::Policy;
-use crate::account::{OpKind, Priority, RequestAttrs};
+use crate::account::{OpKind, RequestAttrs};
 use crate::allocation::BlockClass;
 use crate::queue::{GroupId, PlaneShare, Queue};
 
@@ -37,8 +37,8 @@ pub struct SchedulerView {
 impl SchedulerView {
     /// Returns the view of an operation for a request of one page that has just arrived.
     pub fn plain(kind: OpKind) -> SchedulerView {
-        let request = RequestAttrs { priority: Priority::HIGHEST, hint: 0, pages: 1, bytes: 4096 };
-        let (lpn, plane, now) = (Lpn(0), PlaneId(0), SimTime::START);
+        let (request, now) = (RequestAttrs::PLAIN, SimTime::START);
+        let (lpn, plane) = (Lpn(0), PlaneId(0));
         SchedulerView { kind, request, lpn, plane, arrival: now, now }
     }
 }

@@ -93,7 +93,7 @@ impl<'a> Sampler<'a> {
             |block: u32| block_classes.classes.get(block as usize).map_or(0, |class| class.index());
         let mut ranked: Vec<u32> = (0..blocks).collect();
         ranked.sort_by(|&a, &b| rates[a as usize].total_cmp(&rates[b as usize]));
-        let mut classes = vec![Vec::new(); block_class.classes()];
+        let mut classes = vec![Vec::new(); block_class.layout(self.resolved.geometry()).count];
         for block in ranked {
             classes[class(block)].push(block);
         }

@@ -218,13 +218,13 @@ fn prioritized(drive: &Drive) -> Option<Prioritized> {
 }
 
 fn strong_share(drive: &Drive) -> Option<f64> {
-    let block_class = &drive.resolved().config.metadata.block_class;
+    let layout = drive.resolved().classes;
     // The host never writes to blocks that are set apart. The blocks of a priority are no stronger
     // than those of another.
-    if block_class.apart() > 0 || block_class.by_priority() {
+    if layout.apart > 0 || layout.by_priority {
         return None;
     }
-    let classes = block_class.classes();
+    let classes = layout.count;
     let pages = &drive.stats().per_class[..classes];
     let strong = pages[..classes - 1].iter().sum();
     (classes > 1).then(|| share((pages.iter().sum(), strong)))

@@ -56,11 +56,11 @@ impl Wear {
 impl WearResult {
     pub(super) fn of(drive: &Drive) -> WearResult {
         let blocks = &drive.ftl().blocks;
-        let block_class = &drive.resolved().config.metadata.block_class;
+        let classes = drive.resolved().classes;
         let of_class = |class| Wear::of(blocks.erases_of_class(class));
-        let each = || BlockClass::numbered(0..block_class.classes()).map(of_class).collect();
+        let each = || BlockClass::numbered(0..classes.count).map(of_class).collect();
         let all = Wear::of(blocks.usable_erases());
-        WearResult { all, priorities: block_class.by_priority().then(each) }
+        WearResult { all, priorities: classes.by_priority.then(each) }
     }
 }
 

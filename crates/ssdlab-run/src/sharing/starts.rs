@@ -138,7 +138,7 @@ fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -
     if one.plan.state.is_some() {
         return true;
     }
-    let of_tenants = one.resolved.config.metadata.block_class.by_priority();
+    let of_tenants = one.resolved.classes.by_priority;
     if of_tenants && !ask_alike(one, other) {
         return false;
     }

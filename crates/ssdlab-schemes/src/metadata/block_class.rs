@@ -9,7 +9,7 @@ use ssdlab_nand::refusal::{Refusal, positive};
 
 use super::group_config::{Boundaries, GroupsConfig, Scope};
 use ssdlab_policy::ClassFacts;
-use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
+use ssdlab_policy::allocation::{BlockClass, ClassLayout, FreeBlockPolicy};
 use ssdlab_policy::blocks::BlockClasses;
 use ssdlab_policy::component::{ComponentConfig, ComponentFacts};
 use ssdlab_policy::suspend::IdleKey;
@@ -67,48 +67,41 @@ impl Default for SubpoolsConfig {
 }
 
 impl BlockClassChoice {
-    /// Returns whether classes are priorities.
-    pub fn by_priority(&self) -> bool {
-        matches!(self, BlockClassChoice::Predicted(_))
-    }
-
-    /// Returns the number of classes.
-    pub fn classes(&self) -> usize {
-        match self {
-            BlockClassChoice::None(_) => 1,
-            BlockClassChoice::Factory(config) => config.shares.len() + 1,
-            BlockClassChoice::Measured(config) => config.groups(),
-            BlockClassChoice::Predicted(config) => config.priorities.into(),
-        }
-    }
-
-    /// Returns whether the drive learns the classes of blocks as it runs, so that a state file must
-    /// carry them.
-    pub fn is_learned(&self) -> bool {
-        matches!(self, BlockClassChoice::Predicted(_) | BlockClassChoice::Measured(_))
-    }
-
-    /// Returns the number of consecutive planes among which a page may move to another class.
-    pub fn move_span(&self, geometry: &Geometry) -> u32 {
-        match self {
-            BlockClassChoice::Measured(groups) => groups.scope.planes(geometry),
+    /// Returns the classes of a drive of this shape.
+    pub fn layout(&self, geometry: &Geometry) -> ClassLayout {
+        let one = ClassLayout {
+            count: 1,
+            apart: 0,
+            by_priority: false,
+            is_learned: false,
             // Each class has blocks on every plane.
-            _ => 1,
-        }
-    }
-
-    /// Returns the number of classes that are set apart, from the best up. The allocator gives
-    /// their pages only on request.
-    pub fn apart(&self) -> usize {
+            move_span: 1,
+        };
         match self {
-            BlockClassChoice::Measured(config) => config.groups() - 1,
-            _ => 0,
+            BlockClassChoice::None(_) => one,
+            BlockClassChoice::Factory(config) => {
+                ClassLayout { count: config.shares.len() + 1, ..one }
+            }
+            BlockClassChoice::Measured(config) => ClassLayout {
+                count: config.groups(),
+                apart: config.groups() - 1,
+                is_learned: true,
+                move_span: config.scope.planes(geometry),
+                ..one
+            },
+            BlockClassChoice::Predicted(config) => ClassLayout {
+                count: config.priorities.into(),
+                by_priority: true,
+                is_learned: true,
+                ..one
+            },
         }
     }
 
     /// Returns the facts about the classes that policies get when they are built.
-    pub fn facts(&self) -> ClassFacts {
-        let facts = ClassFacts { count: self.classes() as u8, ..ClassFacts::default() };
+    pub fn facts(&self, geometry: &Geometry) -> ClassFacts {
+        let count = self.layout(geometry).count as u8;
+        let facts = ClassFacts { count, ..ClassFacts::default() };
         match self {
             BlockClassChoice::None(_) => facts,
             BlockClassChoice::Factory(factory) => ClassFacts {
@@ -182,7 +175,7 @@ impl ComponentConfig for BlockClassChoice {
             }
             BlockClassChoice::Factory(config) => {
                 const KEY: &str = "metadata.block_class.factory.shares";
-                if !(2..=BlockClass::MOST).contains(&self.classes()) {
+                if !(2..=BlockClass::MOST).contains(&(config.shares.len() + 1)) {
                     let most = BlockClass::MOST - 1;
                     let expected = format!("1 to {most} shares: the last class has the rest");
                     let got = format!("a list of {}", config.shares.len());
@@ -194,7 +187,7 @@ impl ComponentConfig for BlockClassChoice {
     }
 
     fn idle_keys(&self, facts: &ComponentFacts) -> Vec<IdleKey> {
-        let sorted = (self.classes() > 1).then(|| self.name().to_owned());
+        let sorted = (!matches!(self, BlockClassChoice::None(_))).then(|| self.name().to_owned());
         let mut keys = vec![("metadata.block_class", sorted, facts.is_flat, "under flat physics")];
         if let BlockClassChoice::Measured(groups) = self {
             let scope = (groups.scope != Scope::default())

@@ -150,13 +150,13 @@ impl InversionRepair {
                 // The good block is young. Its data moves away, and the block goes to the higher
                 // priority.
                 let gains = Some(bad.priority);
-                let class = Some(good.priority.block_class());
+                let class = Some(good.priority.class());
                 let job = Job::new(good.block, Cause::Migration, Writer::Gc);
                 actions.relocate(Job { class, gains, ..job });
                 best += 1;
             } else {
                 // Only the data is old: rewritten data reads well.
-                let class = Some(bad.priority.block_class());
+                let class = Some(bad.priority.class());
                 let job = Job::new(bad.block, Cause::Refresh, Writer::Gc);
                 actions.relocate(Job { class, ..job });
                 worst += 1;

@@ -39,15 +39,14 @@ impl Moves {
     /// Returns the state of a drive on which no page has moved.
     pub fn new(resolved: &Resolved) -> Moves {
         let config = &resolved.config;
-        let block_class = &config.metadata.block_class;
-        let span = block_class.move_span(resolved.geometry());
+        let span = resolved.classes.move_span;
         let planes = resolved.geometry().plane_count();
         let parts = (planes / span) as usize;
         let leave_home = config.ftl.allocation == Allocation::Static && span > 1;
         Moves {
             span,
             takes: vec![0; parts].into(),
-            hands: vec![0; parts * block_class.classes()].into(),
+            hands: vec![0; parts * resolved.classes.count].into(),
             foreign: vec![0; if leave_home { planes as usize } else { 0 }].into(),
             most_foreign: resolved.most_foreign,
         }

@@ -31,7 +31,7 @@ impl Background {
                 txn.hint.stream = job.stream.or(txn.hint.stream);
                 if let Some(class) = job.class {
                     txn.hint.quality = Some(class);
-                } else if machine.resolved.config.metadata.block_class.by_priority() {
+                } else if machine.resolved.classes.by_priority {
                     // The page stays in blocks of its priority.
                     let class = machine.ftl.blocks.class(job.block);
                     txn.hint.priority = Some(Priority::of_class(class));

@@ -54,7 +54,7 @@ pub(super) struct Machine {
 impl Machine {
     /// Returns the number of blocks and the number of classes.
     pub(super) fn shape(&self) -> (usize, usize) {
-        (self.ftl.blocks.len(), self.resolved.config.metadata.block_class.classes())
+        (self.ftl.blocks.len(), self.resolved.classes.count)
     }
 
     /// Returns the machine of a drive in this start state.

@@ -124,7 +124,7 @@ impl Machine {
         if !self.policies.have_reassessments() {
             return;
         }
-        let classes = self.resolved.config.metadata.block_class.classes();
+        let classes = self.resolved.classes.count;
         for action in self.policies.take_reassessments(block) {
             match action {
                 Action::SetClass { block, class } => {

@@ -203,8 +203,8 @@ fn ftl(
 /// place.
 fn place_of_classes(resolved: &Resolved) -> Option<String> {
     let block_class = &resolved.config.metadata.block_class;
-    let place = format!("block_class/{}/{}", block_class.name(), block_class.classes());
-    block_class.is_learned().then(|| place_of(&place))
+    let place = format!("block_class/{}/{}", block_class.name(), resolved.classes.count);
+    resolved.classes.is_learned.then(|| place_of(&place))
 }
 
 const CLASSES: &str = "block_classes";
@@ -226,7 +226,7 @@ pub fn restore_classes(
 ) -> Result<bool, Misfit> {
     let Some(place) = place_of_classes(resolved) else { return Ok(false) };
     let mut classes = vec![0; blocks.len()];
-    let last = resolved.config.metadata.block_class.classes() as u64 - 1;
+    let last = resolved.classes.count as u64 - 1;
     let mut column = [Column::new(CLASSES, &mut classes).up_to(last)];
     let found = kept.restore(&place, &mut column).map_err(Misfit::Inconsistent)?;
     if found {
@@ -243,8 +243,7 @@ fn set_owners(
     blocks: &mut BlockTable,
     kept: &SavedColumns,
 ) -> Result<(), Misfit> {
-    let block_class = &resolved.config.metadata.block_class;
-    if !block_class.by_priority() {
+    if !resolved.classes.by_priority {
         return Ok(());
     }
     if restore_classes(resolved, blocks, kept)? {
@@ -253,7 +252,7 @@ fn set_owners(
     let all = (0..blocks.len() as u32).map(BlockId);
     let mut used: Vec<BlockId> = all.filter(|&block| blocks.written(block) > 0).collect();
     used.sort_by_key(|&block| (blocks.turn(block), block.0));
-    let each = used.len().div_ceil(block_class.classes()).max(1);
+    let each = used.len().div_ceil(resolved.classes.count).max(1);
     for (class, run) in (0..).map(BlockClass).zip(used.chunks(each)) {
         run.iter().for_each(|&block| blocks.set_class(block, class));
     }
@@ -265,11 +264,11 @@ pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
     AllocatorConfig {
         reserve: RESERVE_BLOCKS as u32,
         free_block_policy: resolved.config.ftl.free_block_policy,
-        classes: resolved.config.metadata.block_class.classes(),
-        apart: resolved.config.metadata.block_class.apart(),
+        classes: resolved.classes.count,
+        apart: resolved.classes.apart,
         order: resolved.config.ftl.page_order,
         gc_stream: resolved.config.ftl.gc_stream.unwrap_or_default(),
-        by_priority: resolved.config.metadata.block_class.by_priority(),
+        by_priority: resolved.classes.by_priority,
         streams: resolved.config.streams(),
     }
 }

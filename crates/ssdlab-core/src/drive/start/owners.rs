@@ -77,12 +77,11 @@ impl Owners {
     /// Returns the owners of the first `filled` pages. Tenants own their pages. All other pages are
     /// divided in proportion to the tenants' pages, or equally if at most one priority has tenants.
     pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
-        let block_class = &resolved.config.metadata.block_class;
-        if !block_class.by_priority() {
+        if !resolved.classes.by_priority {
             return Owners::One;
         }
-        let classes = block_class.classes() as u8;
-        let class = |queue: u8| Priority::of_queue(queue.min(classes - 1)).block_class();
+        let classes = resolved.classes.count as u8;
+        let class = |queue: u8| Priority::of_queue(queue.min(classes - 1)).class();
         let mut shares = vec![0u64; classes.into()];
         for tenant in tenants {
             shares[class(tenant.queue).index()] += u64::from(tenant.pages);
