@@ -1,9 +1,9 @@
 //! Points in time, durations and sizes.
 //!
-//! A time plus a duration is a time, and a time minus a time is a duration. Other sums and
+//! A time plus or minus a duration is a time, and a time minus a time is a duration. Other sums and
 //! differences of the two do not compile.
 
-use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,16 +21,19 @@ impl SimTime {
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
     /// Returns the time `ns` nanoseconds after the start of the run.
+    #[inline]
     pub const fn from_ns(ns: u64) -> SimTime {
         SimTime(ns)
     }
 
     /// Returns the nanoseconds since the start of the run.
+    #[inline]
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
     /// Returns the duration since `earlier`, or zero if `earlier` is later.
+    #[inline]
     pub const fn saturating_since(self, earlier: SimTime) -> Nanos {
         Nanos(self.0.saturating_sub(earlier.0))
     }
@@ -38,19 +41,30 @@ impl SimTime {
 
 impl Add<Nanos> for SimTime {
     type Output = SimTime;
+    #[inline]
     fn add(self, span: Nanos) -> SimTime {
         SimTime(self.0 + span.0)
     }
 }
 
 impl AddAssign<Nanos> for SimTime {
+    #[inline]
     fn add_assign(&mut self, span: Nanos) {
         self.0 += span.0;
     }
 }
 
+impl Sub<Nanos> for SimTime {
+    type Output = SimTime;
+    #[inline]
+    fn sub(self, span: Nanos) -> SimTime {
+        SimTime(self.0 - span.0)
+    }
+}
+
 impl Sub for SimTime {
     type Output = Nanos;
+    #[inline]
     fn sub(self, earlier: SimTime) -> Nanos {
         debug_assert!(self.0 >= earlier.0, "time went back: {} before {}", self.0, earlier.0);
         Nanos(self.0 - earlier.0)
@@ -68,16 +82,19 @@ impl CellTime {
     pub const START: CellTime = CellTime(0);
 
     /// Returns the time `ns` nanoseconds after the start of the run.
+    #[inline]
     pub const fn from_ns(ns: i64) -> CellTime {
         CellTime(ns)
     }
 
     /// Returns the nanoseconds since the start of the run.
+    #[inline]
     pub const fn as_ns(self) -> i64 {
         self.0
     }
 
     /// Returns the duration since `earlier`, or zero if `earlier` is later.
+    #[inline]
     pub const fn saturating_since(self, earlier: CellTime) -> Nanos {
         let span = self.0.saturating_sub(earlier.0);
         Nanos(if span > 0 { span as u64 } else { 0 })
@@ -91,48 +108,59 @@ pub struct Nanos(u64);
 impl Nanos {
     /// The duration zero.
     pub const ZERO: Nanos = Nanos(0);
+    /// The longest duration: a limit that limits nothing.
+    pub const MAX: Nanos = Nanos(u64::MAX);
 
     /// Returns a duration of `ns` nanoseconds.
+    #[inline]
     pub const fn from_ns(ns: u64) -> Nanos {
         Nanos(ns)
     }
 
     /// Returns a duration of `us` microseconds.
+    #[inline]
     pub const fn from_us(us: u64) -> Nanos {
         Nanos(us * 1_000)
     }
 
     /// Returns a duration of `ms` milliseconds.
+    #[inline]
     pub const fn from_ms(ms: u64) -> Nanos {
         Nanos(ms * 1_000_000)
     }
 
     /// Returns the duration in nanoseconds.
+    #[inline]
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
     /// Returns the duration in microseconds.
+    #[inline]
     pub fn as_us(self) -> f64 {
         self.0 as f64 / 1e3
     }
 
     /// Returns the duration in seconds.
+    #[inline]
     pub fn as_secs(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// Returns the duration in days.
+    #[inline]
     pub fn as_days(self) -> f64 {
         self.0 as f64 / 86_400e9
     }
 
     /// Returns the number of whole days in the duration.
+    #[inline]
     pub const fn as_whole_days(self) -> u64 {
         self.0 / 86_400_000_000_000
     }
 
     /// Returns this duration minus `other`, or zero if `other` is longer.
+    #[inline]
     pub const fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }
@@ -140,12 +168,14 @@ impl Nanos {
 
 impl Add for Nanos {
     type Output = Nanos;
+    #[inline]
     fn add(self, other: Nanos) -> Nanos {
         Nanos(self.0 + other.0)
     }
 }
 
 impl AddAssign for Nanos {
+    #[inline]
     fn add_assign(&mut self, other: Nanos) {
         self.0 += other.0;
     }
@@ -153,12 +183,14 @@ impl AddAssign for Nanos {
 
 impl Sub for Nanos {
     type Output = Nanos;
+    #[inline]
     fn sub(self, other: Nanos) -> Nanos {
         Nanos(self.0 - other.0)
     }
 }
 
 impl SubAssign for Nanos {
+    #[inline]
     fn sub_assign(&mut self, other: Nanos) {
         self.0 -= other.0;
     }
@@ -166,12 +198,23 @@ impl SubAssign for Nanos {
 
 impl Mul<u64> for Nanos {
     type Output = Nanos;
+    #[inline]
     fn mul(self, times: u64) -> Nanos {
         Nanos(self.0 * times)
     }
 }
 
+/// The quotient, rounded down to whole nanoseconds.
+impl Div<u64> for Nanos {
+    type Output = Nanos;
+    #[inline]
+    fn div(self, parts: u64) -> Nanos {
+        Nanos(self.0 / parts)
+    }
+}
+
 impl std::iter::Sum for Nanos {
+    #[inline]
     fn sum<I: Iterator<Item = Nanos>>(spans: I) -> Nanos {
         spans.fold(Nanos::ZERO, Add::add)
     }
@@ -183,21 +226,25 @@ pub struct Bytes(u64);
 
 impl Bytes {
     /// Returns a size of `bytes` bytes.
+    #[inline]
     pub const fn new(bytes: u64) -> Bytes {
         Bytes(bytes)
     }
 
     /// Returns a size of `kib` times 1024 bytes.
+    #[inline]
     pub const fn from_kib(kib: u64) -> Bytes {
         Bytes(kib << 10)
     }
 
     /// Returns a size of `gib` times 1024³ bytes.
+    #[inline]
     pub const fn from_gib(gib: u64) -> Bytes {
         Bytes(gib << 30)
     }
 
     /// Returns the size in bytes.
+    #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -209,11 +256,13 @@ pub struct BytesPerSecond(u64);
 
 impl BytesPerSecond {
     /// Returns a rate of `rate` bytes per second, at least 1.
+    #[inline]
     pub const fn new(rate: u64) -> BytesPerSecond {
         BytesPerSecond(if rate == 0 { 1 } else { rate })
     }
 
     /// Returns the rate in bytes per second.
+    #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }
