@@ -7,7 +7,7 @@
 use std::any::{Any, TypeId};
 use std::fmt;
 
-use ssdlab_base::CellTime;
+use ssdlab_base::{CellTime, Nanos};
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
@@ -112,8 +112,8 @@ pub struct StartView<'a> {
 pub trait StartBlocks {
     /// Returns the P/E cycles of a block.
     fn pe_cycles(&self, block: BlockId) -> u32;
-    /// Returns the mean time between the erases of a block, in nanoseconds of the cells' clock.
-    fn dwell(&self, block: BlockId) -> u64;
+    /// Returns the mean time between the erases of a block, on the cells' clock.
+    fn dwell(&self, block: BlockId) -> Nanos;
     /// Returns the page reads of a block since its last erase.
     fn reads(&self, block: BlockId) -> u32;
     /// Returns when the first page of a block was programmed after its last erase, if the block

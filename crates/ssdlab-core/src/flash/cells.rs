@@ -68,9 +68,10 @@ struct Past {
     /// When the first page since the last erase was programmed, in nanoseconds on the cells' clock;
     /// negative before the run began.
     born: CellTime,
-    /// When the block was last erased, and the mean time between its erases in nanoseconds.
+    /// When the block was last erased, and the mean time between its erases.
     erased: CellTime,
-    dwell: u64,
+    #[serde(with = "kept::whole_ns")]
+    dwell: Nanos,
     /// P/E cycles.
     wear: f32,
     /// Page reads since the last erase.
@@ -78,7 +79,8 @@ struct Past {
 }
 
 impl Past {
-    const NEW: Past = Past { born: UNBORN, erased: CellTime::START, dwell: 0, wear: 0.0, reads: 0 };
+    const NEW: Past =
+        Past { born: UNBORN, erased: CellTime::START, dwell: Nanos::ZERO, wear: 0.0, reads: 0 };
 
     /// Returns when its data was programmed, if it holds any.
     fn born(&self) -> Option<CellTime> {
@@ -127,42 +129,6 @@ impl Cells {
         CellTime::from_ns(now.saturating_mul(self.time_scale).min(LONGEST as u64) as i64)
     }
 
-    /// Returns the history of each block, with times relative to `now`.
-    pub fn save(self, now: u64) -> Facts {
-        let now = self.time(now);
-        let before = |moment: CellTime| CellTime::from_ns(moment.as_ns() - now.as_ns());
-        let mut facts = self.facts;
-        for past in &mut facts.blocks {
-            past.erased = before(past.erased);
-            past.born = past.born().map_or(UNBORN, before);
-        }
-        facts
-    }
-
-    /// Restores the history of each block; returns false if it belongs to another drive.
-    pub fn restore(&mut self, facts: Facts) -> bool {
-        // With one program mode, before or now, every page must have that mode.
-        let ways = self.chip.program_modes().len();
-        let fits = facts.blocks.len() == self.facts.blocks.len()
-            && facts
-                .program_mode
-                .iter()
-                .all(|&class| class == UNKNOWN || usize::from(class) < ways);
-        if fits {
-            let program_mode = std::mem::take(&mut self.facts.program_mode);
-            self.facts = facts;
-            if self.facts.program_mode.len() != program_mode.len() {
-                self.facts.program_mode = program_mode;
-                for block in 0..self.facts.blocks.len() {
-                    if self.facts.blocks[block].born().is_some() {
-                        self.hold_normal(block);
-                    }
-                }
-            }
-        }
-        fits
-    }
-
     /// Returns the number of levels of a read, or of attempts on a ladder of retries.
     #[inline]
     pub fn levels(&self) -> u8 {
@@ -200,8 +166,8 @@ impl Cells {
         self.facts.blocks.get(block.index()).copied().unwrap_or(Past::NEW)
     }
 
-    /// Returns the mean time between a block's erases, in nanoseconds on the cells' clock.
-    pub fn dwell(&self, block: BlockId) -> u64 {
+    /// Returns the mean time between a block's erases, on the cells' clock.
+    pub fn dwell(&self, block: BlockId) -> Nanos {
         self.past(block).dwell
     }
 
@@ -265,7 +231,7 @@ impl Cells {
             return;
         }
         let past = &mut self.facts.blocks[block.index()];
-        (past.wear, past.dwell) = (wear as f32, dwell.as_ns());
+        (past.wear, past.dwell) = (wear as f32, dwell);
         if let Some(age) = age {
             self.set_age(block, age);
         }
@@ -333,7 +299,7 @@ impl Cells {
             pe_cycles: past.wear,
             retention: self.age(txn, block, now),
             reads: past.reads,
-            dwell: Nanos::from_ns(past.dwell),
+            dwell: past.dwell,
         }
     }
 
@@ -488,8 +454,9 @@ impl Cells {
         let span = u128::from(now.saturating_since(past.erased).as_ns());
         // The mean over all cycles so far, the new ones included. A 64-bit sum would overflow after
         // thousands of cycles of months each.
-        let sum = u128::from(past.dwell) * u128::from(cycles) + span;
-        let dwell = (sum / u128::from(cycles + u64::from(counts_for))) as u64;
+        let sum = u128::from(past.dwell.as_ns()) * u128::from(cycles) + span;
+        let mean = sum / u128::from(cycles + u64::from(counts_for));
+        let dwell = Nanos::from_ns(mean as u64);
         let wear = past.wear + wear as f32;
         *past = Past { born: UNBORN, erased: now, dwell, wear, reads: 0 };
     }

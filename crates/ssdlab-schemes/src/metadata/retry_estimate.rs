@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{CellTime, ahead, choice};
+use ssdlab_base::{CellTime, Nanos, ahead, choice};
 use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
@@ -90,8 +90,8 @@ impl ComponentConfig for RetryEstimateChoice {
 pub struct Before {
     /// P/E cycles.
     pub erases: u32,
-    /// Mean time between its erases, in nanoseconds of the cells' clock.
-    pub dwell: u64,
+    /// Mean time between its erases, on the cells' clock.
+    pub dwell: Nanos,
     /// Page reads since the last erase.
     pub reads: u32,
 }
@@ -152,7 +152,7 @@ impl RetryEstimates {
             age: vec![0.0; table(model)],
             programmed: vec![UNPROGRAMMED; table(model)],
             reads: before.iter().take(table(model)).map(|before| before.reads).collect(),
-            dwell: before.iter().take(table(model)).map(|before| before.dwell).collect(),
+            dwell: before.iter().take(table(model)).map(|before| before.dwell.as_ns()).collect(),
             erased: vec![0; table(model)],
             seen: vec![0; table(!model)],
             fresh: vec![0; table(matches!(source, Source::Known))],
@@ -392,6 +392,7 @@ mod tests {
     }
 
     fn grader(choice: &RetryEstimateChoice, erases: u32, dwell: u64) -> RetryEstimates {
+        let dwell = Nanos::from_ns(dwell);
         let before = [Before { erases, dwell, reads: 0 }];
         RetryEstimates::new(choice, 1.0 / DAY as f64, &before, |_, _| probe(7))
             .expect("an estimate")
@@ -403,7 +404,7 @@ mod tests {
             initial: [100.0, 0.0],
             growth: [0.0, 0.0, 0.0],
             thresholds: vec![72.0, 84.0],
-            min_dwell: ssdlab_base::Nanos::from_ns(DAY),
+            min_dwell: Nanos::from_ns(DAY),
             interval: 100,
         })
     }

@@ -1,6 +1,6 @@
 //! The metadata components of a drive at its start.
 
-use ssdlab_base::CellTime;
+use ssdlab_base::{CellTime, Nanos};
 use ssdlab_nand::{BlockId, Geometry};
 
 use super::{Misfit, allocator_config, restore_classes};
@@ -30,7 +30,7 @@ impl StartBlocks for Blocks<'_> {
         }
     }
 
-    fn dwell(&self, block: BlockId) -> u64 {
+    fn dwell(&self, block: BlockId) -> Nanos {
         self.cells.dwell(block)
     }
 

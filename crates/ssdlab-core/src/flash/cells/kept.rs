@@ -1,4 +1,4 @@
-//! Saves the history of the cells, and checks that a saved history is possible.
+//! Saves and restores the history of the cells, and checks that a saved history is possible.
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
@@ -6,7 +6,7 @@ use ssdlab_base::CellTime;
 use ssdlab_nand::program_mode::PROGRAM_MODES_MAX;
 use ssdlab_nand::{BlockId, Geometry};
 
-use super::{Facts, LONGEST, Past, UNKNOWN};
+use super::{Cells, Facts, LONGEST, Past, UNBORN, UNKNOWN};
 use crate::kept::{self, Kept, Limits};
 
 /// The most page reads and P/E cycles of a block in a saved history; the counts continue from
@@ -26,6 +26,44 @@ impl Kept for Facts {
             blocks: limits.column(from, limits.blocks())?,
             program_mode: limits.column(from, limits.pages())?,
         })
+    }
+}
+
+impl Cells {
+    /// Returns the history of each block, with times relative to `now`.
+    pub fn save(self, now: u64) -> Facts {
+        let now = self.time(now);
+        let before = |moment: CellTime| CellTime::from_ns(moment.as_ns() - now.as_ns());
+        let mut facts = self.facts;
+        for past in &mut facts.blocks {
+            past.erased = before(past.erased);
+            past.born = past.born().map_or(UNBORN, before);
+        }
+        facts
+    }
+
+    /// Restores the history of each block; returns false if it belongs to another drive.
+    pub fn restore(&mut self, facts: Facts) -> bool {
+        // With one program mode, before or now, every page must have that mode.
+        let ways = self.chip.program_modes().len();
+        let fits = facts.blocks.len() == self.facts.blocks.len()
+            && facts
+                .program_mode
+                .iter()
+                .all(|&class| class == UNKNOWN || usize::from(class) < ways);
+        if fits {
+            let program_mode = std::mem::take(&mut self.facts.program_mode);
+            self.facts = facts;
+            if self.facts.program_mode.len() != program_mode.len() {
+                self.facts.program_mode = program_mode;
+                for block in 0..self.facts.blocks.len() {
+                    if self.facts.blocks[block].born().is_some() {
+                        self.hold_normal(block);
+                    }
+                }
+            }
+        }
+        fits
     }
 }
 
@@ -60,7 +98,7 @@ impl Past {
         let past = CellTime::from_ns(-LONGEST)..=CellTime::START;
         let fits = self.born().is_none_or(|born| past.contains(&born))
             && past.contains(&self.erased)
-            && self.dwell <= LONGEST as u64
+            && self.dwell.as_ns() <= LONGEST as u64
             && (0.0..=COUNT_MOST as f32).contains(&self.wear)
             && self.reads <= COUNT_MOST;
         if !fits {
@@ -73,5 +111,19 @@ impl Past {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// The form of a duration in a state file: the number of its nanoseconds.
+pub(super) mod whole_ns {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use ssdlab_base::Nanos;
+
+    pub fn serialize<S: Serializer>(span: &Nanos, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(span.as_ns())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Nanos, D::Error> {
+        u64::deserialize(from).map(Nanos::from_ns)
     }
 }

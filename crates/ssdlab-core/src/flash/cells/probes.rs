@@ -18,7 +18,7 @@ impl Cells {
     /// the errors of its first page right after a program. It adds, for oracles, the true state of
     /// the worst page.
     pub fn probe(&self, block: BlockId, pe_cycles: u32) -> BlockProbe {
-        let dwell = Nanos::from_ns(self.past(block).dwell);
+        let dwell = self.past(block).dwell;
         let at = |page| Conditions {
             dwell,
             ..Conditions::fresh(page, self.order.page_type(page), pe_cycles as f32)
@@ -45,7 +45,7 @@ impl Cells {
         let conditions = Conditions {
             retention: past.born().map_or(Nanos::ZERO, since),
             reads: past.reads,
-            dwell: Nanos::from_ns(past.dwell),
+            dwell: past.dwell,
             ..Conditions::fresh(page, self.order.page_type(page), past.wear)
         };
         self.chip.level_needed(block, &conditions).map_or(self.levels(), Level::retries)
@@ -75,7 +75,7 @@ impl Cells {
                 pe_cycles: past.wear,
                 retention: Nanos::ZERO,
                 reads: 0,
-                dwell: Nanos::from_ns(past.dwell),
+                dwell: past.dwell,
             };
             let level = self.chip.level_needed(block, &conditions).unwrap_or(Level::BEYOND);
             (level, self.chip.errors(block, &conditions))
@@ -96,7 +96,7 @@ impl Cells {
                 pe_cycles: past.wear,
                 retention: self.time(now).saturating_since(born),
                 reads: past.reads,
-                dwell: Nanos::from_ns(past.dwell),
+                dwell: past.dwell,
             };
             self.chip.rber(block, &conditions)
         };

@@ -185,7 +185,7 @@ fn what_was_kept_goes_on_at_the_age_it_had() {
     expect(&mut after, 5 * DAY, |at| at.retention = Nanos::from_ns(25 * DAY));
     // The two erases are ten days before the save and ten days after: 20 days apart.
     after.erased(BlockId(1), 10 * DAY, 1);
-    assert_eq!(after.facts.blocks[1].dwell, 20 * DAY);
+    assert_eq!(after.facts.blocks[1].dwell, Nanos::from_ns(20 * DAY));
     let other = &mut cells_of(&geometry(9), &PhysicsConfig::Retries(Box::default()));
     assert!(!other.restore(facts.clone()));
     assert!(!cells_of(&geometry(8), &PhysicsConfig::Flat).restore(facts));
