@@ -26,7 +26,7 @@ impl Flash {
     #[inline]
     pub(super) fn begin_work(&mut self, id: UnitId, span: Nanos, now: u64) {
         if self.setup.may_suspend {
-            let work = Work { total: span.as_ns(), since: now, ..Work::default() };
+            let work = Work { total: span, since: now, ..Work::default() };
             let unit = &mut self.units[id.0 as usize];
             (unit.work, unit.left) = (work, work.total);
         }
@@ -42,11 +42,11 @@ impl Flash {
         }
     }
 
-    /// Returns the nanoseconds of array time left for a unit's program or erase.
-    fn left(&self, id: UnitId, now: u64) -> u64 {
+    /// Returns the array time left for a unit's program or erase.
+    fn left(&self, id: UnitId, now: u64) -> Nanos {
         let unit = &self.units[id.0 as usize];
         let ends = self.timers.get(id.0 as usize);
-        let left = ends.saturating_since(SimTime::from_ns(now)).as_ns() + unit.work.beyond;
+        let left = ends.saturating_since(SimTime::from_ns(now)) + unit.work.beyond;
         left.min(unit.left)
     }
 
@@ -68,7 +68,7 @@ impl Flash {
         work.aborts = work.aborts_of(turn).saturating_add(1);
         work.looped = turn;
         work.dropped += whole - left;
-        self.set_aside.dropped_ns += whole - left;
+        self.set_aside.dropped_ns += (whole - left).as_ns();
         self.interrupt(id, whole, now);
     }
 
@@ -78,13 +78,13 @@ impl Flash {
         let unit = &self.units[id.0 as usize];
         let Some(loops) = self.loops_of(unit) else { return self.suspend(id, now) };
         let turn = unit.work.turn(left, loops) + 1;
-        if unit.work.beyond > 0 || turn == loops {
+        if unit.work.beyond > Nanos::ZERO || turn == loops {
             return;
         }
         let beyond = unit.work.left_at(turn, loops);
-        let ends = self.timers.get(id.0 as usize).as_ns();
+        let ends = self.timers.get(id.0 as usize);
         self.units[id.0 as usize].work.beyond = beyond;
-        self.timers.set(id.0 as usize, SimTime::from_ns(ends - beyond));
+        self.timers.set(id.0 as usize, ends - beyond);
     }
 
     /// Suspends a unit after the loop that has ended.
@@ -94,7 +94,7 @@ impl Flash {
         self.interrupt(id, left, now);
     }
 
-    fn interrupt(&mut self, id: UnitId, remaining: u64, now: u64) {
+    fn interrupt(&mut self, id: UnitId, remaining: Nanos, now: u64) {
         let unit = &mut self.units[id.0 as usize];
         let (kind, count) = match unit.state {
             State::Programming => (OpKind::Program, &mut self.set_aside.programs),
@@ -102,8 +102,8 @@ impl Flash {
             state => unreachable!("a unit that is {state:?} cannot be suspended"),
         };
         *count += 1;
-        unit.work.worked += now.saturating_sub(unit.work.since);
-        unit.work.beyond = 0;
+        unit.work.worked += Nanos::from_ns(now.saturating_sub(unit.work.since));
+        unit.work.beyond = Nanos::ZERO;
         unit.aside = Some(Aside { head: unit.head, kind, cause: unit.cause, remaining });
         unit.suspended = unit.suspended.saturating_add(1);
         self.set_state(id, State::Suspending, now);
@@ -134,7 +134,7 @@ impl Flash {
         unit.left = aside.remaining;
         let begins = SimTime::from_ns(now) + self.setup.resume_time;
         unit.work.since = begins.as_ns();
-        self.timers.set(id.0 as usize, begins + Nanos::from_ns(aside.remaining));
+        self.timers.set(id.0 as usize, begins + aside.remaining);
         let state = match aside.kind {
             OpKind::Program => State::Programming,
             _ => State::Erasing,
@@ -159,14 +159,15 @@ impl Flash {
     }
 
     /// Checks that the time worked and the time left add up to the total and the dropped time.
-    pub(super) fn adds_up(&self, id: UnitId, left: u64, now: u64) -> Result<(), String> {
+    pub(super) fn adds_up(&self, id: UnitId, left: Nanos, now: u64) -> Result<(), String> {
         let unit = &self.units[id.0 as usize];
         let works = matches!(unit.state, State::Programming | State::Erasing);
         let dispatch = if works { now.saturating_sub(unit.work.since) } else { 0 };
-        let worked = unit.work.worked + dispatch;
+        let worked = unit.work.worked + Nanos::from_ns(dispatch);
         if !self.setup.may_suspend || worked + left == unit.work.total + unit.work.dropped {
             return Ok(());
         }
+        let [worked, left] = [worked, left].map(Nanos::as_ns);
         Err(format!("{:?}: worked {worked} ns with {left} ns left", unit.work))
     }
 

@@ -384,7 +384,7 @@ impl Cells {
     /// Returns the time to program a page in this mode, the mean over the page types.
     pub(super) fn nominal_program(&self, program_mode: ProgramMode, types: u8) -> Nanos {
         let each = (0..types).map(|t| self.chip.program_time(PageType(t), program_mode));
-        Nanos::from_ns(each.sum::<Nanos>().as_ns() / u64::from(types))
+        each.sum::<Nanos>() / u64::from(types)
     }
 
     pub(super) fn erase_time(&self, block: BlockId) -> Nanos {

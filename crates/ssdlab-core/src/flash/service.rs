@@ -21,7 +21,7 @@ impl Flash {
         let unit = &mut self.units[id.0 as usize];
         unit.head = head;
         unit.cause = self.txns[head].cause;
-        unit.left = u64::MAX;
+        unit.left = Nanos::MAX;
         self.for_members(head, |flash, member| {
             flash.charge_wait(member, now);
             let txn = &mut flash.txns[member];
@@ -174,7 +174,9 @@ impl Flash {
     fn unit_fires(&mut self, id: UnitId, now: u64) {
         match self.units[id.0 as usize].state {
             State::Sensing => self.sensed(id, now),
-            State::Programming | State::Erasing if self.units[id.0 as usize].work.beyond > 0 => {
+            State::Programming | State::Erasing
+                if self.units[id.0 as usize].work.beyond > Nanos::ZERO =>
+            {
                 self.loop_ends(id, now);
             }
             State::Programming => self.array_ends(id, OpKind::Program, now),
@@ -188,7 +190,7 @@ impl Flash {
 
     #[inline(always)]
     fn array_ends(&mut self, id: UnitId, kind: OpKind, now: u64) {
-        debug_assert_eq!(self.adds_up(id, 0, now), Ok(()));
+        debug_assert_eq!(self.adds_up(id, Nanos::ZERO, now), Ok(()));
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| {
             let txn = &mut flash.txns[member];

@@ -114,7 +114,7 @@ impl Flash {
             _ => None,
         };
         let ends = self.timers.get(id.0 as usize);
-        let mut left = ends.saturating_since(SimTime::from_ns(now)).as_ns().min(unit.left);
+        let mut left = ends.saturating_since(SimTime::from_ns(now)).min(unit.left);
         let mut aborts = 0;
         if let Some(loops) = self.loops_of(unit) {
             left = (left + unit.work.beyond).min(unit.left);
@@ -123,7 +123,7 @@ impl Flash {
         InService {
             kind,
             cause: unit.cause,
-            remaining: Nanos::from_ns(left),
+            remaining: left,
             suspended: unit.suspended,
             aside: unit.aside.is_some(),
             aborts,

@@ -137,6 +137,6 @@ impl<'a> Survey<'a> {
     /// Returns the time to program a page, the mean over the page types.
     pub fn program(&self, program_mode: ProgramMode, types: u8) -> Nanos {
         let time = |page| self.chip.program_time(PageType(page), program_mode);
-        Nanos::from_ns((0..types).map(time).sum::<Nanos>().as_ns() / u64::from(types))
+        (0..types).map(time).sum::<Nanos>() / u64::from(types)
     }
 }

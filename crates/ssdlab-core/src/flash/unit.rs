@@ -1,6 +1,7 @@
 //! An array unit, which performs one array operation at a time. It is a plane where planes are
 //! independent, else a die or a chip.
 
+use ssdlab_base::Nanos;
 use ssdlab_nand::PlaneId;
 
 use super::txn::TxnId;
@@ -48,45 +49,44 @@ pub struct Aside {
     pub head: TxnId,
     pub kind: OpKind,
     pub cause: Cause,
-    /// Remaining array time, in nanoseconds.
-    pub remaining: u64,
+    /// Remaining array time.
+    pub remaining: Nanos,
 }
 
 /// The array time of the program or erase in service or suspended; recorded only where these may be
 /// interrupted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
-    /// Array time without repeated loops, in nanoseconds.
-    pub total: u64,
+    /// Array time without repeated loops.
+    pub total: Nanos,
     /// When the array last started to work for it, or will after the resume.
     pub since: u64,
-    /// Array time before `since`, in nanoseconds.
-    pub worked: u64,
-    /// The part of that time that was dropped, in nanoseconds.
-    pub dropped: u64,
+    /// Array time before `since`.
+    pub worked: Nanos,
+    /// The part of that time that was dropped.
+    pub dropped: Nanos,
     /// The loop that was dropped last, counted from 0, and how often.
     pub looped: u8,
     pub aborts: u8,
-    /// Time left at the end of the current loop, in nanoseconds, if a suspension is due then; else
-    /// 0.
-    pub beyond: u64,
+    /// Time left at the end of the current loop, if a suspension is due then; else zero.
+    pub beyond: Nanos,
 }
 
 impl Work {
-    /// Returns the array time at which a loop begins, in nanoseconds.
-    fn start_of(&self, turn: u8, loops: u8) -> u64 {
+    /// Returns the array time at which a loop begins.
+    fn start_of(&self, turn: u8, loops: u8) -> Nanos {
         self.total * u64::from(turn) / u64::from(loops)
     }
 
-    /// Returns the current loop when `left` nanoseconds are left.
-    pub fn turn(&self, left: u64, loops: u8) -> u8 {
-        let done = self.total - left;
-        let turn = ((done + 1) * u64::from(loops) - 1) / self.total.max(1);
+    /// Returns the current loop when this much time is left.
+    pub fn turn(&self, left: Nanos, loops: u8) -> u8 {
+        let done = (self.total - left).as_ns();
+        let turn = ((done + 1) * u64::from(loops) - 1) / self.total.as_ns().max(1);
         turn.min(u64::from(loops) - 1) as u8
     }
 
-    /// Returns the nanoseconds that are left when a loop begins.
-    pub fn left_at(&self, turn: u8, loops: u8) -> u64 {
+    /// Returns the time that is left when a loop begins.
+    pub fn left_at(&self, turn: u8, loops: u8) -> Nanos {
         self.total - self.start_of(turn, loops)
     }
 
@@ -108,9 +108,8 @@ pub struct Unit {
     pub cached: u8,
     /// Number of suspensions of the operation in service.
     pub suspended: u8,
-    /// Array time left at the last suspension, in nanoseconds. A resume takes time but does not add
-    /// to it.
-    pub left: u64,
+    /// Array time left at the last suspension. A resume takes time but does not add to it.
+    pub left: Nanos,
     pub ahead: Ahead,
     /// When the attempt before the sensed one will fail, if that was computed in advance.
     pub fails_at: u64,
@@ -146,7 +145,7 @@ impl Unit {
             pending: 0,
             cached: 0,
             suspended: 0,
-            left: u64::MAX,
+            left: Nanos::MAX,
             ahead: Ahead::Nothing,
             fails_at: 0,
             aside: None,

@@ -203,7 +203,7 @@ fn timer_of(place: &str) -> String {
 /// Converts a span of the cells' time to simulated time, at least 1 ns. So time passes between two
 /// timers.
 fn in_run(span: Nanos, time_scale: u32) -> Nanos {
-    Nanos::from_ns((span.as_ns() / u64::from(time_scale)).max(1))
+    (span / u64::from(time_scale)).max(Nanos::from_ns(1))
 }
 
 impl Background {
