@@ -329,7 +329,7 @@ impl Auditor {
 /// The first violation.
 pub fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
     let mut census = Census::new(&rooms.flash.txns);
-    rooms.flash.audit(rooms.now, &mut census)?;
+    rooms.flash.audit(SimTime::from_ns(rooms.now), &mut census)?;
     for id in rooms.hazards.waiting(&rooms.flash.txns) {
         census.found(id, "the wait for its page")?;
     }

@@ -1,6 +1,5 @@
 //! Accepts a host request and divides it into page operations.
 
-use ssdlab_base::SimTime;
 use ssdlab_nand::Lpn;
 use ssdlab_nand::geometry::sector_mask;
 
@@ -50,7 +49,7 @@ impl Drive {
             self.machine.policies.publish(&Event::RequestArrived {
                 op,
                 request,
-                now: SimTime::from_ns(self.machine.now),
+                now: self.machine.now,
             });
         }
         if request.op == Op::Write && self.buffer.pages.is_none() {
@@ -58,7 +57,7 @@ impl Drive {
             self.machine.host[slot].hint =
                 self.machine.hint_of(Lpn(first), attrs, Cause::Host, true, None);
         }
-        watch!(self.machine, accepted(slot, &request, self.machine.now));
+        watch!(self.machine, accepted(slot, &request, self.machine.now.as_ns()));
         match request.op {
             Op::Read | Op::Write => self.divide(slot, &request, first, pages),
             Op::Trim => self.trim(slot, pages),
@@ -77,7 +76,7 @@ impl Drive {
         let mut left = request.sectors;
         for lpn in first..first + pages {
             let count = left.min(spp - offset);
-            let id = self.machine.flash.txns.insert(request.arrival.as_ns());
+            let id = self.machine.flash.txns.insert(request.arrival);
             self.machine.flash.comes(id);
             let txn = &mut self.machine.flash.txns[id];
             txn.lpn = Lpn(lpn);
@@ -107,7 +106,7 @@ impl Drive {
         let covered = self.machine.geometry.pages_covered(request.lba, request.sectors);
         let skipped = touched - (covered.end - covered.start) as u32;
         for lpn in covered.start as u32..covered.end as u32 {
-            let id = self.machine.flash.txns.insert(request.arrival.as_ns());
+            let id = self.machine.flash.txns.insert(request.arrival);
             let txn = &mut self.machine.flash.txns[id];
             txn.lpn = Lpn(lpn);
             txn.owner = Owner::Request(slot);

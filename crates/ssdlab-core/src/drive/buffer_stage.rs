@@ -1,6 +1,5 @@
 //! Passes page operations through the page buffer.
 
-use ssdlab_base::SimTime;
 use ssdlab_nand::Lpn;
 
 use super::machine::Machine;
@@ -66,7 +65,7 @@ impl BufferStage {
         id: TxnId,
     ) -> Step {
         let (lpn, mask) = (machine.flash.txns[id].lpn, machine.flash.txns[id].mask);
-        let now = SimTime::from_ns(machine.now);
+        let now = machine.now;
         let buffer = self.the_buffer();
         if let Some(slot) = buffer.find(lpn) {
             let page = buffer.page(slot);
@@ -88,7 +87,7 @@ impl BufferStage {
     fn write_to_buffer(&mut self, machine: &mut Machine, translation: &mut Translation, id: TxnId) {
         let (lpn, mask) = (machine.flash.txns[id].lpn, machine.flash.txns[id].mask);
         watch!(machine, buffered(id, &machine.flash.txns[id]));
-        let now = SimTime::from_ns(machine.now);
+        let now = machine.now;
         let attrs = machine.attrs(machine.flash.txns[id].owner);
         if let Some(slot) = self.the_buffer().find(lpn) {
             self.the_buffer().page(slot).write(id, mask, attrs);
@@ -316,7 +315,7 @@ impl BufferStage {
 
     /// Ends the departure of a page that has been programmed.
     pub(super) fn page_has_left(&mut self, machine: &mut Machine, room: Room, number: u64) {
-        let now = SimTime::from_ns(machine.now);
+        let now = machine.now;
         let over = self.the_buffer().departed(number);
         let write = match room {
             Room::None => None,

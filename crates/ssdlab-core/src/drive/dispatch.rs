@@ -1,6 +1,6 @@
 //! Holds page operations for a scheduler with a window, and dispatches them to the flash.
 
-use ssdlab_base::{Nanos, SimTime};
+use ssdlab_base::Nanos;
 use ssdlab_nand::PlaneId;
 
 use super::machine::Machine;
@@ -257,7 +257,7 @@ impl Hold {
         let at = self.add(&mut machine.flash.txns, group, id, reading);
         let Hold { queue, programming, .. } = &*self;
         let planes = &planes_of!(machine);
-        let view = QueueView { now: SimTime::from_ns(machine.now), queue, planes, programming };
+        let view = QueueView { now: machine.now, queue, planes, programming };
         let plane_share = &queue.group(group).plane_shares[at];
         let estimate = machine.policies.scheduler.estimate(&view, kind, plane_share);
         self.queue.plane_share_mut(group, at).estimate = estimate;
@@ -290,7 +290,7 @@ impl Hold {
     /// Asks the scheduler which groups to dispatch, after a change on a plane.
     #[inline(always)]
     pub(super) fn schedule_plane(&mut self, machine: &mut Machine, plane: PlaneId) {
-        if machine.policies.scheduler.is_overdue(SimTime::from_ns(machine.now), plane) {
+        if machine.policies.scheduler.is_overdue(machine.now, plane) {
             machine.flash.raise(plane);
         }
         if !self.queue.is_empty() {
@@ -308,7 +308,7 @@ impl Hold {
     fn dispatch_next(&mut self, machine: &mut Machine, occasion: Occasion) -> bool {
         let Hold { queue, programming, details, .. } = &mut *self;
         let planes = &planes_of!(machine);
-        let view = QueueView { now: SimTime::from_ns(machine.now), queue, planes, programming };
+        let view = QueueView { now: machine.now, queue, planes, programming };
         let next = machine.policies.scheduler.next(&view, occasion, details);
         machine.stats.scheduling_steps += std::mem::take(&mut details.steps);
         let Some(next) = next else { return false };

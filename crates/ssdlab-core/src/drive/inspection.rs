@@ -37,7 +37,7 @@ pub struct BlockInfo {
 impl Drive {
     /// Returns the current time of the drive.
     pub fn now(&self) -> SimTime {
-        SimTime::from_ns(self.machine.now)
+        self.machine.now
     }
 
     /// Returns the statistics since they began.
@@ -86,7 +86,7 @@ impl Drive {
     #[inline]
     pub fn next_event(&self) -> Option<SimTime> {
         if !self.machine.host.completions.is_empty() {
-            return Some(SimTime::from_ns(self.machine.now));
+            return Some(self.machine.now);
         }
         let buffer = self.buffer.pages.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
         let next = self.machine.flash.next_event().min(buffer);
@@ -106,7 +106,7 @@ impl Drive {
         (table.state(id) != BlockState::Bad).then(|| BlockInfo {
             erases: table.erases(id),
             valid: table.valid(id),
-            rber: self.machine.flash.cells.rber_of(id, now.as_ns()),
+            rber: self.machine.flash.cells.rber_of(id, now),
         })
     }
 
@@ -232,7 +232,7 @@ impl Drive {
         self.machine.keep_count();
         let log = self.machine.stats.log.take().map(|_| Vec::new());
         self.machine.stats =
-            Stats { log, ..Stats::new(self.machine.host.queues(), self.machine.now) };
+            Stats { log, ..Stats::new(self.machine.host.queues(), self.machine.now.as_ns()) };
         self.machine.flash.reset_counts(self.machine.now);
         self.machine.policies.publish(&Event::CountsReset);
         if let Some(streams) = &mut self.machine.history.streams {
@@ -273,7 +273,7 @@ impl Drive {
     /// [`Flash::timeline`] returns the record.
     pub fn record(&mut self, until: SimTime) {
         debug_assert!(!self.machine.flash.foresees(), "a drive that foresees passes moments over");
-        self.machine.flash.record(self.machine.now, until.as_ns());
+        self.machine.flash.record(self.machine.now, until);
     }
 
     /// Makes the drive compute the consequences of a read or a program in advance, as soon as they

@@ -93,8 +93,8 @@ impl Drive {
     /// [`Refused::Full`] if the request's queue is full, [`Refused::OutOfRange`] if the request
     /// does not lie on the drive. The drive is then unchanged.
     pub fn submit(&mut self, now: SimTime, request: Request) -> Result<(), Refused> {
-        debug_assert!(now.as_ns() >= self.machine.now && request.arrival <= now);
-        self.machine.now = now.as_ns();
+        debug_assert!(now >= self.machine.now && request.arrival <= now);
+        self.machine.now = now;
         self.accept(request)?;
         self.background.drive_wide.host_asks();
         self.serve_idle();
@@ -106,7 +106,7 @@ impl Drive {
     /// `completions`, in the order in which they ended.
     pub fn advance(&mut self, to: SimTime, completions: &mut Vec<Completion>) {
         while self.step(to) {}
-        self.machine.now = self.machine.now.max(to.as_ns());
+        self.machine.now = self.machine.now.max(to);
         self.machine.flash.all_fired(to);
         self.hand_over(completions);
     }
@@ -139,9 +139,9 @@ impl Drive {
         if next > to || next == SimTime::NEVER {
             return false;
         }
-        self.machine.now = next.as_ns();
+        self.machine.now = next;
         if flash == next {
-            self.machine.now = self.machine.flash.fire(others.min(to)).as_ns();
+            self.machine.now = self.machine.flash.fire(others.min(to));
             if self.machine.flash.has_events() {
                 self.handle_flash_events();
             }

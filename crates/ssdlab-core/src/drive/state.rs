@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde::ser::SerializeTuple;
 use serde::{Serialize, Serializer};
-use ssdlab_base::SimTime;
 use ssdlab_nand::Geometry;
 
 use super::machine::Machine;
@@ -191,7 +190,7 @@ impl Drive {
 
     fn saved_columns(&mut self) -> SavedColumns {
         let mut saved = self.machine.policies.saved(self.machine.shape());
-        let now = SimTime::from_ns(self.machine.now);
+        let now = self.machine.now;
         let places = self.machine.policies.places();
         self.background.drive_wide.save_timers(now, &places, &mut saved);
         save_classes(&self.machine.resolved, &self.machine.ftl.blocks, &mut saved);

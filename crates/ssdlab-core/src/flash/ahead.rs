@@ -49,14 +49,14 @@ impl Flash {
     }
 
     /// Senses the next attempts of the reads that a unit outputs, each at its `level_ahead`.
-    pub fn sense_ahead(&mut self, id: UnitId, now: u64) {
+    pub fn sense_ahead(&mut self, id: UnitId, now: SimTime) {
         let Some(ahead) = &self.setup.ahead else { return };
         let spans = self.held(id).map(|member| {
             let txn = &self.txns[member];
             ahead.shortened(self.cells.sense_time_ahead(txn), txn, txn.level_ahead)
         });
         let longest = spans.max().unwrap_or(Nanos::ZERO);
-        let ends = SimTime::from_ns(now) + self.setup.command_time + longest;
+        let ends = now + self.setup.command_time + longest;
         self.units[id.0 as usize].ahead = Ahead::Sensing;
         self.timers.set(id.0 as usize, ends);
     }
@@ -69,7 +69,7 @@ impl Flash {
 
     /// Continues failed reads with the attempt that their unit has sensed ahead or still senses;
     /// returns false if there is none.
-    pub fn continue_ahead(&mut self, id: UnitId, now: u64) -> bool {
+    pub fn continue_ahead(&mut self, id: UnitId, now: SimTime) -> bool {
         let unit = &mut self.units[id.0 as usize];
         let ahead = std::mem::replace(&mut unit.ahead, Ahead::Nothing);
         if ahead == Ahead::Nothing {
@@ -88,20 +88,20 @@ impl Flash {
 
     /// Continues with an attempt whose sensing has already ended.
     #[inline(never)]
-    fn sensed_before(&mut self, id: UnitId, now: u64) {
+    fn sensed_before(&mut self, id: UnitId, now: SimTime) {
         self.sensed(id, now);
     }
 
     /// Frees a unit, and aborts its sensing ahead if there is one.
     #[inline]
-    pub(super) fn free_from_ahead(&mut self, id: UnitId, now: u64) {
+    pub(super) fn free_from_ahead(&mut self, id: UnitId, now: SimTime) {
         match self.units[id.0 as usize].ahead {
             Ahead::Nothing => self.free(id, now),
             _ => self.give_up_ahead(id, now),
         }
     }
 
-    fn give_up_ahead(&mut self, id: UnitId, now: u64) {
+    fn give_up_ahead(&mut self, id: UnitId, now: SimTime) {
         self.in_vain += 1;
         let reset = self.setup.ahead.as_ref().map_or(Nanos::ZERO, |ahead| ahead.reset);
         let unit = &mut self.units[id.0 as usize];
@@ -113,7 +113,7 @@ impl Flash {
         }
         unit.head = TxnId::NONE;
         self.set_state(id, State::Resetting, now);
-        self.timers.set(id.0 as usize, SimTime::from_ns(now) + reset);
+        self.timers.set(id.0 as usize, now + reset);
     }
 
     /// Returns the sensings ahead that no read used, since the counts began.

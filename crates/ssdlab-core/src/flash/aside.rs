@@ -24,7 +24,7 @@ pub struct SetAside {
 impl Flash {
     /// Records the start of a program or an erase that takes `span`.
     #[inline]
-    pub(super) fn begin_work(&mut self, id: UnitId, span: Nanos, now: u64) {
+    pub(super) fn begin_work(&mut self, id: UnitId, span: Nanos, now: SimTime) {
         if self.setup.may_suspend {
             let work = Work { total: span, since: now, ..Work::default() };
             let unit = &mut self.units[id.0 as usize];
@@ -43,22 +43,22 @@ impl Flash {
     }
 
     /// Returns the array time left for a unit's program or erase.
-    fn left(&self, id: UnitId, now: u64) -> Nanos {
+    fn left(&self, id: UnitId, now: SimTime) -> Nanos {
         let unit = &self.units[id.0 as usize];
         let ends = self.timers.get(id.0 as usize);
-        let left = ends.saturating_since(SimTime::from_ns(now)) + unit.work.beyond;
+        let left = ends.saturating_since(now) + unit.work.beyond;
         left.min(unit.left)
     }
 
     /// Suspends a unit's program or erase; it will resume where it stopped.
     #[inline(never)]
-    pub fn suspend(&mut self, id: UnitId, now: u64) {
+    pub fn suspend(&mut self, id: UnitId, now: SimTime) {
         let left = self.left(id, now);
         self.interrupt(id, left, now);
     }
 
     /// Suspends a unit's program or erase; it will resume at the start of its current loop.
-    pub fn drop_loop(&mut self, id: UnitId, now: u64) {
+    pub fn drop_loop(&mut self, id: UnitId, now: SimTime) {
         let left = self.left(id, now);
         let unit = &self.units[id.0 as usize];
         let Some(loops) = self.loops_of(unit) else { return self.suspend(id, now) };
@@ -73,7 +73,7 @@ impl Flash {
     }
 
     /// Suspends a unit's program or erase after its current loop; does nothing in the last loop.
-    pub fn stop_after_loop(&mut self, id: UnitId, now: u64) {
+    pub fn stop_after_loop(&mut self, id: UnitId, now: SimTime) {
         let left = self.left(id, now);
         let unit = &self.units[id.0 as usize];
         let Some(loops) = self.loops_of(unit) else { return self.suspend(id, now) };
@@ -89,12 +89,12 @@ impl Flash {
 
     /// Suspends a unit after the loop that has ended.
     #[cold]
-    pub(super) fn loop_ends(&mut self, id: UnitId, now: u64) {
+    pub(super) fn loop_ends(&mut self, id: UnitId, now: SimTime) {
         let left = self.units[id.0 as usize].work.beyond;
         self.interrupt(id, left, now);
     }
 
-    fn interrupt(&mut self, id: UnitId, remaining: Nanos, now: u64) {
+    fn interrupt(&mut self, id: UnitId, remaining: Nanos, now: SimTime) {
         let unit = &mut self.units[id.0 as usize];
         let (kind, count) = match unit.state {
             State::Programming => (OpKind::Program, &mut self.set_aside.programs),
@@ -102,17 +102,17 @@ impl Flash {
             state => unreachable!("a unit that is {state:?} cannot be suspended"),
         };
         *count += 1;
-        unit.work.worked += Nanos::from_ns(now.saturating_sub(unit.work.since));
+        unit.work.worked += now.saturating_since(unit.work.since);
         unit.work.beyond = Nanos::ZERO;
         unit.aside = Some(Aside { head: unit.head, kind, cause: unit.cause, remaining });
         unit.suspended = unit.suspended.saturating_add(1);
         self.set_state(id, State::Suspending, now);
-        self.timers.set(id.0 as usize, SimTime::from_ns(now) + self.setup.suspend_time);
+        self.timers.set(id.0 as usize, now + self.setup.suspend_time);
     }
 
     /// Completes the suspension of a program or an erase.
     #[inline(never)]
-    pub(super) fn is_aside(&mut self, id: UnitId, now: u64) {
+    pub(super) fn is_aside(&mut self, id: UnitId, now: SimTime) {
         let aside = self.units[id.0 as usize].aside.expect("what is being suspended");
         self.for_members(aside.head, |flash, member| {
             // The wait that begins now must not include the time charged here.
@@ -124,7 +124,7 @@ impl Flash {
     }
 
     /// Resumes a unit's suspended program or erase.
-    pub fn resume(&mut self, id: UnitId, now: u64) {
+    pub fn resume(&mut self, id: UnitId, now: SimTime) {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
         let aside = unit.aside.take().expect("something set aside");
@@ -132,8 +132,8 @@ impl Flash {
         unit.head = aside.head;
         unit.cause = aside.cause;
         unit.left = aside.remaining;
-        let begins = SimTime::from_ns(now) + self.setup.resume_time;
-        unit.work.since = begins.as_ns();
+        let begins = now + self.setup.resume_time;
+        unit.work.since = begins;
         self.timers.set(id.0 as usize, begins + aside.remaining);
         let state = match aside.kind {
             OpKind::Program => State::Programming,
@@ -147,7 +147,7 @@ impl Flash {
     ///
     /// # Errors
     /// Time was lost or counted twice.
-    pub(super) fn audit_work(&self, id: UnitId, now: u64) -> Result<(), String> {
+    pub(super) fn audit_work(&self, id: UnitId, now: SimTime) -> Result<(), String> {
         let unit = &self.units[id.0 as usize];
         match (unit.aside, unit.state) {
             (Some(aside), _) => self.adds_up(id, aside.remaining, now),
@@ -159,11 +159,11 @@ impl Flash {
     }
 
     /// Checks that the time worked and the time left add up to the total and the dropped time.
-    pub(super) fn adds_up(&self, id: UnitId, left: Nanos, now: u64) -> Result<(), String> {
+    pub(super) fn adds_up(&self, id: UnitId, left: Nanos, now: SimTime) -> Result<(), String> {
         let unit = &self.units[id.0 as usize];
         let works = matches!(unit.state, State::Programming | State::Erasing);
-        let dispatch = if works { now.saturating_sub(unit.work.since) } else { 0 };
-        let worked = unit.work.worked + Nanos::from_ns(dispatch);
+        let dispatch = if works { now.saturating_since(unit.work.since) } else { Nanos::ZERO };
+        let worked = unit.work.worked + dispatch;
         if !self.setup.may_suspend || worked + left == unit.work.total + unit.work.dropped {
             return Ok(());
         }
@@ -214,7 +214,7 @@ impl Flash {
 
     /// Suspends the reads that a unit holds, which all failed to decode.
     #[inline(never)]
-    pub fn set_reads_aside(&mut self, id: UnitId, now: u64) {
+    pub fn set_reads_aside(&mut self, id: UnitId, now: SimTime) {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| {
             flash.txns[member].charge(Part::Retry, now);
@@ -228,7 +228,7 @@ impl Flash {
 
     /// Makes a unit hold the reads again that it suspended last; the drive must set each read's
     /// next level.
-    pub fn take_up(&mut self, id: UnitId, now: u64) {
+    pub fn take_up(&mut self, id: UnitId, now: SimTime) {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
         let head = unit.reads_aside;

@@ -104,7 +104,7 @@ impl Flash {
     ///
     /// # Errors
     /// The first violation.
-    pub fn audit(&self, now: u64, census: &mut Census) -> Result<(), String> {
+    pub fn audit(&self, now: SimTime, census: &mut Census) -> Result<(), String> {
         ensure(self.events.is_empty(), || "flash events were not handled".into())?;
         ensure(self.idle.is_empty(), || "a free unit was not served".into())?;
         let mut seq_last = 0;
@@ -153,7 +153,7 @@ impl Flash {
         &self,
         id: UnitId,
         unit: &Unit,
-        now: u64,
+        now: SimTime,
         census: &mut Census,
     ) -> Result<(), String> {
         let timed = matches!(
@@ -168,7 +168,7 @@ impl Flash {
         ensure(gives_out, || "it senses ahead of nothing".into())?;
         let timer = self.timers.get(id.0 as usize);
         ensure(timed == (timer != SimTime::NEVER), || "its timer does not fit".into())?;
-        ensure(timer.as_ns() >= now, || "it should have ended something".into())?;
+        ensure(timer >= now, || "it should have ended something".into())?;
         let kind = match unit.state {
             State::Idle | State::Suspending | State::Resetting => None,
             // A read or an erase: the kind of the first transaction.
@@ -259,12 +259,12 @@ impl Flash {
         timer: usize,
         channel: usize,
         place: &'static str,
-        now: u64,
+        now: SimTime,
         census: &mut Census,
     ) -> Result<(), String> {
         let ends = self.timers.get(timer);
         let timed = link.holder().is_some() == (ends != SimTime::NEVER);
-        ensure(timed && ends.as_ns() >= now, || format!("{place}'s timer does not fit"))?;
+        ensure(timed && ends >= now, || format!("{place}'s timer does not fit"))?;
         let mut waiting = link.waiting(&self.txns).peekable();
         let served = link.holder().is_some() || waiting.peek().is_none();
         ensure(served, || format!("{place} rests while somebody waits"))?;

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{CellTime, Nanos, ahead};
+use ssdlab_base::{CellTime, Nanos, SimTime, ahead};
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::program_mode::{PROGRAM_MODES_MAX, ProgramMode};
@@ -125,8 +125,8 @@ impl Cells {
 
     /// Returns the time on the cells' clock at `now`, a time of the run.
     #[inline]
-    pub fn time(&self, now: u64) -> CellTime {
-        CellTime::from_ns(now.saturating_mul(self.time_scale).min(LONGEST as u64) as i64)
+    pub fn time(&self, now: SimTime) -> CellTime {
+        CellTime::from_ns(now.as_ns().saturating_mul(self.time_scale).min(LONGEST as u64) as i64)
     }
 
     /// Returns the number of levels of a read, or of attempts on a ladder of retries.
@@ -279,7 +279,7 @@ impl Cells {
     /// erase. The age of a page that no table records counts from its own program. A controller
     /// that stamps its blocks knows this age, too. Zero under flat physics.
     #[inline]
-    pub fn age(&self, txn: &Txn, block: BlockId, now: u64) -> Nanos {
+    pub fn age(&self, txn: &Txn, block: BlockId, now: SimTime) -> Nanos {
         let now = self.time(now);
         match (txn.age, self.past(block).born()) {
             (Some(age), _) => age + now.saturating_since(CellTime::START),
@@ -290,7 +290,13 @@ impl Cells {
 
     /// Returns the conditions of a page as it is read.
     #[inline]
-    fn conditions(&self, txn: &Txn, block: BlockId, geometry: &Geometry, now: u64) -> Conditions {
+    fn conditions(
+        &self,
+        txn: &Txn,
+        block: BlockId,
+        geometry: &Geometry,
+        now: SimTime,
+    ) -> Conditions {
         let past = self.past(block);
         Conditions {
             page: geometry.page_in_block(txn.ppn),
@@ -305,7 +311,7 @@ impl Cells {
 
     /// Returns the raw bit errors of a codeword of a page that was read, as a controller counts
     /// them.
-    pub fn errors_of(&self, txn: &Txn, geometry: &Geometry, now: u64) -> u32 {
+    pub fn errors_of(&self, txn: &Txn, geometry: &Geometry, now: SimTime) -> u32 {
         let block = geometry.block_of(txn.ppn);
         self.chip.errors(block, &self.conditions(txn, block, geometry, now))
     }
@@ -317,12 +323,12 @@ impl Cells {
 
     /// Returns the level at which a read that is sensed now decodes, and counts the read.
     #[inline]
-    pub(super) fn level_needed(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> Level {
+    pub(super) fn level_needed(&mut self, txn: &Txn, geometry: &Geometry, now: SimTime) -> Level {
         if self.chip.is_flat() { Level::FIRST } else { self.level_by_errors(txn, geometry, now) }
     }
 
     #[inline(never)]
-    fn level_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: u64) -> Level {
+    fn level_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: SimTime) -> Level {
         let block = geometry.block_of(txn.ppn);
         let conditions = self.conditions(txn, block, geometry, now);
         self.facts.blocks[block.index()].reads += 1;
@@ -429,7 +435,7 @@ impl Cells {
 
     /// Records that a page of the block was programmed.
     #[inline]
-    pub(super) fn programmed(&mut self, block: BlockId, now: u64) {
+    pub(super) fn programmed(&mut self, block: BlockId, now: SimTime) {
         let now = self.time(now);
         if let Some(past) = self.facts.blocks.get_mut(block.index())
             && past.born == UNBORN
@@ -439,7 +445,7 @@ impl Cells {
     }
 
     /// Records an erase of the block, which counts for `counts_for` P/E cycles.
-    pub(super) fn erased(&mut self, block: BlockId, now: u64, counts_for: u32) {
+    pub(super) fn erased(&mut self, block: BlockId, now: SimTime, counts_for: u32) {
         let at = block.index();
         let wear = f64::from(counts_for) * self.wear_of_erase(at);
         self.worn += wear;

@@ -16,9 +16,9 @@ use crate::account::{OpKind, Part};
 /// The times until which a channel is reserved.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line {
-    /// When its bus and its ECC engine become free, in nanoseconds.
-    bus: u64,
-    engine: u64,
+    /// When its bus and its ECC engine become free.
+    bus: SimTime,
+    engine: SimTime,
     /// Nanoseconds of the bus, reserved ones included.
     carried: u64,
 }
@@ -26,24 +26,24 @@ pub struct Line {
 impl Line {
     /// Returns the busy nanoseconds of the bus until `now`. Reserved time begins now and has no
     /// gaps.
-    pub fn busy(&self, now: u64) -> u64 {
-        self.carried - self.bus.saturating_sub(now)
+    pub fn busy(&self, now: SimTime) -> u64 {
+        self.carried - self.bus.saturating_since(now).as_ns()
     }
 
     /// Reserves the bus for `span`; returns the start of the reservation.
     #[inline]
-    fn carry(&mut self, span: Nanos, now: u64) -> u64 {
+    fn carry(&mut self, span: Nanos, now: SimTime) -> SimTime {
         let begins = self.bus.max(now);
-        self.bus = begins + span.as_ns();
+        self.bus = begins + span;
         self.carried += span.as_ns();
         begins
     }
 
     /// Reserves bus and engine for a read, and charges the read with its transfer and decoding.
     #[inline(always)]
-    fn read(&mut self, txn: &mut Txn, cells: &Cells, moves: &[Moved], now: u64) {
+    fn read(&mut self, txn: &mut Txn, cells: &Cells, moves: &[Moved], now: SimTime) {
         let begins = self.carry(cells.read_transfer(txn, moves), now);
-        self.engine = self.engine.max(self.bus) + cells.decode_time(txn).as_ns();
+        self.engine = self.engine.max(self.bus) + cells.decode_time(txn);
         if txn.failed == 0 {
             txn.charge(Part::Bus, begins);
             txn.charge(Part::Transfer, self.bus);
@@ -56,7 +56,7 @@ impl Flash {
     /// Turns foresight on from now, if this back end permits it; no operation may be in progress.
     /// `by_one` says that reads climb the ladder level by level, `probed_at` that a scheduler
     /// inspects units.
-    pub fn foresee(&mut self, by_one: bool, probed_at: bool, now: u64) {
+    pub fn foresee(&mut self, by_one: bool, probed_at: bool, now: SimTime) {
         let setup = &self.setup;
         let in_turn = !setup.data_out_first && setup.command_time == Nanos::ZERO;
         if setup.ahead.is_some() || !in_turn || self.timeline.is_some() {
@@ -69,7 +69,7 @@ impl Flash {
             let begin = |bus: &Link| Line { carried: bus.busy(now), ..Line::default() };
             self.lines = self.buses.iter().map(begin).collect();
             (self.fails_ahead, self.programs_ahead) = (fails, programs);
-            self.all_fired(SimTime::from_ns(now));
+            self.all_fired(now);
         }
     }
 
@@ -82,7 +82,7 @@ impl Flash {
     /// Reserves the bus for a page and, for a read that its unit holds until it has decoded, the
     /// engine.
     #[inline(always)]
-    pub(super) fn book(&mut self, channel: usize, id: TxnId, now: u64) {
+    pub(super) fn book(&mut self, channel: usize, id: TxnId, now: SimTime) {
         self.charge_ahead(channel, id, now);
         let decodes = self.fails_ahead && self.txns[id].kind == OpKind::Read;
         let (slot, link) = if decodes {
@@ -92,13 +92,13 @@ impl Flash {
         };
         let is_first = link.request_until(&mut self.txns, id);
         if is_first {
-            self.timers.set(slot, SimTime::from_ns(self.txns[id].since));
+            self.timers.set(slot, self.txns[id].since);
         }
     }
 
     /// Reserves bus and engine for a transaction, and charges it with all its time there.
     #[inline(always)]
-    fn charge_ahead(&mut self, channel: usize, id: TxnId, now: u64) {
+    fn charge_ahead(&mut self, channel: usize, id: TxnId, now: SimTime) {
         let (line, txn) = (&mut self.lines[channel], &mut self.txns[id]);
         let moves = &self.setup.moves;
         let span = match txn.kind {
@@ -112,7 +112,7 @@ impl Flash {
     }
 
     /// Starts the program of a unit's incoming pages, which nothing interrupts.
-    pub(super) fn program_ahead(&mut self, id: UnitId, head: TxnId, now: u64) {
+    pub(super) fn program_ahead(&mut self, id: UnitId, head: TxnId, now: SimTime) {
         let channel = usize::from(self.units[id.0 as usize].channel);
         let mut longest = Nanos::ZERO;
         self.for_members(head, |flash, member| {
@@ -125,7 +125,9 @@ impl Flash {
         self.perform(id, State::Programming, loaded, longest);
     }
 
-    fn engine_slot(&self, channel: usize) -> usize {
+    /// Returns the timer of a channel's ECC engine.
+    #[inline]
+    pub(super) fn engine_slot(&self, channel: usize) -> usize {
         self.units.len() + self.buses.len() + channel
     }
 
@@ -136,7 +138,7 @@ impl Flash {
     pub(super) fn let_fail(&mut self, until: SimTime) -> Option<SimTime> {
         let (mut time, mut slot) = self.timers.next()?;
         while slot < self.units.len() && self.fails_for_sure(slot) {
-            self.fail_ahead(slot, time.as_ns());
+            self.fail_ahead(slot, time);
             let failed = time;
             (time, slot) = self.timers.next()?;
             if time > until {
@@ -162,7 +164,7 @@ impl Flash {
     /// Fails the attempt of the unit whose timer is the earliest; the unit then senses at the next
     /// level after the failure.
     #[inline]
-    fn fail_ahead(&mut self, slot: usize, now: u64) {
+    fn fail_ahead(&mut self, slot: usize, now: SimTime) {
         self.fired = self.fired.max((now, slot));
         let unit = &mut self.units[slot];
         let txn = &mut self.txns[unit.head];
@@ -172,21 +174,21 @@ impl Flash {
         txn.failed += 1;
         (txn.level_ahead, txn.level) = (txn.level, txn.level.next());
         unit.fails_at = txn.since;
-        let sensed = SimTime::from_ns(txn.since) + self.cells.sense_time(txn);
+        let sensed = txn.since + self.cells.sense_time(txn);
         self.timers.put_off(sensed);
     }
 
     /// Takes back a failure computed in advance, if the transaction that joined a unit's queues may
     /// overtake the read there.
     #[inline]
-    pub(super) fn look_again(&mut self, id: UnitId, now: u64) {
+    pub(super) fn look_again(&mut self, id: UnitId, now: SimTime) {
         if self.fails_ahead && self.setup.reads_pass {
             self.take_back(id, now);
         }
     }
 
     #[inline(never)]
-    fn take_back(&mut self, id: UnitId, now: u64) {
+    fn take_back(&mut self, id: UnitId, now: SimTime) {
         let unit = &self.units[id.0 as usize];
         if !self.has_yet_to_fail(unit) {
             return;
@@ -201,7 +203,7 @@ impl Flash {
         self.timers.set(id.0 as usize, SimTime::NEVER);
         if self.engines[channel].request_until(&mut self.txns, head) {
             let slot = self.engine_slot(channel);
-            self.timers.set(slot, SimTime::from_ns(self.txns[head].since));
+            self.timers.set(slot, self.txns[head].since);
         }
     }
 

@@ -223,6 +223,7 @@ impl Lanes {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use ssdlab_base::SimTime;
 
     use super::*;
 
@@ -260,7 +261,7 @@ mod tests {
                 let allowed = mask & Rank::ALL;
                 match act {
                     0 | 1 => {
-                        let id = txns.insert(0);
+                        let id = txns.insert(SimTime::START);
                         // Some arrive late, and some share a number.
                         let seq = if act == 0 { number } else { (number * u64::from(mask)) >> 16 };
                         // Few lanes, so that each grows long.

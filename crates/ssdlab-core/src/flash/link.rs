@@ -1,7 +1,7 @@
 //! A server of one transaction at a time: a channel's bus or an ECC engine. Urgent transactions go
 //! first, the others in the order of their requests.
 
-use ssdlab_base::Nanos;
+use ssdlab_base::{Nanos, SimTime};
 
 use super::txn::{Fifo, TxnId, Txns};
 
@@ -20,20 +20,26 @@ pub struct Link {
     holder: TxnId,
     urgent: Fifo,
     waiting: Fifo,
-    since: u64,
+    since: SimTime,
     busy: u64,
 }
 
 impl Default for Link {
     fn default() -> Link {
-        Link { holder: TxnId::NONE, urgent: Fifo::EMPTY, waiting: Fifo::EMPTY, since: 0, busy: 0 }
+        Link {
+            holder: TxnId::NONE,
+            urgent: Fifo::EMPTY,
+            waiting: Fifo::EMPTY,
+            since: SimTime::START,
+            busy: 0,
+        }
     }
 }
 
 impl Link {
     /// Requests the link. Returns true if it was free and now serves `id`, false if `id` waits.
     #[inline]
-    pub fn request(&mut self, txns: &mut Txns, id: TxnId, urgent: bool, now: u64) -> bool {
+    pub fn request(&mut self, txns: &mut Txns, id: TxnId, urgent: bool, now: SimTime) -> bool {
         if self.holder.is_some() {
             let queue = if urgent { &mut self.urgent } else { &mut self.waiting };
             queue.push(txns, id);
@@ -58,12 +64,12 @@ impl Link {
 
     /// Ends the service of the holder; returns the holder, and the next one.
     #[inline]
-    pub fn release(&mut self, txns: &Txns, now: u64) -> (TxnId, Option<TxnId>) {
+    pub fn release(&mut self, txns: &Txns, now: SimTime) -> (TxnId, Option<TxnId>) {
         let ended = std::mem::replace(&mut self.holder, TxnId::NONE);
         debug_assert!(ended.is_some(), "a link ends a service that it never began");
         // After [`Link::request_until`], `since` is not set; [`Line`](super::foresight::Line) then
         // counts the busy time.
-        self.busy = self.busy.wrapping_add(now.wrapping_sub(self.since));
+        self.busy = self.busy.wrapping_add(now.as_ns().wrapping_sub(self.since.as_ns()));
         let next = self.urgent.pop(txns).or_else(|| self.waiting.pop(txns));
         if let Some(next) = next {
             self.holder = next;
@@ -83,8 +89,8 @@ impl Link {
     }
 
     /// Returns the nanoseconds in service until `now`.
-    pub fn busy(&self, now: u64) -> u64 {
-        self.busy + if self.holder.is_some() { now - self.since } else { 0 }
+    pub fn busy(&self, now: SimTime) -> u64 {
+        self.busy + if self.holder.is_some() { (now - self.since).as_ns() } else { 0 }
     }
 }
 
@@ -94,26 +100,27 @@ mod tests {
 
     #[test]
     fn a_link_serves_one_at_a_time_the_urgent_first_then_as_they_came() {
+        let at_ns = SimTime::from_ns;
         let (mut txns, mut link) = (Txns::default(), Link::default());
-        let ids: Vec<TxnId> = (0..5).map(|_| txns.insert(0)).collect();
+        let ids: Vec<TxnId> = (0..5).map(|_| txns.insert(SimTime::START)).collect();
         let urgent = [false, false, true, false, true];
         let free: Vec<bool> =
-            (0..5).map(|at| link.request(&mut txns, ids[at], urgent[at], 10)).collect();
+            (0..5).map(|at| link.request(&mut txns, ids[at], urgent[at], at_ns(10))).collect();
         assert_eq!(free, [true, false, false, false, false]);
         assert_eq!(link.holder(), Some(ids[0]));
         assert_eq!(link.waiting(&txns).collect::<Vec<_>>(), [ids[2], ids[4], ids[1], ids[3]]);
-        assert_eq!(link.busy(25), 15);
+        assert_eq!(link.busy(at_ns(25)), 15);
         let mut served = Vec::new();
-        let mut now = 30;
+        let mut now = at_ns(30);
         while link.holder().is_some() {
             let (ended, next) = link.release(&txns, now);
             assert_eq!(next, link.holder());
             served.push(ended);
-            now += 10;
+            now += Nanos::from_ns(10);
         }
         assert_eq!(served, [ids[0], ids[2], ids[4], ids[1], ids[3]]);
-        assert_eq!(link.busy(1000), 60, "from 10 to 70");
-        assert!(link.request(&mut txns, ids[1], false, 100));
-        assert_eq!(link.busy(130), 90);
+        assert_eq!(link.busy(at_ns(1000)), 60, "from 10 to 70");
+        assert!(link.request(&mut txns, ids[1], false, at_ns(100)));
+        assert_eq!(link.busy(at_ns(130)), 90);
     }
 }

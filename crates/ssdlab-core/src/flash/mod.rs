@@ -97,7 +97,7 @@ pub struct Flash {
     /// Whether the end of a program is computed when its page starts to move to the unit.
     programs_ahead: bool,
     /// The time of the last event, and the last slot that fired at that time.
-    fired: (u64, usize),
+    fired: (SimTime, usize),
     seq: u64,
     /// Whether transactions may share arrival numbers.
     shares_places: bool,
@@ -143,7 +143,7 @@ impl Flash {
             fails_ahead: false,
             programs_ahead: false,
             // No attempt has begun, so none can still fail.
-            fired: (0, usize::MAX),
+            fired: (SimTime::START, usize::MAX),
             units,
             setup,
             geometry: geometry.clone(),
@@ -223,7 +223,7 @@ impl Flash {
 
     /// Adds a transaction to its lane, at its position in the order of arrival.
     #[inline(always)]
-    pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: u64) {
+    pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: SimTime) {
         let txn = &mut self.txns[id];
         txn.lane = rank.lane(txn.kind);
         self.enqueue_again(id, now);
@@ -231,7 +231,7 @@ impl Flash {
 
     /// Returns a transaction to its lane, before all that arrived later.
     #[inline(always)]
-    pub fn enqueue_again(&mut self, id: TxnId, now: u64) {
+    pub fn enqueue_again(&mut self, id: TxnId, now: SimTime) {
         self.txns[id].sibling = TxnId::NONE;
         let plane = self.txns[id].plane;
         let unit = self.unit_of(plane);
@@ -244,7 +244,7 @@ impl Flash {
 
     /// Records how long the unit has worked for each cause when a transaction begins to wait.
     #[inline]
-    pub fn note_wait(&mut self, id: TxnId, now: u64) {
+    pub fn note_wait(&mut self, id: TxnId, now: SimTime) {
         let txn = &mut self.txns[id];
         debug_assert_eq!(txn.since, now, "a wait begins where the time before it was charged");
         let unit = &mut self.units[self.unit_of[txn.plane.index()] as usize];
@@ -253,15 +253,15 @@ impl Flash {
     }
 
     /// Ends the wait of a transaction that leaves its queue for another one.
-    pub fn wait_ends(&mut self, id: TxnId, now: u64) {
+    pub fn wait_ends(&mut self, id: TxnId, now: SimTime) {
         self.charge_wait(id, now);
     }
 
     /// Ends a transaction's wait and divides it among the causes that its unit worked for.
     #[inline(always)]
-    fn charge_wait(&mut self, id: TxnId, now: u64) {
+    fn charge_wait(&mut self, id: TxnId, now: SimTime) {
         let txn = &mut self.txns[id];
-        let total = now - txn.since;
+        let total = (now - txn.since).as_ns();
         if total == 0 {
             return;
         }
@@ -371,7 +371,7 @@ impl Flash {
     }
 
     /// Returns the busy nanoseconds until `now` of every array unit and of every bus.
-    pub fn busy(&self, now: u64) -> (Vec<u64>, Vec<u64>) {
+    pub fn busy(&self, now: SimTime) -> (Vec<u64>, Vec<u64>) {
         let units = self.units.iter().map(|unit| unit.busy(now)).collect();
         let buses = if self.foresees() {
             self.lines.iter().map(|line| line.busy(now)).collect()
@@ -382,7 +382,7 @@ impl Flash {
     }
 
     /// Returns [`Flash::busy`] since the counts were last reset.
-    pub fn busy_counted(&self, now: u64) -> (Vec<u64>, Vec<u64>) {
+    pub fn busy_counted(&self, now: SimTime) -> (Vec<u64>, Vec<u64>) {
         let (mut units, mut buses) = self.busy(now);
         for (busy, before) in [(&mut units, &self.busy_before.0), (&mut buses, &self.busy_before.1)]
         {
@@ -398,7 +398,7 @@ impl Flash {
     }
 
     /// Resets the counts of operations and busy times.
-    pub fn reset_counts(&mut self, now: u64) {
+    pub fn reset_counts(&mut self, now: SimTime) {
         self.ops = Default::default();
         self.cells.reset_counts();
         self.retries = self.retries_to_come();

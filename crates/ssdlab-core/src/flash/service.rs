@@ -11,7 +11,7 @@ impl Flash {
     ///
     /// Programs and reads must have their physical page, and reads their first level.
     #[inline(always)]
-    pub fn start(&mut self, id: UnitId, head: TxnId, now: u64) {
+    pub fn start(&mut self, id: UnitId, head: TxnId, now: SimTime) {
         let unit = &mut self.units[id.0 as usize];
         debug_assert_eq!(unit.state, State::Idle);
         unit.settle(now);
@@ -38,13 +38,13 @@ impl Flash {
     }
 
     /// Continues the reads that a unit holds, each at its next level.
-    pub fn sense_again(&mut self, id: UnitId, now: u64) {
+    pub fn sense_again(&mut self, id: UnitId, now: SimTime) {
         self.command(id, now);
     }
 
     /// Sends a unit the command for its read or erase.
     #[inline(always)]
-    fn command(&mut self, id: UnitId, now: u64) {
+    fn command(&mut self, id: UnitId, now: SimTime) {
         if self.setup.command_time == Nanos::ZERO {
             self.execute(id, now);
         } else {
@@ -53,7 +53,7 @@ impl Flash {
     }
 
     #[inline(never)]
-    fn send_command(&mut self, id: UnitId, now: u64) {
+    fn send_command(&mut self, id: UnitId, now: SimTime) {
         self.set_state(id, State::Commanded, now);
         let head = self.units[id.0 as usize].head;
         self.txns[head].commanded = true;
@@ -62,7 +62,7 @@ impl Flash {
 
     /// Performs the read or the erase that the command started.
     #[inline(always)]
-    fn execute(&mut self, id: UnitId, now: u64) {
+    fn execute(&mut self, id: UnitId, now: SimTime) {
         let head = self.units[id.0 as usize].head;
         match self.txns[head].kind {
             OpKind::Read => self.sense(id, now),
@@ -71,7 +71,7 @@ impl Flash {
     }
 
     /// Handles the arrival of the command for `head` at the flash.
-    fn commanded(&mut self, head: TxnId, now: u64) {
+    fn commanded(&mut self, head: TxnId, now: SimTime) {
         let id = self.unit_of(self.txns[head].plane);
         self.txns[head].commanded = false;
         let others = self.txns[head].sibling;
@@ -93,7 +93,7 @@ impl Flash {
     }
 
     #[inline(always)]
-    fn sense(&mut self, id: UnitId, now: u64) {
+    fn sense(&mut self, id: UnitId, now: SimTime) {
         let mut longest = Nanos::ZERO;
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| {
@@ -107,7 +107,7 @@ impl Flash {
         self.perform(id, State::Sensing, now, longest);
     }
 
-    fn erase(&mut self, id: UnitId, head: TxnId, now: u64) {
+    fn erase(&mut self, id: UnitId, head: TxnId, now: SimTime) {
         let mut longest = Nanos::ZERO;
         self.for_members(head, |flash, member| {
             let block = flash.geometry.block_of(flash.txns[member].ppn);
@@ -119,7 +119,7 @@ impl Flash {
     }
 
     /// Requests the bus for the pages that a unit will program.
-    fn transfer_in(&mut self, id: UnitId, head: TxnId, now: u64) {
+    fn transfer_in(&mut self, id: UnitId, head: TxnId, now: SimTime) {
         if self.programs_ahead {
             return self.program_ahead(id, head, now);
         }
@@ -132,16 +132,16 @@ impl Flash {
     }
 
     #[inline(always)]
-    pub(super) fn perform(&mut self, id: UnitId, state: State, now: u64, span: Nanos) {
+    pub(super) fn perform(&mut self, id: UnitId, state: State, now: SimTime, span: Nanos) {
         self.set_state(id, state, now);
-        self.timers.set(id.0 as usize, SimTime::from_ns(now) + span);
+        self.timers.set(id.0 as usize, now + span);
     }
 
     /// Records that all events up to and including `at` have happened.
     #[inline]
     pub fn all_fired(&mut self, at: SimTime) {
         if self.fails_ahead {
-            self.fired = self.fired.max((at.as_ns(), usize::MAX));
+            self.fired = self.fired.max((at, usize::MAX));
         }
     }
 
@@ -154,8 +154,7 @@ impl Flash {
         {
             return time;
         }
-        let (time, slot) = self.timers.fire().expect("a moment was announced");
-        let now = time.as_ns();
+        let (now, slot) = self.timers.fire().expect("a moment was announced");
         if self.fails_ahead {
             self.fired = self.fired.max((now, slot));
         }
@@ -167,11 +166,11 @@ impl Flash {
         } else {
             self.engine_fires(slot - units - buses, now);
         }
-        time
+        now
     }
 
     #[inline(always)]
-    fn unit_fires(&mut self, id: UnitId, now: u64) {
+    fn unit_fires(&mut self, id: UnitId, now: SimTime) {
         match self.units[id.0 as usize].state {
             State::Sensing => self.sensed(id, now),
             State::Programming | State::Erasing
@@ -189,7 +188,7 @@ impl Flash {
     }
 
     #[inline(always)]
-    fn array_ends(&mut self, id: UnitId, kind: OpKind, now: u64) {
+    fn array_ends(&mut self, id: UnitId, kind: OpKind, now: SimTime) {
         debug_assert_eq!(self.adds_up(id, Nanos::ZERO, now), Ok(()));
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| {
@@ -211,13 +210,13 @@ impl Flash {
     }
 
     #[inline(never)]
-    fn erase_ends(&mut self, id: UnitId, now: u64) {
+    fn erase_ends(&mut self, id: UnitId, now: SimTime) {
         self.array_ends(id, OpKind::Erase, now);
     }
 
     /// Frees a unit and lists it.
     #[inline(always)]
-    pub(super) fn free(&mut self, id: UnitId, now: u64) {
+    pub(super) fn free(&mut self, id: UnitId, now: SimTime) {
         let unit = &mut self.units[id.0 as usize];
         unit.settle(now);
         unit.head = TxnId::NONE;
@@ -226,7 +225,7 @@ impl Flash {
     }
 
     #[inline(always)]
-    pub(super) fn sensed(&mut self, id: UnitId, now: u64) {
+    pub(super) fn sensed(&mut self, id: UnitId, now: SimTime) {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
         if !self.setup.cache_read {
@@ -246,7 +245,7 @@ impl Flash {
         }
     }
 
-    fn move_to_cache(&mut self, id: UnitId, now: u64) {
+    fn move_to_cache(&mut self, id: UnitId, now: SimTime) {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| {
             flash.units[id.0 as usize].cached += 1;
@@ -257,7 +256,7 @@ impl Flash {
     }
 
     #[inline(always)]
-    fn request_bus(&mut self, id: UnitId, member: TxnId, now: u64) {
+    fn request_bus(&mut self, id: UnitId, member: TxnId, now: SimTime) {
         let channel = self.units[id.0 as usize].channel as usize;
         if self.foresees() {
             return self.book(channel, member, now);
@@ -272,7 +271,7 @@ impl Flash {
 
     /// Begins the transfer of the transaction in service of a bus, or of its command.
     #[inline]
-    fn transfer(&mut self, channel: usize, id: TxnId, now: u64) {
+    fn transfer(&mut self, channel: usize, id: TxnId, now: SimTime) {
         let txn = &mut self.txns[id];
         txn.charge(Part::Bus, now);
         let span = match txn.kind {
@@ -280,17 +279,17 @@ impl Flash {
             OpKind::Read => self.cells.read_transfer(txn, &self.setup.moves),
             _ => self.setup.moves[txn.sectors as usize].time + self.setup.command_time,
         };
-        self.timers.set(self.units.len() + channel, SimTime::from_ns(now) + span);
+        self.timers.set(self.units.len() + channel, now + span);
         self.begins(self.units.len() + channel, self.carries(id), id, now);
     }
 
     #[inline(always)]
-    fn bus_fires(&mut self, channel: usize, now: u64) {
+    fn bus_fires(&mut self, channel: usize, now: SimTime) {
         self.ends(self.units.len() + channel, now);
         let (ended, next) = self.buses[channel].release(&self.txns, now);
         match next {
             Some(next) if self.foresees() => {
-                self.timers.set(self.units.len() + channel, SimTime::from_ns(self.txns[next].since))
+                self.timers.set(self.units.len() + channel, self.txns[next].since)
             }
             Some(next) => self.transfer(channel, next, now),
             None => {}
@@ -306,7 +305,7 @@ impl Flash {
 
     /// Handles the arrival at the flash of a page to program.
     #[inline]
-    fn loaded(&mut self, id: TxnId, now: u64) {
+    fn loaded(&mut self, id: TxnId, now: SimTime) {
         let unit_id = self.unit_of(self.txns[id].plane);
         let unit = &mut self.units[unit_id.0 as usize];
         unit.pending -= 1;
@@ -335,7 +334,7 @@ impl Flash {
 
     /// Handles the arrival at the controller of a page that was read.
     #[inline(always)]
-    fn transferred(&mut self, id: TxnId, now: u64) {
+    fn transferred(&mut self, id: TxnId, now: SimTime) {
         if !self.holds_until_decoded() {
             self.dispatched(id, now);
         }
@@ -356,20 +355,18 @@ impl Flash {
         self.setup.hold_until_decoded && !self.setup.cache_read
     }
 
-    fn decode(&mut self, channel: usize, id: TxnId, span: Nanos, now: u64) {
-        let slot = self.units.len() + self.buses.len() + channel;
-        self.timers.set(slot, SimTime::from_ns(now) + span);
+    fn decode(&mut self, channel: usize, id: TxnId, span: Nanos, now: SimTime) {
+        let slot = self.engine_slot(channel);
+        self.timers.set(slot, now + span);
         self.begins(slot, Act::Decode, id, now);
     }
 
-    fn engine_fires(&mut self, channel: usize, now: u64) {
-        self.ends(self.units.len() + self.buses.len() + channel, now);
+    fn engine_fires(&mut self, channel: usize, now: SimTime) {
+        let slot = self.engine_slot(channel);
+        self.ends(slot, now);
         let (ended, next) = self.engines[channel].release(&self.txns, now);
         match next {
-            Some(next) if self.fails_ahead => self.timers.set(
-                self.units.len() + self.buses.len() + channel,
-                SimTime::from_ns(self.txns[next].since),
-            ),
+            Some(next) if self.fails_ahead => self.timers.set(slot, self.txns[next].since),
             Some(next) => {
                 let span = self.cells.decode_time(&self.txns[next]);
                 self.decode(channel, next, span, now);
@@ -382,7 +379,7 @@ impl Flash {
 
     /// Frees the register of a transferred page.
     #[inline(always)]
-    fn dispatched(&mut self, id: TxnId, now: u64) {
+    fn dispatched(&mut self, id: TxnId, now: SimTime) {
         let unit_id = self.unit_of(self.txns[id].plane);
         let unit = &mut self.units[unit_id.0 as usize];
         if !self.setup.cache_read {
@@ -417,7 +414,7 @@ impl Flash {
     }
 
     #[inline]
-    fn free_when_empty(&mut self, id: UnitId, now: u64) {
+    fn free_when_empty(&mut self, id: UnitId, now: SimTime) {
         if self.units[id.0 as usize].pending == 0 {
             self.free(id, now);
         }
@@ -425,7 +422,7 @@ impl Flash {
 
     /// Ends an attempt to read, which decoded or failed.
     #[inline(always)]
-    fn attempt_ends(&mut self, id: TxnId, now: u64) {
+    fn attempt_ends(&mut self, id: TxnId, now: SimTime) {
         let txn = &mut self.txns[id];
         let decoded = txn.level >= txn.level_needed;
         let last = txn.level >= self.cells.last_level();
@@ -453,7 +450,7 @@ impl Flash {
     }
 
     /// When every attempt that a unit holds has ended, reports the failed ones or frees the unit.
-    fn settle_held(&mut self, id: UnitId, now: u64) {
+    fn settle_held(&mut self, id: UnitId, now: SimTime) {
         if self.units[id.0 as usize].pending > 0 {
             return;
         }

@@ -105,7 +105,7 @@ impl Flash {
     }
 
     /// Returns the facts about a unit's operation that a policy may use.
-    pub fn in_service(&self, id: UnitId, now: u64) -> InService {
+    pub fn in_service(&self, id: UnitId, now: SimTime) -> InService {
         let unit = &self.units[id.0 as usize];
         let kind = match unit.state {
             State::Programming => Some(OpKind::Program),
@@ -114,7 +114,7 @@ impl Flash {
             _ => None,
         };
         let ends = self.timers.get(id.0 as usize);
-        let mut left = ends.saturating_since(SimTime::from_ns(now)).min(unit.left);
+        let mut left = ends.saturating_since(now).min(unit.left);
         let mut aborts = 0;
         if let Some(loops) = self.loops_of(unit) {
             left = (left + unit.work.beyond).min(unit.left);

@@ -1,5 +1,7 @@
 //! The activities of every array unit, bus and ECC engine during a period, with their times.
 
+use ssdlab_base::SimTime;
+
 use super::unit::State;
 use super::{Flash, TxnId, UnitId};
 use crate::account::{Cause, OpKind};
@@ -85,16 +87,16 @@ pub struct Span {
     pub cause: Cause,
     /// The logical page of the first operation served; `None` for an erase.
     pub lpn: Option<u32>,
-    /// When the activity begins, in nanoseconds.
-    pub start: u64,
-    /// When the activity ends, in nanoseconds.
-    pub end: u64,
+    /// When the activity begins.
+    pub start: SimTime,
+    /// When the activity ends.
+    pub end: SimTime,
 }
 
 /// Activities that begin before a given time, in the order of their ends.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    until: u64,
+    until: SimTime,
     /// The current activity of each part, if it began in time.
     open: Vec<Option<Span>>,
     spans: Vec<Span>,
@@ -103,12 +105,12 @@ pub struct Timeline {
 impl Timeline {
     /// Creates an empty timeline of `parts` parts; it omits activities that begin at `until` or
     /// later.
-    pub fn new(parts: usize, until: u64) -> Timeline {
+    pub fn new(parts: usize, until: SimTime) -> Timeline {
         Timeline { until, open: vec![None; parts], spans: Vec::with_capacity(parts) }
     }
 
     /// Begins an activity of a part.
-    pub fn begin(&mut self, part: usize, act: Act, cause: Cause, lpn: Option<u32>, start: u64) {
+    pub fn begin(&mut self, part: usize, act: Act, cause: Cause, lpn: Option<u32>, start: SimTime) {
         if start < self.until {
             let span = Span { part: part as u32, act, cause, lpn, start, end: start };
             self.open[part] = Some(span);
@@ -117,14 +119,14 @@ impl Timeline {
 
     /// Ends the activity of a part.
     #[cold]
-    pub fn end(&mut self, part: usize, end: u64) {
+    pub fn end(&mut self, part: usize, end: SimTime) {
         if let Some(span) = self.open[part].take() {
             self.spans.push(Span { end, ..span });
         }
     }
 
     /// Returns all activities; one that has not ended ends at `now`.
-    fn spans(&self, now: u64) -> impl Iterator<Item = Span> + '_ {
+    fn spans(&self, now: SimTime) -> impl Iterator<Item = Span> + '_ {
         let open = self.open.iter().flatten().map(move |span| Span { end: now, ..*span });
         self.spans.iter().copied().chain(open)
     }
@@ -133,7 +135,7 @@ impl Timeline {
 impl Flash {
     /// Records the activities of every part that begin before `until`. Those in progress count from
     /// `now`.
-    pub fn record(&mut self, now: u64, until: u64) {
+    pub fn record(&mut self, now: SimTime, until: SimTime) {
         let (units, buses) = (self.units.len(), self.buses.len());
         let parts = units + buses + self.engines.len();
         self.timeline = Some(Box::new(Timeline::new(parts, until)));
@@ -153,7 +155,7 @@ impl Flash {
     }
 
     /// Returns the activities recorded until `now`.
-    pub fn timeline(&self, now: u64) -> impl Iterator<Item = Span> + '_ {
+    pub fn timeline(&self, now: SimTime) -> impl Iterator<Item = Span> + '_ {
         self.timeline.iter().flat_map(move |timeline| timeline.spans(now))
     }
 
@@ -177,7 +179,7 @@ impl Flash {
 
     /// Sets the state of a unit from now on.
     #[inline]
-    pub(super) fn set_state(&mut self, id: UnitId, state: State, now: u64) {
+    pub(super) fn set_state(&mut self, id: UnitId, state: State, now: SimTime) {
         self.units[id.0 as usize].state = state;
         if self.timeline.is_some() {
             self.note_state(id.0 as usize, state, now);
@@ -185,7 +187,7 @@ impl Flash {
     }
 
     #[cold]
-    fn note_state(&mut self, unit: usize, state: State, now: u64) {
+    fn note_state(&mut self, unit: usize, state: State, now: SimTime) {
         self.ends(unit, now);
         let (head, cause) = (self.units[unit].head, self.units[unit].cause);
         match Act::of(state) {
@@ -200,14 +202,14 @@ impl Flash {
 
     /// Records that a part begins an activity for a transaction.
     #[inline]
-    pub(super) fn begins(&mut self, part: usize, act: Act, id: TxnId, now: u64) {
+    pub(super) fn begins(&mut self, part: usize, act: Act, id: TxnId, now: SimTime) {
         if self.timeline.is_some() {
             self.note(part, act, id, now);
         }
     }
 
     #[cold]
-    fn note(&mut self, part: usize, act: Act, id: TxnId, now: u64) {
+    fn note(&mut self, part: usize, act: Act, id: TxnId, now: SimTime) {
         if let Some(timeline) = self.timeline.as_mut() {
             let txn = &self.txns[id];
             let lpn = (txn.kind != OpKind::Erase).then_some(txn.lpn.0);
@@ -217,7 +219,7 @@ impl Flash {
 
     /// Records that a part ends its activity.
     #[inline]
-    pub(super) fn ends(&mut self, part: usize, now: u64) {
+    pub(super) fn ends(&mut self, part: usize, now: SimTime) {
         if let Some(timeline) = self.timeline.as_mut() {
             timeline.end(part, now);
         }

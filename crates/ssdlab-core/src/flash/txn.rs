@@ -120,8 +120,8 @@ pub struct Txn {
     /// Its arrival number, which grows. A host operation gets it when its request arrives, before
     /// any wait.
     pub(super) seq: u64,
-    /// The start of the current part of its time, in nanoseconds.
-    pub since: u64,
+    /// The start of the current part of its time.
+    pub since: SimTime,
     /// Its time so far by part, in nanoseconds.
     pub blame: Blame,
     /// The time that its array unit had worked for each cause when its wait began.
@@ -156,7 +156,7 @@ impl Txn {
             next: TxnId::NONE,
             sibling: TxnId::NONE,
             seq: 0,
-            since: 0,
+            since: SimTime::START,
             blame: [0; Part::COUNT],
             waited: [0; Cause::COUNT],
         }
@@ -169,25 +169,25 @@ impl Txn {
 
     /// Returns when its time began: for a request's transaction, at the arrival.
     pub fn began(&self) -> SimTime {
-        SimTime::from_ns(self.since - self.blame.iter().sum::<u64>())
+        self.since - Nanos::from_ns(self.blame.iter().sum())
     }
 
     /// Charges the time since the last charge to `part`, or to `Retry` if the read has failed
     /// before.
     #[inline]
-    pub fn charge(&mut self, part: Part, now: u64) {
+    pub fn charge(&mut self, part: Part, now: SimTime) {
         self.give(if self.failed > 0 { Part::Retry } else { part }, now);
     }
 
     /// Charges the time since the last charge to the wait for a die that works for the host, even
     /// after a failed attempt.
-    pub fn waited_for_host(&mut self, now: u64) {
+    pub fn waited_for_host(&mut self, now: SimTime) {
         self.give(Part::DieHost, now);
     }
 
     #[inline]
-    fn give(&mut self, part: Part, now: u64) {
-        self.blame[part as usize] += now - self.since;
+    fn give(&mut self, part: Part, now: SimTime) {
+        self.blame[part as usize] += (now - self.since).as_ns();
         self.since = now;
     }
 }
@@ -202,7 +202,7 @@ pub struct Txns {
 impl Txns {
     /// Adds a transaction whose time counts from `since`.
     #[inline]
-    pub fn insert(&mut self, since: u64) -> TxnId {
+    pub fn insert(&mut self, since: SimTime) -> TxnId {
         let id = match self.free.pop() {
             Some(id) => id,
             None => {
@@ -331,7 +331,7 @@ impl Fifo {
 
     /// Inserts `id` in the order of `by`, usually at the end.
     #[inline]
-    pub(super) fn insert_by(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> u64) {
+    pub(super) fn insert_by(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> SimTime) {
         if self.tail.is_some() && by(&txns[self.tail]) > by(&txns[id]) {
             self.insert_before(txns, id, by);
         } else {
@@ -340,7 +340,7 @@ impl Fifo {
     }
 
     /// Inserts `id` before the first transaction whose key is not smaller.
-    fn insert_before(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> u64) {
+    fn insert_before(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> SimTime) {
         let (mut before, mut after) = (TxnId::NONE, self.head);
         while after.is_some() && by(&txns[after]) < by(&txns[id]) {
             (before, after) = (after, txns[after].next);

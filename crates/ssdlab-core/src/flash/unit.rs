@@ -1,7 +1,7 @@
 //! An array unit, which performs one array operation at a time. It is a plane where planes are
 //! independent, else a die or a chip.
 
-use ssdlab_base::Nanos;
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
 use super::txn::TxnId;
@@ -60,7 +60,7 @@ pub struct Work {
     /// Array time without repeated loops.
     pub total: Nanos,
     /// When the array last started to work for it, or will after the resume.
-    pub since: u64,
+    pub since: SimTime,
     /// Array time before `since`.
     pub worked: Nanos,
     /// The part of that time that was dropped.
@@ -112,7 +112,7 @@ pub struct Unit {
     pub left: Nanos,
     pub ahead: Ahead,
     /// When the attempt before the sensed one will fail, if that was computed in advance.
-    pub fails_at: u64,
+    pub fails_at: SimTime,
     pub aside: Option<Aside>,
     pub work: Work,
     /// The reads that were suspended last. `next` links the reads suspended before, which reads of
@@ -132,7 +132,7 @@ pub struct Unit {
     pub listed: bool,
     /// The cause of the operation in service, and the time from which it counts.
     pub cause: Cause,
-    pub since: u64,
+    pub since: SimTime,
     /// Busy nanoseconds for each cause, up to `since`.
     pub busy: [u64; Cause::COUNT],
 }
@@ -147,7 +147,7 @@ impl Unit {
             suspended: 0,
             left: Nanos::MAX,
             ahead: Ahead::Nothing,
-            fails_at: 0,
+            fails_at: SimTime::START,
             aside: None,
             work: Work::default(),
             reads_aside: TxnId::NONE,
@@ -159,7 +159,7 @@ impl Unit {
             waiting: 0,
             listed: false,
             cause: Cause::Host,
-            since: 0,
+            since: SimTime::START,
             busy: [0; Cause::COUNT],
         }
     }
@@ -172,16 +172,16 @@ impl Unit {
 
     /// Counts the busy time of the operation in service up to `now`.
     #[inline]
-    pub fn settle(&mut self, now: u64) {
+    pub fn settle(&mut self, now: SimTime) {
         if self.state != State::Idle {
-            self.busy[self.cause as usize] += now - self.since;
+            self.busy[self.cause as usize] += (now - self.since).as_ns();
         }
         self.since = now;
     }
 
     /// Returns the busy nanoseconds until `now`.
-    pub fn busy(&self, now: u64) -> u64 {
-        let current = if self.state == State::Idle { 0 } else { now - self.since };
+    pub fn busy(&self, now: SimTime) -> u64 {
+        let current = if self.state == State::Idle { 0 } else { (now - self.since).as_ns() };
         self.busy.iter().sum::<u64>() + current
     }
 }

@@ -200,6 +200,7 @@ mod tests {
     use std::collections::{BTreeMap, VecDeque};
 
     use proptest::prelude::*;
+    use ssdlab_base::SimTime;
 
     use super::*;
 
@@ -252,7 +253,7 @@ mod tests {
             for (number, (lpn, write, act)) in acts.into_iter().enumerate() {
                 let lpn = if few { lpn % 5 } else { lpn };
                 if act > 0 || running.is_empty() {
-                    let id = txns.insert(0);
+                    let id = txns.insert(SimTime::START);
                     txns[id].lpn = Lpn(lpn);
                     txns[id].kind = if write { OpKind::Program } else { OpKind::Read };
                     kinds.insert(id.0, (lpn, write));

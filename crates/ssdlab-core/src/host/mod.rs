@@ -64,8 +64,8 @@ pub struct Active {
     pub pages: u32,
     /// Whether the statistics count the request.
     pub counted: bool,
-    /// When the drive accepted the request, in nanoseconds.
-    pub transferred_in: u64,
+    /// When the drive accepted the request.
+    pub transferred_in: SimTime,
     /// Position of its first page in the order of arrival.
     pub arrival_seq: u64,
     /// Whether a scheduler that holds requests back has dispatched a part of it.

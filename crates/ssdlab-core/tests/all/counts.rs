@@ -13,7 +13,7 @@ fn count(rig: &Rig, op: Op) -> u64 {
 
 /// Returns the busy time of each unit and of each bus, in nanoseconds.
 fn busy(rig: &Rig) -> (Vec<u64>, Vec<u64>) {
-    rig.drive.flash().busy_counted(rig.now())
+    rig.drive.flash().busy_counted(rig.drive.now())
 }
 
 #[test]

@@ -239,7 +239,7 @@ proptest! {
         play(&mut rig, &steps, depth).map_err(TestCaseError::fail)?;
         let programs: u64 = rig.drive.flash().ops()[OpKind::Program as usize].iter().sum();
         let erases = rig.ops(OpKind::Erase, Cause::Gc);
-        let (array_time, _) = rig.drive.flash().busy(rig.now());
+        let (array_time, _) = rig.drive.flash().busy(rig.drive.now());
         prop_assert!(array_time.iter().sum::<u64>() * 4 >= programs * PROGRAM + erases * ERASE);
     }
 }

@@ -169,7 +169,7 @@ fn collecting(set: &str) -> (Rig, [u64; 2]) {
     let pages = u64::from(rig.drive.resolved().logical_pages);
     let page = |n| ssdlab_base::rng::hash(1, 1, n) % pages;
     let collects = |rig: &Rig| {
-        let service = rig.drive.flash().in_service(UnitId(0), rig.now());
+        let service = rig.drive.flash().in_service(UnitId(0), rig.drive.now());
         (service.kind, service.cause) == (Some(OpKind::Read), Cause::Gc)
     };
     let mut n = 0;

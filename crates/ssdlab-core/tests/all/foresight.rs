@@ -42,10 +42,10 @@ fn play(rig: &mut Rig, steps: &[Step], depth: u32, after: u64) -> Result<(), Str
 
 /// Returns the whole observable state of a drive.
 fn tell(rig: &Rig) -> String {
-    let (drive, now) = (&rig.drive, rig.now());
+    let (drive, now) = (&rig.drive, rig.drive.now());
     let flash = drive.flash();
     let work = (flash.ops(), flash.error_counts(), flash.set_aside(), flash.busy_counted(now));
-    format!("{now} {:?} {work:?} {:?}", drive.stats(), drive.ftl().blocks)
+    format!("{now:?} {:?} {work:?} {:?}", drive.stats(), drive.ftl().blocks)
 }
 
 proptest! {

@@ -1,5 +1,6 @@
 //! Each gate is exact: closed one nanosecond before its time, open at its time.
 
+use ssdlab_base::SimTime;
 use ssdlab_core::account::{Cause, OpKind, Part};
 use ssdlab_core::{Cells, Flash, Rank};
 use ssdlab_core::{Op, Resolved};
@@ -365,17 +366,17 @@ fn planes_erased_together_take_as_long_as_the_slowest() {
         let cells = Cells::new(chip.clone(), resolved.page_order.clone(), geometry, 1);
         let mut flash = Flash::new(geometry, resolved.flash.clone(), cells);
         for block in blocks {
-            let id = flash.txns.insert(0);
+            let id = flash.txns.insert(SimTime::START);
             let txn = &mut flash.txns[id];
             (txn.kind, txn.ppn) = (OpKind::Erase, geometry.page(block, PageInBlock(0)));
             txn.plane = geometry.plane_of(block);
-            flash.enqueue(id, Rank::URGENT, 0);
+            flash.enqueue(id, Rank::URGENT, SimTime::START);
         }
         let unit = flash.take_idle().unwrap();
         let lane = Rank::URGENT.lane(OpKind::Erase);
         let [head, other] = [0, 1].map(|plane| flash.pop(PlaneId(plane), lane));
         flash.join(head, other);
-        flash.start(unit, head, 0);
+        flash.start(unit, head, SimTime::START);
         let times = blocks.map(|block| chip.erase_time(block, 0.0).as_ns());
         assert_ne!(times[0], times[1]);
         assert_eq!(flash.next_event().as_ns(), times[0].max(times[1]));

@@ -45,7 +45,7 @@ fn what_a_unit_does_is_seen_with_the_time_that_is_left() {
     let (mut rig, zero) = written(&[], 1);
     let seen = |rig: &Rig| {
         let unit = rig.drive.flash().unit_of(PlaneId(0));
-        let running = rig.drive.flash().in_service(unit, rig.now());
+        let running = rig.drive.flash().in_service(unit, rig.drive.now());
         (running.kind, running.remaining.as_ns())
     };
     rig.read(0);
@@ -64,7 +64,7 @@ fn what_is_expected_of_a_read_is_what_it_takes_alone() {
     let sets = ["flash.command_time = \"1us\"", "timing.decode = \"10us\""];
     let (mut rig, zero) = written(&sets, 1);
     let mut flash = rig.drive.flash().clone();
-    let id = flash.txns.insert(0);
+    let id = flash.txns.insert(SimTime::START);
     flash.txns[id].ppn = rig.drive.ftl().map.get(Lpn(0)).unwrap();
     flash.txns[id].kind = OpKind::Read;
     flash.txns[id].sectors = SPP as u16;

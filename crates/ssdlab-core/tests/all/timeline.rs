@@ -12,13 +12,13 @@ const THE_BUS: u32 = 1;
 
 /// Returns the activity of a part for the host's request to a page, with times relative to `zero`.
 fn span(zero: u64, part: u32, act: Act, lpn: u32, start: u64, end: u64) -> Span {
-    let (start, end) = (zero + start, zero + end);
+    let (start, end) = (SimTime::from_ns(zero + start), SimTime::from_ns(zero + end));
     Span { part, act, cause: Cause::Host, lpn: Some(lpn), start, end }
 }
 
 /// Returns the recorded activities of a part, in order.
 fn seen(rig: &Rig, part: u32) -> Vec<Span> {
-    let spans = rig.drive.flash().timeline(rig.now());
+    let spans = rig.drive.flash().timeline(rig.drive.now());
     spans.filter(|span| span.part == part).collect()
 }
 
@@ -58,7 +58,7 @@ fn every_part_is_seen_doing_one_thing_after_another() {
         ]
     );
     assert_eq!(seen(&rig, engine), [span(zero, engine, Act::Decode, 1, out, out + 10 * US)]);
-    assert_eq!(rig.drive.flash().timeline(rig.now()).count(), 9, "the other channel is idle");
+    assert_eq!(rig.drive.flash().timeline(rig.drive.now()).count(), 9, "the other channel is idle");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn what_is_under_way_is_seen_from_when_recording_begins_until_now() {
     rig.read(1);
     let (out, decoded) = (READ + BUS, READ + BUS + 10 * US);
     rig.until(zero + out + US).drive.record(SimTime::NEVER);
-    assert_eq!(rig.drive.flash().timeline(rig.now()).count(), 1, "nothing else is under way");
+    assert_eq!(rig.drive.flash().timeline(rig.drive.now()).count(), 1, "nothing else is under way");
     rig.finish();
     assert_eq!(seen(&rig, engine), [span(zero, engine, Act::Decode, 1, out + US, decoded)]);
 }
@@ -148,7 +148,7 @@ fn an_erase_is_seen_as_one_of_no_page_though_a_read_interrupts_it() {
         assert_eq!((span.cause, span.lpn), (Cause::Gc, None));
     }
     assert_eq!(before.start, before.end, "interrupted as it began");
-    assert_eq!(after.end - after.start, 5 * US + ERASE);
+    assert_eq!((after.end - after.start).as_ns(), 5 * US + ERASE);
 }
 
 #[test]

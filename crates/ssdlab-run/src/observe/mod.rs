@@ -179,7 +179,7 @@ impl Observer {
         remarks: &mut Vec<String>,
     ) -> (Option<Detail>, Option<Fault>) {
         self.handle_flash_events(drive);
-        let (now, began) = (drive.now(), self.began.as_ns());
+        let (now, began) = (drive.now(), self.began);
         let is_whole = !self.is_broken();
         let mut fault = self.fault.take();
         let mut note = |written: Result<(), Fault>| {
@@ -211,12 +211,12 @@ impl Observer {
         let span = (now.as_ns() - drive.stats().since).max(1) as f64;
         let shares =
             |busy: Vec<u64>| -> Vec<f64> { busy.into_iter().map(|ns| ns as f64 / span).collect() };
-        let (units, buses) = drive.flash().busy_counted(now.as_ns());
+        let (units, buses) = drive.flash().busy_counted(now);
         let detail = Detail {
             distributions: detail::distributions(drive),
             read_ages: detail::read_ages(drive),
             retries_apart: detail::retries_apart(drive),
-            slowest: self.slowest.into_list(began),
+            slowest: self.slowest.into_list(began.as_ns()),
             series,
             die_busy: shares(units),
             bus_busy: shares(buses),

@@ -7,7 +7,7 @@
 use std::io::{BufWriter, Write};
 
 use serde_json::{Value, json};
-use ssdlab_base::Fault;
+use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::Drive;
 use ssdlab_core::Span;
 use ssdlab_core::account::Cause;
@@ -21,7 +21,7 @@ use crate::files::NewFile;
 pub(super) fn write(
     to: NewFile,
     drive: &Drive,
-    began: u64,
+    began: SimTime,
     about: &[(&str, String)],
 ) -> Result<(), Fault> {
     let written = || -> std::io::Result<()> {
@@ -34,7 +34,7 @@ pub(super) fn write(
             write!(out, "{separator}{event}")?;
             separator = ",\n";
         }
-        for span in drive.flash().timeline(drive.now().as_ns()) {
+        for span in drive.flash().timeline(drive.now()) {
             write!(out, "{separator}{}", event(&span, &parts[span.part as usize], began))?;
             separator = ",\n";
         }
@@ -104,16 +104,15 @@ fn names(parts: &[Part]) -> impl Iterator<Item = Value> + '_ {
     })
 }
 
-fn event(span: &Span, part: &Part, began: u64) -> Value {
-    let micros = |ns: u64| ns as f64 / 1e3;
+fn event(span: &Span, part: &Part, began: SimTime) -> Value {
     json!({
         "ph": "X",
         "name": span.act.name(),
         "cat": Cause::NAMES[span.cause as usize],
         "pid": part.process(),
         "tid": part.number,
-        "ts": micros(span.start - began),
-        "dur": micros(span.end - span.start),
+        "ts": (span.start - began).as_us(),
+        "dur": (span.end - span.start).as_us(),
         "args": {"cause": Cause::NAMES[span.cause as usize], "lpn": span.lpn},
     })
 }

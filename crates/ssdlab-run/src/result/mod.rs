@@ -439,8 +439,8 @@ fn gc(stats: &Stats) -> GcResult {
 
 fn utilization(drive: &Drive, end: u64) -> Utilization {
     // Measure up to the drive's present time. It may lie beyond the end of the last request.
-    let until = end.max(drive.now().as_ns());
-    let span = (until - drive.stats().since) as f64;
+    let until = drive.now().max(SimTime::from_ns(end));
+    let span = (until.as_ns() - drive.stats().since) as f64;
     if span == 0.0 {
         return Utilization::default();
     }

@@ -12,7 +12,7 @@ impl Background {
     #[cold]
     pub(in crate::drive) fn fire_timers(&mut self, machine: &mut Machine) {
         self.drive_wide.host_active = false;
-        let now = SimTime::from_ns(machine.now);
+        let now = machine.now;
         for at in 0..self.drive_wide.due.len() {
             let due = &mut self.drive_wide.due[at];
             if due.at > now {
@@ -46,7 +46,7 @@ impl Background {
     /// each plane begins if it may.
     #[cold]
     pub(in crate::drive) fn carry_out_actions(&mut self, machine: &mut Machine) {
-        let now = SimTime::from_ns(machine.now);
+        let now = machine.now;
         for (owner, action) in machine.policies.take_pending() {
             let job = match action {
                 Action::Relocate(job) => job,

@@ -217,9 +217,7 @@ impl Background {
     pub(in crate::drive) fn next_timer(&self, machine: &Machine, is_idle: bool) -> SimTime {
         let due = self.drive_wide.due.iter().map(|due| due.at).min();
         match due {
-            Some(at) if self.drive_wide.host_active || is_idle => {
-                at.max(SimTime::from_ns(machine.now))
-            }
+            Some(at) if self.drive_wide.host_active || is_idle => at.max(machine.now),
             _ => SimTime::NEVER,
         }
     }

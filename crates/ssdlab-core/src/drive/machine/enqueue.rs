@@ -1,7 +1,7 @@
 //! Enqueues page operations at their planes, and asks the suspend policy about the operations
 //! there.
 
-use ssdlab_base::{Nanos, SimTime};
+use ssdlab_base::Nanos;
 use ssdlab_nand::PlaneId;
 
 use super::Machine;
@@ -19,7 +19,7 @@ impl Machine {
         txn.plane = plane;
         let (kind, owner, lpn, arrival) = (txn.kind, txn.owner, txn.lpn, txn.began());
         let request = self.attrs(owner);
-        let (priority, now) = (request.priority, SimTime::from_ns(self.now));
+        let (priority, now) = (request.priority, self.now);
         let view = SchedulerView { kind, request, lpn, plane, arrival, now };
         let level = self.policies.scheduler.rank(&view);
         self.flash.enqueue(id, Rank::host(level), self.now);

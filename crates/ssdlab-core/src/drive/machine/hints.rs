@@ -1,7 +1,6 @@
 //! The hints of pages that are written: the request's attributes, and the answers of the placement
 //! chain.
 
-use ssdlab_base::SimTime;
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_nand::{Lpn, Ppn, ProgramMode};
 
@@ -48,7 +47,7 @@ impl Machine {
     ) {
         let RequestAttrs { priority, bytes, .. } = attrs;
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
-        let now = SimTime::from_ns(self.now);
+        let now = self.now;
         let components = Components::new(&self.policies.metadata);
         let view = PageView { lpn, cause, now, priority, bytes, from, components };
         self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
@@ -70,7 +69,7 @@ impl Machine {
         let RequestAttrs { priority, hint, pages, bytes } = attrs;
         let view = PlacementView {
             cause,
-            now: SimTime::from_ns(self.now),
+            now: self.now,
             lpn,
             priority,
             hint,

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 pub(super) use life::Lives;
 pub use life::{Life, LifeMark};
+use ssdlab_base::SimTime;
 use ssdlab_nand::Geometry;
 
 use super::start::{self, Start};
@@ -34,7 +35,7 @@ use policies::Policies;
 pub(super) struct Machine {
     pub(super) resolved: Arc<Resolved>,
     pub(super) geometry: Geometry,
-    pub(super) now: u64,
+    pub(super) now: SimTime,
     /// The requests under way, and the order of those that share a page.
     pub(super) host: Host,
     pub(super) ftl: Ftl,
@@ -66,7 +67,7 @@ impl Machine {
         let geometry = resolved.geometry().clone();
         let order = PlaneOrder::new(&config.ftl.allocation_order, &geometry);
         let mut machine = Machine {
-            now: 0,
+            now: SimTime::START,
             host: Host::new(config.host.queues, config.host.queue_depth),
             ftl,
             planes: WritePlanes::new(order, config.ftl.allocation == Allocation::Dynamic),

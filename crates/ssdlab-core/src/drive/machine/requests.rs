@@ -34,28 +34,28 @@ impl Machine {
     pub(in crate::drive) fn end_of_request(&mut self, slot: u32, last: TxnId) {
         let blame = &self.flash.txns[last].blame;
         let Active { request, counted, page_type, .. } = &self.host[slot];
-        self.stats.digest(request.tag, self.now);
+        self.stats.digest(request.tag, self.now.as_ns());
         if *counted {
-            self.stats.record(request, self.now, blame);
+            self.stats.record(request, self.now.as_ns(), blame);
             if let Some(slowest) = page_type {
                 self.stats.page_types.slowest_page_type[slowest.index()] += 1;
             }
         }
-        watch!(self, ended(slot, request, self.now, blame));
+        watch!(self, ended(slot, request, self.now.as_ns(), blame));
         self.policies.publish(&Event::RequestEnded {
             op: request.op,
             priority: Priority::of_queue(request.queue),
-            latency: SimTime::from_ns(self.now) - request.arrival,
+            latency: self.now - request.arrival,
         });
         debug_assert_eq!(
             blame.iter().sum::<u64>(),
-            self.now - request.arrival.as_ns(),
+            (self.now - request.arrival).as_ns(),
             "the parts of a latency sum to it"
         );
         self.host.completions.push(Completion {
             tag: request.tag,
             arrival: request.arrival,
-            end: SimTime::from_ns(self.now),
+            end: self.now,
             queue: request.queue,
             op: request.op,
         });
@@ -65,8 +65,8 @@ impl Machine {
     /// Ends a request that did not wait for a page operation. It waited in its queue until `began`,
     /// and then for the buffer.
     #[cold]
-    pub(in crate::drive) fn end_of_no_operation(&mut self, slot: u32, began: u64) {
-        let id = self.flash.txns.insert(self.host[slot].request.arrival.as_ns());
+    pub(in crate::drive) fn end_of_no_operation(&mut self, slot: u32, began: SimTime) {
+        let id = self.flash.txns.insert(self.host[slot].request.arrival);
         self.flash.txns[id].charge(Part::HostQueue, began);
         self.flash.txns[id].charge(Part::Buffer, self.now);
         self.end_of_request(slot, id);

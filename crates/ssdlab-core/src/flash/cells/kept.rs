@@ -2,7 +2,7 @@
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
-use ssdlab_base::CellTime;
+use ssdlab_base::{CellTime, SimTime};
 use ssdlab_nand::program_mode::PROGRAM_MODES_MAX;
 use ssdlab_nand::{BlockId, Geometry};
 
@@ -31,7 +31,7 @@ impl Kept for Facts {
 
 impl Cells {
     /// Returns the history of each block, with times relative to `now`.
-    pub fn save(self, now: u64) -> Facts {
+    pub fn save(self, now: SimTime) -> Facts {
         let now = self.time(now);
         let before = |moment: CellTime| CellTime::from_ns(moment.as_ns() - now.as_ns());
         let mut facts = self.facts;

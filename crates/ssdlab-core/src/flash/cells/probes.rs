@@ -1,6 +1,6 @@
 //! The condition of blocks: as a controller measures it at rest, and as it truly is.
 
-use ssdlab_base::Nanos;
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::chip::Conditions;
 use ssdlab_nand::program_mode::ProgramMode;
 use ssdlab_nand::{BlockId, Geometry, Level, PageInBlock, PageType};
@@ -38,7 +38,7 @@ impl Cells {
     }
 
     /// Returns the retries that the worst page of a block needs now: truth, for oracles.
-    pub fn retries_of(&self, block: BlockId, now: u64) -> u8 {
+    pub fn retries_of(&self, block: BlockId, now: SimTime) -> u8 {
         let past = self.past(block);
         let page = self.chip.worst_page(block);
         let since = |born| self.time(now).saturating_since(born);
@@ -85,7 +85,7 @@ impl Cells {
 
     /// Returns the true raw bit error rate of a block's worst page now, with its pages' modes;
     /// `None` without data and under flat physics.
-    pub fn rber_of(&self, block: BlockId, now: u64) -> Option<f64> {
+    pub fn rber_of(&self, block: BlockId, now: SimTime) -> Option<f64> {
         let past = self.past(block);
         let born = past.born()?;
         let rate = |page, program_mode| {

@@ -12,6 +12,11 @@ use crate::SMALL;
 const BLOCK: BlockId = BlockId(3);
 const DAY: u64 = 86_400_000_000_000;
 
+/// Returns when this day of the run begins.
+fn day(day: u64) -> SimTime {
+    SimTime::from_ns(day * DAY)
+}
+
 fn geometry(blocks: u32) -> Geometry {
     Geometry { blocks, pages: 6, page_size: Bytes::from_kib(16), cell: Cell::Tlc, ..SMALL }
 }
@@ -36,14 +41,14 @@ fn cells() -> Cells {
 /// Returns a read of the second page of the block.
 fn read(cells: &mut Cells) -> Txn {
     let (geometry, mut txns) = (geometry(8), Txns::default());
-    let id = txns.insert(0);
+    let id = txns.insert(SimTime::START);
     txns[id].ppn = geometry.page(BLOCK, PageInBlock(1));
     cells.begin(&mut txns[id], &geometry);
     txns[id].clone()
 }
 
 /// Reads once at `now`, and asserts the conditions of the read.
-fn expect(cells: &mut Cells, now: u64, change: impl FnOnce(&mut Conditions)) {
+fn expect(cells: &mut Cells, now: SimTime, change: impl FnOnce(&mut Conditions)) {
     let txn = read(cells);
     let page_type = cells.order.page_type(PageInBlock(1));
     let mut conditions = Conditions::fresh(PageInBlock(1), page_type, 0.0);
@@ -58,18 +63,18 @@ fn expect(cells: &mut Cells, now: u64, change: impl FnOnce(&mut Conditions)) {
 #[test]
 fn data_ages_from_its_blocks_first_program_and_each_read_counts() {
     let mut cells = cells();
-    expect(&mut cells, 9 * DAY, |_| ());
-    cells.programmed(BLOCK, 10 * DAY);
-    cells.programmed(BLOCK, 30 * DAY);
+    expect(&mut cells, day(9), |_| ());
+    cells.programmed(BLOCK, day(10));
+    cells.programmed(BLOCK, day(30));
     for reads in 1..4 {
-        expect(&mut cells, 90 * DAY, |conditions| {
+        expect(&mut cells, day(90), |conditions| {
             conditions.retention = Nanos::from_ns(80 * DAY);
             conditions.reads = reads;
         });
     }
-    cells.erased(BLOCK, 100 * DAY, 1);
-    cells.programmed(BLOCK, 101 * DAY);
-    expect(&mut cells, 103 * DAY, |conditions| {
+    cells.erased(BLOCK, day(100), 1);
+    cells.programmed(BLOCK, day(101));
+    expect(&mut cells, day(103), |conditions| {
         conditions.retention = Nanos::from_ns(2 * DAY);
         (conditions.pe_cycles, conditions.dwell) = (1.0, Nanos::from_ns(100 * DAY));
     });
@@ -79,13 +84,13 @@ fn data_ages_from_its_blocks_first_program_and_each_read_counts() {
 fn the_dwell_time_is_the_mean_between_all_erases() {
     let mut cells = cells();
     cells.set_start(BLOCK, 3, Nanos::from_ns(20 * DAY), Some(Nanos::from_ns(5 * DAY)));
-    expect(&mut cells, 2 * DAY, |conditions| {
+    expect(&mut cells, day(2), |conditions| {
         conditions.retention = Nanos::from_ns(7 * DAY);
         (conditions.pe_cycles, conditions.dwell) = (3.0, Nanos::from_ns(20 * DAY));
     });
     for (now, wear, mean) in [(40, 4.0, 25), (50, 5.0, 22), (72, 6.0, 22)] {
-        cells.erased(BLOCK, now * DAY, 1);
-        expect(&mut cells, now * DAY, |conditions| {
+        cells.erased(BLOCK, day(now), 1);
+        expect(&mut cells, day(now), |conditions| {
             (conditions.pe_cycles, conditions.dwell) = (wear, Nanos::from_ns(mean * DAY));
         });
     }
@@ -96,7 +101,7 @@ fn data_of_an_age_that_no_table_holds_has_that_age_at_the_start() {
     let mut cells = cells();
     let mut txn = read(&mut cells);
     txn.age = Some(Nanos::from_ns(60 * DAY));
-    cells.level_needed(&txn, &geometry(8), 30 * DAY);
+    cells.level_needed(&txn, &geometry(8), day(30));
     let mut aged = Conditions::fresh(PageInBlock(1), txn.page_type, 0.0);
     aged.retention = Nanos::from_ns(90 * DAY);
     assert_eq!(cells.errors().unwrap().1, cells.chip.rber(BLOCK, &aged));
@@ -106,10 +111,10 @@ fn data_of_an_age_that_no_table_holds_has_that_age_at_the_start() {
 fn one_read_in_sixteen_has_its_errors_counted() {
     let mut cells = cells();
     assert_eq!(cells.errors(), None);
-    cells.programmed(BLOCK, 0);
+    cells.programmed(BLOCK, SimTime::START);
     let txn = read(&mut cells);
     for n in 0..33 {
-        cells.level_needed(&txn, &geometry(8), n * DAY);
+        cells.level_needed(&txn, &geometry(8), day(n));
     }
     let mut mean = (0.0, 0.0);
     for counted in [0, 16, 32] {
@@ -147,7 +152,7 @@ fn the_pages_of_what_the_host_reads_are_compared() {
     let (worn, fresh) = (needed(&cells, BLOCK), needed(&cells, other));
     assert!(worn.0 < worn.1 && fresh.1 < worn.1, "{worn:?}, {fresh:?}: pages and blocks differ");
     let mut txn = read(&mut cells);
-    cells.level_needed(&txn, &geometry, 0);
+    cells.level_needed(&txn, &geometry, SimTime::START);
     assert_eq!(cells.apart(), None, "nobody asks");
     cells.reset_counts();
     cells.compare();
@@ -157,34 +162,34 @@ fn the_pages_of_what_the_host_reads_are_compared() {
         (apart.between_blocks(), apart.within_a_block())
     };
     let worn = needed(&cells, BLOCK);
-    cells.level_needed(&txn, &geometry, 0);
+    cells.level_needed(&txn, &geometry, SimTime::START);
     assert_eq!(apart(&cells), (Some(0), worn.1 - worn.0));
     // The next comparison is at the 257th read, here of the other block.
     txn.ppn = geometry.page(other, PageInBlock(1));
     for _ in 0..255 {
-        cells.level_needed(&txn, &geometry, 0);
+        cells.level_needed(&txn, &geometry, SimTime::START);
     }
     assert_eq!(apart(&cells).0, Some(0));
     let fresh = needed(&cells, other);
-    cells.level_needed(&txn, &geometry, 0);
+    cells.level_needed(&txn, &geometry, SimTime::START);
     assert_eq!(apart(&cells).0, Some(worn.1 - fresh.1));
     cells.reset_counts();
     txn.cause = Cause::Gc;
-    cells.level_needed(&txn, &geometry, 0);
+    cells.level_needed(&txn, &geometry, SimTime::START);
     assert_eq!(apart(&cells), (None, 0), "the controller's own reads do not count");
 }
 
 #[test]
 fn what_was_kept_goes_on_at_the_age_it_had() {
     let mut before = cells();
-    before.programmed(BLOCK, 10 * DAY);
-    before.erased(BlockId(1), 20 * DAY, 1);
-    let facts = before.save(30 * DAY);
+    before.programmed(BLOCK, day(10));
+    before.erased(BlockId(1), day(20), 1);
+    let facts = before.save(day(30));
     let mut after = cells();
     assert!(after.restore(facts.clone()));
-    expect(&mut after, 5 * DAY, |at| at.retention = Nanos::from_ns(25 * DAY));
+    expect(&mut after, day(5), |at| at.retention = Nanos::from_ns(25 * DAY));
     // The two erases are ten days before the save and ten days after: 20 days apart.
-    after.erased(BlockId(1), 10 * DAY, 1);
+    after.erased(BlockId(1), day(10), 1);
     assert_eq!(after.facts.blocks[1].dwell, Nanos::from_ns(20 * DAY));
     let other = &mut cells_of(&geometry(9), &PhysicsConfig::Retries(Box::default()));
     assert!(!other.restore(facts.clone()));
@@ -209,14 +214,14 @@ fn a_block_is_as_bad_as_its_worst_page_was_programmed() {
     let rates = [rate(0), rate(1)];
     assert!(rates[1] > rates[0]);
     let page = |page| geometry(8).page(BLOCK, PageInBlock(page));
-    assert_eq!(cells.rber_of(BLOCK, 0), None);
+    assert_eq!(cells.rber_of(BLOCK, SimTime::START), None);
     for (number, class, worst) in [(0, 0, 0), (1, 1, 1), (2, 0, 1)] {
         cells.keep_voltage(page(number), ProgramMode(class));
-        cells.programmed(BLOCK, 0);
-        assert_eq!(cells.rber_of(BLOCK, 0), rates[worst], "page {number}");
+        cells.programmed(BLOCK, SimTime::START);
+        assert_eq!(cells.rber_of(BLOCK, SimTime::START), rates[worst], "page {number}");
     }
-    cells.erased(BLOCK, 0, 1);
-    assert_eq!(cells.rber_of(BLOCK, 0), None);
+    cells.erased(BLOCK, SimTime::START, 1);
+    assert_eq!(cells.rber_of(BLOCK, SimTime::START), None);
 }
 
 #[test]
