@@ -5,7 +5,7 @@
 //! at a time. Most of those have just begun or end soon, so an insertion moves hardly any entry. At
 //! equal times the lower slot fires first, which fixes the order of events.
 
-use ssdlab_base::SimTime;
+use ssdlab_base::{Nanos, SimTime};
 
 /// A time relative to the table's zero, with its slot in the lowest bits. The smaller entry fires
 /// first.
@@ -24,9 +24,8 @@ pub struct Timers {
     slots: Box<[Entry]>,
     /// The entries that are set, the latest first.
     waiting: Vec<Entry>,
-    /// The time from which entries count, in nanoseconds. Relative to it, a time and a slot fit
-    /// into one word.
-    zero: u64,
+    /// The time from which entries count. Relative to it, a time and a slot fit into one word.
+    zero: SimTime,
     /// Bits of an entry that hold its slot.
     bits: u32,
 }
@@ -37,7 +36,7 @@ impl Timers {
         // One bit more than the slots need, so that no set entry equals `UNSET`.
         let bits = slots.max(2).next_power_of_two().ilog2() + 1;
         let waiting = Vec::with_capacity(slots);
-        Timers { slots: vec![UNSET; slots].into_boxed_slice(), waiting, zero: 0, bits }
+        Timers { slots: vec![UNSET; slots].into_boxed_slice(), waiting, zero: SimTime::START, bits }
     }
 
     /// Returns the earliest time and its slot, or `None` if no timer is set.
@@ -128,7 +127,7 @@ impl Timers {
 
     #[inline]
     fn moment(&self, entry: Entry) -> SimTime {
-        SimTime::from_ns(self.zero + (entry >> self.bits))
+        self.zero + Nanos::from_ns(entry >> self.bits)
     }
 
     /// Returns the number of nanoseconds that an entry can represent.
@@ -139,9 +138,9 @@ impl Timers {
 
     #[inline]
     fn entry(&mut self, slot: usize, at: SimTime) -> Entry {
-        let mut since = at.as_ns() - self.zero;
+        let mut since = (at - self.zero).as_ns();
         if since >= self.range() {
-            since = self.count_anew(at.as_ns());
+            since = self.count_anew(at);
         }
         since << self.bits | slot as Entry
     }
@@ -150,13 +149,13 @@ impl Timers {
     /// lies half the range of an entry before the earlier of `at` and the earliest set timer. Both
     /// lie at most the time of one operation after the present.
     #[cold]
-    fn count_anew(&mut self, at: u64) -> u64 {
+    fn count_anew(&mut self, at: SimTime) -> u64 {
         let first = self.waiting.last().map_or(u64::MAX, |first| first >> self.bits);
-        let later = first.min(at - self.zero).saturating_sub(self.range() / 2);
-        self.zero += later;
+        let later = first.min((at - self.zero).as_ns()).saturating_sub(self.range() / 2);
+        self.zero += Nanos::from_ns(later);
         let set = self.slots.iter_mut().filter(|entry| **entry != UNSET);
         set.chain(&mut self.waiting).for_each(|entry| *entry -= later << self.bits);
-        let since = at - self.zero;
+        let since = (at - self.zero).as_ns();
         assert!(since < self.range(), "timers set for moments that lie {since} ns apart");
         since
     }
