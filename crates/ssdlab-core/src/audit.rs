@@ -34,8 +34,8 @@ pub(crate) use watch;
 /// The modules of a drive, read by the auditor.
 #[derive(Clone, Copy)]
 pub struct Rooms<'a> {
-    /// The present time, in nanoseconds.
-    pub now: u64,
+    /// The present time.
+    pub now: SimTime,
     /// The host's requests in progress.
     pub host: &'a Host,
     /// The order of operations on the same page.
@@ -64,9 +64,9 @@ pub struct Rooms<'a> {
 #[derive(Clone, Debug)]
 pub struct Auditor {
     data: Data,
-    last: u64,
-    /// Requests in progress by slot: the tag and the time of acceptance, in nanoseconds.
-    requests: BTreeMap<u32, (u64, u64)>,
+    last: SimTime,
+    /// Requests in progress by slot: the tag and the time of acceptance.
+    requests: BTreeMap<u32, (u64, SimTime)>,
     pace: Pace,
     events: u64,
     census: Since,
@@ -141,14 +141,14 @@ impl Auditor {
     /// Records the first violation.
     fn check(&mut self, result: Result<(), String>) {
         if let (Err(what), None) = (result, &self.violation) {
-            self.violation = Some(format!("at {} ns: {what}", self.last));
+            self.violation = Some(format!("at {} ns: {what}", self.last.as_ns()));
         }
     }
 
     /// Runs the checks that are due after all events of one time.
     pub fn check_all(&mut self, rooms: &Rooms<'_>) {
         let back = rooms.now < self.last;
-        let before = self.last;
+        let before = self.last.as_ns();
         self.check(ensure(!back, || format!("time went back from {before}")));
         self.last = rooms.now;
         let (census, long) = self.due(rooms);
@@ -181,19 +181,19 @@ impl Auditor {
 
     /// Records that a request was accepted.
     #[cold]
-    pub fn accepted(&mut self, slot: u32, request: &Request, now: u64) {
+    pub fn accepted(&mut self, slot: u32, request: &Request, now: SimTime) {
         let other = self.requests.insert(slot, (request.tag, now));
         self.check(ensure(other.is_none(), || format!("request {other:?} lost its slot")));
     }
 
     /// Checks that a request ended once and that its parts add up to its latency.
     #[cold]
-    pub fn ended(&mut self, slot: u32, request: &Request, now: u64, blame: &Blame) {
+    pub fn ended(&mut self, slot: u32, request: &Request, now: SimTime, blame: &Blame) {
         let (tag, transferred_in) = self.requests.remove(&slot).unzip();
         let once = tag == Some(request.tag);
         self.check(ensure(once, || format!("request {} ended, not under way", request.tag)));
-        let arrival = request.arrival.as_ns();
-        let queued = transferred_in.and_then(|transferred_in| transferred_in.checked_sub(arrival));
+        let since_arrival = |time: SimTime| time.as_ns().checked_sub(request.arrival.as_ns());
+        let queued = transferred_in.and_then(since_arrival);
         let reported = queued == Some(blame[Part::HostQueue as usize]);
         self.check(ensure(reported, || {
             let reported = blame[Part::HostQueue as usize];
@@ -202,7 +202,7 @@ impl Auditor {
                 request.tag
             )
         }));
-        let latency = now.checked_sub(arrival);
+        let latency = since_arrival(now);
         let sum = blame.iter().sum::<u64>();
         self.check(ensure(latency == Some(sum), || {
             let parts = Part::NAMES.iter().zip(blame).filter(|(_, ns)| **ns > 0);
@@ -329,7 +329,7 @@ impl Auditor {
 /// The first violation.
 pub fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
     let mut census = Census::new(&rooms.flash.txns);
-    rooms.flash.audit(SimTime::from_ns(rooms.now), &mut census)?;
+    rooms.flash.audit(rooms.now, &mut census)?;
     for id in rooms.hazards.waiting(&rooms.flash.txns) {
         census.found(id, "the wait for its page")?;
     }
@@ -342,7 +342,7 @@ pub fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
     if let Some(buffer) = rooms.buffer {
         let moving = buffer.moving().try_fold(SimTime::START, |last, (end, id)| {
             census.found(id, "a move into or out of the buffer")?;
-            let in_order = end >= last && end.as_ns() >= rooms.now;
+            let in_order = end >= last && end >= rooms.now;
             ensure(in_order, || "the buffer's moves are out of order".into())?;
             Ok(end)
         });

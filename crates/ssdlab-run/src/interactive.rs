@@ -264,7 +264,7 @@ fn done(ended: &Ended) -> Done {
         lba: request.lba,
         sectors: request.sectors,
         arrival_ns: request.arrival.as_ns(),
-        end_ns: ended.end,
+        end_ns: ended.end.as_ns(),
         blame_ns: parts.collect(),
     }
 }

@@ -30,7 +30,7 @@ impl Drive {
         // The count is one above the number of pages until all pages have begun. So none of them
         // ends the request early. A request that arrived before the statistics began and had to
         // wait outside the drive is not counted.
-        let counted = request.arrival.as_ns() >= self.machine.stats.since;
+        let counted = request.arrival >= self.machine.stats.since;
         let active = Active {
             request,
             remaining: pages + 1,
@@ -57,7 +57,7 @@ impl Drive {
             self.machine.host[slot].hint =
                 self.machine.hint_of(Lpn(first), attrs, Cause::Host, true, None);
         }
-        watch!(self.machine, accepted(slot, &request, self.machine.now.as_ns()));
+        watch!(self.machine, accepted(slot, &request, self.machine.now));
         match request.op {
             Op::Read | Op::Write => self.divide(slot, &request, first, pages),
             Op::Trim => self.trim(slot, pages),

@@ -232,7 +232,7 @@ impl Drive {
         self.machine.keep_count();
         let log = self.machine.stats.log.take().map(|_| Vec::new());
         self.machine.stats =
-            Stats { log, ..Stats::new(self.machine.host.queues(), self.machine.now.as_ns()) };
+            Stats { log, ..Stats::new(self.machine.host.queues(), self.machine.now) };
         self.machine.flash.reset_counts(self.machine.now);
         self.machine.policies.publish(&Event::CountsReset);
         if let Some(streams) = &mut self.machine.history.streams {

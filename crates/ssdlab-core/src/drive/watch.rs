@@ -85,7 +85,7 @@ impl Drive {
         (mapping, held): (&'a [TxnId], &'a [TxnId]),
     ) -> Rooms<'a> {
         Rooms {
-            now: self.machine.now.as_ns(),
+            now: self.machine.now,
             host: &self.machine.host,
             hazards: &self.machine.host.hazards,
             held,

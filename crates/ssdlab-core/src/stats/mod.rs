@@ -7,6 +7,7 @@ pub use streams::{StreamCounts, StreamStats};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
+use ssdlab_base::{Nanos, SimTime};
 
 use crate::account::{Blame, OpKind, Part};
 use crate::ftl::BlockClass;
@@ -47,7 +48,8 @@ impl Default for Latencies {
 impl Latencies {
     /// Counts one request.
     #[inline]
-    pub fn record(&mut self, latency: u64, sectors: u32, blame: &Blame) {
+    pub fn record(&mut self, latency: Nanos, sectors: u32, blame: &Blame) {
+        let latency = latency.as_ns();
         self.sectors += u64::from(sectors);
         self.histogram.record(latency).expect("a histogram that grows as needed");
         self.sum_ns += u128::from(latency);
@@ -79,8 +81,8 @@ pub struct PageTypes {
 pub struct Ended {
     /// The request.
     pub request: Request,
-    /// When it ended, in nanoseconds.
-    pub end: u64,
+    /// When it ended.
+    pub end: SimTime,
     /// The parts of its latency, in nanoseconds.
     pub blame: Blame,
 }
@@ -196,13 +198,13 @@ pub struct Stats {
     pub log: Option<Vec<Ended>>,
     /// A hash of all completions so far.
     pub digest: u64,
-    /// The time at which the statistics began, in nanoseconds.
-    pub since: u64,
+    /// The time at which the statistics began.
+    pub since: SimTime,
 }
 
 impl Stats {
     /// Creates empty statistics that begin at `since`.
-    pub fn new(queues: usize, since: u64) -> Stats {
+    pub fn new(queues: usize, since: SimTime) -> Stats {
         Stats {
             latencies: (0..queues).map(|_| Default::default()).collect(),
             scheduling_steps: 0,
@@ -231,8 +233,8 @@ impl Stats {
 
     /// Counts the end of a request.
     #[inline]
-    pub fn record(&mut self, request: &Request, end: u64, blame: &Blame) {
-        let latency = end - request.arrival.as_ns();
+    pub fn record(&mut self, request: &Request, end: SimTime, blame: &Blame) {
+        let latency = end - request.arrival;
         let latencies = &mut self.latencies[request.queue as usize][request.op as usize];
         latencies.record(latency, request.sectors, blame);
         if let Some(log) = &mut self.log {
@@ -279,11 +281,11 @@ impl Stats {
 
     /// Adds a completion to the hash of all of them.
     #[inline]
-    pub fn digest(&mut self, tag: u64, end: u64) {
+    pub fn digest(&mut self, tag: u64, end: SimTime) {
         // One multiplication and rotation per word: each completion changes every later digest.
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
         let mixed = (self.digest ^ tag).wrapping_mul(ODD).rotate_left(29);
-        self.digest = (mixed ^ end).wrapping_mul(ODD).rotate_left(29);
+        self.digest = (mixed ^ end.as_ns()).wrapping_mul(ODD).rotate_left(29);
     }
 }
 
@@ -294,8 +296,8 @@ mod tests {
     use super::*;
 
     fn digest(completions: &[(u64, u64)]) -> u64 {
-        let mut stats = Stats::new(1, 0);
-        completions.iter().for_each(|&(tag, end)| stats.digest(tag, end));
+        let mut stats = Stats::new(1, SimTime::START);
+        completions.iter().for_each(|&(tag, end)| stats.digest(tag, SimTime::from_ns(end)));
         stats.digest
     }
 
@@ -324,9 +326,9 @@ mod tests {
         let mut blame = [0; Part::COUNT];
         blame[Part::Sense as usize] = 30;
         blame[Part::Transfer as usize] = 12;
-        latencies.record(42, 8, &blame);
-        latencies.record(42, 5, &blame);
-        latencies.record(7, 1, &[1; Part::COUNT]);
+        latencies.record(Nanos::from_ns(42), 8, &blame);
+        latencies.record(Nanos::from_ns(42), 5, &blame);
+        latencies.record(Nanos::from_ns(7), 1, &[1; Part::COUNT]);
         assert_eq!((latencies.count(), latencies.sum_ns, latencies.max_ns), (3, 91, 42));
         assert_eq!(latencies.sectors, 14);
         let sense = latencies.blame_ns[Part::Sense as usize];

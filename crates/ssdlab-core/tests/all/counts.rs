@@ -46,7 +46,7 @@ fn statistics_begin_anew_when_they_are_reset() {
     rig.until(zero + BUS + 60);
     rig.drive.reset_stats();
     let stats = rig.drive.stats();
-    assert_eq!((stats.digest, stats.since), (0, zero + BUS + 60));
+    assert_eq!((stats.digest, stats.since.as_ns()), (0, zero + BUS + 60));
     assert_eq!((count(&rig, Op::Read), count(&rig, Op::Write)), (0, 0));
     assert_eq!(rig.ops(OpKind::Program, Cause::Host), 0);
     assert_eq!(rig.drive.write_amplification(), None);

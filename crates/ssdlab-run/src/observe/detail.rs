@@ -151,7 +151,7 @@ impl Ord for Ranked {
 impl Slowest {
     /// Counts a request that has ended.
     pub(super) fn count(&mut self, ended: &Ended) {
-        let latency = ended.end - ended.request.arrival.as_ns();
+        let latency = (ended.end - ended.request.arrival).as_ns();
         let least = self.heap.peek().map_or(0, |Reverse(least)| least.0);
         if self.heap.len() < SLOWEST || latency >= least {
             self.heap.push(Reverse(Ranked(latency, *ended)));
@@ -162,18 +162,18 @@ impl Slowest {
     }
 
     /// Returns the requests, the slowest first.
-    pub(super) fn into_list(self, began: u64) -> Vec<Slow> {
+    pub(super) fn into_list(self, began: SimTime) -> Vec<Slow> {
         let ranked = self.heap.into_sorted_vec().into_iter();
         ranked.map(|Reverse(Ranked(latency, ended))| slow(latency, &ended, began)).collect()
     }
 }
 
-fn slow(latency: u64, ended: &Ended, began: u64) -> Slow {
+fn slow(latency: u64, ended: &Ended, began: SimTime) -> Slow {
     let request = &ended.request;
     let parts = Part::NAMES.into_iter().zip(ended.blame).filter(|(_, ns)| *ns > 0);
     Slow {
         number: request.tag,
-        arrival_s: (request.arrival.as_ns() - began) as f64 / 1e9,
+        arrival_s: (request.arrival - began).as_secs(),
         kind: request.op.name(),
         queue: request.queue,
         lba: request.lba,

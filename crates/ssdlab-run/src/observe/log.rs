@@ -1,5 +1,6 @@
 //! The request log: one row for every request.
 
+use ssdlab_base::SimTime;
 use ssdlab_core::account::Part;
 use ssdlab_core::stats::Ended;
 
@@ -16,14 +17,14 @@ pub(super) fn columns() -> Vec<(String, Kind)> {
 }
 
 /// Returns the row of one request. Times count from the beginning of the run.
-pub(super) fn row(ended: &Ended, began: u64) -> impl Iterator<Item = Cell> {
+pub(super) fn row(ended: &Ended, began: SimTime) -> impl Iterator<Item = Cell> {
     let request = &ended.request;
-    let arrival = request.arrival.as_ns();
+    let since_began = |time: SimTime| Cell::Whole((time - began).as_ns() as i64);
     let head = [
         Cell::Whole(request.tag as i64),
-        Cell::Whole((arrival - began) as i64),
-        Cell::Whole((ended.end - began) as i64),
-        Cell::Whole((ended.end - arrival) as i64),
+        since_began(request.arrival),
+        since_began(ended.end),
+        Cell::Whole((ended.end - request.arrival).as_ns() as i64),
         Cell::Text(request.op.name()),
         Cell::Whole(request.queue.into()),
         Cell::Whole(request.lba as i64),

@@ -151,7 +151,7 @@ impl Observer {
                 self.slowest.count(&ended);
             }
             if let (Some(log), None) = (&mut self.log, &self.fault) {
-                self.fault = log.push(log::row(&ended, self.began.as_ns())).err();
+                self.fault = log.push(log::row(&ended, self.began)).err();
             }
         }
     }
@@ -208,7 +208,7 @@ impl Observer {
         }
         remarks
             .extend(self.wanted.interval.and_then(|requested| series::remark(requested, &series)));
-        let span = (now.as_ns() - drive.stats().since).max(1) as f64;
+        let span = (now - drive.stats().since).as_ns().max(1) as f64;
         let shares =
             |busy: Vec<u64>| -> Vec<f64> { busy.into_iter().map(|ns| ns as f64 / span).collect() };
         let (units, buses) = drive.flash().busy_counted(now);
@@ -216,7 +216,7 @@ impl Observer {
             distributions: detail::distributions(drive),
             read_ages: detail::read_ages(drive),
             retries_apart: detail::retries_apart(drive),
-            slowest: self.slowest.into_list(began.as_ns()),
+            slowest: self.slowest.into_list(began),
             series,
             die_busy: shares(units),
             bus_busy: shares(buses),

@@ -266,7 +266,7 @@ impl Series {
             Op::Write => &mut self.open.write,
             Op::Trim | Op::Flush => return,
         };
-        let latency = ended.end - ended.request.arrival.as_ns();
+        let latency = (ended.end - ended.request.arrival).as_ns();
         latencies.sum_ns += u128::from(latency);
         latencies.histogram.record(latency).expect("a histogram that grows as needed");
         self.open.sectors += u64::from(ended.request.sectors);

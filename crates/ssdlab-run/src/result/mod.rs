@@ -318,10 +318,10 @@ fn reads_and_writes(stats: &Stats) -> [KindResult; 3] {
     ops.map(|ops| kinds(&stats.latencies, ops))
 }
 
-/// Returns the end of the measured time in nanoseconds, and its length in seconds.
-fn span(course: &Course, stats: &Stats) -> (u64, f64) {
-    let end = course.last_end.as_ns().max(stats.since);
-    (end, (end - stats.since) as f64 / 1e9)
+/// Returns the end of the measured time, and its length in seconds.
+fn span(course: &Course, stats: &Stats) -> (SimTime, f64) {
+    let end = course.last_end.max(stats.since);
+    (end, (end - stats.since).as_secs())
 }
 
 impl ReplayResult {
@@ -437,10 +437,10 @@ fn gc(stats: &Stats) -> GcResult {
     }
 }
 
-fn utilization(drive: &Drive, end: u64) -> Utilization {
+fn utilization(drive: &Drive, end: SimTime) -> Utilization {
     // Measure up to the drive's present time. It may lie beyond the end of the last request.
-    let until = drive.now().max(SimTime::from_ns(end));
-    let span = (until.as_ns() - drive.stats().since) as f64;
+    let until = end.max(drive.now());
+    let span = (until - drive.stats().since).as_ns() as f64;
     if span == 0.0 {
         return Utilization::default();
     }

@@ -74,7 +74,7 @@ impl Machine {
             flash: Flash::new(&geometry, resolved.flash.clone(), cells),
             policies: Policies::new(&resolved, metadata),
             collecting: vec![false; geometry.plane_count() as usize].into(),
-            stats: Stats::new(config.host.queues as usize, 0),
+            stats: Stats::new(config.host.queues as usize, SimTime::START),
             history: History::new(&resolved),
             auditor: None,
             geometry,

@@ -34,14 +34,14 @@ impl Machine {
     pub(in crate::drive) fn end_of_request(&mut self, slot: u32, last: TxnId) {
         let blame = &self.flash.txns[last].blame;
         let Active { request, counted, page_type, .. } = &self.host[slot];
-        self.stats.digest(request.tag, self.now.as_ns());
+        self.stats.digest(request.tag, self.now);
         if *counted {
-            self.stats.record(request, self.now.as_ns(), blame);
+            self.stats.record(request, self.now, blame);
             if let Some(slowest) = page_type {
                 self.stats.page_types.slowest_page_type[slowest.index()] += 1;
             }
         }
-        watch!(self, ended(slot, request, self.now.as_ns(), blame));
+        watch!(self, ended(slot, request, self.now, blame));
         self.policies.publish(&Event::RequestEnded {
             op: request.op,
             priority: Priority::of_queue(request.queue),
