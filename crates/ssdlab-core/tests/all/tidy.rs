@@ -294,6 +294,44 @@ fn crates_use_only_those_below_them() {
     }
 }
 
+/// Names that only times have.
+const TIMES: [&str; 9] =
+    ["now", "since", "until", "fails_at", "arrival", "began", "due", "dwell", "deadline"];
+
+/// Returns whether a line gives a field, a parameter or a function with the name of a time an
+/// integer as its type, bare or in a list or an option.
+fn is_bare_time(line: &str) -> bool {
+    const INTEGERS: [&str; 8] = ["u32", "u64", "u128", "usize", "i32", "i64", "i128", "isize"];
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_integer = |what: &str| {
+        let mut words = what.split(|c| !is_part(c)).filter(|word| !word.is_empty());
+        let inner = words.find(|word| !["mut", "Option", "Vec", "Box", "a"].contains(word));
+        inner.is_some_and(|word| INTEGERS.contains(&word))
+    };
+    let all = TIMES.iter().flat_map(|time| line.match_indices(time));
+    all.map(|(at, time)| (&line[..at], &line[at + time.len()..])).any(|(before, after)| {
+        let is_whole = !before.trim_end_matches('_').ends_with(is_part);
+        let is_function = before.ends_with("fn ") && after.starts_with('(');
+        let what = if is_function { after.split_once(" -> ") } else { Some(("", after)) };
+        let is_typed = is_function || after.starts_with(": ");
+        is_whole && is_typed && what.is_some_and(|(_, what)| is_integer(what))
+    })
+}
+
+#[test]
+fn times_are_no_bare_integers() {
+    for folder in ["ssdlab-core/src", "ssdlab-policy/src"] {
+        for (path, text) in sources(&crates().join(folder)) {
+            let bare = text.lines().find(|line| !is_comment(line) && is_bare_time(line));
+            assert_eq!(bare, None, "{}", path.display());
+        }
+    }
+    let bare = ["now: u64", "(_now: u64)", "since: &'a [Option<i64>]", "fn dwell(&self) -> u64;"];
+    let fine =
+        ["now: SimTime", "until_full: u64", "in_due: u32", "now: 0", "fn due(at: u64) -> f64"];
+    assert!(bare.into_iter().all(is_bare_time) && !fine.into_iter().any(is_bare_time));
+}
+
 const FILE_MOST: usize = 500;
 const POLICY_MOST: usize = 250;
 const FUNCTION_MOST: usize = 70;
