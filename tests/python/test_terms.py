@@ -44,13 +44,13 @@ BANNED = frozenset(
         "mind",
         "minds",
         "upkeep",
-        "pick",
-        "picks",
     ]
 )
 """Parts of names that stood for a scheduler, a policy, metadata, a placement hint and so on."""
 VAGUE = frozenset(
     [
+        "pick",
+        "picks",
         "told",
         "given",
         "asked",

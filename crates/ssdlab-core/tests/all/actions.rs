@@ -186,7 +186,7 @@ fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
 }
 
 #[test]
-fn a_page_that_moves_goes_to_the_stream_asked_for_or_that_of_the_placement() {
+fn a_page_that_migrates_goes_to_the_stream_of_the_action_or_of_the_placement() {
     for (stream, expected) in [(Some(StreamId(3)), 3..4), (None, 2..6)] {
         let mut rig = Rig::new(&STREAMS);
         rig.write(0);
