@@ -37,8 +37,6 @@ BANNED = frozenset(
         "grades",
         "graded",
         "hol",
-        "preempts",
-        "evicts",
         "rung",
         "rungs",
         "mind",
@@ -49,6 +47,8 @@ BANNED = frozenset(
 """Parts of names that stood for a scheduler, a policy, metadata, a placement hint and so on."""
 VAGUE = frozenset(
     [
+        "evicts",
+        "preempts",
         "pick",
         "picks",
         "told",
