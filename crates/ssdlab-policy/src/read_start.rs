@@ -151,7 +151,8 @@ impl ReadStartPolicy for FixedLevel {
 #[serde(deny_unknown_fields)]
 pub struct HighestLevelConfig {}
 
-/// Reads at the last level only: every read costs as much as the worst one.
+/// Reads at the last level only: every read costs as much as the worst one. A drive whose reads
+/// fail beyond the retry that they need refuses it.
 #[derive(Clone, Debug)]
 pub struct HighestLevel;
 

@@ -48,6 +48,14 @@ fn find(
     })
 }
 
+/// Returns the first device of a scheme's family.
+pub(crate) fn device_for(scheme: &str) -> Option<&'static str> {
+    // The last device is that of all five systems.
+    let family = scheme.split('/').next().filter(|family| *family != "all-five");
+    let family = format!("{}-", family.unwrap_or("five"));
+    PRESETS.iter().map(|entry| entry.name).find(|name| name.starts_with(&family))
+}
+
 /// Returns the schemes with this name, of all families.
 fn namesakes(name: &str) -> impl Iterator<Item = &'static Entry> {
     SCHEMES

@@ -127,7 +127,13 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
             config.ftl.page_order == PageSequence::Relaxed,
             "with page_order = \"relaxed\", where all that is written shares the blocks of a plane",
         ),
-        ("read_start", worst, chip.is_flat(), FLAT),
+        ("read_start", worst.clone(), chip.is_flat(), FLAT),
+        (
+            "read_start",
+            worst,
+            chip.fails_beyond(),
+            "with physics where a read fails beyond the retry that it needs (beyond = \"fails\")",
+        ),
     ];
     keys.extend(AnySuspend::idle_keys(&config.suspend, &facts));
     keys

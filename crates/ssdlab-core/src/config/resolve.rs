@@ -154,7 +154,7 @@ impl Resolved {
             logical_pages: self.mapped_pages(),
             levels: self.chip.levels(),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,
-            classes: self.config.metadata.block_class.facts(self.geometry()),
+            classes: self.config.metadata.block_class.facts(),
             map: MapFacts {
                 in_part: self.map_cache.is_some(),
                 held_entries: self.map_cache.map_or(self.logical_pages, |shape| {

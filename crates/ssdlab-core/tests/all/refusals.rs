@@ -364,6 +364,7 @@ fn settings_without_effect() {
             "background.gc.victim = \"random\"",
         ),
         ("read_start", "\"highest_level\"", levels, ""),
+        ("read_start", "\"highest_level\"", levels, retries),
         ("start.age_max", "\"1d\"", retries, levels),
         ("start.dwell", "\"1d\"", retries, levels),
         ("start.invalid", "0.1", "start.fill = 0.5", ""),

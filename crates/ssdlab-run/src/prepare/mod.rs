@@ -128,6 +128,18 @@ impl Plan {
         self.prepare_as(self.resolve()?)
     }
 
+    /// Adds to an error in the scheme a device on which the scheme works.
+    fn with_device(&self, fault: Fault) -> Fault {
+        let scheme = self.scheme_name();
+        if fault.hint.is_some() || fault.source != format!("scheme {scheme}") {
+            return fault;
+        }
+        match catalog::device_for(scheme).filter(|device| *device != self.device) {
+            Some(device) => fault.hint(format!("{scheme} works with --device {device}")),
+            None => fault,
+        }
+    }
+
     /// Refuses a plan with two ways to begin.
     fn check_start(&self) -> Result<(), Fault> {
         if self.state.is_none() || self.precondition.is_none() {
@@ -154,7 +166,7 @@ impl Plan {
         }
         let typed = |key: &str| self.is_typed(&effective, key);
         let resolved = Resolved::typed(&drive, self.seed, &typed)
-            .map_err(|refusal| refused(&effective, refusal))?;
+            .map_err(|refusal| self.with_device(refused(&effective, refusal)))?;
         let mut twin = twin::of(self)?.map(Cow::Borrowed);
         if let Some(twin) = &mut twin {
             if let Some(overlap) = workload.overlap {

@@ -273,3 +273,22 @@ fn every_plan_is_checked_before_the_first_one_runs() {
     assert!(line.contains("did you mean \"dlv-mlc-128g\"?"), "{line}");
     assert_eq!(control.progress[0].read().1, 0);
 }
+
+#[test]
+fn a_scheme_on_a_drive_that_does_not_suit_it_names_one_that_does() {
+    for (scheme, device) in [
+        ("dlv/dlv", "dlv-mlc-128g"),
+        ("pv-read/pv-read", "pv-read-mlc-128g"),
+        ("readguard/rgftl", "readguard-tlc-2t"),
+        ("hire/hire", "hire-mlc-128g"),
+        ("all-five", "five-tlc-512g"),
+    ] {
+        let plan =
+            |device: &str| Plan { device: device.into(), scheme: scheme.into(), ..Plan::default() };
+        let refused = plan("generic-mlc-512g").prepare().err().expect("a refusal").to_string();
+        let hint = format!("({scheme} works with --device {device})");
+        assert!(refused.starts_with(&format!("scheme {scheme}:")), "{refused}");
+        assert!(refused.ends_with(&hint), "{refused}");
+        assert!(plan(device).prepare().is_ok(), "{device}");
+    }
+}

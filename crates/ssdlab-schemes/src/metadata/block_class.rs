@@ -67,10 +67,20 @@ impl Default for SubpoolsConfig {
 }
 
 impl BlockClassChoice {
+    /// Returns the number of classes.
+    fn count(&self) -> usize {
+        match self {
+            BlockClassChoice::None(_) => 1,
+            BlockClassChoice::Factory(config) => config.shares.len() + 1,
+            BlockClassChoice::Measured(config) => config.groups(),
+            BlockClassChoice::Predicted(config) => config.priorities.into(),
+        }
+    }
+
     /// Returns the classes of a drive of this shape.
     pub fn layout(&self, geometry: &Geometry) -> ClassLayout {
-        let one = ClassLayout {
-            count: 1,
+        let alike = ClassLayout {
+            count: self.count(),
             apart: 0,
             by_priority: false,
             is_learned: false,
@@ -78,30 +88,22 @@ impl BlockClassChoice {
             move_span: 1,
         };
         match self {
-            BlockClassChoice::None(_) => one,
-            BlockClassChoice::Factory(config) => {
-                ClassLayout { count: config.shares.len() + 1, ..one }
-            }
+            BlockClassChoice::None(_) | BlockClassChoice::Factory(_) => alike,
             BlockClassChoice::Measured(config) => ClassLayout {
-                count: config.groups(),
                 apart: config.groups() - 1,
                 is_learned: true,
                 move_span: config.scope.planes(geometry),
-                ..one
+                ..alike
             },
-            BlockClassChoice::Predicted(config) => ClassLayout {
-                count: config.priorities.into(),
-                by_priority: true,
-                is_learned: true,
-                ..one
-            },
+            BlockClassChoice::Predicted(_) => {
+                ClassLayout { by_priority: true, is_learned: true, ..alike }
+            }
         }
     }
 
     /// Returns the facts about the classes that policies get when they are built.
-    pub fn facts(&self, geometry: &Geometry) -> ClassFacts {
-        let count = self.layout(geometry).count as u8;
-        let facts = ClassFacts { count, ..ClassFacts::default() };
+    pub fn facts(&self) -> ClassFacts {
+        let facts = ClassFacts { count: self.count() as u8, ..ClassFacts::default() };
         match self {
             BlockClassChoice::None(_) => facts,
             BlockClassChoice::Factory(factory) => ClassFacts {
@@ -175,7 +177,7 @@ impl ComponentConfig for BlockClassChoice {
             }
             BlockClassChoice::Factory(config) => {
                 const KEY: &str = "metadata.block_class.factory.shares";
-                if !(2..=BlockClass::MOST).contains(&(config.shares.len() + 1)) {
+                if !(2..=BlockClass::MOST).contains(&self.count()) {
                     let most = BlockClass::MOST - 1;
                     let expected = format!("1 to {most} shares: the last class has the rest");
                     let got = format!("a list of {}", config.shares.len());
@@ -187,7 +189,7 @@ impl ComponentConfig for BlockClassChoice {
     }
 
     fn idle_keys(&self, facts: &ComponentFacts) -> Vec<IdleKey> {
-        let sorted = (!matches!(self, BlockClassChoice::None(_))).then(|| self.name().to_owned());
+        let sorted = (self.count() > 1).then(|| self.name().to_owned());
         let mut keys = vec![("metadata.block_class", sorted, facts.is_flat, "under flat physics")];
         if let BlockClassChoice::Measured(groups) = self {
             let scope = (groups.scope != Scope::default())

@@ -255,7 +255,7 @@ pub(crate) fn beside(key: &str) -> Vec<&'static str> {
             vec!["physics.retries.disturb.scale=100.0"]
         }
         key if key.starts_with("retries.erase") => WRITES.to_vec(),
-        "measured.beyond" | "retries.beyond" => vec!["read_start=highest_level"],
+        "measured.beyond" | "retries.beyond" => vec!["read_start.fixed_level.level=4"],
         _ => Vec::new(),
     }
 }
