@@ -33,7 +33,7 @@ DEV_PROFILE := --config-settings "build-args=--profile dev"
 beside = echo $(abspath reproduction) > \
 	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
 
-.PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer test-wheel test-release theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs docs-site clean
+.PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer test-wheel test-release theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs docs-site test-site clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -66,6 +66,7 @@ help:
 	@echo "make twins     every twin against its targets, into docs/concepts/twins.md (ten minutes)"
 	@echo "make twins-fit the fits of twins on excerpts in SSDLAB_TRACES, their shapes and tables"
 	@echo "make docs      generate what pages take from the code: keys, results, what commands print"
+	@echo "make test-site the site in a real browser"
 	@echo "make docs-site the documentation as a site, into build/site"
 	@echo "make fuzz      fuzz the readers, the config and state files, a minute each"
 	@echo "make faults    make every write, link and thread of the commands fail, into docs/project/robustness.md (two hours)"
@@ -230,7 +231,7 @@ dlv: full
 
 # The report as a browser shows it: needs Chromium, and nothing else does.
 test-browser: dev
-	$(BIN)/pytest tests/browser
+	$(BIN)/pytest tests/browser --ignore tests/browser/test_site.py
 
 # The wheel that dev has built, in an environment that has nothing else.
 test-wheel: dev
@@ -301,7 +302,13 @@ docs: dev
 docs-site: dev
 	$(BIN)/python $(LOCKED) $(SITE)
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/site
+	cargo doc --quiet --workspace --no-deps --locked
+	rm -rf build/site/rust && cp -r target/doc build/site/rust
 	@echo "open build/site/index.html"
+
+# The site in Chromium: its pages at two widths, its search, its Rust reference.
+test-site: docs-site
+	$(BIN)/pytest tests/browser/test_site.py
 
 # cargo install cargo-fuzz, and a nightly toolchain.
 FUZZ_SECONDS ?= 60
