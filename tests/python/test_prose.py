@@ -9,7 +9,7 @@ from command import ROOT
 
 WORDS_MOST = 30
 COLUMNS_MOST = 100
-GENERATED = ("docs/ledger.md", "docs/reference/config.md", "docs/reference/results.md")
+GENERATED = ("docs/reference/config.md", "docs/reference/results.md")
 TABLES = ("docs/project/rulings.md",)
 """Pages that are tables: of what the papers leave open, and what was decided."""
 OWNED = re.compile(r"<!-- (\w+):? written by.*?(?:<!-- end of \1 -->|\Z)|<!-- Below.*", re.DOTALL)
