@@ -4,6 +4,7 @@ import doctest
 import importlib
 import lzma
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,21 @@ def test_every_relative_link_of_the_pages_leads_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+SYSTEM_PAGES = sorted((ROOT / "docs" / "systems").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", SYSTEM_PAGES, ids=lambda page: page.stem)
+def test_the_page_of_a_system_has_a_drawing(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    described = re.findall(r"^!\[\w[^]]+\.\]\(images/(.*)\)$", text, re.MULTILINE)
+    assert described == [f"{page.stem}.svg"]
+    drawing = (page.parent / "images" / f"{page.stem}.svg").read_bytes()
+    assert len(drawing) < 20_000
+    title = ET.fromstring(drawing).find("{http://www.w3.org/2000/svg}title")
+    assert title is not None
+    assert title.text
 
 
 REPRODUCTION = (ROOT / "docs" / "ledger.md").read_text(encoding="utf-8")
