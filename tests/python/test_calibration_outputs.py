@@ -65,7 +65,7 @@ def test_the_table_fits_a_terminal() -> None:
     assert max(map(len, str(made()).splitlines()[1:])) <= 80
 
 
-def test_what_is_typed_is_what_json_holds() -> None:
+def test_the_dataclasses_hold_the_same_as_the_json() -> None:
     typed = asdict(read())
     typed.pop("files")
     del typed["read"]
@@ -156,9 +156,7 @@ def test_a_fit_replaces_no_file_that_no_fit_has_written(
     assert (mine / name).read_text() == '{"my": "own"}'
 
 
-def test_a_fit_replaces_what_an_earlier_one_wrote_and_nobody_changed(
-    ssdlab: Ssdlab, tmp_path: Path
-) -> None:
+def test_a_fit_replaces_unchanged_files_of_an_earlier_one(ssdlab: Ssdlab, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     for seed in (1, 2):
         done = ssdlab("fit", CHIPS, "--seed", seed, "--out", "mine")

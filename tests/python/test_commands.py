@@ -160,7 +160,7 @@ def test_a_drive_is_saved_looked_at_and_run(ssdlab: Ssdlab, tmp_path: Path) -> N
     assert runs["fresh"]["unwritten_reads"] > runs["aged"]["unwritten_reads"]
 
 
-def test_a_drive_of_priorities_is_saved_with_whose_pages_are_whose(ssdlab: Ssdlab) -> None:
+def test_a_drive_of_priorities_is_saved_with_its_workload(ssdlab: Ssdlab) -> None:
     small = ("--set", "geometry.blocks=64", "--set", "ftl.overprovisioning=50%")
     drive = ("--device", "readguard-tlc-2t-old", "--scheme", "rgftl", *small)
     none = ssdlab("state", "save", "old.state", *drive)

@@ -68,7 +68,7 @@ def test_files_of_figures_are_well_formed_and_say_what_they_show() -> None:
     assert ("\ufeff" + odd).encode("utf-16-be").hex().encode() in files["pdf"]
 
 
-def test_a_drawing_tells_apart_what_nobody_has_cleaned() -> None:
+def test_a_drawing_distinguishes_unescaped_names() -> None:
     names = ["\x1b", "\\x1b", "constructor", "a\nb"]
     data = base.inline_data([{"label": name, "x": 1, "kind": "\x00"} for name in names])
     lines = [ldpc.Line(name) for name in names]

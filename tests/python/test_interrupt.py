@@ -141,7 +141,7 @@ def test_a_terminal_that_is_gone_costs_no_run(tmp_path: Path, deaf: bool) -> Non
 
 
 @pytest.mark.parametrize(("by", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_pipe_whose_reader_the_signal_ends_too(
+def test_a_signal_that_also_ends_the_reader_of_the_pipe(
     tmp_path: Path, by: signal.Signals, code: int
 ) -> None:
     reader, writer = os.pipe()

@@ -243,7 +243,7 @@ def test_a_pipe_gets_the_whole_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["pipe", "terminal", "socket"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_standard_output_that_nobody_reads_keeps_no_other_output_back(
+def test_an_unread_standard_output_delays_no_other_output(
     tmp_path: Path, kind: str, number: signal.Signals
 ) -> None:
     match kind:

@@ -135,7 +135,7 @@ def test_the_table_fits_a_terminal() -> None:
     assert max(map(len, str(derived()).splitlines())) <= 80
 
 
-def test_what_is_typed_is_what_json_holds() -> None:
+def test_the_dataclasses_hold_the_same_as_the_json() -> None:
     typed = asdict(derived())
     del typed["read"]
     assert typed.pop("raw") == typed

@@ -355,7 +355,7 @@ def test_every_output_follows_a_link(ssdlab: Ssdlab, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "real" / "--json").read_text())["results"]
 
 
-def test_a_file_that_a_killed_process_left_is_in_nobodys_way(tmp_path: Path) -> None:
+def test_a_file_of_a_killed_process_is_replaced(tmp_path: Path) -> None:
     # In a container every command has the same number.
     run = f"touch .r.html.$$.part; exec {COMMAND[0]} run --limit 100 --report r.html"
     done = subprocess.run(["sh", "-c", run], cwd=tmp_path, capture_output=True, check=False)

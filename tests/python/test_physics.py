@@ -214,7 +214,7 @@ def test_the_command_prints_draws_and_hands_out(ssdlab: Ssdlab, tmp_path: Path) 
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
 
 
-def test_what_is_typed_is_what_json_holds() -> None:
+def test_the_dataclasses_hold_the_same_as_the_json() -> None:
     for physics in (dlv(), retries()):
         typed = asdict(physics)
         del typed["read"]

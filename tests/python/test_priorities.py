@@ -190,7 +190,7 @@ def test_cells_that_age_by_another_clock_than_the_requests_are_noted() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["rgftl", "rgftl-"])
-def test_reads_that_are_let_go_need_no_other_setting(scheme: str) -> None:
+def test_reads_that_release_the_die_need_no_other_setting(scheme: str) -> None:
     few = {
         "geometry.blocks": 64,
         "ftl.overprovisioning": 0.3,

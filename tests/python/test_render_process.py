@@ -121,14 +121,14 @@ def test_a_complaint_is_an_error_and_not_a_blank_figure() -> None:
 
 
 @pytest.mark.usefixtures("fake")
-def test_what_ended_a_process_that_had_drawn_is_tried_in_another() -> None:
+def test_a_figure_that_ended_its_process_is_drawn_in_another() -> None:
     program = "done == 1 and os.abort()"
     found = run_jobs([job(str(at), program) for at in range(3)])
     assert [each["svg"] for each in found] == [b"<svg>1</svg>"] * 3
 
 
 @pytest.mark.usefixtures("fake")
-def test_large_answers_and_what_is_printed_are_in_nobodys_way() -> None:
+def test_large_answers_and_printed_texts_block_no_process() -> None:
     large = "print('x' * 1_000_000); 0" + " " * 1_000_000
     assert len(run_jobs([job(str(at), large) for at in range(4)])) == 4
 
@@ -144,7 +144,7 @@ def test_ctrl_c_ends_it_at_once() -> None:
 
 @pytest.mark.usefixtures("fake")
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_what_a_terminal_tells_all_its_processes_ends_no_drawing(number: str) -> None:
+def test_a_signal_to_the_process_group_ends_no_drawing(number: str) -> None:
     # The worker gets it as part of the group; the command, which has deferred it, waits.
     assert len(run_jobs([job("told", f"os.kill(os.getpid(), signal.{number}); 0")])) == 1
 

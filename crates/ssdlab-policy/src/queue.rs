@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_come_in_the_order_of_their_arrival_whoever_has_gone_between() {
+    fn groups_keep_the_order_of_arrival_when_others_are_removed() {
         let mut queue = Queue::new(1);
         let all: Vec<_> = (0..5)
             .map(|slot| {

@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_stay_in_order_and_only_who_gains_grows(
+        fn runs_stay_in_order_and_only_the_gaining_one_grows(
             first in prop::collection::btree_set(0u32..1000, 0..20),
             acts in prop::collection::vec((0u32..1000, prop::option::of(0u8..4), 0u8..4), 1..60),
         ) {

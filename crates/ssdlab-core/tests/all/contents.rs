@@ -69,7 +69,7 @@ fn a_drive_goes_on_with_what_another_held() {
 }
 
 #[test]
-fn blocks_stay_open_for_whom_they_were_opened() {
+fn open_blocks_of_a_saved_drive_stay_with_their_stream() {
     let sets = [
         "geometry.channels = 2",
         "physics = { levels = {} }",

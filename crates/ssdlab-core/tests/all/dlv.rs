@@ -118,7 +118,7 @@ fn the_write_that_ends_first_goes_first() {
 }
 
 #[test]
-fn who_waits_behind_one_that_was_let_go_can_still_be_overtaken() {
+fn a_waiting_write_behind_a_dispatched_one_can_be_overtaken() {
     for order in ["scheduler = \"dlv\"", "scheduler = { dlv = { reads = \"fifo\" } }"] {
         let mut rig = Rig::new(&["geometry = { channels = 1, blocks = 48 }", order]);
         let writes = [(0, 1), (1, 2), (3, 3)];
@@ -132,7 +132,7 @@ fn who_waits_behind_one_that_was_let_go_can_still_be_overtaken() {
 }
 
 #[test]
-fn who_is_not_among_the_first_to_come_waits_for_them() {
+fn writes_outside_of_the_window_wait_for_those_in_it() {
     let ended = |window: &str| {
         let order = format!("scheduler = {{ dlv = {{ {window} }} }}");
         let mut rig = Rig::new(&[SHAPE, &order]);
@@ -151,7 +151,7 @@ fn who_is_not_among_the_first_to_come_waits_for_them() {
 }
 
 #[test]
-fn a_read_goes_before_a_write_that_was_let_go_and_has_not_begun() {
+fn a_read_goes_before_a_dispatched_write_that_has_not_begun() {
     let (mut rig, zero) = written(&[SHAPE, "scheduler = \"dlv\""], 2);
     // Two pages on the second plane, then one on each of the first two.
     rig.pages(Op::Write, 5, 1);
@@ -356,7 +356,7 @@ fn a_request_waits_no_longer_than_its_deadline_and_the_work_before_it() {
 }
 
 #[test]
-fn head_of_line_blocking_holds_back_who_could_go() {
+fn head_of_line_blocking_delays_writes_to_idle_planes() {
     let run = |head_of_line: &str| {
         let mut rig = Rig::new(&[SHAPE, head_of_line]);
         rig.write(0);

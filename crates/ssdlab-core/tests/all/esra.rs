@@ -197,7 +197,7 @@ fn dropping_loops_helps_reads_and_costs_the_time_that_is_dropped() {
 }
 
 #[test]
-fn who_drops_nothing_is_nobody() {
+fn esra_without_suspension_is_the_same_as_none() {
     let none = "suspend = { esra = { program = false, erase = false } }";
     let ends = |rig: Rig| -> Vec<Completion> { rig.done };
     assert_eq!(ends(run("suspend = \"none\"")), ends(run(none)));

@@ -48,7 +48,7 @@ macro_rules! bundle {
 }
 
 #[test]
-fn bundles_say_who_passes() {
+fn bundles_set_suspension_and_retries_ahead() {
     let physics = "physics.retries = {}\nhost.queues = 3";
     let passes = |bundle: &str| {
         let rig = Rig::new(&[physics, bundle!("priority"), bundle]);
@@ -295,7 +295,7 @@ fn passed_by(set: &str, high: u64, low: impl Fn(&mut Rig) -> u64) -> usize {
 }
 
 #[test]
-fn whoever_is_passed_has_a_turn_now_and_then() {
+fn operations_of_low_priority_are_not_starved() {
     const TURNS: &str = "scheduler = { strict_priority = { max_passes = 10 } }";
     const STRICT: &str = "scheduler = { strict_priority = { max_passes = 0 } }";
     // Suspended after its first attempt, the read has three to make: one in each turn.

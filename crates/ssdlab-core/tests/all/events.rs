@@ -154,7 +154,7 @@ fn entries_of_a_map_that_is_held_in_part_are_events_as_they_come() {
 }
 
 #[test]
-fn who_records_nothing_learns_nothing_and_figures_stay() {
+fn recording_is_off_by_default_and_changes_no_result() {
     let run = |kinds: EventMask| {
         let mut rig = Rig::new(&[]);
         rig.drive.record_events(kinds);
@@ -204,7 +204,7 @@ fn a_plane_is_low_on_space_once_its_blocks_run_short() {
 }
 
 #[test]
-fn errors_and_ages_of_reads_are_there_for_who_subscribes_to_them() {
+fn errors_and_ages_of_reads_are_computed_only_for_subscribers() {
     const ERRORS: [&str; 1] =
         ["physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }"];
     let read = |kinds: EventMask, nothing: &str| {

@@ -321,7 +321,7 @@ fn data_that_is_there_at_the_start_was_programmed_as_it_would_be() {
 }
 
 #[test]
-fn what_a_first_pass_lays_down_or_nobody_laid_was_programmed_so_too() {
+fn pages_of_the_start_were_programmed_in_the_mode_of_the_policy() {
     let hvc =
         "program_mode = [{ fixed = { mode = \"boosted\" } }]\nstart.program_mode = \"policy\"";
     let mut laid = Rig::new(&[VOLTAGES, hvc, "start.unwritten_reads = \"footprint\""]);
@@ -336,7 +336,7 @@ fn what_a_first_pass_lays_down_or_nobody_laid_was_programmed_so_too() {
 }
 
 #[test]
-fn what_nobody_has_programmed_keeps_the_voltages_that_it_had_at_the_start() {
+fn unwritten_pages_keep_the_voltages_of_the_start() {
     let start = "start = { unwritten_reads = \"lazy\", program_mode = \"policy\" }";
     let read_twice = |initial: &str, before: &[(u64, Op)]| {
         let known = format!("metadata.page_hotness.buffer = {{ initial = \"{initial}\" }}");

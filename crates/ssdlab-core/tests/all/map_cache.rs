@@ -43,7 +43,7 @@ fn an_entry_that_is_not_held_costs_a_read_of_its_page_first() {
 }
 
 #[test]
-fn those_who_need_the_same_page_of_the_map_wait_for_one_read() {
+fn requests_share_the_read_of_a_translation_page() {
     let mut rig = Rig::new(&[SHAPE, TWO, "start.unwritten_reads = \"lazy\""]);
     let tags: Vec<u64> = (0..4).map(|page| rig.read(page)).collect();
     rig.finish();

@@ -165,7 +165,7 @@ fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
 }
 
 #[test]
-fn nobody_moves_where_there_is_one_group_or_no_migration() {
+fn no_page_moves_with_one_group_or_without_migration() {
     for set in [
         "background.read_hot_migration = false",
         "metadata.block_class = { measured = { boundaries = { levels = [1] }, read_hot_share = 0.0 } }",
@@ -213,7 +213,7 @@ fn reads_that_begin_at_the_measured_level_need_no_second_attempt() {
 }
 
 #[test]
-fn who_has_no_level_of_a_block_cannot_begin_there() {
+fn measured_level_is_refused_without_measured_blocks() {
     let refused = |sets: &[&str]| {
         let rig = Rig::seeded(&[&[SHAPE, "read_start = \"measured_level\""], sets].concat(), 1);
         rig.err().is_some_and(|line| line.starts_with("read_start: blocks that are measured"))

@@ -132,7 +132,7 @@ fn a_steady_drive_begins_with_the_free_blocks_that_collection_leaves_its_subpool
 }
 
 #[test]
-fn what_is_collected_stays_whose_it_was_and_every_subpool_is_kept_stocked() {
+fn collected_pages_keep_their_priority_and_every_subpool_keeps_free_blocks() {
     let mut rig = full(&[]);
     churn(&mut rig, 0..6_000);
     assert!(rig.ops(OpKind::Erase, Cause::Gc) > 100);

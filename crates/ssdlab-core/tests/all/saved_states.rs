@@ -208,7 +208,7 @@ fn a_column_that_is_too_long_or_too_short_is_refused() {
 }
 
 #[test]
-fn what_contradicts_itself_is_named() {
+fn contradictions_in_a_saved_state_are_named() {
     let sets = &["ftl.partial_writes = \"sector_bitmap\""][..];
     let resolved = Arc::new(Resolved::new(&config(sets), 1).unwrap());
     let kept = serde_json::to_value(used(sets)).unwrap();

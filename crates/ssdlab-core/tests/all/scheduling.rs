@@ -34,7 +34,7 @@ fn a_queue_of_higher_priority_goes_first() {
 }
 
 #[test]
-fn a_page_for_which_nobody_waits_leaves_the_buffer_after_all_who_came_before() {
+fn a_flushed_page_leaves_the_buffer_after_earlier_requests() {
     let (mut rig, zero) = written(&[THREE, "buffer = { size = \"8KiB\", reads = false }"], 6);
     // The buffer holds pages 4 and 5.
     let before = [0, 1].map(|page| read(&mut rig, page, 2));

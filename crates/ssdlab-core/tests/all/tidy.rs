@@ -112,7 +112,7 @@ fn no_room_uses_one_that_uses_it() {
 
 /// Returns the sources that must not know the physics: the policies, and the drive without `flash`
 /// and `config`.
-fn who_knows_no_truth() -> Vec<(PathBuf, String)> {
+fn sources_without_physics() -> Vec<(PathBuf, String)> {
     let mut all = sources(&crates().join("ssdlab-core/src"));
     all.retain(|(path, _)| !["flash", "config"].contains(&room(path).as_str()));
     all.extend(sources(&crates().join("ssdlab-policy/src")));
@@ -128,7 +128,7 @@ fn only_the_flash_asks_the_physics() {
         ["geometry", "page_order", "refusal", "each", "timing", "BlockId", "Geometry"];
     const IDS: [&str; 8] =
         ["Lpn", "Ppn", "PageInBlock", "PlaneId", "PageType", "Cell", "Level", "ProgramMode"];
-    for (path, text) in who_knows_no_truth() {
+    for (path, text) in sources_without_physics() {
         for used in paths(without_tests(&text), "ssdlab_nand::") {
             let what = used.split("::").nth(1).unwrap_or("");
             let fine = what.is_empty() || OPEN.contains(&what) || IDS.contains(&what);

@@ -62,7 +62,7 @@ fn every_part_is_seen_doing_one_thing_after_another() {
 }
 
 #[test]
-fn what_begins_when_recording_ends_is_left_out_and_what_began_before_is_seen_whole() {
+fn spans_that_begin_before_recording_ends_are_recorded_in_full() {
     for (until, parts) in [(BUS, 1), (BUS + 1, 2)] {
         let (mut rig, zero) = written(&[], 1);
         rig.drive.record(SimTime::from_ns(zero + until));

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cold_is_hot_only_once_a_job_of_its_own_has_emptied_it() {
+    fn a_cold_block_turns_hot_when_a_job_of_its_own_has_emptied_it() {
         let worn = [(131, 0), (105, 0), (100, 0), (130, 0), (9, 1), (9, 1), (9, 1), (9, 1)];
         let mut leveler = leveler();
         let mut blocks = table(worn);
