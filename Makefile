@@ -25,7 +25,8 @@ MINIMAL := requirements/minimal.lock
 SITE := requirements/docs.lock
 LOCKED := -m pip install --quiet --require-hashes --only-binary :all: --requirement
 # The package alone, by the build backend that is installed in $(1): nothing else is fetched.
-alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-deps --no-build-isolation .
+alone = PATH="$(abspath $(1)):$$PATH" $(1)/python -m pip install --quiet --no-deps \
+	--no-build-isolation .
 
 DEV_PROFILE := --config-settings "build-args=--profile dev"
 
@@ -33,7 +34,10 @@ DEV_PROFILE := --config-settings "build-args=--profile dev"
 beside = echo $(abspath reproduction) > \
 	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
 
-.PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser test-newcomer test-wheel test-release theory lint format bench digests figures scale twins twins-fit fuzz faults mutants docs docs-site test-site clean
+.PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard \
+	readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser \
+	test-newcomer test-wheel test-release theory lint format bench digests figures scale twins \
+	twins-fit fuzz faults mutants docs docs-site test-site clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -49,17 +53,17 @@ help:
 	@echo "make test-minimal  the Python tests with the oldest versions that ssdlab allows"
 	@echo "make bench     the speed of the simulator, kept under benches/runs"
 	@echo "make digests   what results are, for the test that they do not change unnoticed"
-	@echo "make figures   whether the figures of all schemes on all devices are what they were (ten minutes)"
-	@echo "make scale     what a request costs as drives, runs and footprints grow, into docs/project/performance.md (five minutes)"
+	@echo "make figures   whether the figures of all schemes and devices are unchanged (ten minutes)"
+	@echo "make scale     the cost of a request as drives, runs and footprints grow (five minutes)"
 	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
 	@echo "make dlv       the tables of docs/systems/dlv.md (half an hour)"
-	@echo "make pa-ssd    the tables of docs/systems/pa-ssd.md (an hour, a few minutes after make reproduce)"
+	@echo "make pa-ssd    the tables of docs/systems/pa-ssd.md (minutes after make reproduce)"
 	@echo "make pv-read   the tables of docs/systems/pv-read.md (three quarters of an hour)"
 	@echo "make readguard the tables of docs/systems/readguard.md (hours)"
 	@echo "make readguard-full  the same mixes to their ends, into build/ (a working day)"
 	@echo "make hire      the tables of docs/systems/hire.md (three quarters of an hour)"
 	@echo "make all-five  the tables of docs/systems/all-five.md (twenty minutes)"
-	@echo "make streams   the tables of docs/systems/sepbit.md (some minutes); those of real traces with SSDLAB_TRACES"
+	@echo "make streams   the tables of docs/systems/sepbit.md (minutes); also of SSDLAB_TRACES"
 	@echo "make reproduce what the papers claim, recomputed, into docs/ledger.md (hours)"
 	@echo "make ldpc      the figures of docs/concepts/ldpc.md (ten minutes)"
 	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/guides/calibrate.md"
@@ -69,7 +73,7 @@ help:
 	@echo "make test-site the site in a real browser"
 	@echo "make docs-site the documentation as a site, into build/site"
 	@echo "make fuzz      fuzz the readers, the config and state files, a minute each"
-	@echo "make faults    make every write, link and thread of the commands fail, into docs/project/robustness.md (two hours)"
+	@echo "make faults    make every write, link and thread of the commands fail (two hours)"
 	@echo "make mutants   mutation tests of the drive's core (hours)"
 
 # The environment itself, made anew only if it is gone.
@@ -77,7 +81,8 @@ $(STAMPS)/venv:
 	$(PYTHON) -m venv $(VENV)
 	@mkdir -p $(STAMPS) && touch $@
 
-# The ledger is a package beside the wheel (reproduction/), which the environment finds in the checkout.
+# The ledger is a package beside the wheel (reproduction/), which the environment finds in the
+# checkout.
 $(STAMPS)/reproduction: $(STAMPS)/venv
 	$(call beside,$(BIN))
 	@touch $@
@@ -88,8 +93,8 @@ $(STAMPS)/package: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
 	$(BIN)/python -m pip install --quiet .
 	@touch $@ $(STAMPS)/built
 
-# The same package in half the time, a fifth slower (Cargo's dev profile, which the Rust tests share).
-# A build for speed does as well.
+# The same package in half the time, a fifth slower (Cargo's dev profile, which the Rust tests
+# share). A build for speed does as well.
 $(STAMPS)/built: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
 	$(BIN)/python -m pip install --quiet $(DEV_PROFILE) .
 	@rm -f $(STAMPS)/package && touch $@
@@ -106,8 +111,8 @@ $(STAMPS)/locked: $(RUST_SOURCES) $(PYTHON_SOURCES) | $(STAMPS)/dev
 
 install: $(STAMPS)/package $(STAMPS)/reproduction
 
-# The same package, a fifth faster: built once to learn from short runs what is done often, and once more for that
-# (profile-guided optimisation). Takes three times as long.
+# The same package, a fifth faster: built once to learn from short runs what is done often, and once
+# more for that (profile-guided optimisation). Takes three times as long.
 fast: $(STAMPS)/venv $(STAMPS)/reproduction
 	rustup component add llvm-tools
 	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet .
@@ -127,8 +132,8 @@ $(TOOLS)/bin/uv:
 # One process for each core; an idle process takes tests from a busy one.
 PARALLEL := --numprocesses logical --dist worksteal
 
-# The newest versions that pyproject.toml allows and, for the minimal ones, the lowest; UPGRADE= keeps what the files
-# have as far as that is allowed.
+# The newest versions that pyproject.toml allows and, for the minimal ones, the lowest; UPGRADE=
+# keeps what the files have as far as that is allowed.
 UPGRADE ?= --upgrade
 COMPILE = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11
 HASHED = $(UPGRADE) --generate-hashes --custom-compile-command "make lock" --output-file
@@ -137,7 +142,8 @@ LOWEST := target/lowest.in
 lock: $(TOOLS)/bin/uv
 	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > $(BUILD)
 	$(COMPILE) pyproject.toml $(BUILD) --extra arrow --group dev $(HASHED) $(LOCK)
-	$(COMPILE) pyproject.toml $(BUILD) --extra arrow --group dev --group docs --constraint $(LOCK) $(HASHED) $(SITE)
+	$(COMPILE) pyproject.toml $(BUILD) --extra arrow --group dev --group docs \
+		--constraint $(LOCK) $(HASHED) $(SITE)
 	$(COMPILE) pyproject.toml $(BUILD) --extra arrow --resolution lowest-direct --output-file $(LOWEST)
 	$(COMPILE) $(LOWEST) pyproject.toml --group dev $(HASHED) $(MINIMAL)
 
@@ -150,7 +156,8 @@ audit: $(TOOLS)/bin/uv
 		$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement $$lock || exit 1; \
 	done
 
-# That the lower bounds in pyproject.toml are true: docs/project/supply-chain.md holds the last result.
+# That the lower bounds in pyproject.toml are true: docs/project/supply-chain.md holds the last
+# result.
 test-minimal: $(STAMPS)/venv
 	@mkdir -p target
 	$(PYTHON) -m venv --clear target/minimal
@@ -180,20 +187,23 @@ test-python: dev
 	$(BIN)/python -m mypy.stubtest ssdlab._native --mypy-config-file pyproject.toml
 	$(BIN)/pytest $(PARALLEL)
 
-# The tables of docs/systems/pa-ssd.md: seven schemes on eight workloads in full, twice, and what varies.
+# The tables of docs/systems/pa-ssd.md: seven schemes on eight workloads in full, twice, and what
+# varies.
 pa-ssd: full
 	$(BIN)/python -m ssdlab_reproduction.tables.pa_ssd
 
-# The tables of docs/systems/pv-read.md: what the paper claims, on eight workloads in full. What was stopped goes on.
+# The tables of docs/systems/pv-read.md: what the paper claims, on eight workloads in full. What was
+# stopped goes on.
 pv-read: full
 	$(BIN)/python -m ssdlab_reproduction.tables.pv_read
 
-# The tables of docs/systems/readguard.md: what the paper claims, on five mixes; hours. What was stopped goes on.
+# The tables of docs/systems/readguard.md: what the paper claims, on five mixes; hours. What was
+# stopped goes on.
 readguard: full
 	$(BIN)/python -m ssdlab_reproduction.tables.readguard
 
-# The mixes to their ends, at each stage, into build/readguard-full.md; fourteen hours of a core. What was
-# stopped goes on.
+# The mixes to their ends, at each stage, into build/readguard-full.md; fourteen hours of a core.
+# What was stopped goes on.
 readguard-full: full
 	$(BIN)/python -m ssdlab_reproduction.tables.readguard full
 
@@ -203,20 +213,23 @@ reproduce: full
 	$(BIN)/ssdlab reproduce --out build/reproduction
 	PYTHONPATH=benches $(BIN)/python docs/generators/reproduction.py build/reproduction/ledger.md
 
-# The tables of docs/systems/hire.md: what the paper claims, on seventeen workloads. What was stopped goes on.
+# The tables of docs/systems/hire.md: what the paper claims, on seventeen workloads. What was
+# stopped goes on.
 hire: full
 	$(BIN)/python -m ssdlab_reproduction.tables.hire
 
-# The tables of docs/systems/all-five.md: systems by themselves, and each part alone and taken out of all. What was stopped goes on.
+# The tables of docs/systems/all-five.md: systems by themselves, and each part alone and taken out
+# of all. What was stopped goes on.
 all-five: full
 	$(BIN)/python -m ssdlab_reproduction.tables.all_five
 
-# The tables of docs/systems/sepbit.md: write amplification with SepBIT and without, real traces with SSDLAB_TRACES=DIR. What was
-# stopped goes on.
+# The tables of docs/systems/sepbit.md: write amplification with SepBIT and without, real traces
+# with SSDLAB_TRACES=DIR. What was stopped goes on.
 streams: full
 	$(BIN)/python -m ssdlab_reproduction.tables.streams
 
-# The figures of docs/concepts/ldpc.md: what is derived, and frames of the real code at four numbers of levels.
+# The figures of docs/concepts/ldpc.md: what is derived, and frames of the real code at four numbers
+# of levels.
 ldpc: full
 	$(BIN)/python docs/generators/ldpc_table.py
 
@@ -235,13 +248,15 @@ test-browser: dev
 
 # The wheel that dev has built, in an environment that has nothing else.
 test-wheel: dev
-	$(BIN)/python tests/release/check.py "$$(ls -t target/wheels/ssdlab-*.whl | head -n 1)" $(BIN)/ssdlab
+	$(BIN)/python tests/release/check.py \
+		"$$(ls -t target/wheels/ssdlab-*.whl | head -n 1)" $(BIN)/ssdlab
 
 # The same of what is released: a wheel in the release profile, built from the source distribution.
 test-release: dev
 	rm -rf build/release
 	$(BIN)/maturin sdist --quiet --out build/release
-	PATH="$(abspath $(BIN)):$$PATH" CARGO_TARGET_DIR=$(abspath target/sdist) $(BIN)/python -m pip wheel \
+	PATH="$(abspath $(BIN)):$$PATH" CARGO_TARGET_DIR=$(abspath target/sdist) \
+		$(BIN)/python -m pip wheel \
 		--quiet --no-deps --no-build-isolation --wheel-dir build/release build/release/ssdlab-*.tar.gz
 	$(BIN)/python tests/release/check.py build/release/ssdlab-*.whl $(BIN)/ssdlab
 
@@ -255,7 +270,8 @@ lint: $(STAMPS)/dev
 	RUSTDOCFLAGS="--deny rustdoc::broken_intra_doc_links --allow rustdoc::private_intra_doc_links" \
 		cargo doc --quiet --workspace --no-deps --document-private-items --locked
 	cargo fmt --manifest-path $(PLANT)/Cargo.toml --check
-	cargo clippy --quiet --manifest-path $(PLANT)/Cargo.toml --target-dir target/mutants/plant --locked -- -D warnings
+	cargo clippy --quiet --manifest-path $(PLANT)/Cargo.toml --target-dir target/mutants/plant \
+		--locked -- -D warnings
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --quiet --manifest-path fuzz/Cargo.toml --target-dir target --locked -- -D warnings
 	$(BIN)/ruff check
@@ -270,7 +286,8 @@ format: $(STAMPS)/dev
 bench:
 	cargo bench --quiet --locked --package ssdlab-run --bench speed -- --keep
 
-# What the results of some small runs are: changed only together with a line under Changed in CHANGELOG.md.
+# What the results of some small runs are: changed only together with a line under Changed in
+# CHANGELOG.md.
 digests:
 	SSDLAB_WRITE_DIGESTS=1 cargo test --quiet --locked --package ssdlab-run --test all digests::
 
@@ -284,7 +301,8 @@ scale: full
 
 # Every twin in full: docs/concepts/twins.md holds the last result.
 twins:
-	cargo run --release --quiet --locked --package ssdlab-workload --example twins_table -- docs/concepts/twins.md
+	cargo run --release --quiet --locked --package ssdlab-workload --example twins_table -- \
+		docs/concepts/twins.md
 
 # make twins-fit SSDLAB_TRACES=DIR: what excerpts give of shapes, then the tables of these shapes.
 FIT = cargo run --release --quiet --locked --package ssdlab-run --example twins_fit --
@@ -317,14 +335,15 @@ fuzz:
 		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# What commands leave behind when the system fails: the end of docs/project/robustness.md. Then every wrong value at every
-# place of a result.
+# What commands leave behind when the system fails: the end of docs/project/robustness.md. Then
+# every wrong value at every place of a result.
 faults: dev
 	PYTHONPATH=tests/python $(BIN)/python docs/generators/faults_table.py
 	SSDLAB_EVERY_VALUE=1 $(BIN)/pytest $(PARALLEL) tests/python/test_wrong_results.py
 
-# cargo install --locked cargo-mutants. Some hours; what is stopped goes on where it was. MUTANTS="--only ftl/" tries
-# those of one folder, MUTANTS=--again what was missed, MUTANTS=--help says the rest.
+# cargo install --locked cargo-mutants. Some hours; what is stopped goes on where it was.
+# MUTANTS="--only ftl/" tries those of one folder, MUTANTS=--again what was missed, MUTANTS=--help
+# says the rest.
 MUTANTS ?=
 mutants:
 	$(PYTHON) tests/mutants/run.py $(MUTANTS)
