@@ -258,8 +258,8 @@ def half_written(folder: Path, case: Case, done: Done) -> str | None:
 def faults(kind: str, count: int, most: int) -> Iterator[str]:
     """Which of so many are made to fail: all, or as many as are wanted, always the same.
 
-    Each fails by itself, and with all that come after it. Without memory for good not even Python
-    ends: its import system tries again for ever.
+    Each fails by itself, and with all that come after it. If memory never comes back, not even
+    Python ends: its import system tries again without end.
     """
     every = range(1, count + 1)
     chosen = every if count <= most else sorted(random.Random(count).sample(every, most))

@@ -201,7 +201,7 @@ main()
 
 @pytest.mark.parametrize("flags", [("-I",), ("-E",), ()])
 def test_it_draws_from_any_program(tmp_path: Path, flags: tuple[str, ...]) -> None:
-    # A program without a guard: a process that ran it again would draw for ever.
+    # A program without a guard: a process that ran it again would draw without end.
     script = tmp_path / "script.py"
     script.write_text(
         "import pathlib, sys\n"

@@ -1,4 +1,4 @@
-"""What is wrong with an input of `ssdlab trace` is told in one line, and the exit code is 2."""
+"""An invalid input of `ssdlab trace` ends with an error of one line and exit code 2."""
 
 from pathlib import Path
 

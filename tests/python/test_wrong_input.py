@@ -1,4 +1,4 @@
-"""Everything that can be wrong with an input is told in one line, and the exit code is 2."""
+"""An invalid input ends with an error of one line and exit code 2."""
 
 import os
 from collections.abc import Callable
