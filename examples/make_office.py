@@ -5,9 +5,9 @@ It has the columns of the MSR Cambridge traces, so that the demo goes the same w
 
     python examples/make_office.py            # writes examples/office.csv.xz again, to the byte
 
-Four things happen on the server: documents are opened (reads of whole files, a few of them very
-often), documents are saved (bursts of large writes), a mail store writes small blocks all the time,
-and a virus scanner reads along for twelve seconds.
+Four things happen on the server. Documents are opened: reads of whole files, a few of them very
+often. Documents are saved in bursts of large writes. A mail store writes small blocks all the time.
+A virus scanner reads along for twelve seconds.
 """
 
 from __future__ import annotations

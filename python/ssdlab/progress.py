@@ -10,9 +10,10 @@ from typing import Self, TextIO
 from ssdlab.render.formatting import amount
 
 Progress = Callable[[list[tuple[float | None, int, bool, bool]]], object]
-"""Called about ten times a second with four values for each run: the share done from 0 to 1 (None
-if unknown), the requests done, whether its drive is still being prepared, and whether it has
-finished.
+"""Called about ten times a second with four values for each run.
+
+They are the share done from 0 to 1 (None if unknown), the requests done, whether its drive is still
+being prepared, and whether it has finished.
 """
 
 _WIDTH = 30

@@ -3,7 +3,7 @@
 cargo-mutants lists the mutants. Its own way builds the tests anew for each, which takes days for
 some thousands. Here `plant/` writes them all into a copy of the sources, each behind a switch
 (`switch.rs`, an environment variable), so that the tests are built once. Every test is run alone
-to see which mutants it reaches, and how long it takes; then each mutant is switched on and given
+to see which mutants it reaches, and how long it takes. Then each mutant is switched on and given
 the tests that reach it, the short ones first, until one fails.
 
 A mutant for which a switch cannot be written (in a constant, say), or not so that it compiles, is

@@ -52,9 +52,9 @@ MQSIM = {
     "gc-small": Printed(5965, 0, 5962, 274_687, 874_628, 2448),
 }
 
-# The host's link, which ssdlab leaves out, from MQSim's isolated requests: of 8 KiB they take
-# 102.434 and 777.493 us, 2.56 us more than commands, transfer and the array; of 4 KiB 88.898 and
-# 763.957 us, 1.31 us more.
+# The host's link, which ssdlab leaves out, from MQSim's isolated requests. Those of 8 KiB take
+# 102.434 and 777.493 us, 2.56 us more than commands, transfer and the array. Those of 4 KiB take
+# 88.898 and 763.957 us, 1.31 us more.
 LINK_US = 0.07
 LINK_US_A_4KIB = 1.248
 

@@ -353,8 +353,9 @@ impl EventMask {
         .and(EventMask::PAGE_UNBUFFERED)
         .and(EventMask::BUFFER_FLUSHED);
 
-    /// The kinds that a placement can learn from while the start of a drive is drawn: those that
-    /// the model plane publishes, and those that there are none of before the start.
+    /// The kinds that a placement can learn from while the start of a drive is drawn.
+    ///
+    /// The model plane publishes them, or none occurs before the start.
     pub const DRAWN_START: EventMask = EventMask::BLOCK_OPENED
         .and(EventMask::BLOCK_CLOSED)
         .and(EventMask::BLOCK_COLLECTED)

@@ -50,8 +50,9 @@ mod _native {
     /// - whether Ctrl-C ended the runs early,
     /// - the `InputError` of a run that failed after others had ended.
     ///
-    /// `progress` is called about ten times a second with one tuple per plan: the share done, the
-    /// requests done, whether the drive is still being prepared, and whether the plan has finished.
+    /// `progress` is called about ten times a second with one tuple per plan. It has the share
+    /// done, the requests done, whether the drive is still being prepared, and whether the plan
+    /// has finished.
     #[pyfunction]
     #[pyo3(signature = (plans, jobs, progress=None))]
     fn run(

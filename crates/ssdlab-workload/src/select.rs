@@ -13,10 +13,10 @@ pub struct Selection {
     pub from: Nanos,
     /// The end of the time span; requests at or after it are left out.
     pub to: Nanos,
-    /// Takes requests whose first page of 4 KiB is in a sample of one page in `one_page_in`, where
-    /// 1 takes all (as in Waldspurger et al., "Efficient MRC construction with SHARDS", FAST '15).
-    /// The sample contains all requests that begin in a page, or none. A larger sample contains the
-    /// smaller ones.
+    /// Takes requests whose first page of 4 KiB is in a sample of one page in `one_page_in`; 1
+    /// takes all. The sample contains all requests that begin in a page, or none. A larger sample
+    /// contains the smaller ones. Source: Waldspurger et al., "Efficient MRC construction with
+    /// SHARDS", FAST '15.
     pub one_page_in: u64,
     /// The seed of the sample.
     pub seed: u64,

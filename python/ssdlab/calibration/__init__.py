@@ -1,8 +1,14 @@
 """ReadGuard's retry predictor, fitted to characterised chips.
 
-docs/guides/calibrate.md explains the terms. Reading order: ``result`` is the result of a fit,
-``chip_spec`` describes the chips, ``measurements`` reads them, ``model`` fits the predictor,
-``evaluation`` validates it, ``pipeline`` combines these steps, and ``fitting`` starts it.
+docs/guides/calibrate.md explains the terms. A reading order:
+
+- ``result`` is the result of a fit,
+- ``chip_spec`` describes the chips,
+- ``measurements`` reads them,
+- ``model`` fits the predictor,
+- ``evaluation`` validates it,
+- ``pipeline`` combines these steps,
+- ``fitting`` starts it.
 """
 
 from ssdlab.calibration.chip_spec import ChipSpec

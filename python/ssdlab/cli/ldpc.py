@@ -47,7 +47,7 @@ def ldpc_command(**parameters: Any) -> int:
     """Derive what LDPC and BCH codes decode, from voltages up.
 
     Raw bit error rates at a failure of 1e-15 by sensing levels, decoder and page, beside what a
-    paper prints; with --frames or --seconds, how often frames of a real code fail.
+    paper prints. With --frames or --seconds, also how often frames of a real code fail.
     docs/concepts/ldpc.md says how.
     """
     if parameters["frames"] is not None and parameters["seconds"] is not None:

@@ -99,7 +99,7 @@ def fig_5(runs: Runs) -> Rows:
     """How old data is when it is read from flash, collection's own reads too, by days.
 
     In a whole run of each workload under the baseline. Data that lies there when the run begins is
-    up to 90 days old by then, which is a ruling; in the paper most of what src21 reads is younger
+    up to 90 days old by then, which is a ruling. In the paper most of what src21 reads is younger
     than four days.
     """
     rows = []

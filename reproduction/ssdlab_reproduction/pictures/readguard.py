@@ -226,9 +226,9 @@ def fig_18(runs: Runs) -> Rows:
 def fig_20(runs: Runs) -> Rows:
     """P/E cycles of the blocks with each priority's data, from the least to the most.
 
-    On a drive of 32 GB that MixD is replayed on: at the end of the replay after which blocks are
-    further apart than leveling across priorities allows, or furthest; of the last; and of two
-    between.
+    On a drive of 32 GB that MixD is replayed on, at the ends of four replays. After the first of
+    them, blocks are further apart than leveling across priorities allows, or furthest. The others
+    are the last replay and two between.
     """
     replays = runs[RGFTL,].replays
     spreads = [apart_by(one.wear) for one in replays]

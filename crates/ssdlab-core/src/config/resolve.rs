@@ -189,8 +189,9 @@ impl Resolved {
     }
 }
 
-/// Refuses a drawn steady state if a link of the placement chain, given by its name and the events
-/// that it learns by, learns by events that the model plane of the start does not have.
+/// Refuses a drawn steady state if a placement learns by events that the model plane lacks.
+///
+/// Takes the placements of the chain, each by its name and the events that it learns by.
 fn check_drawn_start<'a>(links: impl Iterator<Item = (&'a str, EventMask)>) -> Result<(), Refusal> {
     for (name, events) in links {
         if !events.is_within(EventMask::DRAWN_START) {

@@ -298,8 +298,9 @@ fn crates_use_only_those_below_them() {
 const TIMES: [&str; 9] =
     ["now", "since", "until", "fails_at", "arrival", "began", "due", "dwell", "deadline"];
 
-/// Returns whether a line gives a field, a parameter or a function with the name of a time an
-/// integer as its type, bare or in a list or an option.
+/// Returns whether a line gives something with the name of a time an integer as its type.
+///
+/// It may be a field, a parameter or a function; the integer stands bare, in a list or an option.
 fn is_bare_time(line: &str) -> bool {
     const INTEGERS: [&str; 8] = ["u32", "u64", "u128", "usize", "i32", "i64", "i128", "isize"];
     let is_part = |c: char| c.is_alphanumeric() || c == '_';

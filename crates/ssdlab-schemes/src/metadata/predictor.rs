@@ -17,17 +17,17 @@ use ssdlab_nand::refusal::Refusal;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PredictorConfig {
-    /// c0 to c4, for the age: a constant; per P/E cycle; per microsecond of an erase; per raw bit
-    /// error of the first page right after its program; per unit of the logarithm of the days
-    /// between erases. At age 1, a page of the block needs all retries after 12 months. No default:
-    /// fitted. Source: ReadGuard, section 4.1.
+    /// c0 to c4, for the age: a constant, then per P/E cycle, per microsecond of an erase, and per
+    /// raw bit error of the first page right after its program. The last is per unit of the
+    /// logarithm of the days between erases. At age 1, a page of the block needs all retries after
+    /// 12 months. No default: fitted. Source: ReadGuard, section 4.1.
     pub age: [f64; 5],
     /// c5 and c6, for the errors right after a program: raw bit errors of a codeword per unit of
     /// age, and at age 0. No default: fitted. Source: ReadGuard, section 4.2, eq. 1.
     pub initial: [f64; 2],
-    /// c7, c8 and c9, for the errors that follow later: raw bit errors of a codeword per unit of
-    /// age and of ln(1 + days); an addend to the age; an exponent per page read of the block. No
-    /// default: fitted. Source: ReadGuard, section 4.2, eq. 2.
+    /// c7, c8 and c9, for the errors that follow later. c7 is in raw bit errors of a codeword per
+    /// unit of age and of ln(1 + days). c8 is an addend to the age, c9 an exponent per page read of
+    /// the block. No default: fitted. Source: ReadGuard, section 4.2, eq. 2.
     pub growth: [f64; 3],
     /// Thresholds of the raw bit errors of a codeword at the first attempt, rising: each adds a
     /// retry. Above the first a page needs one retry, above the last it needs all. No default:

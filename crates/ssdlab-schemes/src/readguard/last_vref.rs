@@ -2,7 +2,7 @@
 //! pages.
 //!
 //! Source: Y. Shim et al., "Exploiting Process Similarity of 3D Flash Memory for High Performance
-//! SSDs", MICRO 2019, as ReadGuard uses it (section 6.3): pages of one horizontal layer of a block
+//! SSDs", MICRO 2019, as ReadGuard uses it (section 6.3). Pages of one horizontal layer of a block
 //! have similar errors.
 
 use schemars::JsonSchema;

@@ -29,10 +29,10 @@ pub enum Unsorted {
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceOptions {
-    /// Read only the requests of this device: `host_disk` in MSR traces (such as `"hm_0"`), the ASU
-    /// in SPC traces, the number or the name of the device, disk, volume or file in others
-    /// (docs/reference/traces.md). Default: the requests of all devices, at the addresses that the
-    /// trace says, as if they were one device (what MQSim and SSDSim do). Assumed for the other
+    /// Read only the requests of this device (docs/reference/traces.md): `host_disk` in MSR traces
+    /// (such as `"hm_0"`), the ASU in SPC traces. In others it is the number or the name of the
+    /// device, disk, volume or file. Default: the requests of all devices, at the addresses that
+    /// the trace says, as if they were one device (what MQSim and SSDSim do). Assumed for the other
     /// formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,

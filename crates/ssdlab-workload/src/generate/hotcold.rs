@@ -10,8 +10,8 @@ use super::arrivals::Bursts;
 use super::scatter::Scatter;
 use super::{Addresses, Room};
 
-/// A hot part of the footprint and a cold one, each uniform. The footprint is cut into granules
-/// (the least common multiple of the request sizes), the hot ones are scattered over it, and a
+/// A hot part of the footprint and a cold one, each uniform. The footprint is cut into granules,
+/// each the least common multiple of the request sizes. The hot granules are scattered over it. A
 /// request goes to any place within its granule that is aligned to its own size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

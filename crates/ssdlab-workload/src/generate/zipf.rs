@@ -10,10 +10,10 @@ use super::arrivals::Bursts;
 use super::scatter::Scatter;
 use super::{Addresses, Room};
 
-/// A few addresses very often, most hardly ever. The footprint is cut into granules (the least
-/// common multiple of the request sizes); the k-th most popular granule is drawn with a
-/// probability proportional to 1/k^theta, granules are scattered over the footprint, and a request
-/// goes to any place within its granule that is aligned to its own size.
+/// A few addresses very often, most hardly ever. The footprint is cut into granules, each the least
+/// common multiple of the request sizes, which are scattered over it. The k-th most popular granule
+/// is drawn with a probability proportional to 1/k^theta. A request goes to any place within its
+/// granule that is aligned to its own size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ZipfConfig {

@@ -1,7 +1,7 @@
 //! Twins: seeded synthetic workloads that replace traces which cannot be shipped.
 //!
-//! A twin meets the published statistics of a trace (its *targets*, each with its source) by
-//! construction: the counts of reads and writes, their mean sizes, the number of pages, and the
+//! A twin meets the published statistics of a trace by construction. These are its *targets*, each
+//! with its source: the counts of reads and writes, their mean sizes, the number of pages, and the
 //! span. Its *shape* decides the other properties of arrivals and addresses. A shape is fitted on
 //! an excerpt of the real trace if there is one, and assumed otherwise. A twin never carries the
 //! name of its trace: its title is "twin of hm_0 (DLV)".

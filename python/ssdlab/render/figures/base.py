@@ -21,8 +21,8 @@ KINDS = ("read", "write")
 _MAX_FULL_LANES = 12
 """With more bars than this, each bar is thinner."""
 
-# Hues after Okabe and Ito, each with a lightness of its own that stands out against the background:
-# a grey print tells them apart, and a reader who sees no red or no green does.
+# Hues after Okabe and Ito, each with a lightness of its own that stands out against the background.
+# They differ in a grey print, and for a reader who sees no red or no green.
 LIGHT = ("#0b45a5", "#ca5802", "#036e42", "#d66fae", "#533501", "#0576ad", "#858585", "#645401")
 DARK = ("#3b9fe6", "#ff9858", "#1fe6b0", "#d93e9b", "#fed65c", "#68c9fe", "#a6a6a6", "#908d00")
 # From dark to light, yet to be seen on black and on white.
