@@ -203,7 +203,7 @@ def wrong(folder: Path, case: Case, done: Done, fault: str = "") -> str | None:
 def without_rust(lines: list[str]) -> list[str]:
     """Lines of the command, without what Rust adds that lacks memory for a thread's handle.
 
-    Nobody can have it say less: how to see more, or the command's own line, come behind its own.
+    It cannot be silenced. How to see more, or the command's own line, come after its own.
     """
     if lines and re.fullmatch(r"memory allocation of \d+ bytes failed", lines[0]):
         return lines[:1]

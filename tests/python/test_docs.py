@@ -98,7 +98,7 @@ def test_the_claims_on_the_page_are_those_of_today() -> None:
             assert written(below, title) == claimed(system), f"{title}: run `make reproduce`"
 
 
-def test_what_the_page_says_of_each_claim_is_todays() -> None:
+def test_the_ledger_has_todays_text_of_each_claim() -> None:
     _, _, below = REPRODUCTION.partition(MARK)
     of_claims = 0
     for claim in claims():

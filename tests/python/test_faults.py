@@ -35,7 +35,7 @@ PLACES = [(name, there) for name in OTHERS for there in (False, True) if not the
 
 
 @pytest.mark.parametrize(("name", "there"), PLACES)
-def test_what_fails_leaves_nothing_half_written(
+def test_a_failed_command_leaves_no_partial_file(
     library: Path, tmp_path: Path, name: str, there: bool
 ) -> None:
     for fault, what in found(library, tmp_path, CASES[name], FEW if there else SOME, there=there):
@@ -111,7 +111,7 @@ def test_a_full_disk_is_named_through_every_format(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_had_ended_is_not_lost_with_a_run_that_fails(tmp_path: Path) -> None:
+def test_ended_runs_are_kept_when_another_fails(tmp_path: Path) -> None:
     good = ["128166372000000000,hm,1,Write,4096,8192,0", "128166372000010000,hm,1,Read,4096,4096,0"]
     (tmp_path / "good.csv").write_text("\n".join(good) + "\n")
     beyond = "128166372000020000,hm,1,Read,1099511627776,512,0"

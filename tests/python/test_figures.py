@@ -141,7 +141,7 @@ def test_every_part_of_the_blame_is_known() -> None:
     assert set(example_results.one().read.blame_us) == set(blame.PARTS)
 
 
-def test_what_there_is_nothing_to_see_of_is_not_drawn() -> None:
+def test_empty_figures_are_not_drawn() -> None:
     quiet, busy = of(example_results.one()), of(example_results.busy())
     for name in ("time-waf", "time-gc-blocks", "time-retries", "programs", "blocks-erases"):
         assert name not in quiet, name
@@ -149,7 +149,7 @@ def test_what_there_is_nothing_to_see_of_is_not_drawn() -> None:
     assert "blocks-rber" in busy
 
 
-def test_what_no_block_of_a_cell_has_is_grey() -> None:
+def test_cells_without_data_are_grey() -> None:
     run = example_results.busy()
     assert run.detail is not None
     assert run.detail.blocks.rber is not None

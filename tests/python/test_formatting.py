@@ -196,7 +196,7 @@ def test_notes_that_all_runs_share_are_printed_once() -> None:
     assert notes == ["both", "a: one"]
 
 
-def test_what_ran_is_named_with_the_format_that_it_was_taken_for() -> None:
+def test_a_workload_is_named_with_its_trace_format() -> None:
     def label_of(workload: str, **made: Any) -> str:
         provenance = replace(example_results.one().provenance, **made)
         return workload_label(

@@ -123,7 +123,7 @@ def test_a_run_tells_shares_of_pages_by_use_and_by_voltage(runs: Comparison) -> 
     assert not any(line.startswith(("modes", "hotness")) for line in lines_of(runs[0]))
 
 
-def test_what_has_no_program_tells_its_reads_alone() -> None:
+def test_modes_of_a_run_without_programs_are_of_reads_alone() -> None:
     reads = {**SMALL, "workload.read_share": "100%", "workload.footprint": "8MiB"}
     lines = lines_of(ssdlab.run(device="hire-mlc-128g", scheme="hvc", set=reads, limit=2000))
     assert "modes      normal –, boosted 100 %, reduced – of pages read" in lines

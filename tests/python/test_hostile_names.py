@@ -115,7 +115,7 @@ def test_half_a_character_is_refused_in_a_line() -> None:
 
 @pytest.fixture
 def odd(tmp_path: Path) -> Path:
-    """A trace in a file that is called as nobody would."""
+    """A trace in a file with a hostile name."""
     return Path(shutil.copy(OFFICE, tmp_path / FILE.replace("/", ":")))
 
 

@@ -290,7 +290,7 @@ def test_a_slow_reader_gets_all_that_is_printed() -> None:
     assert b"".join(parts) == whole.stdout
 
 
-def test_what_progress_raises_is_what_a_long_derivation_raises() -> None:
+def test_a_derivation_raises_what_its_progress_raises() -> None:
     def fail(*_: object) -> None:
         raise ValueError("mine")
 

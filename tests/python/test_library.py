@@ -341,7 +341,7 @@ def test_as_many_run_at_a_time_as_cores_and_memory_allow() -> None:
         api.parallel_runs([ssdlab.Plan(device="nowhere")])
 
 
-def test_what_there_is_to_choose_from() -> None:
+def test_presets_schemes_and_version_are_listed() -> None:
     assert "generic-tlc-2t" in ssdlab.presets()
     assert {"conventional", "dlv/dlv"} <= set(ssdlab.schemes())
     assert isinstance(ssdlab.__version__, str)

@@ -129,7 +129,7 @@ def test_a_field_of_a_plan(field: str) -> None:
     assert not wrong(lambda odd: lab.run(**{**SMALL, field: odd}), LONG.get(field, ()))
 
 
-def test_what_is_run() -> None:
+def test_odd_values_for_runs_raise_at_most_one_line() -> None:
     assert not wrong(lambda odd: lab.run(odd, **SMALL))
     assert not wrong(lambda odd: lab.run(**SMALL, progress=odd))
     # What an iterator of the caller raises is the caller's.
@@ -219,7 +219,7 @@ def test_how_a_trace_is_read(field: str) -> None:
     assert not wrong(lambda odd: traces.info(["own.csv"], reading(**{field: [odd]})))
 
 
-def test_what_is_done_with_traces() -> None:
+def test_odd_values_for_traces_raise_at_most_one_line() -> None:
     own = traces.App("own.csv")
     assert not wrong(traces.info)
     assert not wrong(lambda odd: traces.info([odd]))
@@ -248,7 +248,7 @@ def read_one(trace: str, reading: traces.Reading) -> dict[str, Any]:
     return traces.info([trace], reading)[0]
 
 
-def test_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_odd_values_for_drawings_raise_at_most_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ssdlab.render.html.comparison.comparison_page", lambda _: "")
     monkeypatch.setattr("ssdlab.render.html.traces.trace_page", lambda _: "")
     monkeypatch.setattr("ssdlab.render.figures.report.comparison_figures", lambda _: [])

@@ -240,7 +240,7 @@ def test_a_folder_of_figures_follows_links_and_keeps_rights(tmp_path: Path) -> N
     assert sorted(path.name for path in (tmp_path / "f").iterdir()) == ["a.svg", "b.svg"]
 
 
-def test_what_was_found_draws_no_figure_over_what_was_read(
+def test_figures_of_a_result_do_not_replace_its_inputs(
     inputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(inputs)
@@ -281,7 +281,7 @@ def test_what_cannot_be_written_keeps_no_other_output_back(
 
 
 @pytest.mark.parametrize("option", ["--report", "--figures"])
-def test_what_is_printed_in_vain_keeps_no_file_back(inputs: Path, option: str) -> None:
+def test_a_full_standard_output_keeps_no_file_back(inputs: Path, option: str) -> None:
     words = ["trace", "info", "t.csv", "--json", "new", option, "drawn"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(

@@ -147,7 +147,7 @@ def test_lives_stand_side_by_side() -> None:
     assert (f"the last of {least} to {most} replays" if least < most else f"of {most}") in text
 
 
-def test_what_never_wears_out_is_refused_or_ends() -> None:
+def test_until_worn_without_wear_is_refused_or_ends() -> None:
     with pytest.raises(ssdlab.InputError, match="whose blocks never wear out"):
         ssdlab.run(until_worn="5%", set={"flash.cycles_per_erase": 9}, limit=10)
     with pytest.raises(ssdlab.InputError, match="a drive without accelerated wear"):

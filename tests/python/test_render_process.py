@@ -82,7 +82,7 @@ def ran(*arguments: str) -> "subprocess.CompletedProcess[str]":
         ("os._exit(3)", "the renderer ended with code 3"),
         ("raise MemoryError", "cannot be drawn: MemoryError"),
         ("import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
-        # More than a pipe holds: nobody waits for the other.
+        # More than a pipe holds: neither process waits for the other.
         ("os.write(2, b'x' * 10_000_000); os.abort()", "the renderer ended by SIGABRT: xxx"),
     ],
 )

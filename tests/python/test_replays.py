@@ -111,7 +111,7 @@ def test_any_load_can_be_replayed(load: dict[str, object]) -> None:
     assert (twice.folded, twice.clamped) == (once.folded, once.clamped)
 
 
-def test_what_is_shown(ssdlab: Ssdlab, tmp_path: Path) -> None:
+def test_replays_are_shown_in_text_and_report(ssdlab: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(
         "time_us,dev,op,offset_bytes,size_bytes\n0,0,W,0,8192\n10,0,R,0,8192\n"
     )

@@ -84,7 +84,7 @@ def test_a_second_signal_leaves_the_command_to_its_end(
     time.sleep(2)
     process.send_signal(signal.Signals[f"SIG{by}"])
     time.sleep(gap_s)
-    # Of two that come at once nobody can tell the first.
+    # The order of two signals that come at once is unknown.
     process.send_signal(signal.SIGINT if gap_s else signal.Signals[f"SIG{by}"])
     _, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (code, "")
@@ -131,7 +131,7 @@ def test_two_signals_in_a_row_end_a_ledger(
     process = ledger_under_way(tmp_path)
     first, second = (signal.Signals[f"SIG{name}"] for name in signals)
     os.killpg(process.pid, first)
-    # Of two that come at once nobody can tell the first.
+    # The order of two signals that come at once is unknown.
     time.sleep(gap_s if first == second else max(gap_s, 0.01))
     with suppress(ProcessLookupError):
         os.killpg(process.pid, second)

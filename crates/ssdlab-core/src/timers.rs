@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_happens_for_years_and_then_something() {
+    fn timers_fire_after_centuries_without_an_event() {
         let mut timers = Timers::new(80);
         let moments = [1, 1 << 61, (1 << 61) + 5, 3 << 61].map(SimTime::from_ns);
         for (slot, at) in moments.into_iter().enumerate() {

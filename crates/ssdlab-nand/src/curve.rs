@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_rises_never_falls(a in 0.0f64..1e6, b in 0.0f64..1e6) {
+        fn a_curve_of_a_rising_function_never_falls(a in 0.0f64..1e6, b in 0.0f64..1e6) {
             let curve = Curve::new(-10, 19, math::ln_1p);
             let (low, high) = if a < b { (a, b) } else { (b, a) };
             prop_assert!(curve.at(low) <= curve.at(high));

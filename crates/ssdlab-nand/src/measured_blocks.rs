@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn one_more_retry_masters_what_the_rows_say() {
+    fn thresholds_and_step_of_retries_are_those_of_the_rows() {
         let table = Table::new(&rows()).unwrap();
         assert!((table.step - 12.0).abs() < 1.0, "{}", table.step);
         assert!((table.first - 72.0).abs() < 8.0, "{}", table.first);

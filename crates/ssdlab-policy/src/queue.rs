@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waited_elsewhere_comes_before_those_that_came_later() {
+    fn groups_keep_the_order_of_their_sequence_numbers() {
         let mut queue = Queue::new(1);
         let groups = [5, 9, 7, 3].map(|seq| {
             let group = queue.insert(Arrival::plain(OpKind::Read, SimTime::START, seq));

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reserved_alone_counts_for_what_may_be_reserved_alone() {
+    fn a_closed_loop_reserves_no_more_than_its_workload_needs() {
         let drive = [prepared(&[], None)];
         assert_eq!(check_in(&machine(50_000_000), &drive, None), Ok(()));
         // The workload has only a million requests, so a larger closed loop needs no more.

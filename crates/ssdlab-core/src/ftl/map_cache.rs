@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_its_way_makes_no_room() {
+    fn a_translation_page_being_loaded_is_not_evicted() {
         let mut cache = two();
         assert_eq!((cache.begin_load(0), cache.begin_load(1)), (Room::Free, Room::Free));
         assert_eq!(cache.look_up(Lpn(3)), Entry::Coming);

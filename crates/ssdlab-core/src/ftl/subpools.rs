@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_to_empty_runs_reaches_the_one_that_gains() {
+    fn a_block_passes_empty_runs_to_the_gaining_one() {
         let mut subpools = Subpools::cut(Vec::new(), 3);
         assert_eq!(subpools.give((9, 9), Some(Priority(1))), (BlockClass(1), Vec::new()));
         assert_eq!(

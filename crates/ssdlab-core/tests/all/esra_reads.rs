@@ -366,7 +366,7 @@ fn a_read_interrupts_a_program_of_a_higher_priority_unless_the_config_forbids_it
 }
 
 #[test]
-fn a_unit_that_lets_its_page_go_serves_the_higher_read_next_and_the_lower_between_its_attempts() {
+fn a_unit_that_releases_its_page_serves_reads_between_attempts_by_priority() {
     let (mut rig, zero) = rig(&["flash.hold_until_decoded = false"], 2);
     let low = rig.read_for(1, 0, 1);
     let high = rig.until(zero + 1).read_for(0, 1, 1);

@@ -50,7 +50,7 @@ fn tell(rig: &Rig) -> String {
 
 proptest! {
     #[test]
-    fn what_is_foreseen_comes_to_pass_as_it_would(
+    fn foresight_changes_no_completion(
         array in prop::sample::select(vec!["plane", "die", "chip"]),
         blocks in prop::sample::select(vec![SHARED, SUBPOOLS]),
         (reads, preempt) in prop::sample::select(vec![
@@ -95,7 +95,7 @@ proptest! {
 }
 
 #[test]
-fn what_comes_at_the_very_beginning_takes_nothing_back() {
+fn requests_at_time_zero_revoke_no_attempt() {
     // No event has happened yet, so no failed attempt can be taken back.
     let sets = [
         SHAPE,

@@ -231,7 +231,7 @@ fn an_operation_interrupted_while_it_resumes_has_no_more_left_than_before() {
 }
 
 #[test]
-fn what_may_not_be_interrupted_is_not() {
+fn programs_and_erases_are_suspended_only_if_configured() {
     let erase_only = "suspend = { program_erase = { program = false } }";
     let (mut rig, zero) = written(&[erase_only], 2);
     rig.write(1);

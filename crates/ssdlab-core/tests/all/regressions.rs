@@ -70,7 +70,7 @@ fn a_flush_waits_for_what_an_earlier_one_is_still_writing() {
 }
 
 #[test]
-fn what_a_flush_waits_for_outside_is_no_wait_for_the_buffer() {
+fn a_flush_in_the_host_queue_does_not_wait_for_the_buffer() {
     let mut rig = Rig::new(&["buffer.size = \"64KiB\""]);
     rig.pages(Op::Write, 0, 3);
     rig.finish();

@@ -51,7 +51,7 @@ fn each_further_retry_costs_what_is_longer_its_sensing_or_its_way_out() {
 }
 
 #[test]
-fn what_was_sensed_in_vain_keeps_the_unit_until_it_is_dropped() {
+fn an_unneeded_sensing_occupies_the_unit_until_its_reset() {
     let one = READ + BUS + 10 * US;
     // The second attempt decodes while the unit senses the third.
     let two = 2 * one;

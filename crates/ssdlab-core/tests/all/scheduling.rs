@@ -73,7 +73,7 @@ fn planes_of_a_die_are_served_in_the_order_in_which_their_requests_came() {
 }
 
 #[test]
-fn what_is_more_urgent_goes_first_on_whichever_plane_of_the_die_it_is() {
+fn the_more_urgent_operation_goes_first_on_any_plane_of_the_die() {
     for (busy, write, page) in [(0, 4, 1), (1, 5, 0)] {
         let (mut rig, zero) = written(&[DIE[0], DIE[1], "scheduler = \"read_first\""], 4);
         let tags = [rig.read(busy), rig.write(write), rig.read(page)];

@@ -95,7 +95,7 @@ fn a_unit_that_holds_its_page_until_it_is_decoded_senses_again_at_once() {
 }
 
 #[test]
-fn a_unit_that_lets_its_page_go_serves_another_while_it_is_decoded() {
+fn a_unit_that_releases_its_page_serves_another_during_decoding() {
     let dispatched = "flash.hold_until_decoded = false";
     let sets = ["geometry.cell = \"slc\"", FAILING, "timing.decode = \"10us\"", dispatched];
     let (mut rig, zero) = written(&sets, 2);
@@ -170,7 +170,7 @@ fn sectors_take_their_share_of_the_time_that_is_stated_for_a_page_and_whole_page
 }
 
 #[test]
-fn nothing_so_far_heeds_hints() {
+fn the_default_policies_ignore_hints() {
     let rig = Rig::new(&[]);
     assert!(!Drive::heeds_hints(rig.drive.resolved()));
 }

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_leaves_in_a_hurry_is_removed() {
+    fn unfinished_files_are_removed_at_exit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
         // A thread that nobody joins never drops its file.

@@ -45,7 +45,7 @@ fn times_that_could_overflow_are_refused() {
 }
 
 #[test]
-fn what_was_typed_is_what_an_error_says() {
+fn an_error_quotes_the_value_as_typed() {
     let rate = set(&["flash.bus_rate=0MB/s"]);
     assert!(rate.contains("flash.bus_rate: got \"0MB/s\", expected a rate above 0"), "{rate}");
     let sizes = set(&["workload.sizes=[]"]);

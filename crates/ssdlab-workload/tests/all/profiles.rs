@@ -44,7 +44,7 @@ fn counts_sizes_and_pages_of_a_few_requests() {
 }
 
 #[test]
-fn nothing_is_no_division_by_zero() {
+fn a_trace_without_reads_and_writes_divides_nothing_by_zero() {
     let found = profile(&[record(0, 0, 0, Op::Flush)]);
     assert_eq!((found.requests, found.flushes, found.end_byte), (0, 1, 0));
     assert_eq!((found.read_size, found.rate_per_s), (None, None));

@@ -47,7 +47,7 @@ fn a_format_that_is_none_is_refused_with_the_nearest() {
 }
 
 #[test]
-fn nothing_named_is_refused() {
+fn an_empty_trace_name_is_refused() {
     let line = |spec| parse_spec(spec).unwrap_err().to_string();
     assert_eq!(line(""), "no trace is named: got \"\", expected FILE or FILE:format");
     assert_eq!(line(":msr"), "no trace is named: got \":msr\", expected FILE or FILE:format");

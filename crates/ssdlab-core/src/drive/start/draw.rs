@@ -404,7 +404,7 @@ mod tests {
     use crate::ftl::{StreamId, Writer};
 
     #[test]
-    fn there_are_full_blocks_for_what_the_open_ones_do_not_hold() {
+    fn full_blocks_hold_the_pages_beyond_the_open_ones() {
         let of = |written| Filling { written, valid: 0 };
         let open = [Writer::Host, Writer::Gc].into_iter().zip([5, 1]);
         let open: Vec<Open> =
