@@ -1,89 +1,207 @@
-"""Pages read well, as far as that can be measured: short sentences and lines, no figure typed."""
+"""Texts read well, as far as that can be measured: short sentences and lines, no figure typed."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from command import ROOT
-
-WORDS_MOST = 30
-COLUMNS_MOST = 100
-GENERATED = ("docs/reference/config.md", "docs/reference/results.md")
-OWNED = re.compile(r"<!-- (\w+):? written by.*?(?:<!-- end of \1 -->|\Z)|<!-- Below.*", re.DOTALL)
-"""What a generator owns of a page: up to a mark or the end."""
-FIGURE = re.compile(r"<!-- figure: .*?<!-- / -->", re.DOTALL)
-CODE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
-TYPED = re.compile(
-    r"\d[\d.,]*\s?"
-    r"(?:million (?:\w+ ){1,3}(?:a|per) second|(?:times|%) (?:faster|slower|less|more)\b)",
-    re.IGNORECASE,
+from prose import (
+    COLUMNS_MOST,
+    GENERATED,
+    PHRASES,
+    RIDDLES,
+    TABLES,
+    WORDS_MOST,
+    functions,
+    is_typed,
+    long_lines,
+    long_sentences,
+    pages,
+    paragraphs,
+    python_strings,
+    rust_strings,
+    sentences,
+    sources,
+    texts_of,
+    written_by_hand,
 )
-"""A speed or a ratio, which a run has produced and another would change."""
-PHRASES = re.compile(
-    r"\b(?:by and by|as it were|comes? to a stand|lets? go of|for ever|who waits|is told of)\b",
-    re.IGNORECASE,
-)
+
+SOURCES = [*sources(".rs", ".py"), "Makefile"]
+FOLDERS = sorted({"/".join(name.split("/")[:2]) for name in SOURCES})
+SHOWN = [name for name in SOURCES if re.match(r"crates/[^/]+/src/|python/", name)]
+"""Sources whose strings a user may read: errors, help texts and reports."""
 
 
-def pages() -> list[str]:
-    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("crates/**/README.md")]
-    names = [str(path.relative_to(ROOT)) for path in found if "target" not in path.parts]
-    return sorted(set(names) - set(GENERATED))
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
-def written_by_hand(text: str) -> str:
-    """Return a page without commands, generated parts and generated figures."""
-    return FIGURE.sub("FIGURE", OWNED.sub("", CODE.sub("", text)))
-
-
-def paragraphs(text: str) -> Iterator[str]:
-    """Return the paragraphs and list items of a page, without tables, headings and code."""
-    lines: list[str] = []
-    for line in [*written_by_hand(text).splitlines(), ""]:
-        starts_item = re.match(r" *(?:[-*]|\d+\.) ", line)
-        is_prose = line.strip() and not line.startswith(("|", "#", "<!--"))
-        is_code = line.startswith("    ") and not lines
-        if lines and (starts_item or not is_prose):
-            yield " ".join(lines)
-            lines = []
-        if is_prose and not is_code:
-            lines.append(line[starts_item.end() :] if starts_item else line.strip())
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Return the sentences of a page; a name in backticks and a link count as their words."""
-    for paragraph in paragraphs(text):
-        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "NAME", paragraph))
-        yield from re.split(r"(?<=[.!?:;])\s+", plain)
+def in_folder(folder: str) -> list[str]:
+    return [name for name in SOURCES if name == folder or name.startswith(f"{folder}/")]
 
 
 @pytest.mark.parametrize("name", pages())
 def test_sentences_are_short(name: str) -> None:
-    text = (ROOT / name).read_text(encoding="utf-8")
-    assert not [one for one in sentences(text) if len(one.split()) > WORDS_MOST]
+    assert not long_sentences(read(name))
+
+
+def test_a_long_sentence_is_found_whatever_it_has_but_a_full_stop() -> None:
+    many = "some words and more of them, " * 3
+    assert long_sentences(f"It has {many}and a colon: {many}; then it ends.\nA short one.")
+    assert not long_sentences(f"It has {many}.\n\n- {many}\n- {many}\n")
 
 
 @pytest.mark.parametrize("name", pages())
 def test_lines_of_prose_are_short(name: str) -> None:
-    text = written_by_hand((ROOT / name).read_text(encoding="utf-8"))
+    text = written_by_hand(read(name))
     prose = [line for line in text.splitlines() if not re.match(r"\||    |\[[^]]*\]: |!\[", line)]
     assert not [line for line in prose if len(line) > COLUMNS_MOST and " " in line.strip()]
 
 
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_sentences_of_comments_are_short(folder: str) -> None:
+    assert not {
+        name: found
+        for name in in_folder(folder)
+        if (found := [one for text in texts_of(name, read(name)) for one in long_sentences(text)])
+    }
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_lines_of_comments_are_short(folder: str) -> None:
+    names = in_folder(folder)
+    assert not {name: found for name in names if (found := long_lines(name, read(name)))}
+
+
+LONG = "word " * 31
+WIDE = "w" * COLUMNS_MOST
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.rs", f"/// Returns {LONG[:80]}\n/// {LONG[80:]}\nfn f() {{}}"),
+        ("a.rs", f'//! A crate.\n\nfn f() {{\n    let a = "// b"; // {LONG}\n}}'),
+        ("a.py", f'def f():\n    """Return a.\n\n    {LONG[:80]}\n    {LONG[80:]}\n    """'),
+        ("a.py", f"# {LONG[:80]}\n# {LONG[80:]}\na = 1  # noqa: E501"),
+        ("Makefile", f"# {LONG[:80]}\n# {LONG[80:]}\nall:\n\tcargo build"),
+    ],
+)
+def test_a_long_sentence_of_a_comment_is_found(name: str, text: str) -> None:
+    found = [long for one in texts_of(name, text) for long in long_sentences(one)]
+    assert len(found) == 1
+
+
+def test_code_strings_and_lists_are_no_sentences() -> None:
+    rust = f'let a = "{LONG}"; // b\n/// ```\n/// {LONG}\n/// ```\n/// - {LONG[:50]}\n/// - {LONG}'
+    assert len([one for text in texts_of("a.rs", rust) for one in long_sentences(text)]) == 1
+    click = f'def f():\n    """Print a.\n\n    \\b\n    {LONG}\n    """\na = "{LONG}"'
+    assert not [one for text in texts_of("a.py", click) for one in long_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.rs", f"    // {WIDE}"),
+        ("a.py", f'"""Return.\n\n{WIDE} a\n"""\n'),
+        ("a.py", f"# {WIDE}\n"),
+        ("Makefile", f'help:\n\t@echo "{WIDE}"'),
+    ],
+)
+def test_a_long_line_of_a_comment_is_found(name: str, text: str) -> None:
+    assert len(long_lines(name, text)) == 1
+
+
+def test_long_code_is_for_the_formatter() -> None:
+    assert not long_lines("a.py", f"a = '{WIDE}'\nimport a  # noqa: E501  {WIDE}")
+    assert not long_lines("a.rs", f'let a = "{WIDE}";')
+
+
 @pytest.mark.parametrize("name", pages())
 def test_no_figure_of_a_run_is_typed_into_prose(name: str) -> None:
-    text = (ROOT / name).read_text(encoding="utf-8")
-    assert not [one for one in sentences(text) if TYPED.search(one)]
+    assert not [one for one in sentences(read(name)) if is_typed(one)]
 
 
-@pytest.mark.parametrize("name", pages())
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It runs 4.6 million page operations a second.",
+        "It is 7.5 times faster.",
+        "Reads are 1.3× slower.",
+        "The mean falls by 34 %.",
+        "The 99th percentile drops from 812 µs to 512 µs.",
+        "One core serves 880,000 requests a second.",
+        "A drive of 2 TB takes 41 MB.",
+        "Today 24 of 71 claims are reproduced.",
+    ],
+)
+def test_a_typed_figure_is_found(sentence: str) -> None:
+    assert is_typed(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The drive has 7 % spare pages.",
+        "In the paper fin2's wear falls by 2 %.",
+        "Collection begins when 1 % of the blocks are free.",
+        "The buffer has 50 MB, and a read takes 38 µs.",
+    ],
+)
+def test_a_parameter_is_no_typed_figure(sentence: str) -> None:
+    assert not is_typed(sentence)
+
+
+@pytest.mark.parametrize("name", [*pages(), *GENERATED, *TABLES])
 def test_no_phrase_stands_that_a_reader_would_stop_at(name: str) -> None:
-    text = (ROOT / name).read_text(encoding="utf-8")
-    assert not [one for one in sentences(text) if PHRASES.search(one)]
+    lines = read(name).splitlines()
+    found = [*lines, *sentences(read(name))]
+    assert not [one for one in found if PHRASES.search(one)]
 
 
-def test_what_is_wrong_with_a_page_is_found() -> None:
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_such_phrase_stands_in_a_comment(folder: str) -> None:
+    for name in in_folder(folder):
+        comments = [" ".join(one.split()) for one in texts_of(name, read(name))]
+        assert not [one for one in comments if PHRASES.search(one)], name
+
+
+def strings_of(name: str, text: str) -> list[str]:
+    return list((rust_strings if name.endswith(".rs") else python_strings)(text))
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_no_such_phrase_is_shown_to_a_user(name: str) -> None:
+    assert not [one for one in strings_of(name, read(name)) if PHRASES.search(one)]
+
+
+def test_a_phrase_is_found_wherever_it_stands() -> None:
+    for phrase in ("Whom a page makes room for", "comes to a stand", "the write that was let go"):
+        assert PHRASES.search(phrase)
+    rust = 'f("arrivals are \\\n    moot"); // a\n/// as the\n/// machine is\nstruct A;'
+    assert [one for one in strings_of("a.rs", rust) if PHRASES.search(one)]
+    comments = [" ".join(one.split()) for one in texts_of("a.rs", rust)]
+    assert [one for one in comments if PHRASES.search(one)] == ["as the machine is"]
+    python = 'def f():\n    """Return who waits."""\n    return f"{1} is told in one line"'
+    assert [one for one in strings_of("a.py", python) if PHRASES.search(one)]
+    assert [one for one in texts_of("a.py", python) if PHRASES.search(one)]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_name_of_a_function_is_no_riddle(folder: str) -> None:
+    for name in in_folder(folder):
+        assert not [one for one in functions(read(name)) if RIDDLES.search(one)], name
+
+
+def test_a_riddle_is_found() -> None:
+    rust = "#[test]\nfn who_drops_nothing_is_nobody() {}\n    pub(crate) const fn whole() {}"
+    assert functions(rust) == ["who_drops_nothing_is_nobody", "whole"]
+    assert [one for one in functions(rust) if RIDDLES.search(one)] == [functions(rust)[0]]
+    python = "class A:\n    def test_a_write_that_was_let_go(self): ..."
+    assert [one for one in functions(python) if RIDDLES.search(one)]
+
+
+def test_tables_and_generated_parts_are_no_prose() -> None:
     page = f"""# Heading
 
 A line of {"very " * 30}many words, and `code that is not {"counted " * 40}`.
@@ -97,7 +215,7 @@ It is 9 times faster.
     found = list(sentences(page))
     assert len(found) == 2
     assert len(found[0].split()) > WORDS_MOST
-    assert TYPED.search(found[1])
+    assert is_typed(found[1])
     assert PHRASES.search(found[1])
 
 
