@@ -48,7 +48,7 @@ def opened(browser: Chromium, name: str, width: int) -> Page:
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_and_asks_nobody(browser: Chromium, name: str, width: int) -> None:
+def test_a_page_fits_and_asks_no_other_site(browser: Chromium, name: str, width: int) -> None:
     page = opened(browser, name, width)
     assert page.value(OUTSIDE) == []
     assert page.value("document.documentElement.scrollWidth") <= width

@@ -263,7 +263,7 @@ def test_each_figure_of_a_paper_is_drawn_or_has_a_reason_why_not() -> None:
         ledger.load(system)
     _, _, part = REPRODUCTION.partition("## Figures that are not drawn\n")
     rows = re.findall(
-        r"^\| (\S+) \| ([\d, ]+) \|", part.partition("\nDrawn otherwise")[0], re.MULTILINE
+        r"^\| (\S+) \| ([\d, ]+) \|", part.partition("\nThese figures differ")[0], re.MULTILINE
     )
     for system, title in SYSTEMS.items():
         drawn = {one.place[1] for one in registry.PICTURES if one.system == system}
