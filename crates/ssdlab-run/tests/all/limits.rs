@@ -285,7 +285,8 @@ fn a_scheme_on_a_drive_that_does_not_suit_it_names_one_that_does() {
     ] {
         let plan =
             |device: &str| Plan { device: device.into(), scheme: scheme.into(), ..Plan::default() };
-        let refused = plan("generic-mlc-512g").prepare().err().expect("a refusal").to_string();
+        let refused =
+            plan("generic-mlc-512g").prepare().map(|_| ()).expect_err("a refusal").to_string();
         let hint = format!("({scheme} works with --device {device})");
         assert!(refused.starts_with(&format!("scheme {scheme}:")), "{refused}");
         assert!(refused.ends_with(&hint), "{refused}");

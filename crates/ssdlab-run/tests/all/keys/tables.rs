@@ -255,7 +255,8 @@ pub(crate) fn beside(key: &str) -> Vec<&'static str> {
             vec!["physics.retries.disturb.scale=100.0"]
         }
         key if key.starts_with("retries.erase") => WRITES.to_vec(),
-        "measured.beyond" | "retries.beyond" => vec!["read_start.fixed_level.level=4"],
+        "measured.beyond" => vec!["read_start.fixed_level.level=4"],
+        "retries.beyond" => vec!["read_start.fixed_level.level=15"],
         _ => Vec::new(),
     }
 }
