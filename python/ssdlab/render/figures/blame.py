@@ -32,28 +32,29 @@ class Part(NamedTuple):
     colour: str
 
 
-# In the order of a request's way. Neighbours differ in lightness, which a grey print shows.
+# In the order of a request's way. Each has a lightness of its own, which a grey print shows: a bar
+# leaves parts out, so that any two may be neighbours. Those of most bars differ most.
 PARTS = {
-    "host_queue": Part("host queue", "queued at the host", "#7f7f7f"),
-    "page": Part("same page", "behind an earlier request for the same page", "#8b2a4a"),
-    "buffer": Part("buffer", "the page buffer", "#b3a2c7"),
-    "map": Part("map", "looking up the page map", "#8c6d31"),
-    "die_host": Part("die (host)", "waiting for a die busy with other requests", "#e69f00"),
-    "die_gc": Part("die (GC)", "waiting for a die that collected garbage", "#d55e00"),
-    "die_wl": Part("die (wear)", "waiting for a die that leveled wear", "#a33b00"),
-    "die_migration": Part("die (moves)", "waiting for a die that moved data", "#f4a582"),
+    "host_queue": Part("host queue", "queued at the host", "#565656"),
+    "page": Part("same page", "behind an earlier request for the same page", "#bc4563"),
+    "buffer": Part("buffer", "the page buffer", "#a393b7"),
+    "map": Part("map", "looking up the page map", "#765a1e"),
+    "die_host": Part("die (host)", "waiting for a die busy with other requests", "#f9af21"),
+    "die_gc": Part("die (GC)", "waiting for a die that collected garbage", "#aa4a00"),
+    "die_wl": Part("die (wear)", "waiting for a die that leveled wear", "#8b3100"),
+    "die_migration": Part("die (moves)", "waiting for a die that moved data", "#ffb695"),
     "die_mapping": Part("die (map)", "waiting for a die busy with map pages", "#9c7a3c"),
-    "die_rmw": Part("die (RMW)", "waiting for a die that read what a write changes", "#f0c75e"),
-    "die_refresh": Part("die (refresh)", "waiting for a die that refreshed data", "#d98559"),
-    "bus": Part("bus", "waiting for the bus", "#a6d8f5"),
-    "sense": Part("sense", "reading the cells", "#009e73"),
-    "retry": Part("retries", "reading them again because of bit errors", "#e3a9ca"),
-    "decode": Part("decode", "decoding, and waiting for it", "#7a3e9d"),
-    "transfer": Part("transfer", "moving data over the bus", "#0072b2"),
-    "program": Part("program", "programming the cells", "#a5dba0"),
+    "die_rmw": Part("die (RMW)", "waiting for a die that read what a write changes", "#fed46b"),
+    "die_refresh": Part("die (refresh)", "waiting for a die that refreshed data", "#e28d61"),
+    "bus": Part("bus", "waiting for the bus", "#c2e8ff"),
+    "sense": Part("sense", "reading the cells", "#008862"),
+    "retry": Part("retries", "reading them again because of bit errors", "#fabfe0"),
+    "decode": Part("decode", "decoding, and waiting for it", "#b776da"),
+    "transfer": Part("transfer", "moving data over the bus", "#014a76"),
+    "program": Part("program", "programming the cells", "#50984a"),
 }
 OTHER = "other"
-_OTHER = Part("other", "parts too small to be drawn", "#a9a9a9")
+_OTHER = Part("other", "parts too small to be drawn", "#ababab")
 _LEAST = 0.01
 """A part that is smaller than this share of every bar is merged into ``other``."""
 

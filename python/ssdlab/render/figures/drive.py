@@ -12,13 +12,13 @@ from ssdlab.render.figures.run_lines import Axis, run_lines
 from ssdlab.render.figures.stacked_bars import Bars, stacked_values
 
 _CAUSES = {
-    "host": ("host", "#00588f"),
-    "gc": ("garbage collection", "#d55e00"),
-    "wl": ("wear leveling", "#006b4e"),
-    "migration": ("migration", "#e3a9ca"),
-    "mapping": ("page map", "#a87400"),
-    "rmw": ("read-modify-write", "#8ccbf2"),
-    "refresh": ("refresh", "#7f7f7f"),
+    "host": ("host", "#015388"),
+    "gc": ("garbage collection", "#d25d01"),
+    "wl": ("wear leveling", "#137356"),
+    "migration": ("migration", "#eab0d1"),
+    "mapping": ("page map", "#c08920"),
+    "rmw": ("read-modify-write", "#acdefb"),
+    "refresh": ("refresh", "#aaaaaa"),
 }
 
 _PROGRAMS = Bars(
