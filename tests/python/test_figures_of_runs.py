@@ -1,12 +1,14 @@
 """Runs side by side in the figures of a report: told apart, and drawn once where they are alike."""
 
 import json
+import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import altair as alt
 import example_results
 import pytest
 
@@ -50,10 +52,73 @@ def test_lines_in_the_same_place_are_all_seen() -> None:
     heights = {"conventional (1)": 5.0, "conventional (2)": 8.0, "conventional (3)": 5.001}
     data = [{"label": run.label, "t": t, "y": heights[run.label]} for run in runs for t in (0, 9)]
     lines = run_lines(runs, data, Axis("t", 0, 9), Axis("y", 0, 10))
-    assert lines.channels["strokeDash"].to_dict()["scale"]["range"] == [[1, 0], [5, 3], [6, 6]]
-    assert [key.dash for key in lines.keys] == [[1, 0], [5, 3], [6, 6]]
-    assert "colours alternate" in lines.note
-    assert run_lines(runs[:2], data[:4], Axis("t", 0, 9), Axis("y", 0, 10)).note == ""
+    assert lines.channels["strokeDash"].to_dict()["scale"]["range"] == list(base.DASHES[:3])
+    assert [key.dash for key in lines.keys] == list(base.DASHES[:3])
+    assert lines.note == " Lines that nearly cover one another have markers."
+    # Each of the two has markers of its own, on its line and where the other has none.
+    markers = [row for row in lines.rows if row.get("marks")]
+    assert {row["label"]: row["y"] for row in markers} == {
+        label: height for label, height in heights.items() if height < 8
+    }
+    places = sorted(row["t"] for row in markers)
+    assert places == pytest.approx([9 * (at + 0.5) / 12 for at in range(12)], 1e-4)
+    circle, _, square = (base.SHAPES[name] for name in ("circle", "diamond", "square"))
+    assert [key.marker for key in lines.keys] == [circle, "", square]
+    spec = lines.chart(alt.MarkDef(type="line"), x="t:Q", y="y:Q").to_dict()
+    shape = spec["layer"][1]["encoding"]["shape"]
+    line = base.LINE_SYMBOL
+    assert shape["scale"]["range"] == [line + circle, line, line + square]
+    assert shape["legend"] == spec["encoding"]["strokeDash"]["legend"]
+    alone = run_lines(runs[:2], data[:4], Axis("t", 0, 9), Axis("y", 0, 10))
+    assert (alone.note, alone.markers) == ("", {})
+    assert alone.rows == data[:4]
+
+
+@pytest.mark.parametrize("stepped", [False, True])
+def test_markers_stand_on_lines_and_not_where_these_break(*, stepped: bool) -> None:
+    runs = base.runs_of(Comparison([example_results.one()] * 2))
+    heights = {0: 1.0, 1: 10.0, 2: 10.0, 3: None, 7: None, 8: 10.0, 9: 100.0}
+    data = [
+        {"label": run.label, "t": t, "y": y and y * times}
+        for run, times in zip(runs, (1, 1.001), strict=True)
+        for t, y in heights.items()
+    ]
+    lines = run_lines(runs, data, Axis("t", 0, 9), Axis("y", 1, 100, log=True), stepped=stepped)
+    markers = [row for row in lines.rows if row.get("marks")]
+    assert {row["label"] for row in markers} == {run.label for run in runs}
+    for row in markers:
+        t, y = row["t"], row["y"] / (1.001 if row["label"] == runs[1].label else 1)
+        assert t <= 2.01 or t >= 7.99
+        if stepped:
+            # Along, at the height before, or up to the next height.
+            level = any(y == pytest.approx(height, 1e-3) for height in (1, 10, 100))
+            assert level or t == pytest.approx(round(t), abs=1e-3)
+        elif t < 1:
+            assert math.log10(y) == pytest.approx(t, abs=0.01)
+
+
+def test_a_run_keeps_its_dash_where_lines_cover_one_another() -> None:
+    one = example_results.one()
+    assert one.detail is not None
+    all_results = [one]
+    for times in (1.0001, 3):
+        spread = [
+            replace(each, points=[(us * times, share) for us, share in each.points])
+            for each in one.detail.distributions
+        ]
+        all_results.append(replace(one, detail=replace(one.detail, distributions=spread)))
+    found = of(*all_results)
+    assert "layer" in found["latency-cdf-read"].chart.to_dict()
+    for figure in found.values():
+        encoding = figure.chart.to_dict()["encoding"]
+        if encoding.get("strokeDash", {}).get("field") == "label":
+            assert encoding["strokeDash"]["scale"]["range"] == list(base.DASHES[:3]), figure.name
+    marked = found["latency-cdf-read"]
+    assert {row["label"] for row in rows(marked) if row.get("marks")} == {
+        "conventional (1)",
+        "conventional (2)",
+    }
+    assert drawing.draw(marked)["svg"].count(b"<path") > 24
 
 
 def test_runs_of_the_same_line_are_drawn_as_one() -> None:
@@ -117,7 +182,10 @@ def test_a_legend_shows_how_queues_are_dashed() -> None:
     begin, end = map(float, path.groups())
     length = (end - begin) * legend["symbolSize"] ** 0.5 / 2
     assert length == base.LEGEND_LINE > max(sum(dash) for dash in base.DASHES) * 1.5
-    assert legend["labelOffset"] + legend["symbolSize"] ** 0.5 > length
+    # Moved, it begins where a symbol does, and ends before its label.
+    symbol, moved = legend["symbolSize"] ** 0.5, legend["symbolOffset"]
+    assert symbol / 2 + moved == length / 2
+    assert symbol + moved + legend["labelOffset"] > length
 
 
 def test_the_slowest_requests_of_all_runs_share_an_axis() -> None:

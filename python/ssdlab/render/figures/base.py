@@ -31,6 +31,17 @@ DASHES: tuple[list[int], ...] = (
     *([1, 0], [5, 3], [2, 2], [7, 2, 2, 2]),
     *([1, 3], [10, 3], [3, 2, 1, 2], [5, 2, 1, 2, 1, 2]),
 )
+# Shapes of points, each with its outline from -1 to 1.
+SHAPES = {
+    "circle": "M.9,0A.9,.9,0,1,1,-.9,0A.9,.9,0,1,1,.9,0Z",
+    "diamond": "M0,-1.2L1.2,0L0,1.2L-1.2,0Z",
+    "square": "M-.8,-.8H.8V.8H-.8Z",
+    "triangle-up": "M0,-1L1.1,.9H-1.1Z",
+    "cross": "M-.4,-1.1H.4V-.4H1.1V.4H.4V1.1H-.4V.4H-1.1V-.4H-.4Z",
+    "triangle-down": "M0,1L1.1,-.9H-1.1Z",
+    "triangle-right": "M1,0L-.9,1.1V-1.1Z",
+    "triangle-left": "M-1,0L.9,1.1V-1.1Z",
+}
 SAME = " = "
 """Stands between the names of runs that are drawn as one; a legend breaks its lines there."""
 
@@ -64,13 +75,14 @@ class Labelled(Protocol):
 class Key:
     """An entry of a legend: a colour (a number is one of the runs'), the mark, and what it is.
 
-    The mark of a line is its dash.
+    The mark of a line is its dash; ``marker`` is the outline of the points on it.
     """
 
     label: str
     colour: str | int | None = None
     mark: str = "box"
     dash: Sequence[int] = ()
+    marker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +160,11 @@ def dash_of(at: int) -> list[int]:
     return DASHES[at % len(DASHES)]
 
 
+def shape_of(at: int) -> str:
+    """Return the name of the shape of a run or of another name by its place."""
+    return list(SHAPES)[at % len(SHAPES)]
+
+
 def palette(count: int) -> list[str] | None:
     """Return ``count`` colours if the theme has fewer, else None."""
     if count <= len(LIGHT):
@@ -194,13 +211,15 @@ def dash(names: Sequence[str], fieldname: str) -> alt.StrokeDash:
 def dash_legend(**options: Any) -> alt.Legend:
     """Return a legend whose lines are so long that a dash is to be seen.
 
-    A longer symbol would be as high; this one sticks out to its right, where the label makes room.
+    A longer symbol would be as high; this one sticks out on both sides, so that it is moved, and
+    its label makes room.
     """
     return alt.Legend(
         title=None,
-        symbolType=f"M-1,0H{2 * LEGEND_LINE / _SYMBOL - 1:g}",
-        symbolSize=_SYMBOL**2,
-        labelOffset=LEGEND_LINE - _SYMBOL + 4,
+        symbolType=LINE_SYMBOL,
+        symbolSize=SYMBOL**2,
+        symbolOffset=(LEGEND_LINE - SYMBOL) / 2,
+        labelOffset=(LEGEND_LINE - SYMBOL) / 2 + 4,
         symbolOpacity=1,
         **options,
     )
@@ -208,8 +227,10 @@ def dash_legend(**options: Any) -> alt.Legend:
 
 LEGEND_LINE = 24
 """The length of a line in a legend."""
-_SYMBOL = 6
+SYMBOL = 6
 """The size of a symbol of which such a line is a part."""
+LINE_SYMBOL = f"M{-LEGEND_LINE / SYMBOL:g},0H{LEGEND_LINE / SYMBOL:g}"
+"""The outline of such a line; it has no area, so that as a point it is not to be seen."""
 
 
 # Numbers, words and axes.

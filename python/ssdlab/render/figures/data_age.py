@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import altair as alt
 
-from ssdlab.render.figures.base import Figure, Run, inline_data, rounded
-from ssdlab.render.figures.run_lines import Axis, run_lines
+from ssdlab.render.figures.base import Figure, Run, rounded
+from ssdlab.render.figures.run_lines import STEPS, Axis, run_lines
 
 DAY_S = 86_400.0
 
@@ -23,21 +23,17 @@ def read_ages(runs: Sequence[Run]) -> Iterator[Figure]:
         for age, share in [(points[0][0], 0.0), *points]
     ]
     most = max(points[-1][0] for _, points in found) / DAY_S
-    lines = run_lines(runs, rows, Axis("days", 0, most), Axis("share", 0, 1))
-    chart = (
-        alt.Chart(inline_data(lines.rows))
-        .mark_line(interpolate="step-after", clip=True)
-        .encode(
-            x=alt.X(
-                "days:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title="Age of the data (days)")
-            ),
-            y=alt.Y(
-                "share:Q",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(title="Share of flash reads", format="%", tickCount=5),
-            ),
-            **lines.channels,
-        )
+    lines = run_lines(runs, rows, Axis("days", 0, most), Axis("share", 0, 1), stepped=True)
+    chart = lines.chart(
+        STEPS,
+        x=alt.X(
+            "days:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title="Age of the data (days)")
+        ),
+        y=alt.Y(
+            "share:Q",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(title="Share of flash reads", format="%", tickCount=5),
+        ),
     )
     what = "Share of the reads from flash, the controller's own too, whose data was no older."
     title = "How old data is when it is read"

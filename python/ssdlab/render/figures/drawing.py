@@ -10,7 +10,7 @@ import altair as alt
 
 from ssdlab import escaping
 from ssdlab.render.figures import metadata, vega_names
-from ssdlab.render.figures.base import LIGHT, SAME, Figure
+from ssdlab.render.figures.base import LIGHT, SAME, SYMBOL, Figure
 from ssdlab.render.process import Job, run_jobs
 
 ENDINGS = ("pdf", "svg", "png")
@@ -40,6 +40,7 @@ PAPER: dict[str, Any] = {
         "limit": {"color": "#999999", "strokeWidth": 0.6},
         "model": {"color": LIGHT[0]},
         "middle": {"color": _TEXT},
+        "marker": {"size": SYMBOL**2},
         # Parts of a bar are told apart where they meet.
         "part": {"stroke": "white", "strokeWidth": 0.4},
     },

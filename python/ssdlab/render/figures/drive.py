@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from ssdlab.render.figures.base import Figure, Run, inline_data, rounded
+from ssdlab.render.figures.base import Figure, Run, rounded
 from ssdlab.render.figures.run_lines import Axis, run_lines
 from ssdlab.render.figures.stacked_bars import Bars, stacked_values
 
@@ -63,23 +63,20 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
         # Makes the last step as wide as the others.
         rows += [{**rows[-1], "rank": len(shares)}] if shares else []
     highest = max((row["busy"] for row in rows), default=1.0)
-    lines = run_lines(runs, rows, Axis("rank", 0, most), Axis("busy", 0, highest))
-    chart = (
-        alt.Chart(inline_data(lines.rows))
-        .mark_line(interpolate="step-after")
-        .encode(
-            x=alt.X(
-                "rank:Q",
-                scale=alt.Scale(domain=[0, most], nice=False),
-                axis=alt.Axis(title=axis, tickCount=min(most, 6), grid=False, format="d"),
-            ),
-            y=alt.Y(
-                "busy:Q",
-                scale=alt.Scale(zero=True),
-                axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
-            ),
-            **lines.channels,
-        )
+    x, y = Axis("rank", 0, most), Axis("busy", 0, highest)
+    lines = run_lines(runs, rows, x, y, stepped=True)
+    chart = lines.chart(
+        alt.MarkDef(type="line", interpolate="step-after"),
+        x=alt.X(
+            "rank:Q",
+            scale=alt.Scale(domain=[0, most], nice=False),
+            axis=alt.Axis(title=axis, tickCount=min(most, 6), grid=False, format="d"),
+        ),
+        y=alt.Y(
+            "busy:Q",
+            scale=alt.Scale(zero=True),
+            axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
+        ),
     )
     what = f"Share of the time in which each was in service: {title.lower()} sorted by it."
     what += lines.note

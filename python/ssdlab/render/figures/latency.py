@@ -10,6 +10,7 @@ import altair as alt
 
 from ssdlab.render.figures.base import (
     KINDS,
+    SHAPES,
     Figure,
     Key,
     Run,
@@ -21,8 +22,9 @@ from ssdlab.render.figures.base import (
     log_axis,
     rounded,
     run_keys,
+    shape_of,
 )
-from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
+from ssdlab.render.figures.run_lines import STEPS, Axis, RunLines, run_lines
 from ssdlab.result import KindResult
 from ssdlab.result.detail import Distribution
 
@@ -82,7 +84,7 @@ def _lines(
 ) -> RunLines:
     """Dash by queue; where there is but one, by run."""
     if len(queues) == 1:
-        return run_lines(runs, rows, Axis.from_log_axis("us", x), y)
+        return run_lines(runs, rows, Axis.from_log_axis("us", x), y, stepped=True)
     channels = {"color": colour(runs), "strokeDash": dash(queues, "queue")}
     return RunLines(rows, channels, [*run_keys(runs), *dash_keys(queues)], "")
 
@@ -103,18 +105,14 @@ def cdf(runs: Sequence[Run], kind: str) -> Figure:
         for us, share in _thinned(_line(one))
     ]
     lines = _lines(runs, queues, rows, x, Axis("share", 0, 1))
-    chart = (
-        alt.Chart(inline_data(lines.rows))
-        .mark_line(interpolate="step-after", clip=True)
-        .encode(
-            x=alt.X("us:Q", **x),
-            y=alt.Y(
-                "share:Q",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(title=f"Share of {kind}s", format="%", tickCount=5),
-            ),
-            **lines.channels,
-        )
+    chart = lines.chart(
+        STEPS,
+        x=alt.X("us:Q", **x),
+        y=alt.Y(
+            "share:Q",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(title=f"Share of {kind}s", format="%", tickCount=5),
+        ),
     )
     what = f"Share of the {kind}s that took no longer." + lines.note
     title = f"{kind.capitalize()} latency, CDF"
@@ -139,15 +137,7 @@ def tail(runs: Sequence[Run], kind: str) -> Figure:
     x = _axis(kind, found)
     y = log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT)
     lines = _lines(runs, queues, rows, x, Axis.from_log_axis("share", y))
-    chart = (
-        alt.Chart(inline_data(lines.rows))
-        .mark_line(interpolate="step-after", clip=True)
-        .encode(
-            x=alt.X("us:Q", **x),
-            y=alt.Y("share:Q", **y),
-            **lines.channels,
-        )
-    )
+    chart = lines.chart(STEPS, x=alt.X("us:Q", **x), y=alt.Y("share:Q", **y))
     what = f"Share of the {kind}s that took longer; both axes are logarithmic."
     what += lines.note
     title = f"{kind.capitalize()} latency, tail"
@@ -216,19 +206,13 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
     )
 
 
-_SHAPES = (
-    *("circle", "diamond", "square", "triangle-up"),
-    *("cross", "triangle-down", "triangle-right", "triangle-left"),
-)
-
-
 def _shapes(names: Sequence[str], field: str, legend: alt.Legend) -> alt.Shape:
-    ranged = [_SHAPES[at % len(_SHAPES)] for at, _ in enumerate(names)]
+    ranged = [shape_of(at) for at, _ in enumerate(names)]
     return alt.Shape(field, scale=alt.Scale(domain=list(names), range=ranged), legend=legend)
 
 
 def _mark(at: int) -> str:
-    return f"shape{at % len(_SHAPES)}"
+    return f"shape{at % len(SHAPES)}"
 
 
 def _lane(run: Run, queue: str) -> str:

@@ -1,39 +1,47 @@
 """The lines of a figure, one a run: each with a dash of its own, so that a grey print tells them.
 
-Runs of the same line are drawn as one. Of lines that cover one another all but the first leave
-gaps, so that each of them is seen.
+A run keeps its dash in all figures. Runs of the same line are drawn as one. Lines that nearly
+cover one another have markers, each of its run's shape and where the others have none.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import altair as alt
 
 from ssdlab import escaping
 from ssdlab.render.figures.base import (
-    DASHES,
+    LINE_SYMBOL,
     SAME,
+    SHAPES,
     Key,
     Labelled,
     colour_names,
     dash_legend,
     dash_of,
+    inline_data,
+    rounded,
     run_keys,
+    shape_of,
 )
 
-NOTE = " Where lines cover one another, their colours alternate."
+NOTE = " Lines that nearly cover one another have markers."
+STEPS = alt.MarkDef(type="line", interpolate="step-after", clip=True)
+_MARKS = "marks"
+"""The field of the rows that are markers; the page leaves them out of a figure's data."""
 _PLACES = 80
 """Lines are compared at so many places."""
 _NEAR = 0.01
 """Lines that are nearer than this, of the axis, cover one another: about a line's width."""
 _MOSTLY = 0.9
-_PIECE = 6
-"""Of each of the lines that lie on one another so much is seen at a time."""
+_MARKERS = 12
+"""The lines that cover one another have about so many markers, and each at least two."""
 
 
 class Axis(NamedTuple):
@@ -59,24 +67,53 @@ class Axis(NamedTuple):
         )
         return (value - low) / (high - low or 1.0)
 
+    def value(self, part: float) -> float:
+        """Return the value that lies at a place from 0 to 1."""
+        if self.log:
+            return self.low * math.exp(part * math.log(self.high / self.low))
+        return self.low + part * (self.high - self.low or 1.0)
+
 
 Line = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class RunLines:
-    """How the lines are drawn: their rows, what encodes their runs, the legend, and a remark."""
+    """How the lines are drawn: their rows, what encodes their runs, the legend, and a remark.
+
+    ``markers`` encodes the shapes of markers, if there are any.
+    """
 
     rows: list[dict[str, Any]]
     channels: dict[str, Any]
     keys: list[Key]
     note: str
+    markers: dict[str, Any] = field(default_factory=dict)
+
+    def chart(self, line: alt.MarkDef, **axes: Any) -> alt.Chart | alt.LayerChart:
+        """Draw the lines, and the markers on them."""
+        data, channels = inline_data(self.rows), {**axes, **self.channels}
+        if not self.markers:
+            return alt.Chart(data, mark=line).encode(**channels)
+        lines = alt.Chart(mark=line).transform_filter(f"!datum.{_MARKS}")
+        point = alt.MarkDef(type="point", style="marker", filled=True, opacity=1)
+        points = alt.Chart(mark=point).transform_filter(f"datum.{_MARKS}").encode(**self.markers)
+        both: alt.LayerChart = alt.LayerChart(data=data, layer=[lines, points]).encode(**channels)
+        return both
 
 
 def run_lines(
-    runs: Sequence[Labelled], rows: Sequence[dict[str, Any]], x: Axis, y: Axis
+    runs: Sequence[Labelled],
+    rows: Sequence[dict[str, Any]],
+    x: Axis,
+    y: Axis,
+    *,
+    stepped: bool = False,
 ) -> RunLines:
-    """Return how to draw a line a run, which has the same colour and dash in all figures."""
+    """Return how to draw a line a run, which has the same colour and dash in all figures.
+
+    A stepped line keeps its height until its next point.
+    """
     points: dict[str, list[tuple[Any, Any]]] = {run.label: [] for run in runs}
     for row in rows:
         points[row["label"]].append((row[x.field], row[y.field]))
@@ -87,20 +124,32 @@ def run_lines(
         [(x.part(at), y.part(up)) for at, up in line if at is not None and up is not None]
         for line in points.values()
     ]
-    dashes = [dash_of(at) for at, _ in enumerate(runs)]
-    if _alternate(dashes, lines, drawn):
-        notes.append(NOTE)
-    if len(drawn) < len(runs):
+    covered = list(_covered(lines, drawn))
+    marked = {at for group in covered for at in group}
+    if len(drawn) < len(runs) or marked:
         rows = _renamed(rows, {runs[at].label: labels[at] for at in drawn}, x.field, y.field)
+    if marked:
+        notes.append(NOTE)
+        pieces = {at: list(_pieces(points[runs[at].label], x, y, stepped)) for at in marked}
+        rows = [
+            *rows,
+            *(
+                {"label": labels[at], x.field: rounded(along), y.field: rounded(up), _MARKS: True}
+                for at, part, height in _places(covered, pieces)
+                for along, up in [(x.value(part), y.value(height))]
+            ),
+        ]
+    if len(drawn) < len(runs):
         same = "; ".join(labels[group[0]] for group in groups if len(group) > 1)
         notes.append(f" Runs that share a line: {same}.")
+    outlines = [SHAPES[shape_of(at)] if at in marked else "" for at, _ in enumerate(runs)]
     keys = [
-        replace(key, label=labels[at], dash=dashes[at])
+        replace(key, label=labels[at], dash=dash_of(at), marker=outlines[at])
         for at, key in enumerate(run_keys(runs))
         if at in drawn
     ]
-    channels = _channels(labels, dashes, [labels[at] for at in drawn])
-    return RunLines(list(rows), channels, keys, "".join(notes))
+    channels, markers = _channels(labels, [labels[at] for at in drawn], outlines)
+    return RunLines(list(rows), channels, keys, "".join(notes), markers)
 
 
 def _same(lines: Sequence[Sequence[Any]]) -> Iterator[list[int]]:
@@ -133,34 +182,89 @@ def _renamed(
 
 
 def _channels(
-    labels: Sequence[str], dashes: Sequence[Sequence[int]], shown: Sequence[str]
-) -> dict[str, Any]:
+    labels: Sequence[str], shown: Sequence[str], outlines: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what encodes the runs of lines, and of markers."""
     if len(labels) == 1:
-        return {"color": colour_names(labels, None)}
+        return {"color": colour_names(labels, None)}, {}
     # A colour belongs to a place: names that are not drawn keep theirs.
     values = {"values": list(shown)} if len(shown) < len(labels) else {}
     legend = dash_legend(labelExpr="split(datum.label, / (?== )/)", **values)
-    scale = alt.Scale(domain=list(labels), range=[list(each) for each in dashes])
-    return {
+    dashes = [dash_of(at) for at, _ in enumerate(labels)]
+    scale = alt.Scale(domain=list(labels), range=dashes)
+    lines = {
         "color": colour_names(labels, legend),
         "strokeDash": alt.StrokeDash("label:N", scale=scale, legend=legend),
     }
+    if not any(outlines):
+        return lines, {}
+    # In the legend, a marker is on its line; without area, that is not to be seen of a point.
+    shapes = alt.Scale(domain=list(labels), range=[f"{LINE_SYMBOL}{each}" for each in outlines])
+    return lines, {"shape": alt.Shape("label:N", scale=shapes, legend=legend)}
 
 
-def _alternate(dashes: list[list[int]], lines: Sequence[Line], drawn: Sequence[int]) -> bool:
-    """Dash lines that cover one another so that those drawn later leave gaps to those below."""
+def _covered(lines: Sequence[Line], drawn: Sequence[int]) -> Iterator[list[int]]:
+    """Yield groups of lines each of which nearly covers another one of its group."""
     left = [at for at in drawn if lines[at]]
-    found = False
     while left:
-        first, *rest = left
-        group = [first, *(at for at in rest if _cover(lines[first], lines[at]))]
-        left = [at for at in rest if at not in group]
+        group = [left.pop(0)]
+        for one in group:
+            near = [at for at in left if _cover(lines[one], lines[at])]
+            left = [at for at in left if at not in near]
+            group += near
         if len(group) > 1:
-            found = True
-            dashes[first] = DASHES[0]
-        for place, at in enumerate(group[1:], start=1):
-            dashes[at] = [_PIECE * (len(group) - place), _PIECE * place]
-    return found
+            yield sorted(group)
+
+
+Piece = tuple[float, float, float, float]
+
+
+def _pieces(points: Sequence[tuple[Any, Any]], x: Axis, y: Axis, stepped: bool) -> Iterator[Piece]:
+    """Yield the straight pieces of a line, which breaks where a value is missing."""
+    for ends in pairwise(points):
+        if any(value is None for end in ends for value in end):
+            continue
+        (left, start), (right, end) = ((x.part(at), y.part(up)) for at, up in ends)
+        if stepped:
+            yield left, start, right, start
+            left = right
+        yield left, start, right, end
+
+
+def _places(
+    covered: Sequence[Sequence[int]], pieces: Mapping[int, Sequence[Piece]]
+) -> Iterator[tuple[int, float, float]]:
+    """Yield the lines that have markers, and where: they take turns along the first of a group."""
+    turns = sorted(at for group in covered for at in group)
+    each = max(2, _MARKERS // max(1, len(turns)))
+    for group in covered:
+        for at in group:
+            for count in range(each):
+                share = (count + (turns.index(at) + 0.5) / len(turns)) / each
+                if pieces[group[0]] and pieces[at]:
+                    place = _nearest(pieces[at], _along(pieces[group[0]], share))
+                    yield (at, *place)
+
+
+def _along(pieces: Sequence[Piece], share: float) -> tuple[float, float]:
+    """Return the place after this share of a line's length."""
+    lengths = [math.hypot(right - left, end - start) for left, start, right, end in pieces]
+    ends = list(accumulate(lengths))
+    at = min(bisect_left(ends, share * ends[-1]), len(ends) - 1)
+    left, start, right, end = pieces[at]
+    part = 1 - (ends[at] - share * ends[-1]) / (lengths[at] or 1.0)
+    return left + part * (right - left), start + part * (end - start)
+
+
+def _nearest(pieces: Sequence[Piece], place: tuple[float, float]) -> tuple[float, float]:
+    """Return the place on a line that is nearest to another."""
+    found = []
+    for left, start, right, end in pieces:
+        wide, high = right - left, end - start
+        part = ((place[0] - left) * wide + (place[1] - start) * high) / (wide**2 + high**2 or 1.0)
+        part = min(1.0, max(0.0, part))
+        found.append((left + part * wide, start + part * high))
+    return min(found, key=lambda each: math.dist(each, place))
 
 
 def _cover(one: Line, other: Line) -> bool:

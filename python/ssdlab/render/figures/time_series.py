@@ -13,7 +13,6 @@ from ssdlab.render.figures.base import (
     KINDS,
     Figure,
     Run,
-    inline_data,
     latency_axis,
     log_axis,
     rounded,
@@ -185,7 +184,7 @@ def _row(one: SeriesInterval, unit: float) -> dict[str, Any]:
 
 
 # A line breaks at an interval without requests; dots keep single intervals visible.
-_DOT = alt.OverlayMarkDef(size=6, filled=True)
+_DOTTED = alt.MarkDef(type="line", strokeWidth=1.2, point=alt.OverlayMarkDef(size=6, filled=True))
 
 
 def clock(runs: Sequence[Run]) -> tuple[str, float]:
@@ -219,15 +218,7 @@ def _latency(
     y = latency_axis(title, min(known), max(known))
     field = f"{kind}_{figure}"
     lines = _run_lines(runs, rows, Axis.from_log_axis(field, y))
-    chart = (
-        alt.Chart(inline_data(lines.rows))
-        .mark_line(strokeWidth=1.2, point=_DOT)
-        .encode(
-            x=_time(runs),
-            y=alt.Y(f"{field}:Q", **y),
-            **lines.channels,
-        )
-    )
+    chart = lines.chart(_DOTTED, x=_time(runs), y=alt.Y(f"{field}:Q", **y))
     what = _FIGURES[figure].format(kind) + lines.note
     if figure == "p99" and any(len(run.detail.series) > rows_most(runs) for run in runs):
         what += " Several intervals are drawn as one, by the largest of theirs."
@@ -244,18 +235,14 @@ _FIGURES = {
 def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figure:
     highest = max(row[line.field] for row in rows)
     lines = _run_lines(runs, rows, Axis(line.field, 0, highest))
-    chart = (
-        alt.Chart(inline_data(lines.rows))
-        .mark_line(strokeWidth=1.2)
-        .encode(
-            x=_time(runs),
-            y=alt.Y(
-                f"{line.field}:Q",
-                scale=alt.Scale(zero=True),
-                axis=alt.Axis(title=line.axis, tickCount=5, **line.shape),
-            ),
-            **lines.channels,
-        )
+    chart = lines.chart(
+        alt.MarkDef(type="line", strokeWidth=1.2),
+        x=_time(runs),
+        y=alt.Y(
+            f"{line.field}:Q",
+            scale=alt.Scale(zero=True),
+            axis=alt.Axis(title=line.axis, tickCount=5, **line.shape),
+        ),
     )
     what = line.what + lines.note
     return Figure(f"time-{line.name}", line.section, line.title, what, chart, lines.keys)
@@ -274,10 +261,6 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
     if wide:
         y = log_axis("WAF", max(1, min(known)), max(known), "format(datum.value, '~g')")
     lines = _run_lines(runs, rows, Axis("waf", max(1, min(known)), max(known), log=wide))
-    chart = (
-        alt.Chart(inline_data(lines.rows))
-        .mark_line(strokeWidth=1.2, point=_DOT)
-        .encode(x=_time(runs), y=alt.Y("waf:Q", **y), **lines.channels)
-    )
+    chart = lines.chart(_DOTTED, x=_time(runs), y=alt.Y("waf:Q", **y))
     what = "Pages programmed for each page programmed for the host." + lines.note
     yield Figure("time-waf", _GC, "Write amplification", what, chart, lines.keys)

@@ -21,7 +21,7 @@ from ssdlab.render.figures.base import (
     run_keys,
     time_unit_s,
 )
-from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
+from ssdlab.render.figures.run_lines import STEPS, Axis, RunLines, run_lines
 from ssdlab.render.text.traces import short_paths, size
 from ssdlab.traces.infos import Info
 
@@ -150,7 +150,7 @@ def _over_time(
     field: str,
     title: str,
     mark: alt.MarkDef,
-) -> tuple[alt.Chart, RunLines]:
+) -> tuple[alt.Chart | alt.LayerChart, RunLines]:
     """Draw a line for each trace, from zero up; on powers of ten where they are far apart."""
     y: dict[str, Any] = {
         "scale": alt.Scale(zero=True),
@@ -168,10 +168,9 @@ def _over_time(
         low = y["scale"].domain[0]
         rows = [{**row, field: max(row[field], low)} for row in rows]
         up = Axis.from_log_axis(field, y)
-    lines = run_lines(traces, rows, Axis("t", 0, time["scale"].domain[1]), up)
-    chart = alt.Chart(inline_data(lines.rows), mark=mark)
-    x = alt.X("t:Q", **time)
-    return chart.encode(x=x, y=alt.Y(f"{field}:Q", **y), **lines.channels), lines
+    along, stepped = Axis("t", 0, time["scale"].domain[1]), mark["interpolate"] == "step-after"
+    lines = run_lines(traces, rows, along, up, stepped=stepped)
+    return lines.chart(mark, x=alt.X("t:Q", **time), y=alt.Y(f"{field}:Q", **y)), lines
 
 
 def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
@@ -311,19 +310,16 @@ def _curves(found: _Curves) -> tuple[tuple[float, float], list[dict[str, Any]]]:
 
 def _cdf(
     traces: Sequence[Trace], rows: list[dict[str, Any]], x: dict[str, Any], title: str
-) -> tuple[alt.Chart, RunLines]:
-    lines = run_lines(traces, rows, Axis.from_log_axis("x", x), Axis("share", 0, 1))
-    chart: alt.Chart = (
-        alt.Chart(inline_data(lines.rows))
-        .mark_line(interpolate="step-after", clip=True)
-        .encode(
-            x=alt.X("x:Q", **x),
-            y=alt.Y(
-                "share:Q",
-                scale=alt.Scale(domain=[0, 1]),
-                axis=alt.Axis(title=title, format="%", tickCount=5),
-            ),
-            **lines.channels,
-        )
+) -> tuple[alt.Chart | alt.LayerChart, RunLines]:
+    along, up = Axis.from_log_axis("x", x), Axis("share", 0, 1)
+    lines = run_lines(traces, rows, along, up, stepped=True)
+    chart = lines.chart(
+        STEPS,
+        x=alt.X("x:Q", **x),
+        y=alt.Y(
+            "share:Q",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(title=title, format="%", tickCount=5),
+        ),
     )
     return chart, lines

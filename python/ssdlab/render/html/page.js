@@ -27,6 +27,7 @@ function theme() {
       limit: { color: faint },
       model: { color: runs[0] },
       middle: { color: text },
+      marker: { size: 64 },
       part: { stroke: back, strokeWidth: 0.75 },
     },
     axis: {
@@ -91,7 +92,9 @@ for (const button of document.querySelectorAll("button[data-figure]")) {
   button.addEventListener("click", () => {
     const figure = figures.find(({ id }) => id === button.dataset.figure);
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csv(data[figure.data])], { type: "text/csv" }));
+    // Points that only mark a line are no data.
+    const rows = data[figure.data].filter(({ marks }) => !marks);
+    link.href = URL.createObjectURL(new Blob([csv(rows)], { type: "text/csv" }));
     link.download = `${figure.id}.csv`;
     link.click();
   });
