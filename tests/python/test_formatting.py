@@ -19,7 +19,7 @@ from ssdlab.confidence import interval, t_975
 from ssdlab.files import OutputFile
 from ssdlab.plan import toml_value
 from ssdlab.progress import ProgressLine, progress_text
-from ssdlab.render.formatting import WIDTH, amount, bar, digits, share, span
+from ssdlab.render.formatting import WIDTH, amount, bar, digits, ratio, share, span
 from ssdlab.render.text.comparison import _merged_notes
 from ssdlab.render.text.notes import workload_label
 from ssdlab.render.text.table import Column, format_table
@@ -62,6 +62,24 @@ def test_an_amount(value: float, expected: str) -> None:
 def test_shares_and_bars() -> None:
     assert [share(value) for value in (0, 0.044, 0.5, 1)] == ["0 %", "4.4 %", "50 %", "100 %"]
     assert (bar(0), bar(1, 4), bar(0.5, 4), bar(1 / 32, 4)) == ("", "████", "██", "▏")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (73_600, "×1.00"),
+        (42_688, "×0.58"),
+        (7360, "×0.10"),
+        (6403, "×0.087"),
+        (268, "×0.0036"),
+        (0.1, "×0.0000014"),
+        (0, "×0"),
+        (2_321_344, "×31.54"),
+    ],
+)
+def test_a_ratio_has_two_digits_however_small(value: float, expected: str) -> None:
+    assert ratio(value, 73_600) == expected
+    assert not ratio(value, 0)
 
 
 @given(some.lists(some.integers(1, 60), min_size=1, max_size=9), some.integers(1, 30))

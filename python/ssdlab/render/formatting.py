@@ -8,6 +8,8 @@ WIDTH = 80
 NONE = "–"
 
 _TIMES = (("ns", 1e-3), ("µs", 1.0), ("ms", 1e3), ("s", 1e6))
+_LEAST_FIXED = 0.1
+"""The least ratio with two decimals; with them, a smaller one has less than two digits."""
 _AMOUNTS = (("", 1.0), (" k", 1e3), (" M", 1e6), (" G", 1e9))
 
 
@@ -51,8 +53,11 @@ def share(value: float) -> str:
 
 
 def ratio(value: float, base: float) -> str:
-    """Return a value as a multiple of another: ``×0.58``."""
-    return f"×{value / base:.2f}" if base else ""
+    """Return a value as a multiple of another: ``×0.58``, ``×0.0036``."""
+    if not base:
+        return ""
+    times = value / base
+    return f"×{digits(times, 2) if times < _LEAST_FIXED else f'{times:.2f}'}"
 
 
 def bar(value: float, width: int = 24) -> str:
