@@ -92,6 +92,23 @@ def test_every_figure_has_its_place_and_data() -> None:
         assert whole["data"][figure["data"]]
 
 
+def test_a_page_says_once_that_tails_rest_on_few_requests() -> None:
+    alone, several = (
+        Reader(text).text
+        for text in (
+            comparison_page(ssdlab.Comparison([example_results.one()])),
+            example_results.page_of_two(),
+        )
+    )
+    requests = example_results.one().read.requests
+    note = f"few reads: p99.9 rests on the slowest {max(requests // 1000, 1)} of {requests:,}"
+    for text, scope in ((alone, ""), (several, " in every run")):
+        assert (
+            text.count(note + scope) == text.count("few reads:") == text.count("few writes:") == 1
+        )
+    assert f"{note} in" not in alone
+
+
 def test_the_legend_of_a_page_is_dashed_as_its_lines_are() -> None:
     one = example_results.one()
     text = comparison_page(ssdlab.Comparison([one, example_results.busy()]))

@@ -42,6 +42,41 @@ def test_a_short_run_says_that_its_tail_rests_on_few_requests(
     assert "few writes" not in done.out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "notes"),
+    [
+        (
+            (3000, "--set", "workload.read_share=1", "--vary", "scheduler=fifo,read_first"),
+            ["few reads: p99.9 rests on the slowest 3 of 3,000 in every run"],
+        ),
+        (
+            (3000, "--vary", "workload.read_share=0,1"),
+            [
+                "few reads: p99.9 rests on the slowest 3 of 3,000 in at least one run",
+                "few writes: p99.9 rests on the slowest 3 of 3,000 in at least one run",
+            ],
+        ),
+        ((10_000, "--vary", "workload.read_share=0,1"), []),
+    ],
+)
+def test_a_short_comparison_says_once_that_its_tail_rests_on_few_requests(
+    ssdlab: Ssdlab, arguments: tuple[object, ...], notes: list[str]
+) -> None:
+    done = ssdlab("compare", "--workload", "random", "--limit", *arguments)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count("few ") == len(notes), done.out
+    assert not notes or done.out.endswith("\n\n" + "\n".join(notes) + "\n"), done.out
+
+
+def test_a_few_reads_with_some_seeds_are_noted_once(ssdlab: Ssdlab) -> None:
+    for command in ("run", "compare"):
+        done = ssdlab(command, "--workload", "random", "--seeds", 3, *QUICK)
+        assert (done.code, done.err) == (0, "")
+        found = [line for line in done.out.splitlines() if line.startswith("few ")]
+        assert [line.partition(":")[0] for line in found] == ["few reads", "few writes"]
+        assert all(line.endswith(" in at least one run") for line in found)
+
+
 def test_help_groups_the_options_and_leaves_none_out(ssdlab: Ssdlab) -> None:
     for command in (run_command, compare_command):
         groups = ssdlab(command.name, "--help").out.split("\n\n")

@@ -12,7 +12,7 @@ from ssdlab.render.figures.base import KINDS, Run
 from ssdlab.render.figures.blame import PARTS, bars_of, part_of
 from ssdlab.render.figures.latency import PERCENTILES, parts_of
 from ssdlab.render.formatting import digits, share, span
-from ssdlab.render.text.comparison import caveats, labelled_results, summaries
+from ssdlab.render.text.comparison import caveats, few_notes, labelled_results, summaries
 from ssdlab.render.text.notes import result_notes
 from ssdlab.render.text.run import REPLAY_HEADS, figure_lines, replay_cells
 from ssdlab.render.text.table import TitledTable
@@ -87,8 +87,9 @@ def _alike(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    own = result_notes(comparison[0]) if len(comparison) == 1 else ()
-    return list(dict.fromkeys([*own, *caveats(comparison)]))
+    if len(comparison) == 1:
+        return list(dict.fromkeys([*result_notes(comparison[0]), *caveats(comparison)]))
+    return [*caveats(comparison), *few_notes(comparison)]
 
 
 def percentiles(runs: Sequence[Run]) -> Table:

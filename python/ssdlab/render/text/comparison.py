@@ -10,7 +10,13 @@ from ssdlab import escaping
 from ssdlab.labels import shortest_suffixes
 from ssdlab.render.formatting import NONE, digits, ratio, span
 from ssdlab.render.text import queues, voltages
-from ssdlab.render.text.notes import COUNTS, progress_made, warnings, workload_label
+from ssdlab.render.text.notes import (
+    COUNTS,
+    few_requests,
+    progress_made,
+    warnings,
+    workload_label,
+)
 from ssdlab.render.text.table import Column, format_table
 from ssdlab.result.parts import INVERSION_REPAIR
 
@@ -90,7 +96,8 @@ class Summary:
 
 def comparison_text(comparison: Comparison) -> str:
     """Return a table per workload, with a row per run or group of seeds and ratios to the first."""
-    parts = [*map(str, summaries(comparison)), missing_runs(comparison)]
+    few = "\n".join(few_notes(comparison))
+    parts = [*map(str, summaries(comparison)), few, missing_runs(comparison)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -98,6 +105,12 @@ def caveats(comparison: Comparison) -> list[str]:
     """Return the notes that cast doubt on the figures, each once."""
     found = [note for part in summaries(comparison) for note in part.notes]
     return [note for note in dict.fromkeys([*found, missing_runs(comparison)]) if note]
+
+
+def few_notes(comparison: Comparison) -> list[str]:
+    """Return a note per kind if p99.9 of a run in the tables depends on a few slow requests."""
+    rows = _rows(comparison)
+    return list(few_requests([run for row in rows for run in row.runs or [row.result]]))
 
 
 def summaries(comparison: Comparison) -> list[Summary]:

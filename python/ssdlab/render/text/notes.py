@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ssdlab import escaping
@@ -63,15 +63,24 @@ def result_notes(result: Result) -> Iterator[str]:
         count = getattr(result, name)
         if count:
             yield f"{name.replace('_', ' ')}: {count:,} {what}"
-    yield from _few_requests(result)
+    yield from few_requests([result])
 
 
-def _few_requests(result: Result) -> Iterator[str]:
-    """Yield a note if p99.9 depends on a few slow requests."""
-    for name, kind in (("read", result.read), ("write", result.write)):
-        slower = kind.requests // 1000
-        if kind.requests > 0 and slower < _SLOWEST_LEAST:
-            yield f"few {name}s: p99.9 rests on the slowest {max(slower, 1)} of {kind.requests:,}"
+def few_requests(results: Sequence[Result]) -> Iterator[str]:
+    """Yield a note per kind if p99.9 of a run depends on a few slow requests: the fewest."""
+    counts_by_kind = {
+        "reads": [result.read.requests for result in results],
+        "writes": [result.write.requests for result in results],
+    }
+    for name, counts in counts_by_kind.items():
+        few = [count for count in counts if 0 < count < 1000 * _SLOWEST_LEAST]
+        if few:
+            least = min(few)
+            scope = " in every run" if len(set(counts)) == 1 else " in at least one run"
+            yield (
+                f"few {name}: p99.9 rests on the slowest {max(least // 1000, 1)} of {least:,}"
+                f"{scope * (len(counts) > 1)}"
+            )
 
 
 def warnings(result: Result) -> Iterator[str]:
