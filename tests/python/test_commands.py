@@ -1,5 +1,7 @@
 """The commands that run nothing: state, preset, scheme, config."""
 
+import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -7,7 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from command import Ssdlab
+from command import COMMAND, Ssdlab
 
 # A drive small enough to be saved in no time.
 SMALL = (
@@ -69,6 +71,23 @@ def test_list_and_show_schemes(ssdlab: Ssdlab) -> None:
     assert (done.code, done.err) == (0, "")
     assert tomllib.loads(done.out) == {}
     assert done.out.startswith("# ")
+
+
+def test_the_commands_that_the_help_proposes_run_anywhere(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    lines = [line.strip() for line in ssdlab().err.splitlines()]
+    commands = [line for line in lines if re.match("ssdlab (run|compare) --", line)]
+    assert len(commands) == 3
+    path = f"{Path(COMMAND[0]).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-e", "-c", "\n".join(commands)],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not list(tmp_path.iterdir())
 
 
 def test_validate_names_the_hash(ssdlab: Ssdlab) -> None:

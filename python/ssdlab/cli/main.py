@@ -39,10 +39,14 @@ from ssdlab.errors import InputError, InternalError, one_line
 def ssdlab() -> None:
     """Simulate solid-state drives: replay traces, compare schemes and settings.
 
+    Try a generated workload, a twin of a published trace, and a comparison:
+
     \b
-    A first run:      ssdlab run --workload zipf --limit 100000
-    A trace:          ssdlab run --trace hm_0.csv.gz --wrap
-    A comparison:     ssdlab compare --trace hm_0.csv.gz --vary scheduler=fifo,read_first
+    ssdlab run --workload zipf --limit 100000
+    ssdlab run --workload dlv/hm0 --limit 100000
+    ssdlab compare --workload zipf --limit 50000 --vary scheduler=fifo,read_first
+
+    To replay a trace of yours, give --trace FILE in place of --workload.
     """  # noqa: D301
 
 
