@@ -1,6 +1,6 @@
 """The lines of a figure, one a run: each with a dash of its own, so that a grey print tells them.
 
-A run keeps its dash in all figures. Runs of the same line are drawn as one. Lines that nearly
+A run keeps its dash in all such figures. Runs of the same line are drawn as one. Lines that nearly
 cover one another have markers, each of its run's shape and where the others have none.
 """
 
