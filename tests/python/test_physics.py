@@ -254,6 +254,7 @@ def test_json_goes_to_stdout_alone(ssdlab: Ssdlab) -> None:
         (["generic-mlc-512g"], 'physics: got "flat", expected levels or retries'),
         (["dlv-mlc-128"], 'did you mean "dlv-mlc-128g"'),
         ([], "missing DEVICE"),
+        (["dlv-mlc-128"], 'DEVICE: not a device: got "dlv-mlc-128", expected generic-mlc-512g,'),
         ([DLV, "--set", "physics.levels.codewort=4KiB"], "codeword"),
         ([DLV, "--json", "a", "--report", "a"], "--report"),
         ([DLV, "--figures", "/dev/null/x"], "--figures"),

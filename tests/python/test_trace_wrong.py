@@ -1,4 +1,4 @@
-"""An invalid input of `ssdlab trace` ends with an error of one line and exit code 2."""
+"""An invalid input of `ssdlab trace` ends with a one-line error and the exit code 2."""
 
 from pathlib import Path
 
@@ -84,7 +84,7 @@ WRONG = [
         ),
     ),
     ("mix -o out.csv", "ssdlab trace mix: missing APP..."),
-    ("mix few.csv", "ssdlab trace mix: missing out"),
+    ("mix few.csv", "ssdlab trace mix: missing --out"),
     (
         "mix few.csv@quene=1 -o out.csv",
         (

@@ -57,7 +57,12 @@ def test_a_run_says_that_its_workload_is_a_twin(ssdlab: Ssdlab) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (("show", "dlv/hm00"), 'did you mean "dlv/hm0"?'),
+        (("show", "dlv/hm00"), '(did you mean "dlv/hm0"?)'),
+        (("show", "hm00"), '(did you mean "dlv/hm0" or "pv-read/hm0" or "hire/hm0"?)'),
+        (
+            ("show", "nothing-like-it"),
+            "expected a twin that `ssdlab workload list` prints, such as dlv/hm0\n",
+        ),
         (("show", "dlv/hm0", "--full", "--requests", "5"), "expected one or the other"),
         (("lst",), 'did you mean "list"?'),
     ],

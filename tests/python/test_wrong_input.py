@@ -1,4 +1,4 @@
-"""An invalid input ends with an error of one line and exit code 2."""
+"""An invalid input ends with a one-line error and the exit code 2."""
 
 import os
 from collections.abc import Callable

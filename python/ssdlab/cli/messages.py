@@ -43,7 +43,9 @@ def usage_error_line(error: click.ClickException) -> str:
             return f"{where}{error.option_name} is now called {new}"
         return f"{where}no such option {error.option_name}{did_you_mean(error.option_name, known)}"
     if isinstance(error, click.MissingParameter) and error.param:
-        return f"{where}missing {error.param.human_readable_name}"
+        is_option = isinstance(error.param, click.Option)
+        name = max(error.param.opts, key=len) if is_option else error.param.human_readable_name
+        return f"{where}missing {name}"
     if isinstance(error, click.BadParameter) and error.param:
         return f"{error.param.opts[0]}: {error.message}"
     message = error.format_message().rstrip(".")

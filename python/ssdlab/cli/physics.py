@@ -9,6 +9,7 @@ import click
 from ssdlab import api
 from ssdlab.cli import options
 from ssdlab.cli.outputs import AnalysisOutputs, write_each
+from ssdlab.errors import InputError
 from ssdlab.physics import physics
 
 
@@ -23,6 +24,13 @@ def physics_command(**parameters: Any) -> None:
     Raw bit errors and times of reads by the age of the data and by P/E cycles, for each class of
     blocks, beside what papers say of the same. docs/concepts/physics.md says what there is to see.
     """
-    plan = options.plan_from(parameters)
-    outputs = AnalysisOutputs(parameters, api.input_files([plan]))
-    write_each(outputs.steps(physics(plan)))
+    try:
+        plan = options.plan_from(parameters)
+        outputs = AnalysisOutputs(parameters, api.input_files([plan]))
+        found = physics(plan)
+    except InputError as error:
+        if error.file != "--device":
+            raise
+        # Other commands take the device as an option.
+        raise InputError.at("DEVICE", error.message) from None
+    write_each(outputs.steps(found))

@@ -11,6 +11,7 @@ from ssdlab import _native, arguments
 from ssdlab.cli import exit_codes
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.parameters import CommandGroup, WholeNumber
+from ssdlab.errors import InputError, quoted
 from ssdlab.progress import ProgressLine
 from ssdlab.render.formatting import amount, share
 from ssdlab.render.text.table import Column, format_table
@@ -28,7 +29,10 @@ def workload() -> None:
 @workload.command("list")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def list_workloads(*, as_json: bool) -> None:
-    """List the workloads in closed form, and the twins: synthetic workloads in place of traces."""
+    """List the workloads in closed form and the twins.
+
+    A twin is a synthetic workload that takes the place of a published trace.
+    """
     twins = json.loads(_native.twins())
     if as_json:
         click.echo(json.dumps({"closed": _native.workloads(), "twins": twins}, indent=2))
@@ -60,15 +64,35 @@ def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_
     """Show a twin: what is published of its trace, and what it achieves."""
     if full and requests is not None:
         raise click.UsageError("--requests beside --full: expected one or the other")
+    _check_twin(arguments.text("NAME", name))
     most = None if full else requests or _MEASURED
     with ProgressLine() as line:
-        text, interrupted = _native.show_twin(arguments.text("NAME", name), most, seed, line)
+        text, interrupted = _native.show_twin(name, most, seed, line)
     if interrupted:
         print_error("interrupted")
         return exit_codes.INTERRUPTED
     twin = json.loads(text)
     click.echo(json.dumps(twin, indent=2) if as_json else _twin_text(twin))
     return 0
+
+
+def _check_twin(name: str) -> None:
+    """Refuse a name that no twin has, with its family or without; suggest the nearest names."""
+    names_by_key: dict[str, list[str]] = {}
+    for twin in json.loads(_native.twins()):
+        full = twin["name"]
+        names_by_key[full] = [full]
+        names_by_key.setdefault(full.rpartition("/")[2], []).append(full)
+    if name in names_by_key:
+        return
+    near = _native.nearest(name, [*names_by_key])
+    suggested = " or ".join(f'"{full}"' for full in names_by_key[near]) if near else ""
+    accepted = "expected a twin that `ssdlab workload list` prints, such as dlv/hm0"
+    raise InputError.at(
+        "NAME",
+        f"not a twin: got {quoted(name)}, {accepted}"
+        + f" (did you mean {suggested}?)" * bool(suggested),
+    )
 
 
 def _twin_text(found: dict[str, Any]) -> str:
