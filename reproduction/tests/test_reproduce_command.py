@@ -196,7 +196,7 @@ def test_without_the_ledger_a_line_says_what_to_install(
         " run `pip install ./reproduction` in a checkout of ssdlab\n"
     )
     assert list(tmp_path.iterdir()) == []
-    assert "  reproduce  Recompute what the papers claim" in call("--help").stdout
+    assert "  reproduce  Recompute the papers' claims" in call("--help").stdout
 
 
 def test_seeds_beyond_all_reason_are_refused_before_anything_is_made(tmp_path: Path) -> None:

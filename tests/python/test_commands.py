@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -71,6 +72,34 @@ def test_list_and_show_schemes(ssdlab: Ssdlab) -> None:
     assert (done.code, done.err) == (0, "")
     assert tomllib.loads(done.out) == {}
     assert done.out.startswith("# ")
+
+
+@pytest.mark.parametrize("group", ["", "config", "preset", "scheme", "state", "trace", "workload"])
+def test_a_list_of_commands_is_not_cut(ssdlab: Ssdlab, group: str) -> None:
+    listed = ssdlab(*group.split(), "--help").out.partition("\nCommands:\n")[2]
+    assert len(listed.splitlines()) > 1
+    assert "..." not in listed
+    assert all(line.endswith((".", ")")) and len(line) <= 80 for line in listed.splitlines())
+
+
+def test_the_help_says_what_reproduce_and_config_do(ssdlab: Ssdlab) -> None:
+    whole = " ".join(ssdlab("reproduce", "--help").out.split())
+    assert "Recompute the papers' claims and compare them with the published figures." in whole
+    assert "  config     Validate settings and list all keys.\n" in ssdlab("--help").out
+
+
+def test_the_help_says_which_outputs_take_one_run_only(ssdlab: Ssdlab) -> None:
+    text = " ".join(ssdlab("compare", "--help").out.split())
+    assert "--log, --series and --timeline take one run only" in text
+
+
+def test_the_example_of_a_mix_runs_without_files(ssdlab: Ssdlab, tmp_path: Path) -> None:
+    text = ssdlab("trace", "mix", "--help").out
+    example = re.search(r"^ +ssdlab (trace mix .*?)\n\n", text, re.MULTILINE | re.DOTALL)
+    assert example, text
+    done = ssdlab(*shlex.split(example[1].replace("\\\n", "")))
+    assert (done.code, done.err) == (0, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["mix.csv"]
 
 
 def test_the_commands_that_the_help_proposes_run_anywhere(ssdlab: Ssdlab, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from ssdlab.plan import to_json
 
 @click.group(cls=CommandGroup)
 def config() -> None:
-    """Check settings, and say which there are."""
+    """Validate settings and list all keys."""
 
 
 @config.command()
@@ -25,7 +25,10 @@ def config() -> None:
 @click.option("--toml", is_flag=True, help="Print the whole config as one TOML file.")
 @options.add(options.DRIVE)
 def validate(files: tuple[str, ...], **parameters: Any) -> None:
-    """Check config FILEs, and what --set says, over a device and a scheme."""
+    """Validate settings over a device and a scheme.
+
+    FILEs hold settings in TOML, as for --config. --set goes over them.
+    """
     parameters["config"] = (*parameters["config"], *files)
     plan = options.plan_from(parameters)
     check_outputs(api.input_files([plan]), [])
@@ -47,5 +50,8 @@ def schema() -> None:
 
 @config.command()
 def keys() -> None:
-    """Print every key with its meaning, unit, default and source, in Markdown."""
+    """Print every key: meaning, unit, default and source.
+
+    The output is Markdown, as in docs/reference/config.md.
+    """
     click.echo(_native.keys_markdown().rstrip())

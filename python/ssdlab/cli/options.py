@@ -174,15 +174,19 @@ DRAWING = [
 ]
 
 RECORDING = [
-    click.option("--log", metavar="FILE", help="Write a row per request, in Parquet."),
-    click.option("--series", metavar="FILE", help="Write a row per interval, in Parquet."),
+    click.option("--log", metavar="FILE", help="Write a row per request of one run, in Parquet."),
+    click.option(
+        "--series", metavar="FILE", help="Write a row per interval of one run, in Parquet."
+    ),
     click.option(
         "--interval",
         metavar="TIME",
         help="Set the interval's length; by default as the run's length suits.",
     ),
     click.option(
-        "--timeline", metavar="FILE", help="Write what every die and bus did, for Perfetto."
+        "--timeline",
+        metavar="FILE",
+        help="Write what each die and bus did in one run, for Perfetto.",
     ),
     click.option(
         "--timeline-span", metavar="TIME", help="Set the timeline's length; by default 10ms."

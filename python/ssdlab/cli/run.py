@@ -41,6 +41,8 @@ def compare(**parameters: Any) -> int:
 
     --device, --stage and --scheme take several names with commas between them, --trace may be given
     several times, and --vary gives a setting several values; all combinations are run.
+
+    --log, --series and --timeline take one run only: one combination with one seed.
     """
     return _execute(_plans(parameters), parameters, comparison_text)
 

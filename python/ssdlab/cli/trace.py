@@ -181,7 +181,8 @@ def mix(apps: tuple[str, ...], **parameters: Any) -> None:
                       behind those of the applications before it (the default)
 
     \b
-    ssdlab trace mix high=a.csv.gz@queue=0 low=b.trace:mqsim@queue=1,scale=0.5 -o mix.parquet
+    ssdlab trace mix high=dlv/hm0@queue=0 low=dlv/fin1@queue=1,scale=2 \\
+        --limit 10000 -o mix.csv
     """  # noqa: D301
     order = traces.parse(apps)
     _check_apart([("APP", app.trace) for app in order], parameters["out"], parameters)
