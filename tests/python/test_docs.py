@@ -19,6 +19,7 @@ from ssdlab_reproduction.ledger import Ledger, Row
 
 EXPLAINED = ("api", "calibration.fitting", "drive", "physics")
 """The modules whose docstrings have examples."""
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["config.md", "results.md", "results.schema.json"])
@@ -26,6 +27,33 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
     generator = load_module(ROOT / "docs" / "generators" / "generate.py")
     written = (generator.REFERENCE / name).read_text(encoding="utf-8")
     assert written == generator.pages()[name], "run `make docs`"
+
+
+def test_each_system_is_named_with_its_device() -> None:
+    rows = re.findall(
+        r"^\| [^|]+ \| [^|]+ \| `([\w-]+)` \| \[([\w-]+)\]\(docs/systems/", README, re.MULTILINE
+    )
+    assert {system for _, system in rows} == set(SYSTEMS)
+    for device, system in rows:
+        page = (ROOT / "docs" / "systems" / f"{system}.md").read_text(encoding="utf-8")
+        assert f"--device {device}" in page, system
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_page_and_the_makefile_agree_on_how_long_it_takes(system: str) -> None:
+    page = (ROOT / "docs" / "systems" / f"{system}.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = re.search(rf"`make {system}` takes (?:about )?([\w ]+?) on two cores", page)
+    listed = re.search(rf'"make {system} +the tables of .*?\(([\w ]+)', makefile)
+    assert listed
+    assert found is None or found[1] == listed[1]
+
+
+def test_which_python_make_looks_for_is_said() -> None:
+    install = (ROOT / "docs" / "start" / "install.md").read_text(encoding="utf-8")
+    assert "PYTHON ?= python3.11\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "`make PYTHON=python3.12 " in README
+    assert "`make PYTHON=python3.12 " in install
 
 
 def test_the_shipped_trace_is_what_its_program_makes() -> None:
