@@ -49,7 +49,7 @@ def test_a_page_and_the_makefile_agree_on_how_long_it_takes(system: str) -> None
     assert found is None or found[1] == listed[1]
 
 
-def test_which_python_make_looks_for_is_said() -> None:
+def test_pages_name_the_python_that_make_looks_for() -> None:
     install = (ROOT / "docs" / "start" / "install.md").read_text(encoding="utf-8")
     assert "PYTHON ?= python3.11\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "`make PYTHON=python3.12 " in README
