@@ -14,7 +14,6 @@ from ssdlab.cli import exit_codes
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.outputs import check_outputs, printed_to
 from ssdlab.cli.parameters import WholeNumber
-from ssdlab.cli.reproduce import SHORT_HELP
 from ssdlab.errors import one_line
 from ssdlab.files import File, OutputFolder
 from ssdlab.signals import held_back
@@ -28,7 +27,7 @@ _TEXTS = ("ledger.md", "ledger.json", "report.html")
 _ENDINGS = (".md", ".json", ".html", ".pdf")
 
 
-@click.command(name="reproduce", short_help=SHORT_HELP)
+@click.command(name="reproduce")
 @click.argument("names", nargs=-1, metavar=f"[{'|'.join(SYSTEMS)}|{ALL}|CLAIM]...")
 @click.option("--quick", is_flag=True, help="A first look in minutes: short runs, one seed.")
 @click.option("--traces", metavar="DIR", help="Real traces, which take the place of their twins.")
@@ -60,7 +59,7 @@ _ENDINGS = (".md", ".json", ".html", ".pdf")
     help="Refuse a ledger of more runs; rulings seen both ways come on top.",
 )
 def reproduce_command(names: tuple[str, ...], **options: Any) -> int:
-    """Recompute the papers' claims and compare them with the published figures.
+    """Recompute the papers' claims beside the published figures.
 
     Of all systems, of those that are named, or single claims (R14 P1).
     docs/ledger.md has the last result, and says what there is to see.

@@ -84,7 +84,7 @@ def test_a_list_of_commands_is_not_cut(ssdlab: Ssdlab, group: str) -> None:
 
 def test_the_help_says_what_reproduce_and_config_do(ssdlab: Ssdlab) -> None:
     whole = " ".join(ssdlab("reproduce", "--help").out.split())
-    assert "Recompute the papers' claims and compare them with the published figures." in whole
+    assert "Recompute the papers' claims beside the published figures." in whole
     assert "  config     Validate settings and list all keys.\n" in ssdlab("--help").out
 
 

@@ -6,20 +6,17 @@ import click
 
 from ssdlab.errors import InputError
 
-SHORT_HELP = "Recompute the papers' claims beside the published figures."
-"""The line in the list of commands, where the first sentence of the help has no room."""
 _PACKAGE = "ssdlab_reproduction"
 
 
 @click.command(
     name="reproduce",
-    short_help=SHORT_HELP,
     add_help_option=False,
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def _not_installed(**_: object) -> None:
-    """Recompute the papers' claims and compare them with the published figures."""
+    """Recompute the papers' claims beside the published figures."""
     expected = "run `pip install ./reproduction` in a checkout of ssdlab"
     raise InputError(f"ssdlab reproduce: the package {_PACKAGE} is not installed: {expected}")
 
