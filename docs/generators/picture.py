@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -14,7 +15,9 @@ PICTURE = DOCS / "images" / "blame-read.svg"
 
 def main() -> None:
     """Run the plans and draw the picture."""
-    plan = ssdlab.Plan(trace=ROOT / "examples" / "office.csv.xz", detail=True)
+    # The picture names the trace as a reader in a checkout does.
+    os.chdir(ROOT)
+    plan = ssdlab.Plan(trace="examples/office.csv.xz", detail=True)
     vary = {"scheduler": ["fifo", "read_first"], "suspend": ["none", "program_erase"]}
     with tempfile.TemporaryDirectory() as folder:
         ssdlab.save_figures(ssdlab.compare(ssdlab.sweep(plan, vary=vary)), folder)

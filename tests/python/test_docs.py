@@ -316,3 +316,10 @@ def test_sweeps_that_come_clearly_nearer_say_why_they_are_not_followed() -> None
             found.add(claim)
     assert found == named
     assert len(found) > 10
+
+
+def test_no_picture_names_a_folder_of_the_machine_that_drew_it() -> None:
+    pictures = sorted((ROOT / "docs").rglob("*.svg"))
+    assert len(pictures) > 10
+    described = re.compile(r"<(?:title|desc)>[^<]*\s/\w+/")
+    assert not [path for path in pictures if described.search(path.read_text(encoding="utf-8"))]
