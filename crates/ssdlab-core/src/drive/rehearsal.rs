@@ -1,4 +1,4 @@
-//! A first pass of a workload, from which components learn the hotness of pages before the run.
+//! A first pass of a workload: components learn the hotness of pages before the run.
 
 use ssdlab_nand::Lpn;
 

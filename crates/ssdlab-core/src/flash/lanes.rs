@@ -37,7 +37,7 @@ impl Rank {
         2 * self.0 + u8::from(kind != OpKind::Read)
     }
 
-    /// Returns the rank with which a transaction was last enqueued.
+    /// Returns the rank of a transaction when it was last enqueued.
     #[inline]
     pub(super) fn of(txn: &Txn) -> Rank {
         Rank(txn.lane >> 1)

@@ -1,4 +1,4 @@
-//! The choice of what a free array unit does next.
+//! Chooses the next operation of a free array unit.
 
 use ssdlab_nand::PlaneId;
 

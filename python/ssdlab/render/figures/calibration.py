@@ -199,7 +199,7 @@ def _chances(one: Condition) -> Figure:
             tooltip=["x:O", "y:O", alt.Tooltip("share:Q", format=".1%")],
         )
     )
-    what = f"Share of blocks of which the worst page needs so many retries: data of {one.days:g}"
+    what = f"Share of blocks by the retries that their worst page needs: data of {one.days:g}"
     what += f" days, after {one.reads:,.0f} page reads."
     name = f"fit-chances-{one.days:.0f}d-{one.reads:.0f}"
     return Figure(name, CHIPS, _named(one), what, chart)

@@ -105,15 +105,7 @@ def cdf(runs: Sequence[Run], kind: str) -> Figure:
         for us, share in _thinned(_line(one))
     ]
     lines = _lines(runs, queues, rows, x, Axis("share", 0, 1))
-    chart = lines.chart(
-        STEPS,
-        x=alt.X("us:Q", **x),
-        y=alt.Y(
-            "share:Q",
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(title=f"Share of {kind}s", format="%", tickCount=5),
-        ),
-    )
+    chart = lines.distribution(alt.X("us:Q", **x), f"Share of {kind}s")
     what = f"Share of the {kind}s that took no longer." + lines.note
     title = f"{kind.capitalize()} latency, CDF"
     return Figure(f"latency-cdf-{kind}", SECTION, title, what, chart, lines.keys)

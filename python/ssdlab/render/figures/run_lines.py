@@ -1,7 +1,7 @@
-"""The lines of a figure, one a run: each with a dash of its own, so that a grey print tells them.
+"""The lines of a figure, one a run, each with a dash that a grey print shows.
 
-A run keeps its dash in all such figures. Runs of the same line are drawn as one. Lines that nearly
-cover one another have markers, each of its run's shape and where the others have none.
+A run keeps its dash in all such figures. Equal lines are drawn as one. Lines that nearly cover one
+another have markers in the shape of their run, each at a place of its own.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def from_log_axis(cls, field: str, shape: dict[str, Any]) -> Axis:
-        """Return the axis of which :func:`.base.log_axis` gave the shape."""
+        """Return the axis with the ends that :func:`.base.log_axis` chose."""
         low, high = shape["scale"].domain
         return cls(field, low, high, log=True)
 
@@ -100,6 +100,12 @@ class RunLines:
         points = alt.Chart(mark=point).transform_filter(f"datum.{_MARKS}").encode(**self.markers)
         both: alt.LayerChart = alt.LayerChart(data=data, layer=[lines, points]).encode(**channels)
         return both
+
+    def distribution(self, x: alt.X, title: str) -> alt.Chart | alt.LayerChart:
+        """Draw the lines as shares that rise in steps to all."""
+        axis = alt.Axis(title=title, format="%", tickCount=5)
+        y = alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
+        return self.chart(STEPS, x=x, y=y)
 
 
 def run_lines(

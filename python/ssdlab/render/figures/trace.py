@@ -21,7 +21,7 @@ from ssdlab.render.figures.base import (
     run_keys,
     time_unit_s,
 )
-from ssdlab.render.figures.run_lines import STEPS, Axis, RunLines, run_lines
+from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
 from ssdlab.render.text.traces import short_paths, size
 from ssdlab.traces.infos import Info
 
@@ -313,13 +313,4 @@ def _cdf(
 ) -> tuple[alt.Chart | alt.LayerChart, RunLines]:
     along, up = Axis.from_log_axis("x", x), Axis("share", 0, 1)
     lines = run_lines(traces, rows, along, up, stepped=True)
-    chart = lines.chart(
-        STEPS,
-        x=alt.X("x:Q", **x),
-        y=alt.Y(
-            "share:Q",
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(title=title, format="%", tickCount=5),
-        ),
-    )
-    return chart, lines
+    return lines.distribution(alt.X("x:Q", **x), title), lines

@@ -36,7 +36,7 @@ pub(in crate::drive) struct Running {
 #[derive(Clone, Debug)]
 pub struct Jobs {
     running: Box<[Option<Running>]>,
-    /// Free pages of a plane with which no background policy wants a job.
+    /// Free pages of a plane that satisfy every background policy.
     free_page_target: u32,
     /// Free pages of a plane below which jobs go before the host.
     urgent: u32,
@@ -74,7 +74,7 @@ impl Jobs {
         self.running[plane.index()].is_none()
     }
 
-    /// Returns the free pages of a plane from which on no policy wants a job.
+    /// Returns the free pages of a plane that satisfy every policy.
     #[inline]
     pub(super) fn free_page_target(&self) -> u32 {
         self.free_page_target

@@ -40,7 +40,7 @@ pub(in crate::drive) struct Policies {
     listeners: [Box<[Listener]>; EventMask::KINDS],
     /// Whether the placement chain fills in hints page by page.
     pub(in crate::drive) asks_pages: bool,
-    /// What the read-start policy needs.
+    /// The needs of the read-start policy.
     pub(in crate::drive) reads: ReadStartNeeds,
     /// The requested actions that have not been carried out, each with its requester.
     pending: Vec<(Listener, Action)>,

@@ -364,7 +364,7 @@ pub fn kept_of_drive(resolved: &Resolved) -> u32 {
     policies.iter().map(|policy| policy.needs().keeps_of_drive).max().unwrap_or(0)
 }
 
-/// Returns the free pages of a plane from which on these background policies want no job.
+/// Returns the free pages of a plane that satisfy these background policies.
 pub fn content(policies: &[AnyBackground]) -> u32 {
     policies.iter().map(|policy| policy.needs().free_page_target).max().unwrap_or(0)
 }
