@@ -231,9 +231,9 @@ def test_runs_of_the_same_map_share_one_and_others_show_what_differs() -> None:
     less = drawn["blocks-erases-difference-3-conventional-3"]
     assert [row["v"] for row in rows(less)] == [0, 0, 0, 2]
     assert less.chart.to_dict()["encoding"]["color"]["scale"]["domain"] == [-2, 2]
-    assert less.what.endswith(" Drawn is by how much it is above that of conventional (1).")
+    assert less.what.endswith(" The map shows the difference from that of conventional (1).")
     shared = drawn["blocks-erases-1-conventional-1"].what
-    assert shared.endswith(" Runs share a map if no cell differs by a shade.")
+    assert shared.endswith(" Runs whose maps look the same share one.")
     # All whole maps have the scale of all runs.
     whole = drawn["blocks-erases-4-conventional-4"].chart.to_dict()["encoding"]["color"]
     assert whole["scale"]["domain"] == [10, 42]

@@ -21,13 +21,13 @@ _MAPS = (
 )
 SECTION = "Blocks at the end"
 _NOTHING = alt.ViewBackground(fill="#888888", fillOpacity=0.25)
-"""What is seen where no block of a cell has a figure, on black and on white."""
+"""The tone of a cell without a figure, visible on black and on white."""
 
 
 _Grid = Sequence[Sequence[float | None]]
 _SHADES = 256
 """Maps that differ nowhere by more than one of so many shades look the same."""
-_SHARED = " Runs share a map if no cell differs by a shade."
+_SHARED = " Runs whose maps look the same share one."
 _ALIKE = 0.1
 """Maps whose cells are this near in the mean, of the whole range, differ by a little."""
 
@@ -50,24 +50,26 @@ def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
             whose = f": {SAME.join(each.label for each in same)}" if len(runs) > 1 else ""
             slug, most = run.slug(runs), 0.0
             if _size(run) == _size(first) and _apart(grid, first_grid, span) <= _ALIKE:
-                less = _less(grid, first_grid)
-                most = max((abs(v) for row in less for v in row if v is not None), default=0.0)
+                difference = _difference(grid, first_grid)
+                most = max(
+                    (abs(v) for row in difference for v in row if v is not None), default=0.0
+                )
             if most * _SHADES <= span:
                 chart = _map(run, grid, domain, title, shape)
                 named, about = f"blocks-{name}{slug}", what + _SHARED * (len(same) > 1)
                 yield Figure(named, SECTION, title + whose, about, chart, many=True)
                 continue
             edge = float(f"{most:.6g}")
-            chart = _map(run, less, [-edge, edge], f"{title}, difference", f"+{shape}")
+            chart = _map(run, difference, [-edge, edge], f"{title}, difference", f"+{shape}")
             named, heading = f"blocks-{name}-difference{slug}", f"{title}, difference{whose}"
-            than = f"{what} Drawn is by how much it is above that of {first.label}."
+            than = f"{what} The map shows the difference from that of {first.label}."
             yield Figure(named, SECTION, heading, than, chart, many=True)
 
 
 def _distinct(
     grids: Sequence[tuple[Run, _Grid]], span: float
 ) -> Iterator[tuple[Run, _Grid, list[Run]]]:
-    """Go through the maps that are seen to differ: the first run of each, its map, all its runs."""
+    """Yield each map that looks different: its first run, the map, and all its runs."""
     left = list(grids)
     while left:
         first, grid = left[0]
@@ -85,9 +87,9 @@ def _pairs(one: _Grid, other: _Grid) -> Iterator[tuple[float | None, float | Non
 
 
 def _distances(one: _Grid, other: _Grid, span: float) -> Iterator[float]:
-    """Go through the cells: how far apart they are, of the whole range.
+    """Yield the distance of each pair of cells, as a share of the whole range.
 
-    A cell that but one map has a value for is as far apart as can be.
+    The distance is 1 where only one of the maps has a value.
     """
     for a, b in _pairs(one, other):
         if a is None or b is None:
@@ -104,7 +106,7 @@ def _apart(one: _Grid, other: _Grid, span: float) -> float:
     return fmean(_distances(one, other, span))
 
 
-def _less(grid: _Grid, first: _Grid) -> list[list[float | None]]:
+def _difference(grid: _Grid, first: _Grid) -> list[list[float | None]]:
     """Return by how much each cell is above that of the first map, if both have a value there."""
     return [
         [None if a is None or b is None else a - b for a, b in zip(*rows, strict=True)]
@@ -113,7 +115,7 @@ def _less(grid: _Grid, first: _Grid) -> list[list[float | None]]:
 
 
 def uniform_blocks(runs: Sequence[Run]) -> Iterator[str]:
-    """Say in words what maps would not show: figures that all blocks have in common."""
+    """Yield a line for each figure that is equal in all blocks; such a map would be blank."""
     for name, title, _, _ in _MAPS:
         grids = [grid for run in runs if (grid := getattr(run.detail.blocks, name))]
         values = {v for grid in grids for row in grid for v in row if v is not None}
