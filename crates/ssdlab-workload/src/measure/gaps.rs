@@ -41,6 +41,17 @@ pub(super) fn middle(bucket: usize) -> f64 {
     }
 }
 
+/// Returns the quantile at `share` of the `count` values in the buckets; 0 without any.
+pub(super) fn quantile(buckets: &[u64], count: u64, share: f64) -> f64 {
+    let wanted = (share * count as f64).ceil().max(1.0) as u64;
+    let mut below = 0;
+    let place = buckets.iter().position(|count| {
+        below += count;
+        below >= wanted
+    });
+    place.map_or(0.0, middle)
+}
+
 /// Returns the distribution in the buckets as a curve: `[value, share of all values that are not
 /// larger]`, rising. Steps are about one percent, and finer towards the end. Returns no points if
 /// nothing was counted.
@@ -115,13 +126,7 @@ impl Gaps {
 
     /// Returns the quantile of the gaps at `share`, with an error of at most 1.6 %.
     pub(super) fn quantile(&self, share: f64) -> f64 {
-        let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
-        let mut below = 0;
-        let place = self.buckets.iter().position(|count| {
-            below += count;
-            below >= wanted
-        });
-        place.map_or(0.0, middle)
+        quantile(&self.buckets, self.count, share)
     }
 
     /// Returns the distribution of the gaps in microseconds: see [`curve`].

@@ -3,12 +3,15 @@
 //! The measurement takes one pass. Its memory grows with the number of distinct pages (4 bytes per
 //! page, plus a little), not with the number of requests.
 
+mod burstiness;
 mod gaps;
+mod hurst;
 mod ks;
 mod load;
 mod pages;
 mod profile;
 mod reuse;
+mod runs;
 mod sizes;
 mod table;
 
@@ -16,12 +19,16 @@ use serde::Serialize;
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
 use crate::record::{Op, Record, Source};
+use burstiness::Bursts;
+pub use burstiness::{Burstiness, Phases, Window};
 use gaps::Gaps;
+pub use hurst::Hurst;
 pub use ks::kolmogorov_smirnov;
 pub use load::Load;
 use pages::Pages;
 pub use profile::{DeviceCount, Profile, Profiler, ReuseFigures};
 pub use reuse::Reuse;
+pub use runs::RunLengths;
 pub use sizes::{SizeCount, SizeFigures};
 
 /// Sectors in a page of 4 KiB, the page of all statistics.
@@ -87,6 +94,8 @@ pub struct Measured {
     pub gap_variation: f64,
     /// Variance of the requests in each second, divided by their mean.
     pub dispersion: f64,
+    /// How requests cluster in time, and in reads and writes.
+    pub burstiness: Burstiness,
     /// Page uses by reuse distance, in pages of 4 KiB: distance 0, 1, 2 to 3, 4 to 7 and so on.
     /// Empty if not requested.
     pub reuse: Vec<u64>,
@@ -99,6 +108,7 @@ pub struct Measure {
     out: Measured,
     pages: Pages,
     gaps: Gaps,
+    bursts: Bursts,
     reuse: Option<Reuse>,
     /// The sectors where the last write and the last read ended.
     ends: [u64; 2],
@@ -113,6 +123,7 @@ impl Default for Measure {
             out: Measured::default(),
             pages: Pages::new(),
             gaps: Gaps::default(),
+            bursts: Bursts::new(),
             reuse: None,
             ends: [u64::MAX; 2],
             in_order: 0,
@@ -143,6 +154,7 @@ impl Measure {
             Op::Write => false,
             Op::Trim | Op::Flush => return,
         };
+        self.bursts.take(record.at.as_ns(), read);
         let (bytes, end) =
             (u64::from(record.sectors) * SECTOR_BYTES, record.lba + u64::from(record.sectors));
         if read {
@@ -183,7 +195,7 @@ impl Measure {
 
     /// Returns the statistics.
     pub fn finish(self) -> Measured {
-        let Measure { mut out, pages, gaps, .. } = self;
+        let Measure { mut out, pages, gaps, bursts, .. } = self;
         let of = |part: f64, whole: u64| if whole == 0 { 0.0 } else { part / whole as f64 };
         let sets = pages.sets(READ_HOT);
         out.read_ratio = of(out.reads as f64, out.reads + out.writes);
@@ -203,6 +215,7 @@ impl Measure {
         [out.gap_p50_us, out.gap_p99_us] = [0.5, 0.99].map(|share| gaps.quantile(share) / 1e3);
         out.gap_variation = gaps.variation();
         out.dispersion = gaps.dispersion();
+        out.burstiness = bursts.finish();
         out
     }
 }

@@ -9,7 +9,7 @@ use ssdlab_base::units::SECTOR_BYTES;
 use super::gaps::{bucket, curve, middle};
 use super::load::{Counting, Load};
 use super::sizes::{SizeFigures, Sizes};
-use super::{Measure, PAGE, Pages, Reuse};
+use super::{Burstiness, Measure, PAGE, Pages, Reuse};
 use crate::record::{Op, Record};
 
 /// The profile of a trace. All values except the counts of trims and flushes cover reads and writes
@@ -68,6 +68,8 @@ pub struct Profile {
     /// Index of dispersion (variance over mean) of the requests in each second: 1 for independent
     /// arrivals.
     pub dispersion: f64,
+    /// How requests cluster in time, and in reads and writes.
+    pub burstiness: Burstiness,
     /// Requests over time.
     pub load: Load,
     /// Share of the page reads that go to the most frequently read 20 % of the read pages.
@@ -241,6 +243,7 @@ impl Profiler {
             gap_points,
             gap_variation: found.gap_variation,
             dispersion: if requests == 0 { 0.0 } else { found.dispersion },
+            burstiness: found.burstiness,
             load: self.load.finish(),
             hottest_20: found.hottest_20,
             hottest_1: found.hottest_1,

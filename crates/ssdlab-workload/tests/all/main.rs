@@ -1,6 +1,7 @@
 //! Tests of the public interface.
 
 mod broken;
+mod burstiness;
 mod compressed;
 mod config;
 mod fixtures;
@@ -9,6 +10,7 @@ mod generators;
 mod measure;
 mod merged;
 mod parts;
+mod processes;
 mod profiles;
 mod properties;
 mod readers;

@@ -1,0 +1,344 @@
+//! Tests the measured burstiness against processes whose burstiness is known.
+
+use proptest::prelude::*;
+use ssdlab_base::math;
+use ssdlab_workload::measure::{Burstiness, Measure, Profile, Profiler, Window};
+use ssdlab_workload::{Format, Op, Record, TraceOptions};
+
+use crate::processes::{Draws, b_model, fractional_noise};
+use crate::{drain, record, trace};
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1000 * MS;
+const HOUR: u64 = 3600 * SECOND;
+
+fn of(records: &[Record]) -> Burstiness {
+    let mut measure = Measure::default();
+    measure.take(records);
+    measure.finish().burstiness
+}
+
+/// Measures reads at these times, in nanoseconds.
+fn at(times: impl IntoIterator<Item = u64>) -> Burstiness {
+    of(&times.into_iter().map(|at| record(at, 0, 8, Op::Read)).collect::<Vec<_>>())
+}
+
+/// Measures bins of 2^`width` nanoseconds with so many requests each, evenly spread within a bin.
+/// The finest bins of the exponent have 2^16: within wider ones it would see the even spread.
+fn in_bins(counts: &[u64], width: u32) -> Burstiness {
+    let mut measure = Measure::default();
+    for (bin, &count) in counts.iter().enumerate() {
+        for place in 0..count {
+            let at = ((bin as u64) << width) + (place << width) / count;
+            measure.take(&[record(at, 0, 8, Op::Read)]);
+        }
+    }
+    measure.finish().burstiness
+}
+
+/// Asserts that the exponents over some seeds are within 0.05 of `wanted`, and that most of their
+/// intervals hold it.
+fn assert_exponent(what: &str, wanted: f64, of_seed: impl Fn(u64) -> Burstiness) {
+    const SEEDS: u64 = 5;
+    let mut held = 0;
+    for seed in 1..=SEEDS {
+        let hurst = of_seed(seed).hurst.expect("an exponent");
+        assert!((hurst.exponent - wanted).abs() < 0.05, "{what} {wanted}, {seed}: {hurst:?}");
+        assert!(hurst.low < hurst.exponent && hurst.exponent < hurst.high, "{what}: {hurst:?}");
+        held += u64::from((hurst.low..=hurst.high).contains(&wanted));
+    }
+    assert!(held >= SEEDS - 1, "{what} {wanted}: {held} of {SEEDS} intervals hold it");
+}
+
+#[test]
+fn fractional_noise_has_its_exponent() {
+    for exponent in [0.5, 0.7, 0.9] {
+        assert_exponent("noise", exponent, |seed| {
+            let noise = fractional_noise(exponent, 17, seed);
+            let count = |off: f64| (40.0 + 10.0 * off).round().max(1.0) as u64;
+            in_bins(&noise.into_iter().map(count).collect::<Vec<_>>(), 16)
+        });
+    }
+}
+
+#[test]
+fn a_poisson_process_has_dispersion_one() {
+    let process = |seed| {
+        let mut draws = Draws::new(seed);
+        let mut time = 0.0;
+        let step = |_| {
+            time += draws.exponential() * 500_000.0;
+            time as u64
+        };
+        at((0..300_000).map(step))
+    };
+    assert_exponent("Poisson", 0.5, process);
+    for seed in 1..=3 {
+        let windows = process(seed).windows;
+        assert_eq!(windows.len(), 3, "{windows:?}");
+        for window in windows {
+            let deviation = (2.0 / window.windows as f64).sqrt();
+            assert!((window.dispersion - 1.0).abs() < 4.0 * deviation, "{seed}: {window:?}");
+        }
+    }
+}
+
+#[test]
+fn the_b_model_has_its_exponent() {
+    // A bin of the b-model is split into shares b and 1 - b. The difference of a pair is 2 b - 1
+    // times its mass, and the sum of the squared masses falls by b^2 + (1 - b)^2 at each split.
+    // So the mean square of the differences in an octave, over the length of its bins, grows by
+    // 1 / (b^2 + (1 - b)^2) = 2^(2 H - 1) from octave to octave.
+    for b in [0.6f64, 0.7, 0.8] {
+        let wanted = 0.5 * (1.0 - math::log2(b * b + (1.0 - b) * (1.0 - b)));
+        assert_exponent("b-model", wanted, |seed| in_bins(&b_model(b, 17, 4_000_000, seed), 16));
+    }
+}
+
+#[test]
+fn windows_by_hand() {
+    // 40 windows of 10 ms with 3, 0, 1 and 0 requests in turn, and a last request at 405 ms.
+    let times = (0..10).flat_map(|n| [0, 1, 2, 20].map(|ms| n * 40 * MS + ms * MS));
+    let found = at(times.chain([405 * MS]));
+    // The squares have the mean 2.5; the variance is unbiased.
+    let dispersion = 1.5 * 40.0 / 39.0;
+    let [Window { window_s, windows, mean_requests, dispersion: got }] = found.windows[..] else {
+        panic!("{:?}", found.windows)
+    };
+    assert_eq!((window_s, windows, mean_requests), (0.01, 40, 1.0));
+    assert!((got - dispersion).abs() < 1e-12, "{got}");
+}
+
+#[test]
+fn windows_need_twenty_in_the_span() {
+    let lengths = |span: u64| -> Vec<f64> {
+        at([0, MS, span]).windows.iter().map(|window| window.window_s).collect()
+    };
+    assert!(lengths(200 * MS - 1).is_empty());
+    assert_eq!(lengths(200 * MS), [0.01]);
+    assert_eq!(lengths(20 * SECOND - 1), [0.01, 0.1]);
+    assert_eq!(lengths(2000 * SECOND), [0.01, 0.1, 1.0, 10.0, 100.0]);
+}
+
+#[test]
+fn windows_begin_with_the_first_request() {
+    let times = || (0..5000u64).map(|n| n * n % 7919 + n * 3 * MS);
+    assert_eq!(at(times().map(|time| time + 123_456_789)), at(times()));
+}
+
+#[test]
+fn long_idle_times_are_empty_windows() {
+    // Ten requests at once every 40,000 hours: an idle time of 1.4e13 windows of 10 ms.
+    let idle = 40_000 * HOUR;
+    let found = at((0..5).flat_map(|n| [n * idle; 10]));
+    for window in &found.windows {
+        let windows = (4 * idle) as f64 / 1e9 / window.window_s;
+        assert_eq!(window.windows as f64, windows, "{window:?}");
+        // Four windows have ten requests: their squares are ten times their sum.
+        assert!((window.dispersion / 10.0 - 1.0).abs() < 1e-6, "{window:?}");
+    }
+    assert_eq!(found.windows.len(), 5);
+    assert_eq!(found.phases, None);
+}
+
+#[test]
+fn idle_times_of_hours_leave_the_exponent() {
+    // One request a bin on average, all at its start: the octaves begin with these bins, however
+    // long they are. The most uneven bins leave most others empty.
+    let counts = b_model(0.7, 17, 1 << 17, 1);
+    let stretched = |width: u32| {
+        let bins = (0u64..).zip(&counts);
+        at(bins.flat_map(|(bin, &count)| (0..count).map(move |_| bin << width))).hurst.unwrap()
+    };
+    let short = stretched(16);
+    assert!((short.exponent - 0.893).abs() < 0.05, "{short:?}");
+    for width in [17, 30, 44] {
+        let long = stretched(width);
+        let factor = (1u64 << (width - 16)) as f64;
+        assert!((long.exponent - short.exponent).abs() < 1e-9, "{long:?}, {short:?}");
+        assert!((long.high - short.high).abs() < 1e-9, "{long:?}, {short:?}");
+        assert_eq!((long.from_s, long.to_s), (short.from_s * factor, short.to_s * factor));
+    }
+}
+
+#[test]
+fn the_exponent_needs_energy_in_four_octaves() {
+    let steady = |requests: u64| at((0..requests).map(|n| n << 16)).hurst;
+    assert_eq!(steady(100_000), None);
+    // Of 2 bins in turn, one has two requests and one has none: only the finest octave varies.
+    assert_eq!(in_bins(&[2, 0].repeat(10_000), 16).hurst, None);
+    // 128 pairs of the finest bins are 16 of the fourth octave.
+    let noisy = |bins: u64| (0..bins).map(|bin| 1 + bin * bin % 7).collect::<Vec<_>>();
+    assert_eq!(in_bins(&noisy(256), 16).hurst, None);
+    assert_eq!(in_bins(&noisy(257), 16).hurst.unwrap().octaves, 4);
+}
+
+#[test]
+fn one_request_has_one_run_and_nothing_else() {
+    let found = at([7]);
+    let runs = found.read_runs.clone().expect("a run");
+    assert_eq!((runs.runs, runs.mean_requests, runs.p99_requests), (1, 1.0, 1.0));
+    assert_eq!(runs.points, [[1.0, 1.0]]);
+    assert_eq!(found, Burstiness { read_runs: found.read_runs.clone(), ..Burstiness::default() });
+    assert_eq!(at([]), Burstiness::default());
+}
+
+#[test]
+fn equal_stamps_are_one_instant() {
+    let found = at([5 * SECOND; 1000]);
+    assert_eq!((found.windows.len(), found.hurst, found.phases), (0, None, None));
+    assert_eq!(found.read_runs.unwrap().mean_requests, 1000.0);
+}
+
+#[test]
+fn runs_by_hand() {
+    let ops = |text: &str| -> Vec<Record> {
+        let op = |letter| match letter {
+            'r' => Op::Read,
+            'w' => Op::Write,
+            't' => Op::Trim,
+            _ => Op::Flush,
+        };
+        text.chars().enumerate().map(|(n, letter)| record(n as u64, 0, 8, op(letter))).collect()
+    };
+    // Runs of 2, 1 and 3 reads, and of 1 and 4 writes: trims and flushes end none.
+    let found = of(&ops("rtrwrwwfwwrrr"));
+    let (reads, writes) = (found.read_runs.unwrap(), found.write_runs.unwrap());
+    assert_eq!((reads.runs, reads.mean_requests, reads.median_requests), (3, 2.0, 2.0));
+    assert_eq!((reads.p90_requests, reads.p99_requests), (3.0, 3.0));
+    assert_eq!(reads.points, [[1.0, 1.0 / 3.0], [2.0, 2.0 / 3.0], [3.0, 1.0]]);
+    assert_eq!((writes.runs, writes.mean_requests, writes.median_requests), (2, 2.5, 1.0));
+    assert_eq!(of(&ops("www")).read_runs, None);
+}
+
+#[test]
+fn long_runs_are_exact_to_their_buckets() {
+    let kind = |n: u64| if n % 10_000 < 9_000 { Op::Read } else { Op::Write };
+    let found = of(&(0..100_000).map(|n| record(n, 0, 8, kind(n))).collect::<Vec<_>>());
+    let reads = found.read_runs.unwrap();
+    assert_eq!((reads.runs, reads.mean_requests), (10, 9000.0));
+    assert!((reads.median_requests / 9000.0 - 1.0).abs() < 0.016, "{reads:?}");
+}
+
+/// Measures ten requests in each second, of which so many are reads.
+fn seconds(reads: impl IntoIterator<Item = u64>) -> Burstiness {
+    let mut records = Vec::new();
+    for (second, reads) in (0..).zip(reads) {
+        let op = |n| if n < reads { Op::Read } else { Op::Write };
+        records.extend((0..10).map(|n| record(second * SECOND + n * MS, 0, 8, op(n))));
+    }
+    of(&records)
+}
+
+#[test]
+fn phases_by_hand() {
+    // Ten seconds of reads alone and ten with one read in ten; the last second is incomplete.
+    let found = seconds((0..121).map(|n| if n % 20 < 10 { 10 } else { 1 })).phases.unwrap();
+    assert_eq!((found.seconds, found.read_share, found.write_share), (120, 0.5, 0.5));
+    // Of 119 pairs, 11 change. Pearson's correlation of the table (54, 6; 5, 54).
+    let wanted = (54.0 * 54.0 - 6.0 * 5.0) / (60.0f64 * 59.0 * 59.0 * 60.0).sqrt();
+    assert!((found.correlation.unwrap() - wanted).abs() < 1e-9, "{found:?}");
+    let turns = seconds((0..100).map(|n| n % 2 * 8)).phases.unwrap();
+    assert_eq!((turns.read_share, turns.write_share), (0.0, 50.0 / 99.0));
+    assert!((turns.correlation.unwrap() + 1.0).abs() < 1e-9, "{turns:?}");
+}
+
+#[test]
+fn phases_need_seconds_that_vary() {
+    let steady = seconds([5; 100]).phases.unwrap();
+    assert_eq!((steady.seconds, steady.correlation), (99, None));
+    assert_eq!((steady.read_share, steady.write_share), (0.0, 0.0));
+    assert_eq!(seconds([5; 20]).phases, None);
+    assert_eq!(seconds([5; 21]).phases.unwrap().seconds, 20);
+    // No second with requests follows another, so there is no pair.
+    let apart = (0..100u64).map(|n| {
+        let op = if n % 3 == 0 { Op::Read } else { Op::Write };
+        record(2 * n * SECOND, 0, 8, op)
+    });
+    let apart = of(&apart.collect::<Vec<_>>()).phases.unwrap();
+    assert_eq!((apart.seconds, apart.correlation), (99, None));
+}
+
+#[test]
+fn sorted_stamps_give_the_same() {
+    let line = |n: u64| {
+        let kind = if n % 7 < 3 { "Read" } else { "Write" };
+        let stamp = 128_166_372_000_000_000 + n * n % 30_011 * 100 + n * 40_000;
+        (stamp, format!("{stamp},usr,1,{kind},{},4096,77\n", n * 4096))
+    };
+    let mut lines: Vec<(u64, String)> = (0..20_000).map(line).collect();
+    let measured = |lines: &[(u64, String)]| {
+        let text: String = lines.iter().map(|(_, line)| line.as_str()).collect();
+        let mut read = trace(text, Some(Format::Msr), &TraceOptions::default()).unwrap();
+        of(&drain(&mut read).unwrap())
+    };
+    let unsorted = measured(&lines);
+    assert!(!lines.is_sorted_by_key(|(stamp, _)| *stamp));
+    lines.sort_by_key(|(stamp, _)| *stamp);
+    assert_eq!(unsorted, measured(&lines));
+    assert!(unsorted.hurst.is_some() && unsorted.phases.is_some());
+}
+
+fn profile(pieces: &[&[Record]]) -> Profile {
+    let mut profiler = Profiler::new(false);
+    pieces.iter().for_each(|piece| profiler.take(piece, |_| None));
+    profiler.finish()
+}
+
+proptest! {
+    #[test]
+    fn pieces_of_any_size_give_the_same(
+        steps in prop::collection::vec((0u32..48, any::<u64>(), any::<bool>()), 1..400),
+        sizes in prop::collection::vec(1usize..60, 1..20),
+    ) {
+        let mut at = 0u64;
+        let records: Vec<Record> = steps
+            .into_iter()
+            .map(|(bits, gap, read)| {
+                at += gap & ((1 << bits) - 1);
+                record(at, 0, 8, if read { Op::Read } else { Op::Write })
+            })
+            .collect();
+        let mut pieces = Vec::new();
+        let mut rest = &records[..];
+        for size in sizes.iter().cycle() {
+            let (piece, more) = rest.split_at(rest.len().min(*size));
+            pieces.push(piece);
+            rest = more;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        let whole = profile(&[&records]);
+        prop_assert_eq!(&whole.burstiness, &profile(&pieces).burstiness);
+        prop_assert_eq!(&whole.burstiness, &of(&records));
+        prop_assert_eq!(&whole.burstiness.windows, &by_counting(&records));
+    }
+}
+
+/// Counts the requests of each window in one array, so for a short span alone.
+fn by_counting(records: &[Record]) -> Vec<Window> {
+    let times: Vec<u64> = records.iter().map(|record| record.at.as_ns()).collect();
+    let span = times[times.len() - 1] - times[0];
+    let lengths = [10 * MS, 100 * MS, SECOND, 10 * SECOND, 100 * SECOND];
+    let window = |length: u64| {
+        let windows = span / length;
+        let mut counts = std::collections::BTreeMap::<u64, u64>::new();
+        let placed = times.iter().map(|time| (time - times[0]) / length);
+        placed
+            .filter(|place| *place < windows)
+            .for_each(|place| *counts.entry(place).or_default() += 1);
+        let sum: u64 = counts.values().sum();
+        let squares: u64 = counts.values().map(|count| count * count).sum();
+        let mean = sum as f64 / windows as f64;
+        let spread = u128::from(windows) * u128::from(squares) - u128::from(sum).pow(2);
+        let variance = spread as f64 / (windows as f64 * (windows - 1) as f64);
+        Window {
+            window_s: length as f64 / 1e9,
+            windows,
+            mean_requests: mean,
+            dispersion: variance / mean,
+        }
+    };
+    lengths.into_iter().filter(|length| span / length >= 20).map(window).collect()
+}
