@@ -11,6 +11,7 @@ from typing import Any
 import altair as alt
 import example_results
 import pytest
+import vl_convert
 
 from ssdlab.render.figures import base, drawing
 from ssdlab.render.figures.base import Figure
@@ -244,3 +245,25 @@ def test_a_map_may_lack_what_the_first_lacks_too() -> None:
     found = of(*(with_map(example_results.one(), each) for each in maps))
     less = found["blocks-erases-difference-2-conventional-2"]
     assert [row["v"] for row in rows(less)] == [0, None, 0, 2]
+
+
+@pytest.mark.parametrize("edges", [(1500, 1501), (1500.001, 1500.002), (10, 42), (0, 1e-9)])
+@pytest.mark.parametrize("near", [False, True])
+def test_the_legend_of_a_map_labels_no_two_values_alike(
+    edges: tuple[float, float], *, near: bool
+) -> None:
+    low, high = edges
+    maps: list[list[list[float | None]]] = [[[low, low], [low, high]]]
+    maps += [[[low, low], [low, (low + 2 * high) / 3]]] * near
+    drawn = of(*(with_map(example_results.one(), each) for each in maps))
+    name = "blocks-erases-difference-2-conventional-2" if near else "blocks-erases"
+    spec = drawn[name].chart.to_dict()
+    # The axes have numbers, too.
+    spec["encoding"]["x"]["axis"] = spec["encoding"]["y"]["axis"] = None
+    labels = re.findall(r">([−+]?\d[^<]*)<", vl_convert.vegalite_to_svg(spec))
+    assert len(labels) == len(set(labels)) == 3, labels
+    bottom, top = spec["encoding"]["color"]["scale"]["domain"]
+    cells = [row["v"] for row in rows(drawn[name])]
+    assert [min(cells), max(cells)] == pytest.approx(
+        [bottom, 0 if near else top], abs=(top - bottom) / 1000
+    )

@@ -10,15 +10,20 @@ import altair as alt
 from ssdlab.render.figures.base import SAME, Figure, Run, inline_data, rounded
 
 _MAPS = (
-    ("erases", "P/E cycles", "Mean P/E cycles of the blocks of a cell.", ",.3~r"),
+    ("erases", "P/E cycles", "Mean P/E cycles of the blocks of a cell.", ",.{digits}~r"),
     ("valid", "Valid pages", "Mean share of the pages of a cell that hold valid data.", "~%"),
     (
         "rber",
         "Raw bit error rate",
         "Mean true RBER of the worst pages of blocks that hold data; grey where none do.",
-        ".1e",
+        ".{decimals}e",
     ),
 )
+"""The maps: name, title, caption, and the format of a value with so many significant digits."""
+_DIGITS = {"erases": 3, "valid": 3, "rber": 2}
+"""The fewest significant digits of a legend's labels."""
+_MAX_DIGITS = 17
+"""So many significant digits tell any two floating-point numbers apart."""
 SECTION = "Blocks at the end"
 _NOTHING = alt.ViewBackground(fill="#888888", fillOpacity=0.25)
 """The tone of a cell without a figure, visible on black and on white."""
@@ -43,7 +48,7 @@ def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
         values = [v for _, grid in grids for row in grid for v in row if v is not None]
         if not values or min(values) == max(values):
             continue
-        domain = [float(f"{edge:.6g}") for edge in (min(values), max(values))]
+        domain = _edges(min(values), max(values))
         span = max(values) - min(values)
         first, first_grid = grids[0]
         for run, grid, same in _distinct(grids, span):
@@ -55,15 +60,41 @@ def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
                     (abs(v) for row in difference for v in row if v is not None), default=0.0
                 )
             if most * _SHADES <= span:
-                chart = _map(run, grid, domain, title, shape)
+                chart = _map(run, grid, domain, title, _format(shape, domain, _DIGITS[name]))
                 named, about = f"blocks-{name}{slug}", what + _SHARED * (len(same) > 1)
                 yield Figure(named, SECTION, title + whose, about, chart, many=True)
                 continue
-            edge = float(f"{most:.6g}")
-            chart = _map(run, difference, [-edge, edge], f"{title}, difference", f"+{shape}")
+            around = _edges(-most, most)
+            signed = "+" + _format(shape, around, _DIGITS[name])
+            chart = _map(run, difference, around, f"{title}, difference", signed)
             named, heading = f"blocks-{name}-difference{slug}", f"{title}, difference{whose}"
             than = f"{what} The map shows the difference from that of {first.label}."
             yield Figure(named, SECTION, heading, than, chart, many=True)
+
+
+def _different(values: Sequence[float], least: int) -> int:
+    """Return how many significant digits tell values apart, at least ``least``."""
+    wide = range(least, _MAX_DIGITS)
+    return next(
+        (n for n in wide if len({f"{v:.{n - 1}e}" for v in values}) == len(values)), _MAX_DIGITS
+    )
+
+
+def _edges(low: float, high: float) -> list[float]:
+    """Return the ends of a scale, rounded, but different."""
+    digits = _different([low, high], 6)
+    return [float(f"{low:.{digits}g}"), float(f"{high:.{digits}g}")]
+
+
+def _ticks(domain: Sequence[float]) -> list[float]:
+    """Return the values that a legend labels: both ends and the middle."""
+    return [domain[0], sum(domain) / 2, domain[1]]
+
+
+def _format(shape: str, domain: Sequence[float], least: int) -> str:
+    """Return a format with enough digits for the labels of a legend to differ."""
+    digits = _different(_ticks(domain), least)
+    return shape.format(digits=digits, decimals=digits - 1)
 
 
 def _distinct(
@@ -137,7 +168,8 @@ def _map(
 ) -> alt.Chart:
     planes, many = run.detail.blocks.planes, run.detail.blocks.blocks
     across, down = len(grid[0]), len(grid)
-    cells = [{"v": rounded(value, 4)} for row in grid for value in row]
+    digits = _different(_ticks(domain), 2) + 2
+    cells = [{"v": rounded(value, digits)} for row in grid for value in row]
     x_scale = alt.Scale(domain=[0, many], nice=False)
     y_scale = alt.Scale(domain=[0, planes], nice=False, reverse=True)
     scale = alt.Scale(domain=domain, scheme="viridis")
@@ -150,7 +182,7 @@ def _map(
             direction="horizontal",
             type="gradient",
             format=shape,
-            values=[domain[0], sum(domain) / 2, domain[1]],
+            values=_ticks(domain),
         ),
     )
     # A cell lies over the end of the one before: edge beside edge would let the background through.
