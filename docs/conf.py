@@ -38,7 +38,7 @@ html_title = f"ssdlab {release}"
 OF_ROOT = {
     "project/contributing": "CONTRIBUTING.md",
     "project/changelog": "CHANGELOG.md",
-    "project/house": "ARCHITECTURE.md",
+    "project/structure": "ARCHITECTURE.md",
 }
 """Pages of the site that stand in the project's root."""
 LINK = re.compile(r"\[([^]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")

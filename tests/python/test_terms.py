@@ -37,6 +37,7 @@ BANNED = frozenset(
         "grades",
         "graded",
         "hol",
+        "house",
         "rung",
         "rungs",
         "mind",
@@ -187,6 +188,23 @@ def test_no_text_has_private_vocabulary() -> None:
         found = list(descriptions(json.loads(schema)))
         assert len(found) > 100
         assert not [text for text in found if PRIVATE.search(text)]
+
+
+def test_no_page_is_named_by_private_vocabulary() -> None:
+    pages = files("*.md", "docs/**/*.md", "crates/**/README.md")
+    assert len(pages) > 20
+    assert not [path for path in pages if parts(path.stem.replace("-", "_")) & (BANNED | VAGUE)]
+    # The site has every page once, and those of the root in its own place.
+    listed = re.findall(r"^[\w-]+/[\w-]+$", (ROOT / "docs/index.md").read_text(), re.MULTILINE)
+    written = {
+        str(path.relative_to(ROOT / "docs").with_suffix("")) for path in files("docs/*/*.md")
+    }
+    assert written <= set(listed)
+    of_root = re.findall(
+        r'^    "([\w/-]+)": "\w+\.md",$', (ROOT / "docs/conf.py").read_text(), re.MULTILINE
+    )
+    assert len(of_root) == 3
+    assert set(of_root) <= written
 
 
 def test_what_a_key_says_of_its_choices_is_what_it_accepts() -> None:
