@@ -3,6 +3,7 @@
 ``make scale`` runs this script. It writes the end of docs/project/performance.md, its figures, and
 ``benches/runs/scale/raw.json``. Each run has its own process. The runs of a figure take turns, so
 that a busy minute of the machine affects all cases. Of each case, the fastest run counts.
+``--draw`` writes page and figures anew from the raw values, without a measurement.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
@@ -177,8 +178,16 @@ def _raw(costs: dict[_Case, Cost]) -> list[dict[str, Any]]:
     return [{"gib": gib, "start": about, **asdict(cost)} for (gib, about), cost in costs.items()]
 
 
-def main() -> None:
-    """Measure, save the raw values, draw the figures, and write the page."""
+def _costs(raw: list[dict[str, Any]]) -> dict[_Case, Cost]:
+    """Return the costs that :func:`_raw` wrote."""
+    return {
+        (one["gib"], one["start"]): Cost(**{field.name: one[field.name] for field in fields(Cost)})
+        for one in raw
+    }
+
+
+def _measure() -> dict[str, Any]:
+    """Measure, and return the raw values."""
     sizes = _in_turns(
         {
             (gib, about): [*_sized(gib, FOOTPRINT_GIB), *start]
@@ -189,7 +198,7 @@ def main() -> None:
     footprints = _in_turns({(gib, "new"): _sized(SIZES_GIB[-1], gib) for gib in FOOTPRINTS_GIB})
     print(f"{LONG:,} requests", file=sys.stderr, flush=True)
     long = _alone(_parts, LONG)
-    raw = {
+    return {
         "date": time.strftime("%F"),
         "commit": commit(),
         "version": ssdlab.__version__,
@@ -198,42 +207,60 @@ def main() -> None:
         "footprints": _raw(footprints),
         "long_request_ns": long,
     }
-    RAW.parent.mkdir(parents=True, exist_ok=True)
-    RAW.write_text(json.dumps(raw, indent=2) + "\n", encoding="utf-8")
+
+
+def figures_of(raw: dict[str, Any]) -> list[Figure]:
+    """Return the figures of raw values."""
+    sizes, footprints = _costs(raw["sizes"]), _costs(raw["footprints"])
+    return list(_figures(sizes, raw["long_request_ns"], footprints))
+
+
+def main() -> None:
+    """Measure and save the raw values, unless they are only drawn; write figures and page."""
+    if sys.argv[1:] != ["--draw"]:
+        RAW.parent.mkdir(parents=True, exist_ok=True)
+        RAW.write_text(json.dumps(_measure(), indent=2) + "\n", encoding="utf-8")
+    raw = json.loads(RAW.read_text(encoding="utf-8"))
     FIGURES.mkdir(exist_ok=True)
+    for figure in figures_of(raw):
+        (FIGURES / f"{figure.name}.svg").write_bytes(drawing.draw(figure)["svg"])
+    about, sections = contents(raw)
+    write(PAGE, MARK, about, sections)
+
+
+def contents(raw: dict[str, Any]) -> tuple[str, list[tuple[str, list[str]]]]:
+    """Return what the page has of raw values: its first paragraph, and titles with their lines."""
+    sizes, footprints = _costs(raw["sizes"]), _costs(raw["footprints"])
+    long = raw["long_request_ns"]
     drawn: dict[str, list[str]] = {}
-    for figure in _figures(sizes, long, footprints):
-        file = FIGURES / f"{figure.name}.svg"
-        file.write_bytes(drawing.draw(figure)["svg"])
-        picture = f"![{figure.title}]({FIGURES.name}/{file.name})"
+    for figure in figures_of(raw):
+        picture = f"![{figure.title}]({FIGURES.name}/{figure.name}.svg)"
         drawn[figure.name] = [f"{figure.what}", "", picture, ""]
     heads = ["start", "ns a request", "ns a page operation", "peak RSS, MB", "ready, s"]
     within = {about: _spread(_relative_costs(sizes, about)) for about in STARTS}
     spreads = ", ".join(f"{spread:.2f}× {about}" for about, spread in within.items())
-    write(
-        PAGE,
-        MARK,
+    about = (
         f"`{DEVICE}` under `random`. Of sizes and footprints each run has {REQUESTS:,} requests, "
         f"and the fastest of {TURNS} counts; pages are of 16 KiB, and blocks as many as it takes. "
         f"The length is that of one run of {LONG:,} requests on the device as it is, in pages of "
         "8 KiB. "
-        f"{raw['processor']}, ssdlab {ssdlab.__version__} "
-        "([raw](../../benches/runs/scale/raw.json)).",
-        [
-            (
-                f"Size of the drive: a request costs within {spreads}",
-                [*drawn["scale-size"], *grid(["drive", *heads], _rows(sizes))],
-            ),
-            (
-                f"Length of the run: a request costs within {_spread(long):.2f}×",
-                drawn["scale-length"],
-            ),
-            (
-                "Footprint",
-                [*drawn["scale-footprint"], *grid(["footprint", *heads], _rows(footprints))],
-            ),
-        ],
+        f"{raw['processor']}, ssdlab {raw['version']} "
+        "([raw](../../benches/runs/scale/raw.json))."
     )
+    return about, [
+        (
+            f"Size of the drive: a request costs within {spreads}",
+            [*drawn["scale-size"], *grid(["drive", *heads], _rows(sizes))],
+        ),
+        (
+            f"Length of the run: a request costs within {_spread(long):.2f}×",
+            drawn["scale-length"],
+        ),
+        (
+            "Footprint",
+            [*drawn["scale-footprint"], *grid(["footprint", *heads], _rows(footprints))],
+        ),
+    ]
 
 
 def _relative_costs(costs: dict[_Case, Cost], about: str) -> list[float]:

@@ -4,9 +4,11 @@ import math
 import re
 from collections.abc import Iterable
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import example_results
 import pytest
+from command import ROOT
 
 from ssdlab.render.figures import blame, drive, levels, page_types, queues
 from ssdlab.render.figures.base import DARK, LIGHT
@@ -140,3 +142,20 @@ def test_parts_of_bars_are_parted_by_the_page_s_own_colour() -> None:
         if spec["encoding"].get("x", {}).get("stack") == "zero":
             assert spec["mark"] == {"type": "bar", "style": "part"}, figure.name
     assert PAPER["style"]["part"]["stroke"] == PAPER["background"]
+
+
+DRAWN = [
+    path
+    for folder in ("images", "guides/calibrate", "project/performance")
+    for path in sorted((ROOT / "docs" / folder).glob("*.svg"))
+]
+"""The pictures of the pages that a generator draws."""
+
+
+@pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
+def test_the_pictures_of_pages_have_the_tones_of_today(path: Path) -> None:
+    today = {*LIGHT, *(part.colour for part in blame.PARTS.values())}
+    today |= set(re.findall("#[0-9a-f]{6}", str(PAPER)))
+    drawn = re.findall("#[0-9a-f]{6}", path.read_text(encoding="utf-8"))
+    assert drawn
+    assert not set(drawn) - today, "draw it anew: make docs, make fit or scale_table.py --draw"
