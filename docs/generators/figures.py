@@ -9,9 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from pyarrow import Table
+from pyarrow.parquet import read_table
+
+import ssdlab
 from ssdlab import _native
 from ssdlab_reproduction.tables.common import DOCS, ROOT, pages_with
 
@@ -62,6 +69,33 @@ def _newcomer_files() -> str:
     return str(patch.count("\ndiff --git") + patch.startswith("diff --git"))
 
 
+@cache
+def _requests() -> Table:
+    """Return README's run, a row per request with its latency and the parts of it."""
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "requests.parquet"
+        ssdlab.run(trace=ROOT / "examples" / "office.csv.xz", log=log)
+        return read_table(log)
+
+
+def _parts() -> list[str]:
+    """Return the columns of the parts of a latency."""
+    names: list[str] = _requests().column_names
+    return [name for name in names[names.index("host_queue_ns") :] if name.endswith("_ns")]
+
+
+def _unexplained_ns() -> int:
+    """Return how many nanoseconds of all latencies belong to no part, or to two."""
+    rows = _requests().to_pylist()
+    return sum(abs(row["latency_ns"] - sum(row[part] for part in _parts())) for row in rows)
+
+
+def _kept_digests() -> int:
+    """Return how many runs `make digests` keeps the digests of."""
+    kept = ROOT / "crates/ssdlab-run/tests/all/digests/digests.txt"
+    return len(kept.read_text(encoding="utf-8").splitlines())
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "page_operations": lambda: f"{_of_case('random', 'page_ops_per_processor_s') / MILLION:.1f}",
     "memory_2t": lambda: f"{_of_case('command-2t', 'command_peak_mb'):.0f}",
@@ -71,6 +105,10 @@ FIGURES: dict[str, Callable[[], str]] = {
     "claims.construction": lambda: _claims("reproduced, by construction"),
     "claims.direction": lambda: _claims("direction only"),
     "claims.not": lambda: _claims("not reproduced"),
+    "digests": lambda: str(_kept_digests()),
+    "parts": lambda: str(len(_parts())),
+    "requests": lambda: f"{_requests().num_rows:,}",
+    "unexplained_ns": lambda: str(_unexplained_ns()),
     "newcomer_files": _newcomer_files,
     "formats": lambda: str(len(_native.formats())),
     "twins": lambda: str(len(json.loads(_native.twins()))),

@@ -32,6 +32,26 @@ def test_the_figures_that_a_page_cites(page: Path) -> None:
     assert FIGURES.filled(text) == text, "run `make docs`"
 
 
+def test_each_point_of_the_readme_has_a_figure_that_a_make_target_makes() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([\w-]+):(?!=)", makefile, re.MULTILINE))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    points = re.findall(r"^- \*\*\w.*?(?=^- |^$)", readme, re.MULTILINE | re.DOTALL)
+    assert len(points) == 5
+    for point in points:
+        assert FIGURES.FIGURE.search(point), point
+        named = set(re.findall(r"`make ([\w-]+)`", point))
+        assert named, point
+        assert named <= targets, point
+
+
+def test_the_parts_of_every_request_sum_to_its_latency(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert FIGURES._unexplained_ns() == 0
+    without = [part for part in FIGURES._parts() if part != "sense_ns"]
+    monkeypatch.setattr(FIGURES, "_parts", lambda: without)
+    assert FIGURES._unexplained_ns() > 0
+
+
 def test_an_unknown_figure_is_refused() -> None:
     with pytest.raises(FIGURES.UnknownFigureError, match="page_operation: unknown figure"):
         FIGURES.filled("<!-- figure: page_operation -->5<!-- / -->")
