@@ -3,10 +3,15 @@
 A ``console`` block holds commands after ``$``, each followed by its output. An ``sh`` block holds
 only commands, a ``python`` block a program. ``make docs`` fills in the output, and
 ``tests/python/test_pages.py`` compares it.
+
+A block without a language is output that a generator or a person wrote. A comment above it names
+the command: ``<!-- printed by: COMMAND -->``, or ``<!-- in the output of: COMMAND -->`` for a part.
+There, tests/python/test_shown_outputs.py compares the shape.
 """
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shlex
@@ -21,6 +26,14 @@ from ssdlab_reproduction.tables.common import ROOT, pages_with
 BLOCK = re.compile(r"^```(console|sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WALL_CLOCK = re.compile(r"in [\d.,]+ (?:m|µ)?s \([\d.,]+ [kM]? ?requests/s\)")
 """The wall time of the simulator, which differs from run to run."""
+
+SHOWN = re.compile(
+    r"^<!-- (printed by|in the output of): (ssdlab [^\n]*) -->\n\n?```\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+"""A block of output: of all or of a part, of which command, and the output."""
+NUMBER = re.compile(r"[-+×]?\d[\d.,]*(?:e[-+]?\d+)?|(?<= )–")
+BAR = re.compile("[\u2580-\u259f]+")
 
 
 class CommandError(Exception):
@@ -84,9 +97,31 @@ def without_wall_clock(text: str) -> str:
     return WALL_CLOCK.sub("in …", text)
 
 
+def shapes(text: str) -> list[str]:
+    """Return each shape of a line once, in their order: numbers and bars left out."""
+    lines = (" ".join(NUMBER.sub("#", BAR.sub("", line)).split()) for line in text.splitlines())
+    return list(dict.fromkeys(line for line in lines if line))
+
+
+def _reads(count: int) -> str:
+    """Return a trace in MSR's format: reads of 4 KiB, one after the other, each millisecond."""
+    first, ms = 128_166_372_000_000_000, 10_000
+    return "".join(f"{first + ms * at},hm,0,Read,{4096 * at},4096,0\n" for at in range(count))
+
+
 def prepare(folder: Path) -> None:
-    """Link the examples, which the pages use, into a folder."""
+    """Put what the commands of the pages read into a folder: the examples, and small traces."""
     (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "hm_0.csv.gz").write_bytes(gzip.compress(_reads(1000).encode(), mtime=0))
+    heads = "time_us,dev,op,offset_bytes,size_bytes"
+    (folder / "db.csv").write_text(f"{heads}\n0,0,R,0,4096\n5,0,W,0,4096\n9,0,T,0,4096\n")
+    traces = folder / "traces"
+    traces.mkdir()
+    (traces / "hm_0.csv").write_text(_reads(1000))
+    (traces / "web_1.csv").write_text(_reads(999))
+    columns = "lines\tread_ratio\tmeanR_KB\tiat_mean_us\tiat_p50_us\tndev"
+    rows = [f"{name}\t1000\t1.00\t4.0\t1000\t1000\t1" for name in ("hm_0", "web_1")]
+    (traces / "MANIFEST.tsv").write_text("\n".join([f"name\t{columns}", *rows, ""]))
 
 
 def main() -> None:

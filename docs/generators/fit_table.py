@@ -47,6 +47,7 @@ def main() -> None:
         "",
         "### What is printed",
         "",
+        "<!-- printed by: ssdlab fit -->",
         "```",
         str(fit),
         "```",

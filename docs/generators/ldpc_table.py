@@ -15,6 +15,8 @@ from ssdlab.render.text.ldpc import difference_text, page_table, rber_text
 from ssdlab_reproduction.tables.common import DOCS, grid
 
 FRAMES = 100_000
+FEW = 200
+"""The frames at each point when a test compares what is printed."""
 SHIFTS = [0.1, 0.2, 0.4]
 PAGE = DOCS / "concepts" / "ldpc.md"
 MARK = "<!-- measured: written by `make ldpc` -->\n"
@@ -98,6 +100,7 @@ def main() -> None:
         *points(ldpc),
         "### What is printed",
         "",
+        f"<!-- in the output of: ssdlab ldpc --frames {FEW} -->",
         "```",
         str(ldpc),
         "```",
@@ -110,6 +113,7 @@ def main() -> None:
         *shifted(ldpc),
         "### Three bits a cell",
         "",
+        "<!-- in the output of: ssdlab ldpc --cell tlc -->",
         "```",
         str(page_table(ssdlab.ldpc("tlc"))),
         "```",
