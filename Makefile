@@ -35,9 +35,9 @@ beside = echo $(abspath reproduction) > \
 	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
 
 .PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard \
-	readguard-full hire all-five streams reproduce ldpc fit test test-rust test-python test-browser \
-	test-newcomer test-wheel test-release theory lint format bench digests figures scale twins \
-	twins-fit fuzz faults mutants docs docs-site test-site clean
+	readguard-full hire all-five streams buffers reproduce ldpc fit test test-rust test-python \
+	test-browser test-newcomer test-wheel test-release theory validation lint format bench \
+	digests figures scale twins twins-fit fuzz faults mutants docs docs-site test-site clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -56,6 +56,7 @@ help:
 	@echo "make figures   whether the figures of all schemes and devices are unchanged (ten minutes)"
 	@echo "make scale     the cost of a request as drives, runs and footprints grow (five minutes)"
 	@echo "make theory    what is measured against theory, the long tests included (half an hour)"
+	@echo "make validation  MQSim's cases, into docs/project/validation.md (a minute)"
 	@echo "make dlv       the tables of docs/systems/dlv.md (half an hour)"
 	@echo "make pa-ssd    the tables of docs/systems/pa-ssd.md (minutes after make reproduce)"
 	@echo "make pv-read   the tables of docs/systems/pv-read.md (three quarters of an hour)"
@@ -64,6 +65,7 @@ help:
 	@echo "make hire      the tables of docs/systems/hire.md (three quarters of an hour)"
 	@echo "make all-five  the tables of docs/systems/all-five.md (twenty minutes)"
 	@echo "make streams   the tables of docs/systems/sepbit.md (minutes); also of SSDLAB_TRACES"
+	@echo "make buffers   the tables of docs/systems/buffers.md; anew from traces in SSDLAB_TRACES"
 	@echo "make reproduce what the papers claim, recomputed, into docs/ledger.md (hours)"
 	@echo "make ldpc      the figures of docs/concepts/ldpc.md (ten minutes)"
 	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/guides/calibrate.md"
@@ -178,9 +180,18 @@ test-rust: $(STAMPS)/venv
 	cargo test --quiet --workspace --locked --lib --bins --tests
 	cargo test --quiet --workspace --locked --doc
 
-# The whole range of write amplification: docs/project/validation.md holds the last result.
-theory:
-	cargo test --release -p ssdlab-run --test all --locked theory:: -- --include-ignored --nocapture
+# The whole range of write amplification, into the tables of docs/project/validation.md.
+theory: dev
+	@mkdir -p build
+	cargo test --release -p ssdlab-run --test all --locked theory:: -- --include-ignored --nocapture \
+		> build/theory.txt || (cat build/theory.txt; exit 1)
+	PYTHONPATH=tests/validation $(BIN)/python docs/generators/validation_table.py theory \
+		build/theory.txt
+
+# The other tables of docs/project/validation.md: ssdlab beside what MQSim printed. MQSIM_TRACES=DIR
+# runs the two traces that come with MQSim, too.
+validation: dev
+	PYTHONPATH=tests/validation $(BIN)/python docs/generators/validation_table.py mqsim
 
 test-python: dev
 	$(BIN)/mypy
@@ -227,6 +238,11 @@ all-five: full
 # with SSDLAB_TRACES=DIR. What was stopped goes on.
 streams: full
 	$(BIN)/python -m ssdlab_reproduction.tables.streams
+
+# The tables of docs/systems/buffers.md from the recorded results; SSDLAB_TRACES=DIR records them
+# anew.
+buffers: dev
+	$(BIN)/python docs/generators/buffers_table.py
 
 # The figures of docs/concepts/ldpc.md: what is derived, and frames of the real code at four numbers
 # of levels.

@@ -1,19 +1,12 @@
 """What MQSim printed for each case, and what ssdlab measures for the same one.
 
-    python tests/validation/mqsim.py [FOLDER]
-
-prints the table of docs/project/validation.md. With a FOLDER that holds ``tpcc-small.trace`` and
-``wsrch-small.trace``, which come with MQSim, it compares those, too.
+``make validation`` writes the tables of docs/project/validation.md from both.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-
-import traces
 
 import ssdlab
 
@@ -91,34 +84,3 @@ def replay(name: str, trace: Path, *, as_mqsim: bool) -> Ours:
     if as_mqsim:
         files.append(HERE / "as-mqsim.toml")
     return Ours(ssdlab.run(device=DEVICE, config=files, trace=f"{trace}:mqsim"))
-
-
-def row(name: str, trace: Path) -> str:
-    """Return a line of the table."""
-    printed = MQSIM[name]
-    plain, alike = (replay(name, trace, as_mqsim=flag) for flag in (False, True))
-    counts = [printed.reads, printed.programs, printed.erases]
-    ours = [alike.operations(kind) for kind in ("read", "program", "erase")]
-    return (
-        f"| {name} | {printed.response_us} | {alike.response_us:.1f} "
-        f"| {alike.response_us / printed.response_us:.3f} "
-        f"| {' / '.join(map(str, counts))} | {' / '.join(map(str, ours))} "
-        f"| {plain.response_us:.1f} | {plain.response_us / printed.response_us:.3f} |"
-    )
-
-
-def main() -> None:
-    """Print the table."""
-    heads = ("case", "MQSim", "as MQSim", "ratio", "MQSim", "as MQSim", "preset", "ratio")
-    print("|", " | ".join(heads), "|")
-    print("|---" * 8 + "|")
-    with tempfile.TemporaryDirectory() as folder:
-        for name in (*traces.CASES, "gc-small"):
-            print(row(name, traces.write(Path(folder), name)), flush=True)
-    for folder in sys.argv[1:]:
-        for name in ("tpcc-small", "wsrch-small"):
-            print(row(name, Path(folder) / f"{name}.trace"), flush=True)
-
-
-if __name__ == "__main__":
-    main()

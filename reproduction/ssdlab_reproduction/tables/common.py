@@ -48,6 +48,30 @@ def write(page: Path, mark: str, about: str, sections: Iterable[tuple[str, Itera
     page.write_text(f"{text}{mark}\n{about}\n\n" + "\n".join(lines), encoding="utf-8")
 
 
+class UnmarkedError(Exception):
+    """A page has no place for a table that a generator writes."""
+
+
+def _place(name: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(<!-- {name}: written by [^\n]* -->\n).*?(<!-- end of {name} -->)", re.DOTALL
+    )
+
+
+def fill(text: str, name: str, lines: Sequence[str]) -> str:
+    """Return a page whose table of this name consists of these lines.
+
+    The table stands between ``<!-- NAME: written by … -->`` and ``<!-- end of NAME -->``. Raises
+    :class:`UnmarkedError` if the page does not have both once.
+    """
+    body = "\n".join(lines).strip("\n")
+    text, count = _place(name).subn(lambda found: f"{found[1]}\n{body}\n\n{found[2]}", text)
+    if count != 1:
+        message = f"{name}: got {count} places, expected one"
+        raise UnmarkedError(message)
+    return text
+
+
 class Kept(runs.RunStore):
     """Finished runs, shared with ``make reproduce``, so that a stopped script can be resumed."""
 
