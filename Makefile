@@ -37,7 +37,7 @@ beside = echo $(abspath reproduction) > \
 .PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard \
 	readguard-full hire all-five streams buffers reproduce ldpc fit test test-rust test-python \
 	test-browser test-newcomer test-wheel test-release theory validation lint format bench \
-	digests figures scale twins twins-fit fuzz faults mutants docs docs-site test-site clean
+	time-first-run digests figures scale twins twins-fit fuzz faults mutants docs docs-site test-site clean
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
@@ -52,6 +52,7 @@ help:
 	@echo "make audit     licences, sources and known vulnerabilities of what ssdlab is made of"
 	@echo "make test-minimal  the Python tests with the oldest versions that ssdlab allows"
 	@echo "make bench     the speed of the simulator, kept under benches/runs"
+	@echo "make time-first-run  how long a newcomer waits, on a fresh clone (half an hour)"
 	@echo "make digests   what results are, for the test that they do not change unnoticed"
 	@echo "make figures   whether the figures of all schemes and devices are unchanged (ten minutes)"
 	@echo "make scale     the cost of a request as drives, runs and footprints grow (five minutes)"
@@ -301,6 +302,12 @@ format: $(STAMPS)/dev
 
 bench:
 	cargo bench --quiet --locked --package ssdlab-run --bench speed -- --keep
+
+# From a clone to the first table, and from an edit to a run, on a fresh clone: half an hour of a
+# quiet machine.
+time-first-run: dev
+	$(BIN)/python benches/first_run.py
+	$(BIN)/python docs/generators/figures.py
 
 # What the results of some small runs are: changed only together with a line under Changed in
 # CHANGELOG.md.

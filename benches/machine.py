@@ -1,4 +1,4 @@
-"""The processor and the commit that a measurement belongs to."""
+"""The processor, the memory and the commit that a measurement belongs to."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def processor() -> str:
     lines = about.read_text(encoding="utf-8").splitlines() if about.exists() else []
     names = (line.partition(": ")[2] for line in lines if line.startswith("model name"))
     return f"{next(names, platform.machine())}, {os.cpu_count()} processors"
+
+
+def memory_gb() -> float:
+    """Return the machine's memory in GB."""
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
 
 
 def commit(*paths: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Fill in the figures that prose cites: ``<!-- figure: NAME -->…<!-- / -->`` in README and docs.
+"""Fill in the figures that prose cites: ``<!-- figure: NAME -->…<!-- / -->`` in root and docs.
 
 A figure comes from the program or from a file that a make target wrote. ``make docs`` fills it in;
 ``tests/python/test_pages.py`` fails while a page is out of date.
@@ -96,6 +96,40 @@ def _kept_digests() -> int:
     return len(kept.read_text(encoding="utf-8").splitlines())
 
 
+NOT_RECORDED = "not recorded yet"
+"""Stands where `make time-first-run` has not run."""
+
+
+def _first_run() -> dict[str, Any]:
+    """Return what `make time-first-run` recorded; nothing if it has not run."""
+    path = ROOT / "benches/runs/first-run/raw.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
+def duration(seconds: float) -> str:
+    """Return a duration as text: seconds up to two minutes, then minutes."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+
+
+def _first_table() -> str:
+    """Return how long it takes from a clone to the first table."""
+    raw = _first_run()
+    return duration(raw["clone_s"] + raw["table_s"]) if raw else NOT_RECORDED
+
+
+def _edit_to_run() -> str:
+    """Return how long it takes from an edit of the core to the end of a short run."""
+    raw = _first_run()
+    return duration(median(raw["edit_s"])) if raw else NOT_RECORDED
+
+
+def _first_run_machine() -> str:
+    """Return on which machine both were measured, and when."""
+    raw = _first_run()
+    return f"{raw['processor']}, {raw['memory_gb']:.0f} GB, {raw['date']}" if raw else NOT_RECORDED
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "page_operations": lambda: f"{_of_case('random', 'page_ops_per_processor_s') / MILLION:.1f}",
     "memory_2t": lambda: f"{_of_case('command-2t', 'command_peak_mb'):.0f}",
@@ -109,6 +143,9 @@ FIGURES: dict[str, Callable[[], str]] = {
     "parts": lambda: str(len(_parts())),
     "requests": lambda: f"{_requests().num_rows:,}",
     "unexplained_ns": lambda: str(_unexplained_ns()),
+    "first_run": _first_table,
+    "edit_to_run": _edit_to_run,
+    "first_run_machine": _first_run_machine,
     "newcomer_files": _newcomer_files,
     "formats": lambda: str(len(_native.formats())),
     "twins": lambda: str(len(json.loads(_native.twins()))),

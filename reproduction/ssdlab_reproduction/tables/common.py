@@ -20,8 +20,8 @@ DOCS = ROOT / "docs"
 
 
 def pages_with(pattern: re.Pattern[str]) -> list[Path]:
-    """Return README and the pages of the docs that contain a pattern."""
-    pages = [ROOT / "README.md", *sorted(DOCS.glob("**/*.md"))]
+    """Return the pages of the root and of the docs that contain a pattern."""
+    pages = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("**/*.md"))]
     return [page for page in pages if pattern.search(page.read_text(encoding="utf-8"))]
 
 
