@@ -8,6 +8,10 @@ use crate::{Policy, PolicyContext};
 
 /// Decides which page leaves a full buffer. Events tell the policy which slots of the buffer hold
 /// pages ([`EventMask::BUFFER_SLOTS`]).
+///
+/// A drive whose state is saved first programs the written pages of its buffer. A drive that begins
+/// from the state has an empty buffer. So lists of slots begin empty, too, and are no columns. What
+/// a policy keeps beyond the slots must be columns: a random stream, or pages that have left.
 pub trait EvictionPolicy: Policy {
     /// Returns the slot whose page leaves now; `None` if the policy knows of none.
     /// [`Event::PageUnbuffered`] follows.

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use ssdlab_nand::Geometry;
 
 use super::machine::Machine;
-use super::start::{restore_apart, save_classes};
+use super::start::{restore_apart, save_classes, save_free_order};
 use super::{Drive, Start};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Facts;
@@ -142,6 +142,10 @@ impl Media {
     }
 }
 
+/// The places of the drive's own columns in a state file.
+const WRITE_PLANES: &str = "drive/write_planes";
+const MOVES: &str = "drive/moves";
+
 impl Drive {
     /// Returns the contents of the flash and its tables, without extra memory beside the drive's.
     /// `None` while an operation is under way, or while the buffer holds data that is not
@@ -194,9 +198,14 @@ impl Drive {
         let places = self.machine.policies.places();
         self.background.drive_wide.save_timers(now, &places, &mut saved);
         save_classes(&self.machine.resolved, &self.machine.ftl.blocks, &mut saved);
+        save_free_order(&self.machine.ftl, &mut saved);
         if let Some((place, columns)) = self.machine.history.columns(&self.machine.resolved.config)
         {
             saved.add(&place, &columns);
+        }
+        saved.add(WRITE_PLANES, &[self.machine.planes.column()]);
+        if let Some(moves) = &mut self.background.moves {
+            saved.add(MOVES, &moves.columns());
         }
         saved
     }
@@ -209,6 +218,10 @@ impl Drive {
             self.machine.history.columns(&self.machine.resolved.config)
         {
             saved.restore(&place, &mut columns)?;
+        }
+        saved.restore(WRITE_PLANES, &mut [self.machine.planes.column()])?;
+        if let Some(moves) = &mut self.background.moves {
+            saved.restore(MOVES, &mut moves.columns())?;
         }
         Ok(())
     }

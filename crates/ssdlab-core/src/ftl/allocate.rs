@@ -89,6 +89,21 @@ impl Allocator {
         Some(Allocator { pools, opened, pages_per_block: geometry.pages })
     }
 
+    /// Returns the order of the free blocks, to be saved; see [`Pools::free_order`].
+    pub fn free_order(&self, blocks: usize) -> Option<Vec<u32>> {
+        self.pools.free_order(blocks)
+    }
+
+    /// Continues a saved order of the free blocks; see [`Pools::resume`].
+    pub fn resume(
+        &mut self,
+        blocks: &mut BlockTable,
+        order: Option<&[u32]>,
+        sizes: Option<&[usize]>,
+    ) {
+        self.pools.resume(blocks, order, sizes);
+    }
+
     /// Returns the number of free blocks of a plane, without those that are set apart.
     #[inline]
     pub fn free_blocks(&self, plane: PlaneId) -> usize {

@@ -1,6 +1,7 @@
 //! The plane of each written page: the next in a fixed order, or the plane with the least work.
 
 use ssdlab_nand::{Geometry, Lpn, PlaneId};
+use ssdlab_policy::columns::Column;
 
 /// The order in which static allocation assigns logical pages to channels, chips (ways), dies and
 /// planes. The part of the first letter changes fastest.
@@ -55,7 +56,7 @@ pub struct WritePlanes {
     order: PlaneOrder,
     dynamic: bool,
     /// Position at which dynamic allocation starts its search.
-    cursor: usize,
+    cursor: u32,
 }
 
 impl WritePlanes {
@@ -68,6 +69,12 @@ impl WritePlanes {
     #[inline]
     pub fn is_dynamic(&self) -> bool {
         self.dynamic
+    }
+
+    /// Returns the column that a state file carries.
+    pub fn column(&mut self) -> Column<'_> {
+        let last = self.order.planes.len() as u64 - 1;
+        Column::new("write_plane", &mut self.cursor).up_to(last)
     }
 
     /// Returns the order of static allocation.
@@ -91,7 +98,7 @@ impl WritePlanes {
         let planes = self.order.planes();
         let mut best: Option<(u32, usize)> = None;
         for step in 0..planes.len() {
-            let at = (self.cursor + step) % planes.len();
+            let at = (self.cursor as usize + step) % planes.len();
             let load = load(planes[at]);
             if best.is_some_and(|(least, _)| load >= least) {
                 continue;
@@ -105,7 +112,7 @@ impl WritePlanes {
             }
         }
         let (_, at) = best.expect("a drive has planes");
-        self.cursor = (at + 1) % planes.len();
+        self.cursor = ((at + 1) % planes.len()) as u32;
         planes[at]
     }
 }

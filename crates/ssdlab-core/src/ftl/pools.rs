@@ -79,6 +79,49 @@ impl Pools {
         pools
     }
 
+    /// Returns for each block the place in the order in which blocks became free, counted from 1; 0
+    /// for blocks that are not free. `None` if the drive opens blocks in another order.
+    pub fn free_order(&self, blocks: usize) -> Option<Vec<u32>> {
+        if self.free_block_policy != FreeBlockPolicy::LongestFree {
+            return None;
+        }
+        let mut ranked: Vec<Ranked> = self.free.iter().flatten().copied().collect();
+        ranked.sort_unstable();
+        let mut order = vec![0; blocks];
+        (1..).zip(ranked).for_each(|(place, (_, block))| order[block as usize] = place);
+        Some(order)
+    }
+
+    /// Continues the order of [`Pools::free_order`], and cuts the subpools to these numbers of
+    /// blocks, which add up to the number of free blocks.
+    pub fn resume(
+        &mut self,
+        blocks: &mut BlockTable,
+        order: Option<&[u32]>,
+        sizes: Option<&[usize]>,
+    ) {
+        let free: Vec<u32> = self.free.iter().flatten().map(|(_, block)| *block).collect();
+        if let Some(order) = order {
+            self.freed = free.iter().map(|&block| order[block as usize]).max().unwrap_or(0);
+        }
+        let key = |pools: &Pools, blocks: &BlockTable, block: u32| match order {
+            Some(order) => order[block as usize],
+            None => pools.key(blocks, BlockId(block)),
+        };
+        let ranked: Vec<Ranked> =
+            free.into_iter().map(|block| (key(self, blocks, block), block)).collect();
+        if let Some(subpools) = &mut self.subpools {
+            let own: Vec<usize> = subpools.sizes().map(|size| size as usize).collect();
+            *subpools = Subpools::cut_to(ranked.clone(), sizes.unwrap_or(&own));
+            subpools.all().for_each(|(block, class)| blocks.set_class(block, class));
+        }
+        self.free.iter_mut().for_each(FreeBlocks::clear);
+        self.count.fill(0);
+        for (key, block) in ranked {
+            self.put(blocks, blocks.plane_of(BlockId(block)), BlockId(block), key);
+        }
+    }
+
     fn key(&self, blocks: &BlockTable, block: BlockId) -> u32 {
         match self.free_block_policy {
             FreeBlockPolicy::LongestFree => self.freed,

@@ -21,12 +21,19 @@ pub type Passed = (BlockId, BlockClass);
 
 impl Subpools {
     /// Cuts free blocks into `count` runs of equal length; the first runs get the remainder.
-    pub fn cut(mut free: Vec<Ranked>, count: usize) -> Subpools {
-        free.sort_unstable();
+    pub fn cut(free: Vec<Ranked>, count: usize) -> Subpools {
         let (each, over) = (free.len() / count, free.len() % count);
+        let sizes: Vec<usize> = (0..count).map(|run| each + usize::from(run < over)).collect();
+        Subpools::cut_to(free, &sizes)
+    }
+
+    /// Cuts free blocks into runs of these lengths, which add up to their number.
+    pub fn cut_to(mut free: Vec<Ranked>, sizes: &[usize]) -> Subpools {
+        debug_assert_eq!(free.len(), sizes.iter().sum::<usize>());
+        free.sort_unstable();
         let mut rest = free.into_iter();
-        let mut run = |run| rest.by_ref().take(each + usize::from(run < over)).collect();
-        Subpools { runs: (0..count).map(&mut run).collect() }
+        let runs = sizes.iter().map(|&size| rest.by_ref().take(size).collect());
+        Subpools { runs: runs.collect() }
     }
 
     /// Returns the number of free blocks of each run.

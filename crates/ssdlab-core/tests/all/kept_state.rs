@@ -1,10 +1,12 @@
 //! A state file carries the state of each component and policy.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ssdlab_base::rng;
 use ssdlab_core::{Drive, Op, Resolved};
+use ssdlab_nand::BlockId;
 
 use crate::support::{Rig, SPP, config};
 
@@ -63,6 +65,25 @@ const DRIVES: &[&[&str]] = &[
     &["background = { static_wear_leveling = true, gc = { victim = \"random\" } }"],
 ];
 
+/// Drives whose order of planes, of free blocks or of victims depends on the past.
+const ALSO: &[&[&str]] = &[
+    &[],
+    &["ftl.allocation = \"dynamic\""],
+    &["ftl.page_order = \"relaxed\""],
+    &[
+        "ftl.free_block_policy = \"longest_free\"",
+        "background.gc = { threshold = 0.3, target = 1.0 }",
+    ],
+    &[
+        LEVELS,
+        "metadata.block_class.measured = { read_hot_share = 0.3, scope = \"drive\" }",
+        "background.read_hot_migration = true",
+        "ftl.free_block_policy = \"longest_free\"",
+    ],
+    &["background.gc.victim = \"d_choices\""],
+    &["background = { static_wear_leveling = true, gc = { victim = \"fifo\" } }"],
+];
+
 /// The policies and components with state that requests change.
 const KEEP: &[&str] = &[
     "background/dual_pool",
@@ -86,21 +107,25 @@ const KEEP: &[&str] = &[
 /// Those with a part that starts new on the other drive, and the reason.
 const BEGIN_ANEW: &[(&str, &str)] = &[
     ("background/dual_pool", "how worn each plane is, it sees at its next look"),
-    ("background/gc", "a run draws its chance from the seed anew"),
     ("background/inversion_repair", "counts are those of the run"),
     ("eviction/lru", "the buffer begins empty"),
     ("eviction/pt_lru", "the buffer begins empty"),
     ("metadata/page_hotness", "counts are those of the run"),
-    ("placement/ubs/0", "a run draws its chance from the seed anew"),
     ("scheduler/dlv", "nothing is under way"),
 ];
 
 /// Returns an idle drive after random requests.
 fn used(sets: &[&str]) -> Rig {
     let mut rig = Rig::new(sets);
+    submit(&mut rig, 0..3000);
+    rig
+}
+
+/// Submits these random requests, and lets the drive end them.
+fn submit(rig: &mut Rig, numbers: Range<u64>) {
     let pages = u64::from(rig.drive.resolved().logical_pages);
     let queues = u64::from(rig.drive.resolved().config.host.queues);
-    for n in 0..3000 {
+    for n in numbers {
         let chance = |what, of| rng::hash(what, 1, n) % of;
         rig.wait_below(4).expect("a drive that goes on");
         let op = if chance(1, 3) == 0 { Op::Read } else { Op::Write };
@@ -111,7 +136,6 @@ fn used(sets: &[&str]) -> Rig {
     rig.wait_below(4).expect("a drive that goes on");
     rig.offer(Op::Flush, 0, 0, 0).expect("a free place");
     rig.finish();
-    rig
 }
 
 #[test]
@@ -138,4 +162,36 @@ fn what_components_and_policies_keep_is_carried_to_another_drive() {
     let set = |places: &[&str]| places.iter().map(|place| (*place).to_owned()).collect();
     assert_eq!(changed, set(KEEP));
     assert_eq!(lost, set(&BEGIN_ANEW.iter().map(|(place, _)| *place).collect::<Vec<_>>()));
+}
+
+/// The end of each request, and what happened to each block.
+type Future = (Vec<(u64, u64)>, Vec<(u32, u16, u16)>);
+
+/// Returns when each of the next requests ends, and wear and contents of all blocks after them.
+fn future(rig: &mut Rig) -> Future {
+    let (start, first) = (rig.now(), rig.tag);
+    rig.done.clear();
+    submit(rig, 3000..6000);
+    let ends = rig.done.iter().map(|done| (done.tag - first, done.end.as_ns() - start)).collect();
+    let blocks = &rig.drive.ftl().blocks;
+    let all = (0..blocks.len() as u32).map(BlockId);
+    let fates = all.map(|it| (blocks.erases(it), blocks.written(it), blocks.valid(it))).collect();
+    (ends, fates)
+}
+
+/// The buffer and the cached part of the map begin empty. So does the queue of requests.
+#[test]
+fn a_drive_that_continues_from_a_state_does_what_the_saved_drive_goes_on_to_do() {
+    for sets in DRIVES.iter().chain(ALSO).filter(|sets| !sets.contains(&BUFFER)) {
+        let sets = [&[SHAPE, ROOM, FULL], *sets].concat();
+        let mut went_on = used(&sets);
+        let media = went_on.drive.clone().media().expect("a drive at rest");
+        let resolved = went_on.drive.resolved().clone();
+        let drive = Drive::with_media(Arc::new(resolved), media).expect("the same drive");
+        let mut continued = Rig { drive, done: Vec::new(), tag: 0 };
+        let [one, other] = [future(&mut went_on), future(&mut continued)];
+        let differs = one.0.iter().zip(&other.0).find(|(one, other)| one != other);
+        assert_eq!(differs, None, "{sets:?}");
+        assert_eq!(one, other, "{sets:?}");
+    }
 }

@@ -10,6 +10,7 @@ use ssdlab_nand::refusal::Refusal;
 use super::{BackgroundNeeds, BackgroundPolicy, Job, PlaneView, Trigger, Victim};
 use crate::account::Cause;
 use crate::allocation::Writer;
+use crate::columns::Column;
 use crate::{Policy, PolicyContext};
 
 /// When garbage collection goes before the host.
@@ -105,18 +106,30 @@ const D_DEFAULT: u32 = 10;
 /// Free blocks below which the host must wait. The collector itself needs one of them.
 const HARD_LEAST: u32 = 2;
 
-/// The collector's state for a plane.
-#[derive(Clone, Copy, Debug, Default)]
-struct Plane {
+/// The collector's state, by plane. Columns of a state file: a drive that continues from a state
+/// collects as the saved drive would have done.
+#[derive(Clone, Debug)]
+struct Planes {
     /// Where the last search for a victim ended.
-    cursor: u32,
+    cursor: Box<[u32]>,
     /// Blocks collected in this pass.
-    collected: u32,
+    collected: Box<[u32]>,
     /// Free pages when this pass began.
-    free_at_start: u64,
-    /// Whether the collector waits, because no collection gains anything until a page is written or
+    free_at_start: Box<[u64]>,
+    /// 1 while the collector waits, because no collection gains anything until a page is written or
     /// becomes invalid.
-    asleep: bool,
+    asleep: Box<[u8]>,
+}
+
+impl Planes {
+    fn new(planes: usize) -> Planes {
+        Planes {
+            cursor: vec![0; planes].into(),
+            collected: vec![0; planes].into(),
+            free_at_start: vec![0; planes].into(),
+            asleep: vec![0; planes].into(),
+        }
+    }
 }
 
 /// The garbage collector.
@@ -129,7 +142,10 @@ pub struct Gc {
     start_below: u32,
     hard_threshold: u32,
     urgent_below: u32,
-    planes: Box<[Plane]>,
+    planes: Planes,
+    /// Blocks and pages of a plane, the largest values of its state.
+    blocks: u32,
+    pages: u64,
     random: rng::Stream,
 }
 
@@ -154,10 +170,22 @@ impl Policy for Gc {
             start_below,
             hard_threshold: hard,
             urgent_below: if config.mode == GcMode::Foreground { u32::MAX } else { hard },
-            planes: vec![Plane::default(); setup.geometry.plane_count() as usize]
-                .into_boxed_slice(),
+            planes: Planes::new(setup.geometry.plane_count() as usize),
+            blocks,
+            pages: u64::from(blocks) * u64::from(pages),
             random: rng::stream(setup.seed, "gc.victim"),
         }
+    }
+
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        let Planes { cursor, collected, free_at_start, asleep } = &mut self.planes;
+        vec![
+            Column::new("gc_cursors", cursor).up_to(u64::from(self.blocks) - 1),
+            Column::new("gc_collected", collected).up_to(self.blocks.into()),
+            Column::new("gc_free_at_start", free_at_start).up_to(self.pages),
+            Column::new("gc_asleep", asleep).up_to(1),
+            Column::new("gc_random", self.random.words()),
+        ]
     }
 }
 
@@ -186,31 +214,34 @@ impl BackgroundPolicy for Gc {
             GcUnit::Blocks => clean >= u64::from(self.start_below),
             GcUnit::Pages => view.free_pages >= self.start_below || self.reaches(view),
         };
-        let plane = &mut self.planes[view.plane.index()];
+        let (at, planes) = (view.plane.index(), &mut self.planes);
+        let asleep = &mut planes.asleep[at];
         if trigger == Trigger::Changed {
-            plane.asleep = false;
+            *asleep = 0;
         }
-        if plane.asleep || enough {
+        if *asleep > 0 || enough {
             return None;
         }
         let free = clean + u64::from(view.open_pages);
-        if trigger == Trigger::Changed || plane.collected == 0 {
-            (plane.collected, plane.free_at_start) = (0, free);
-        } else if plane.collected as usize >= view.pool.len() {
-            plane.collected = 0;
-            plane.asleep = free <= plane.free_at_start;
-            plane.free_at_start = free;
-            if plane.asleep {
+        let (collected, free_at_start) = (&mut planes.collected[at], &mut planes.free_at_start[at]);
+        if trigger == Trigger::Changed || *collected == 0 {
+            (*collected, *free_at_start) = (0, free);
+        } else if *collected as usize >= view.pool.len() {
+            *collected = 0;
+            *asleep = u8::from(free <= *free_at_start);
+            *free_at_start = free;
+            if *asleep > 0 {
                 return None;
             }
         }
-        let cursor = plane.cursor as usize;
-        let Some(at) = self.victim.choose(&view.pool, self.d, cursor, &mut self.random) else {
-            plane.asleep = true;
+        let cursor = &mut planes.cursor[at];
+        let victim = self.victim.choose(&view.pool, self.d, *cursor as usize, &mut self.random);
+        let Some(at) = victim else {
+            *asleep = 1;
             return None;
         };
-        plane.cursor = (at as u32 + 1) % view.pool.len() as u32;
-        plane.collected += 1;
+        *cursor = (at as u32 + 1) % view.pool.len() as u32;
+        *collected += 1;
         Some(Job::new(view.pool.block(at), Cause::Gc, Writer::Gc))
     }
 }

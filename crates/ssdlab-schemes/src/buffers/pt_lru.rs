@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::rng;
 
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Actions, Event, EventMask};
 use ssdlab_policy::eviction::{EvictionPolicy, Links};
 use ssdlab_policy::{Policy, PolicyContext};
@@ -80,6 +81,11 @@ impl Policy for PtLru {
             dirty: vec![false; pages as usize].into_boxed_slice(),
             random: rng::stream(setup.seed, "eviction.pt_lru"),
         }
+    }
+
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        // The buffer begins empty, and so do the lists.
+        vec![Column::new("pt_lru_random", self.random.words())]
     }
 
     fn events(&self) -> EventMask {

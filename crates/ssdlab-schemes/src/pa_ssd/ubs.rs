@@ -9,6 +9,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::needs_types;
+use ssdlab_policy::columns::Column;
 use ssdlab_policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -32,6 +33,10 @@ impl Policy for Ubs {
 
     fn build(_: &UbsConfig, setup: &PolicyContext) -> Ubs {
         Ubs { random: rng::stream(setup.seed, "place.ubs") }
+    }
+
+    fn columns(&mut self) -> Vec<Column<'_>> {
+        vec![Column::new("ubs_random", self.random.words())]
     }
 }
 

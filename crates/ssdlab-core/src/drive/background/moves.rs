@@ -17,6 +17,7 @@ use crate::ftl::{Map, PlaneOrder};
 use crate::policy::PlacementHint;
 use crate::policy::allocation::{BlockClass, StreamId};
 use crate::policy::background::{HostRead, Trigger};
+use crate::policy::columns::Column;
 use crate::policy::event::{Event, EventMask};
 
 /// The planes among which pages move, and the next plane of each kind of search.
@@ -50,6 +51,15 @@ impl Moves {
             foreign: vec![0; if leave_home { planes as usize } else { 0 }].into(),
             most_foreign: resolved.most_foreign,
         }
+    }
+
+    /// Returns the columns that a state file carries.
+    pub fn columns(&mut self) -> [Column<'_>; 2] {
+        let last = u64::from(self.span) - 1;
+        [
+            Column::new("move_takes", &mut self.takes).up_to(last),
+            Column::new("move_hands", &mut self.hands).up_to(last),
+        ]
     }
 
     /// Counts the pages that are not on their home plane.

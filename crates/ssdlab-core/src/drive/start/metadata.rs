@@ -119,8 +119,12 @@ pub(super) fn set_turns(metadata: &Metadata, blocks: &mut BlockTable) {
 /// Has the allocator sort free blocks by their classes and turns.
 fn sort_free_blocks(resolved: &Resolved, ftl: &mut Ftl) {
     let (open, geometry) = (ftl.alloc.save(), resolved.geometry());
+    let order = ftl.alloc.free_order(ftl.blocks.len());
     let alloc = Allocator::restore(&open, geometry, &mut ftl.blocks, allocator_config(resolved));
     ftl.alloc = alloc.expect("pages of the same order");
+    if order.is_some() {
+        ftl.alloc.resume(&mut ftl.blocks, order.as_deref(), None);
+    }
 }
 
 /// Restores from a state file which blocks are set apart, if the file holds it. The components were

@@ -78,9 +78,10 @@ impl Start {
             kept.restore(&place, &mut component.columns()).map_err(Misfit::Inconsistent)?;
         }
         metadata::set_turns(&metadata, &mut blocks);
-        set_owners(resolved, &mut blocks, kept)?;
+        let sizes = set_owners(resolved, &mut blocks, kept)?;
         let alloc = Allocator::restore(&open, geometry, &mut blocks, allocator_config(resolved));
-        let alloc = alloc.ok_or(Misfit::OtherShape)?;
+        let mut alloc = alloc.ok_or(Misfit::OtherShape)?;
+        resume_free_blocks(&mut alloc, &mut blocks, kept, sizes.as_deref())?;
         Ok(Start { ftl: Ftl::new(geometry, map, blocks, alloc), cells, metadata })
     }
 }
@@ -236,18 +237,55 @@ pub fn restore_classes(
     Ok(found)
 }
 
-/// Gives each block back to the priority that owned it. If the state file does not say, the blocks
-/// with data are divided evenly in the order of their turns, the best to the highest priority.
+/// The place and the name of the order of free blocks in a state file.
+const FREE_BLOCKS: &str = "drive/free_blocks";
+const FREE_ORDER: &str = "free_order";
+
+/// Saves the order in which blocks became free, if the drive opens them in this order.
+pub fn save_free_order(ftl: &Ftl, to: &mut SavedColumns) {
+    if let Some(mut order) = ftl.alloc.free_order(ftl.blocks.len()) {
+        to.add(FREE_BLOCKS, &[Column::new(FREE_ORDER, &mut order)]);
+    }
+}
+
+/// Sorts the free blocks as a saved drive did. `sizes` holds the number of free blocks of each
+/// subpool, if the state file holds it.
+fn resume_free_blocks(
+    alloc: &mut Allocator,
+    blocks: &mut BlockTable,
+    kept: &SavedColumns,
+    sizes: Option<&[usize]>,
+) -> Result<(), Misfit> {
+    let mut order = alloc.free_order(blocks.len());
+    if let Some(own) = &mut order {
+        let most = own.len() as u64;
+        let mut column = [Column::new(FREE_ORDER, own).up_to(most)];
+        kept.restore(FREE_BLOCKS, &mut column).map_err(Misfit::Inconsistent)?;
+    }
+    if order.is_some() || sizes.is_some() {
+        alloc.resume(blocks, order.as_deref(), sizes);
+    }
+    Ok(())
+}
+
+/// Gives each block its saved class back. If blocks belong to priorities, returns the number of
+/// free blocks of each. If the state file does not say who owned them, the blocks with data are
+/// divided evenly in the order of their turns, the best to the highest priority.
 fn set_owners(
     resolved: &Resolved,
     blocks: &mut BlockTable,
     kept: &SavedColumns,
-) -> Result<(), Misfit> {
+) -> Result<Option<Vec<usize>>, Misfit> {
+    let found = restore_classes(resolved, blocks, kept)?;
     if !resolved.classes.by_priority {
-        return Ok(());
+        return Ok(None);
     }
-    if restore_classes(resolved, blocks, kept)? {
-        return Ok(());
+    if found {
+        let mut sizes = vec![0; resolved.classes.count];
+        let all = (0..blocks.len() as u32).map(BlockId);
+        let free = all.filter(|&block| blocks.state(block) == BlockState::Free);
+        free.for_each(|block| sizes[blocks.class(block).index()] += 1);
+        return Ok(Some(sizes));
     }
     let all = (0..blocks.len() as u32).map(BlockId);
     let mut used: Vec<BlockId> = all.filter(|&block| blocks.written(block) > 0).collect();
@@ -256,7 +294,7 @@ fn set_owners(
     for (class, run) in (0..).map(BlockClass).zip(used.chunks(each)) {
         run.iter().for_each(|&block| blocks.set_class(block, class));
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Returns the settings of the block allocator.
