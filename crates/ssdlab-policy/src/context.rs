@@ -10,7 +10,7 @@ use super::counters::Counter;
 use super::event::{Actions, Event, EventMask};
 
 /// The facts about the drive that a policy gets when it is built.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct PolicyContext {
     /// The shape of the flash.
     pub geometry: Geometry,

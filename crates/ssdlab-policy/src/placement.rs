@@ -39,7 +39,7 @@ pub struct PlacementView<'a> {
     pub hotness: Option<Hotness>,
     /// Free pages of each type on the drive. The drive counts them only in the relaxed order.
     pub free: [u64; PageType::MOST],
-    /// The metadata components that the drive keeps.
+    /// The metadata components that the drive keeps, if a link needs one.
     pub components: Components<'a>,
 }
 
@@ -73,6 +73,10 @@ pub struct PlacementNeeds {
     pub pages: bool,
     /// Whether the link heeds the latency hints of the host.
     pub hints: bool,
+    /// The name of the metadata component that the link finds in its views. A chain without such a
+    /// link sees no component. A drawn start has none, so the drive refuses one for a link with
+    /// events and a component.
+    pub component: Option<&'static str>,
 }
 
 /// The view of a page that is about to be written, for a link of the placement chain.
@@ -91,7 +95,7 @@ pub struct PageView<'a> {
     /// The block that holds the page now: the version that the write replaces, or the source of the
     /// move.
     pub from: Option<BlockId>,
-    /// The metadata components that the drive keeps.
+    /// The metadata components that the drive keeps, if a link needs one.
     pub components: Components<'a>,
 }
 
@@ -106,8 +110,8 @@ pub trait PlacementPolicy: Policy {
     /// Fills the fields of the hint that are still open.
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint);
 
-    /// Returns what the link needs from the drive.
-    fn needs(&self) -> PlacementNeeds {
+    /// Returns what the link needs from the drive with these settings.
+    fn needs(_: &Self::Config) -> PlacementNeeds {
         PlacementNeeds::default()
     }
 

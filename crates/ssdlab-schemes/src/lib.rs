@@ -203,8 +203,6 @@ impl AnyScheduler {
 asks! { each_placement, AnyPlacement {
     /// [`PlacementPolicy::fill`].
     #[inline] fn fill(self: &mut Self, view: &PlacementView, hint: &mut PlacementHint);
-    /// [`PlacementPolicy::needs`].
-    fn needs(self: &Self) -> PlacementNeeds;
     /// [`PlacementPolicy::fill_page`].
     #[inline] fn fill_page(self: &mut Self, view: &PageView, hint: &mut PlacementHint);
 } }
@@ -213,6 +211,11 @@ impl AnyPlacement {
     /// [`PlacementPolicy::streams`].
     pub fn streams(choice: &PlacementChoice) -> Streams {
         each_placement!(of choice, Chosen, config => <Chosen as PlacementPolicy>::streams(config))
+    }
+
+    /// [`PlacementPolicy::needs`].
+    pub fn needs(choice: &PlacementChoice) -> PlacementNeeds {
+        each_placement!(of choice, Chosen, config => <Chosen as PlacementPolicy>::needs(config))
     }
 }
 

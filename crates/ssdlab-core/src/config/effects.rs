@@ -11,7 +11,8 @@ use crate::policy::background::Victim;
 use crate::policy::component::ComponentFacts;
 use crate::policy::suspend::{IdleKey, SuspendFacts};
 use ssdlab_schemes::{
-    AnyBackground, AnyProgramMode, AnyScheduler, AnySuspend, EvictionChoice, ReadStartChoice,
+    AnyBackground, AnyPlacement, AnyProgramMode, AnyScheduler, AnySuspend, EvictionChoice,
+    ReadStartChoice,
 };
 
 const FLAT: &str = "under flat physics";
@@ -155,6 +156,10 @@ fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
 pub(super) fn is_used(config: &DriveConfig, component: &str) -> bool {
     config.ftl.free_block_policy.uses().is_some_and(|used| used.component == component)
         || AnyBackground::any_uses(&config.background, |uses| uses.component == Some(component))
+        || config
+            .placement
+            .iter()
+            .any(|link| AnyPlacement::needs(link).component == Some(component))
 }
 
 fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {

@@ -12,7 +12,9 @@ use super::effects::{check_effects, is_used, reads_may_pass};
 use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
-use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
+use super::{
+    ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, StartConfig, TransferUnit,
+};
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
 use crate::ftl::{BlockClass, ClassLayout, FreeBlockPolicy, MapShape, PageSequence};
 use crate::policy::event::EventMask;
@@ -131,10 +133,14 @@ impl Resolved {
         let (config, setup) = (&self.config, self.policy_context());
         AnyScheduler::check(&config.scheduler, &setup)?;
         config.placement.iter().try_for_each(|link| AnyPlacement::check(link, &setup))?;
-        check_links(&config.placement, &setup)?;
-        if config.start.steady_state && config.streams().count > 1 {
-            let events = |link| AnyPlacement::build(link, &setup).events();
-            check_drawn_start(config.placement.iter().map(|link| (link.name(), events(link))))?;
+        check_links(&config.placement)?;
+        if config.start.fill.get() > 0.0 {
+            let drawn = config.drawn_placement().iter().map(|link| DrawnLink {
+                name: link.name(),
+                events: AnyPlacement::build(link, &setup).events(),
+                component: AnyPlacement::needs(link).component,
+            });
+            check_drawn_start(&config.start, drawn)?;
         }
         config.program_mode.iter().try_for_each(|link| AnyProgramMode::check(link, &setup))?;
         check_free_block_policy(config.ftl.free_block_policy, &setup)?;
@@ -189,16 +195,31 @@ impl Resolved {
     }
 }
 
-/// Refuses a drawn steady state if a placement learns by events that the model plane lacks.
-///
-/// Takes the placements of the chain, each by its name and the events that it learns by.
-fn check_drawn_start<'a>(links: impl Iterator<Item = (&'a str, EventMask)>) -> Result<(), Refusal> {
-    for (name, events) in links {
-        if !events.is_within(EventMask::DRAWN_START) {
+/// A link of the placement chain that takes part in drawing a start.
+struct DrawnLink<'a> {
+    name: &'a str,
+    events: EventMask,
+    component: Option<&'static str>,
+}
+
+/// Refuses a drawn start if a placement learns by what the model plane lacks: other events in a
+/// steady state, or a metadata component, which knows the drive's blocks and not the model's.
+fn check_drawn_start<'a>(
+    start: &StartConfig,
+    links: impl Iterator<Item = DrawnLink<'a>>,
+) -> Result<(), Refusal> {
+    for DrawnLink { name, events, component } in links {
+        if start.steady_state && !events.is_within(EventMask::DRAWN_START) {
             let expected = format!(
                 "no drawn start: `{name}` learns by events that only requests cause (run: --precondition steady)"
             );
             return Err(Refusal::new("start.steady_state", true, expected));
+        }
+        if let Some(component) = component.filter(|_| events.has(EventMask::DRAWN_START)) {
+            let expected = format!(
+                "0, no drawn start: `{name}` learns by events and from `metadata.{component}`, which a drawn start lacks (run: --precondition steady)"
+            );
+            return Err(Refusal::new("start.fill", start.fill, expected));
         }
     }
     Ok(())
@@ -207,8 +228,8 @@ fn check_drawn_start<'a>(links: impl Iterator<Item = (&'a str, EventMask)>) -> R
 /// Refuses links of the placement chain that have no effect in their position. Such a link follows
 /// others that leave it no page to type, or is the second that chooses streams. A link for the
 /// whole request also has none behind a link that decides page by page.
-fn check_links(links: &[PlacementChoice], setup: &PolicyContext) -> Result<(), Refusal> {
-    let needs: Vec<_> = links.iter().map(|link| AnyPlacement::build(link, setup).needs()).collect();
+fn check_links(links: &[PlacementChoice]) -> Result<(), Refusal> {
+    let needs: Vec<_> = links.iter().map(AnyPlacement::needs).collect();
     let types: Vec<Typed> = needs.iter().map(|needs| needs.types).collect();
     let mut choosing = links.iter().filter(|link| AnyPlacement::streams(link).count > 1);
     if let (Some(first), Some(second)) = (choosing.next(), choosing.next()) {
@@ -464,10 +485,23 @@ mod tests {
 
     #[test]
     fn a_start_is_not_drawn_for_what_learns_by_requests() {
-        let check = |events| check_drawn_start([("mine", events)].into_iter());
         let blocks = EventMask::BLOCK_OPENED.and(EventMask::PAGE_INVALIDATED);
-        assert!(check(blocks).is_ok());
-        let refused = check(blocks.and(EventMask::REQUEST_ARRIVED)).expect_err("a refusal");
-        assert!(refused.to_string().contains("`mine` learns by events"), "{refused}");
+        let requests = blocks.and(EventMask::REQUEST_ARRIVED);
+        let check = |steady_state, events, component| {
+            let start =
+                StartConfig { fill: Share::new(0.5), steady_state, ..StartConfig::default() };
+            let link = DrawnLink { name: "mine", events, component };
+            check_drawn_start(&start, [link].into_iter()).map_err(|refused| refused.to_string())
+        };
+        for steady in [false, true] {
+            assert_eq!(check(steady, blocks, None), Ok(()));
+            assert_eq!(check(steady, EventMask::NONE, Some("page_hotness")), Ok(()));
+            let refused = check(steady, blocks, Some("page_hotness")).expect_err("a refusal");
+            let reason = "`mine` learns by events and from `metadata.page_hotness`";
+            assert!(refused.contains(reason), "{refused}");
+        }
+        assert_eq!(check(false, requests, None), Ok(()), "nothing is overwritten for long");
+        let refused = check(true, requests, None).expect_err("a refusal");
+        assert!(refused.contains("`mine` learns by events that only requests cause"), "{refused}");
     }
 }

@@ -6,7 +6,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved};
 use crate::ftl::Streams;
-use ssdlab_schemes::{AnyBackground, AnyPlacement};
+use ssdlab_schemes::{AnyBackground, AnyPlacement, PlacementChoice};
 
 /// Free blocks of a plane that only garbage collection and wear leveling may open.
 pub const RESERVE_BLOCKS: usize = 1;
@@ -38,6 +38,12 @@ impl DriveConfig {
     pub fn streams(&self) -> Streams {
         let links = self.placement.iter().map(AnyPlacement::streams);
         links.fold(Streams::ONE, |most, own| if own.count > most.count { own } else { most })
+    }
+
+    /// Returns the placement chain as it takes part in drawing a start. It does if it chooses among
+    /// streams, which decide which blocks are open; otherwise the list is empty.
+    pub fn drawn_placement(&self) -> &[PlacementChoice] {
+        if self.streams().count > 1 { &self.placement } else { &[] }
     }
 }
 

@@ -6,21 +6,19 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use super::Drive;
-use super::machine::policies::Policies;
 use super::machine::{Life, Lives};
 use crate::account::{Cause, OpKind};
 use crate::buffer::Buffer;
 use crate::config::Resolved;
 use crate::flash::Flash;
 use crate::ftl::{BlockState, Ftl};
-use crate::metadata::Metadata;
 use crate::policy::Hotness;
 use crate::policy::allocation::BlockClass;
 use crate::policy::component::Components;
 use crate::policy::counters::Counters;
 use crate::policy::event::{Event, EventMask, PageUses};
 use crate::stats::{Ended, Stats, StreamCounts};
-use ssdlab_schemes::AnySuspend;
+use ssdlab_schemes::{AnyPlacement, AnySuspend};
 
 /// The state of a block, as seen from outside.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +155,7 @@ impl Drive {
 
     /// Returns whether any policy heeds the latency hints of the host.
     pub fn heeds_hints(resolved: &Resolved) -> bool {
-        Policies::new(resolved, Metadata::default()).placement.iter().any(|link| link.needs().hints)
+        resolved.config.placement.iter().any(|link| AnyPlacement::needs(link).hints)
     }
 
     /// Returns the metadata components that the drive keeps.

@@ -1,10 +1,14 @@
 //! A drive begins as full, outdated and worn as configured, in a consistent state.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use proptest::prelude::*;
-use ssdlab_core::{BlockState, PlaneOrder, Writer};
+use ssdlab_core::drive::Start;
+use ssdlab_core::{BlockState, Drive, PlaneOrder, Resolved, Writer};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
-use crate::support::{Rig, play, step};
+use crate::support::{Rig, config, play, step};
 
 /// Returns every block of a drive.
 fn blocks(rig: &Rig) -> impl Iterator<Item = BlockId> {
@@ -235,4 +239,63 @@ fn a_steady_plane_of_any_size_begins_with_as_many_free_blocks_as_collection_leav
             "{free} of {blocks} are free, {kept} are kept"
         );
     }
+}
+
+/// Settings on which a drawn start does not depend, of each section that has such.
+const WITHOUT_PART: &[&str] = &[
+    "timing.read = \"60us\"",
+    "timing.erase = \"3ms\"",
+    "flash.bus_rate = \"100MB/s\"",
+    "host.queues = 2",
+    "buffer.size = \"64KiB\"",
+    "scheduler = \"read_first\"",
+    "placement = [{ sepbit = { host = false, gc = false } }]",
+    "program_mode = [\"normal\"]",
+    "suspend = \"program_erase\"",
+    "eviction = \"cflru\"",
+    "background.gc.victim = \"fifo\"",
+    "background.gc.threshold = 0.2",
+    "background.static_wear_leveling = { threshold = 4 }",
+];
+
+/// Settings on which a start depends, or may depend as far as policies and components declare.
+const WITH_PART: &[&str] = &[
+    "start.pe_cycles = 90",
+    "start.invalid = 0.3",
+    "physics = { retries = {} }",
+    "flash.time_scale = 7",
+    "metadata.page_hotness.buffer = {}",
+    "metadata = { page_hotness.buffer = {} }\nbuffer.size = \"64KiB\"",
+    "metadata.page_hotness.buffer = {}\ntiming.erase = \"3ms\"",
+    "metadata.block_class = { factory = { shares = [0.5] } }",
+    "ftl.bad_blocks = 0.02",
+    "ftl.free_block_policy = \"longest_free\"",
+    "placement = [\"sepbit\"]",
+    "placement = [{ sepbit = { gc = false } }]",
+];
+
+#[test]
+fn drives_that_begin_alike_begin_in_the_same_state_and_no_policy_without_a_part_counts() {
+    const BASE: &str = "geometry = { channels = 2, blocks = 96, pages = 16 }\n\
+                        ftl.overprovisioning = 0.3\nstart = { fill = 0.8, invalid = 0.1 }";
+    let resolved = |own| Resolved::typed(&config(&[BASE, own]), 1, &|_| false).expect(own);
+    let plain = [""].iter().chain(WITHOUT_PART);
+    let drives: Vec<(&str, Arc<Resolved>)> =
+        plain.chain(WITH_PART).map(|own| (*own, Arc::new(resolved(*own)))).collect();
+    let mut alike = BTreeSet::new();
+    for (own, resolved) in &drives {
+        let alone = format!("{:?}", Drive::new(resolved.clone()));
+        for (other, like) in &drives {
+            if resolved.begins_as(like, || resolved.outline() == like.outline()) {
+                let copied = Drive::begin(resolved.clone(), Start::draw(like, &[]));
+                assert!(format!("{copied:?}") == alone, "{own}: another start than with {other}");
+                alike.insert((*own, *other));
+            }
+        }
+    }
+    let among = |settings: &[&'static str]| {
+        settings.iter().map(|own| ("", *own)).chain([("", "")]).collect::<BTreeSet<_>>()
+    };
+    let with_plain = alike.iter().copied().filter(|(own, _)| own.is_empty());
+    assert_eq!(with_plain.collect::<BTreeSet<_>>(), among(WITHOUT_PART));
 }

@@ -45,7 +45,7 @@ impl PlacementPolicy for Hgs {
         }
     }
 
-    fn needs(&self) -> PlacementNeeds {
+    fn needs(_: &HgsConfig) -> PlacementNeeds {
         PlacementNeeds { types: Typed::Some, hints: true, ..PlacementNeeds::default() }
     }
 }

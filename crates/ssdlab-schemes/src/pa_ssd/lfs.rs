@@ -36,7 +36,7 @@ impl PlacementPolicy for Lfs {
         }
     }
 
-    fn needs(&self) -> PlacementNeeds {
+    fn needs(_: &LfsConfig) -> PlacementNeeds {
         PlacementNeeds { types: Typed::Host, ..PlacementNeeds::default() }
     }
 }

@@ -103,7 +103,7 @@ mod tests {
     fn hgs_gives_a_short_latency_the_lowest_type() {
         let hinted = |cell, hint| {
             let mut hgs = hgs::Hgs::build(&hgs::HgsConfig {}, &setup(cell));
-            assert!(hgs.needs().hints);
+            assert!(hgs::Hgs::needs(&hgs::HgsConfig {}).hints);
             requested(&mut hgs, PlacementView { hint, ..VIEW() })
         };
         let of = |cell| [0, 1, 2, 3].map(|hint| hinted(cell, hint));

@@ -49,7 +49,7 @@ impl PlacementPolicy for Qds {
         }
     }
 
-    fn needs(&self) -> PlacementNeeds {
+    fn needs(_: &QdsConfig) -> PlacementNeeds {
         PlacementNeeds { types: Typed::Some, ..PlacementNeeds::default() }
     }
 }

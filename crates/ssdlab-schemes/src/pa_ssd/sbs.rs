@@ -48,7 +48,7 @@ impl PlacementPolicy for Sbs {
         }
     }
 
-    fn needs(&self) -> PlacementNeeds {
+    fn needs(_: &SbsConfig) -> PlacementNeeds {
         PlacementNeeds { types: Typed::Some, ..PlacementNeeds::default() }
     }
 }

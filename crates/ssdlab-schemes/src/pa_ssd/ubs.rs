@@ -55,7 +55,7 @@ impl PlacementPolicy for Ubs {
         hint.page_type = own.map(|at| PageType(at as u8));
     }
 
-    fn needs(&self) -> PlacementNeeds {
+    fn needs(_: &UbsConfig) -> PlacementNeeds {
         PlacementNeeds { types: Typed::All, ..PlacementNeeds::default() }
     }
 }

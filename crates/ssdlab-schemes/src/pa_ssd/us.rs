@@ -46,7 +46,7 @@ impl PlacementPolicy for Us {
         }
     }
 
-    fn needs(&self) -> PlacementNeeds {
+    fn needs(_: &UsConfig) -> PlacementNeeds {
         PlacementNeeds { types: Typed::Host, ..PlacementNeeds::default() }
     }
 }

@@ -38,7 +38,7 @@ impl PlacementPolicy for Wbs {
         }
     }
 
-    fn needs(&self) -> PlacementNeeds {
+    fn needs(_: &WbsConfig) -> PlacementNeeds {
         PlacementNeeds { types: Typed::Some, ..PlacementNeeds::default() }
     }
 }

@@ -133,7 +133,7 @@ impl OracleHotness {
 impl PlacementPolicy for OracleHotness {
     fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
 
-    fn needs(&self) -> PlacementNeeds {
+    fn needs(_: &OracleHotnessConfig) -> PlacementNeeds {
         PlacementNeeds { pages: true, ..PlacementNeeds::default() }
     }
 

@@ -203,7 +203,7 @@ impl PlacementPolicy for SepBit {
         Streams { count, default: SHORT }
     }
 
-    fn needs(&self) -> PlacementNeeds {
+    fn needs(_: &SepBitConfig) -> PlacementNeeds {
         PlacementNeeds { pages: true, ..PlacementNeeds::default() }
     }
 

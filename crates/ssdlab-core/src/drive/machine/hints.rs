@@ -9,6 +9,7 @@ use crate::account::{Cause, Priority, RequestAttrs};
 use crate::config::StartProgramMode;
 use crate::flash::{Owner, Room, TxnId};
 use crate::host::Active;
+use crate::metadata::Metadata;
 use crate::policy::allocation::BlockClass;
 use crate::policy::component::Components;
 use crate::policy::event::{Event, EventMask};
@@ -48,7 +49,7 @@ impl Machine {
         let RequestAttrs { priority, bytes, .. } = attrs;
         let from = self.ftl.map.get(lpn).map(|ppn| self.geometry.block_of(ppn));
         let now = self.now;
-        let components = Components::new(&self.policies.metadata);
+        let components = seen(&self.policies.metadata, self.policies.sees_components);
         let view = PageView { lpn, cause, now, priority, bytes, from, components };
         self.policies.placement.iter_mut().for_each(|link| link.fill_page(&view, hint));
     }
@@ -79,7 +80,7 @@ impl Machine {
             buffer_full,
             hotness: used,
             free: self.ftl.alloc.free_by_type().unwrap_or_default(),
-            components: Components::new(&self.policies.metadata),
+            components: seen(&self.policies.metadata, self.policies.sees_components),
         };
         for link in &mut self.policies.placement {
             link.fill(&view, &mut filled);
@@ -178,4 +179,10 @@ impl Machine {
             self.flash.cells.set_program_mode(ppn, program_mode);
         }
     }
+}
+
+/// Returns the components that the placement chain sees.
+#[inline(always)]
+fn seen(metadata: &Metadata, is_needed: bool) -> Components<'_> {
+    if is_needed { Components::new(metadata) } else { Components::NONE }
 }

@@ -13,6 +13,7 @@ use crate::policy::columns::{self, Column, SavedColumns};
 use crate::policy::component::Components;
 use crate::policy::counters::Counters;
 use crate::policy::event::{Action, Actions, Event, EventMask, FreedBlock, Probe};
+use crate::policy::placement::PlacementNeeds;
 use crate::policy::read_start::{ReadStartNeeds, ReadStartView};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
@@ -40,6 +41,8 @@ pub(in crate::drive) struct Policies {
     listeners: [Box<[Listener]>; EventMask::KINDS],
     /// Whether the placement chain fills in hints page by page.
     pub(in crate::drive) asks_pages: bool,
+    /// Whether a link of the placement chain needs a metadata component.
+    pub(super) sees_components: bool,
     /// The needs of the read-start policy.
     pub(in crate::drive) reads: ReadStartNeeds,
     /// The requested actions that have not been carried out, each with its requester.
@@ -81,6 +84,9 @@ impl Policies {
         let config = &resolved.config;
         let context = resolved.policy_context();
         let read_start = AnyReadStart::build(&config.read_start, &context);
+        let placement_needs = |is_needed: fn(&PlacementNeeds) -> bool| {
+            config.placement.iter().any(|link| is_needed(&AnyPlacement::needs(link)))
+        };
         let mut policies = Policies {
             scheduler: AnyScheduler::build(&config.scheduler, &context),
             placement: config
@@ -93,7 +99,8 @@ impl Policies {
                 .iter()
                 .map(|link| AnyProgramMode::build(link, &context))
                 .collect(),
-            asks_pages: false,
+            asks_pages: placement_needs(|needs| needs.pages),
+            sees_components: placement_needs(|needs| needs.component.is_some()),
             reads: read_start.needs(),
             read_start,
             suspend: AnySuspend::build(&config.suspend, &context),
@@ -107,7 +114,6 @@ impl Policies {
             actions: Actions::default(),
             recorded: (EventMask::NONE, Vec::new()),
         };
-        policies.asks_pages = policies.placement.iter().any(|link| link.needs().pages);
         policies.listen();
         policies
     }

@@ -12,7 +12,8 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 use super::allocator_config;
 use super::owners::{Numbers, Owned, Owners};
 use super::pool::{
-    Filling, Open, OpenedBy, Pool, Snapshot, blocks_of, content, kept_of_drive, least_blocks,
+    Filling, Open, OpenedBy, Pool, Snapshot, blocks_of, content, context, kept_of_drive,
+    least_blocks,
 };
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{Allocator, BlockTable, Ftl, Map, PlaneOrder, Pointers, ReversePart};
@@ -221,8 +222,7 @@ fn snapshots(resolved: &Resolved, pages: u32) -> Vec<Snapshot> {
         return vec![pool.snapshot()];
     }
     pool.overwrite_until_steady();
-    let kept =
-        content(&AnyBackground::build(&resolved.config.background, &resolved.policy_context()));
+    let kept = content(&AnyBackground::build(&resolved.config.background, &context(resolved)));
     let count = SNAPSHOTS_MOST.min(resolved.geometry().plane_count());
     let snapshots = (0..count).map(|_| {
         pool.move_on();

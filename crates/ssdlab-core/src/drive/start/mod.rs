@@ -92,8 +92,8 @@ impl Resolved {
     /// policies differ.
     pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
         fn relevant(resolved: &Resolved) -> impl PartialEq {
-            // Every section is listed by name: the author of a new section must decide whether a
-            // start depends on it.
+            // What the drive is. Every section is listed by name: the author of a new section must
+            // decide whether a start depends on it.
             let DriveConfig {
                 geometry,
                 timing,
@@ -104,24 +104,25 @@ impl Resolved {
                 ftl,
                 metadata,
                 scheduler: _,
-                placement,
+                // Policies: see below.
+                placement: _,
                 program_mode: _,
                 read_start: _,
                 suspend: _,
                 eviction: _,
-                // See below.
                 background: _,
                 start,
                 workload: _,
             } = &resolved.config;
-            let components = resolved.components();
-            // A component may measure blocks, and so depends on erase times.
-            let timing = (&timing.program_modes, (!components.is_empty()).then_some(timing));
-            let sections = (geometry, timing, physics, flash.time_scale, ftl, metadata, start);
-            // The policy that chooses among streams decides which blocks are open.
-            let streams = resolved.config.streams().count > 1;
-            let placement = streams.then_some(placement);
-            (sections, resolved.seed, components, placement)
+            // A component may measure blocks, and so depends on erase times. It also knows the
+            // buffer.
+            let has_components = !resolved.components().is_empty();
+            let of_components = has_components.then(|| (timing, resolved.policy_context()));
+            let modes = &timing.program_modes;
+            let sections = (geometry, modes, physics, flash.time_scale, ftl, metadata, start);
+            // The policies that the model plane runs, and all that they know of the drive.
+            let policies = (resolved.config.drawn_placement(), pool::context(resolved));
+            (sections, of_components, policies)
         }
         // A steady plane takes as long to compute as a drive to draw, and other background policies
         // seldom leave the same state.

@@ -103,7 +103,7 @@ impl Snapshot {
 pub struct Pool {
     ftl: Ftl,
     policies: Vec<AnyBackground>,
-    /// The placement chain, if the drive has several streams.
+    /// The part of the placement chain that decides which blocks are open.
     placement: Vec<AnyPlacement>,
     streams: Streams,
     actions: Actions,
@@ -143,24 +143,21 @@ impl Pool {
         let of_drive = usable_blocks(&resolved.config);
         let setup = PolicyContext {
             geometry: geometry.clone(),
-            buffer_pages: 0,
             spare_blocks: (u64::from(spare) * u64::from(blocks) / u64::from(of_drive)) as u32,
-            ..resolved.policy_context()
+            ..context(resolved)
         };
         let mut pool = Pool {
             ftl: Ftl::new(&geometry, map, table, alloc),
             policies: AnyBackground::build(&resolved.config.background, &setup),
-            placement: Vec::new(),
+            placement: (resolved.config.drawn_placement().iter())
+                .map(|link| AnyPlacement::build(link, &setup))
+                .collect(),
             streams: resolved.config.streams(),
             actions: Actions::default(),
             random: rng::stream(resolved.seed, "start.overwrite"),
             pages,
             geometry,
         };
-        if pool.streams.count > 1 {
-            let links = resolved.config.placement.iter();
-            pool.placement = links.map(|link| AnyPlacement::build(link, &setup)).collect();
-        }
         for page in 0..pages {
             pool.write(Lpn(page));
         }
@@ -358,9 +355,14 @@ impl Pool {
     }
 }
 
+/// Returns the facts that the policies of a drawn start know of the drive. There is no buffer yet.
+pub fn context(resolved: &Resolved) -> PolicyContext {
+    PolicyContext { buffer_pages: 0, ..resolved.policy_context() }
+}
+
 /// Returns the number of free blocks that a drive's background policies keep of the whole drive.
 pub fn kept_of_drive(resolved: &Resolved) -> u32 {
-    let policies = AnyBackground::build(&resolved.config.background, &resolved.policy_context());
+    let policies = AnyBackground::build(&resolved.config.background, &context(resolved));
     policies.iter().map(|policy| policy.needs().keeps_of_drive).max().unwrap_or(0)
 }
 
