@@ -8,7 +8,7 @@
 
 mod data;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ssdlab_base::{SimTime, ensure};
 use ssdlab_nand::{BlockId, Geometry, Lpn, PlaneId, Ppn};
@@ -285,10 +285,17 @@ impl Auditor {
         self.data.merges(id, own);
     }
 
-    /// Checks a program that has ended, before the map records it.
+    /// Records that the program of `first` also writes these sectors of a later write of the page.
     #[cold]
-    pub fn programmed(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) {
-        let result = self.data.programmed(id, txn, ftl);
+    pub fn joins(&mut self, first: TxnId, later: TxnId, sectors: u64) {
+        self.data.joins(first, later, sectors);
+    }
+
+    /// Checks a program that has ended, before the map records it. With `outdated` the map will not
+    /// record it: a newer write of the page has been programmed.
+    #[cold]
+    pub fn programmed(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl, outdated: bool) {
+        let result = self.data.programmed(id, txn, ftl, outdated);
         self.check(result);
     }
 
@@ -332,6 +339,10 @@ pub fn everything(rooms: &Rooms<'_>, long: Long) -> Result<(), String> {
     rooms.flash.audit(rooms.now, &mut census)?;
     for id in rooms.hazards.waiting(&rooms.flash.txns) {
         census.found(id, "the wait for its page")?;
+    }
+    let firsts: Vec<TxnId> = census.ids().collect();
+    for id in rooms.hazards.joined(&rooms.flash.txns, firsts.into_iter()) {
+        census.found(id, "the wait for the write that it supersedes")?;
     }
     for &id in rooms.held {
         census.found(id, Census::HELD)?;
@@ -400,24 +411,34 @@ fn owners(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that any number of readers or one writer holds each logical page.
+/// Checks that any number of readers or one writer holds each logical page. Where writes supersede
+/// others, programs may run beside that writer.
 fn pages_held(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
-    let mut held: BTreeMap<u32, (u32, bool)> = BTreeMap::new();
+    let mut held: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+    let mut queued = BTreeSet::new();
     for id in census.ids().filter(|&id| census.holds_page(id)) {
         let txn = &rooms.flash.txns[id];
         if matches!(txn.owner, Owner::Job(_) | Owner::Move { .. }) {
             continue;
         }
-        let (readers, writing) = held.entry(txn.lpn.0).or_default();
-        let alone = !*writing && (!txn.changes_page() || *readers == 0);
+        let (readers, writers) = held.entry(txn.lpn.0).or_default();
+        if txn.changes_page() {
+            *writers += 1
+        } else {
+            *readers += 1
+        }
+        let beside = rooms.hazards.supersedes() && *readers == 0;
+        let alone = *writers == 0 || beside || *writers + *readers == 1;
         ensure(alone, || format!("two operations at a time change {:?}", txn.lpn))?;
-        if txn.changes_page() { *writing = true } else { *readers += 1 }
+        let is_programmed = txn.kind == OpKind::Program && census.is_served(id);
+        let last = !txn.changes_page() || is_programmed || queued.insert(txn.lpn.0);
+        ensure(last, || format!("two writes of {:?} wait for their programs", txn.lpn))?;
     }
     let mut entries = 0;
-    for (lpn, readers, writing) in rooms.hazards.entries() {
+    for (lpn, readers, writers) in rooms.hazards.entries() {
         let is = held.get(&lpn.0).copied().unwrap_or_default();
-        ensure(is == (readers, writing), || {
-            format!("{lpn:?} has {is:?} readers and a writer, counted as {readers}, {writing}")
+        ensure(is == (readers, writers), || {
+            format!("{lpn:?} has {is:?} readers and writers, counted as {readers}, {writers}")
         })?;
         entries += 1;
     }

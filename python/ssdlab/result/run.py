@@ -118,6 +118,7 @@ class Result:
     program_modes: ProgramModesResult | None = None
     bit_errors: BitErrors | None = None
     prioritized: Prioritized | None = None
+    superseded_writes: int | None = None
     slowest_page_type: Mapping[str, int] = field(default_factory=dict)
     allocation_success: float | None = None
     page_types: PageTypesResult | None = None

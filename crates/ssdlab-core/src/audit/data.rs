@@ -289,7 +289,36 @@ impl Data {
         }
     }
 
-    pub fn programmed(&mut self, id: TxnId, txn: &Txn, ftl: &Ftl) -> Result<(), String> {
+    /// Adds the sectors of a later write to the data of the write that it joins.
+    pub fn joins(&mut self, first: TxnId, later: TxnId, sectors: u64) {
+        let data = self.held(later).data.clone();
+        let held = self.held(first);
+        bits(sectors).for_each(|sector| set(&mut held.data, sector, data[sector]));
+    }
+
+    /// Checks that no sector of a program is older than the page that it replaces, or newer than
+    /// the page that makes it outdated.
+    fn in_order(txn: &Txn, data: &[u64], was: &[u64], outdated: bool) -> Result<(), String> {
+        for sector in bits(txn.mask) {
+            let (is, was) = (data[sector], was[sector]);
+            let known = is != LOST && was != LOST;
+            if known && (if outdated { is > was } else { is < was }) {
+                let lpn = txn.lpn;
+                return Err(format!(
+                    "sector {sector} of {lpn:?} is version {is} after {was}, outdated: {outdated}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn programmed(
+        &mut self,
+        id: TxnId,
+        txn: &Txn,
+        ftl: &Ftl,
+        outdated: bool,
+    ) -> Result<(), String> {
         let nothing = self.full_of(NOTHING);
         let was = match ftl.map.get(txn.lpn) {
             Some(Ppn(old)) => self.flash.get(&old).map_or(nothing, |(_, content)| content.clone()),
@@ -303,8 +332,11 @@ impl Data {
             held.data = held.sensed.take().ok_or("a copy of a page that was not read")?;
         }
         let mut content = held.data.clone();
-        let mut lost = None;
         if !copies {
+            Data::in_order(txn, &content, &was, outdated)?;
+        }
+        let mut lost = None;
+        if !copies && !outdated {
             for sector in (0..self.sectors).filter(|sector| txn.mask >> sector & 1 == 0) {
                 let left = if was[sector] == NOTHING { NOTHING } else { LOST };
                 set(&mut content, sector, left);

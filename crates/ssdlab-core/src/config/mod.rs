@@ -1,11 +1,13 @@
 //! The config of a drive: every key with its meaning, unit, default and source.
 
 mod effects;
+mod host;
 mod renamed;
 mod resolve;
 mod retries;
 mod space;
 
+pub use host::{HostConfig, SamePage};
 pub use renamed::RENAMED;
 pub use resolve::Resolved;
 pub use retries::{PipelinedConfig, RetriesChoice, ShorterOn};
@@ -248,23 +250,6 @@ impl Default for FlashConfig {
             suspend_time: None,
             resume_time: None,
         }
-    }
-}
-
-/// The interface between host and drive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct HostConfig {
-    /// Submission queues; the first has the highest priority. Default: 1. Assumed.
-    pub queues: u8,
-    /// Unfinished requests of one queue that the drive accepts. Default: 65535. Source: NVMe's
-    /// largest queue.
-    pub queue_depth: u32,
-}
-
-impl Default for HostConfig {
-    fn default() -> HostConfig {
-        HostConfig { queues: 1, queue_depth: 65_535 }
     }
 }
 

@@ -201,8 +201,7 @@ impl BufferStage {
         let used = machine.hotness_of(page.lpn);
         machine.flash.txns[id].hint = machine.hint_of(page.lpn, attrs, cause, full, used);
         watch!(machine, writes_back(id, &machine.flash.txns[id]));
-        let changes = machine.flash.txns[id].changes_page();
-        if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
+        if machine.acquire_page(id, page.arriving.is_none()) {
             let step = self.translate(machine, translation, id);
             debug_assert_eq!(step, Step::UnderWay, "a program goes to the flash");
         }

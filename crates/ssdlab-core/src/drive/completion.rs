@@ -7,8 +7,9 @@ use super::Drive;
 use super::translation::Step;
 use crate::account::{OpKind, Part, RequestAttrs};
 use crate::audit::watch;
-use crate::flash::{Event as FlashEvent, Owner, TxnId};
+use crate::flash::{Event as FlashEvent, Fifo, Owner, TxnId};
 use crate::ftl::Entry;
+use crate::host::Programmed;
 use crate::policy::event::{Event, EventMask};
 
 impl Drive {
@@ -109,20 +110,40 @@ impl Drive {
     /// Ends the program of a host page.
     #[inline(always)]
     fn end_of_program(&mut self, id: TxnId) {
-        watch!(self.machine, programmed(id, &self.machine.flash.txns[id], &self.machine.ftl));
+        let Programmed { outdated, joined } = self.machine.write_ends(id);
         let txn = &self.machine.flash.txns[id];
+        watch!(self.machine, programmed(id, txn, &self.machine.ftl, outdated));
         let (lpn, ppn, plane, mask) = (txn.lpn, txn.ppn, txn.plane, txn.mask);
-        let old = self.machine.ftl.commit_write(lpn, ppn);
-        self.machine.ftl.map.add_sectors(lpn, mask, old.is_none());
+        let mut old = None;
+        if outdated {
+            self.machine.ftl.commit_outdated(ppn);
+        } else {
+            old = self.machine.ftl.commit_write(lpn, ppn);
+            self.machine.ftl.map.add_sectors(lpn, mask, old.is_none());
+        }
         self.machine.publish_if_closed(ppn);
-        self.translation.entry_changed(&mut self.machine, lpn);
+        if !outdated {
+            self.translation.entry_changed(&mut self.machine, lpn);
+        }
         self.end_of_operation(id);
+        if !joined.is_empty() {
+            self.end_joined(joined);
+        }
         self.release(lpn, true);
         self.background.plane_changed(&mut self.machine, plane);
         if let Some(old) = old {
             self.machine.policies.publish(&Event::PageInvalidated { lpn, block: old });
             let was = self.machine.geometry.plane_of(old);
             self.background.on_page_invalidated(&mut self.machine, lpn, was, plane);
+        }
+    }
+
+    /// Ends the writes whose data the program of an earlier write has written.
+    #[inline(never)]
+    fn end_joined(&mut self, mut joined: Fifo) {
+        while let Some(id) = joined.pop(&self.machine.flash.txns) {
+            self.machine.flash.txns[id].charge(Part::Page, self.machine.now);
+            self.end_of_operation(id);
         }
     }
 

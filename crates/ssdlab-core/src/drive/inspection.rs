@@ -225,6 +225,12 @@ impl Drive {
         (host > 0).then(|| programs.iter().sum::<u64>() as f64 / host as f64)
     }
 
+    /// Returns the number of page writes that superseded the program of an earlier write of their
+    /// page; `None` if writes keep their order.
+    pub fn superseded_writes(&self) -> Option<u64> {
+        self.machine.host.hazards.supersedes().then_some(self.machine.stats.superseded)
+    }
+
     /// Resets the statistics: they begin now, with the requests that arrive from now on.
     pub fn reset_stats(&mut self) {
         self.machine.keep_count();

@@ -138,6 +138,9 @@ impl Drive {
                 }
                 self.machine.ftl.blocks.expect_written(self.machine.geometry.block_of(ppn));
                 self.machine.flash.txns[id].ppn = ppn;
+                if writer == Writer::Host && self.machine.host.hazards.supersedes() {
+                    self.machine.host.hazards.write_starts(id);
+                }
                 self.machine.choose_program(id);
                 if self.machine.geometry.page_in_block(ppn) == PageInBlock(0) {
                     self.background.block_opened(&mut self.machine, id, writer);

@@ -295,7 +295,7 @@ impl Fifo {
 
     /// Returns the last transaction, or [`TxnId::NONE`].
     #[inline]
-    pub(super) fn tail(&self) -> TxnId {
+    pub fn tail(&self) -> TxnId {
         self.tail
     }
 

@@ -169,6 +169,11 @@ impl Ftl {
         Some(old)
     }
 
+    /// Ends a host program after that of a newer write of its page: its data is outdated.
+    pub fn commit_outdated(&mut self, ppn: Ppn) {
+        self.page_written(self.geometry.block_of(ppn));
+    }
+
     /// Ends the program of a copy; returns true if the copy is still the newest version.
     pub fn commit_copy(&mut self, lpn: Lpn, from: Ppn, to: Ppn) -> bool {
         if self.map.get(lpn) == Some(from) {

@@ -1,12 +1,15 @@
 //! The order of operations on the same logical page. If one of them is a write, they run in the
-//! order of arrival.
+//! order of arrival. A drive may let a later write [supersede](Hazards::acquire_to_write) an
+//! earlier one.
 //!
 //! A small hash table holds the pages with operations in progress. Each page has any number of
-//! readers or one writer, and a queue of operations that wait. The table holds no more pages than
+//! readers or one writer, and a queue of operations that wait. Where writes supersede others,
+//! several may be programmed at a time. The table holds no more pages than
 //! there are operations, so it stays in the processor's cache.
 
 use ssdlab_nand::Lpn;
 
+use super::writes::{Programmed, SUPERSEDES, Turn, Write, Writes, joins};
 use crate::account::OpKind;
 use crate::flash::{Fifo, TxnId, Txns};
 
@@ -14,13 +17,16 @@ use crate::flash::{Fifo, TxnId, Txns};
 struct Entry {
     lpn: u32,
     readers: u32,
-    writing: bool,
+    writers: u32,
+    /// Where writes supersede others: the newest write in progress; none if it is a trim.
+    newest: TxnId,
     waiting: Fifo,
 }
 
 const EMPTY: u32 = u32::MAX;
 
-const VACANT: Entry = Entry { lpn: EMPTY, readers: 0, writing: false, waiting: Fifo::EMPTY };
+const VACANT: Entry =
+    Entry { lpn: EMPTY, readers: 0, writers: 0, newest: TxnId::NONE, waiting: Fifo::EMPTY };
 
 /// The pages with operations in progress.
 #[derive(Clone, Debug)]
@@ -30,15 +36,34 @@ pub struct Hazards {
     used: usize,
     /// Operations that may continue; the loop that ends an operation continues them.
     ready: Vec<TxnId>,
+    /// The writes in progress, where later ones supersede earlier ones.
+    writes: Option<Writes>,
 }
 
 impl Default for Hazards {
     fn default() -> Hazards {
-        Hazards { table: vec![VACANT; 1024].into_boxed_slice(), used: 0, ready: Vec::new() }
+        Hazards {
+            table: vec![VACANT; 1024].into_boxed_slice(),
+            used: 0,
+            ready: Vec::new(),
+            writes: None,
+        }
     }
 }
 
 impl Hazards {
+    /// Returns a table without operations. `supersedes` tells whether later writes of a page
+    /// supersede earlier ones.
+    pub fn new(supersedes: bool) -> Hazards {
+        Hazards { writes: supersedes.then(Writes::default), ..Hazards::default() }
+    }
+
+    /// Returns whether later writes of a page supersede earlier ones.
+    #[inline]
+    pub fn supersedes(&self) -> bool {
+        self.writes.is_some()
+    }
+
     /// Returns the number of pages with operations in progress.
     pub fn len(&self) -> usize {
         self.used
@@ -49,11 +74,23 @@ impl Hazards {
         self.used == 0
     }
 
-    /// Returns each page with operations in progress, its readers, and whether an operation changes
-    /// it.
-    pub fn entries(&self) -> impl Iterator<Item = (Lpn, u32, bool)> + '_ {
+    /// Returns each page with operations in progress, and the numbers of those that read it and of
+    /// those that change it.
+    pub fn entries(&self) -> impl Iterator<Item = (Lpn, u32, u32)> + '_ {
         let taken = self.table.iter().filter(|entry| entry.lpn != EMPTY);
-        taken.map(|entry| (Lpn(entry.lpn), entry.readers, entry.writing))
+        taken.map(|entry| (Lpn(entry.lpn), entry.readers, entry.writers))
+    }
+
+    /// Returns the writes that end with another write of their page, if `first` are the
+    /// transactions in progress.
+    pub fn joined<'a>(
+        &'a self,
+        txns: &'a Txns,
+        first: impl Iterator<Item = TxnId> + 'a,
+    ) -> impl Iterator<Item = TxnId> + 'a {
+        let writes = self.writes.as_ref();
+        let joined = move |id| writes.map_or(Fifo::EMPTY, |writes| writes.joined(id));
+        first.flat_map(move |id| joined(id).ids(txns).collect::<Vec<_>>())
     }
 
     /// Returns the operations that wait for another one on their page.
@@ -73,21 +110,68 @@ impl Hazards {
         let lpn = txns[id].lpn;
         let at = self.find(lpn);
         if self.table[at].lpn == EMPTY {
-            self.table[at] =
-                Entry { lpn: lpn.0, readers: u32::from(!write), writing: write, ..VACANT };
-            self.used += 1;
-            if self.used * 2 > self.table.len() {
-                self.grow();
-            }
+            self.table[at] = Entry {
+                lpn: lpn.0,
+                readers: u32::from(!write),
+                writers: u32::from(write),
+                ..VACANT
+            };
+            self.entry_added();
             return true;
         }
         let entry = &mut self.table[at];
-        if entry.writing || !entry.waiting.is_empty() || (write && entry.readers > 0) {
+        if entry.writers > 0 || !entry.waiting.is_empty() || (write && entry.readers > 0) {
             entry.waiting.push(txns, id);
             return false;
         }
         entry.readers += 1;
         true
+    }
+
+    /// Starts a write or a trim on its page, where later writes supersede earlier ones. A write may
+    /// start beside others that are being programmed, or join one that is not.
+    pub fn acquire_to_write(&mut self, txns: &mut Txns, id: TxnId, write: Write) -> Turn {
+        let at = self.find(txns[id].lpn);
+        let writes = self.writes.as_mut().expect(SUPERSEDES);
+        writes.begins(id);
+        let newest = if txns[id].kind == OpKind::Program { id } else { TxnId::NONE };
+        let entry = &mut self.table[at];
+        if entry.lpn == EMPTY {
+            *entry = Entry { lpn: txns[id].lpn.0, writers: 1, newest, ..VACANT };
+            self.entry_added();
+            return Turn::Now;
+        }
+        // The last write that has not started; no operation came after it.
+        let last = if entry.waiting.is_empty() { entry.newest } else { entry.waiting.tail() };
+        if last.is_some() && !writes.has_started(last) {
+            if write.is_here && joins(txns, last, id) {
+                writes.join(txns, last, id);
+                return Turn::With(last);
+            }
+        } else if entry.waiting.is_empty() && last.is_some() && newest.is_some() && write.whole {
+            writes.follow(id, last);
+            entry.newest = id;
+            entry.writers += 1;
+            return Turn::Now;
+        }
+        entry.waiting.push(txns, id);
+        Turn::Later
+    }
+
+    /// Records that the program of a write starts: from now on no write can join it.
+    #[inline(never)]
+    pub fn write_starts(&mut self, id: TxnId) {
+        self.writes.as_mut().expect(SUPERSEDES).starts(id);
+    }
+
+    /// Records that a write has been programmed. The writes of its page that came before it and are
+    /// still in progress are outdated. Returns whether it is outdated itself, and the writes that
+    /// end with it. [`Hazards::release`] must follow.
+    #[inline(never)]
+    pub fn write_ends(&mut self, lpn: Lpn, id: TxnId) -> Programmed {
+        let at = self.find(lpn);
+        let writes = self.writes.as_mut().expect(SUPERSEDES);
+        writes.ends(id, &mut self.table[at].newest)
     }
 
     /// Ends an operation on a page, and makes the operations that may continue now
@@ -118,7 +202,10 @@ impl Hazards {
         let entry = &mut self.table[at];
         debug_assert_eq!(entry.lpn, lpn.0, "an operation ends that never began");
         if write {
-            entry.writing = false;
+            entry.writers -= 1;
+            if entry.writers > 0 {
+                return;
+            }
         } else {
             entry.readers -= 1;
         }
@@ -127,15 +214,26 @@ impl Hazards {
             if writes && entry.readers > 0 {
                 return;
             }
+            let id = entry.waiting.head();
             self.ready.extend(entry.waiting.pop(txns));
             if writes {
-                entry.writing = true;
+                entry.writers = 1;
+                let trims = txns[id].kind == OpKind::Erase;
+                entry.newest = if trims { TxnId::NONE } else { id };
                 return;
             }
             entry.readers += 1;
         }
         if entry.readers == 0 {
             self.remove(at);
+        }
+    }
+
+    #[inline(always)]
+    fn entry_added(&mut self) {
+        self.used += 1;
+        if self.used * 2 > self.table.len() {
+            self.grow();
         }
     }
 

@@ -1,8 +1,10 @@
 //! Requests in progress, and the order of operations on the same page.
 
 mod hazards;
+mod writes;
 
 pub use hazards::Hazards;
+pub use writes::{Programmed, Turn, Write};
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::PageType;
@@ -91,14 +93,15 @@ pub struct Host {
 }
 
 impl Host {
-    /// Creates `queues` queues, each for at most `depth` unfinished requests.
-    pub fn new(queues: u8, depth: u32) -> Host {
+    /// Creates `queues` queues, each for at most `depth` unfinished requests. `supersedes` tells
+    /// whether later writes of a page supersede earlier ones.
+    pub fn new(queues: u8, depth: u32, supersedes: bool) -> Host {
         Host {
             slots: Vec::new(),
             free: Vec::new(),
             depth,
             unfinished: vec![0; queues as usize].into_boxed_slice(),
-            hazards: Hazards::default(),
+            hazards: Hazards::new(supersedes),
             completions: Vec::new(),
         }
     }

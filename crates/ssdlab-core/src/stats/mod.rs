@@ -161,6 +161,9 @@ pub struct Stats {
     pub scheduling_steps: u64,
     /// Pages read that no table records and that count as written before the start.
     pub unwritten_reads: u64,
+    /// Writes of pages that ended with an earlier write of their page, whose program they
+    /// superseded.
+    pub superseded: u64,
     /// Pages read that were never written; the drive answered them without the flash.
     pub unmapped_reads: u64,
     /// Pages read that no level could decode.
@@ -209,6 +212,7 @@ impl Stats {
             latencies: (0..queues).map(|_| Default::default()).collect(),
             scheduling_steps: 0,
             unwritten_reads: 0,
+            superseded: 0,
             unmapped_reads: 0,
             uncorrectable: 0,
             gc: (0, 0),

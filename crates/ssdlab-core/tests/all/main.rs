@@ -34,6 +34,7 @@ mod readguard_parts;
 mod refusals;
 mod regressions;
 mod retries_ahead;
+mod same_page;
 mod saved_states;
 mod scheduling;
 mod sequences;

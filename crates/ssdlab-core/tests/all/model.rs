@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use ssdlab_core::Op;
 
-use crate::support::{BUS, PROGRAM, READ, Rig, play, step};
+use crate::support::{BUS, PROGRAM, READ, Rig, Step, play, step};
 
 fn one_of(choices: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
     prop::sample::select(choices)
@@ -95,35 +95,36 @@ fn front_end() -> impl Strategy<Value = Vec<String>> {
     let buffer = one_of(&["0B", "32KiB", "128KiB"]);
     let unwritten = one_of(&["none", "lazy"]);
     let ahead = one_of(&["0.0", "0.3", "1.0"]);
+    let same_page = one_of(&["ordered", "superseding"]);
     let evict = one_of(&["lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru"]);
-    (partial, (allocation, pages), planes, order, (buffer, any::<bool>(), ahead, evict), unwritten)
-        .prop_map(
-            |(
-                partial,
-                (allocation, pages),
-                planes,
-                order,
-                (buffer, keeps, ahead, evict),
-                unwritten,
-            )| {
-                let mut sets = vec![
-                    format!(
-                        "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
-                    ),
-                    format!("ftl = {{ allocation_order = \"{planes}\", page_order = {pages} }}"),
-                    format!("start.unwritten_reads = \"{unwritten}\""),
-                    format!("scheduler = {order}"),
-                    "host = { queues = 2, queue_depth = 8 }".into(),
-                ];
-                if buffer != "0B" {
-                    sets.push(format!(
-                        "buffer = {{ size = \"{buffer}\", reads = {keeps}, keep_free = {ahead} }}"
-                    ));
-                    sets.push(format!("eviction = \"{evict}\""));
-                }
-                sets
-            },
-        )
+    let buffer = (buffer, any::<bool>(), ahead, evict);
+    ((partial, same_page), (allocation, pages), planes, order, buffer, unwritten).prop_map(
+        |(
+            (partial, same_page),
+            (allocation, pages),
+            planes,
+            order,
+            (buffer, keeps, ahead, evict),
+            unwritten,
+        )| {
+            let mut sets = vec![
+                format!(
+                    "ftl = {{ partial_writes = \"{partial}\", allocation = \"{allocation}\" }}"
+                ),
+                format!("ftl = {{ allocation_order = \"{planes}\", page_order = {pages} }}"),
+                format!("start.unwritten_reads = \"{unwritten}\""),
+                format!("scheduler = {order}"),
+                format!("host = {{ queues = 2, queue_depth = 8, same_page = \"{same_page}\" }}"),
+            ];
+            if buffer != "0B" {
+                sets.push(format!(
+                    "buffer = {{ size = \"{buffer}\", reads = {keeps}, keep_free = {ahead} }}"
+                ));
+                sets.push(format!("eviction = \"{evict}\""));
+            }
+            sets
+        },
+    )
 }
 
 fn collector() -> impl Strategy<Value = Vec<String>> {
@@ -322,6 +323,41 @@ proptest! {
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let Ok(mut rig) = Rig::seeded(&sets, seed) else { return Err(TestCaseError::reject("no such drive")) };
         play(&mut rig, &steps, depth).map_err(TestCaseError::fail)?;
+    }
+}
+
+/// A step that touches one of few pages, and mostly writes.
+fn overwrite() -> impl Strategy<Value = Step> {
+    let place = (0..6u64).prop_map(|nth| nth * 0x600);
+    let sectors = prop_oneof![1..9u64, 1..130u64];
+    let gap = prop_oneof![6 => Just(0u64), 2 => 0..300_000u64];
+    (step(), place, sectors, gap).prop_map(|(step, place, sectors, gap)| Step {
+        place,
+        sectors,
+        gap,
+        ..step
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn so_does_every_read_of_pages_that_are_overwritten_all_the_time(
+        sets in drive(),
+        maps in one_of(&["false", "false", "{ entry = \"256B\", size = \"4KiB\" }"]),
+        same_page in one_of(&["ordered", "superseding"]),
+        seed in 0..1000u64,
+        steps in prop::collection::vec(overwrite(), 1..200),
+    ) {
+        let own = [
+            format!("host.same_page = \"{same_page}\"\nhost.queue_depth = 32"),
+            format!("ftl.map_cache = {maps}"),
+        ];
+        let sets: Vec<&str> = sets.iter().chain(&own).map(String::as_str).collect();
+        let Ok(mut rig) = Rig::seeded(&sets, seed) else { return Err(TestCaseError::reject("no such drive")) };
+        play(&mut rig, &steps, 48).map_err(TestCaseError::fail)?;
+        prop_assert!(same_page == "superseding" || rig.drive.stats().superseded == 0);
     }
 }
 

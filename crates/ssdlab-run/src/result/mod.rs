@@ -81,7 +81,7 @@ pub struct RunResult {
     pub trims: u64,
     /// Flushes that ended.
     pub flushes: u64,
-    /// By submission queue.
+    /// The host interface, by submission queue.
     #[serde(flatten)]
     pub queued: Queues,
     /// One result for each replay, in order; only with several replays. All other figures are then
@@ -281,7 +281,7 @@ impl RunResult {
             wear_leveled: stats.wear_leveled,
             wear: WearResult::of(drive),
             programmed: ProgramModes::of(drive),
-            bit_errors: bit_errors(drive),
+            bit_errors: BitErrors::of(drive),
             utilization: utilization(drive, end),
             buffer: BufferResult::of(drive),
             map_cache: map_cache(drive),
@@ -356,11 +356,6 @@ fn sensed_in_vain(drive: &Drive) -> Option<u64> {
 fn map_cache(drive: &Drive) -> Option<MapCacheResult> {
     let shape = drive.resolved().map_cache;
     shape.map(|_| MapCacheResult::new(drive.stats().map))
-}
-
-fn bit_errors(drive: &Drive) -> Option<BitErrors> {
-    let (per_codeword, rber) = drive.flash().cells.errors()?;
-    Some(BitErrors { per_codeword, rber })
 }
 
 /// Returns the number of requests that ended.

@@ -113,6 +113,14 @@ pub struct BitErrors {
     pub rber: f64,
 }
 
+impl BitErrors {
+    /// Returns `None` under flat physics.
+    pub(super) fn of(drive: &Drive) -> Option<BitErrors> {
+        let (per_codeword, rber) = drive.flash().cells.errors()?;
+        Some(BitErrors { per_codeword, rber })
+    }
+}
+
 /// Mean share of the time in which the parts of the drive were in service.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Utilization {

@@ -12,7 +12,7 @@ use ssdlab_core::{Drive, Op};
 
 use super::{KindResult, kind_of};
 
-/// Figures of each queue; empty if there is only one queue.
+/// Figures of the host interface, and of each queue if there are several.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Queues {
     /// By submission queue. The first has the highest priority. Only with several queues.
@@ -21,6 +21,11 @@ pub struct Queues {
     /// The same figures as in `queues`, by name; only with three queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priorities>,
+    /// Writes of pages that ended with the program of an earlier write of their page, which took
+    /// their data along. They have no program of their own, so `ops` and `waf` do not count them.
+    /// Only with `host.same_page = "superseding"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_writes: Option<u64>,
 }
 
 /// Three submission queues by the priority of their requests.
@@ -108,7 +113,7 @@ impl Queues {
             }
             _ => None,
         };
-        Queues { queues, priority }
+        Queues { queues, priority, superseded_writes: drive.superseded_writes() }
     }
 }
 

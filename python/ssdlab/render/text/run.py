@@ -79,6 +79,8 @@ def figure_lines(result: Result) -> Iterator[str]:
     gc = result.gc
     subpools = f" ({gc.for_subpools:,} for subpools)" if gc.for_subpools else ""
     yield f"GC         {gc.count:,} blocks{subpools}, {gc.moved_pages:,} pages moved"
+    if result.superseded_writes is not None:
+        yield f"superseded {result.superseded_writes:,} writes of pages that went with earlier ones"
     busy = result.utilization
     yield f"busy       dies {share(busy.die)}, buses {share(busy.bus)}"
     yield from _cache_lines(result)

@@ -325,7 +325,7 @@ impl Background {
                 None => give_up_move(machine, id),
             };
         }
-        watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl));
+        watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl, false));
         let txn = &machine.flash.txns[id];
         let (to, plane) = (txn.ppn, txn.plane);
         machine.flash.txns.remove(id);

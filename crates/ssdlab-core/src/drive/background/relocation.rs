@@ -39,7 +39,7 @@ impl Background {
                 self.enqueue_job(machine, id, plane);
             }
             OpKind::Program => {
-                watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl));
+                watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl, false));
                 let running = self.jobs.of(plane);
                 let (lpn, to) = (machine.flash.txns[id].lpn, machine.flash.txns[id].ppn);
                 let took = machine.geometry.block_of(to);

@@ -12,6 +12,7 @@ pub(super) mod policies;
 mod publish;
 mod reassessments;
 mod requests;
+mod same_page;
 
 use std::sync::Arc;
 
@@ -68,7 +69,7 @@ impl Machine {
         let order = PlaneOrder::new(&config.ftl.allocation_order, &geometry);
         let mut machine = Machine {
             now: SimTime::START,
-            host: Host::new(config.host.queues, config.host.queue_depth),
+            host: Host::new(config.host.queues, config.host.queue_depth, config.host.supersedes()),
             ftl,
             planes: WritePlanes::new(order, config.ftl.allocation == Allocation::Dynamic),
             flash: Flash::new(&geometry, resolved.flash.clone(), cells),

@@ -43,12 +43,7 @@ impl Translation {
     /// way.
     #[inline(always)]
     pub(in crate::drive) fn acquire(&mut self, machine: &mut Machine, id: TxnId) -> Step {
-        let changes = machine.flash.txns[id].changes_page();
-        if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
-            self.translate(machine, id)
-        } else {
-            Step::UnderWay
-        }
+        if machine.acquire_page(id, true) { self.translate(machine, id) } else { Step::UnderWay }
     }
 
     /// Enqueues a page operation at its plane, as soon as the map entry of its page is cached.

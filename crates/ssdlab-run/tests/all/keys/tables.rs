@@ -83,6 +83,7 @@ pub(crate) const CHANGES: &[Row] = &[
     ("geometry.planes", &[], "4"),
     ("host.queue_depth", &[], "2"),
     ("host.queues", &[], "2"),
+    ("host.same_page", &[], "superseding"),
     ("scheduler", &[], "read_first"),
     ("scheduler.dlv.avoid_gc", COLLECTED, "false"),
     ("scheduler.dlv.dispatch_if_idle", DLV, "false"),
