@@ -7,9 +7,11 @@
 //!
 //! Two things differ from that paper. Counts of storage requests are far from Gaussian, so the
 //! variance of an energy follows from the fourth moment of its octave. Their energies may bend from
-//! a line, so all octaves have a further variance in common, as in a random-effects regression
-//! (DerSimonian and Laird, "Meta-analysis in clinical trials", Controlled Clinical Trials 7(3),
-//! 1986). It widens the interval and keeps the finest octaves from deciding alone.
+//! a line, so all octaves get a further variance in common. It widens the interval, and the finest
+//! octaves do not decide alone. This is a random-effects regression.
+//!
+//! Source: DerSimonian and Laird, "Meta-analysis in clinical trials", Controlled Clinical Trials
+//! 7(3), 1986.
 
 use std::f64::consts::LN_2;
 

@@ -1,4 +1,4 @@
-//! Compares a twin's targets with the achieved values.
+//! Compares a twin's targets, or an excerpt of the real trace, with the achieved values.
 
 use serde::Serialize;
 
@@ -61,6 +61,30 @@ impl Twin {
         add("span", "s", Some(figures.span / 1e9), measured.span_s);
         list
     }
+}
+
+/// The names of the indexes of dispersion, by the length of their windows in seconds.
+const DISPERSIONS: [(f64, &str); 5] = [
+    (0.01, "dispersion_10ms"),
+    (0.1, "dispersion_100ms"),
+    (1.0, "dispersion_1s"),
+    (10.0, "dispersion_10s"),
+    (100.0, "dispersion_100s"),
+];
+
+/// Compares the burstiness of a twin with that of an excerpt, which `source` names: the index of
+/// dispersion for each window that both measurements have. A window needs 20 in the span, so a
+/// short excerpt has no long ones.
+pub fn compare_dispersions(excerpt: &Measured, source: &str, measured: &Measured) -> Vec<Compared> {
+    let of = |measured: &Measured, length: f64| {
+        let mut windows = measured.burstiness.windows.iter();
+        windows.find(|window| window.window_s == length).map(|window| window.dispersion)
+    };
+    let row = |(length, what): (f64, &'static str)| {
+        let (target, achieved) = (of(excerpt, length)?, of(measured, length)?);
+        Some(Compared { what, unit: "", target, achieved, source: source.to_owned() })
+    };
+    DISPERSIONS.into_iter().filter_map(row).collect()
 }
 
 /// Returns the source of a statistic's target.

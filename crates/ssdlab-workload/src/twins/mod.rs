@@ -36,7 +36,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 use crate::generate::hints::Hints;
 use crate::record::{Record, Source};
 pub use catalogue::{catalogue, find, parse};
-pub use compare::Compared;
+pub use compare::{Compared, compare_dispersions};
 use figures::{Figures, Targets};
 use generator::Requests;
 use shape::{Overlap, Shape, check_theta};

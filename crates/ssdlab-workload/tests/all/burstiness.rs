@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use ssdlab_base::math;
 use ssdlab_workload::measure::{Burstiness, Measure, Profile, Profiler, Window};
+use ssdlab_workload::twins::compare_dispersions;
 use ssdlab_workload::{Format, Op, Record, TraceOptions};
 
 use crate::processes::{Draws, b_model, fractional_noise};
@@ -85,10 +86,10 @@ fn a_poisson_process_has_dispersion_one() {
 
 #[test]
 fn the_b_model_has_its_exponent() {
-    // A bin of the b-model is split into shares b and 1 - b. The difference of a pair is 2 b - 1
-    // times its mass, and the sum of the squared masses falls by b^2 + (1 - b)^2 at each split.
-    // So the mean square of the differences in an octave, over the length of its bins, grows by
-    // 1 / (b^2 + (1 - b)^2) = 2^(2 H - 1) from octave to octave.
+    // A bin of the b-model is split into shares b and 1 - b. Its halves differ by 2 b - 1 times its
+    // mass. Each split multiplies the sum of the squared masses by s = b^2 + (1 - b)^2. The mean
+    // square of the differences, over the length of a bin, so grows by 1 / s an octave. That factor
+    // is 2^(2 H - 1).
     for b in [0.6f64, 0.7, 0.8] {
         let wanted = 0.5 * (1.0 - math::log2(b * b + (1.0 - b) * (1.0 - b)));
         assert_exponent("b-model", wanted, |seed| in_bins(&b_model(b, 17, 4_000_000, seed), 16));
@@ -283,6 +284,30 @@ fn profile(pieces: &[&[Record]]) -> Profile {
     let mut profiler = Profiler::new(false);
     pieces.iter().for_each(|piece| profiler.take(piece, |_| None));
     profiler.finish()
+}
+
+#[test]
+fn a_twin_is_compared_with_an_excerpt_in_common_windows() {
+    let measured = |gap: u64, count: u64| {
+        let mut measure = Measure::default();
+        (0..count).for_each(|n| measure.take(&[record(n * n % 3 * MS + n * gap, 0, 8, Op::Read)]));
+        measure.finish()
+    };
+    let (excerpt, twin) = (measured(7 * MS, 700), measured(9 * MS, 9000));
+    let compared = compare_dispersions(&excerpt, "the excerpt", &twin);
+    let names: Vec<&str> = compared.iter().map(|one| one.what).collect();
+    assert_eq!(names, ["dispersion_10ms", "dispersion_100ms"]);
+    for (place, one) in compared.iter().enumerate() {
+        let [target, achieved] =
+            [&excerpt, &twin].map(|each| each.burstiness.windows[place].dispersion);
+        assert_eq!((one.target, one.achieved, one.unit), (target, achieved, ""));
+        assert_eq!(one.off(), achieved / target - 1.0);
+        assert_eq!(one.source, "the excerpt");
+    }
+    let long = measured(SECOND, 2100);
+    let names = compare_dispersions(&long, "", &long).into_iter().map(|one| one.what);
+    assert_eq!(names.last(), Some("dispersion_100s"));
+    assert_eq!(compare_dispersions(&long, "", &long).len(), 5);
 }
 
 proptest! {

@@ -81,9 +81,10 @@ fn transform(values: &mut [[f64; 2]]) {
 }
 
 /// Splits `total` requests over 2^`octaves` bins: shares `b` and `1 - b` of a bin go to its halves,
-/// in random order (Wang et al., "Data mining meets performance evaluation: fast algorithms for
-/// modeling bursty traffic", ICDE 2002). The first bin always gets the larger share, so that it has
-/// the first request.
+/// in random order. The first bin always gets the larger share, so that it has the first request.
+///
+/// Source: Wang et al., "Data mining meets performance evaluation: fast algorithms for modeling
+/// bursty traffic", ICDE 2002.
 pub fn b_model(b: f64, octaves: u32, total: u64, seed: u64) -> Vec<u64> {
     let mut draws = Draws::new(seed);
     let mut bins = vec![total];
