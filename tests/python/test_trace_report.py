@@ -19,7 +19,8 @@ from ssdlab.render.text.traces import trace_columns
 
 NAMES = {
     *(f"trace-{what}-{kind}" for what in ("sizes", "load") for kind in ("read", "write")),
-    *("trace-gaps", "trace-footprint", "trace-reuse"),
+    *("trace-gaps", "trace-dispersion", "trace-runs-read", "trace-runs-write"),
+    *("trace-footprint", "trace-reuse"),
 }
 
 
@@ -118,6 +119,7 @@ def test_what_was_not_measured_is_not_drawn() -> None:
     assert set(of({**office(), "reuse": None})) == NAMES - {"trace-reuse"}
     reads = {**office(), "write_size": None, "writes": 0}
     reads["load"] = {**reads["load"], "requests": reads["load"]["reads"]}
+    reads["burstiness"] = {**reads["burstiness"], "write_runs": None}
     assert set(of(reads)) == {name for name in NAMES if not name.endswith("-write")}
 
 
@@ -161,7 +163,7 @@ def test_every_figure_has_its_place_and_the_tables_their_captions() -> None:
     assert len(ids) == len(set(ids))
     tags = [tag for tag, _ in reader.tags]
     assert tags.count("h1") == tags.count("main") == 1
-    assert tags.count("caption") == tags.count("table") == 4
+    assert tags.count("caption") == tags.count("table") == 5
     links = [attributes["href"] for tag, attributes in reader.tags if tag == "a"]
     assert all(link and link.removeprefix("#") in ids for link in links)
     for _, attributes in reader.tags:

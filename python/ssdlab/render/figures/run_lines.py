@@ -35,6 +35,8 @@ NOTE = " Lines that nearly cover one another have markers."
 STEPS = alt.MarkDef(type="line", interpolate="step-after", clip=True)
 _MARKS = "marks"
 """The field of the rows that are markers; the page leaves them out of a figure's data."""
+_LEVEL = "level"
+"""The field of the row that is a line across."""
 _PLACES = 80
 """Lines are compared at so many places."""
 _NEAR = 0.01
@@ -99,6 +101,25 @@ class RunLines:
         point = alt.MarkDef(type="point", style="marker", filled=True, opacity=1)
         points = alt.Chart(mark=point).transform_filter(f"datum.{_MARKS}").encode(**self.markers)
         both: alt.LayerChart = alt.LayerChart(data=data, layer=[lines, points]).encode(**channels)
+        return both
+
+    def over_level(self, line: alt.MarkDef, level: float, x: alt.X, y: alt.Y) -> alt.LayerChart:
+        """Draw the lines, and a dotted line across at this height."""
+        # Its row is no value of a run, as those of markers are not.
+        rows = [*self.rows, {"label": None, _LEVEL: level, _MARKS: True}]
+        channels = {"x": x, "y": y, **self.channels}
+        rule = alt.MarkDef(type="rule", style="limit", strokeDash=[2, 2])
+        height = y.copy()
+        height.shorthand = f"{_LEVEL}:Q"
+        layers = [
+            alt.Chart(mark=rule).transform_filter(f"datum.{_LEVEL}").encode(y=height),
+            alt.Chart(mark=line).transform_filter(f"!datum.{_MARKS}").encode(**channels),
+        ]
+        if self.markers:
+            point = alt.MarkDef(type="point", style="marker", filled=True, opacity=1)
+            points = alt.Chart(mark=point).transform_filter(f"datum.{_MARKS} && !datum.{_LEVEL}")
+            layers.append(points.encode(**channels, **self.markers))
+        both: alt.LayerChart = alt.LayerChart(data=inline_data(rows), layer=layers)
         return both
 
     def distribution(self, x: alt.X, title: str) -> alt.Chart | alt.LayerChart:

@@ -1,4 +1,4 @@
-"""The properties of traces: sizes, load, times between requests, footprint, reuse."""
+"""The properties of traces: sizes, load, gaps, bursts, footprint, reuse."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from ssdlab.traces.infos import Info
 
 PAGE_BYTES = 4096
 SIZES, LOAD, REUSE = "Sizes", "Requests over time", "Footprint and reuse"
+BURSTS = "Bursts and runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,11 @@ def trace_figures(infos: Sequence[Info]) -> list[Figure]:
 
 def figures(traces: Sequence[Trace]) -> list[Figure]:
     """Return the figures of traces, in the order of a report."""
-    return [*_sizes(traces), *_load(traces), *_gaps(traces), *_growth(traces), *_reuse(traces)]
+    return [
+        *(*_sizes(traces), *_load(traces), *_gaps(traces)),
+        *(*_dispersion(traces), *_runs(traces)),
+        *(*_growth(traces), *_reuse(traces)),
+    ]
 
 
 def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
@@ -228,6 +233,55 @@ def _gaps(traces: Sequence[Trace]) -> Iterator[Figure]:
     what += lines.note
     title = "Times between requests, CDF"
     yield Figure("trace-gaps", LOAD, title, what, chart, lines.keys)
+
+
+def _dispersion(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw the index of dispersion over the window, beside that of a Poisson process."""
+    found = [
+        (trace, row["window_s"] * 1e6, row["dispersion"])
+        for trace in traces
+        for row in trace.info["burstiness"]["windows"]
+    ]
+    # A logarithmic axis has no zero: the same number of requests in each window.
+    above = [dispersion for _, _, dispersion in found if dispersion > 0]
+    if not above:
+        return
+    lengths = [length for _, length, _ in found]
+    up = log_axis(
+        "Index of dispersion", min(1.0, *above) / 2, max(1.0, *above), "format(datum.value, '~g')"
+    )
+    low = up["scale"].domain[0]
+    rows = [
+        {"label": trace.label, "x": rounded(length), "dispersion": rounded(max(dispersion, low))}
+        for trace, length, dispersion in found
+    ]
+    along = latency_axis("Window", min(lengths), max(lengths))
+    axes = Axis.from_log_axis("x", along), Axis.from_log_axis("dispersion", up)
+    lines = run_lines(traces, rows, *axes)
+    chart = lines.over_level(
+        alt.MarkDef(type="line", point=True),
+        1.0,
+        alt.X("x:Q", **along),
+        alt.Y("dispersion:Q", **up),
+    )
+    what = "Variance of the requests in a window over their mean; dotted, a Poisson process."
+    what += lines.note
+    yield Figure("trace-dispersion", BURSTS, "Burstiness by window", what, chart, lines.keys)
+
+
+def _runs(traces: Sequence[Trace]) -> Iterator[Figure]:
+    """Draw the cumulative distribution of runs of reads and of writes."""
+    for kind in KINDS:
+        runs = [(trace, trace.info["burstiness"][f"{kind}_runs"]) for trace in traces]
+        found = [(trace, each["points"] if each else []) for trace, each in runs]
+        axis, rows = _curves(found)
+        if not rows:
+            continue
+        x = log_axis(f"{kind.capitalize()}s in a row", *axis, "format(datum.value, '~s')")
+        chart, lines = _cdf(traces, rows, x, "Share of the runs")
+        what = f"Share of the runs of {kind}s that are no longer." + lines.note
+        title = f"Runs of {kind}s, CDF"
+        yield Figure(f"trace-runs-{kind}", BURSTS, title, what, chart, lines.keys)
 
 
 def _growth(traces: Sequence[Trace]) -> Iterator[Figure]:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ssdlab.render.figures.base import KINDS
-from ssdlab.render.figures.trace import LOAD, REUSE, SIZES, Trace, figures, traces_of
+from ssdlab.render.figures.trace import BURSTS, LOAD, REUSE, SIZES, Trace, figures, traces_of
 from ssdlab.render.formatting import NONE, digits, share, span
 from ssdlab.render.html.page import render_page
 from ssdlab.render.html.tables import Origin, Table
+from ssdlab.render.text.burstiness import (
+    LENGTHS_S,
+    RUN_HEADS,
+    dispersion_text,
+    run_cells,
+    window_name,
+)
 from ssdlab.render.text.traces import format_label, size, trace_columns
 from ssdlab.traces.infos import Info
 
@@ -39,7 +46,12 @@ def _summary(traces: Sequence[Trace]) -> Table:
 
 def _section_tables(traces: Sequence[Trace]) -> dict[str, Table]:
     """Return the values that the figures draw as tables, by section."""
-    return {SIZES: _sizes(traces), LOAD: _load(traces), REUSE: _reuse(traces)}
+    return {
+        SIZES: _sizes(traces),
+        LOAD: _load(traces),
+        BURSTS: _bursts(traces),
+        REUSE: _reuse(traces),
+    }
 
 
 def _sizes(traces: Sequence[Trace]) -> Table:
@@ -76,6 +88,42 @@ def _load(traces: Sequence[Trace]) -> Table:
         for trace in traces
     ]
     return Table("Times between requests, and requests in the busiest second", heads, rows)
+
+
+def _bursts(traces: Sequence[Trace]) -> Table:
+    """Return dispersions, exponents and runs, a row each and a trace a column."""
+    rows = [
+        [f"index of dispersion, {window_name(length)}"]
+        + [dispersion_text(trace.info, length) for trace in traces]
+        for length in LENGTHS_S
+    ]
+    rows.append(["Hurst exponent", *(_exponent(trace.info) for trace in traces)])
+    for kind in KINDS:
+        cells = [run_cells(trace.info, kind) for trace in traces]
+        for head, each in zip(RUN_HEADS, zip(*cells, strict=True), strict=True):
+            name = f"runs of {kind}s" + f", {head}" * (head != "runs")
+            rows.append([name, *each])
+    for kind in KINDS:
+        shares = (_phase(trace.info, f"{kind}_share") for trace in traces)
+        rows.append([f"seconds of {kind}s", *(_share(each) for each in shares)])
+    kept = (_phase(trace.info, "correlation") for trace in traces)
+    cells_kept = [NONE if each is None else digits(each, 2).replace("-", "−") for each in kept]
+    rows.append(["share of reads, correlation with the next second", *cells_kept])
+    heads = ["figure", *(trace.label for trace in traces)]
+    return Table("Bursts of requests, and runs of reads and of writes", heads, rows)
+
+
+def _exponent(info: Info) -> str:
+    hurst = info["burstiness"]["hurst"]
+    if hurst is None:
+        return NONE
+    value, low, high = (digits(hurst[name], 2) for name in ("exponent", "low", "high"))
+    return f"{value} ({low} to {high})"
+
+
+def _phase(info: Info, name: str) -> float | None:
+    found: float | None = (info["burstiness"]["phases"] or {}).get(name)
+    return found
 
 
 def _reuse(traces: Sequence[Trace]) -> Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ssdlab import escaping
 from ssdlab.render.formatting import NONE, WIDTH, bar, digits, pluralize, share, span
+from ssdlab.render.text.burstiness import burst_facts, burst_tables, dispersion_text
 from ssdlab.render.text.table import Column, format_table
 from ssdlab.traces.infos import Info
 
@@ -68,7 +69,8 @@ def trace_text(info: Info) -> str:
     lines += [*_counts(info), *_sizes(info)]
     if info["requests"]:
         lines += [*_space(info), *_time(info), *_reuse(info)]
-    return "\n".join([*lines, "", _histogram(info)] if _kinds(info) else lines)
+    tables = [*burst_tables(info), _histogram(info)] if _kinds(info) else []
+    return "\n\n".join(["\n".join(lines), *tables])
 
 
 def _line(label: str, text: str) -> str:
@@ -166,10 +168,11 @@ def _time(info: Info) -> Iterable[str]:
     yield _line("gaps", f"{', '.join(gaps)} between requests")
     load = info["load"]
     spread = f"coefficient of variation of the gaps {digits(info['gap_variation'])}"
-    dispersion = f"index of dispersion {digits(info['dispersion'])} (per second)"
     peak = f"{load['peak_per_s']:,} requests in the busiest second"
     mean = f"{digits(load['peak_to_mean'])} × the mean"
-    yield from _wrapped("burstiness", f"{spread}, {dispersion}; {peak}, {mean}")
+    yield from _wrapped("burstiness", f"{spread}; {peak}, {mean}")
+    for label, text in burst_facts(info):
+        yield from _wrapped(label, text)
     counts = _spark_columns(load["requests"])
     step = -(-len(load["requests"]) // _SPARKS) * load["interval_s"]
     yield _line("load", spark(counts))
@@ -267,7 +270,7 @@ _COLUMNS: Mapping[str, Callable[[Info], str]] = {
     "span": lambda info: seconds(info["span_s"]),
     "requests/s": lambda info: NONE if info["rate_per_s"] is None else digits(info["rate_per_s"]),
     "gap variation": lambda info: digits(info["gap_variation"]),
-    "dispersion": lambda info: digits(info["dispersion"]),
+    "dispersion (1 s)": lambda info: dispersion_text(info, 1.0),
     "footprint": lambda info: size(info["footprint_pages"] * 4096),
     "written": lambda info: size(info["written_pages"] * 4096) if info["written_pages"] else NONE,
     "end": lambda info: size(info["end_byte"]),
