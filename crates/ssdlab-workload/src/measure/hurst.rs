@@ -5,10 +5,10 @@
 //! and Veitch, "Wavelet analysis of long-range-dependent traffic", IEEE Trans. Inf. Theory 44(1),
 //! 1998). The exponent is the slope of a weighted line through the logarithms of the energies.
 //!
-//! Two things differ from that paper. Counts of storage requests are far from Gaussian, so the
-//! variance of an energy follows from the fourth moment of its octave. Their energies may bend from
-//! a line, so all octaves get a further variance in common. It widens the interval, and the finest
-//! octaves do not decide alone. This is a random-effects regression.
+//! Counts of storage requests may bend from a line: by a rhythm, a pause, or batches. So all octaves
+//! get a further variance in common, as in a random-effects regression. It widens the interval, and
+//! the finest octaves do not decide alone. (Variances from the fourth moments of the octaves are no
+//! help: a burst raises all octaves that hold it, so its slope hardly changes.)
 //!
 //! Source: DerSimonian and Laird, "Meta-analysis in clinical trials", Controlled Clinical Trials
 //! 7(3), 1986.
@@ -45,8 +45,6 @@ const OCTAVES: usize = (u64::BITS - FINEST) as usize;
 const LEAST_PAIRS: u64 = 16;
 /// The least number of octaves for a line with an interval.
 const LEAST_OCTAVES: usize = 4;
-/// The kurtosis of a Gaussian variable.
-const GAUSSIAN: f64 = 3.0;
 /// The quantile of the normal distribution for an interval of 95 %.
 const NORMAL_95: f64 = 1.959_963_984_540_054;
 
@@ -66,9 +64,8 @@ pub(super) struct Octaves {
 struct Octave {
     /// The requests in the two bins of the open pair, as far as they are complete.
     pair: [u64; 2],
-    /// Sums over complete pairs of the differences between their bins, to the powers 2 and 4.
+    /// The sum over complete pairs of the squared difference between their bins.
     squares: f64,
-    fourths: f64,
 }
 
 impl Octaves {
@@ -98,9 +95,8 @@ impl Octaves {
                 break;
             }
             let [left, right] = std::mem::take(&mut octave.pair);
-            let square = (left.abs_diff(right) as f64) * (left.abs_diff(right) as f64);
-            octave.squares += square;
-            octave.fourths += square * square;
+            let difference = left.abs_diff(right) as f64;
+            octave.squares += difference * difference;
             count = left + right;
         }
         self.open = next;
@@ -148,9 +144,9 @@ impl Octave {
         if mean == 0.0 {
             return None;
         }
-        let kurtosis = (self.fourths / pairs as f64 / (mean * mean)).max(GAUSSIAN);
-        // The relative variance of the mean energy. Its logarithm is too low by half of that.
-        let relative = (kurtosis - 1.0) / pairs as f64;
+        // The relative variance of the mean energy of Gaussian differences. Its logarithm is too low
+        // by half of that.
+        let relative = 2.0 / pairs as f64;
         // The wavelet of an octave is scaled to the norm 1.
         let octave = place as f64;
         Some(Point {

@@ -97,6 +97,37 @@ fn the_b_model_has_its_exponent() {
 }
 
 #[test]
+fn energies_off_a_line_widen_the_interval() {
+    // Independent within 2^8 bins, whose load is drawn anew: flat, then a step of energy.
+    let mut draws = Draws::new(1);
+    let mut load = 0.0;
+    let bin = |n: u64| {
+        if n.is_multiple_of(256) {
+            load = 10.0 + 20.0 * draws.unit();
+        }
+        1 + (load + 10.0 * draws.unit()) as u64
+    };
+    let found = in_bins(&(0..1 << 16).map(bin).collect::<Vec<_>>(), 16).hurst.unwrap();
+    assert!(found.exponent > 0.6, "the coarse octaves count, too: {found:?}");
+    assert!(found.high - found.low > 0.1, "{found:?}");
+}
+
+#[test]
+fn rare_batches_stay_independent() {
+    // Independent bins, of which one in 500 has a batch: far from Gaussian.
+    let process = |seed| {
+        let mut draws = Draws::new(seed);
+        let bin = |_| if draws.unit() < 0.002 { 1 + (1000.0 * draws.unit()) as u64 } else { 1 };
+        in_bins(&(0..1 << 14).map(bin).collect::<Vec<_>>(), 16).hurst.unwrap()
+    };
+    let found: Vec<_> = (1..=40).map(process).collect();
+    let held = found.iter().filter(|each| each.low <= 0.5 && 0.5 <= each.high).count();
+    assert!(held >= 36, "{held} of {} intervals hold 0.5", found.len());
+    let mean = found.iter().map(|each| each.exponent).sum::<f64>() / found.len() as f64;
+    assert!((mean - 0.5).abs() < 0.03, "{mean}");
+}
+
+#[test]
 fn windows_by_hand() {
     // 40 windows of 10 ms with 3, 0, 1 and 0 requests in turn, and a last request at 405 ms.
     let times = (0..10).flat_map(|n| [0, 1, 2, 20].map(|ms| n * 40 * MS + ms * MS));
