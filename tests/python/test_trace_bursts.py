@@ -170,6 +170,7 @@ def test_equal_lines_keep_their_markers_beside_the_level() -> None:
     figure = of(office(), near)["trace-dispersion"]
     _, _, points = figure.chart.to_dict()["layer"]
     assert points["mark"]["type"] == "point"
+    assert points["transform"] == [{"filter": "datum.marks && !datum.level"}]
     drawing.draw(figure)
 
 

@@ -5,10 +5,10 @@
 //! and Veitch, "Wavelet analysis of long-range-dependent traffic", IEEE Trans. Inf. Theory 44(1),
 //! 1998). The exponent is the slope of a weighted line through the logarithms of the energies.
 //!
-//! Counts of storage requests may bend from a line: by a rhythm, a pause, or batches. So all octaves
-//! get a further variance in common, as in a random-effects regression. It widens the interval, and
-//! the finest octaves do not decide alone. (Variances from the fourth moments of the octaves are no
-//! help: a burst raises all octaves that hold it, so its slope hardly changes.)
+//! Energies of storage requests may bend from a line: by a rhythm, a pause, or batches. So all
+//! octaves get a further variance in common, as in a random-effects regression. It widens the
+//! interval, and the finest octaves do not decide alone. Variances from the fourth moments of the
+//! octaves are no help: a burst raises all octaves that hold it, so its slope hardly changes.
 //!
 //! Source: DerSimonian and Laird, "Meta-analysis in clinical trials", Controlled Clinical Trials
 //! 7(3), 1986.
@@ -144,8 +144,8 @@ impl Octave {
         if mean == 0.0 {
             return None;
         }
-        // The relative variance of the mean energy of Gaussian differences. Its logarithm is too low
-        // by half of that.
+        // The relative variance of the mean energy of Gaussian differences. Its logarithm is too
+        // low by half of that.
         let relative = 2.0 / pairs as f64;
         // The wavelet of an octave is scaled to the norm 1.
         let octave = place as f64;
