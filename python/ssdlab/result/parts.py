@@ -208,6 +208,9 @@ class MigrationCounts:
 class StreamResult:
     """The pages and blocks of a stream.
 
+    ``moved_pages`` counts all that the controller programmed: moved pages, and the map's own. Both
+    leave blocks as ``valid_pages``, so ``waf`` compares like with like.
+
     ``valid_share`` is the mean share of a collected block's pages that were still valid. ``waf`` is
     the pages programmed in the stream plus the pages moved out of it, per page programmed in it.
     """
