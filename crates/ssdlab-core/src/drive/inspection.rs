@@ -131,9 +131,10 @@ impl Drive {
         self.machine.policies.publish(&Event::UsesKnown(uses));
     }
 
-    /// Returns whether pages move by how often they are read.
+    /// Returns whether a policy declares that it moves pages that the host has read, or has moved
+    /// single pages since the statistics began.
     pub fn migrates(&self) -> bool {
-        self.background.moves.is_some()
+        self.background.migrates || self.machine.stats.migration.has_moves()
     }
 
     /// Returns the number of blocks that are set apart for pages that are read often.

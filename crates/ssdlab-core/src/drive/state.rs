@@ -220,9 +220,6 @@ impl Drive {
             saved.restore(&place, &mut columns)?;
         }
         saved.restore(WRITE_PLANES, &mut [self.machine.planes.column()])?;
-        if let Some(moves) = &mut self.background.moves {
-            saved.restore(MOVES, &mut moves.columns())?;
-        }
-        Ok(())
+        self.background.restore_moves(&self.machine.resolved, MOVES, saved)
     }
 }

@@ -171,11 +171,12 @@ impl Allocator {
         }
     }
 
-    /// Returns the pages of a class to which single pages can still move. Where classes are
-    /// subpools, such moves and the plane's jobs share blocks. Then it returns 0 when only the
+    /// Returns the pages of a class to which single pages can still move. Such moves and the plane's
+    /// jobs share blocks, except in classes that are set apart. Then it returns 0 when only the
     /// reserve is free, because a job must find room.
     pub fn pages_to_move_to(&self, plane: PlaneId, class: BlockClass) -> u32 {
-        if self.pools.subpools().is_some() && self.pools.count(plane) <= self.pools.reserve {
+        let shares = class.index() >= self.pools.apart;
+        if shares && self.pools.count(plane) <= self.pools.reserve {
             return 0;
         }
         self.pages_for(Writer::Gc, plane, class)

@@ -152,6 +152,13 @@ pub struct MigrationCounts {
     pub outdated: u64,
 }
 
+impl MigrationCounts {
+    /// Returns whether a single page was to move.
+    pub fn has_moves(&self) -> bool {
+        self.hot + self.abandoned + self.outdated > 0
+    }
+}
+
 /// The measurements of the host's requests.
 #[derive(Clone, Debug)]
 pub struct Stats {

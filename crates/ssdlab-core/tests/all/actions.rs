@@ -169,6 +169,7 @@ fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
         rig.finish();
         let lies = |rig: &Rig| rig.drive.ftl().map.get(Lpn(0)).expect("a page that was written");
         let was = lies(&rig);
+        let declared = rig.drive.migrates();
         rig.drive.ask(move_to_best(Lpn(0)));
         // A page that no table records stays in place.
         let lpn = Lpn(rig.drive.resolved().logical_pages - 1);
@@ -176,6 +177,10 @@ fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
         rig.drive.ask(move_to_best(lpn));
         rig.finish();
         assert_eq!(rig.drive.stats().migration.hot, 1);
+        assert!(rig.drive.migrates());
+        let mut later = rig.clone();
+        later.drive.reset_stats();
+        assert_eq!(later.drive.migrates(), declared, "nothing has moved since");
         assert_ne!(lies(&rig), was);
         let block = rig.drive.resolved().geometry().block_of(lies(&rig));
         assert_eq!(rig.drive.ftl().blocks.class(block), BlockClass(0));

@@ -23,6 +23,7 @@ mod lives;
 mod map_cache;
 mod measured_wear;
 mod metamorphic;
+mod migrations;
 mod model;
 mod multi_plane;
 mod pa_ssd;

@@ -268,41 +268,47 @@ pub fn step() -> impl Strategy<Value = Step> {
 
 /// Plays a stream of requests, at most `depth` at a time.
 pub fn play(rig: &mut Rig, steps: &[Step], depth: u32) -> Result<(), String> {
+    let mut at = rig.now();
+    for step in steps {
+        at = play_step(rig, step, at, depth)?;
+    }
+    rig.try_finish()
+}
+
+/// Submits a request of a stream, when fewer than `depth` are in progress and its gap after `at`
+/// is over. Returns when it was submitted.
+pub fn play_step(rig: &mut Rig, step: &Step, at: u64, depth: u32) -> Result<u64, String> {
     let total = rig.drive.resolved().sectors();
     let spp = u64::from(rig.drive.resolved().geometry().sectors_per_page());
     let queues = rig.drive.resolved().config.host.queues;
-    let mut at = rig.now();
-    for step in steps {
-        at = rig.now().max(at + step.gap);
-        rig.until(at);
-        rig.wait_below(depth)?;
-        at = rig.now();
-        let mut lba = (step.place * total) >> 16;
-        let mut sectors = step.sectors.min(total - lba);
-        if step.whole {
-            lba -= lba % spp;
-            sectors = sectors.div_ceil(spp) * spp;
-            sectors = sectors.min(total - lba);
-        }
-        if step.op == Op::Flush {
-            (lba, sectors) = (0, 0);
-        }
-        let queue = step.queue % queues;
-        loop {
-            match rig.offer(step.op, lba, sectors, queue) {
-                Ok(_) => break,
-                Err(Refused::Full) => {
-                    let unfinished = rig.drive.unfinished();
-                    rig.wait_below(unfinished)?;
-                }
-                Err(Refused::OutOfRange) => return Err(format!("{step:?} is out of range")),
+    rig.until(rig.now().max(at + step.gap));
+    rig.wait_below(depth)?;
+    let at = rig.now();
+    let mut lba = (step.place * total) >> 16;
+    let mut sectors = step.sectors.min(total - lba);
+    if step.whole {
+        lba -= lba % spp;
+        sectors = sectors.div_ceil(spp) * spp;
+        sectors = sectors.min(total - lba);
+    }
+    if step.op == Op::Flush {
+        (lba, sectors) = (0, 0);
+    }
+    let queue = step.queue % queues;
+    loop {
+        match rig.offer(step.op, lba, sectors, queue) {
+            Ok(_) => break,
+            Err(Refused::Full) => {
+                let unfinished = rig.drive.unfinished();
+                rig.wait_below(unfinished)?;
             }
-        }
-        if let Some(what) = rig.drive.violation() {
-            return Err(what.into());
+            Err(Refused::OutOfRange) => return Err(format!("{step:?} is out of range")),
         }
     }
-    rig.try_finish()
+    match rig.drive.violation() {
+        Some(what) => Err(what.into()),
+        None => Ok(at),
+    }
 }
 
 /// The counts of `background.inversion_repair`.

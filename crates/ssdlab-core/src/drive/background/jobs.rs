@@ -171,7 +171,7 @@ impl Background {
 
     /// Returns whether a job makes room for pages that are read often.
     pub(super) fn is_cold_out(&self, cause: Cause) -> bool {
-        cause == Cause::Migration && self.moves.is_some()
+        cause == Cause::Migration && self.migrates
     }
 
     /// Skips a page that a job was to read and that is no longer valid. The job continues with the

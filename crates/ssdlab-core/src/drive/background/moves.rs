@@ -163,6 +163,7 @@ impl Background {
         (class, stream): (BlockClass, Option<StreamId>),
     ) {
         let whole = u64::MAX >> (64 - machine.geometry.sectors_per_page());
+        let class = BlockClass(class.0.min(machine.resolved.classes.count as u8 - 1));
         self.moves.get_or_insert_with(|| {
             let mut moves = Moves::new(&machine.resolved);
             moves.recount(&machine.ftl.map, &machine.geometry, machine.planes.order());
