@@ -1,5 +1,6 @@
 //! The config of a drive: every key with its meaning, unit, default and source.
 
+mod drawn_start;
 mod effects;
 mod host;
 mod renamed;

@@ -8,19 +8,17 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Geometry, ProgramMode};
 
+use super::drawn_start;
 use super::effects::{check_effects, is_used, reads_may_pass};
 use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
-use super::{
-    ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, StartConfig, TransferUnit,
-};
+use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
 use crate::ftl::{BlockClass, ClassLayout, FreeBlockPolicy, MapShape, PageSequence};
-use crate::policy::event::EventMask;
 use crate::policy::placement::Typed;
 use crate::policy::program_mode::ProgramModeView;
-use crate::policy::{Learner, MapFacts, PlacementHint, PolicyContext};
+use crate::policy::{MapFacts, PlacementHint, PolicyContext};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend, PlacementChoice, ReadStartChoice,
@@ -134,14 +132,7 @@ impl Resolved {
         AnyScheduler::check(&config.scheduler, &setup)?;
         config.placement.iter().try_for_each(|link| AnyPlacement::check(link, &setup))?;
         check_links(&config.placement)?;
-        if config.start.fill.get() > 0.0 {
-            let drawn = config.drawn_placement().iter().map(|link| DrawnLink {
-                name: link.name(),
-                events: AnyPlacement::build(link, &setup).events(),
-                component: AnyPlacement::needs(link).component,
-            });
-            check_drawn_start(&config.start, drawn)?;
-        }
+        drawn_start::check(config, &setup)?;
         config.program_mode.iter().try_for_each(|link| AnyProgramMode::check(link, &setup))?;
         check_free_block_policy(config.ftl.free_block_policy, &setup)?;
         AnyReadStart::check(&config.read_start, &setup)?;
@@ -193,36 +184,6 @@ impl Resolved {
     pub fn geometry(&self) -> &Geometry {
         &self.config.geometry
     }
-}
-
-/// A link of the placement chain that takes part in drawing a start.
-struct DrawnLink<'a> {
-    name: &'a str,
-    events: EventMask,
-    component: Option<&'static str>,
-}
-
-/// Refuses a drawn start if a placement learns by what the model plane lacks: other events in a
-/// steady state, or a metadata component, which knows the drive's blocks and not the model's.
-fn check_drawn_start<'a>(
-    start: &StartConfig,
-    links: impl Iterator<Item = DrawnLink<'a>>,
-) -> Result<(), Refusal> {
-    for DrawnLink { name, events, component } in links {
-        if start.steady_state && !events.is_within(EventMask::DRAWN_START) {
-            let expected = format!(
-                "no drawn start: `{name}` learns by events that only requests cause (run: --precondition steady)"
-            );
-            return Err(Refusal::new("start.steady_state", true, expected));
-        }
-        if let Some(component) = component.filter(|_| events.has(EventMask::DRAWN_START)) {
-            let expected = format!(
-                "0, no drawn start: `{name}` learns by events and from `metadata.{component}`, which a drawn start lacks (run: --precondition steady)"
-            );
-            return Err(Refusal::new("start.fill", start.fill, expected));
-        }
-    }
-    Ok(())
 }
 
 /// Refuses links of the placement chain that have no effect in their position. Such a link follows
@@ -477,31 +438,4 @@ fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> 
         config.start.fill.get()
     );
     Err(Refusal::new("start.invalid", config.start.invalid.get(), expected))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_start_is_not_drawn_for_what_learns_by_requests() {
-        let blocks = EventMask::BLOCK_OPENED.and(EventMask::PAGE_INVALIDATED);
-        let requests = blocks.and(EventMask::REQUEST_ARRIVED);
-        let check = |steady_state, events, component| {
-            let start =
-                StartConfig { fill: Share::new(0.5), steady_state, ..StartConfig::default() };
-            let link = DrawnLink { name: "mine", events, component };
-            check_drawn_start(&start, [link].into_iter()).map_err(|refused| refused.to_string())
-        };
-        for steady in [false, true] {
-            assert_eq!(check(steady, blocks, None), Ok(()));
-            assert_eq!(check(steady, EventMask::NONE, Some("page_hotness")), Ok(()));
-            let refused = check(steady, blocks, Some("page_hotness")).expect_err("a refusal");
-            let reason = "`mine` learns by events and from `metadata.page_hotness`";
-            assert!(refused.contains(reason), "{refused}");
-        }
-        assert_eq!(check(false, requests, None), Ok(()), "nothing is overwritten for long");
-        let refused = check(true, requests, None).expect_err("a refusal");
-        assert!(refused.contains("`mine` learns by events that only requests cause"), "{refused}");
-    }
 }
