@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ssdlab.render.html import tables
 from ssdlab.render.html.comparison import comparison_page
 from ssdlab.render.text.comparison import summaries
 from ssdlab.render.text.run import figure_lines
+from ssdlab.result import Earlier, Slow
 
 LEAST = ("--limit", 2000)
 
@@ -208,6 +210,41 @@ def test_what_made_a_request_slow_is_named_the_largest_first() -> None:
     assert table.rows[0][2].startswith(part_of(largest).name)
     shares = [int(number) for number in re.findall(r"\((\d+) %\)", table.rows[0][2])]
     assert shares == sorted(shares, reverse=True)
+
+
+def test_a_wait_for_a_page_names_the_earlier_operation_and_what_it_did() -> None:
+    page = {"die_gc": 3000.0, "program": 800.0, "transfer": 10.0}
+    slow = Slow(
+        number=8,
+        arrival_s=0.5,
+        kind="read",
+        queue=0,
+        lba=64,
+        sectors=8,
+        latency_us=4000.0,
+        blame_us={"page": 3810.0, "sense": 190.0},
+        behind=Earlier("write", 1234),
+        page_blame_us=page,
+    )
+    assert tables.why(slow) == (
+        "same page 3.81 ms (95 %) behind write 1,234: [die (GC) 3.00 ms, program 800 µs], "
+        "sense 190 µs (4.8 %)"
+    )
+    of_buffer = replace(slow, behind=Earlier("buffer", None))
+    assert " behind the buffer: [die (GC) 3.00 ms" in tables.why(of_buffer)
+    alone = replace(slow, behind=None, page_blame_us={})
+    assert tables.why(alone) == "same page 3.81 ms (95 %), sense 190 µs (4.8 %)"
+
+
+def test_the_slowest_requests_of_a_page_wait_for_one_another(tmp_path: Path) -> None:
+    trace = tmp_path / "same.csv"
+    rows = [f"{at},a,W,0,4096" for at in range(30)]
+    trace.write_text("\n".join(["time_us,dev,op,offset_bytes,size_bytes", *rows, ""]))
+    detail = ssdlab.run(trace=str(trace), detail=True, set={"geometry.page_size": "4KiB"}).detail
+    assert detail is not None
+    for slow in detail.slowest:
+        assert slow.behind == Earlier("write", slow.number - 1)
+        assert sum(slow.page_blame_us.values()) == pytest.approx(slow.blame_us["page"])
 
 
 def test_the_tables_of_the_blame_end_with_the_mean() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,20 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """The earlier operation on the page of a request; ``number`` is None for the buffer's."""
+
+    kind: str
+    number: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Slow:
-    """A slow request, and where its time went."""
+    """A slow request, and where its time went.
+
+    ``behind`` is the operation for which it waited on its page, and ``page_blame_us`` what that
+    operation did during the wait; without such a wait they are None and empty.
+    """
 
     number: int
     arrival_s: float
@@ -31,6 +43,8 @@ class Slow:
     sectors: int
     latency_us: float
     blame_us: Mapping[str, float]
+    behind: Earlier | None = None
+    page_blame_us: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

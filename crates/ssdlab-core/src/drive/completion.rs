@@ -96,6 +96,7 @@ impl Drive {
         {
             self.buffer.buffer_read(&mut self.machine, &mut self.translation, id);
         }
+        self.machine.note_page_end(id);
         self.end_of_operation(id);
         self.release(lpn, false);
     }
@@ -125,6 +126,7 @@ impl Drive {
         if !outdated {
             self.translation.entry_changed(&mut self.machine, lpn);
         }
+        self.machine.note_page_end(id);
         self.end_of_operation(id);
         if !joined.is_empty() {
             self.end_joined(joined);
@@ -142,6 +144,7 @@ impl Drive {
     #[inline(never)]
     fn end_joined(&mut self, mut joined: Fifo) {
         while let Some(id) = joined.pop(&self.machine.flash.txns) {
+            self.machine.note_page_wait(id);
             self.machine.flash.txns[id].charge(Part::Page, self.machine.now);
             self.end_of_operation(id);
         }
@@ -155,6 +158,7 @@ impl Drive {
         // The placement of waiting writes must already count the page as trimmed.
         self.machine.policies.publish(&Event::PageTrimmed(lpn));
         self.translation.entry_changed(&mut self.machine, lpn);
+        self.machine.note_page_end(id);
         self.end_of_operation(id);
         self.release(lpn, true);
         if let Some(block) = old {
@@ -208,7 +212,10 @@ impl Drive {
     /// it.
     #[inline(always)]
     fn release(&mut self, lpn: Lpn, changes: bool) {
-        if !self.machine.host.hazards.release(&mut self.machine.flash.txns, lpn, changes) {
+        let ready = self.machine.host.hazards.ready_count();
+        let first = self.machine.host.hazards.release(&mut self.machine.flash.txns, lpn, changes);
+        self.machine.note_page_waits(ready);
+        if !first {
             // An operation that was continued has ended at once. The outer loop handles the
             // operations that waited for it.
             return;

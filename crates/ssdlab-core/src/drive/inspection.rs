@@ -254,6 +254,7 @@ impl Drive {
     /// Logs every request that ends from now on, until it is taken.
     pub fn keep_log(&mut self) {
         self.machine.stats.log = Some(Vec::new());
+        self.machine.record_page_waits();
     }
 
     /// Moves the requests that ended since the last call to `rows`.

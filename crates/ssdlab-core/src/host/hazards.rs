@@ -190,6 +190,12 @@ impl Hazards {
         self.ready.get(at).copied()
     }
 
+    /// Returns the number of ready operations.
+    #[inline]
+    pub fn ready_count(&self) -> usize {
+        self.ready.len()
+    }
+
     /// Clears the ready operations, after all have continued.
     #[inline]
     pub fn none_ready(&mut self) {

@@ -1,7 +1,10 @@
 //! The measurements of a run: latencies with their parts, and operations by cause.
 
+mod behind;
 mod streams;
 
+pub use behind::Behind;
+pub(crate) use behind::last_parts;
 pub use streams::{StreamCounts, StreamStats};
 
 use hdrhistogram::Histogram;
@@ -85,6 +88,8 @@ pub struct Ended {
     pub end: SimTime,
     /// The parts of its latency, in nanoseconds.
     pub blame: Blame,
+    /// What it waited for on its page; `None` if its last page operation did not wait there.
+    pub behind: Option<Behind>,
 }
 
 /// Lookups of the host's pages in the buffer, and evictions.
@@ -242,14 +247,20 @@ impl Stats {
         }
     }
 
-    /// Counts the end of a request.
+    /// Counts the end of a request. `behind` is what it waited for on its page.
     #[inline]
-    pub fn record(&mut self, request: &Request, end: SimTime, blame: &Blame) {
+    pub fn record(
+        &mut self,
+        request: &Request,
+        end: SimTime,
+        blame: &Blame,
+        behind: Option<Behind>,
+    ) {
         let latency = end - request.arrival;
         let latencies = &mut self.latencies[request.queue as usize][request.op as usize];
         latencies.record(latency, request.sectors, blame);
         if let Some(log) = &mut self.log {
-            log.push(Ended { request: *request, end, blame: *blame });
+            log.push(Ended { request: *request, end, blame: *blame, behind });
         }
     }
 

@@ -1,7 +1,8 @@
 //! Past defects, each as a test of the correct behavior.
 
 use ssdlab_core::Pace;
-use ssdlab_core::account::Part;
+use ssdlab_core::account::{Blame, Part};
+use ssdlab_core::stats::Behind;
 use ssdlab_core::{Op, Request};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
@@ -171,6 +172,82 @@ fn the_wait_for_an_earlier_request_to_the_same_page_is_a_part_of_its_own() {
     blame[Part::Sense as usize] = READ;
     blame[Part::Transfer as usize] = BUS;
     assert_eq!(row.blame, blame);
+}
+
+/// Returns a blame with these parts.
+fn blame(parts: &[(Part, u64)]) -> Blame {
+    let mut blame = [0; Part::COUNT];
+    parts.iter().for_each(|&(part, ns)| blame[part as usize] = ns);
+    blame
+}
+
+#[test]
+fn the_wait_for_an_earlier_request_is_divided_by_what_that_request_did() {
+    let mut rig = Rig::new(&[]);
+    rig.write(0);
+    rig.finish();
+    rig.drive.keep_log();
+    let busy = rig.write(1);
+    let part = rig.offer(Op::Write, 0, 1, 0).unwrap();
+    // It comes while the other page is programmed.
+    rig.until(rig.now() + BUS + 50_000);
+    let read = rig.read(0);
+    let trim = rig.pages(Op::Trim, 0, 1);
+    let unmapped = rig.read(0);
+    rig.finish();
+    let mut rows = Vec::new();
+    rig.drive.take_log(&mut rows);
+    let behind = |tag| rows.iter().find(|row| row.request.tag == tag).unwrap().behind;
+    assert_eq!((behind(busy), behind(part)), (None, None));
+    let of = |op, tag, parts: &[_]| Some(Behind { request: Some((op, tag)), blame: blame(parts) });
+    let rmw = [
+        (Part::DieHost, PROGRAM - 50_000),
+        (Part::Sense, READ),
+        (Part::Transfer, 2 * BUS),
+        (Part::Program, PROGRAM),
+    ];
+    assert_eq!(behind(read), of(Op::Write, part, &rmw));
+    let waited = rmw.iter().map(|(_, ns)| ns).sum();
+    let its = [(Part::Page, waited), (Part::Sense, READ), (Part::Transfer, BUS)];
+    assert_eq!(behind(trim), of(Op::Read, read, &its));
+    // The trim only waited.
+    let its = [(Part::Page, waited + READ + BUS)];
+    assert_eq!(behind(unmapped), of(Op::Trim, trim, &its));
+}
+
+#[test]
+fn the_read_of_a_partial_write_comes_before_its_program() {
+    let mut rig = Rig::new(&["timing.decode = \"10us\""]);
+    rig.write(0);
+    rig.finish();
+    rig.drive.keep_log();
+    let part = rig.offer(Op::Write, 0, 1, 0).unwrap();
+    // The page that the write changes is being decoded.
+    rig.until(rig.now() + READ + BUS + 4_000);
+    let read = rig.read(0);
+    rig.finish();
+    let mut rows = Vec::new();
+    rig.drive.take_log(&mut rows);
+    let row = rows.iter().find(|row| row.request.tag == read).unwrap();
+    let its = blame(&[(Part::Decode, 6_000), (Part::Transfer, BUS), (Part::Program, PROGRAM)]);
+    assert_eq!(row.behind, Some(Behind { request: Some((Op::Write, part)), blame: its }));
+}
+
+#[test]
+fn a_request_behind_a_page_of_the_buffer_waits_for_no_request() {
+    let mut rig = Rig::new(&["buffer = { size = \"4KiB\", reads = false }"]);
+    rig.write(0);
+    rig.finish();
+    rig.drive.keep_log();
+    // The second page takes the place of the first, which is read while it is programmed.
+    rig.write(1);
+    let read = rig.read(0);
+    rig.finish();
+    let mut rows = Vec::new();
+    rig.drive.take_log(&mut rows);
+    let row = rows.iter().find(|row| row.request.tag == read).unwrap();
+    let its = blame(&[(Part::Transfer, BUS), (Part::Program, PROGRAM)]);
+    assert_eq!(row.behind, Some(Behind { request: None, blame: its }));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind, Part};
+use ssdlab_core::stats::Behind;
 use ssdlab_nand::{Lpn, Ppn};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP};
@@ -52,7 +53,7 @@ fn a_write_that_joins_another_waits_for_it_as_for_its_page() {
     let mut rig = Rig::new(&[SUPERSEDING]);
     rig.drive.keep_log();
     rig.write(1);
-    rig.write(0);
+    let first = rig.write(0);
     let joined = rig.write(0);
     rig.finish();
     let mut rows = Vec::new();
@@ -61,6 +62,12 @@ fn a_write_that_joins_another_waits_for_it_as_for_its_page() {
     let mut blame = [0; Part::COUNT];
     blame[Part::Page as usize] = 2 * (BUS + PROGRAM);
     assert_eq!(row.blame, blame);
+    // The earlier write waits for the other page, then is programmed.
+    blame[Part::Page as usize] = 0;
+    blame[Part::DieHost as usize] = BUS + PROGRAM;
+    blame[Part::Transfer as usize] = BUS;
+    blame[Part::Program as usize] = PROGRAM;
+    assert_eq!(row.behind, Some(Behind { request: Some((Op::Write, first)), blame }));
 }
 
 #[test]

@@ -8,9 +8,9 @@ use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_base::SimTime;
-use ssdlab_core::account::Part;
+use ssdlab_core::account::{Blame, Part};
 use ssdlab_core::drive::BlockInfo;
-use ssdlab_core::stats::Ended;
+use ssdlab_core::stats::{Behind, Ended};
 use ssdlab_core::{Drive, Op};
 
 use super::series::Interval;
@@ -86,6 +86,24 @@ pub struct Slow {
     pub latency_us: f64,
     /// The parts of its latency in microseconds. Parts of zero are left out.
     pub blame_us: BTreeMap<&'static str, f64>,
+    /// The earlier operation for which it waited on its page: its `kind` and the `number` of its
+    /// request. Absent if it did not wait there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<Earlier>,
+    /// What the earlier operation did during the wait, in microseconds. The parts sum to `page` in
+    /// `blame_us`. If the wait began while the operation waited for a die, these waits are divided
+    /// in proportion. Empty without a wait.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub page_blame_us: BTreeMap<&'static str, f64>,
+}
+
+/// The earlier operation for which a request waited on its page.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Earlier {
+    /// `read`, `write` or `trim`, or `buffer` if the buffer programmed the page.
+    pub kind: &'static str,
+    /// The number of its request; null if the buffer programmed the page.
+    pub number: Option<u64>,
 }
 
 /// The blocks of a drive as a grid: planes from top to bottom, blocks of a plane from left to
@@ -170,7 +188,10 @@ impl Slowest {
 
 fn slow(latency: u64, ended: &Ended, began: SimTime) -> Slow {
     let request = &ended.request;
-    let parts = Part::NAMES.into_iter().zip(ended.blame).filter(|(_, ns)| *ns > 0);
+    let earlier = |behind: Behind| match behind.request {
+        Some((op, tag)) => Earlier { kind: op.name(), number: Some(tag) },
+        None => Earlier { kind: "buffer", number: None },
+    };
     Slow {
         number: request.tag,
         arrival_s: (request.arrival - began).as_secs(),
@@ -179,8 +200,16 @@ fn slow(latency: u64, ended: &Ended, began: SimTime) -> Slow {
         lba: request.lba,
         sectors: request.sectors,
         latency_us: latency as f64 / 1e3,
-        blame_us: parts.map(|(name, ns)| (name, ns as f64 / 1e3)).collect(),
+        blame_us: parts_us(&ended.blame),
+        behind: ended.behind.map(earlier),
+        page_blame_us: ended.behind.map(|behind| parts_us(&behind.blame)).unwrap_or_default(),
     }
+}
+
+/// Returns the parts of a latency that are not zero, in microseconds.
+fn parts_us(blame: &Blame) -> BTreeMap<&'static str, f64> {
+    let parts = Part::NAMES.into_iter().zip(blame).filter(|(_, ns)| **ns > 0);
+    parts.map(|(name, ns)| (name, *ns as f64 / 1e3)).collect()
 }
 
 /// Returns the latency distributions of every queue's reads and writes.

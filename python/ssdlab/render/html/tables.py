@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
@@ -153,11 +153,30 @@ def slowest(run: Run, several: bool) -> Table:
 
 
 def why(slow: Slow) -> str:
-    """Return the largest parts of a request's latency."""
-    ranked = sorted(slow.blame_us.items(), key=lambda part: -part[1])[:_REASONS]
+    """Return the largest parts of a request's latency, and those of its wait for its page."""
     whole = slow.latency_us or 1.0
-    large = [(name, us) for name, us in ranked if us >= _REASON_LEAST * whole]
-    return ", ".join(f"{part_of(name).name} {span(us)} ({share(us / whole)})" for name, us in large)
+    return ", ".join(
+        f"{part_of(name).name} {span(us)} ({share(us / whole)})"
+        + (f" {_earlier(slow)}" if name == "page" and slow.behind else "")
+        for name, us in _largest(slow.blame_us)
+    )
+
+
+def _earlier(slow: Slow) -> str:
+    """Return the operation for which a request waited on its page, and what it did then."""
+    behind = slow.behind
+    if behind is None:
+        return ""
+    what = "the buffer" if behind.number is None else f"{behind.kind} {behind.number:,}"
+    parts = (f"{part_of(name).name} {span(us)}" for name, us in _largest(slow.page_blame_us))
+    return f"behind {what}: [{', '.join(parts)}]"
+
+
+def _largest(parts: Mapping[str, float]) -> list[tuple[str, float]]:
+    """Return the largest parts of a time, the largest first, without those that hardly matter."""
+    ranked = sorted(parts.items(), key=lambda part: -part[1])[:_REASONS]
+    least = _REASON_LEAST * sum(parts.values())
+    return [(name, us) for name, us in ranked if us >= least]
 
 
 @dataclass(frozen=True, slots=True)

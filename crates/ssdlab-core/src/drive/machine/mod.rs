@@ -7,6 +7,7 @@ mod hints;
 mod history;
 mod levels;
 mod life;
+mod page_waits;
 mod pages;
 pub(super) mod policies;
 mod publish;
@@ -29,6 +30,7 @@ use crate::ftl::{Ftl, PlaneOrder, WritePlanes};
 use crate::host::Host;
 use crate::stats::Stats;
 use history::History;
+use page_waits::PageWaits;
 use policies::Policies;
 
 /// The state that all parts of a drive share.
@@ -49,6 +51,8 @@ pub(super) struct Machine {
     /// The statistics since they began.
     pub(super) stats: Stats,
     pub(super) history: History,
+    /// The waits of requests for their pages, while requests are logged.
+    page_waits: Option<Box<PageWaits>>,
     /// The auditor, in paranoid mode.
     pub(super) auditor: Option<Box<Auditor>>,
 }
@@ -77,6 +81,7 @@ impl Machine {
             collecting: vec![false; geometry.plane_count() as usize].into(),
             stats: Stats::new(config.host.queues as usize, SimTime::START),
             history: History::new(&resolved),
+            page_waits: None,
             auditor: None,
             geometry,
             resolved,

@@ -36,7 +36,8 @@ impl Machine {
         let Active { request, counted, page_type, .. } = &self.host[slot];
         self.stats.digest(request.tag, self.now);
         if *counted {
-            self.stats.record(request, self.now, blame);
+            let behind = self.page_wait(last);
+            self.stats.record(request, self.now, blame, behind);
             if let Some(slowest) = page_type {
                 self.stats.page_types.slowest_page_type[slowest.index()] += 1;
             }

@@ -105,6 +105,7 @@ impl Translation {
     /// content.
     #[inline(never)]
     pub(in crate::drive) fn write_after_read(&mut self, machine: &mut Machine, id: TxnId) {
+        machine.note_page_read(id);
         let txn = &mut machine.flash.txns[id];
         watch!(machine, merges(id, txn.mask));
         txn.read_first = false;
