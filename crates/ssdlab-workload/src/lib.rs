@@ -30,6 +30,7 @@
 //! - `generate/mod.rs`: the list of generators,
 //! - `generate/zipf.rs`: one generator.
 
+mod cascade;
 mod formats;
 mod generate;
 pub mod measure;
@@ -42,7 +43,9 @@ pub mod twins;
 pub use formats::Format;
 pub use formats::device::twin_in;
 pub use formats::options::{MOST_UNSORTED, TraceOptions, Unsorted};
-pub use generate::config::{Arrivals, SizeChoice, WorkloadConfig};
+pub use generate::config::{
+    Arrivals, FixedConfig, PoissonConfig, SelfSimilarConfig, SizeChoice, WorkloadConfig,
+};
 pub use generate::{
     BurstyConfig, Generator, HotcoldConfig, Kind, RandomConfig, SequentialConfig, ZipfConfig,
 };

@@ -5,6 +5,7 @@ use ssdlab_base::rng::{Stream, unit};
 use ssdlab_base::{Fault, Nanos, math};
 
 use super::config::{Arrivals, WorkloadConfig};
+use crate::cascade::Cascade;
 
 /// Bursts of requests with pauses between them.
 #[derive(Clone, Copy, Debug)]
@@ -15,10 +16,22 @@ pub(crate) struct Bursts {
     pub(crate) pause: Nanos,
 }
 
-/// Draws the times between requests.
+/// Draws the times of requests.
 #[derive(Debug)]
-pub(crate) struct Clock {
-    arrivals: Arrivals,
+pub(crate) enum Clock {
+    /// From one request to the next.
+    Gaps(Gaps),
+    /// For reads and writes, over the whole span.
+    SelfSimilar(Cascade),
+}
+
+/// Times between requests, each drawn by itself.
+#[derive(Debug)]
+pub(crate) struct Gaps {
+    /// The time of the next request.
+    now: Nanos,
+    /// Whether the times are always the mean.
+    fixed: bool,
     mean: Nanos,
     bursts: Option<Bursts>,
     /// Requests left in the burst.
@@ -46,12 +59,32 @@ impl Clock {
                 .got(format!("{} requests {} apart", config.requests, mean.max(pause)))
                 .expected("a workload shorter than 15 years"));
         }
-        let left = bursts.map_or(0, |bursts| bursts.length);
-        Ok(Clock { arrivals: config.arrivals, mean, bursts, left, stream })
+        match &config.arrivals {
+            Arrivals::SelfSimilar(_) if bursts.is_some() => {
+                let fault = Fault::new("", "workload.arrivals").got("self_similar");
+                Err(fault.expected("poisson or fixed, since this kind has bursts of its own"))
+            }
+            Arrivals::SelfSimilar(arrivals) => {
+                arrivals.check()?;
+                let span = config.requests as f64 * mean.as_ns() as f64;
+                let reads = config.read_share.of(config.requests);
+                let counts = [reads, config.requests - reads];
+                let form = (arrivals.bias, arrivals.hurst, arrivals.together.get());
+                Ok(Clock::SelfSimilar(Cascade::self_similar(counts, span, form, stream)))
+            }
+            Arrivals::Poisson(_) | Arrivals::Fixed(_) => {
+                let left = bursts.map_or(0, |bursts| bursts.length);
+                let fixed = matches!(config.arrivals, Arrivals::Fixed(_));
+                Ok(Clock::Gaps(Gaps { now: Nanos::ZERO, fixed, mean, bursts, left, stream }))
+            }
+        }
     }
+}
 
-    /// Returns the time from this request to the next.
-    pub(crate) fn next_gap(&mut self) -> Nanos {
+impl Gaps {
+    /// Returns the time of a request.
+    pub(crate) fn next(&mut self) -> Nanos {
+        let at = self.now;
         let mean = match self.bursts {
             None => self.mean,
             Some(bursts) => {
@@ -64,10 +97,8 @@ impl Clock {
                 }
             }
         };
-        match self.arrivals {
-            Arrivals::Fixed => mean,
-            Arrivals::Poisson => exponential(mean, self.stream.next_u64()),
-        }
+        self.now += if self.fixed { mean } else { exponential(mean, self.stream.next_u64()) };
+        at
     }
 }
 

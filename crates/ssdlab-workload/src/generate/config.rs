@@ -67,7 +67,7 @@ impl Default for WorkloadConfig {
             footprint: Bytes::from_gib(16),
             read_share: Share::new(0.5),
             sizes: [4, 8, 16, 32, 64].map(|kib| SizeChoice::new(Bytes::from_kib(kib), 1)).into(),
-            arrivals: Arrivals::Poisson,
+            arrivals: Arrivals::default(),
             interarrival: Nanos::from_us(200),
             requests: 1_000_000,
             queue: 0,
@@ -95,17 +95,73 @@ impl WorkloadConfig {
     }
 }
 
-/// How times between requests are distributed.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Arrivals {
-    /// Independent of one another: exponential.
-    #[default]
-    Poisson,
-    /// Always the mean.
-    Fixed,
+ssdlab_base::choice! {
+    /// How times between requests are distributed.
+    pub enum Arrivals {
+        /// Independent of one another: exponential.
+        poisson => Poisson(PoissonConfig),
+        /// Always the mean.
+        fixed => Fixed(FixedConfig),
+        /// In bursts within bursts, from hours down to microseconds. Reads and writes come in
+        /// phases. `interarrival` times `requests` is the span.
+        self_similar => SelfSimilar(SelfSimilarConfig),
+    } default poisson
+}
+
+/// Times between requests are independent of one another. Has no settings.
+#[derive(Clone, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoissonConfig {}
+
+/// Times between requests are always the mean. Has no settings.
+#[derive(Clone, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixedConfig {}
+
+/// Arrivals that are bursty in windows of every length (the b-model). The span is halved again and
+/// again, and each half receives its share of the requests.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SelfSimilarConfig {
+    /// Share of the requests in the busier of two halves, from 0.5 (independent arrivals) to below
+    /// 1. Holds for every halving, or with `hurst` for that of the whole span. Default: 0.7.
+    /// Assumed.
+    #[schemars(range(min = 0.5, max = 1))]
+    pub bias: f64,
+    /// The Hurst parameter, above 0.5 and below 1. The variance of the number of requests in a
+    /// window grows as its length to the power of twice the parameter. Default: that of the bias in
+    /// every halving, 0.89 for 0.7. Assumed.
+    #[schemars(range(min = 0.5, max = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hurst: Option<f64>,
+    /// Probability that reads and writes have the same busier half, from 0 to 1. At 0.5 the phases
+    /// of reads and those of writes are independent. At 1 reads and writes come together, in any
+    /// order. Default: 0.5. Assumed.
+    pub together: Share,
+}
+
+impl Default for SelfSimilarConfig {
+    fn default() -> SelfSimilarConfig {
+        SelfSimilarConfig { bias: 0.7, hurst: None, together: Share::new(0.5) }
+    }
+}
+
+impl SelfSimilarConfig {
+    /// Refuses a bias or a Hurst parameter that no arrivals have.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let key = "workload.arrivals.self_similar";
+        if !(0.5..1.0).contains(&self.bias) {
+            let fault = Fault::new("", format!("{key}.bias")).got(self.bias);
+            return Err(fault.expected("from 0.5 to below 1"));
+        }
+        match self.hurst {
+            Some(hurst) if !(hurst > 0.5 && hurst < 1.0) => {
+                let fault = Fault::new("", format!("{key}.hurst")).got(hurst);
+                Err(fault.expected("above 0.5 and below 1"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A size of requests and how often it is drawn.

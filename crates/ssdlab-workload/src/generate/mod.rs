@@ -116,7 +116,6 @@ pub struct Generator {
 struct Rest {
     requests: u64,
     done: u64,
-    now: Nanos,
     clock: Clock,
     sizes: Sizes,
     ops: Stream,
@@ -143,7 +142,6 @@ impl Generator {
         let rest = Rest {
             requests: config.requests,
             done: 0,
-            now: Nanos::ZERO,
             clock,
             sizes,
             ops: named("operations"),
@@ -157,14 +155,24 @@ impl Generator {
 
 impl Rest {
     fn generate<A: Addresses>(&mut self, places: &mut A, batch: &mut Vec<Record>, count: usize) {
-        batch.extend((0..count).map(|_| {
-            let at = self.now;
-            self.now += self.clock.next_gap();
-            let sectors = self.sizes.draw();
+        let Rest { clock, sizes, ops, read_share, queue, hints, .. } = self;
+        let mut record = |(at, read): (Nanos, bool)| {
+            let sectors = sizes.draw();
             let lba = places.next(sectors);
-            let op = if unit(self.ops.next_u64()) < self.read_share { Op::Read } else { Op::Write };
-            Record { at, lba, sectors, op, queue: self.queue, hint: self.hints.draw() }
-        }));
+            let op = if read { Op::Read } else { Op::Write };
+            Record { at, lba, sectors, op, queue: *queue, hint: hints.draw() }
+        };
+        // Selects the clock once, not for every request.
+        match clock {
+            Clock::Gaps(gaps) => batch.extend((0..count).map(|_| {
+                let at = gaps.next();
+                record((at, unit(ops.next_u64()) < *read_share))
+            })),
+            Clock::SelfSimilar(cascade) => batch.extend((0..count).map(|_| {
+                let (at, read) = cascade.next();
+                record((Nanos::from_ns(at), read))
+            })),
+        }
         self.done += count as u64;
     }
 }

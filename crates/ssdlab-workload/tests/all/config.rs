@@ -2,7 +2,7 @@
 
 use ssdlab_base::Nanos;
 use ssdlab_workload::{
-    Arrivals, Generator, Kind, SizeChoice, TraceOptions, Unsorted, WorkloadConfig,
+    Arrivals, FixedConfig, Generator, Kind, SizeChoice, TraceOptions, Unsorted, WorkloadConfig,
 };
 
 fn config(toml: &str) -> Result<WorkloadConfig, String> {
@@ -32,7 +32,10 @@ fn every_key_is_read() {
     assert_eq!((got.footprint.get(), got.read_share.get()), (1 << 30, 0.7));
     let sizes: Vec<(u64, u32)> = got.sizes.iter().map(|c| (c.size.get(), c.weight)).collect();
     assert_eq!(sizes, [(4096, 1), (65536, 3)]);
-    assert_eq!((got.arrivals, got.interarrival), (Arrivals::Fixed, Nanos::from_us(50)));
+    assert_eq!(
+        (got.arrivals, got.interarrival),
+        (Arrivals::Fixed(FixedConfig {}), Nanos::from_us(50))
+    );
     assert_eq!((got.requests, got.queue, got.hints), (7, 3, vec![0, 2]));
 }
 

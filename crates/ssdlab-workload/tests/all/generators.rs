@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Bytes, Nanos, rng::mix};
+use ssdlab_workload::measure::Measure;
 use ssdlab_workload::{
-    Arrivals, BurstyConfig, Generator, HotcoldConfig, Kind, Op, Record, SequentialConfig,
-    SizeChoice, Source, WorkloadConfig, ZipfConfig,
+    Arrivals, BurstyConfig, FixedConfig, Generator, HotcoldConfig, Kind, Op, PoissonConfig, Record,
+    SelfSimilarConfig, SequentialConfig, SizeChoice, Source, WorkloadConfig, ZipfConfig,
 };
 
 use crate::drain_by;
@@ -76,24 +77,104 @@ fn poisson_arrivals_have_the_mean_and_the_spread_of_an_exponential() {
 
 #[test]
 fn fixed_arrivals_are_exactly_apart() {
-    let config = WorkloadConfig { arrivals: Arrivals::Fixed, ..config(Kind::default(), 1000) };
+    let config = WorkloadConfig {
+        arrivals: Arrivals::Fixed(FixedConfig {}),
+        ..config(Kind::default(), 1000)
+    };
     let records = generate(&config, 1);
     assert!(records.iter().zip(0..).all(|(record, n)| record.at == Nanos::from_us(200 * n)));
 }
 
 #[test]
 fn no_time_between_requests_issues_all_at_once() {
-    for arrivals in [Arrivals::Fixed, Arrivals::Poisson] {
+    for arrivals in [Arrivals::Fixed(FixedConfig {}), Arrivals::Poisson(PoissonConfig {})] {
         let interarrival = Nanos::ZERO;
         let config = WorkloadConfig { arrivals, interarrival, ..config(Kind::default(), 1000) };
         assert!(generate(&config, 1).iter().all(|record| record.at == Nanos::ZERO));
     }
 }
 
+fn self_similar(arrivals: SelfSimilarConfig, requests: u64) -> Vec<Record> {
+    let arrivals = Arrivals::SelfSimilar(arrivals);
+    generate(&WorkloadConfig { arrivals, ..config(Kind::default(), requests) }, 1)
+}
+
+/// Returns the Hurst parameter of requests.
+fn hurst(records: &[Record]) -> f64 {
+    let mut measure = Measure::default();
+    measure.take(records);
+    measure.finish().burstiness.hurst.unwrap().exponent
+}
+
+#[test]
+fn self_similar_arrivals_have_the_hurst_parameter_of_their_bias_or_their_own() {
+    let of = |bias: f64, hurst| SelfSimilarConfig { bias, hurst, together: Share::new(1.0) };
+    // A halving into b and 1 - b leaves 1 - log2(2 (b^2 + (1 - b)^2)) / 2.
+    for (bias, own, wanted) in [
+        (0.5, None, 0.5),
+        (0.65, None, 0.938),
+        (0.7, None, 0.893),
+        (0.8, None, 0.778),
+        (0.6, Some(0.7), 0.7),
+        (0.7, Some(0.8), 0.8),
+    ] {
+        let found = hurst(&self_similar(of(bias, own), 1_000_000));
+        assert!((found - wanted).abs() < 0.05, "{bias} {own:?}: {found}, not {wanted}");
+    }
+}
+
+#[test]
+fn self_similar_arrivals_keep_the_counts_the_span_and_the_order() {
+    let config = SelfSimilarConfig::default();
+    let records = self_similar(config, 100_000);
+    assert!(records.is_sorted_by_key(|record| record.at));
+    assert_eq!(records.iter().filter(|record| record.op == Op::Read).count(), 50_000);
+    let end = records[99_999].at.as_ns() as f64 / 2e10;
+    assert!((0.9..=1.0).contains(&end), "{end}");
+}
+
+#[test]
+fn reads_and_writes_of_self_similar_arrivals_come_together_or_in_phases() {
+    let alike = |together: f64| {
+        let together = Share::new(together);
+        let records =
+            self_similar(SelfSimilarConfig { together, ..SelfSimilarConfig::default() }, 100_000);
+        let same = records.windows(2).filter(|pair| pair[0].op == pair[1].op).count();
+        same as f64 / 1e5
+    };
+    let [apart, between, one] = [0.0, 0.5, 1.0].map(alike);
+    assert!(
+        apart > between && between > 0.6 && (one - 0.5).abs() < 0.02,
+        "{apart} {between} {one}"
+    );
+}
+
+#[test]
+fn impossible_self_similar_arrivals_are_refused() {
+    let refused = |arrivals: SelfSimilarConfig, kind: Kind| {
+        let arrivals = Arrivals::SelfSimilar(arrivals);
+        let config = WorkloadConfig { arrivals, ..config(kind, 1000) };
+        Generator::new(&config, 1).err().unwrap().to_string()
+    };
+    let default = SelfSimilarConfig::default;
+    let bias = refused(SelfSimilarConfig { bias: 1.0, ..default() }, Kind::default());
+    assert!(
+        bias.contains("workload.arrivals.self_similar.bias: got 1, expected from 0.5"),
+        "{bias}"
+    );
+    let hurst = refused(SelfSimilarConfig { hurst: Some(0.5), ..default() }, Kind::default());
+    assert!(hurst.contains("self_similar.hurst: got 0.5, expected above 0.5"), "{hurst}");
+    let bursty = refused(default(), Kind::Bursty(BurstyConfig::default()));
+    assert!(bursty.contains("this kind has bursts of its own"), "{bursty}");
+}
+
 #[test]
 fn bursts_have_their_length_and_their_pause() {
     let bursty = BurstyConfig { length: 5.try_into().unwrap(), pause: Nanos::from_ms(7) };
-    let config = WorkloadConfig { arrivals: Arrivals::Fixed, ..config(Kind::Bursty(bursty), 1000) };
+    let config = WorkloadConfig {
+        arrivals: Arrivals::Fixed(FixedConfig {}),
+        ..config(Kind::Bursty(bursty), 1000)
+    };
     for (index, gap) in gaps(&generate(&config, 1)).into_iter().enumerate() {
         assert_eq!(gap, if index % 5 == 4 { 7e6 } else { 200e3 }, "gap {index}");
     }

@@ -1,0 +1,192 @@
+//! Arrival times as bursty over hours as over milliseconds: a multiplicative cascade.
+//!
+//! The span of a workload is halved again and again. Each half receives its part of the requests,
+//! one half more than the other, and which half is drawn. Requests then cluster in clusters of
+//! clusters, as those of real block traces do. The *index of dispersion* measures this: the
+//! variance over the mean of the number of requests in windows of one length. It is 1 for
+//! independent arrivals, and grows with the window in real traces.
+//!
+//! Source: the b-model of Wang, Madhyastha, Chan, Papadimitriou and Faloutsos, "Data mining meets
+//! performance evaluation: fast algorithms for modeling bursty traffic" (ICDE 2002). With a Hurst
+//! parameter, each halving has a bias of its own, as in the multifractal wavelet model of Riedi et
+//! al. (IEEE Trans. Information Theory 45(3), 1999). Reads and writes are divided separately, so
+//! that they come in phases.
+
+use rand::Rng;
+use ssdlab_base::math;
+use ssdlab_base::rng::{Stream, unit};
+
+/// The length of the shortest parts in nanoseconds: 1 us.
+const SHORTEST: f64 = 1_000.0;
+/// The most halvings: the index of a part then fits into a word.
+const MOST_LEVELS: f64 = 60.0;
+/// The largest number of requests of which each draws its half by itself. Of more, the number in a
+/// half is nearly normal.
+const DRAWN: u64 = 32;
+
+/// How one halving divides the requests: shares of the busier half, and agreement of the kinds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Split {
+    /// The share of the reads and of the writes in the busier half, times 65,536.
+    busier: u64,
+    /// The probability that reads and writes have the same busier half.
+    together: f64,
+}
+
+/// A part of the span, and its reads and writes.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    level: u32,
+    /// The index among the parts of its level.
+    index: u64,
+    left: [u64; 2],
+}
+
+/// Reads and writes in the order of their times.
+#[derive(Debug)]
+pub(crate) struct Cascade {
+    span: f64,
+    splits: Vec<Split>,
+    /// The later parts, from the latest to the next.
+    parts: Vec<Part>,
+    /// The shortest part whose requests arrive now, and their number.
+    now: Part,
+    within: u64,
+    stream: Stream,
+}
+
+impl Cascade {
+    /// Returns the arrivals of `counts` reads and writes over a span in nanoseconds. The busier half
+    /// of the span has the share `bias`, and the requests have this Hurst parameter; if `None`, every halving has the same bias. `together` is the
+    /// probability that reads and writes have the same busier half.
+    pub(crate) fn self_similar(
+        counts: [u64; 2],
+        span: f64,
+        (bias, hurst, together): (f64, Option<f64>, f64),
+        stream: Stream,
+    ) -> Cascade {
+        let first = (2.0 * bias - 1.0) * (2.0 * bias - 1.0);
+        // The second moment after so many halvings. With a Hurst parameter, the variance of the
+        // requests in a window grows as the length of the window to the power of twice of it.
+        let moment = |halvings: u32| match hurst {
+            Some(_) if halvings == 0 => 1.0,
+            Some(hurst) => {
+                1.0 + first * math::pow(2.0, (2.0 - 2.0 * hurst) * f64::from(halvings - 1))
+            }
+            None => math::pow(1.0 + first, f64::from(halvings)),
+        };
+        let split = |level: u32| {
+            let growth = moment(level + 1) / moment(level);
+            Split { busier: busier((growth - 1.0).sqrt()), together }
+        };
+        Cascade::of(counts, span, (0..levels(span)).map(split).collect(), stream)
+    }
+
+    fn of(counts: [u64; 2], span: f64, splits: Vec<Split>, stream: Stream) -> Cascade {
+        let whole = Part { level: 0, index: 0, left: counts };
+        let mut parts = Vec::with_capacity(splits.len() + 2);
+        parts.push(whole);
+        Cascade { span, splits, parts, now: Part { left: [0, 0], ..whole }, within: 0, stream }
+    }
+
+    /// Returns the time of the next request, and whether it is a read. One must be left.
+    pub(crate) fn next(&mut self) -> (u64, bool) {
+        while self.now.left == [0, 0] {
+            let Some(part) = self.parts.pop() else { break };
+            match part.left {
+                [1, 0] | [0, 1] => return self.alone(part),
+                [reads, writes] if part.level as usize == self.splits.len() => {
+                    (self.now, self.within) = (part, reads + writes);
+                }
+                _ => self.divide(part),
+            }
+        }
+        let [reads, writes] = self.now.left;
+        let left = reads + writes;
+        let read = writes == 0 || self.draw() * (left as f64) < reads as f64;
+        let at = (self.within - left) as f64 + self.draw();
+        let one = &mut self.now.left[usize::from(!read)];
+        *one = one.saturating_sub(1);
+        (self.time(self.now, at / self.within as f64), read)
+    }
+
+    /// Returns the arrival of the only request of a part, at any time within it.
+    fn alone(&mut self, part: Part) -> (u64, bool) {
+        let within = self.draw();
+        (self.time(part, within), part.left[0] == 1)
+    }
+
+    fn time(&self, part: Part, within: f64) -> u64 {
+        let parts = (1u64 << part.level) as f64;
+        ((part.index as f64 + within) / parts * self.span) as u64
+    }
+
+    fn divide(&mut self, part: Part) {
+        let Split { busier, together } = self.splits[part.level as usize];
+        let word = self.stream.next_u64();
+        let read_first = word & 1 == 1;
+        let write_first = read_first == (unit(word) < together);
+        let share = |first: bool| if first { busier } else { WHOLE - busier };
+        let first = [
+            self.part_of(part.left[0], share(read_first)),
+            self.part_of(part.left[1], share(write_first)),
+        ];
+        let second = [part.left[0] - first[0], part.left[1] - first[1]];
+        let half =
+            |side: u64, left| Part { level: part.level + 1, index: 2 * part.index + side, left };
+        if second != [0, 0] {
+            self.parts.push(half(1, second));
+        }
+        if first != [0, 0] {
+            self.parts.push(half(0, first));
+        }
+    }
+
+    /// Draws how many of `count` requests fall to a half of this share.
+    fn part_of(&mut self, count: u64, share: u64) -> u64 {
+        if count == 0 || share == 0 || share == WHOLE {
+            return if share == 0 { 0 } else { count };
+        }
+        let word = self.stream.next_u64();
+        if count > DRAWN {
+            let share = share as f64 / WHOLE as f64;
+            let mean = count as f64 * share;
+            let drawn = mean + (mean * (1.0 - share)).sqrt() * nearly_normal(word);
+            return (drawn + 0.5).clamp(0.0, count as f64) as u64;
+        }
+        let (mut left, mut word, mut part) = (count, word, 0);
+        while left > 0 {
+            if left < count && (count - left) % 4 == 0 {
+                word = self.stream.next_u64();
+            }
+            part += u64::from(word & (WHOLE - 1) < share);
+            word >>= WHOLE.trailing_zeros();
+            left -= 1;
+        }
+        part
+    }
+
+    fn draw(&mut self) -> f64 {
+        unit(self.stream.next_u64())
+    }
+}
+
+/// Returns a draw with mean 0 and deviation 1: the sum of four even ones.
+fn nearly_normal(word: u64) -> f64 {
+    let pieces = [0, 16, 32, 48].map(|from| (word >> from) & (WHOLE - 1));
+    let sum = (pieces.iter().sum::<u64>() + 2) as f64 / WHOLE as f64;
+    (sum - 2.0) * 3f64.sqrt()
+}
+
+/// A share of 1 in [`Split::busier`].
+const WHOLE: u64 = 1 << 16;
+
+/// Returns the number of halvings down to the shortest parts.
+fn levels(span: f64) -> u32 {
+    math::log2((span / SHORTEST).max(1.0)).ceil().min(MOST_LEVELS) as u32
+}
+
+/// Returns the share (1 + offset) / 2 of the busier half, as [`Split::busier`].
+fn busier(offset: f64) -> u64 {
+    ((0.5 + 0.5 * offset) * WHOLE as f64 + 0.5) as u64
+}
