@@ -123,8 +123,8 @@ pub struct FixedConfig {}
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SelfSimilarConfig {
-    /// Share of the requests in the busier of two halves, from 0.5 (independent arrivals) to below
-    /// 1. Holds for every halving, or with `hurst` for that of the whole span. Default: 0.7.
+    /// Share of the requests in the busier of two halves, from 0.5 (independent arrivals) to
+    /// below 1. Holds for every halving, or with `hurst` for that of the whole span. Default: 0.7.
     /// Assumed.
     #[schemars(range(min = 0.5, max = 1))]
     pub bias: f64,
