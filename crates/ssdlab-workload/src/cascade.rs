@@ -156,7 +156,7 @@ impl Cascade {
         }
         let (mut left, mut word, mut part) = (count, word, 0);
         while left > 0 {
-            if left < count && (count - left) % 4 == 0 {
+            if left < count && (count - left).is_multiple_of(4) {
                 word = self.stream.next_u64();
             }
             part += u64::from(word & (WHOLE - 1) < share);
