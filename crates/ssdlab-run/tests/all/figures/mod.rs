@@ -60,8 +60,13 @@ fn numbers(value: &Value, to: &mut Vec<String>) {
 fn hash(result: &RunResult) -> String {
     let mut found = Vec::new();
     let mut result_value = serde_json::to_value(result).expect("a result can be written");
-    // Results got this field after the file was recorded.
+    // Results got these fields after the file was recorded.
     result_value.as_object_mut().expect("an object").remove("streams");
+    let slowest = result_value.pointer_mut("/detail/slowest").and_then(Value::as_array_mut);
+    for request in slowest.into_iter().flatten().filter_map(Value::as_object_mut) {
+        request.remove("behind");
+        request.remove("page_blame_us");
+    }
     numbers(&result_value, &mut found);
     found.sort_unstable();
     let mut hash = Sha256::new();
