@@ -57,8 +57,9 @@ pub(crate) struct Cascade {
 
 impl Cascade {
     /// Returns the arrivals of `counts` reads and writes over a span in nanoseconds. The busier half
-    /// of the span has the share `bias`, and the requests have this Hurst parameter; if `None`, every halving has the same bias. `together` is the
-    /// probability that reads and writes have the same busier half.
+    /// of the span has the share `bias`, and the requests have this Hurst parameter. If it is
+    /// `None`, every halving has the same bias. `together` is the probability that reads and writes
+    /// have the same busier half.
     pub(crate) fn self_similar(
         counts: [u64; 2],
         span: f64,

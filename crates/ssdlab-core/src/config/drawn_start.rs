@@ -27,8 +27,9 @@ struct DrawnLink<'a> {
     component: Option<&'static str>,
 }
 
-/// Refuses a drawn start if a placement learns by what the model plane lacks: other events in a
-/// steady state, or a metadata component, which knows the drive's blocks and not the model's.
+/// Refuses a drawn start if a placement learns by what the model plane lacks.
+/// These are other events in a steady state, and a metadata component, which knows the drive's
+/// blocks.
 fn check_drawn_start<'a>(
     start: &StartConfig,
     links: impl Iterator<Item = DrawnLink<'a>>,
