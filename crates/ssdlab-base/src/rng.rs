@@ -28,7 +28,8 @@ pub fn stream(seed: u64, name: &str) -> Stream {
 }
 
 impl Stream {
-    /// Returns the state of the generator, for a state file. Any words are a state; from four zeros,
+    /// Returns the state of the generator, for a state file. Any words are a state; from four
+    /// zeros,
     /// every draw is 0.
     pub fn words(&mut self) -> &mut [u64] {
         &mut self.words

@@ -17,7 +17,8 @@ pub enum Action {
     /// Moves a page to blocks of this class. The placement chain and the page's hotness decide the
     /// rest, as for any page that is moved. In response to `Event::HostRead` the first policy that
     /// asks decides. The drive reads the page first, unless the host has just read the whole page.
-    /// The drive drops the action if the page is not mapped, or if no block of the class has room. A
+    /// The drive drops the action if the page is not mapped, or if no block of the class has room.
+    /// A
     /// plane whose only free block is kept for jobs has none, except in classes that are set apart.
     MigratePage {
         /// The logical page.

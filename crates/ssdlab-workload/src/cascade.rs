@@ -56,7 +56,8 @@ pub(crate) struct Cascade {
 }
 
 impl Cascade {
-    /// Returns the arrivals of `counts` reads and writes over a span in nanoseconds. The busier half
+    /// Returns the arrivals of `counts` reads and writes over a span in nanoseconds. The busier
+    /// half
     /// of the span has the share `bias`, and the requests have this Hurst parameter. If it is
     /// `None`, every halving has the same bias. `together` is the probability that reads and writes
     /// have the same busier half.
