@@ -81,6 +81,19 @@ impl CellTime {
     /// The time at which a run begins.
     pub const START: CellTime = CellTime(0);
 
+    /// The latest time that the clock shows: more than a century. Sums and differences of two
+    /// times up to it do not overflow.
+    pub const LATEST: CellTime = CellTime(i64::MAX / 2);
+    /// The earliest time before the run.
+    pub const EARLIEST: CellTime = CellTime(-CellTime::LATEST.0);
+
+    /// Returns what a clock that runs `time_scale` times as fast as simulated time shows now.
+    #[inline]
+    pub fn at(now: SimTime, time_scale: u32) -> CellTime {
+        let ns = now.as_ns().saturating_mul(time_scale.into());
+        CellTime(ns.min(CellTime::LATEST.0 as u64) as i64)
+    }
+
     /// Returns the time `ns` nanoseconds after the start of the run.
     #[inline]
     pub const fn from_ns(ns: i64) -> CellTime {

@@ -7,7 +7,7 @@ use ssdlab_nand::{Geometry, ProgramMode};
 
 use super::columns::Column;
 use super::counters::Counter;
-use super::event::{Actions, Event, EventMask};
+use super::event::{Event, EventContext, EventMask};
 
 /// The facts about the drive that a policy gets when it is built.
 #[derive(Clone, PartialEq, Debug)]
@@ -130,8 +130,8 @@ pub trait Policy: Sized {
     }
 
     /// Handles an event of a kind that the policy subscribes to. The policy adds the actions that
-    /// it wants to `actions`.
-    fn on_event(&mut self, _: &Event, _actions: &mut Actions) {}
+    /// it wants to `context.actions`.
+    fn on_event(&mut self, _: &Event, _context: &mut EventContext) {}
 
     /// Returns the columns of the policy's state, in the same order each time.
     fn columns(&mut self) -> Vec<Column<'_>> {
@@ -154,8 +154,8 @@ pub trait Learner: Debug {
     fn events(&self) -> EventMask;
 
     /// Handles an event of a kind that it subscribes to. It adds the actions that it wants to
-    /// `actions`.
-    fn on_event(&mut self, event: &Event, actions: &mut Actions);
+    /// `context.actions`.
+    fn on_event(&mut self, event: &Event, context: &mut EventContext);
 
     /// Returns the columns of its state, in the same order each time.
     fn columns(&mut self) -> Vec<Column<'_>>;

@@ -57,8 +57,6 @@ pub struct Programmed {
     pub page: PageInBlock,
     /// Why the page was written.
     pub cause: Cause,
-    /// The current time on the cells' clock.
-    pub cell_time: CellTime,
 }
 
 /// A block that gets its first page after an erase.
@@ -98,8 +96,6 @@ pub struct FreedBlock<'a> {
     pub pe_cycles: u32,
     /// P/E cycles that one erase counts for.
     pub cycles_per_erase: u32,
-    /// The current time on the cells' clock.
-    pub cell_time: CellTime,
     /// Whether the plane has enough free blocks for jobs without this one.
     pub has_spare: bool,
     /// Probes the block.
@@ -135,6 +131,24 @@ pub struct Round<'a> {
     pub levels_across: bool,
 }
 
+/// What a policy gets with each event: the time, and a list for its actions.
+#[derive(Debug)]
+pub struct EventContext<'a> {
+    /// The current simulated time.
+    pub now: SimTime,
+    /// The current time on the cells' clock, which runs `flash.time_scale` times as fast.
+    pub cell_time: CellTime,
+    /// The actions that the policy requests.
+    pub actions: &'a mut Actions,
+}
+
+impl<'a> EventContext<'a> {
+    /// Returns the context of an event before a run begins: both clocks show their start.
+    pub fn before_run(actions: &'a mut Actions) -> EventContext<'a> {
+        EventContext { now: SimTime::START, cell_time: CellTime::START, actions }
+    }
+}
+
 /// An event in the drive.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
@@ -144,8 +158,6 @@ pub enum Event<'a> {
         op: Op,
         /// The attributes of the request.
         request: &'a RequestAttrs,
-        /// The current time.
-        now: SimTime,
     },
     /// A request has ended.
     RequestEnded {

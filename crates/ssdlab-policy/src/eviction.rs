@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Actions, Event, EventMask};
+use crate::event::{Event, EventContext, EventMask};
 use crate::{Policy, PolicyContext};
 
 /// Decides which page leaves a full buffer. Events tell the policy which slots of the buffer hold
@@ -39,7 +39,7 @@ impl Policy for Lru {
         EventMask::BUFFER_SLOTS
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         match *event {
             Event::PageBuffered { slot, .. } => self.links.push_front(slot),
             Event::BufferHit { slot, .. } => self.links.move_to_front(slot),

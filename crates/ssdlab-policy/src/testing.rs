@@ -6,7 +6,7 @@ use ssdlab_nand::{Cell, Geometry, Level};
 use crate::Policy;
 use crate::account::Cause;
 use crate::columns::metadata_bits;
-use crate::event::{Action, Actions, Event, ReadOutcome};
+use crate::event::{Action, Actions, Event, EventContext, ReadOutcome};
 use crate::read_start::ReadStartView;
 
 /// A plane of a few blocks.
@@ -25,7 +25,7 @@ pub const SMALL: Geometry = Geometry {
 pub fn publish(policy: &mut impl Policy, event: &Event) -> Vec<Action> {
     assert!(policy.events().has(event.kind()), "it does not want {event:?}");
     let mut actions = Actions::default();
-    policy.on_event(event, &mut actions);
+    policy.on_event(event, &mut EventContext::before_run(&mut actions));
     actions.drain().collect()
 }
 

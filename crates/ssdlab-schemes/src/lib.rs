@@ -36,7 +36,7 @@ use ssdlab_policy::background::{
 };
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::counters::Counter;
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::eviction::EvictionPolicy;
 use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::program_mode::{ProgramModeNeeds, ProgramModePolicy, ProgramModeView};

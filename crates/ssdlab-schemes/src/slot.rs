@@ -12,8 +12,8 @@ macro_rules! learns {
                 match self { $($Any::$Policy(policy) => policy.events()),+ }
             }
 
-            fn on_event(&mut self, event: &Event, actions: &mut Actions) {
-                match self { $($Any::$Policy(policy) => policy.on_event(event, actions)),+ }
+            fn on_event(&mut self, event: &Event, context: &mut EventContext) {
+                match self { $($Any::$Policy(policy) => policy.on_event(event, context)),+ }
             }
 
             fn columns(&mut self) -> Vec<Column<'_>> {

@@ -46,11 +46,7 @@ impl Drive {
         if self.machine.policies.wants.has(EventMask::REQUEST_ARRIVED) {
             let request = &self.machine.attrs(Owner::Request(slot));
             let op = self.machine.host[slot].request.op;
-            self.machine.policies.publish(&Event::RequestArrived {
-                op,
-                request,
-                now: self.machine.now,
-            });
+            self.machine.publish(&Event::RequestArrived { op, request });
         }
         if request.op == Op::Write && self.buffer.pages.is_none() {
             let attrs = self.machine.attrs(Owner::Request(slot));

@@ -71,7 +71,7 @@ impl BufferStage {
             let page = buffer.page(slot);
             page.uses.count(false);
             let present = page.present;
-            machine.policies.publish(&Event::BufferHit { lpn, slot, written: false });
+            machine.publish(&Event::BufferHit { lpn, slot, written: false });
             if present & mask == mask {
                 self.the_buffer().begin_move(now, id);
                 watch!(machine, hits(id, &machine.flash.txns[id]));
@@ -92,7 +92,7 @@ impl BufferStage {
         if let Some(slot) = self.the_buffer().find(lpn) {
             self.the_buffer().page(slot).write(id, mask, attrs);
             machine.stats.buffer.write_hits += 1;
-            machine.policies.publish(&Event::BufferHit { lpn, slot, written: true });
+            machine.publish(&Event::BufferHit { lpn, slot, written: true });
             return self.the_buffer().begin_move(now, id);
         }
         machine.stats.buffer.write_misses += 1;
@@ -107,7 +107,7 @@ impl BufferStage {
         let mut page = Slot::written(lpn, id, mask, attrs);
         page.waits = must_wait;
         let slot = self.the_buffer().insert(page);
-        machine.policies.publish(&Event::PageBuffered { lpn, slot, written: true });
+        machine.publish(&Event::PageBuffered { lpn, slot, written: true });
         if !must_wait {
             self.the_buffer().begin_move(now, id);
         }
@@ -134,7 +134,7 @@ impl BufferStage {
         let slot =
             machine.policies.eviction.victim().expect("a buffer without room has a page to give");
         let mut page = self.the_buffer().remove(slot);
-        machine.policies.publish(&Event::PageUnbuffered { lpn: page.lpn, slot });
+        machine.publish(&Event::PageUnbuffered { lpn: page.lpn, slot });
         machine.publish_evicted(&page);
         if page.dirty == 0 && machine.is_rewritten(&page) {
             machine.stats.rewritten += 1;
@@ -242,7 +242,7 @@ impl BufferStage {
         }
         watch!(machine, keeps(id, &machine.flash.txns[id], mask));
         let slot = self.the_buffer().insert(Slot::read(lpn, mask));
-        machine.policies.publish(&Event::PageBuffered { lpn, slot, written: false });
+        machine.publish(&Event::PageBuffered { lpn, slot, written: false });
         self.make_room_ahead(machine, translation);
     }
 
@@ -251,7 +251,7 @@ impl BufferStage {
         let Some(buffer) = self.pages.as_mut() else { return };
         let Some(slot) = buffer.find(lpn) else { return };
         let page = buffer.remove(slot);
-        machine.policies.publish(&Event::PageUnbuffered { lpn, slot });
+        machine.publish(&Event::PageUnbuffered { lpn, slot });
         watch!(machine, forgets(lpn));
         if let Some(number) = page.flushing {
             self.leaves_ahead(machine, number);
@@ -279,7 +279,7 @@ impl BufferStage {
             page.dirty = 0;
             page.flushing = Some(number);
         }
-        machine.policies.publish(&Event::BufferFlushed);
+        machine.publish(&Event::BufferFlushed);
         let waits = self.the_buffer().departures.wait_for_all(slot);
         machine.host[slot].remaining += u32::from(waits);
     }

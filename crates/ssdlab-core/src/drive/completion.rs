@@ -134,7 +134,7 @@ impl Drive {
         self.release(lpn, true);
         self.background.plane_changed(&mut self.machine, plane);
         if let Some(old) = old {
-            self.machine.policies.publish(&Event::PageInvalidated { lpn, block: old });
+            self.machine.publish(&Event::PageInvalidated { lpn, block: old });
             let was = self.machine.geometry.plane_of(old);
             self.background.on_page_invalidated(&mut self.machine, lpn, was, plane);
         }
@@ -156,13 +156,13 @@ impl Drive {
         let lpn = self.machine.flash.txns[id].lpn;
         let old = self.machine.ftl.trim(lpn);
         // The placement of waiting writes must already count the page as trimmed.
-        self.machine.policies.publish(&Event::PageTrimmed(lpn));
+        self.machine.publish(&Event::PageTrimmed(lpn));
         self.translation.entry_changed(&mut self.machine, lpn);
         self.machine.note_page_end(id);
         self.end_of_operation(id);
         self.release(lpn, true);
         if let Some(block) = old {
-            self.machine.policies.publish(&Event::PageInvalidated { lpn, block });
+            self.machine.publish(&Event::PageInvalidated { lpn, block });
             let plane = self.machine.geometry.plane_of(block);
             self.background.on_page_unmapped(&mut self.machine, plane, lpn);
             self.background.plane_changed(&mut self.machine, plane);
@@ -242,7 +242,7 @@ impl Drive {
         }
         mapping.cache.loaded(page);
         let (first, count) = mapping.cache.entries_of(page);
-        self.machine.policies.publish(&Event::EntriesLoaded { first, count });
+        self.machine.publish(&Event::EntriesLoaded { first, count });
         let slot = mapping.cache.slot_of(page).expect("it has come");
         let mut waiting = std::mem::take(&mut mapping.waiting[slot]);
         while let Some(id) = waiting.pop(&self.machine.flash.txns) {

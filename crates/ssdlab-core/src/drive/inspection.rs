@@ -128,7 +128,7 @@ impl Drive {
 
     /// Publishes how often the run will use each page. Call it before any page is laid down.
     pub fn publish_uses(&mut self, uses: &PageUses) {
-        self.machine.policies.publish(&Event::UsesKnown(uses));
+        self.machine.publish(&Event::UsesKnown(uses));
     }
 
     /// Returns whether a policy declares that it moves pages that the host has read, or has moved
@@ -239,7 +239,7 @@ impl Drive {
         self.machine.stats =
             Stats { log, ..Stats::new(self.machine.host.queues(), self.machine.now) };
         self.machine.flash.reset_counts(self.machine.now);
-        self.machine.policies.publish(&Event::CountsReset);
+        self.machine.publish(&Event::CountsReset);
         if let Some(streams) = &mut self.machine.history.streams {
             streams.reset();
         }

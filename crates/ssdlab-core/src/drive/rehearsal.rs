@@ -10,7 +10,7 @@ use crate::config::{StartConfig, StartProgramMode, UnwrittenReads};
 use crate::host::Op;
 use crate::policy::Learner;
 use crate::policy::component::FirstPass;
-use crate::policy::event::{Actions, Event};
+use crate::policy::event::{Actions, Event, EventContext};
 use ssdlab_schemes::AnyEviction;
 
 /// A first pass of a workload through a drive's buffer, in which no time passes. The metadata
@@ -23,13 +23,14 @@ pub struct Rehearsal {
 
 impl Rehearsal {
     fn publish(&mut self, event: &Event) {
-        self.eviction.on_event(event, &mut Actions::default());
+        let mut actions = Actions::default();
+        self.eviction.on_event(event, &mut EventContext::before_run(&mut actions));
     }
 
     /// Evicts a page from the buffer.
     fn evict(machine: &mut Machine, page: &Slot) {
         let (lpn, uses) = (page.lpn, page.uses);
-        machine.policies.publish_to_components(&Event::PageEvicted { lpn, uses });
+        machine.policies.publish_to_components(machine.now, &Event::PageEvicted { lpn, uses });
     }
 
     fn trim(&mut self, machine: &mut Machine, lpn: Lpn) {
@@ -37,7 +38,7 @@ impl Rehearsal {
             self.buffer.remove(slot);
             self.publish(&Event::PageUnbuffered { lpn, slot });
         }
-        machine.policies.publish_to_components(&Event::PageTrimmed(lpn));
+        machine.policies.publish_to_components(machine.now, &Event::PageTrimmed(lpn));
     }
 
     fn use_page(&mut self, machine: &mut Machine, lpn: Lpn, written: bool) {
@@ -104,7 +105,7 @@ impl Drive {
     /// Ends the first pass: all pages leave the buffer.
     pub fn rehearsed(&mut self, rehearsal: Rehearsal) {
         rehearsal.buffer.pages().for_each(|(_, page)| Rehearsal::evict(&mut self.machine, page));
-        self.machine.policies.publish_to_components(&Event::CountsReset);
+        self.machine.policies.publish_to_components(self.machine.now, &Event::CountsReset);
     }
 
     /// Sets the program modes of the drive's data as if it were written now. Call it before the

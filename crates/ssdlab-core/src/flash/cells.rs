@@ -28,7 +28,7 @@ pub struct Cells {
     order: PageOrder,
     facts: Facts,
     /// Nanoseconds on the cells' clock for each nanosecond of the run.
-    time_scale: u64,
+    time_scale: u32,
     /// Number of flash reads under physics that is not flat.
     probe: u64,
     /// Sum of the raw bit errors of a codeword, over the reads whose errors were counted.
@@ -89,9 +89,6 @@ impl Past {
 }
 
 const UNBORN: CellTime = CellTime::from_ns(i64::MIN);
-/// The longest time before or after the start on the cells' clock: more than a century. Sums and
-/// differences of two such times do not overflow.
-const LONGEST: i64 = i64::MAX / 2;
 /// The mode of a page not programmed since the erase, or programmed normally before the start.
 const UNKNOWN: u8 = u8::MAX;
 
@@ -104,7 +101,7 @@ impl Cells {
         Cells {
             chip,
             order,
-            time_scale: time_scale.into(),
+            time_scale,
             probe: 0,
             errors: 0,
             rber: 0.0,
@@ -126,7 +123,7 @@ impl Cells {
     /// Returns the time on the cells' clock at `now`, a time of the run.
     #[inline]
     pub fn time(&self, now: SimTime) -> CellTime {
-        CellTime::from_ns(now.as_ns().saturating_mul(self.time_scale).min(LONGEST as u64) as i64)
+        CellTime::at(now, self.time_scale)
     }
 
     /// Returns the number of levels of a read, or of attempts on a ladder of retries.

@@ -53,6 +53,23 @@ fn a_timer_is_set_in_the_time_of_the_cells() {
     assert_eq!([4, 5].map(|ms| until(&mut rig, ms)), [0, 1]);
 }
 
+#[test]
+fn an_event_comes_with_the_time_of_the_run_and_of_the_cells() {
+    let mut rig = Rig::new(&["flash.time_scale = 10"]);
+    rig.drive.record_events(EventMask::TIMER.and(EventMask::REQUEST_ENDED));
+    rig.write(0);
+    let written = rig.finish().now();
+    rig.drive.ask(Action::SetTimer { after: Nanos::from_ms(50) });
+    rig.drive.advance(SimTime::from_ns(written + 9 * MS), &mut Vec::new());
+    let times = [written, written + 5 * MS];
+    let events = rig.drive.take_events();
+    assert_eq!(events.len(), times.len());
+    for (event, at) in events.iter().zip(times) {
+        let expected = format!(" at {at} ns, {} ns for the cells", 10 * at);
+        assert!(event.ends_with(&expected), "{event}: {expected}");
+    }
+}
+
 /// Returns a full block and its number of valid pages.
 fn full(rig: &mut Rig) -> (BlockId, u64) {
     let blocks = &rig.drive.ftl().blocks;

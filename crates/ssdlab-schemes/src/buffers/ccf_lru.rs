@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::eviction::{EvictionPolicy, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -52,7 +52,7 @@ impl Policy for CcfLru {
         EventMask::BUFFER_SLOTS
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         match *event {
             Event::PageBuffered { slot, written, .. } => {
                 self.dirty[slot as usize] = written;

@@ -15,7 +15,7 @@ use ssdlab_base::quantity::Share;
 use ssdlab_base::rng;
 
 use ssdlab_policy::columns::Column;
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::eviction::{EvictionPolicy, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -92,7 +92,7 @@ impl Policy for PtLru {
         EventMask::BUFFER_SLOTS
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         match *event {
             Event::PageBuffered { slot, written, .. } => {
                 let list = if written { &mut self.cold_dirty } else { &mut self.cold_clean };

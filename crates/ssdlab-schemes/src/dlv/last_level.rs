@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::Level;
 
 use ssdlab_policy::columns::Column;
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::read_start::{ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -39,7 +39,7 @@ impl Policy for LastLevel {
         EventMask::PAGE_READ.and(EventMask::PAGE_PROGRAMMED)
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         match event {
             Event::PageRead(read) => self.level[read.lpn.index()] = read.level.0,
             Event::PageProgrammed(page) => self.level[page.lpn.index()] = 0,
@@ -61,7 +61,6 @@ impl ReadStartPolicy for LastLevel {
 
 #[cfg(test)]
 mod tests {
-    use ssdlab_base::CellTime;
     use ssdlab_nand::{BlockId, Lpn, PageInBlock};
 
     use super::*;
@@ -77,13 +76,8 @@ mod tests {
         assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn)).0), [0, 4, 0]);
         read_at(&mut policy, &view(1), 2, true);
         assert_eq!(policy.start(&view(1)).0, 2);
-        let page = Programmed {
-            lpn: Lpn(1),
-            block: BlockId(0),
-            page: PageInBlock(0),
-            cause: Cause::Gc,
-            cell_time: CellTime::START,
-        };
+        let page =
+            Programmed { lpn: Lpn(1), block: BlockId(0), page: PageInBlock(0), cause: Cause::Gc };
         publish(&mut policy, &Event::PageProgrammed(&page));
         assert_eq!(policy.start(&view(1)).0, 0);
         assert_eq!(bits(&mut policy), [("page_levels", 9)]);

@@ -10,7 +10,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::columns::Column;
-use ssdlab_policy::event::{Actions, Event, EventMask, ReadOutcome};
+use ssdlab_policy::event::{Event, EventContext, EventMask, ReadOutcome};
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -122,7 +122,7 @@ impl Policy for SlTable {
         EventMask::PAGE_READ.and(EventMask::READ_AGES)
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         if let Event::PageRead(read) = event {
             self.learn(read);
         }

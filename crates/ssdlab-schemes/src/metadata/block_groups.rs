@@ -18,7 +18,7 @@ use ssdlab_policy::account::Reading;
 use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::component::{BlockMetadata, Component, PageMetadata, StartView};
-use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
+use ssdlab_policy::event::{Action, Event, EventContext, EventMask, FreedBlock};
 
 /// The blocks of a group on a plane.
 #[derive(Clone, Copy, Debug, Default)]
@@ -353,7 +353,7 @@ impl Learner for Groups {
         EventMask::PAGE_READ.and(EventMask::BLOCK_FREED).and(errors)
     }
 
-    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+    fn on_event(&mut self, event: &Event, context: &mut EventContext) {
         match *event {
             Event::PageRead(read) if read.mapped => {
                 // Other policies may subscribe to errors that these groups do not use.
@@ -363,9 +363,10 @@ impl Learner for Groups {
             }
             Event::BlockFreed(&FreedBlock { block, class, pe_cycles, has_spare, .. }) => {
                 let class = self.erased(block, class, pe_cycles, has_spare);
-                actions.push(Action::SetClass { block, class });
+                context.actions.push(Action::SetClass { block, class });
                 let turn = self.turn(block, pe_cycles);
-                turn.into_iter().for_each(|turn| actions.push(Action::SetTurn { block, turn }));
+                let set_turn = |turn| Action::SetTurn { block, turn };
+                turn.into_iter().for_each(|turn| context.actions.push(set_turn(turn)));
             }
             _ => {}
         }

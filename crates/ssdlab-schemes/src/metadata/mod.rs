@@ -24,7 +24,7 @@ use ssdlab_policy::component::{
     BlockMetadata, Component, ComponentConfig, ComponentFacts, Expected, FirstPass, Lookup,
     PageMetadata, StartView,
 };
-use ssdlab_policy::event::{Actions, Event};
+use ssdlab_policy::event::{Event, EventContext};
 use ssdlab_policy::suspend::IdleKey;
 use ssdlab_policy::{Hotness, Learner};
 
@@ -93,11 +93,11 @@ macro_rules! components {
 
             /// Passes an event to one component.
             #[inline]
-            pub fn on_event(&mut self, id: ComponentId, event: &Event, actions: &mut Actions) {
+            pub fn on_event(&mut self, id: ComponentId, event: &Event, context: &mut EventContext) {
                 match id {
                     $(ComponentId::$Component => {
                         if let Some(component) = self.$name.as_deref_mut() {
-                            component.on_event(event, actions);
+                            component.on_event(event, context);
                         }
                     })+
                 }

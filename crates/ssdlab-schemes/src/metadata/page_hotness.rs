@@ -16,7 +16,7 @@ use ssdlab_policy::columns::Column;
 use ssdlab_policy::component::{
     BlockMetadata, Component, ComponentConfig, ComponentFacts, FirstPass, PageMetadata, StartView,
 };
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::suspend::IdleKey;
 
 choice! {
@@ -276,7 +276,7 @@ impl Learner for HotPages {
         EventMask::PAGE_EVICTED.and(EventMask::PAGE_TRIMMED).and(EventMask::COUNTS_RESET)
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         match *event {
             Event::PageEvicted { lpn, uses } => {
                 self.classify(lpn, uses);

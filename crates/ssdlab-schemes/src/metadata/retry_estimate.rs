@@ -15,7 +15,7 @@ use ssdlab_policy::component::Expected;
 use ssdlab_policy::component::{
     BlockMetadata, Component, ComponentConfig, ComponentFacts, PageMetadata, StartView,
 };
-use ssdlab_policy::event::{Action, Actions, Event, EventMask, FreedBlock};
+use ssdlab_policy::event::{Action, Event, EventContext, EventMask, FreedBlock};
 use ssdlab_policy::suspend::IdleKey;
 
 /// The config key of the settings.
@@ -342,15 +342,15 @@ impl Learner for RetryEstimates {
     }
 
     #[inline]
-    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+    fn on_event(&mut self, event: &Event, context: &mut EventContext) {
         match *event {
             Event::PageRead(read) if read.mapped => self.read(read.block, read.level.retries()),
-            Event::PageProgrammed(page) => self.programmed(page.block, page.cell_time),
+            Event::PageProgrammed(page) => self.programmed(page.block, context.cell_time),
             Event::BlockFreed(freed) => {
-                let FreedBlock { block, pe_cycles, cycles_per_erase, cell_time, probe, .. } =
-                    *freed;
-                self.erased(block, cell_time, (pe_cycles, cycles_per_erase), probe.0);
-                actions.push(Action::SetTurn { block, turn: self.turn_of(block) });
+                let FreedBlock { block, pe_cycles, cycles_per_erase, probe, .. } = *freed;
+                let now = context.cell_time;
+                self.erased(block, now, (pe_cycles, cycles_per_erase), probe.0);
+                context.actions.push(Action::SetTurn { block, turn: self.turn_of(block) });
             }
             _ => {}
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::allocation::BlockClass;
-use ssdlab_policy::event::{Actions, Event, EventMask, PageUses};
+use ssdlab_policy::event::{Event, EventContext, EventMask, PageUses};
 use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -87,7 +87,7 @@ impl Policy for OracleHotness {
         EventMask::USES_KNOWN
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         if let Event::UsesKnown(uses) = event {
             self.rank(uses);
         }

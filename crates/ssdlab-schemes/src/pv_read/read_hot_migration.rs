@@ -16,7 +16,7 @@ use ssdlab_policy::background::{
 };
 use ssdlab_policy::blocks::BlockState;
 use ssdlab_policy::columns::Column;
-use ssdlab_policy::event::{Action, Actions, Event, EventMask};
+use ssdlab_policy::event::{Action, Event, EventContext, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Settings of `read_hot_migration`.
@@ -106,11 +106,15 @@ impl Policy for ReadHotMigration {
             .and(EventMask::ENTRIES_LOADED)
     }
 
-    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+    fn on_event(&mut self, event: &Event, context: &mut EventContext) {
         match *event {
             Event::HostRead(read) => {
                 if let Some(class) = self.read(read) {
-                    actions.push(Action::MigratePage { lpn: read.lpn, class, stream: None });
+                    context.actions.push(Action::MigratePage {
+                        lpn: read.lpn,
+                        class,
+                        stream: None,
+                    });
                 }
             }
             Event::NoSpace { plane, class } => self.wanted[plane.index()] = class.0 + 1,

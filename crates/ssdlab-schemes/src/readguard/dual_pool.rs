@@ -16,7 +16,7 @@ use ssdlab_policy::background::{
 };
 use ssdlab_policy::blocks::{BlockState, BlockTable, Pool};
 use ssdlab_policy::columns::Column;
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Settings of `dual_pool`.
@@ -86,7 +86,7 @@ impl Policy for DualPool {
         EventMask::JOB_ENDED
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         if let Event::JobEnded(ended) = event {
             self.new = Some(*ended);
         }

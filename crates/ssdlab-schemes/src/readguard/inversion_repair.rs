@@ -18,7 +18,7 @@ use ssdlab_policy::background::{
 };
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::counters::Counter;
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Actions, Event, EventContext, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Settings of `inversion_repair`.
@@ -101,10 +101,10 @@ impl Policy for InversionRepair {
         EventMask::ROUND_DUE.and(EventMask::JOB_ENDED).and(EventMask::COUNTS_RESET)
     }
 
-    fn on_event(&mut self, event: &Event, actions: &mut Actions) {
+    fn on_event(&mut self, event: &Event, context: &mut EventContext) {
         match event {
             Event::RoundDue(round) if round.levels_across => self.counts.left_out += 1,
-            Event::RoundDue(round) => self.request_repairs(round.full, actions),
+            Event::RoundDue(round) => self.request_repairs(round.full, context.actions),
             Event::JobEnded(ended) => self.ended(ended),
             Event::CountsReset => self.counts = RepairCounts::default(),
             _ => {}

@@ -11,7 +11,7 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, Level, PageInBlock};
 
 use ssdlab_policy::columns::Column;
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::read_start::{ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -77,7 +77,7 @@ impl Policy for LastVref {
         EventMask::PAGE_READ.and(EventMask::BLOCK_ERASED)
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         match event {
             Event::PageRead(read) => {
                 let at = self.at(read.block, read.page);

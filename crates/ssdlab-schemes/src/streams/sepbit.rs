@@ -15,7 +15,7 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::{StreamId, Streams, Writer};
 use ssdlab_policy::columns::Column;
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -110,7 +110,7 @@ impl Policy for SepBit {
         EventMask::BLOCK_OPENED.and(EventMask::BLOCK_COLLECTED).and(EventMask::PAGE_TRIMMED)
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         match *event {
             Event::BlockOpened(opened) => {
                 let by_host = opened.writer == Writer::Host;

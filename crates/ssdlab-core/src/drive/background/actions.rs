@@ -34,9 +34,9 @@ impl Background {
                 let full = self.estimates(machine);
                 let levels_across = machine.policies.levels_across();
                 let round = Round { full: &full, levels_across };
-                machine.policies.publish_to(owner, &Event::RoundDue(round));
+                machine.policies.publish_to(machine.now, owner, &Event::RoundDue(round));
             } else {
-                machine.policies.publish_to(owner, &Event::Timer);
+                machine.policies.publish_to(machine.now, owner, &Event::Timer);
             }
             self.carry_out_actions(machine);
         }

@@ -245,7 +245,7 @@ impl Background {
     #[cold]
     pub(in crate::drive) fn drop_waiting(&mut self, machine: &mut Machine, of: Option<Listener>) {
         for Waiting { job, owner, .. } in self.drive_wide.remove(of) {
-            machine.policies.publish_to(owner, &Event::JobDropped(job));
+            machine.policies.publish_to(machine.now, owner, &Event::JobDropped(job));
         }
     }
 
@@ -269,7 +269,7 @@ impl Background {
                 break first;
             }
             self.drive_wide.pop(plane);
-            machine.policies.publish_to(first.owner, &Event::JobDropped(first.job));
+            machine.policies.publish_to(machine.now, first.owner, &Event::JobDropped(first.job));
         };
         let (policy, job) = (first.owner.background(), first.job);
         if machine.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize
@@ -331,7 +331,11 @@ impl Background {
         let Running { job, moved, took, policy: owner, .. } = *ended;
         self.drive_wide.ends(&job);
         let waiting = self.drive_wide.pages_waiting;
-        machine.policies.publish_ended(EndedJob { job, moved, took, own: false, waiting }, owner);
+        machine.policies.publish_ended(
+            machine.now,
+            EndedJob { job, moved, took, own: false, waiting },
+            owner,
+        );
     }
 
     /// Asks the background policies about a plane on which a page was written or became invalid.
@@ -386,7 +390,7 @@ impl Background {
             let txn = &machine.flash.txns[id];
             let block = machine.geometry.block_of(txn.ppn);
             let stream = machine.resolved.config.streams().of(txn.hint.stream);
-            machine.policies.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
+            machine.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
         }
         if machine.policies.wants.has(EventMask::LOW_SPACE) {
             self.publish_low_space(machine, machine.flash.txns[id].plane);
@@ -410,7 +414,7 @@ impl Background {
     fn publish_low_space(&mut self, machine: &mut Machine, plane: PlaneId) {
         if self.free(machine, plane) < self.jobs.free_page_target() {
             let free_blocks = machine.ftl.alloc.free_blocks(plane) as u32;
-            machine.policies.publish(&Event::LowSpace { plane, free_blocks });
+            machine.publish(&Event::LowSpace { plane, free_blocks });
         }
     }
 }

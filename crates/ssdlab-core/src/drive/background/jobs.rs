@@ -115,7 +115,7 @@ impl Background {
         if let Some(streams) = machine.history.streams.as_mut().filter(|_| job.cause == Cause::Gc) {
             streams.collected(job.block, machine.ftl.blocks.valid(job.block));
         }
-        machine.policies.publish(&Event::BlockCollected(job.block));
+        machine.publish(&Event::BlockCollected(job.block));
         machine.collecting[plane.index()] = true;
         let id = machine.flash.txns.insert(machine.now);
         self.next_of_job(machine, id, plane);

@@ -135,7 +135,7 @@ impl Background {
         let group = group.unwrap_or_else(|| machine.ftl.blocks.class(block));
         let is_apart = machine.ftl.blocks.is_apart(block);
         let read = HostRead { lpn, block, is_apart, group };
-        machine.policies.publish(&Event::HostRead(&read));
+        machine.publish(&Event::HostRead(&read));
         if let Some(to) = machine.policies.take_migration(lpn) {
             self.move_page(machine, (lpn, ppn), Some(id), to);
         }
@@ -187,7 +187,7 @@ impl Background {
         txn.mask = whole;
         txn.sectors = machine.geometry.sectors_per_page() as u16;
         txn.hint = PlacementHint { quality: Some(class), stream, ..PlacementHint::default() };
-        machine.policies.publish(&Event::MigrationBegan(lpn));
+        machine.publish(&Event::MigrationBegan(lpn));
         if at_hand {
             return self.program_moved(machine, id, to);
         }
@@ -260,7 +260,7 @@ impl Background {
                 busy = busy.or(Some(plane));
                 continue;
             }
-            machine.policies.publish(&Event::NoSpace { plane, class });
+            machine.publish(&Event::NoSpace { plane, class });
             self.choose_job(machine, plane, Trigger::NoSpace);
             if self.jobs.block(plane).is_some() {
                 let moves = self.moves.as_mut().expect(HAS_MOVES);
@@ -271,7 +271,7 @@ impl Background {
         // The idle planes have nothing to empty. The first busy plane is asked when its job has
         // ended.
         if let Some(plane) = busy {
-            machine.policies.publish(&Event::NoSpace { plane, class });
+            machine.publish(&Event::NoSpace { plane, class });
         }
     }
 

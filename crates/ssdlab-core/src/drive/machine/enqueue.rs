@@ -42,7 +42,7 @@ impl Machine {
         let txn = &self.flash.txns[id];
         if !matches!(txn.owner, Owner::Map { .. }) {
             let (from, to, arrival) = (txn.plane, other, txn.began());
-            self.policies.publish(&Event::PlaneChanged { from, to, arrival });
+            self.policies.publish(self.now, &Event::PlaneChanged { from, to, arrival });
         }
         self.flash.pop(txn.plane, txn.lane);
         self.flash.wait_ends(id, self.now);

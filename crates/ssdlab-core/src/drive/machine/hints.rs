@@ -164,7 +164,7 @@ impl Machine {
             if self.policies.wants.has(EventMask::PAGE_ALLOCATED) {
                 let class = hint.quality.unwrap_or(BlockClass::BEST);
                 let (plane, arrival) = (txn.plane, txn.began());
-                self.policies.publish(&Event::PageAllocated { plane, class, arrival });
+                self.policies.publish(self.now, &Event::PageAllocated { plane, class, arrival });
             }
         }
         txn.hint = hint;

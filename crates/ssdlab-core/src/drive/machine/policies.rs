@@ -1,5 +1,6 @@
 //! The policies of a drive, their events and their actions.
 
+use ssdlab_base::{CellTime, SimTime};
 use ssdlab_nand::{BlockId, Level, Lpn};
 
 use super::reassessments::Reassessments;
@@ -12,7 +13,7 @@ use crate::policy::background::EndedJob;
 use crate::policy::columns::{self, Column, SavedColumns};
 use crate::policy::component::Components;
 use crate::policy::counters::Counters;
-use crate::policy::event::{Action, Actions, Event, EventMask, FreedBlock, Probe};
+use crate::policy::event::{Action, Actions, Event, EventContext, EventMask, FreedBlock, Probe};
 use crate::policy::placement::PlacementNeeds;
 use crate::policy::read_start::{ReadStartNeeds, ReadStartView};
 use ssdlab_schemes::{
@@ -51,6 +52,8 @@ pub(in crate::drive) struct Policies {
     reassessments: Reassessments,
     /// A list that is empty between two events, kept to reuse its memory.
     actions: Actions,
+    /// How many times as fast as simulated time the cells' clock runs.
+    time_scale: u32,
     /// The kinds of event that are recorded, and the record.
     recorded: (EventMask, Vec<String>),
 }
@@ -112,6 +115,7 @@ impl Policies {
             pending: Vec::new(),
             reassessments: Reassessments::default(),
             actions: Actions::default(),
+            time_scale: config.flash.time_scale,
             recorded: (EventMask::NONE, Vec::new()),
         };
         policies.listen();
@@ -158,46 +162,50 @@ impl Policies {
 
     /// Passes an event to its listeners.
     #[inline(always)]
-    pub(in crate::drive) fn publish(&mut self, event: &Event) {
+    pub(in crate::drive) fn publish(&mut self, now: SimTime, event: &Event) {
         if self.wants.has(event.kind()) {
-            self.publish_to_all(event);
+            self.publish_to_all(now, event);
         }
     }
 
     /// Passes an event to its listeners; it has at least one.
     #[inline(always)]
-    pub(super) fn publish_to_all(&mut self, event: &Event) {
+    pub(super) fn publish_to_all(&mut self, now: SimTime, event: &Event) {
         let kind = event.kind().index();
         // Most kinds have a single listener.
         match *self.listeners[kind] {
-            [only] => self.notify(only, event),
-            _ => self.publish_to_each(kind, event),
+            [only] => self.notify(now, only, event),
+            _ => self.publish_to_each(now, kind, event),
         }
     }
 
     #[inline(never)]
-    fn publish_to_each(&mut self, kind: usize, event: &Event) {
+    fn publish_to_each(&mut self, now: SimTime, kind: usize, event: &Event) {
         for at in 0..self.listeners[kind].len() {
-            self.notify(self.listeners[kind][at], event);
+            self.notify(now, self.listeners[kind][at], event);
         }
     }
 
     /// Passes an event to one listener, and keeps the actions that it returns.
     #[inline(never)]
-    fn notify(&mut self, listener: Listener, event: &Event) {
-        let actions = &mut self.actions;
+    fn notify(&mut self, now: SimTime, listener: Listener, event: &Event) {
+        let cell_time = CellTime::at(now, self.time_scale);
+        let context = &mut EventContext { now, cell_time, actions: &mut self.actions };
         match listener {
-            Listener::Metadata(id) => self.metadata.on_event(id, event, actions),
-            Listener::Scheduler => self.scheduler.on_event(event, actions),
-            Listener::Placement(at) => self.placement[usize::from(at)].on_event(event, actions),
+            Listener::Metadata(id) => self.metadata.on_event(id, event, context),
+            Listener::Scheduler => self.scheduler.on_event(event, context),
+            Listener::Placement(at) => self.placement[usize::from(at)].on_event(event, context),
             Listener::ProgramMode(at) => {
-                self.program_mode[usize::from(at)].on_event(event, actions);
+                self.program_mode[usize::from(at)].on_event(event, context);
             }
-            Listener::ReadStart => self.read_start.on_event(event, actions),
-            Listener::Suspend => self.suspend.on_event(event, actions),
-            Listener::Eviction => self.eviction.on_event(event, actions),
-            Listener::Record => self.recorded.1.push(format!("{event:?}")),
-            Listener::Background(at) => self.background[usize::from(at)].on_event(event, actions),
+            Listener::ReadStart => self.read_start.on_event(event, context),
+            Listener::Suspend => self.suspend.on_event(event, context),
+            Listener::Eviction => self.eviction.on_event(event, context),
+            Listener::Record => {
+                let (now, cells) = (now.as_ns(), cell_time.as_ns());
+                self.recorded.1.push(format!("{event:?} at {now} ns, {cells} ns for the cells"));
+            }
+            Listener::Background(at) => self.background[usize::from(at)].on_event(event, context),
         }
         if !self.actions.as_slice().is_empty() {
             self.pending.extend(self.actions.drain().map(|action| (listener, action)));
@@ -224,23 +232,23 @@ impl Policies {
     }
 
     /// Passes an event to the components that subscribe to it.
-    pub(in crate::drive) fn publish_to_components(&mut self, event: &Event) {
+    pub(in crate::drive) fn publish_to_components(&mut self, now: SimTime, event: &Event) {
         for at in 0..self.listeners[event.kind().index()].len() {
             let listener = self.listeners[event.kind().index()][at];
             if matches!(listener, Listener::Metadata(_)) {
-                self.notify(listener, event);
+                self.notify(now, listener, event);
             }
         }
     }
 
     /// Passes an event to one listener alone.
-    pub(in crate::drive) fn publish_to(&mut self, listener: Listener, event: &Event) {
-        self.notify(listener, event);
+    pub(in crate::drive) fn publish_to(&mut self, now: SimTime, listener: Listener, event: &Event) {
+        self.notify(now, listener, event);
     }
 
     /// Publishes that a block is about to join the free blocks. Components may learn of its worst
     /// page; policies may not.
-    pub(super) fn publish_freed(&mut self, freed: &FreedBlock) {
+    pub(super) fn publish_freed(&mut self, now: SimTime, freed: &FreedBlock) {
         let seen = |cycles| BlockProbe { worst: None, ..(freed.probe.0)(cycles) };
         let to_policies = FreedBlock { probe: Probe(&seen), ..*freed };
         let kind = EventMask::BLOCK_FREED.index();
@@ -248,17 +256,22 @@ impl Policies {
             let listener = self.listeners[kind][at];
             let is_component = matches!(listener, Listener::Metadata(_));
             let freed = if is_component { freed } else { &to_policies };
-            self.notify(listener, &Event::BlockFreed(freed));
+            self.notify(now, listener, &Event::BlockFreed(freed));
         }
     }
 
     /// Publishes that a job has ended; its owner learns that the job was its own.
-    pub(in crate::drive) fn publish_ended(&mut self, ended: EndedJob, owner: BackgroundAt) {
+    pub(in crate::drive) fn publish_ended(
+        &mut self,
+        now: SimTime,
+        ended: EndedJob,
+        owner: BackgroundAt,
+    ) {
         let kind = EventMask::JOB_ENDED.index();
         for at in 0..self.listeners[kind].len() {
             let listener = self.listeners[kind][at];
             let own = owner.is_some() && listener.background() == owner;
-            self.notify(listener, &Event::JobEnded(EndedJob { own, ..ended }));
+            self.notify(now, listener, &Event::JobEnded(EndedJob { own, ..ended }));
         }
     }
 

@@ -14,6 +14,12 @@ use crate::policy::event::{
 };
 
 impl Machine {
+    /// Passes an event to its listeners.
+    #[inline(always)]
+    pub(in crate::drive) fn publish(&mut self, event: &Event) {
+        self.policies.publish(self.now, event);
+    }
+
     /// Publishes that a flash operation has read, programmed or erased.
     #[inline(always)]
     pub(in crate::drive) fn publish_operation(&mut self, id: TxnId) {
@@ -22,7 +28,7 @@ impl Machine {
             OpKind::Program => self.publish_programmed(id),
             OpKind::Erase => {
                 let block = self.geometry.block_of(self.flash.txns[id].ppn);
-                self.policies.publish(&Event::BlockErased(block));
+                self.publish(&Event::BlockErased(block));
             }
         }
     }
@@ -52,7 +58,7 @@ impl Machine {
             read.age = self.flash.cells.age(txn, block, self.now);
             read.pe_cycles = self.ftl.blocks.erases(block);
         }
-        self.policies.publish_to_all(&Event::PageRead(&read));
+        self.policies.publish_to_all(self.now, &Event::PageRead(&read));
     }
 
     #[inline(never)]
@@ -63,9 +69,8 @@ impl Machine {
             block: self.geometry.block_of(txn.ppn),
             page: self.geometry.page_in_block(txn.ppn),
             cause: txn.cause,
-            cell_time: self.flash.cells.time(self.now),
         };
-        self.policies.publish_to_all(&Event::PageProgrammed(&page));
+        self.policies.publish_to_all(self.now, &Event::PageProgrammed(&page));
     }
 
     /// Publishes that a block is full, if this page was its last.
@@ -74,7 +79,7 @@ impl Machine {
         if self.policies.wants.has(EventMask::BLOCK_CLOSED) {
             let block = self.geometry.block_of(ppn);
             if self.ftl.blocks.state(block) == BlockState::Closed {
-                self.policies.publish(&Event::BlockClosed(block));
+                self.publish(&Event::BlockClosed(block));
             }
         }
     }
@@ -89,12 +94,12 @@ impl Machine {
         alone: bool,
     ) {
         let page = Migrated { lpn, from, to, cause, alone };
-        self.policies.publish(&Event::PageMigrated(&page));
+        self.publish(&Event::PageMigrated(&page));
     }
 
     /// Publishes that a page leaves the buffer, or that a flush programs it.
     pub(in crate::drive) fn publish_evicted(&mut self, page: &Slot) {
-        self.policies.publish(&Event::PageEvicted { lpn: page.lpn, uses: page.uses });
+        self.publish(&Event::PageEvicted { lpn: page.lpn, uses: page.uses });
     }
 
     /// Publishes the blocks that are open when the drive starts.
@@ -109,7 +114,7 @@ impl Machine {
                         streams.opened(block, stream);
                     }
                     let opened = BlockOpened { block, writer, stream };
-                    self.policies.publish(&Event::BlockOpened(&opened));
+                    self.publish(&Event::BlockOpened(&opened));
                 }
             }
         }
@@ -147,10 +152,9 @@ impl Machine {
             class: self.ftl.blocks.class(block),
             pe_cycles: self.ftl.blocks.erases(block) + cycles_per_erase,
             cycles_per_erase,
-            cell_time: cells.time(self.now),
             has_spare: self.ftl.alloc.free_blocks(plane) >= RESERVE_BLOCKS,
             probe: Probe(&|cycles| cells.probe(block, cycles)),
         };
-        self.policies.publish_freed(&freed);
+        self.policies.publish_freed(self.now, &freed);
     }
 }

@@ -43,11 +43,14 @@ impl Machine {
             }
         }
         watch!(self, ended(slot, request, self.now, blame));
-        self.policies.publish(&Event::RequestEnded {
-            op: request.op,
-            priority: Priority::of_queue(request.queue),
-            latency: self.now - request.arrival,
-        });
+        self.policies.publish(
+            self.now,
+            &Event::RequestEnded {
+                op: request.op,
+                priority: Priority::of_queue(request.queue),
+                latency: self.now - request.arrival,
+            },
+        );
         debug_assert_eq!(
             blame.iter().sum::<u64>(),
             (self.now - request.arrival).as_ns(),

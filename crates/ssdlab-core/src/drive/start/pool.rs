@@ -5,7 +5,7 @@
 //! holds, only how many. This number is the result.
 
 use rand::RngExt;
-use ssdlab_base::{CellTime, rng};
+use ssdlab_base::rng;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use crate::account::Cause;
@@ -17,7 +17,9 @@ use crate::ftl::{
 use crate::policy::Learner;
 use crate::policy::background::{Job, Trigger};
 use crate::policy::component::Components;
-use crate::policy::event::{Actions, BlockOpened, Event, EventMask, Migrated, Programmed};
+use crate::policy::event::{
+    Actions, BlockOpened, Event, EventContext, EventMask, Migrated, Programmed,
+};
 use crate::policy::placement::{PageView, PlacementView};
 use crate::policy::{PlacementHint, PolicyContext};
 use ssdlab_schemes::{AnyBackground, AnyPlacement};
@@ -229,7 +231,7 @@ impl Pool {
         debug_assert!(event.kind().is_within(EventMask::DRAWN_START));
         for link in &mut self.placement {
             if link.events().has(event.kind()) {
-                link.on_event(event, &mut self.actions);
+                link.on_event(event, &mut EventContext::before_run(&mut self.actions));
                 // A plane without time runs only the jobs of background policies, so actions are
                 // dropped.
                 self.actions.drain().for_each(drop);
@@ -252,7 +254,7 @@ impl Pool {
             return;
         }
         let (block, page) = (self.geometry.block_of(ppn), self.geometry.page_in_block(ppn));
-        let programmed = Programmed { lpn, block, page, cause, cell_time: CellTime::START };
+        let programmed = Programmed { lpn, block, page, cause };
         self.publish(&Event::PageProgrammed(&programmed));
         if self.ftl.blocks.state(block) == BlockState::Closed {
             self.publish(&Event::BlockClosed(block));

@@ -6,7 +6,7 @@ use ssdlab_base::{CellTime, SimTime};
 use ssdlab_nand::program_mode::PROGRAM_MODES_MAX;
 use ssdlab_nand::{BlockId, Geometry};
 
-use super::{Cells, Facts, LONGEST, Past, UNBORN, UNKNOWN};
+use super::{Cells, Facts, Past, UNBORN, UNKNOWN};
 use crate::kept::{self, Kept, Limits};
 
 /// The most page reads and P/E cycles of a block in a saved history; the counts continue from
@@ -95,10 +95,10 @@ impl Facts {
 
 impl Past {
     fn check(&self, block: BlockId, (written, in_use): (u16, bool)) -> Result<(), String> {
-        let past = CellTime::from_ns(-LONGEST)..=CellTime::START;
+        let past = CellTime::EARLIEST..=CellTime::START;
         let fits = self.born().is_none_or(|born| past.contains(&born))
             && past.contains(&self.erased)
-            && self.dwell.as_ns() <= LONGEST as u64
+            && self.dwell.as_ns() <= CellTime::LATEST.as_ns() as u64
             && (0.0..=COUNT_MOST as f32).contains(&self.wear)
             && self.reads <= COUNT_MOST;
         if !fits {

@@ -19,7 +19,7 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::columns::Column;
-use ssdlab_policy::event::{Actions, Event, EventMask};
+use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::queue::{Group, PlaneShare};
 use ssdlab_policy::scheduler::{
     Decision, DecisionDetails, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy,
@@ -97,7 +97,7 @@ impl Policy for Dlv {
         EventMask::PAGE_ALLOCATED.and(EventMask::PLANE_CHANGED)
     }
 
-    fn on_event(&mut self, event: &Event, _: &mut Actions) {
+    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
         match *event {
             Event::PageAllocated { plane, class, arrival } => {
                 self.is_met(plane, arrival);
