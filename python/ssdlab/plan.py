@@ -88,6 +88,10 @@ class RunOptions(DriveOptions, total=False):
     """
     until_worn: str | float | None
     """Replay until this share of the blocks is worn out, such as ``"5%"``."""
+    until_settled: str | None
+    """Replay until the 95 % interval of this figure is narrow: a name in the result and the
+    interval's half-width, such as ``"read.latency_us.mean@5%"``.
+    """
     time_scale: float | None
     """The factor on the times between arrivals."""
     closed: int | None
@@ -132,6 +136,7 @@ class Plan:
     precondition: str | None = None
     replays: int | None = None
     until_worn: str | float | None = None
+    until_settled: str | None = None
     time_scale: float | None = None
     closed: int | None = None
     wrap: bool = False
@@ -181,6 +186,7 @@ class Plan:
             "precondition": optional_text("--precondition", self.precondition),
             "replays": optional_integer("--replays", self.replays, MAX_COUNT),
             "until_worn": _text_or_number("--until-worn", self.until_worn),
+            "until_settled": optional_text("--until-settled", self.until_settled),
             "time_scale": _above_zero("--time-scale", self.time_scale),
             "closed": optional_integer("--closed", self.closed, MAX_COUNT),
             "wrap": arguments.boolean("--wrap", self.wrap) or None,

@@ -223,6 +223,17 @@ def test_a_drive_of_priorities_is_saved_with_its_workload(ssdlab: Ssdlab) -> Non
     assert "--workload: a workload of a drive that is saved: expected none" in useless.err
 
 
+def test_a_run_ends_once_its_figure_has_settled(ssdlab: Ssdlab) -> None:
+    goal = ("--until-settled", "read.latency_us.mean@10%")
+    done = ssdlab("run", *SMALL, *LITTLE[:2], "--workload", "random", *goal)
+    assert done.code == 0, done.err
+    line = next(line for line in done.out.splitlines() if line.startswith("settled"))
+    assert line.startswith("settled    read.latency_us.mean = "), line
+    assert " left out) and " in line, line
+    wrong = ssdlab("run", *SMALL, "--until-settled", "read.mean")
+    assert wrong.code == 2 and "--until-settled: unknown figure" in wrong.err
+
+
 def test_precondition_and_state_save_go_together(ssdlab: Ssdlab) -> None:
     saved = ssdlab("state", "save", "steady.state", *SMALL, "--precondition", "steady")
     assert saved.code == 0

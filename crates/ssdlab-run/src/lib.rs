@@ -34,6 +34,7 @@ mod restore;
 pub mod result;
 mod run;
 mod series_length;
+mod settle;
 mod setup;
 mod shared;
 mod sharing;

@@ -43,6 +43,9 @@ pub struct Plan {
     pub replays: Option<u32>,
     /// The share of worn-out blocks that ends the replays, such as `5%`.
     pub until_worn: Option<String>,
+    /// The figure whose confidence interval ends the run, and its relative half-width: a name in
+    /// the result, such as `read.latency_us.mean`, and perhaps `@5%`.
+    pub until_settled: Option<String>,
     /// Factor on the times between arrivals; absent for 1.
     pub time_scale: Option<f64>,
     /// Closed loop: the number of requests kept outstanding. Arrival times are ignored.

@@ -20,6 +20,7 @@ use crate::need::Room;
 use crate::observe::Observer;
 use crate::prepare::{Prepared, Warmup};
 use crate::result::{Course, ReplayResult};
+use crate::settle::{Goal, Settle};
 use crate::source::op;
 
 /// A replay in progress.
@@ -39,6 +40,9 @@ pub struct Replay<'a> {
     warmup: Warmup,
     /// The share of worn-out blocks that ends the replays.
     until_worn: Option<f64>,
+    /// The figure that ends the run once it has settled, and its windows since the warm-up.
+    goal: Option<Goal>,
+    settle: Option<Settle>,
     course: Course,
     /// Sectors of all requests up to the last check.
     probed_at: u64,
@@ -82,6 +86,8 @@ impl<'a> Replay<'a> {
             warm,
             warmup,
             until_worn: None,
+            goal: None,
+            settle: None,
             course: Course {
                 began,
                 zero: began,
@@ -108,6 +114,10 @@ impl<'a> Replay<'a> {
         feed: &mut Feed,
     ) -> Result<(Course, Observer), Fault> {
         self.until_worn = prepared.until_worn;
+        self.goal = prepared.until_settled.clone();
+        if self.warm {
+            self.settle = self.goal.clone().map(|goal| Settle::new(goal, self.drive));
+        }
         loop {
             self.once(prepared, feed)?;
             if prepared.replays > 1 {
@@ -123,7 +133,7 @@ impl<'a> Replay<'a> {
                     (true, true) => None,
                 }
             });
-            let ends = worn || self.course.never_worn.is_some();
+            let ends = worn || self.course.never_worn.is_some() || self.has_settled();
             if self.course.partial || ends {
                 break;
             }
@@ -133,6 +143,7 @@ impl<'a> Replay<'a> {
             }
             self.turn();
         }
+        self.course.settled = self.settle.take().map(Settle::into_result);
         self.course.residence += u128::from(self.in_system)
             * u128::from((self.drive.now().max(self.since) - self.since).as_ns());
         if prepared.plan.paranoid {
@@ -161,6 +172,9 @@ impl<'a> Replay<'a> {
     /// Begins the next replay on the drive as the last one left it.
     fn turn(&mut self) {
         self.observer.turn(self.drive);
+        if let Some(settle) = &mut self.settle {
+            settle.turn(self.drive);
+        }
         self.course.page_ops_before += self.page_ops();
         self.drive.reset_stats();
         let now = self.drive.now();
@@ -197,7 +211,7 @@ impl<'a> Replay<'a> {
             self.warm_up(feed.handed_out() - 1, arrival);
             self.arrive(request(feed.handed_out() - 1, arrival, &record));
             self.check()?;
-            if self.must_stop(feed)? {
+            if self.must_stop(feed)? || self.has_settled() {
                 return Ok(());
             }
         }
@@ -217,7 +231,7 @@ impl<'a> Replay<'a> {
             self.warm_up(feed.handed_out() - 1, now);
             self.arrive(request(feed.handed_out() - 1, now, &record));
             self.check()?;
-            if self.must_stop(feed)? {
+            if self.must_stop(feed)? || self.has_settled() {
                 return Ok(());
             }
         }
@@ -277,6 +291,12 @@ impl<'a> Replay<'a> {
         self.course.page_ops_before = self.page_ops();
         self.drive.reset_stats();
         self.observer.begin(self.drive);
+        self.settle = self.goal.clone().map(|goal| Settle::new(goal, self.drive));
+    }
+
+    /// Returns whether the figure that ends the run has settled.
+    fn has_settled(&self) -> bool {
+        self.settle.as_ref().is_some_and(Settle::has_settled)
     }
 
     /// Returns whether any page was programmed since the statistics began.
@@ -300,6 +320,8 @@ impl<'a> Replay<'a> {
         self.observer.handle_flash_events(self.drive);
         let done = match self.until_worn {
             Some(share) => Some((self.drive.worn_out() / share).min(1.0)),
+            // How long a figure takes to settle is not known.
+            None if self.goal.is_some() => None,
             None => feed.progress(),
         };
         self.progress.note(done, feed.handed_out());
@@ -429,6 +451,9 @@ impl<'a> Replay<'a> {
             self.course.completed += 1;
             self.course.last_end = completion.end;
             self.course.latency_sum += u128::from((completion.end - completion.arrival).as_ns());
+            if let Some(settle) = &mut self.settle {
+                settle.count(self.drive, &completion);
+            }
         }
         if self.backlogged > 0 && !self.done.is_empty() {
             self.offer_waiting();

@@ -13,7 +13,7 @@ use crate::observe::Observer;
 use crate::plan::{Plan, with_pipes_read};
 use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
-use crate::result::{RunResult, Watch};
+use crate::result::{Course, RunResult, Watch};
 use crate::series_length;
 use crate::setup::{Begun, lay_down_footprint, publish_uses, rehearse, set_up};
 use crate::sharing::{starts, traces};
@@ -158,10 +158,7 @@ fn run_one(
         let why = "data and metadata.block_class.measured.read_hot_share leave none";
         remarks.push(format!("{what}: of a plane's {blocks} {why}"));
     }
-    if let Some(why) = course.never_worn {
-        let last = course.replays.len();
-        remarks.push(format!("--until-worn was given up after replay {last}: {why}"));
-    }
+    remarks.extend(given_up(&course));
     remarks.extend(warnings::of_hints(prepared, requests.seen.hinted));
     let mut result = RunResult::new(
         prepared,
@@ -181,4 +178,16 @@ fn run_one(
     let (detail, fault) = observer.finish(&mut drive, unfinished, &about, &mut result.remarks);
     result.detail = detail;
     Ok(Some((result, fault)))
+}
+
+/// Returns a remark for each end that a plan asks for and that its run did not reach.
+fn given_up(course: &Course) -> impl Iterator<Item = String> {
+    let last = course.replays.len();
+    let worn = |why| format!("--until-worn was given up after replay {last}: {why}");
+    let unsettled = course.settled.as_ref().filter(|found| !found.settled);
+    let unsettled = unsettled.map(|found| {
+        let figure = &found.figure;
+        format!("--until-settled was given up: the load ended before {figure} settled")
+    });
+    course.never_worn.map(worn).into_iter().chain(unsettled)
 }

@@ -111,6 +111,12 @@ LOAD = [
         " flash.cycles_per_erase.",
     ),
     click.option(
+        "--until-settled",
+        metavar="FIGURE[@WIDTH]",
+        help="Replay until the 95 % interval of a figure of the result, such as"
+        " read.latency_us.mean, is within ± WIDTH of its mean (default: 5%).",
+    ),
+    click.option(
         "--time-scale", type=PositiveNumber(), help="Multiply the times between arrivals by X."
     ),
     click.option(

@@ -290,6 +290,24 @@ class PreconditionResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SettledFigure:
+    """How the figure settled that ended the run; times in seconds after the warm-up."""
+
+    figure: str
+    settled: bool
+    width: float
+    mean: float | None
+    half_width_95: float | None
+    windows: int
+    window_requests: int
+    transient_requests: int
+    requests: int
+    transient_s: float
+    duration_s: float
+    host_pages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sim:
     """The simulation itself: wall time in seconds, and its speed. The digest leaves it out."""
 

@@ -30,6 +30,7 @@ from ssdlab.result.parts import (
     QueueResult,
     ReplayResult,
     SetAsideResult,
+    SettledFigure,
     Sim,
     StreamResult,
     Utilization,
@@ -126,6 +127,7 @@ class Result:
     strong_share: float | None = None
     metadata_bytes: Mapping[str, int] = field(default_factory=dict)
     precondition: PreconditionResult | None = None
+    until_settled: SettledFigure | None = None
     detail: Detail | None = None
     vary: Mapping[str, str] = field(default_factory=dict)
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)

@@ -21,6 +21,7 @@ use crate::catalog::{self, RunConfig};
 use crate::chips::simulated;
 use crate::open::check_rereadable;
 use crate::plan::Plan;
+use crate::settle::Goal;
 use crate::shared::Shared;
 use crate::{mix, state, twin};
 
@@ -78,6 +79,8 @@ pub struct Prepared {
     pub replays: u32,
     /// The share of worn-out blocks that ends the replays.
     pub until_worn: Option<f64>,
+    /// The figure that ends the run once it has settled.
+    pub(crate) until_settled: Option<Goal>,
     /// Factor on the times between arrivals.
     pub time_scale: f64,
     /// Whether to overwrite the drive until it is steady.
@@ -199,6 +202,7 @@ impl Plan {
             warmup: self.parse_warmup()?,
             replays: self.parse_replays()?,
             until_worn: self.parse_until_worn(&resolved)?,
+            until_settled: Goal::of(self, drive.host.queues)?,
             time_scale: self.parse_time_scale()?,
             steady: self.parse_precondition()?,
             wanted: self.parse_wanted()?,

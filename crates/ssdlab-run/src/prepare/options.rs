@@ -7,7 +7,7 @@ use ssdlab_core::Resolved;
 use super::{Wanted, Warmup};
 use crate::plan::Plan;
 
-/// The most replays of a drive that does not wear out.
+/// The most replays of a drive that does not wear out, or of a figure that does not settle.
 const REPLAYS_MOST: u32 = 10_000;
 
 /// Longer than any run. The sum of two such times does not overflow.
@@ -44,11 +44,17 @@ impl Plan {
             }
             (Some(2..), Some(_)) => Err(Fault::new("--warmup", "a warm-up beside --replays")
                 .expected("one or the other: the figures are those of the last replay alone")),
+            _ if self.until_settled.is_some() && self.until_worn.is_some() => {
+                let fault = Fault::new("--until-settled", "an end beside --until-worn");
+                Err(fault.expected("one or the other"))
+            }
             (None, Some(_)) if self.until_worn.is_some() => {
                 Err(Fault::new("--warmup", "a warm-up beside --until-worn")
                     .expected("one or the other: the figures are those of the last replay alone"))
             }
-            (None, None) if self.until_worn.is_some() => Ok(REPLAYS_MOST),
+            (None, None) if self.until_worn.is_some() || self.until_settled.is_some() => {
+                Ok(REPLAYS_MOST)
+            }
             (replays, _) => Ok(replays.unwrap_or(1)),
         }
     }

@@ -3,6 +3,7 @@
 use ssdlab_base::SimTime;
 
 use super::parts::ReplayResult;
+use crate::settle::SettledFigure;
 
 /// Measurements that the replay itself makes.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +31,8 @@ pub struct Course {
     /// Why the replays ended before the requested share of the blocks had worn out; none if they
     /// wore out, or if no share was requested.
     pub never_worn: Option<&'static str>,
+    /// How the figure settled that the plan names.
+    pub settled: Option<SettledFigure>,
     /// Sum of all latencies, in nanoseconds. By Little's law, it equals `residence` when every
     /// request has ended.
     pub latency_sum: u128,

@@ -180,9 +180,9 @@ pub struct RunResult {
     pub saturated: bool,
     /// Requests that had arrived but not ended when the last request arrived.
     pub backlog: u64,
-    /// Preconditioning of the drive; only if the plan asks for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub precondition: Option<Settled>,
+    /// How the drive settled before the run, and a figure during it.
+    #[serde(flatten)]
+    pub settling: Settling,
     /// The data of a report; only if the plan asks for it. Not part of the digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
@@ -300,7 +300,7 @@ impl RunResult {
             unmapped_reads: stats.unmapped_reads,
             saturated: is_saturated(course, prepared.plan.closed.is_some()),
             backlog: course.backlog,
-            precondition: settled,
+            settling: Settling { precondition: settled, until_settled: course.settled.clone() },
             detail: None,
             results_digest: String::new(),
             completions_digest: stats.digest,

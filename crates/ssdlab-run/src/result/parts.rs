@@ -11,6 +11,8 @@ use ssdlab_core::stats::{BufferCounts, MapCounts, StreamCounts};
 use super::mix::MixMember;
 use super::program_modes::HotnessResult;
 use super::{Typed, WearResult};
+use crate::precondition::Settled;
+use crate::settle::SettledFigure;
 use crate::traces::member_label;
 
 /// Latency in microseconds, from arrival.
@@ -41,6 +43,17 @@ pub struct KindResult {
     pub latency_us: LatencyUs,
     /// The parts of their mean latency, in microseconds. The parts sum to the mean.
     pub blame_us: BTreeMap<&'static str, f64>,
+}
+
+/// How the drive settled before the run, and a figure during it.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Settling {
+    /// Preconditioning of the drive; only if the plan asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<Settled>,
+    /// How the figure settled that ends the run; only with `--until-settled`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until_settled: Option<SettledFigure>,
 }
 
 /// One of several replays.

@@ -134,7 +134,7 @@ fn a_drive_with_much_spare_space_is_not_steady_before_anything_is_collected() {
     let device = "dlv-mlc-128g".into();
     let plan = Plan { device, set, precondition: Some("steady".into()), ..Plan::default() };
     let results = run_uninterrupted(&[plan], 1).expect("a run");
-    let steady = results[0].precondition.expect("a steady drive");
+    let steady = results[0].settling.precondition.expect("a steady drive");
     // One capacity is three tenths of the flash. The fifth is the first one after all of the flash
     // has been written.
     assert!(steady.capacities >= 5, "{steady:?}");

@@ -10,6 +10,7 @@ mod memory;
 mod mix;
 mod observe;
 mod paranoid;
+mod settled;
 mod shared_starts;
 mod state;
 mod state_files;

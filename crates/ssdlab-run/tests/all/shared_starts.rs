@@ -42,7 +42,7 @@ fn plan(device: &str, scheme: &str, set: &[&str]) -> Plan {
 /// Runs plans alone and together. Returns how many copied their start state.
 fn copied(plans: &[Plan]) -> usize {
     let outcome = |result: &RunResult| {
-        let settled = result.precondition.map(|settled| (settled.capacities, settled.waf));
+        let settled = result.settling.precondition.map(|settled| (settled.capacities, settled.waf));
         (result.scheme.clone(), result.results_digest.clone(), settled)
     };
     let alone = |plan| run_uninterrupted(std::slice::from_ref(plan), 1).expect("a run").remove(0);

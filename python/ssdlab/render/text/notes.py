@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ssdlab import escaping
+from ssdlab.render.formatting import digits
 
 if TYPE_CHECKING:
-    from ssdlab.result import PreconditionResult, Result
+    from ssdlab.result import PreconditionResult, Result, SettledFigure
 
 COUNTS = {
     "unwritten_reads": "pages count as written before the start",
@@ -54,6 +55,16 @@ def steadiness(done: PreconditionResult) -> str:
     """Return how steady the drive became when it was overwritten."""
     state = "steady" if done.settled else "NOT steady"
     return f"{state} after {done.capacities} capacities, WAF {done.waf:.3f}"
+
+
+def settling(found: SettledFigure) -> str:
+    """Return the figure that ended the run, and how long it took to settle."""
+    if found.mean is None or found.half_width_95 is None:
+        return f"NOT: too few requests for windows of {found.figure}"
+    interval = f"{found.figure} = {digits(found.mean, 4)} ± {digits(found.half_width_95)}"
+    requests = f"{found.requests:,} requests (the first {found.transient_requests:,} left out)"
+    state = "" if found.settled else "NOT: "
+    return f"{state}{interval} after {requests} and {found.host_pages:,} pages written"
 
 
 def result_notes(result: Result) -> Iterator[str]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from ssdlab.labels import PAGE_TYPES, counts_by_page_type
 from ssdlab.render.formatting import NONE, amount, bar, digits, share, span
 from ssdlab.render.text import blocks, queues, voltages
-from ssdlab.render.text.notes import heading, result_notes, shows_page_types, steadiness
+from ssdlab.render.text.notes import (
+    heading,
+    result_notes,
+    settling,
+    shows_page_types,
+    steadiness,
+)
 from ssdlab.render.text.table import Column, format_table
 
 if TYPE_CHECKING:
@@ -108,6 +114,8 @@ def figure_lines(result: Result) -> Iterator[str]:
         yield f"suspended  {result.suspensions:,} programs and erases"
     if result.precondition is not None:
         yield f"start      {steadiness(result.precondition)}"
+    if result.until_settled is not None:
+        yield f"settled    {settling(result.until_settled)}"
 
 
 def _simulation_lines(result: Result) -> Iterator[str]:

@@ -1,0 +1,477 @@
+//! Ends a run once a figure has settled: its confidence interval over windows is narrow enough.
+//!
+//! A run begins with a transient, and how long it lasts is not known. So the windows grow with the
+//! run, and only those of its second half count (a form of batch means: Law and Kelton, *Simulation
+//! Modeling and Analysis*, chapter 9). The interval is widened if neighboring windows are alike,
+//! and the counted windows must have no trend.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hdrhistogram::Histogram;
+use schemars::JsonSchema;
+use serde::Serialize;
+use ssdlab_base::quantity::Share;
+use ssdlab_base::{Fault, SimTime};
+use ssdlab_core::account::{Cause, OpKind};
+use ssdlab_core::{Completion, Drive, Op};
+
+use crate::plan::Plan;
+
+/// The option, as users type it.
+const OPTION: &str = "--until-settled";
+/// The relative half-width of the interval at which a figure counts as settled, if none is given.
+const WIDTH: f64 = 0.05;
+/// The fewest requests of a window.
+const LEAST: u64 = 256;
+/// The requests of a window that lie beyond a percentile.
+const BEYOND: f64 = 10.0;
+/// The windows of a run. When there are this many, every two neighbors are merged.
+const MOST: usize = 64;
+/// The 97.5 % quantiles of Student's t for 16, 20, 24, 28 and 32 counted windows.
+const T_975: [f64; 5] = [2.131, 2.093, 2.069, 2.052, 2.040];
+/// The windows at the first check. At each check, half of the windows count.
+const FIRST: usize = 32;
+/// The windows between two checks.
+const STEP: usize = 8;
+
+/// A figure of a run, by its name in a result.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Figure {
+    name: String,
+    of: Of,
+}
+
+/// What a figure is taken from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Of {
+    /// Write amplification.
+    Waf,
+    /// The latency of requests of a kind, of one queue or of all: the mean, or a percentile.
+    Latency { queue: Option<u8>, op: Option<Op>, quantile: Option<f64> },
+}
+
+/// The names of statistics of latencies, and their quantiles. The mean has none.
+const STATISTICS: [(&str, Option<f64>); 5] = [
+    ("mean", None),
+    ("p50", Some(0.5)),
+    ("p90", Some(0.9)),
+    ("p99", Some(0.99)),
+    ("p999", Some(0.999)),
+];
+/// The kinds of requests, as results name them.
+const KINDS: [(&str, Option<Op>); 3] =
+    [("all", None), ("read", Some(Op::Read)), ("write", Some(Op::Write))];
+/// The queues with a name, if there are three.
+const PRIORITIES: [&str; 3] = ["high", "mid", "low"];
+
+impl Figure {
+    /// Returns the names of all figures of a drive with this many queues.
+    fn names(queues: u8) -> Vec<String> {
+        let mut names = vec!["waf".to_owned()];
+        let whose = (0..queues).filter(|_| queues > 1).map(|queue| match PRIORITIES {
+            _ if queues != 3 => format!("queues[{queue}]."),
+            names => format!("priority.{}.", names[usize::from(queue)]),
+        });
+        for whose in std::iter::once(String::new()).chain(whose) {
+            // A queue has figures of its reads and of its writes alone.
+            let kinds = KINDS.iter().filter(|(_, op)| whose.is_empty() || op.is_some());
+            for (kind, _) in kinds {
+                let of = |(statistic, _)| format!("{whose}{kind}.latency_us.{statistic}");
+                names.extend(STATISTICS.map(of));
+            }
+        }
+        names
+    }
+
+    /// Returns whether a request belongs to the figure.
+    fn counts(&self, ended: &Completion) -> bool {
+        let Of::Latency { queue, op, .. } = self.of else { return is_data(ended.op) };
+        queue.is_none_or(|queue| queue == ended.queue)
+            && op.map_or(is_data(ended.op), |op| op == ended.op)
+    }
+
+    /// Returns the requests of the first windows.
+    fn first_window(&self) -> u64 {
+        let Of::Latency { quantile: Some(quantile), .. } = self.of else { return LEAST };
+        LEAST.max((BEYOND / (1.0 - quantile)).round() as u64)
+    }
+
+    /// Returns the figure of a window; `None` if it has none.
+    fn of_window(&self, window: &Window) -> Option<f64> {
+        match self.of {
+            Of::Waf => {
+                let [host, all] = window.pages;
+                (host > 0).then(|| all as f64 / host as f64)
+            }
+            Of::Latency { quantile: None, .. } => {
+                Some(window.sum_ns as f64 / window.requests.max(1) as f64 / 1e3)
+            }
+            Of::Latency { quantile: Some(quantile), .. } => {
+                Some(window.latencies.as_ref()?.value_at_quantile(quantile) as f64 / 1e3)
+            }
+        }
+    }
+}
+
+fn is_data(op: Op) -> bool {
+    matches!(op, Op::Read | Op::Write)
+}
+
+impl FromStr for Figure {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Figure, ()> {
+        let figure = |of| Ok(Figure { name: name.to_owned(), of });
+        if name == "waf" {
+            return figure(Of::Waf);
+        }
+        let (queue, rest) = if let Some(rest) = name.strip_prefix("priority.") {
+            let (priority, rest) = rest.split_once('.').ok_or(())?;
+            let at = PRIORITIES.iter().position(|&known| known == priority).ok_or(())?;
+            (Some(at as u8), rest)
+        } else if let Some(rest) = name.strip_prefix("queues[") {
+            let (queue, rest) = rest.split_once("].").ok_or(())?;
+            (Some(queue.parse().map_err(|_| ())?), rest)
+        } else {
+            (None, name)
+        };
+        let (kind, statistic) = rest.split_once(".latency_us.").ok_or(())?;
+        let (_, op) = KINDS.iter().find(|(known, _)| *known == kind).ok_or(())?;
+        let (_, quantile) = STATISTICS.iter().find(|(known, _)| *known == statistic).ok_or(())?;
+        figure(Of::Latency { queue, op: *op, quantile: *quantile })
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// The figure that ends a run, and the relative half-width of its interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    figure: Figure,
+    width: f64,
+}
+
+impl Goal {
+    /// Returns the goal of a plan for a drive with this many queues; `None` if the plan has none.
+    ///
+    /// # Errors
+    /// If the drive has no such figure, or the width is none.
+    pub(crate) fn of(plan: &Plan, queues: u8) -> Result<Option<Goal>, Fault> {
+        let Some(text) = &plan.until_settled else { return Ok(None) };
+        let (name, width) = match text.split_once('@') {
+            None => (text.as_str(), WIDTH),
+            Some((name, width)) => {
+                let share = width.parse().map(Share::get).unwrap_or(0.0);
+                if share <= 0.0 || share >= 1.0 {
+                    let fault = Fault::new(OPTION, "invalid width").got(format!("{width:?}"));
+                    return Err(fault.expected("a share above 0 and below 1, such as \"5%\""));
+                }
+                (name, share)
+            }
+        };
+        let names = Figure::names(queues);
+        match name.parse() {
+            Ok(figure) if names.iter().any(|known| known == name) => {
+                Ok(Some(Goal { figure, width }))
+            }
+            _ => Err(Fault::new(OPTION, "unknown figure")
+                .got(format!("{name:?}"))
+                .expected("waf or a latency of this drive's results, such as read.latency_us.mean")
+                .suggest(name, names.iter().map(String::as_str))),
+        }
+    }
+}
+
+/// How a run settled.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SettledFigure {
+    /// The figure, by its name in this result.
+    pub figure: String,
+    /// Whether it settled. Otherwise the load ended first.
+    pub settled: bool,
+    /// The requested half-width of the interval, as a share of the mean.
+    pub width: f64,
+    /// Mean of the counted windows; null before the first check.
+    pub mean: Option<f64>,
+    /// Half the width of the 95 % interval of this mean; null before the first check.
+    pub half_width_95: Option<f64>,
+    /// Number of counted windows at the last check; like the following figures, 0 before the first.
+    pub windows: u64,
+    /// Requests of the figure in each window.
+    pub window_requests: u64,
+    /// Requests of the figure that ended before the counted windows: the transient.
+    pub transient_requests: u64,
+    /// Requests of the figure up to the end of the last window.
+    pub requests: u64,
+    /// Simulated seconds from the end of the warm-up to the counted windows.
+    pub transient_s: f64,
+    /// Simulated seconds from the end of the warm-up to the last window.
+    pub duration_s: f64,
+    /// Pages programmed for the host in that time.
+    pub host_pages: u64,
+}
+
+/// The requests of some time.
+#[derive(Clone, Debug, Default)]
+struct Window {
+    requests: u64,
+    sum_ns: u128,
+    /// The latencies, if the figure is a percentile.
+    latencies: Option<Histogram<u32>>,
+    /// Pages programmed for the host, and in all.
+    pages: [u64; 2],
+    end: SimTime,
+}
+
+impl Window {
+    fn join(&mut self, next: &Window) {
+        self.requests += next.requests;
+        self.sum_ns += next.sum_ns;
+        match (&mut self.latencies, &next.latencies) {
+            (Some(own), Some(next)) => own.add(next).expect("a histogram that grows as needed"),
+            (own, next) => *own = own.take().or_else(|| next.clone()),
+        }
+        self.pages = [self.pages[0] + next.pages[0], self.pages[1] + next.pages[1]];
+        self.end = next.end;
+    }
+}
+
+/// An estimate of the figure from windows of one size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Estimate {
+    mean: f64,
+    half_width_95: f64,
+    /// Whether the windows have no trend.
+    steady: bool,
+}
+
+impl Estimate {
+    /// Returns the estimate from the values of windows, by their number in steps of [`STEP`] / 2.
+    fn of(values: &[f64]) -> Estimate {
+        let count = values.len() as f64;
+        let t = T_975[((values.len() - FIRST / 2) / (STEP / 2)).min(T_975.len() - 1)];
+        let mean = values.iter().sum::<f64>() / count;
+        let off: Vec<f64> = values.iter().map(|value| value - mean).collect();
+        let half_width_95 = t * (squares(&off) / (count - 1.0) / count).sqrt() * widened(&off);
+        // The straight line through the windows; its slope must not differ from zero.
+        let place = |at: usize| at as f64 - (count - 1.0) / 2.0;
+        let spread: f64 = (0..values.len()).map(|at| place(at).powi(2)).sum();
+        let slope = off.iter().enumerate().map(|(at, off)| place(at) * off).sum::<f64>() / spread;
+        let rest: Vec<f64> =
+            off.iter().enumerate().map(|(at, off)| off - slope * place(at)).collect();
+        let error = (squares(&rest) / (count - 2.0) / spread).sqrt() * widened(&rest);
+        let steady = slope.abs() <= t * error;
+        Estimate { mean, half_width_95, steady }
+    }
+}
+
+fn squares(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum()
+}
+
+/// Returns the factor by which likeness of neighbors widens an interval: that of a first-order
+/// autoregressive process.
+fn widened(off: &[f64]) -> f64 {
+    let products: f64 = off.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let all = squares(off);
+    let alike = if all > 0.0 { (products / all).clamp(0.0, 0.99) } else { 0.0 };
+    ((1.0 + alike) / (1.0 - alike)).sqrt()
+}
+
+/// Watches the figure that ends a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Settle {
+    goal: Goal,
+    began: SimTime,
+    windows: Vec<Window>,
+    open: Window,
+    /// Requests of a full window.
+    full: u64,
+    /// The drive's counters of pages at the end of the last window.
+    before: [u64; 2],
+    /// The result of the last check.
+    last: SettledFigure,
+}
+
+impl Settle {
+    /// Begins to watch, at the end of the warm-up.
+    pub(crate) fn new(goal: Goal, drive: &Drive) -> Settle {
+        let full = goal.figure.first_window();
+        let (figure, width) = (goal.figure.to_string(), goal.width);
+        let last = SettledFigure { figure, width, ..SettledFigure::default() };
+        Settle {
+            goal,
+            began: drive.now(),
+            windows: Vec::with_capacity(MOST),
+            open: Window::default(),
+            full,
+            before: pages(drive),
+            last,
+        }
+    }
+
+    /// Prepares for a reset of the drive's counters before the next replay.
+    pub(crate) fn turn(&mut self, drive: &Drive) {
+        let counted = pages(drive);
+        self.open_pages(counted);
+        self.before = [0; 2];
+    }
+
+    fn open_pages(&mut self, counted: [u64; 2]) {
+        let own = self.open.pages.iter_mut().zip(self.before).zip(counted);
+        own.for_each(|((sum, before), counted)| *sum += counted - before);
+        self.before = counted;
+    }
+
+    /// Returns whether the figure has settled.
+    pub(crate) fn has_settled(&self) -> bool {
+        self.last.settled
+    }
+
+    /// Counts a request that ended.
+    pub(crate) fn count(&mut self, drive: &Drive, ended: &Completion) {
+        if self.last.settled || !self.goal.figure.counts(ended) {
+            return;
+        }
+        let latency = (ended.end - ended.arrival).as_ns();
+        self.open.requests += 1;
+        self.open.sum_ns += u128::from(latency);
+        if let Of::Latency { quantile: Some(_), .. } = self.goal.figure.of {
+            let new = || Histogram::new(3).expect("a number of digits");
+            let latencies = self.open.latencies.get_or_insert_with(new);
+            latencies.record(latency).expect("a histogram that grows as needed");
+        }
+        if self.open.requests == self.full {
+            self.open_pages(pages(drive));
+            self.open.end = ended.end;
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        self.windows.push(std::mem::take(&mut self.open));
+        let count = self.windows.len();
+        if count >= FIRST && count.is_multiple_of(STEP) {
+            self.check();
+        }
+        if count == MOST && !self.last.settled {
+            let pairs = self.windows.chunks_exact(2).map(|pair| {
+                let mut window = pair[0].clone();
+                window.join(&pair[1]);
+                window
+            });
+            self.windows = pairs.collect();
+            self.full *= 2;
+        }
+    }
+
+    /// Estimates the figure from the second half of the windows.
+    fn check(&mut self) {
+        let (transient, counted) = self.windows.split_at(self.windows.len() / 2);
+        let values: Option<Vec<f64>> =
+            counted.iter().map(|window| self.goal.figure.of_window(window)).collect();
+        let Some(values) = values else { return };
+        let estimate = Estimate::of(&values);
+        let narrow = estimate.half_width_95 <= self.goal.width * estimate.mean.abs();
+        let requests = |windows: &[Window]| windows.iter().map(|one| one.requests).sum::<u64>();
+        let seconds = |windows: &[Window]| {
+            windows.last().map_or(0.0, |last| last.end.saturating_since(self.began).as_secs())
+        };
+        self.last = SettledFigure {
+            settled: narrow && estimate.steady,
+            mean: Some(estimate.mean),
+            half_width_95: Some(estimate.half_width_95),
+            windows: counted.len() as u64,
+            window_requests: self.full,
+            transient_requests: requests(transient),
+            requests: requests(&self.windows),
+            transient_s: seconds(transient),
+            duration_s: seconds(&self.windows),
+            host_pages: self.windows.iter().map(|window| window.pages[0]).sum(),
+            ..std::mem::take(&mut self.last)
+        };
+    }
+
+    /// Returns how the run settled.
+    pub(crate) fn into_result(self) -> SettledFigure {
+        self.last
+    }
+}
+
+/// Returns the pages programmed for the host and in all since the drive's statistics began.
+fn pages(drive: &Drive) -> [u64; 2] {
+    let programs = drive.flash().ops()[OpKind::Program as usize];
+    [programs[Cause::Host as usize], programs.iter().sum()]
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::RngExt;
+    use ssdlab_base::rng;
+
+    use super::*;
+
+    /// Returns the values of windows: a mean of 100 that is reached with this decay, and noise that
+    /// resembles the noise before it as much as `alike`.
+    fn values(seed: u64, count: usize, transient: f64, alike: f64) -> Vec<f64> {
+        let mut random = rng::stream(seed, "settle.test");
+        let mut noise = 0.0;
+        let value = |at| {
+            let draw: f64 = (0..12).map(|_| random.random_range(-0.5..0.5)).sum();
+            noise = alike * noise + draw;
+            100.0 + transient * (-(at as f64) / 20.0).exp() + noise
+        };
+        (0..count).map(value).collect()
+    }
+
+    #[test]
+    fn the_interval_holds_the_true_mean_as_often_as_it_says() {
+        for (alike, least) in [(0.0, 0.92), (0.5, 0.85)] {
+            let holds = (0..1000).filter(|&seed| {
+                let estimate = Estimate::of(&values(seed, 32, 0.0, alike));
+                (estimate.mean - 100.0).abs() <= estimate.half_width_95
+            });
+            let share = holds.count() as f64 / 1000.0;
+            assert!((least..=0.97).contains(&share), "noise alike by {alike}: {share}");
+        }
+    }
+
+    #[test]
+    fn what_still_drifts_is_not_steady() {
+        let steady = |transient| {
+            let is_steady = |seed: &u64| Estimate::of(&values(*seed, 32, transient, 0.0)).steady;
+            (0..200).filter(is_steady).count()
+        };
+        assert!(steady(0.0) > 180, "{} of 200", steady(0.0));
+        assert!(steady(20.0) < 20, "{} of 200", steady(20.0));
+    }
+
+    #[test]
+    fn a_figure_is_named_as_in_a_result() {
+        let names = Figure::names(3);
+        assert!(names.contains(&"priority.high.read.latency_us.mean".to_owned()), "{names:?}");
+        let queued = Figure::names(2);
+        assert!(queued.contains(&"queues[1].write.latency_us.p99".to_owned()), "{queued:?}");
+        for name in Figure::names(1).iter().chain(&names).chain(&queued) {
+            let figure: Figure = name.parse().unwrap_or_else(|()| panic!("{name}"));
+            assert_eq!(figure.to_string(), *name);
+        }
+        for name in ["", "read", "read.latency_us", "priority.top.read.latency_us.mean", "iops"] {
+            assert_eq!(name.parse::<Figure>(), Err(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_window_of_a_percentile_holds_ten_requests_beyond_it() {
+        let first = |name: &str| name.parse::<Figure>().unwrap().first_window();
+        assert_eq!(first("waf"), 256);
+        assert_eq!(first("read.latency_us.p50"), 256);
+        assert_eq!(first("read.latency_us.p99"), 1000);
+        assert_eq!(first("read.latency_us.p999"), 10_000);
+    }
+}

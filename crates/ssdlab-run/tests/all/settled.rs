@@ -1,0 +1,94 @@
+//! Runs that end once a figure has settled.
+
+use ssdlab_run::{Plan, RunResult, run_uninterrupted};
+
+/// Returns a plan of a small drive that starts new and fills up, so that garbage collection begins
+/// long after the run does.
+fn plan(until_settled: &str) -> Plan {
+    let set = [
+        "geometry.channels=1",
+        "geometry.chips=1",
+        "geometry.dies=1",
+        "geometry.planes=2",
+        "geometry.blocks=64",
+        "geometry.pages=32",
+        "ftl.overprovisioning=0.25",
+        "workload.footprint=24MiB",
+        "workload.read_share=0.3",
+        "workload.requests=120000",
+        "workload.interarrival=4ms",
+        "workload.sizes=[\"8KiB\"]",
+    ];
+    Plan {
+        device: "generic-mlc-512g".into(),
+        set: set.map(str::to_owned).into(),
+        workload: Some("random".into()),
+        until_settled: Some(until_settled.into()),
+        seed: 3,
+        ..Plan::default()
+    }
+}
+
+fn run(plan: Plan) -> RunResult {
+    run_uninterrupted(&[plan], 1).unwrap_or_else(|fault| panic!("{fault}")).remove(0)
+}
+
+fn refusal(plan: Plan) -> String {
+    run_uninterrupted(&[plan], 1).expect_err("a refusal").to_string()
+}
+
+#[test]
+fn a_run_ends_once_its_figure_has_settled() {
+    let result = run(plan("waf@2%"));
+    let found = result.settling.until_settled.expect("a plan with a goal");
+    assert!(found.settled, "{found:?}");
+    let (mean, half) = (found.mean.unwrap(), found.half_width_95.unwrap());
+    assert!(half <= 0.02 * mean, "{found:?}");
+    // Pages that fit without garbage collection come first.
+    let capacity = 2 * 64 * 32;
+    assert!(found.host_pages > capacity && found.transient_requests > 0, "{found:?}");
+    assert!(found.transient_s > 0.0 && found.transient_s < found.duration_s, "{found:?}");
+    // A long run has the figure that the short one found.
+    let long = Plan { until_settled: None, warmup: Some("40000".into()), ..plan("waf") };
+    let waf = run(long).waf.unwrap();
+    assert!((waf - mean).abs() <= 2.0 * half, "{waf} instead of {found:?}");
+    assert!(waf > 1.1, "garbage collection moves pages: {waf}");
+}
+
+#[test]
+fn a_narrower_interval_takes_longer() {
+    let requests = |width: &str| {
+        let result = run(plan(&format!("read.latency_us.mean@{width}")));
+        let found = result.settling.until_settled.unwrap();
+        assert!(found.settled, "{found:?}");
+        found.requests
+    };
+    let (wide, narrow) = (requests("10%"), requests("0.5%"));
+    assert!(wide < narrow, "{wide} and {narrow} requests");
+}
+
+#[test]
+fn a_load_that_ends_first_says_so() {
+    let result = run(Plan {
+        replays: Some(1),
+        set: [plan("waf").set, vec!["workload.requests=5000".into()]].concat(),
+        ..plan("write.latency_us.p999@1%")
+    });
+    let found = result.settling.until_settled.unwrap();
+    assert!(!found.settled && found.mean.is_none(), "{found:?}");
+    let remark = "the load ended before write.latency_us.p999 settled";
+    assert!(result.remarks.iter().any(|line| line.contains(remark)), "{:?}", result.remarks);
+}
+
+#[test]
+fn figures_and_widths_that_do_not_exist_are_refused() {
+    let unknown = refusal(plan("read.latency.mean"));
+    assert!(unknown.contains("did you mean \"read.latency_us.mean\"?"), "{unknown}");
+    assert!(refusal(plan("priority.high.read.latency_us.mean")).contains("unknown figure"));
+    for width in ["0%", "", "100%", "-1", "wide"] {
+        let refused = refusal(plan(&format!("waf@{width}")));
+        assert!(refused.contains("a share above 0 and below 1"), "{refused}");
+    }
+    let both = refusal(Plan { until_worn: Some("5%".into()), ..plan("waf") });
+    assert!(both.contains("--until-settled") && both.contains("--until-worn"), "{both}");
+}
