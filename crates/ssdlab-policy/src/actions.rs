@@ -18,8 +18,8 @@ pub enum Action {
     /// rest, as for any page that is moved. In response to `Event::HostRead` the first policy that
     /// asks decides. The drive reads the page first, unless the host has just read the whole page.
     /// The drive drops the action if the page is not mapped, or if no block of the class has room.
-    /// A
-    /// plane whose only free block is kept for jobs has none, except in classes that are set apart.
+    /// A plane whose only free block is kept for jobs has none, except in classes that are set
+    /// apart.
     MigratePage {
         /// The logical page.
         lpn: Lpn,
@@ -39,7 +39,7 @@ pub enum Action {
     SetClass {
         /// The block.
         block: BlockId,
-        /// The class.
+        /// The class; one that the drive does not have counts as the worst class.
         class: BlockClass,
     },
     /// Sets the rank of a block among the free blocks of its class. The allocator opens the lowest

@@ -113,6 +113,11 @@ pub trait Policy: Sized {
     /// The settings of the policy.
     type Config;
 
+    /// The metadata components that the policy reads in its views. A drive need not keep a component
+    /// that no policy reads. A placement chain without such a link sees no component. A drawn start
+    /// has none, so the drive refuses one for a placement with events and a component.
+    const COMPONENTS: &'static [&'static str] = &[];
+
     /// Checks whether these settings can work on this drive.
     ///
     /// # Errors
@@ -122,7 +127,7 @@ pub trait Policy: Sized {
     }
 
     /// Builds the policy with these settings.
-    fn build(config: &Self::Config, setup: &PolicyContext) -> Self;
+    fn build(config: &Self::Config, context: &PolicyContext) -> Self;
 
     /// Returns the kinds of event that the policy subscribes to.
     fn events(&self) -> EventMask {

@@ -127,8 +127,9 @@ pub struct PageUses {
 pub struct Round<'a> {
     /// The full blocks that no running or waiting job empties.
     pub full: &'a [BlockEstimate],
-    /// Whether a policy levels wear across priorities now. Relocations wait until that has ended.
-    pub levels_across: bool,
+    /// Whether the jobs of a policy mix blocks of different classes now. Relocations wait until
+    /// that has ended.
+    pub across_classes: bool,
 }
 
 /// What a policy gets with each event: the time, and a list for its actions.
@@ -365,9 +366,9 @@ impl EventMask {
         .and(EventMask::PAGE_UNBUFFERED)
         .and(EventMask::BUFFER_FLUSHED);
 
-    /// The kinds that a placement can learn from while the start of a drive is drawn.
-    ///
-    /// The model plane publishes them, or none occurs before the start.
+    /// The kinds that placements and background policies can learn from while the start of a drive
+    /// is drawn. The model plane publishes them, or none occurs before the start. Its time stands
+    /// still.
     pub const DRAWN_START: EventMask = EventMask::BLOCK_OPENED
         .and(EventMask::BLOCK_CLOSED)
         .and(EventMask::BLOCK_COLLECTED)

@@ -2,9 +2,30 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_base::SimTime;
+use ssdlab_nand::Lpn;
 
+use crate::component::Components;
 use crate::event::{Event, EventContext, EventMask};
 use crate::{Policy, PolicyContext};
+
+/// The view of an eviction policy: the buffer needs room.
+#[derive(Clone, Copy, Debug)]
+pub struct EvictionView<'a> {
+    /// The current time.
+    pub now: SimTime,
+    /// The written page that waits for a slot; `None` if the page leaves ahead of need, or for a
+    /// page that was read.
+    pub waiting: Option<Lpn>,
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
+}
+
+impl EvictionView<'_> {
+    /// Returns a view before the run begins.
+    pub const BEFORE_RUN: EvictionView<'static> =
+        EvictionView { now: SimTime::START, waiting: None, components: Components::NONE };
+}
 
 /// Decides which page leaves a full buffer. Events tell the policy which slots of the buffer hold
 /// pages ([`EventMask::BUFFER_SLOTS`]).
@@ -15,7 +36,7 @@ use crate::{Policy, PolicyContext};
 pub trait EvictionPolicy: Policy {
     /// Returns the slot whose page leaves now; `None` if the policy knows of none.
     /// [`Event::PageUnbuffered`] follows.
-    fn victim(&mut self) -> Option<u32>;
+    fn victim(&mut self, view: &EvictionView) -> Option<u32>;
 }
 
 /// `lru` has no settings.
@@ -32,8 +53,8 @@ pub struct Lru {
 impl Policy for Lru {
     type Config = LruConfig;
 
-    fn build(_: &LruConfig, setup: &PolicyContext) -> Lru {
-        Lru { links: Links::new(setup.buffer_pages) }
+    fn build(_: &LruConfig, context: &PolicyContext) -> Lru {
+        Lru { links: Links::new(context.buffer_pages) }
     }
     fn events(&self) -> EventMask {
         EventMask::BUFFER_SLOTS
@@ -52,7 +73,7 @@ impl Policy for Lru {
 }
 
 impl EvictionPolicy for Lru {
-    fn victim(&mut self) -> Option<u32> {
+    fn victim(&mut self, _: &EvictionView) -> Option<u32> {
         self.links.back()
     }
 }
@@ -148,7 +169,7 @@ mod tests {
                 if act > 0 {
                     plain.push_front(slot);
                 }
-                prop_assert_eq!(lru.victim(), plain.back().copied());
+                prop_assert_eq!(lru.victim(&EvictionView::BEFORE_RUN), plain.back().copied());
             }
         }
     }

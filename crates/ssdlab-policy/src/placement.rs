@@ -73,10 +73,6 @@ pub struct PlacementNeeds {
     pub pages: bool,
     /// Whether the link heeds the latency hints of the host.
     pub hints: bool,
-    /// The name of the metadata component that the link finds in its views. A chain without such a
-    /// link sees no component. A drawn start has none, so the drive refuses one for a link with
-    /// events and a component.
-    pub component: Option<&'static str>,
 }
 
 /// The view of a page that is about to be written, for a link of the placement chain.

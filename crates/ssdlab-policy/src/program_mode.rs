@@ -3,6 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use ssdlab_base::SimTime;
+use ssdlab_nand::page_order::PageType;
+use ssdlab_nand::{BlockId, Lpn, PageInBlock};
+
 use crate::Hotness;
 use crate::account::Cause;
 use crate::allocation::BlockClass;
@@ -12,8 +16,20 @@ use crate::{PlacementHint, Policy, PolicyContext};
 /// The view of a program-mode policy: a page that is about to be programmed.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramModeView<'a> {
+    /// The current time.
+    pub now: SimTime,
     /// Why the page is written.
     pub cause: Cause,
+    /// The logical page.
+    pub lpn: Lpn,
+    /// The block that gets the page.
+    pub block: BlockId,
+    /// The page's place in the block.
+    pub page: PageInBlock,
+    /// The type of the physical page.
+    pub page_type: PageType,
+    /// P/E cycles of the block.
+    pub pe_cycles: u32,
     /// The class of the page's block, 0 the best.
     pub class: BlockClass,
     /// The hotness of the page, if the drive knows it.
@@ -23,10 +39,20 @@ pub struct ProgramModeView<'a> {
 }
 
 impl ProgramModeView<'_> {
-    /// Returns a host write to a block of this class about which nothing else is known.
+    /// Returns a host write to a new block of this class about which nothing else is known.
     pub fn of_a_class(class: BlockClass) -> ProgramModeView<'static> {
-        let (cause, hotness) = (Cause::Host, None);
-        ProgramModeView { cause, class, hotness, components: Components::NONE }
+        ProgramModeView {
+            now: SimTime::START,
+            cause: Cause::Host,
+            lpn: Lpn(0),
+            block: BlockId(0),
+            page: PageInBlock(0),
+            page_type: PageType(0),
+            pe_cycles: 0,
+            class,
+            hotness: None,
+            components: Components::NONE,
+        }
     }
 }
 

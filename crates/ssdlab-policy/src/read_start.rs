@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Nanos;
+use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock};
 
 use crate::allocation::BlockClass;
@@ -129,6 +130,18 @@ pub struct FixedLevel {
 
 impl Policy for FixedLevel {
     type Config = FixedLevelConfig;
+
+    fn check(config: &FixedLevelConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        let levels = context.levels;
+        if (1..=levels).contains(&config.level) {
+            return Ok(());
+        }
+        let expected = match levels {
+            1 => "1, the only level of this drive".to_owned(),
+            _ => format!("1 to {levels}, the levels of this drive"),
+        };
+        Err(Refusal::new("read_start.fixed_level.level", config.level, expected))
+    }
 
     fn build(config: &FixedLevelConfig, _: &PolicyContext) -> FixedLevel {
         FixedLevel { level: Level(config.level.saturating_sub(1)) }

@@ -2,9 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::Nanos;
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::account::{Cause, OpKind, Priority};
+use crate::component::Components;
 use crate::{Policy, PolicyContext};
 
 /// The operation that an array unit performs.
@@ -19,23 +21,50 @@ pub struct InService {
     /// How often the operation has been suspended.
     pub suspended: u8,
     /// Whether the unit already holds a suspended operation.
-    pub aside: bool,
+    pub has_suspended: bool,
     /// How often the current loop was aborted; 0 for an operation without loops.
     pub aborts: u8,
 }
 
 /// The view of a suspend policy.
 #[derive(Clone, Copy, Debug)]
-pub struct SuspendView {
+pub struct SuspendView<'a> {
+    /// The current time.
+    pub now: SimTime,
     /// The operation of the array unit: a program, an erase, or reads whose last attempt failed.
     pub running: InService,
-    /// The priority of the host read that has arrived or waits.
+    /// The plane of the host read that has arrived or waits.
+    pub plane: PlaneId,
+    /// The logical page of that read.
+    pub lpn: Lpn,
+    /// When the request of that read arrived.
+    pub arrival: SimTime,
+    /// The priority of that read.
     pub priority: Priority,
     /// Whether the operation of the unit belongs to a request of a higher priority.
     pub works_for_higher: bool,
     /// Number of host reads that the unit has already suspended. Reads that its planes perform
     /// together count as one. 0 if the unit programs or erases.
-    pub reads_aside: u8,
+    pub suspended_reads: u8,
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
+}
+
+impl SuspendView<'_> {
+    /// Returns a read of the highest priority about which nothing else is known.
+    pub fn of_a_read(running: InService) -> SuspendView<'static> {
+        SuspendView {
+            now: SimTime::START,
+            running,
+            plane: PlaneId(0),
+            lpn: Lpn(0),
+            arrival: SimTime::START,
+            priority: Priority::HIGHEST,
+            works_for_higher: false,
+            suspended_reads: 0,
+            components: Components::NONE,
+        }
+    }
 }
 
 /// The answer of a suspend policy.

@@ -37,7 +37,7 @@ use ssdlab_policy::background::{
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::counters::Counter;
 use ssdlab_policy::event::{Event, EventContext, EventMask};
-use ssdlab_policy::eviction::EvictionPolicy;
+use ssdlab_policy::eviction::{EvictionPolicy, EvictionView};
 use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::program_mode::{ProgramModeNeeds, ProgramModePolicy, ProgramModeView};
 use ssdlab_policy::queue::PlaneShare;
@@ -259,7 +259,7 @@ impl AnySuspend {
 
 asks! { each_eviction, AnyEviction {
     /// [`EvictionPolicy::victim`].
-    fn victim(self: &mut Self) -> Option<u32>;
+    fn victim(self: &mut Self, view: &EvictionView) -> Option<u32>;
 } }
 
 asks! { each_background, AnyBackground {
@@ -271,6 +271,4 @@ asks! { each_background, AnyBackground {
     fn drive_job(self: &mut Self, view: &DriveView) -> Option<Job>;
     /// [`BackgroundPolicy::may_start`].
     fn may_start(self: &mut Self, pages: u32) -> bool;
-    /// [`BackgroundPolicy::levels_across`].
-    fn levels_across(self: &Self) -> bool;
 } }

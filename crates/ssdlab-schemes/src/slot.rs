@@ -64,6 +64,13 @@ macro_rules! slot {
         }
 
         impl $Any {
+            /// Returns the metadata components that the chosen policy reads.
+            pub fn components(choice: &$Choice) -> &'static [&'static str] {
+                match choice {
+                    $($Choice::$Policy(_) => <$Policy as Policy>::COMPONENTS),+
+                }
+            }
+
             /// Builds the chosen policy for this drive.
             pub fn build(choice: &$Choice, context: &PolicyContext) -> $Any {
                 match choice {
@@ -124,12 +131,21 @@ macro_rules! background {
         impl AnyBackground {
             /// Builds the background policies that are on, in the order in which the drive asks
             /// them.
-            pub fn build(choice: &BackgroundChoice, setup: &PolicyContext) -> Vec<AnyBackground> {
+            pub fn build(choice: &BackgroundChoice, context: &PolicyContext) -> Vec<AnyBackground> {
                 let mut policies = Vec::new();
                 $(if let Some(config) = choice.$name.get() {
-                    policies.push(AnyBackground::$Policy(Policy::build(config, setup)));
+                    policies.push(AnyBackground::$Policy(Policy::build(config, context)));
                 })+
                 policies
+            }
+
+            /// Returns the metadata components that the background policies read that are on.
+            pub fn components(choice: &BackgroundChoice) -> Vec<&'static str> {
+                let mut all = Vec::new();
+                $(if choice.$name.get().is_some() {
+                    all.extend(<$Policy as Policy>::COMPONENTS);
+                })+
+                all
             }
 
             /// Returns whether a background policy that is on uses such a resource of a drive.
@@ -146,9 +162,9 @@ macro_rules! background {
             ///
             /// # Errors
             /// The setting or fact that they cannot work with.
-            pub fn check(choice: &BackgroundChoice, setup: &PolicyContext) -> Result<(), Refusal> {
+            pub fn check(choice: &BackgroundChoice, context: &PolicyContext) -> Result<(), Refusal> {
                 $(if let Some(config) = choice.$name.get() {
-                    <$Policy as Policy>::check(config, setup)?;
+                    <$Policy as Policy>::check(config, context)?;
                 })+
                 Ok(())
             }

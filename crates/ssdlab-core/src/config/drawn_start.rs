@@ -15,7 +15,7 @@ pub(super) fn check(config: &DriveConfig, setup: &PolicyContext) -> Result<(), R
     let drawn = config.drawn_placement().iter().map(|link| DrawnLink {
         name: link.name(),
         events: AnyPlacement::build(link, setup).events(),
-        component: AnyPlacement::needs(link).component,
+        component: AnyPlacement::components(link).first().copied(),
     });
     check_drawn_start(&config.start, drawn)
 }

@@ -11,8 +11,8 @@ use crate::policy::background::Victim;
 use crate::policy::component::ComponentFacts;
 use crate::policy::suspend::{IdleKey, SuspendFacts};
 use ssdlab_schemes::{
-    AnyBackground, AnyPlacement, AnyProgramMode, AnyScheduler, AnySuspend, EvictionChoice,
-    ReadStartChoice,
+    AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
+    AnySuspend, EvictionChoice, ReadStartChoice,
 };
 
 const FLAT: &str = "under flat physics";
@@ -154,12 +154,24 @@ fn of_metadata(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
 
 /// Returns whether a policy uses the metadata component of this name.
 pub(super) fn is_used(config: &DriveConfig, component: &str) -> bool {
+    let placement = config.placement.iter().flat_map(AnyPlacement::components).copied();
+    let program_mode = config.program_mode.iter().flat_map(AnyProgramMode::components).copied();
+    let background = AnyBackground::components(&config.background);
+    let others = [
+        AnyScheduler::components(&config.scheduler),
+        AnyReadStart::components(&config.read_start),
+        AnySuspend::components(&config.suspend),
+        AnyEviction::components(&config.eviction),
+    ];
+    let mut all = others
+        .into_iter()
+        .flatten()
+        .copied()
+        .chain(background)
+        .chain(placement)
+        .chain(program_mode);
     config.ftl.free_block_policy.uses().is_some_and(|used| used.component == component)
-        || AnyBackground::any_uses(&config.background, |uses| uses.component == Some(component))
-        || config
-            .placement
-            .iter()
-            .any(|link| AnyPlacement::needs(link).component == Some(component))
+        || all.any(|used| used == component)
 }
 
 fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {

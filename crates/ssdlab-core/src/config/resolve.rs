@@ -21,7 +21,7 @@ use crate::policy::program_mode::ProgramModeView;
 use crate::policy::{MapFacts, PlacementHint, PolicyContext};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
-    AnySuspend, PlacementChoice, ReadStartChoice,
+    AnySuspend, PlacementChoice,
 };
 
 /// A drive's config, resolved to numbers.
@@ -335,12 +335,6 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
         }
     }
     config.metadata.check(chip.levels())?;
-    if let ReadStartChoice::FixedLevel(fixed) = &config.read_start
-        && !(1..=chip.levels()).contains(&fixed.level)
-    {
-        let expected = format!("1 to {}, the levels of this drive", chip.levels());
-        return Err(Refusal::new("read_start.fixed_level.level", fixed.level, expected));
-    }
     check_times(config)?;
     if config.buffer.size.get() > config.geometry.raw_bytes() {
         let expected = format!("at most the size of the flash, {}B", config.geometry.raw_bytes());

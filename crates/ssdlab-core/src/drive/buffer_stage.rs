@@ -131,8 +131,7 @@ impl BufferStage {
         room: Room,
     ) -> Left {
         let full = self.the_buffer().is_full();
-        let slot =
-            machine.policies.eviction.victim().expect("a buffer without room has a page to give");
+        let slot = machine.page_to_evict(room).expect("a buffer without room has a page to give");
         let mut page = self.the_buffer().remove(slot);
         machine.publish(&Event::PageUnbuffered { lpn: page.lpn, slot });
         machine.publish_evicted(&page);

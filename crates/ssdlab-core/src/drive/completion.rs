@@ -5,7 +5,7 @@ use ssdlab_nand::Lpn;
 
 use super::Drive;
 use super::translation::Step;
-use crate::account::{OpKind, Part, RequestAttrs};
+use crate::account::{OpKind, Part};
 use crate::audit::watch;
 use crate::flash::{Event as FlashEvent, Fifo, Owner, TxnId};
 use crate::ftl::Entry;
@@ -32,10 +32,8 @@ impl Drive {
                 }
                 FlashEvent::Again(id) => self.machine.flash.enqueue_again(id, self.machine.now),
                 FlashEvent::Began(unit) => {
-                    if let Some((plane, read)) = self.machine.flash.waiting_read(unit) {
-                        let RequestAttrs { priority, .. } =
-                            self.machine.attrs(self.machine.flash.txns[read].owner);
-                        self.machine.ask_to_suspend(plane, priority);
+                    if let Some(read) = self.machine.flash.waiting_read(unit) {
+                        self.machine.ask_to_suspend(read);
                     }
                 }
             }

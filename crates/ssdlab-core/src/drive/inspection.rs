@@ -169,9 +169,9 @@ impl Drive {
         self.machine.hotness_of(lpn)
     }
 
-    /// Returns whether a policy levels wear across priorities now.
-    pub fn levels_across(&self) -> bool {
-        self.machine.policies.levels_across()
+    /// Returns whether the jobs of a policy mix blocks of different classes now.
+    pub fn across_classes(&self) -> bool {
+        self.machine.policies.across_classes()
     }
 
     /// Returns how the blocks have worn out; `None` if wear does not run forward.

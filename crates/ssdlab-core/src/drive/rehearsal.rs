@@ -11,6 +11,7 @@ use crate::host::Op;
 use crate::policy::Learner;
 use crate::policy::component::FirstPass;
 use crate::policy::event::{Actions, Event, EventContext};
+use crate::policy::eviction::EvictionView;
 use ssdlab_schemes::AnyEviction;
 
 /// A first pass of a workload through a drive's buffer, in which no time passes. The metadata
@@ -50,7 +51,10 @@ impl Rehearsal {
             return;
         }
         if self.buffer.room() != Vacancy::Now {
-            let slot = self.eviction.victim().expect("a full buffer has a page to give");
+            let slot = self
+                .eviction
+                .victim(&EvictionView::BEFORE_RUN)
+                .expect("a full buffer has a page to give");
             let left = self.buffer.remove(slot);
             self.publish(&Event::PageUnbuffered { lpn: left.lpn, slot });
             Rehearsal::evict(machine, &left);

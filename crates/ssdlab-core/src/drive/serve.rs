@@ -3,7 +3,7 @@
 use ssdlab_nand::{PageInBlock, PlaneId};
 
 use super::Drive;
-use crate::account::{OpKind, RequestAttrs};
+use crate::account::OpKind;
 use crate::audit::watch;
 use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
 use crate::ftl::Writer;
@@ -118,12 +118,11 @@ impl Drive {
             "a page with an operation under way stays where it is"
         );
         let txn = &self.machine.flash.txns[id];
-        let RequestAttrs { priority, .. } = self.machine.attrs(txn.owner);
         self.machine.flash.pop(txn.plane, txn.lane);
         self.machine.flash.wait_ends(id, self.machine.now);
         self.machine.flash.txns[id].plane = plane;
         self.machine.flash.enqueue_again(id, self.machine.now);
-        self.machine.ask_to_suspend(plane, priority);
+        self.machine.ask_to_suspend(id);
     }
 
     #[inline(always)]

@@ -93,14 +93,14 @@ impl Flash {
         self.setup.command_time + page + self.cells.nominal_program(program_mode, types)
     }
 
-    /// Returns the first host read that waits for a unit, and its plane.
-    pub fn waiting_read(&self, id: UnitId) -> Option<(PlaneId, TxnId)> {
+    /// Returns the first host read that waits for a unit.
+    pub fn waiting_read(&self, id: UnitId) -> Option<TxnId> {
         let unit = &self.units[id.0 as usize];
         let planes = (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId);
         planes.into_iter().find_map(|plane| {
             let lanes = &self.lanes[plane.index()];
             let lane = lanes.first(&self.txns, Rank::HOST_READS)?;
-            Some((plane, lanes.head(lane)))
+            Some(lanes.head(lane))
         })
     }
 
@@ -125,7 +125,7 @@ impl Flash {
             cause: unit.cause,
             remaining: left,
             suspended: unit.suspended,
-            aside: unit.aside.is_some(),
+            has_suspended: unit.aside.is_some(),
             aborts,
         }
     }

@@ -271,7 +271,7 @@ fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
             let page = 2 * third + rng::below(rng::hash(9, number, 0), third);
             rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
             rig.wait_below(8).unwrap();
-            crossed |= rig.drive.levels_across();
+            crossed |= rig.drive.across_classes();
         }
         rig.finish();
         each_at_home(&rig.drive);
@@ -282,7 +282,7 @@ fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
     let (across, crossed, mut rig) = run(12);
     assert!(!never && crossed);
     assert!(across < within && across <= 20, "{across} and {within}");
-    let is_across = rig.drive.levels_across();
+    let is_across = rig.drive.across_classes();
     rig.drive.advance(SimTime::from_ns(rig.now() + 7 * DAY), &mut rig.done);
     assert_eq!(repairs(&rig).left_out > 0, is_across, "no repairs meanwhile");
 }
@@ -305,7 +305,7 @@ fn repairs_that_wait_do_not_begin_while_wear_is_levelled_across() {
         let page = 2 * third + rng::below(rng::hash(9, number, 0), third);
         rig.offer(Op::Write, page * SPP, SPP, 2).expect("room");
         rig.wait_below(8).unwrap();
-        if rig.drive.levels_across() {
+        if rig.drive.across_classes() {
             // The jobs in progress end, one on each plane.
             assert!(done(&rig) - before <= planes, "{:?} after {before}", repairs(&rig));
         } else {

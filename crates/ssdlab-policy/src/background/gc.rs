@@ -159,9 +159,9 @@ impl Policy for Gc {
         }
     }
 
-    fn build(config: &GcConfig, setup: &PolicyContext) -> Gc {
-        let Geometry { blocks, pages, .. } = setup.geometry;
-        let (start_below, hard) = config.limits(blocks, pages, setup.spare_blocks);
+    fn build(config: &GcConfig, context: &PolicyContext) -> Gc {
+        let Geometry { blocks, pages, .. } = context.geometry;
+        let (start_below, hard) = config.limits(blocks, pages, context.spare_blocks);
         Gc {
             victim: config.victim,
             d: config.d.unwrap_or(D_DEFAULT),
@@ -170,10 +170,10 @@ impl Policy for Gc {
             start_below,
             hard_threshold: hard,
             urgent_below: if config.mode == GcMode::Foreground { u32::MAX } else { hard },
-            planes: Planes::new(setup.geometry.plane_count() as usize),
+            planes: Planes::new(context.geometry.plane_count() as usize),
             blocks,
             pages: u64::from(blocks) * u64::from(pages),
-            random: rng::stream(setup.seed, "gc.victim"),
+            random: rng::stream(context.seed, "gc.victim"),
         }
     }
 

@@ -156,6 +156,9 @@ pub struct BackgroundNeeds {
     /// Whether the drive asks the policy about the drive as a whole
     /// ([`BackgroundPolicy::drive_job`]).
     pub is_drive_wide: bool,
+    /// Whether the policy's jobs mix blocks of different classes now. Until that ends, relocations
+    /// wait, and the allocator ignores classes when it opens blocks for moved pages.
+    pub across_classes: bool,
     /// The interval of the policy's rounds ([`Event::RoundDue`](crate::event::Event::RoundDue)), in
     /// the cells' time; `None` without rounds.
     pub interval: Option<Nanos>,
@@ -164,8 +167,6 @@ pub struct BackgroundNeeds {
 /// What a background policy uses of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BackgroundUses {
-    /// The name of the metadata component that the policy uses.
-    pub component: Option<&'static str>,
     /// Whether it needs separate blocks for [`Writer::Cold`].
     pub cold_blocks: bool,
     /// Whether pages move when the host reads them.
@@ -199,10 +200,5 @@ pub trait BackgroundPolicy: Policy {
     /// number of pages. If not, it waits and the drive asks again later.
     fn may_start(&mut self, _pages: u32) -> bool {
         true
-    }
-
-    /// Returns whether the policy levels wear across priorities now.
-    fn levels_across(&self) -> bool {
-        false
     }
 }

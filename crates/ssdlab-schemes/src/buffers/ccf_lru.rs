@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use ssdlab_policy::event::{Event, EventContext, EventMask};
-use ssdlab_policy::eviction::{EvictionPolicy, Links};
+use ssdlab_policy::eviction::{EvictionPolicy, EvictionView, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Settings of `ccf_lru`.
@@ -36,8 +36,8 @@ pub struct CcfLru {
 impl Policy for CcfLru {
     type Config = CcfLruConfig;
 
-    fn build(config: &CcfLruConfig, setup: &PolicyContext) -> CcfLru {
-        let pages = setup.buffer_pages;
+    fn build(config: &CcfLruConfig, context: &PolicyContext) -> CcfLru {
+        let pages = context.buffer_pages;
         let marks = vec![false; pages as usize].into_boxed_slice();
         CcfLru {
             writes_are_hot: config.writes_are_hot,
@@ -94,7 +94,7 @@ impl CcfLru {
 }
 
 impl EvictionPolicy for CcfLru {
-    fn victim(&mut self) -> Option<u32> {
+    fn victim(&mut self, _: &EvictionView) -> Option<u32> {
         if let Some(slot) = self.cold_clean.back() {
             return Some(slot);
         }
@@ -121,7 +121,7 @@ mod tests {
     use crate::buffers::trial::{self, Buffered, Page, READ, WRITE, acts, departures, leave};
 
     fn ccf_lru(writes_are_hot: bool, pages: u32) -> CcfLru {
-        CcfLru::build(&CcfLruConfig { writes_are_hot }, &trial::setup(pages))
+        CcfLru::build(&CcfLruConfig { writes_are_hot }, &trial::context(pages))
     }
 
     #[test]

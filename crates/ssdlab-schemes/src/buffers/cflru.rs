@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 
 use ssdlab_policy::event::{Event, EventContext, EventMask};
-use ssdlab_policy::eviction::{EvictionPolicy, Links};
+use ssdlab_policy::eviction::{EvictionPolicy, EvictionView, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Settings of `cflru`.
@@ -42,8 +42,8 @@ pub struct Cflru {
 impl Policy for Cflru {
     type Config = CflruConfig;
 
-    fn build(config: &CflruConfig, setup: &PolicyContext) -> Cflru {
-        let pages = setup.buffer_pages;
+    fn build(config: &CflruConfig, context: &PolicyContext) -> Cflru {
+        let pages = context.buffer_pages;
         Cflru {
             working: Links::new(pages),
             window: Links::new(pages),
@@ -111,7 +111,7 @@ impl Cflru {
 }
 
 impl EvictionPolicy for Cflru {
-    fn victim(&mut self) -> Option<u32> {
+    fn victim(&mut self, _: &EvictionView) -> Option<u32> {
         self.clean.back().or_else(|| self.window.back()).or_else(|| self.working.back())
     }
 }
@@ -125,7 +125,7 @@ mod tests {
     use ssdlab_policy::eviction::Lru;
 
     fn cflru(window: f64, pages: u32) -> Cflru {
-        Cflru::build(&CflruConfig { window: Share::new(window) }, &trial::setup(pages))
+        Cflru::build(&CflruConfig { window: Share::new(window) }, &trial::context(pages))
     }
 
     #[test]
@@ -146,9 +146,9 @@ mod tests {
         for (slot, write) in [(0, WRITE), (1, WRITE), (2, READ), (3, READ)] {
             cflru.insert(slot, write);
         }
-        assert_eq!(cflru.victim(), Some(0));
+        assert_eq!(cflru.victim(&EvictionView::BEFORE_RUN), Some(0));
         cflru.touch(0, READ);
-        assert_eq!(cflru.victim(), Some(2));
+        assert_eq!(cflru.victim(&EvictionView::BEFORE_RUN), Some(2));
         cflru.flushed();
         assert_eq!(leave(&mut cflru, 4), [1, 2, 3, 0]);
     }
@@ -193,7 +193,7 @@ mod tests {
 
         #[test]
         fn without_a_window_it_is_lru(acts in acts()) {
-            let lru = Lru::build(&Default::default(), &trial::setup(8));
+            let lru = Lru::build(&Default::default(), &trial::context(8));
             prop_assert_eq!(departures(8, &acts, cflru(0.0, 8)), departures(8, &acts, lru));
         }
     }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use ssdlab_policy::event::{Event, EventContext, EventMask};
-use ssdlab_policy::eviction::{EvictionPolicy, Links};
+use ssdlab_policy::eviction::{EvictionPolicy, EvictionView, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// `lru_wsr` has no settings.
@@ -27,9 +27,9 @@ pub struct LruWsr {
 impl Policy for LruWsr {
     type Config = LruWsrConfig;
 
-    fn build(_: &LruWsrConfig, setup: &PolicyContext) -> LruWsr {
-        let marks = vec![false; setup.buffer_pages as usize].into_boxed_slice();
-        LruWsr { links: Links::new(setup.buffer_pages), dirty: marks.clone(), cold: marks }
+    fn build(_: &LruWsrConfig, context: &PolicyContext) -> LruWsr {
+        let marks = vec![false; context.buffer_pages as usize].into_boxed_slice();
+        LruWsr { links: Links::new(context.buffer_pages), dirty: marks.clone(), cold: marks }
     }
 
     fn events(&self) -> EventMask {
@@ -58,7 +58,7 @@ impl Policy for LruWsr {
 }
 
 impl EvictionPolicy for LruWsr {
-    fn victim(&mut self) -> Option<u32> {
+    fn victim(&mut self, _: &EvictionView) -> Option<u32> {
         loop {
             let slot = self.links.back()?;
             if !self.dirty[slot as usize] || self.cold[slot as usize] {
@@ -81,7 +81,7 @@ mod tests {
     use ssdlab_policy::eviction::Lru;
 
     fn lru_wsr(pages: u32) -> LruWsr {
-        LruWsr::build(&LruWsrConfig {}, &trial::setup(pages))
+        LruWsr::build(&LruWsrConfig {}, &trial::context(pages))
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
 
         #[test]
         fn where_nothing_is_written_it_is_lru(acts in reads()) {
-            let lru = Lru::build(&Default::default(), &trial::setup(8));
+            let lru = Lru::build(&Default::default(), &trial::context(8));
             prop_assert_eq!(departures(8, &acts, lru_wsr(8)), departures(8, &acts, lru));
         }
     }

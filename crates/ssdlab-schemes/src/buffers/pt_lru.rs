@@ -16,7 +16,7 @@ use ssdlab_base::rng;
 
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Event, EventContext, EventMask};
-use ssdlab_policy::eviction::{EvictionPolicy, Links};
+use ssdlab_policy::eviction::{EvictionPolicy, EvictionView, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// What happens to a dirty page that is the least recently used hot page, when a hot page must
@@ -71,15 +71,15 @@ pub struct PtLru {
 impl Policy for PtLru {
     type Config = PtLruConfig;
 
-    fn build(config: &PtLruConfig, setup: &PolicyContext) -> PtLru {
-        let pages = setup.buffer_pages;
+    fn build(config: &PtLruConfig, context: &PolicyContext) -> PtLru {
+        let pages = context.buffer_pages;
         PtLru {
             config: config.clone(),
             cold_clean: Links::new(pages),
             cold_dirty: Links::new(pages),
             hot: Links::new(pages),
             dirty: vec![false; pages as usize].into_boxed_slice(),
-            random: rng::stream(setup.seed, "eviction.pt_lru"),
+            random: rng::stream(context.seed, "eviction.pt_lru"),
         }
     }
 
@@ -133,7 +133,7 @@ impl PtLru {
 }
 
 impl EvictionPolicy for PtLru {
-    fn victim(&mut self) -> Option<u32> {
+    fn victim(&mut self, _: &EvictionView) -> Option<u32> {
         if let Some(slot) = self.cold_clean.back() {
             return Some(slot);
         }
@@ -166,7 +166,7 @@ mod tests {
     /// Returns the pages that leave a buffer with 0 written once, 1 read twice, 2 read once, 3 read
     /// and then written, 4 written twice.
     fn left(config: &PtLruConfig) -> Vec<u32> {
-        let mut pt = PtLru::build(config, &trial::setup(5));
+        let mut pt = PtLru::build(config, &trial::context(5));
         for (slot, write) in [(0, WRITE), (1, READ), (2, READ), (3, READ), (4, WRITE)] {
             pt.insert(slot, write);
         }
@@ -191,11 +191,11 @@ mod tests {
 
     #[test]
     fn chance_is_as_set() {
-        let mut pt = PtLru::build(&PtLruConfig::default(), &trial::setup(2));
+        let mut pt = PtLru::build(&PtLruConfig::default(), &trial::context(2));
         pt.insert(0, READ);
         pt.touch(0, READ);
         pt.insert(1, WRITE);
-        let cold = (0..10_000).filter(|_| pt.victim() == Some(1)).count();
+        let cold = (0..10_000).filter(|_| pt.victim(&EvictionView::BEFORE_RUN) == Some(1)).count();
         assert!((5_800..6_200).contains(&cold), "{cold} of 10,000");
     }
 
@@ -277,15 +277,15 @@ mod tests {
         ) {
             let hot_dirty = if cools { HotDirty::Demote } else { HotDirty::Evict };
             let config = config(share, hot_dirty, heats);
-            let setup = trial::setup(8);
+            let context = trial::context(8);
             let plain = Plain {
                 config: config.clone(),
                 cold_clean: Vec::new(),
                 cold_dirty: Vec::new(),
                 hot: Vec::new(),
-                random: rng::stream(setup.seed, "eviction.pt_lru"),
+                random: rng::stream(context.seed, "eviction.pt_lru"),
             };
-            let pt = PtLru::build(&config, &setup);
+            let pt = PtLru::build(&config, &context);
             prop_assert_eq!(departures(8, &acts, pt), departures(8, &acts, plain));
         }
     }

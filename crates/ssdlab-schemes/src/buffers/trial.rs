@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use ssdlab_nand::Lpn;
 use ssdlab_policy::PolicyContext;
 use ssdlab_policy::event::Event;
-use ssdlab_policy::eviction::EvictionPolicy;
+use ssdlab_policy::eviction::{EvictionPolicy, EvictionView};
 use ssdlab_policy::testing::{SMALL, publish};
 
 pub const READ: bool = false;
@@ -59,11 +59,11 @@ impl<P: EvictionPolicy> Buffered for P {
     }
 
     fn next_to_leave(&mut self) -> Option<u32> {
-        self.victim()
+        self.victim(&EvictionView::BEFORE_RUN)
     }
 }
 
-pub fn setup(buffer_pages: u32) -> PolicyContext {
+pub fn context(buffer_pages: u32) -> PolicyContext {
     let geometry = SMALL;
     PolicyContext { buffer_pages, seed: 7, ..PolicyContext::plain(geometry, 1) }
 }

@@ -31,8 +31,8 @@ const BITS: u64 = 3;
 impl Policy for LastLevel {
     type Config = LastLevelConfig;
 
-    fn build(_: &LastLevelConfig, setup: &PolicyContext) -> LastLevel {
-        LastLevel { level: vec![0; setup.logical_pages as usize], highest: setup.levels - 1 }
+    fn build(_: &LastLevelConfig, context: &PolicyContext) -> LastLevel {
+        LastLevel { level: vec![0; context.logical_pages as usize], highest: context.levels - 1 }
     }
 
     fn events(&self) -> EventMask {

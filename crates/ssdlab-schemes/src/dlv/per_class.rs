@@ -38,26 +38,26 @@ const KEY: &str = "program_mode.per_class.modes";
 impl Policy for PerClass {
     type Config = PerClassConfig;
 
-    fn check(config: &PerClassConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+    fn check(config: &PerClassConfig, context: &PolicyContext) -> Result<(), Refusal> {
         if config.modes.is_empty() {
             return Err(Refusal::new(KEY, "none", "a name for each class of blocks"));
         }
-        if setup.classes.count < 2 {
+        if context.classes.count < 2 {
             let expected = "classes of blocks to tell apart (metadata.block_class)";
             return Err(Refusal::new("program_mode", "per_class", expected));
         }
-        config.modes.iter().try_for_each(|name| setup.program_mode(KEY, name).map(|_| ()))
+        config.modes.iter().try_for_each(|name| context.program_mode(KEY, name).map(|_| ()))
     }
 
-    fn build(config: &PerClassConfig, setup: &PolicyContext) -> PerClass {
+    fn build(config: &PerClassConfig, context: &PolicyContext) -> PerClass {
         let listed = config.modes.len();
         let of = |class| {
-            setup
-                .program_mode(KEY, &config.modes[place(class, setup.classes.count, listed)])
+            context
+                .program_mode(KEY, &config.modes[place(class, context.classes.count, listed)])
                 .unwrap_or_default()
         };
         PerClass {
-            program_modes: BlockClass::numbered(0..setup.classes.count.into()).map(of).collect(),
+            program_modes: BlockClass::numbered(0..context.classes.count.into()).map(of).collect(),
         }
     }
 }

@@ -87,17 +87,17 @@ pub struct SlTable {
 impl Policy for SlTable {
     type Config = SlTableConfig;
 
-    fn check(config: &SlTableConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+    fn check(config: &SlTableConfig, context: &PolicyContext) -> Result<(), Refusal> {
         const KEY: &str = "read_start.sl_table.pe_bins";
         if !config.pe_bins.is_sorted_by(|a, b| a < b) {
             return Err(Refusal::new(KEY, format!("{:?}", config.pe_bins), "ascending numbers"));
         }
-        let tables = (config.pe_bins.len() + 1) * usize::from(setup.classes.count);
+        let tables = (config.pe_bins.len() + 1) * usize::from(context.classes.count);
         if tables > TABLES_MAX {
             let expected = format!("at most {TABLES_MAX} tables, one a class and bin");
             return Err(Refusal::new(KEY, format!("{tables} tables"), expected));
         }
-        match setup.levels {
+        match context.levels {
             1 => Err(Refusal::new(
                 "read_start",
                 "sl_table",
@@ -107,14 +107,14 @@ impl Policy for SlTable {
         }
     }
 
-    fn build(config: &SlTableConfig, setup: &PolicyContext) -> SlTable {
-        let starts = vec![AGE_MAX; usize::from(setup.levels) - 1].into_boxed_slice();
-        let count = (config.pe_bins.len() + 1) * usize::from(setup.classes.count);
+    fn build(config: &SlTableConfig, context: &PolicyContext) -> SlTable {
+        let starts = vec![AGE_MAX; usize::from(context.levels) - 1].into_boxed_slice();
+        let count = (config.pe_bins.len() + 1) * usize::from(context.classes.count);
         SlTable {
             tables: vec![Table { starts, good: 0 }; count].into_boxed_slice(),
             pe_bins: config.pe_bins.clone().into_boxed_slice(),
             relax_after: config.relax_after,
-            blocks: u64::from(setup.geometry.block_count()),
+            blocks: u64::from(context.geometry.block_count()),
         }
     }
 

@@ -35,8 +35,8 @@ pub struct SmallToStrong {
 impl Policy for SmallToStrong {
     type Config = SmallToStrongConfig;
 
-    fn check(_: &SmallToStrongConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        match setup.classes.count {
+    fn check(_: &SmallToStrongConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        match context.classes.count {
             0 | 1 => {
                 let expected = "classes of blocks to tell apart (metadata.block_class)";
                 Err(Refusal::new("placement", "small_to_strong", expected))
@@ -45,8 +45,8 @@ impl Policy for SmallToStrong {
         }
     }
 
-    fn build(config: &SmallToStrongConfig, setup: &PolicyContext) -> SmallToStrong {
-        SmallToStrong { pages: config.pages, worst: BlockClass(setup.classes.count - 1) }
+    fn build(config: &SmallToStrongConfig, context: &PolicyContext) -> SmallToStrong {
+        SmallToStrong { pages: config.pages, worst: BlockClass(context.classes.count - 1) }
     }
 }
 

@@ -33,12 +33,12 @@ const KEY: &str = "program_mode.fixed.mode";
 impl Policy for FixedMode {
     type Config = FixedModeConfig;
 
-    fn check(config: &FixedModeConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        setup.program_mode(KEY, &config.mode).map(|_| ())
+    fn check(config: &FixedModeConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        context.program_mode(KEY, &config.mode).map(|_| ())
     }
 
-    fn build(config: &FixedModeConfig, setup: &PolicyContext) -> FixedMode {
-        FixedMode(setup.program_mode(KEY, &config.mode).unwrap_or_default())
+    fn build(config: &FixedModeConfig, context: &PolicyContext) -> FixedMode {
+        FixedMode(context.program_mode(KEY, &config.mode).unwrap_or_default())
     }
 }
 

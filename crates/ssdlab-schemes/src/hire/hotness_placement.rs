@@ -22,13 +22,13 @@ pub struct HotnessPlacement;
 impl Policy for HotnessPlacement {
     type Config = HotnessPlacementConfig;
 
-    fn check(_: &HotnessPlacementConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        if setup.typed_pages {
+    fn check(_: &HotnessPlacementConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        if context.typed_pages {
             let expected = "ftl.page_order = \"strict\": in the relaxed order all that is written \
                             shares the blocks of a plane";
             return Err(Refusal::new("placement", "hotness", expected));
         }
-        super::needs_hotness(setup, "placement", "hotness")
+        super::needs_hotness(context, "placement", "hotness")
     }
 
     fn build(_: &HotnessPlacementConfig, _: &PolicyContext) -> HotnessPlacement {

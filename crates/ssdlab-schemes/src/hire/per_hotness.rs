@@ -37,9 +37,9 @@ impl Default for PerHotnessConfig {
 
 impl PerHotnessConfig {
     /// Returns the program mode of each hotness.
-    fn resolved(&self, setup: &PolicyContext) -> Result<[ProgramMode; Hotness::COUNT], Refusal> {
+    fn resolved(&self, context: &PolicyContext) -> Result<[ProgramMode; Hotness::COUNT], Refusal> {
         let program_mode = |name: &str, of: &str| {
-            setup.program_mode(&format!("program_mode.per_hotness.{of}"), name)
+            context.program_mode(&format!("program_mode.per_hotness.{of}"), name)
         };
         Ok([
             program_mode(&self.read_hot, "read_hot")?,
@@ -58,13 +58,13 @@ pub struct PerHotness {
 impl Policy for PerHotness {
     type Config = PerHotnessConfig;
 
-    fn check(config: &PerHotnessConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        super::needs_hotness(setup, "program_mode", "per_hotness")?;
-        config.resolved(setup).map(|_| ())
+    fn check(config: &PerHotnessConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        super::needs_hotness(context, "program_mode", "per_hotness")?;
+        config.resolved(context).map(|_| ())
     }
 
-    fn build(config: &PerHotnessConfig, setup: &PolicyContext) -> PerHotness {
-        PerHotness { of: config.resolved(setup).unwrap_or_default() }
+    fn build(config: &PerHotnessConfig, context: &PolicyContext) -> PerHotness {
+        PerHotness { of: config.resolved(context).unwrap_or_default() }
     }
 }
 
@@ -92,20 +92,29 @@ mod tests {
         let program_modes = ["normal", "boosted", "reduced"].map(String::from).to_vec();
         let plain = PolicyContext::plain(SMALL, 1);
         let components = vec!["page_hotness"];
-        let setup = PolicyContext { program_modes, components, buffer_pages: 1, ..plain };
-        let mut policy = PerHotness::build(&PerHotnessConfig::default(), &setup);
+        let context = PolicyContext { program_modes, components, buffer_pages: 1, ..plain };
+        let mut policy = PerHotness::build(&PerHotnessConfig::default(), &context);
         let hot = [None, Some(Hotness::Read), Some(Hotness::Mixed), Some(Hotness::Write)];
         let requested = hot.map(|hotness| {
             let mut hint = PlacementHint::default();
             let class = BlockClass::BEST;
             let (cause, components) = (Cause::Host, Components::NONE);
-            policy.fill(&ProgramModeView { cause, class, hotness, components }, &mut hint);
+            policy.fill(
+                &ProgramModeView {
+                    cause,
+                    class,
+                    hotness,
+                    components,
+                    ..ProgramModeView::of_a_class(class)
+                },
+                &mut hint,
+            );
             hint.program_mode
         });
         assert_eq!(requested, [0, 1, 0, 2].map(|mode| Some(ProgramMode(mode))));
         let other = PerHotnessConfig { read_hot: "high".into(), ..PerHotnessConfig::default() };
         assert_eq!(
-            PerHotness::check(&other, &setup).unwrap_err().key,
+            PerHotness::check(&other, &context).unwrap_err().key,
             "program_mode.per_hotness.read_hot"
         );
     }

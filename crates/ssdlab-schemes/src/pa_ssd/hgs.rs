@@ -27,12 +27,12 @@ pub struct Hgs {
 impl Policy for Hgs {
     type Config = HgsConfig;
 
-    fn check(_: &HgsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        needs_types("hgs", setup)
+    fn check(_: &HgsConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        needs_types("hgs", context)
     }
 
-    fn build(_: &HgsConfig, setup: &PolicyContext) -> Hgs {
-        Hgs { types: setup.geometry.cell.bits() as u8 }
+    fn build(_: &HgsConfig, context: &PolicyContext) -> Hgs {
+        Hgs { types: context.geometry.cell.bits() as u8 }
     }
 }
 

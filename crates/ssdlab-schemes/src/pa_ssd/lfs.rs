@@ -20,8 +20,8 @@ pub struct Lfs;
 impl Policy for Lfs {
     type Config = LfsConfig;
 
-    fn check(_: &LfsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        needs_types("lfs", setup)
+    fn check(_: &LfsConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        needs_types("lfs", context)
     }
 
     fn build(_: &LfsConfig, _: &PolicyContext) -> Lfs {

@@ -36,9 +36,9 @@ use ssdlab_policy::{PlacementHint, PolicyContext};
 const LSB: PageType = PageType(0);
 
 /// Checks that page types can be chosen on the drive.
-fn needs_types(name: &str, setup: &PolicyContext) -> Result<(), Refusal> {
+fn needs_types(name: &str, context: &PolicyContext) -> Result<(), Refusal> {
     let refused = |expected: &str| Err(Refusal::new("placement", name, expected));
-    match (setup.geometry.cell, setup.typed_pages) {
+    match (context.geometry.cell, context.typed_pages) {
         (Cell::Slc, _) => {
             refused("no link that chooses a page type: cells of one bit have one type")
         }
@@ -65,13 +65,13 @@ mod tests {
     use ssdlab_policy::placement::PlacementPolicy;
     use ssdlab_policy::testing::SMALL;
 
-    fn setup(cell: Cell) -> PolicyContext {
+    fn context(cell: Cell) -> PolicyContext {
         let geometry = Geometry { pages: 12, page_size: Bytes::from_kib(8), cell, ..SMALL };
         PolicyContext { typed_pages: true, ..PolicyContext::plain(geometry, 1) }
     }
 
     fn build<P: Policy>(config: P::Config) -> P {
-        P::build(&config, &setup(Cell::Tlc))
+        P::build(&config, &context(Cell::Tlc))
     }
 
     /// Returns the type that a link asks for if no link before it has.
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn hgs_gives_a_short_latency_the_lowest_type() {
         let hinted = |cell, hint| {
-            let mut hgs = hgs::Hgs::build(&hgs::HgsConfig {}, &setup(cell));
+            let mut hgs = hgs::Hgs::build(&hgs::HgsConfig {}, &context(cell));
             assert!(hgs::Hgs::needs(&hgs::HgsConfig {}).hints);
             requested(&mut hgs, PlacementView { hint, ..VIEW() })
         };
@@ -169,9 +169,9 @@ mod tests {
 
     #[test]
     fn without_types_to_choose_from_they_are_refused() {
-        let strict = PolicyContext { typed_pages: false, ..setup(Cell::Tlc) };
+        let strict = PolicyContext { typed_pages: false, ..context(Cell::Tlc) };
         let refused = us::Us::check(&us::UsConfig {}, &strict).unwrap_err();
         assert!(refused.to_string().contains("relaxed"), "{refused}");
-        assert!(us::Us::check(&us::UsConfig {}, &setup(Cell::Tlc)).is_ok());
+        assert!(us::Us::check(&us::UsConfig {}, &context(Cell::Tlc)).is_ok());
     }
 }

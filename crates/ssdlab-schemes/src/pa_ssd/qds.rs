@@ -33,8 +33,8 @@ pub struct Qds {
 impl Policy for Qds {
     type Config = QdsConfig;
 
-    fn check(_: &QdsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        needs_types("qds", setup)
+    fn check(_: &QdsConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        needs_types("qds", context)
     }
 
     fn build(config: &QdsConfig, _: &PolicyContext) -> Qds {

@@ -28,11 +28,11 @@ pub struct Sbs {
 impl Policy for Sbs {
     type Config = SbsConfig;
 
-    fn check(config: &SbsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+    fn check(config: &SbsConfig, context: &PolicyContext) -> Result<(), Refusal> {
         if let Some(below) = config.below.filter(|below| below.get() == 0) {
             return Err(Refusal::new("placement", format!("sbs below {below}"), "a size above 0B"));
         }
-        needs_types("sbs", setup)
+        needs_types("sbs", context)
     }
 
     fn build(config: &SbsConfig, _: &PolicyContext) -> Sbs {

@@ -27,12 +27,12 @@ pub struct Ubs {
 impl Policy for Ubs {
     type Config = UbsConfig;
 
-    fn check(_: &UbsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        needs_types("ubs", setup)
+    fn check(_: &UbsConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        needs_types("ubs", context)
     }
 
-    fn build(_: &UbsConfig, setup: &PolicyContext) -> Ubs {
-        Ubs { random: rng::stream(setup.seed, "place.ubs") }
+    fn build(_: &UbsConfig, context: &PolicyContext) -> Ubs {
+        Ubs { random: rng::stream(context.seed, "place.ubs") }
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {

@@ -25,12 +25,12 @@ pub struct Us {
 impl Policy for Us {
     type Config = UsConfig;
 
-    fn check(_: &UsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        needs_types("us", setup)
+    fn check(_: &UsConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        needs_types("us", context)
     }
 
-    fn build(_: &UsConfig, setup: &PolicyContext) -> Us {
-        Us { types: setup.geometry.cell.bits() as u8, next: 0 }
+    fn build(_: &UsConfig, context: &PolicyContext) -> Us {
+        Us { types: context.geometry.cell.bits() as u8, next: 0 }
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {

@@ -22,8 +22,8 @@ pub struct Wbs;
 impl Policy for Wbs {
     type Config = WbsConfig;
 
-    fn check(_: &WbsConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        needs_types("wbs", setup)
+    fn check(_: &WbsConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        needs_types("wbs", context)
     }
 
     fn build(_: &WbsConfig, _: &PolicyContext) -> Wbs {

@@ -26,20 +26,20 @@ pub struct MeasuredLevel {
 impl Policy for MeasuredLevel {
     type Config = MeasuredLevelConfig;
 
-    fn check(_: &MeasuredLevelConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+    fn check(_: &MeasuredLevelConfig, context: &PolicyContext) -> Result<(), Refusal> {
         let expected = "blocks that are measured by the level at which they are read (metadata.block_class = \"measured\"), \
             or a class for each level (metadata.block_class = \"factory\")";
-        let shares = setup.classes.shares.len();
-        let per_class = shares > 0 && shares + 1 == usize::from(setup.levels);
-        if setup.classes.groups.is_some() || per_class {
+        let shares = context.classes.shares.len();
+        let per_class = shares > 0 && shares + 1 == usize::from(context.levels);
+        if context.classes.groups.is_some() || per_class {
             Ok(())
         } else {
             Err(Refusal::new("read_start", "measured_level", expected))
         }
     }
 
-    fn build(_: &MeasuredLevelConfig, setup: &PolicyContext) -> MeasuredLevel {
-        MeasuredLevel { per_class: setup.classes.groups.is_none() }
+    fn build(_: &MeasuredLevelConfig, context: &PolicyContext) -> MeasuredLevel {
+        MeasuredLevel { per_class: context.classes.groups.is_none() }
     }
 }
 

@@ -66,19 +66,19 @@ pub struct OracleHotness {
 impl Policy for OracleHotness {
     type Config = OracleHotnessConfig;
 
-    fn check(_: &OracleHotnessConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        if !setup.classes.shares.is_empty() {
+    fn check(_: &OracleHotnessConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        if !context.classes.shares.is_empty() {
             return Ok(());
         }
         let expected = "blocks whose quality is known, too (metadata.block_class = \"factory\")";
         Err(Refusal::new("placement", "oracle_hotness", expected))
     }
 
-    fn build(config: &OracleHotnessConfig, setup: &PolicyContext) -> OracleHotness {
+    fn build(config: &OracleHotnessConfig, context: &PolicyContext) -> OracleHotness {
         OracleHotness {
             config: config.clone(),
-            shares: setup.classes.shares.clone().into(),
-            logical_pages: setup.logical_pages,
+            shares: context.classes.shares.clone().into(),
+            logical_pages: context.logical_pages,
             class: Box::default(),
         }
     }
@@ -161,10 +161,10 @@ mod tests {
     fn classes(by: By, among: Among) -> [u8; 8] {
         let geometry = Geometry { cell: Cell::Mlc, ..SMALL };
         let classes = ClassFacts { shares: vec![0.25, 0.25], ..ClassFacts::default() };
-        let setup = PolicyContext { classes, ..PolicyContext::plain(geometry, 1) };
+        let context = PolicyContext { classes, ..PolicyContext::plain(geometry, 1) };
         let config = OracleHotnessConfig { by, among };
-        assert!(OracleHotness::check(&config, &setup).is_ok());
-        let mut known = OracleHotness::build(&config, &setup);
+        assert!(OracleHotness::check(&config, &context).is_ok());
+        let mut known = OracleHotness::build(&config, &context);
         known.rank(&PageUses {
             reads: vec![9, 8, 7, 6, 5, 0, 0, 0],
             writes: vec![0, 0, 1, 2, 3, 4, 5, 0],

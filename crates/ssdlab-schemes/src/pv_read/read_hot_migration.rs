@@ -57,7 +57,7 @@ pub struct ReadHotMigration {
 impl Policy for ReadHotMigration {
     type Config = ReadHotMigrationConfig;
 
-    fn check(config: &ReadHotMigrationConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+    fn check(config: &ReadHotMigrationConfig, context: &PolicyContext) -> Result<(), Refusal> {
         if config.threshold == 0 {
             return Err(Refusal::new(
                 "background.read_hot_migration.threshold",
@@ -65,9 +65,9 @@ impl Policy for ReadHotMigration {
                 "1 to 255 reads",
             ));
         }
-        Err(match groups(setup) {
+        Err(match groups(context) {
             2.. => return Ok(()),
-            _ if setup.classes.groups.is_some() => Refusal::new(
+            _ if context.classes.groups.is_some() => Refusal::new(
                 "metadata.block_class.measured.boundaries",
                 "a single group",
                 "several groups, for background.read_hot_migration moves pages between them",
@@ -81,19 +81,19 @@ impl Policy for ReadHotMigration {
         })
     }
 
-    fn build(config: &ReadHotMigrationConfig, setup: &PolicyContext) -> ReadHotMigration {
-        let geometry = &setup.geometry;
+    fn build(config: &ReadHotMigrationConfig, context: &PolicyContext) -> ReadHotMigration {
+        let geometry = &context.geometry;
         let planes = geometry.plane_count() as usize;
         let blocks = geometry.block_count() as usize;
         ReadHotMigration {
             threshold: config.threshold,
             referenced: vec![0; blocks.div_ceil(64)].into(),
-            hands: vec![0; planes * usize::from(groups(setup))].into(),
+            hands: vec![0; planes * usize::from(groups(context))].into(),
             wanted: vec![0; planes].into(),
-            groups: groups(setup),
+            groups: groups(context),
             blocks_per_plane: geometry.blocks,
-            counts: ReadCounts::new(setup.logical_pages, config.threshold),
-            held_entries: setup.map.held_entries,
+            counts: ReadCounts::new(context.logical_pages, config.threshold),
+            held_entries: context.map.held_entries,
         }
     }
 
@@ -145,8 +145,8 @@ impl Policy for ReadHotMigration {
 }
 
 /// Returns the number of groups between which pages move: groups by level, or priorities.
-fn groups(setup: &PolicyContext) -> u8 {
-    setup.classes.groups.unwrap_or(1).max(setup.classes.priorities)
+fn groups(context: &PolicyContext) -> u8 {
+    context.classes.groups.unwrap_or(1).max(context.classes.priorities)
 }
 
 impl ReadHotMigration {

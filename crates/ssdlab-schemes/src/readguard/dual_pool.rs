@@ -71,10 +71,10 @@ impl Policy for DualPool {
         Ok(())
     }
 
-    fn build(config: &DualPoolConfig, setup: &PolicyContext) -> DualPool {
+    fn build(config: &DualPoolConfig, context: &PolicyContext) -> DualPool {
         DualPool {
             config: config.clone(),
-            pools: Pools::new(setup.geometry.block_count()),
+            pools: Pools::new(context.geometry.block_count()),
             wear: Vec::new(),
             new: None,
             freed: Vec::new(),
@@ -186,7 +186,8 @@ impl BackgroundPolicy for DualPool {
     }
 
     fn needs(&self) -> BackgroundNeeds {
-        BackgroundNeeds { is_drive_wide: true, ..BackgroundNeeds::default() }
+        let across_classes = self.across == 1;
+        BackgroundNeeds { is_drive_wide: true, across_classes, ..BackgroundNeeds::default() }
     }
 
     fn drive_job(&mut self, view: &DriveView) -> Option<Job> {
@@ -204,10 +205,6 @@ impl BackgroundPolicy for DualPool {
             }
         }
         None
-    }
-
-    fn levels_across(&self) -> bool {
-        self.across == 1
     }
 }
 
@@ -400,14 +397,14 @@ mod tests {
         };
         let mut leveler = leveler();
         assert_eq!(ask(&mut leveler, &table(of(160, 90)), false), Some(2));
-        assert!(!leveler.levels_across());
+        assert!(!leveler.needs().across_classes);
         freed(&mut leveler, 0);
         assert_eq!(ask(&mut leveler, &table(of(161, 90)), false), Some(3));
-        assert!(leveler.levels_across());
+        assert!(leveler.needs().across_classes);
         // The cold block was emptied; now the least worn block is on the other plane.
         freed(&mut leveler, 0);
         assert_eq!(ask(&mut leveler, &table(of(161, 120)), false), Some(2));
-        assert!(!leveler.levels_across());
+        assert!(!leveler.needs().across_classes);
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Default for EsraConfig {
 }
 
 impl EsraConfig {
-    fn most_aside(&self) -> u8 {
+    fn max_suspended_reads(&self) -> u8 {
         self.max_suspended_reads.unwrap_or(2)
     }
 }
@@ -76,7 +76,7 @@ impl Policy for Esra {
     fn check(config: &EsraConfig, _: &PolicyContext) -> Result<(), Refusal> {
         let least = [
             ("suspend.esra.max_aborts", config.max_aborts),
-            ("suspend.esra.max_suspended_reads", config.most_aside()),
+            ("suspend.esra.max_suspended_reads", config.max_suspended_reads()),
         ];
         match least.into_iter().find(|(_, most)| *most == 0) {
             Some((key, most)) => Err(Refusal::new(key, most, "at least 1")),
@@ -92,7 +92,7 @@ impl Policy for Esra {
 impl SuspendPolicy for Esra {
     fn needs(config: &EsraConfig) -> SuspendNeeds {
         let reads = config.reads.unwrap_or(true);
-        let max_suspended_reads = if reads { config.most_aside() } else { 0 };
+        let max_suspended_reads = if reads { config.max_suspended_reads() } else { 0 };
         SuspendNeeds { suspends: true, loops: true, max_suspended_reads }
     }
 
@@ -125,7 +125,7 @@ impl SuspendPolicy for Esra {
 
     fn verdict(&mut self, view: &SuspendView) -> Verdict {
         if view.running.kind == Some(OpKind::Read) {
-            let has_room = view.reads_aside < self.config.most_aside();
+            let has_room = view.suspended_reads < self.config.max_suspended_reads();
             return if has_room { Verdict::Suspend } else { Verdict::Wait };
         }
         let allowed = match view.running.kind {
@@ -145,7 +145,7 @@ impl SuspendPolicy for Esra {
 #[cfg(test)]
 mod tests {
     use ssdlab_base::Nanos;
-    use ssdlab_policy::account::{Cause, Priority};
+    use ssdlab_policy::account::Cause;
     use ssdlab_policy::suspend::InService;
 
     use super::*;
@@ -158,12 +158,11 @@ mod tests {
             cause: Cause::Host,
             remaining: Nanos::ZERO,
             suspended: 0,
-            aside: false,
+            has_suspended: false,
             aborts: 0,
         };
-        let mut verdict = |reads_aside| {
-            let priority = Priority::HIGHEST;
-            esra.verdict(&SuspendView { running, priority, works_for_higher: false, reads_aside })
+        let mut verdict = |suspended_reads| {
+            esra.verdict(&SuspendView { suspended_reads, ..SuspendView::of_a_read(running) })
         };
         let verdicts = [0, 1, 2].map(&mut verdict);
         assert_eq!(verdicts, [Verdict::Suspend, Verdict::Suspend, Verdict::Wait]);

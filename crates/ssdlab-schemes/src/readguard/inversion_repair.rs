@@ -13,9 +13,7 @@ use super::repair_counts::RepairCounts;
 use ssdlab_policy::Toggle;
 use ssdlab_policy::account::{Cause, Priority};
 use ssdlab_policy::allocation::Writer;
-use ssdlab_policy::background::{
-    BackgroundNeeds, BackgroundPolicy, BackgroundUses, BlockEstimate, EndedJob, Job,
-};
+use ssdlab_policy::background::{BackgroundNeeds, BackgroundPolicy, BlockEstimate, EndedJob, Job};
 use ssdlab_policy::columns::Column;
 use ssdlab_policy::counters::Counter;
 use ssdlab_policy::event::{Actions, Event, EventContext, EventMask};
@@ -64,14 +62,16 @@ pub struct InversionRepair {
 impl Policy for InversionRepair {
     type Config = InversionRepairConfig;
 
-    fn check(config: &InversionRepairConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+    const COMPONENTS: &'static [&'static str] = &["retry_estimate"];
+
+    fn check(config: &InversionRepairConfig, context: &PolicyContext) -> Result<(), Refusal> {
         const KEY: &str = "background.inversion_repair";
-        if setup.classes.priorities == 1 {
+        if context.classes.priorities == 1 {
             let expected =
                 "blocks that are kept apart by priority (metadata.block_class = \"predicted\")";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
-        if !setup.has("retry_estimate") {
+        if !context.has("retry_estimate") {
             let expected = "a retry estimate (metadata.retry_estimate)";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
@@ -82,14 +82,14 @@ impl Policy for InversionRepair {
         config.monitor.get().map_or(Ok(()), MonitorConfig::check)
     }
 
-    fn build(config: &InversionRepairConfig, setup: &PolicyContext) -> InversionRepair {
-        let priorities = setup.classes.priorities;
-        let blocks = u64::from(setup.geometry.block_count());
+    fn build(config: &InversionRepairConfig, context: &PolicyContext) -> InversionRepair {
+        let priorities = context.classes.priorities;
+        let blocks = u64::from(context.geometry.block_count());
         let margins = vec![config.margin.get(); usize::from(priorities) - 1];
         InversionRepair {
             interval: config.interval,
             monitor: config.monitor.get().map(|config| Monitor::new(config, blocks)),
-            most: setup.levels - 1,
+            most: context.levels - 1,
             priorities,
             margins,
             counts: RepairCounts::default(),
@@ -103,7 +103,7 @@ impl Policy for InversionRepair {
 
     fn on_event(&mut self, event: &Event, context: &mut EventContext) {
         match event {
-            Event::RoundDue(round) if round.levels_across => self.counts.left_out += 1,
+            Event::RoundDue(round) if round.across_classes => self.counts.left_out += 1,
             Event::RoundDue(round) => self.request_repairs(round.full, context.actions),
             Event::JobEnded(ended) => self.ended(ended),
             Event::CountsReset => self.counts = RepairCounts::default(),
@@ -221,10 +221,6 @@ impl InversionRepair {
 }
 
 impl BackgroundPolicy for InversionRepair {
-    fn uses(_: &InversionRepairConfig) -> BackgroundUses {
-        BackgroundUses { component: Some("retry_estimate"), ..BackgroundUses::default() }
-    }
-
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds { interval: Some(self.interval), ..BackgroundNeeds::default() }
     }

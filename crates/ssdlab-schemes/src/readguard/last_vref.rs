@@ -45,14 +45,14 @@ pub struct LastVref {
 impl Policy for LastVref {
     type Config = LastVrefConfig;
 
-    fn check(config: &LastVrefConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        let pages = setup.geometry.pages;
+    fn check(config: &LastVrefConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        let pages = context.geometry.pages;
         match config.layers {
             Some(layers) if !(1..=pages).contains(&u32::from(layers)) => {
                 let expected = format!("1 to {pages}, the pages of a block");
                 Err(Refusal::new("read_start.last_vref.layers", layers, expected))
             }
-            _ if setup.levels == 1 => {
+            _ if context.levels == 1 => {
                 let expected = "reads that may need another attempt (physics)";
                 Err(Refusal::new("read_start", "last_vref", expected))
             }
@@ -60,15 +60,15 @@ impl Policy for LastVref {
         }
     }
 
-    fn build(config: &LastVrefConfig, setup: &PolicyContext) -> LastVref {
-        let pages = setup.geometry.pages;
+    fn build(config: &LastVrefConfig, context: &PolicyContext) -> LastVref {
+        let pages = context.geometry.pages;
         let layers = config.layers.map_or(LAYERS.min(pages), u32::from);
-        let count = setup.geometry.block_count() as usize * layers as usize;
+        let count = context.geometry.block_count() as usize * layers as usize;
         LastVref {
             layers,
             pages_per_layer: pages.div_ceil(layers),
-            highest: setup.levels - 1,
-            bits: u64::from(u8::BITS - (setup.levels - 1).leading_zeros()),
+            highest: context.levels - 1,
+            bits: u64::from(u8::BITS - (context.levels - 1).leading_zeros()),
             levels: vec![0; count],
         }
     }
@@ -130,8 +130,8 @@ mod tests {
             cell: Cell::Tlc,
             ..SMALL
         };
-        let setup = PolicyContext { levels: 26, ..PolicyContext::plain(geometry, 1) };
-        let mut policy = LastVref::build(&LastVrefConfig::default(), &setup);
+        let context = PolicyContext { levels: 26, ..PolicyContext::plain(geometry, 1) };
+        let mut policy = LastVref::build(&LastVrefConfig::default(), &context);
         let view = |block, page| ReadStartView {
             block: BlockId(block),
             page: PageInBlock(page),
@@ -147,7 +147,7 @@ mod tests {
         publish(&mut policy, &Event::BlockErased(BlockId(1)));
         assert_eq!(places.map(|(b, p)| policy.start(&view(b, p)).0), [0; 5]);
         // 48 layers in each block, and five bits that distinguish 26 levels.
-        let blocks = u64::from(setup.geometry.block_count());
+        let blocks = u64::from(context.geometry.block_count());
         assert_eq!(bits(&mut policy), [("layer_vrefs", blocks * 48 * 5)]);
     }
 }

@@ -23,8 +23,8 @@ pub struct PriorityPlacement {
 impl Policy for PriorityPlacement {
     type Config = PriorityPlacementConfig;
 
-    fn check(_: &PriorityPlacementConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        if setup.classes.priorities > 1 {
+    fn check(_: &PriorityPlacementConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        if context.classes.priorities > 1 {
             return Ok(());
         }
         let expected =
@@ -32,8 +32,8 @@ impl Policy for PriorityPlacement {
         Err(Refusal::new("placement", "priority", expected))
     }
 
-    fn build(_: &PriorityPlacementConfig, setup: &PolicyContext) -> PriorityPlacement {
-        PriorityPlacement { last: Priority(setup.classes.priorities - 1) }
+    fn build(_: &PriorityPlacementConfig, context: &PolicyContext) -> PriorityPlacement {
+        PriorityPlacement { last: Priority(context.classes.priorities - 1) }
     }
 }
 

@@ -36,15 +36,15 @@ pub struct SubpoolGc {
 impl Policy for SubpoolGc {
     type Config = SubpoolGcConfig;
 
-    fn check(config: &SubpoolGcConfig, setup: &PolicyContext) -> Result<(), Refusal> {
+    fn check(config: &SubpoolGcConfig, context: &PolicyContext) -> Result<(), Refusal> {
         const KEY: &str = "background.subpool_gc";
-        if setup.classes.priorities == 1 {
+        if context.classes.priorities == 1 {
             let expected = "free blocks in subpools (metadata.block_class = \"predicted\")";
             return Err(Refusal::new(KEY, "subpool_gc", expected));
         }
         // A larger number can never be kept free: the policy would collect without end.
-        let spare = setup.spare_blocks * setup.geometry.plane_count();
-        let most = spare / 2 / u32::from(setup.classes.priorities);
+        let spare = context.spare_blocks * context.geometry.plane_count();
+        let most = spare / 2 / u32::from(context.classes.priorities);
         match config.threshold {
             Some(threshold) if threshold > most => {
                 let expected =
@@ -55,18 +55,18 @@ impl Policy for SubpoolGc {
         }
     }
 
-    fn build(config: &SubpoolGcConfig, setup: &PolicyContext) -> SubpoolGc {
-        let planes = setup.geometry.plane_count();
-        let most = setup.spare_blocks * planes / 2 / u32::from(setup.classes.priorities.max(1));
+    fn build(config: &SubpoolGcConfig, context: &PolicyContext) -> SubpoolGc {
+        let planes = context.geometry.plane_count();
+        let most = context.spare_blocks * planes / 2 / u32::from(context.classes.priorities.max(1));
         SubpoolGc {
             threshold: config.threshold.unwrap_or(planes * 3 / 2).min(most),
-            priorities: setup.classes.priorities.into(),
+            priorities: context.classes.priorities.into(),
             // Each page that moves takes a page. If the map is cached in part, its entry may take
             // another.
-            frees_none: if setup.map.in_part {
-                setup.geometry.pages.div_ceil(2) as u16
+            frees_none: if context.map.in_part {
+                context.geometry.pages.div_ceil(2) as u16
             } else {
-                setup.geometry.pages as u16
+                context.geometry.pages as u16
             },
         }
     }
@@ -199,8 +199,8 @@ mod tests {
     fn three_blocks_for_every_two_planes_are_kept_by_default_where_there_are_as_many() {
         let kept = |spare_blocks| {
             let geometry = Geometry { channels: 8, chips: 4, planes: 4, ..SMALL };
-            let setup = PolicyContext { spare_blocks, geometry, ..policy_context() };
-            SubpoolGc::build(&SubpoolGcConfig::default(), &setup).threshold
+            let context = PolicyContext { spare_blocks, geometry, ..policy_context() };
+            SubpoolGc::build(&SubpoolGcConfig::default(), &context).threshold
         };
         assert_eq!((kept(100), kept(9), kept(6)), (192, 192, 128));
     }

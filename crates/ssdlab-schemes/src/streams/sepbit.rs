@@ -75,8 +75,8 @@ pub struct SepBit {
 impl Policy for SepBit {
     type Config = SepBitConfig;
 
-    fn check(config: &SepBitConfig, setup: &PolicyContext) -> Result<(), Refusal> {
-        if setup.typed_pages {
+    fn check(config: &SepBitConfig, context: &PolicyContext) -> Result<(), Refusal> {
+        if context.typed_pages {
             let expected = "ftl.page_order = \"strict\": in the relaxed order all that is written \
                             shares the blocks of a plane";
             return Err(Refusal::new("placement", "sepbit", expected));
@@ -93,12 +93,12 @@ impl Policy for SepBit {
         Ok(())
     }
 
-    fn build(config: &SepBitConfig, setup: &PolicyContext) -> SepBit {
-        let blocks = setup.geometry.block_count() as usize;
+    fn build(config: &SepBitConfig, context: &PolicyContext) -> SepBit {
+        let blocks = context.geometry.block_count() as usize;
         SepBit {
             config: config.clone(),
             now: NEVER + 1,
-            written: vec![NEVER; setup.logical_pages as usize],
+            written: vec![NEVER; context.logical_pages as usize],
             stream: vec![LONG.0; blocks],
             opened: vec![0; blocks],
             lifespan: f64::MAX,
@@ -229,9 +229,9 @@ mod tests {
     use ssdlab_policy::testing::publish;
 
     fn sepbit(config: SepBitConfig) -> SepBit {
-        let setup = PolicyContext::plain(SMALL, 1);
-        assert!(SepBit::check(&config, &setup).is_ok());
-        SepBit::build(&config, &setup)
+        let context = PolicyContext::plain(SMALL, 1);
+        assert!(SepBit::check(&config, &context).is_ok());
+        SepBit::build(&config, &context)
     }
 
     /// Returns the stream of a page that is written for this cause and lies in this block now.

@@ -32,8 +32,8 @@ impl Background {
             if is_round {
                 self.drop_waiting(machine, Some(owner));
                 let full = self.estimates(machine);
-                let levels_across = machine.policies.levels_across();
-                let round = Round { full: &full, levels_across };
+                let across_classes = machine.policies.across_classes();
+                let round = Round { full: &full, across_classes };
                 machine.policies.publish_to(machine.now, owner, &Event::RoundDue(round));
             } else {
                 machine.policies.publish_to(machine.now, owner, &Event::Timer);

@@ -252,7 +252,7 @@ impl Background {
     /// Returns the next job that waits for an idle plane, if it may start. Drops the jobs before it
     /// whose block was erased or opened in the meantime.
     ///
-    /// No job starts while wear is leveled across priorities: a repair would give those blocks
+    /// No job starts while the jobs of a policy mix classes: a relocation would give those blocks
     /// back.
     fn next_waiting(
         &mut self,
@@ -273,7 +273,7 @@ impl Background {
         };
         let (policy, job) = (first.owner.background(), first.job);
         if machine.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize
-            || machine.policies.levels_across()
+            || machine.policies.across_classes()
         {
             return None;
         }
@@ -322,7 +322,7 @@ impl Background {
                 self.begin_job(machine, plane, Some(at as u8), job);
             }
         }
-        let across = machine.policies.levels_across();
+        let across = machine.policies.across_classes();
         machine.ftl.alloc.level_across(across);
     }
 

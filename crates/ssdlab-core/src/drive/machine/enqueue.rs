@@ -5,9 +5,11 @@ use ssdlab_base::Nanos;
 use ssdlab_nand::PlaneId;
 
 use super::Machine;
-use crate::account::{Cause, OpKind, Priority};
-use crate::flash::{Owner, Rank, TxnId, UnitId};
+use crate::account::{Cause, OpKind};
+use crate::flash::{Owner, Rank, Room, TxnId, UnitId};
+use crate::policy::component::Components;
 use crate::policy::event::Event;
+use crate::policy::eviction::EvictionView;
 use crate::policy::scheduler::SchedulerView;
 use crate::policy::suspend::{InService, SuspendView, Verdict};
 
@@ -19,12 +21,11 @@ impl Machine {
         txn.plane = plane;
         let (kind, owner, lpn, arrival) = (txn.kind, txn.owner, txn.lpn, txn.began());
         let request = self.attrs(owner);
-        let (priority, now) = (request.priority, self.now);
-        let view = SchedulerView { kind, request, lpn, plane, arrival, now };
+        let view = SchedulerView { kind, request, lpn, plane, arrival, now: self.now };
         let level = self.policies.scheduler.rank(&view);
         self.flash.enqueue(id, Rank::host(level), self.now);
         if kind == OpKind::Read {
-            self.ask_to_suspend(plane, priority);
+            self.ask_to_suspend(id);
         }
     }
 
@@ -52,20 +53,19 @@ impl Machine {
 
     /// Asks the suspend policy whether a host read interrupts the operation of its unit.
     #[inline]
-    pub(in crate::drive) fn ask_to_suspend(&mut self, plane: PlaneId, priority: Priority) {
+    pub(in crate::drive) fn ask_to_suspend(&mut self, read: TxnId) {
         if !self.flash.may_suspend() {
             return;
         }
-        let unit = self.flash.unit_of(plane);
+        let unit = self.flash.unit_of(self.flash.txns[read].plane);
         let running = self.flash.in_service(unit, self.now);
-        if running.aside || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {
+        if running.has_suspended || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {
             return;
         }
         let head = self.flash.held(unit).next().expect("an operation in service");
         let own = self.attrs(self.flash.txns[head].owner).priority;
-        let works_for_higher = own.is_above(priority);
-        let view = SuspendView { running, priority, works_for_higher, reads_aside: 0 };
-        match self.policies.suspend.verdict(&view) {
+        let works_for_higher = own.is_above(self.attrs(self.flash.txns[read].owner).priority);
+        match self.verdict(read, running, works_for_higher, 0) {
             Verdict::Wait => {}
             Verdict::Suspend => self.flash.suspend(unit, self.now),
             Verdict::DropLoop => self.flash.drop_loop(unit, self.now),
@@ -76,17 +76,49 @@ impl Machine {
     /// Returns whether reads that failed to decode are suspended for a host read of a higher
     /// priority.
     pub(in crate::drive) fn may_preempt_read(&mut self, unit: UnitId) -> bool {
-        let Some((read, reads_aside)) = self.flash.overtaken(unit) else { return false };
-        let priority = self.attrs(self.flash.txns[read].owner).priority;
+        let Some((read, suspended_reads)) = self.flash.overtaken(unit) else { return false };
         let running = InService {
             kind: Some(OpKind::Read),
             cause: Cause::Host,
             remaining: Nanos::ZERO,
             suspended: 0,
-            aside: reads_aside > 0,
+            has_suspended: suspended_reads > 0,
             aborts: 0,
         };
-        let view = SuspendView { running, priority, works_for_higher: false, reads_aside };
-        self.policies.suspend.verdict(&view) != Verdict::Wait
+        self.verdict(read, running, false, suspended_reads) != Verdict::Wait
+    }
+
+    /// Returns the suspend policy's verdict on the operation of a unit for which a host read waits.
+    fn verdict(
+        &mut self,
+        read: TxnId,
+        running: InService,
+        works_for_higher: bool,
+        suspended_reads: u8,
+    ) -> Verdict {
+        let txn = &self.flash.txns[read];
+        let view = SuspendView {
+            now: self.now,
+            running,
+            plane: txn.plane,
+            lpn: txn.lpn,
+            arrival: txn.began(),
+            priority: self.attrs(txn.owner).priority,
+            works_for_higher,
+            suspended_reads,
+            components: Components::new(&self.policies.metadata),
+        };
+        self.policies.suspend.verdict(&view)
+    }
+
+    /// Returns the slot of the buffered page that leaves to make room; `None` if there is none.
+    pub(in crate::drive) fn page_to_evict(&mut self, room: Room) -> Option<u32> {
+        let waiting = match room {
+            Room::For(write) => Some(self.flash.txns[write].lpn),
+            Room::None | Room::Ahead => None,
+        };
+        let components = Components::new(&self.policies.metadata);
+        let view = EvictionView { now: self.now, waiting, components };
+        self.policies.eviction.victim(&view)
     }
 }

@@ -124,13 +124,23 @@ impl Machine {
     /// Returns the program mode that a page of this hotness would get at its physical place.
     pub(super) fn program_mode_for(
         &mut self,
-        hotness: Option<Hotness>,
+        (lpn, hotness): (Lpn, Option<Hotness>),
         ppn: Ppn,
         cause: Cause,
     ) -> ProgramMode {
-        let class = self.ftl.blocks.class(self.geometry.block_of(ppn));
-        let components = Components::new(&self.policies.metadata);
-        let view = ProgramModeView { cause, class, hotness, components };
+        let block = self.geometry.block_of(ppn);
+        let view = ProgramModeView {
+            now: self.now,
+            cause,
+            lpn,
+            block,
+            page: self.geometry.page_in_block(ppn),
+            page_type: self.ftl.page_type(ppn),
+            pe_cycles: self.ftl.blocks.erases(block),
+            class: self.ftl.blocks.class(block),
+            hotness,
+            components: Components::new(&self.policies.metadata),
+        };
         let mut hint = PlacementHint::default();
         self.policies.program_mode.iter_mut().for_each(|link| link.fill(&view, &mut hint));
         hint.program_mode.unwrap_or_default()
@@ -146,16 +156,25 @@ impl Machine {
         if let Some(streams) = &mut self.history.streams {
             streams.programmed(txn.ppn, &self.geometry, txn.hint.stream, txn.cause);
         }
-        let (cause, hotness) = (txn.cause, txn.hint.hotness);
-        let components = Components::new(&self.policies.metadata);
-        let view = ProgramModeView { cause, class, hotness, components };
+        let page_type = self.ftl.page_type(txn.ppn);
+        let view = ProgramModeView {
+            now: self.now,
+            cause: txn.cause,
+            lpn: txn.lpn,
+            block,
+            page: self.geometry.page_in_block(txn.ppn),
+            page_type,
+            pe_cycles: self.ftl.blocks.erases(block),
+            class,
+            hotness: txn.hint.hotness,
+            components: Components::new(&self.policies.metadata),
+        };
         let mut hint = txn.hint;
         for link in &mut self.policies.program_mode {
             link.fill(&view, &mut hint);
         }
         if !matches!(txn.owner, Owner::Job(_) | Owner::Move { .. } | Owner::Map { .. }) {
             self.stats.granted(hint.request().class, class);
-            let page_type = self.ftl.page_type(txn.ppn);
             self.stats.typed(hint.page_type, page_type);
             if let Owner::Request(slot) = txn.owner {
                 let slowest = &mut self.host[slot].page_type;
@@ -175,7 +194,7 @@ impl Machine {
         if self.resolved.config.start.program_mode == StartProgramMode::Policy
             && let Some(ppn) = self.ftl.map.get(lpn)
         {
-            let program_mode = self.program_mode_for(self.hotness_of(lpn), ppn, Cause::Host);
+            let program_mode = self.program_mode_for((lpn, self.hotness_of(lpn)), ppn, Cause::Host);
             self.flash.cells.set_program_mode(ppn, program_mode);
         }
     }

@@ -121,7 +121,7 @@ impl Machine {
             StartProgramMode::Normal => ProgramMode::NORMAL,
             StartProgramMode::Policy => {
                 let then = self.policies.metadata.hotness_at_start(lpn);
-                self.program_mode_for(then, ppn, Cause::Host)
+                self.program_mode_for((lpn, then), ppn, Cause::Host)
             }
         }
     }
@@ -145,6 +145,7 @@ impl Machine {
             }
             None => return false,
         };
-        self.program_mode_for(Some(Hotness::Read), ppn, Cause::Migration) != was
+        let as_read = (page.lpn, Some(Hotness::Read));
+        self.program_mode_for(as_read, ppn, Cause::Migration) != was
     }
 }

@@ -103,7 +103,8 @@ impl Policies {
                 .map(|link| AnyProgramMode::build(link, &context))
                 .collect(),
             asks_pages: placement_needs(|needs| needs.pages),
-            sees_components: placement_needs(|needs| needs.component.is_some()),
+            sees_components: (config.placement.iter())
+                .any(|link| !AnyPlacement::components(link).is_empty()),
             reads: read_start.needs(),
             read_start,
             suspend: AnySuspend::build(&config.suspend, &context),
@@ -226,9 +227,9 @@ impl Policies {
         self.read_start.climb(&ReadStartView { components, ..view }, failed)
     }
 
-    /// Returns whether a policy levels wear across priorities now.
-    pub(in crate::drive) fn levels_across(&self) -> bool {
-        self.background.iter().any(|policy| policy.levels_across())
+    /// Returns whether the jobs of a policy mix blocks of different classes now.
+    pub(in crate::drive) fn across_classes(&self) -> bool {
+        self.background.iter().any(|policy| policy.needs().across_classes)
     }
 
     /// Passes an event to the components that subscribe to it.

@@ -9,6 +9,7 @@ use crate::buffer::Slot;
 use crate::config::RESERVE_BLOCKS;
 use crate::flash::TxnId;
 use crate::ftl::BlockState;
+use crate::policy::allocation::BlockClass;
 use crate::policy::event::{
     Action, BlockOpened, Event, EventMask, FreedBlock, Migrated, Probe, Programmed, ReadOutcome,
 };
@@ -129,12 +130,11 @@ impl Machine {
         if !self.policies.have_reassessments() {
             return;
         }
-        let classes = self.resolved.classes.count;
+        let worst = BlockClass(self.resolved.classes.count as u8 - 1);
         for action in self.policies.take_reassessments(block) {
             match action {
                 Action::SetClass { block, class } => {
-                    debug_assert!(class.index() < classes, "{class:?} of {classes}");
-                    self.ftl.blocks.set_class(block, class);
+                    self.ftl.blocks.set_class(block, class.min(worst));
                 }
                 Action::SetTurn { block, turn } => self.ftl.blocks.set_turn(block, turn),
                 Action::Relocate(_) | Action::MigratePage { .. } | Action::SetTimer { .. } => {}

@@ -12,7 +12,7 @@ use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 use super::allocator_config;
 use super::owners::{Numbers, Owned, Owners};
 use super::pool::{
-    Filling, Open, OpenedBy, Pool, Snapshot, blocks_of, content, context, kept_of_drive,
+    Filling, Open, OpenedBy, Pool, Snapshot, blocks_of, context, free_page_target, kept_of_drive,
     least_blocks,
 };
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
@@ -222,7 +222,8 @@ fn snapshots(resolved: &Resolved, pages: u32) -> Vec<Snapshot> {
         return vec![pool.snapshot()];
     }
     pool.overwrite_until_steady();
-    let kept = content(&AnyBackground::build(&resolved.config.background, &context(resolved)));
+    let kept =
+        free_page_target(&AnyBackground::build(&resolved.config.background, &context(resolved)));
     let count = SNAPSHOTS_MOST.min(resolved.geometry().plane_count());
     let snapshots = (0..count).map(|_| {
         pool.move_on();

@@ -107,6 +107,8 @@ pub struct Pool {
     policies: Vec<AnyBackground>,
     /// The part of the placement chain that decides which blocks are open.
     placement: Vec<AnyPlacement>,
+    /// Whether a policy learns by events of pages and blocks.
+    learns: bool,
     streams: Streams,
     actions: Actions,
     random: rng::Stream,
@@ -154,12 +156,15 @@ impl Pool {
             placement: (resolved.config.drawn_placement().iter())
                 .map(|link| AnyPlacement::build(link, &setup))
                 .collect(),
+            learns: false,
             streams: resolved.config.streams(),
             actions: Actions::default(),
             random: rng::stream(resolved.seed, "start.overwrite"),
             pages,
             geometry,
         };
+        pool.learns = !pool.placement.is_empty()
+            || pool.policies.iter().any(|policy| policy.events().has(EventMask::DRAWN_START));
         for page in 0..pages {
             pool.write(Lpn(page));
         }
@@ -226,22 +231,25 @@ impl Pool {
         AllocRequest { stream: hint.stream, ..AllocRequest::default() }
     }
 
-    /// Passes an event to the placement chain.
+    /// Passes an event to the placement chain and to the background policies.
     fn publish(&mut self, event: &Event) {
         debug_assert!(event.kind().is_within(EventMask::DRAWN_START));
-        for link in &mut self.placement {
-            if link.events().has(event.kind()) {
-                link.on_event(event, &mut EventContext::before_run(&mut self.actions));
-                // A plane without time runs only the jobs of background policies, so actions are
-                // dropped.
-                self.actions.drain().for_each(drop);
-            }
+        // A plane without time runs only the jobs of background policies, so actions are dropped.
+        let mut learn = |learner: &mut dyn Learner| {
+            learner.on_event(event, &mut EventContext::before_run(&mut self.actions));
+            self.actions.drain().for_each(drop);
+        };
+        for link in self.placement.iter_mut().filter(|link| link.events().has(event.kind())) {
+            learn(link);
+        }
+        for policy in self.policies.iter_mut().filter(|one| one.events().has(event.kind())) {
+            learn(policy);
         }
     }
 
     /// Publishes that a block was opened, if a writer got its first page.
     fn page_allocated(&mut self, ppn: Ppn, writer: Writer, request: AllocRequest) {
-        if !self.placement.is_empty() && self.geometry.page_in_block(ppn) == PageInBlock(0) {
+        if self.learns && self.geometry.page_in_block(ppn) == PageInBlock(0) {
             let block = self.geometry.block_of(ppn);
             let stream = self.streams.of(request.stream);
             self.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
@@ -250,7 +258,7 @@ impl Pool {
 
     /// Publishes that a page was programmed, and that its block is full if it is.
     fn page_programmed(&mut self, lpn: Lpn, ppn: Ppn, cause: Cause) {
-        if self.placement.is_empty() {
+        if !self.learns {
             return;
         }
         let (block, page) = (self.geometry.block_of(ppn), self.geometry.page_in_block(ppn));
@@ -351,8 +359,8 @@ impl Pool {
         let snapshot = self.snapshot();
         let blocks = |pages: u32| pages.div_ceil(self.geometry.pages) as usize;
         // The number of free blocks grows or shrinks as collection there begins earlier or later.
-        let free =
-            snapshot.free + blocks(kept) - blocks(content(&self.policies)).min(snapshot.free);
+        let free = snapshot.free + blocks(kept)
+            - blocks(free_page_target(&self.policies)).min(snapshot.free);
         Snapshot { free, steady: true, ..snapshot }
     }
 }
@@ -369,7 +377,7 @@ pub fn kept_of_drive(resolved: &Resolved) -> u32 {
 }
 
 /// Returns the free pages of a plane that satisfy these background policies.
-pub fn content(policies: &[AnyBackground]) -> u32 {
+pub fn free_page_target(policies: &[AnyBackground]) -> u32 {
     policies.iter().map(|policy| policy.needs().free_page_target).max().unwrap_or(0)
 }
 

@@ -71,8 +71,8 @@ impl Bench {
     pub(super) fn new(busy_until: [u64; 4], config: DlvConfig) -> Bench {
         let geometry = Geometry { channels: 4, blocks: 32, pages: 8, cell: Cell::Mlc, ..SMALL };
         let classes = ClassFacts { count: 2, ..ClassFacts::default() };
-        let setup = PolicyContext { classes, ..PolicyContext::plain(geometry, 1) };
-        let mut order = Dlv::build(&config, &setup);
+        let context = PolicyContext { classes, ..PolicyContext::plain(geometry, 1) };
+        let mut order = Dlv::build(&config, &context);
         let busy = busy_until.map(|until| until != IDLE);
         for (plane, until) in order.planes.iter_mut().zip(busy_until) {
             plane.idle_at = SimTime::from_ns(if until == IDLE { 0 } else { until });

@@ -81,13 +81,13 @@ impl Policy for Dlv {
         }
     }
 
-    fn build(config: &DlvConfig, setup: &PolicyContext) -> Dlv {
+    fn build(config: &DlvConfig, context: &PolicyContext) -> Dlv {
         Dlv {
             config: config.clone(),
-            planes: vec![Plane::UNUSED; setup.geometry.plane_count() as usize].into(),
-            classes: usize::from(setup.classes.count),
+            planes: vec![Plane::UNUSED; context.geometry.plane_count() as usize].into(),
+            classes: usize::from(context.classes.count),
             late: false,
-            known: vec![(SimTime::START, 0); setup.geometry.plane_count() as usize].into(),
+            known: vec![(SimTime::START, 0); context.geometry.plane_count() as usize].into(),
             searches: 0,
             steps: 0,
         }
