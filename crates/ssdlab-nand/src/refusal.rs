@@ -68,3 +68,6 @@ pub fn within(key: &str, value: f64, least: f64, most: f64) -> Result<f64, Refus
         Err(Refusal::new(key, value, format!("a number from {least} to {most}")))
     }
 }
+
+/// A config key; its value, if the config sets it; whether it has no effect; and when that is so.
+pub type IdleKey = (&'static str, Option<String>, bool, &'static str);

@@ -8,12 +8,11 @@ use std::any::{Any, TypeId};
 use std::fmt;
 
 use ssdlab_base::{CellTime, Nanos};
-use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::refusal::{IdleKey, Refusal};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::account::{BlockProbe, Reading};
 use crate::allocation::{BlockClass, FreeBlockPolicy};
-use crate::suspend::IdleKey;
 use crate::{Hotness, Learner, PolicyContext, Toggle};
 
 /// Facts about a drive that decide which settings of a component have an effect.

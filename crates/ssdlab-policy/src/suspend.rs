@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::refusal::IdleKey;
 use ssdlab_nand::{Lpn, PlaneId};
 
 use crate::account::{Cause, OpKind, Priority};
@@ -105,9 +106,6 @@ pub struct SuspendFacts {
     /// Whether the scheduler goes by priority.
     pub by_priority: bool,
 }
-
-/// A config key; its value, if the config sets it; whether it has no effect; and when that is so.
-pub type IdleKey = (&'static str, Option<String>, bool, &'static str);
 
 /// A suspend policy: decides whether a host read interrupts the operation of its unit.
 pub trait SuspendPolicy: Policy {

@@ -27,7 +27,7 @@ mod streams {
 use crate::catalog::Entry;
 pub use renamed::RENAMED;
 use ssdlab_base::{Nanos, SimTime, choice};
-use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::refusal::{IdleKey, Refusal};
 use ssdlab_nand::{Level, PlaneId};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::Streams;
@@ -46,9 +46,7 @@ use ssdlab_policy::scheduler::{
     Decision, DecisionDetails, Occasion, Planes, QueueView, SchedulerNeeds, SchedulerPolicy,
     SchedulerView,
 };
-use ssdlab_policy::suspend::{
-    IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
-};
+use ssdlab_policy::suspend::{SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict};
 use ssdlab_policy::{Learner, PlacementHint, Policy, PolicyContext, Toggle};
 
 slot! { $ each_scheduler

@@ -3,13 +3,13 @@
 use ssdlab_base::Nanos;
 use ssdlab_base::quantity::Share;
 use ssdlab_nand::chip::{Chip, PhysicsConfig};
-use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::refusal::{IdleKey, Refusal};
 
 use super::{ArrayUnit, DriveConfig, RetriesChoice, StartProgramMode};
 use crate::ftl::PageSequence;
 use crate::policy::background::Victim;
 use crate::policy::component::ComponentFacts;
-use crate::policy::suspend::{IdleKey, SuspendFacts};
+use crate::policy::suspend::SuspendFacts;
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend, EvictionChoice, ReadStartChoice,

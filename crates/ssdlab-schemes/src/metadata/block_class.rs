@@ -5,14 +5,13 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::choice;
 use ssdlab_base::quantity::Share;
 use ssdlab_nand::Geometry;
-use ssdlab_nand::refusal::{Refusal, positive};
+use ssdlab_nand::refusal::{IdleKey, Refusal, positive};
 
 use super::group_config::{Boundaries, GroupsConfig, Scope};
 use ssdlab_policy::ClassFacts;
 use ssdlab_policy::allocation::{BlockClass, ClassLayout, FreeBlockPolicy};
 use ssdlab_policy::blocks::BlockClasses;
 use ssdlab_policy::component::{ComponentConfig, ComponentFacts};
-use ssdlab_policy::suspend::IdleKey;
 
 choice! {
     /// How blocks are sorted into classes.

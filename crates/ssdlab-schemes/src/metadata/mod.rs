@@ -17,7 +17,7 @@ use std::any::{Any, TypeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::CellTime;
-use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::refusal::{IdleKey, Refusal};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::component::{
@@ -25,7 +25,6 @@ use ssdlab_policy::component::{
     PageMetadata, StartView,
 };
 use ssdlab_policy::event::{Event, EventContext};
-use ssdlab_policy::suspend::IdleKey;
 use ssdlab_policy::{Hotness, Learner};
 
 use block_groups::Groups;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::choice;
 use ssdlab_base::quantity::Share;
 use ssdlab_nand::Lpn;
-use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::refusal::{IdleKey, Refusal};
 
 use super::retry_estimate::NoEstimateConfig;
 pub use ssdlab_policy::Hotness;
@@ -17,7 +17,6 @@ use ssdlab_policy::component::{
     BlockMetadata, Component, ComponentConfig, ComponentFacts, FirstPass, PageMetadata, StartView,
 };
 use ssdlab_policy::event::{Event, EventContext, EventMask};
-use ssdlab_policy::suspend::IdleKey;
 
 choice! {
     /// How the controller learns the hotness of pages.

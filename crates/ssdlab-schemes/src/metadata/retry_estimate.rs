@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{CellTime, Nanos, ahead, choice};
 use ssdlab_nand::BlockId;
-use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::refusal::{IdleKey, Refusal};
 
 use super::predictor::{Predictor, PredictorConfig};
 use ssdlab_policy::Learner;
@@ -16,7 +16,6 @@ use ssdlab_policy::component::{
     BlockMetadata, Component, ComponentConfig, ComponentFacts, PageMetadata, StartView,
 };
 use ssdlab_policy::event::{Action, Event, EventContext, EventMask, FreedBlock};
-use ssdlab_policy::suspend::IdleKey;
 
 /// The config key of the settings.
 const KEY: &str = "metadata.retry_estimate";

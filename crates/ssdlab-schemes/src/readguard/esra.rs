@@ -4,12 +4,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_nand::refusal::Refusal;
+use ssdlab_nand::refusal::{IdleKey, Refusal};
 
 use ssdlab_policy::account::OpKind;
-use ssdlab_policy::suspend::{
-    IdleKey, SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict,
-};
+use ssdlab_policy::suspend::{SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict};
 use ssdlab_policy::{Policy, PolicyContext};
 
 /// Settings of `esra`.
