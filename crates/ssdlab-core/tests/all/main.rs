@@ -26,6 +26,7 @@ mod metamorphic;
 mod migrations;
 mod model;
 mod multi_plane;
+mod newcomer;
 mod pa_ssd;
 mod parts;
 mod pv_read;

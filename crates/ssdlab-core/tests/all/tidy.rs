@@ -456,29 +456,6 @@ fn a_system_needs_no_more_than_a_file_and_a_line() {
     assert_eq!(found, expected.map(|file| format!("{SCHEMES}/{file}")));
 }
 
-#[test]
-fn a_new_policy_needs_no_more_than_a_file_and_its_lines_in_the_list() {
-    let root = crates().join("..");
-    let patch = fs::read_to_string(root.join("tests/newcomer/retry_refresh.patch"));
-    let patch = patch.expect("the patch that `make test-newcomer` applies");
-    let files: Vec<&str> = patch.split("diff --git a/").skip(1).collect();
-    let name = |file: &&str| file.split(' ').next().unwrap_or_default().to_owned();
-    let (new, known): (Vec<&str>, Vec<&str>) =
-        files.iter().partition(|file| file.contains("\nnew file mode "));
-    assert_eq!(
-        (new.len(), known.len()),
-        (1, 1),
-        "{:?}",
-        files.iter().map(name).collect::<Vec<_>>()
-    );
-    assert_eq!(name(&known[0]), "crates/ssdlab-schemes/src/lib.rs");
-    let changed = |sign: char| {
-        let lines = known[0].lines().filter(|line| line.starts_with(sign));
-        lines.filter(|line| !line.starts_with("+++") && !line.starts_with("---")).count()
-    };
-    assert!(changed('+') <= 3 && changed('-') == 0, "{}", known[0]);
-}
-
 /// Returns whether a text contains this word as a whole word.
 pub fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
