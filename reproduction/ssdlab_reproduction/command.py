@@ -29,8 +29,8 @@ _ENDINGS = (".md", ".json", ".html", ".pdf")
 
 @click.command(name="reproduce")
 @click.argument("names", nargs=-1, metavar=f"[{'|'.join(SYSTEMS)}|{ALL}|CLAIM]...")
-@click.option("--quick", is_flag=True, help="A first look in minutes: short runs, one seed.")
-@click.option("--traces", metavar="DIR", help="Real traces, which take the place of their twins.")
+@click.option("--quick", is_flag=True, help="Take a first look in minutes: short runs, one seed.")
+@click.option("--traces", metavar="DIR", help="Replace twins by the real traces in this folder.")
 @click.option(
     "--out",
     metavar="DIR",
@@ -42,13 +42,13 @@ _ENDINGS = (".md", ".json", ".html", ".pdf")
     "--jobs",
     type=WholeNumber(1),
     metavar="N",
-    help="Run N at a time; as many as cores and memory allow if not given.",
+    help="Run N at a time (default: as many as cores and memory allow).",
 )
 @click.option(
     "--seeds",
     type=WholeNumber(1),
     metavar="N",
-    help=f"Seeds from 1 on; {SEEDS} if not given, 1 with --quick.",
+    help=f"Run with seeds 1 to N (default: {SEEDS}, with --quick 1).",
 )
 @click.option(
     "--max-runs",
@@ -61,8 +61,8 @@ _ENDINGS = (".md", ".json", ".html", ".pdf")
 def reproduce_command(names: tuple[str, ...], **options: Any) -> int:
     """Recompute the papers' claims beside the published figures.
 
-    Of all systems, of those that are named, or single claims (R14 P1).
-    docs/ledger.md has the last result, and says what there is to see.
+    Name systems or single claims (R14 P1); without names, recompute all.
+    docs/ledger.md has the last result and explains it.
     """
     found = [] if options["traces"] is None else Path(options["traces"]).glob("*")
     real: list[File] = [("--traces", file) for file in found]

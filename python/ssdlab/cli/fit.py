@@ -27,7 +27,7 @@ def _listed(values: Any) -> str:
 
 
 def _axis(name: str, what: str) -> Any:
-    help_text = f"{what}; {_listed(getattr(_PLAIN, name))} if not given."
+    help_text = f"{what} (default: {_listed(getattr(_PLAIN, name))})."
     return click.option(f"--{name}", metavar="A,B,C", help=help_text)
 
 
@@ -37,25 +37,25 @@ CHIPS = [
     click.option(
         "--device",
         metavar="NAME",
-        help=f"Generate chips of this device if there is no CSV; {DEFAULT_DEVICE} if not given.",
+        help=f"Generate chips of this device if there is no CSV (default: {DEFAULT_DEVICE}).",
     ),
     options.STAGE,
     *options.SETTINGS,
-    _axis("chips", "Chips to fit, to validate, to simulate"),
+    _axis("chips", "Fit, validate and simulate this many chips"),
     click.option(
         "--blocks",
         type=WholeNumber(1),
-        help=f"Measure N blocks of each chip; {_PLAIN.blocks} if not given.",
+        help=f"Measure N blocks of each chip (default: {_PLAIN.blocks}).",
     ),
-    _axis("cycles", "P/E cycles"),
-    _axis("retention", "Ages of the data in days at 30 °C"),
-    _axis("reads", "Page reads of a block"),
-    _axis("dwell", "Days between erases at 30 °C, by turns"),
+    _axis("cycles", "Measure at these P/E cycles"),
+    _axis("retention", "Measure data of these ages, in days at 30 °C"),
+    _axis("reads", "Measure after these page reads of a block"),
+    _axis("dwell", "Rest these days between erases at 30 °C, by turns"),
     click.option(
         "--bake",
         type=float,
         metavar="X",
-        help=f"Temperature at which data ages beyond 30 days; {_PLAIN.bake:g} °C if not given.",
+        help=f"Age data beyond 30 days at X °C (default: {_PLAIN.bake:g}).",
     ),
 ]
 
@@ -68,19 +68,19 @@ CHIPS = [
     metavar="X",
     default=f"{CORRECTABLE:g}",
     show_default=True,
-    help=f"Errors up to which a page needs no retry, or `{_FITTED}`.",
+    help=f"Set the errors up to which a page needs no retry, or `{_FITTED}`.",
 )
 @click.option("--out", metavar="DIR", help="Write the config, fit.json and the chips to simulate.")
 @click.option("--samples", metavar="FILE", help="Write all measurements as CSV.")
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWING)
 def fit_command(**parameters: Any) -> int:
-    """Fit ReadGuard's predictor of retries to chips.
+    """Fit ReadGuard's retry predictor to chips.
 
-    The chips are those of CSV, or made for it. What --out writes is a config: `ssdlab run --scheme
-    readguard/rgftl --config DIR/fit.toml` predicts with it and, where CSV holds all it takes,
-    simulates the chips that were kept for simulation. docs/guides/calibrate.md says what there is
-    to see, and what a CSV has to hold.
+    CSV holds measurements of chips; without it, ssdlab generates chips. --out writes a config:
+    `ssdlab run --scheme readguard/rgftl --config DIR/fit.toml` predicts with it. If CSV has all
+    that a drive needs, that run also simulates the chips kept for simulation.
+    docs/guides/calibrate.md explains the figures and lists the columns of CSV.
     """
     named_alone = (*_AXES, "blocks", "bake", "device", "stage")
     made = [name for name in named_alone if parameters[name] is not None]

@@ -23,7 +23,7 @@ from ssdlab.signals import deferred
     default=CELLS[0],
     show_default=True,
     metavar="NAME",
-    help=f"Bits in a cell: {' or '.join(CELLS)}.",
+    help=f"Set the bits of a cell: {' or '.join(CELLS)}.",
 )
 @click.option(
     "--shift",
@@ -31,7 +31,7 @@ from ssdlab.signals import deferred
     default=0.0,
     show_default=True,
     metavar="X",
-    help="Voltage that the highest state has lost, in distances between states.",
+    help="Set the voltage that the highest state has lost, in distances between states.",
 )
 @click.option("--frames", type=WholeNumber(1), help="Measure at most N frames at each point.")
 @click.option("--seconds", type=PositiveNumber(), help="Measure for X seconds in all.")
@@ -39,16 +39,16 @@ from ssdlab.signals import deferred
     "--seed", type=WholeNumber(0), default=1, show_default=True, help="Seed the measurement."
 )
 @click.option(
-    "--jobs", type=WholeNumber(1, MAX_COUNT), help="Threads; as many as cores if not given."
+    "--jobs", type=WholeNumber(1, MAX_COUNT), help="Run N threads (default: as many as cores)."
 )
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWING)
 def ldpc_command(**parameters: Any) -> int:
-    """Derive what LDPC and BCH codes decode, from voltages up.
+    """Derive the error rates that LDPC and BCH codes decode.
 
-    Raw bit error rates at a failure of 1e-15 by sensing levels, decoder and page, beside what a
-    paper prints. With --frames or --seconds, also how often frames of a real code fail.
-    docs/concepts/ldpc.md says how.
+    Print the raw bit error rates at which one frame in 1e15 fails, by sensing levels, decoder and
+    page, beside those of a paper. With --frames or --seconds, also measure how often frames of a
+    real code fail. docs/concepts/ldpc.md explains the derivation.
     """
     if parameters["frames"] is not None and parameters["seconds"] is not None:
         raise InputError.at("--frames", "beside --seconds: expected one or the other")

@@ -30,7 +30,9 @@ DEVICE = click.option(
     help="Simulate this drive (ssdlab preset list).",
 )
 STAGE = click.option(
-    "--stage", metavar="|".join(STAGES), help="Age the drive to this stage; the preset has its own."
+    "--stage",
+    metavar="|".join(STAGES),
+    help="Age the drive to this stage of life (default: that of the device).",
 )
 SCHEME = click.option(
     "--scheme",
@@ -92,7 +94,7 @@ LOAD = [
         "--trace",
         multiple=True,
         metavar="FILE[:FORMAT]",
-        help=f"Replay a trace, plain or gz, zst, xz; FORMAT, if not recognised: {_FORMATS}.",
+        help=f"Replay a trace, plain or gz, zst, xz; FORMAT, if not recognized: {_FORMATS}.",
     ),
     *APPS,
     click.option("--limit", type=WholeNumber(1), help="Stop after N requests."),
@@ -163,7 +165,7 @@ RUNNING = [
     click.option(
         "--jobs",
         type=WholeNumber(1),
-        help="Run N at a time; by default as many as cores and memory allow.",
+        help="Run N at a time (default: as many as cores and memory allow).",
     ),
     click.option(
         "--paranoid", is_flag=True, help="Check the drive's invariants throughout the run."
@@ -187,7 +189,7 @@ RECORDING = [
     click.option(
         "--interval",
         metavar="TIME",
-        help="Set the interval's length; by default as the run's length suits.",
+        help="Set the length of an interval (default: about a hundredth of the run).",
     ),
     click.option(
         "--timeline",
@@ -195,7 +197,7 @@ RECORDING = [
         help="Write what each die and bus did in one run, for Perfetto.",
     ),
     click.option(
-        "--timeline-span", metavar="TIME", help="Set the timeline's length; by default 10ms."
+        "--timeline-span", metavar="TIME", help="Set the timeline's length (default: 10ms)."
     ),
 ]
 

@@ -21,8 +21,8 @@ from ssdlab.physics import physics
 def physics_command(**parameters: Any) -> None:
     """Show the true error rates and read times of blocks.
 
-    Raw bit errors and times of reads by the age of the data and by P/E cycles, for each class of
-    blocks, beside what papers say of the same. docs/concepts/physics.md says what there is to see.
+    Print raw bit errors and read times by the age of the data and by P/E cycles, for each class of
+    blocks, beside the figures of papers. docs/concepts/physics.md explains them.
     """
     try:
         plan = options.plan_from(parameters)

@@ -40,7 +40,7 @@ _SET = click.option(
     "--set",
     multiple=True,
     metavar="KEY=VALUE",
-    help="How traces are read: workload.trace.device, .tick, .unsorted, .columns, .max_request;"
+    help="Set how to read traces: workload.trace.device, .tick, .unsorted, .columns, .max_request;"
     " repeatable.",
 )
 
@@ -52,17 +52,19 @@ def _seed(of: str) -> Callable[..., Any]:
 _LIMIT = click.option("--limit", type=WholeNumber(1), help="Use at most N requests.")
 _PART = [
     _SET,
-    click.option("--from", "start", metavar="TIME", help="Requests from this time on, as 10s."),
-    click.option("--to", "end", metavar="TIME", help="Requests before this time."),
+    click.option(
+        "--from", "start", metavar="TIME", help="Leave out requests before this time, such as 10s."
+    ),
+    click.option("--to", "end", metavar="TIME", help="Leave out requests from this time on."),
     click.option(
         "--sample-addresses",
         metavar="1/N",
-        help="Requests that begin in a sample of the pages of 4 KiB, one in N.",
+        help="Keep requests that begin in a sample of the pages of 4 KiB, one in N.",
     ),
-    _seed("The seed of the sample."),
+    _seed("Seed the sample."),
     _LIMIT,
 ]
-_JSON = click.option("--json", metavar="FILE", help="Write it as JSON, - for stdout.")
+_JSON = click.option("--json", metavar="FILE", help="Write the result as JSON, - for stdout.")
 
 
 def _ends_on_ctrl_c(command: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -165,7 +167,7 @@ def _print_converted(source: str, out: str, made: dict[str, Any]) -> None:
     is_flag=True,
     help="Keep addresses unchanged, so that applications share them.",
 )
-@add([_SET, _seed("The seed of twins."), _LIMIT])
+@add([_SET, _seed("Seed the twins."), _LIMIT])
 @_JSON
 @_ends_on_ctrl_c
 def mix(apps: tuple[str, ...], **parameters: Any) -> None:
@@ -231,7 +233,7 @@ def _moved(shift: int) -> str:
     default="trace.*",
     show_default=True,
     metavar="PATTERN",
-    help="Which file of a trace's folder is read.",
+    help="Read this file of each trace's folder.",
 )
 @_JSON
 @_ends_on_ctrl_c
@@ -240,7 +242,7 @@ def check(folder: str, **parameters: Any) -> int:
 
     The exit code is 1 if something differs. The manifest, DIR/MANIFEST.tsv, has a header, tabs
     between columns, and a line for each trace: its name, and any of the columns that
-    docs/reference/traces.md lists. Others are not looked at.
+    docs/reference/traces.md lists. It ignores other columns.
     """
     if not parameters["files"] or "/" in parameters["files"] or parameters["files"] in {".", ".."}:
         found = f"got {quoted(parameters['files'])}, expected a file's name, which may hold *"

@@ -27,11 +27,11 @@ def workload() -> None:
 
 
 @workload.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_workloads(*, as_json: bool) -> None:
     """List the workloads in closed form and the twins.
 
-    A twin is a synthetic workload that takes the place of a published trace.
+    A twin is a synthetic workload that stands in for a published trace.
     """
     twins = json.loads(_native.twins())
     if as_json:
@@ -55,11 +55,13 @@ def list_workloads(*, as_json: bool) -> None:
 @click.option(
     "--requests",
     type=WholeNumber(1),
-    help=f"Generate N requests, the twin scaled down to them; {_MEASURED:,} if not given.",
+    help=f"Scale the twin down to N requests (default: {_MEASURED:,}).",
 )
 @click.option("--full", is_flag=True, help="Generate all of its requests.")
-@click.option("--seed", type=WholeNumber(0), default=1, show_default=True, help="The seed.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option(
+    "--seed", type=WholeNumber(0), default=1, show_default=True, help="Seed the requests."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_json: bool) -> int:
     """Show a twin: what is published of its trace, and what it achieves."""
     if full and requests is not None:
