@@ -80,8 +80,8 @@ fn pace(drawn: &mut [f64]) -> String {
 
 fn head() -> String {
     "| twin | requests | reads % | mean read KB | mean write KB | footprint GB | read set GB | \
-     read-hot % | large writes % | span h | sequential % | 10 % hottest pages' reads % | gap c.v. | \
-     requests in a second, var./mean |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+     write set GB | pages a read | pages a write | read-hot % | read-cold % | large writes % | span h | sequential % | 10 % hottest pages' reads % | gap c.v. | \
+     requests in a second, var./mean |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
         .to_owned()
 }
 
@@ -94,7 +94,7 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
     };
     let scale = if scaled.requests() == twin.requests() { "" } else { " (scaled)" };
     format!(
-        "| {} | {}{scale} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {:.1} | {:.1} | {:.0} |",
+        "| {} | {}{scale} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {:.1} | {:.1} | {:.0} |",
         twin.name,
         measured.requests,
         pair("read_ratio", 0.01),
@@ -102,7 +102,11 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
         pair("mean_write", 1e3),
         pair("footprint", 1e9),
         pair("read_set", 1e9),
+        pair("write_set", 1e9),
+        pair("page_reads", 1.0),
+        pair("page_writes", 1.0),
         pair("read_hot", 0.01),
+        pair("read_cold", 0.01),
         pair("large_writes", 0.01),
         pair("span", 3600.0),
         measured.sequential * 100.0,
@@ -130,11 +134,16 @@ fn targets_line(twin: &Twin, compared: &[Compared]) -> String {
         let names: Vec<&str> = twin.members().iter().map(|twin| twin.name.as_str()).collect();
         return format!("- `{}`, {}: {} at once", twin.name, twin.title, names.join(", "));
     };
-    let mut parts: Vec<String> = targets
-        .list()
-        .into_iter()
-        .map(|(what, value, source)| format!("{what} {value} ({source})"))
-        .collect();
+    // Statistics of one source in a row share its mention.
+    let mut groups: Vec<(Vec<String>, &str)> = Vec::new();
+    for (what, value, source) in targets.list() {
+        match groups.last_mut() {
+            Some((list, known)) if *known == source => list.push(format!("{what} {value}")),
+            _ => groups.push((vec![format!("{what} {value}")], source)),
+        }
+    }
+    let grouped = groups.iter().map(|(list, source)| format!("{} ({source})", list.join(", ")));
+    let mut parts: Vec<String> = grouped.collect();
     let known = |what: &str| targets.list().iter().any(|(name, ..)| *name == what);
     let rest = compared.iter().filter(|compared| !known(compared.what));
     parts.extend(rest.map(|compared| format!("{}: {}", compared.what, compared.source)));

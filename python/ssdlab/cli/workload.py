@@ -18,7 +18,7 @@ from ssdlab.render.text.table import Column, format_table
 from ssdlab.render.text.traces import seconds, size
 
 _MEASURED = 1_000_000
-_SHARES = {"read_ratio", "read_hot", "large_writes"}
+_SHARES = {"read_ratio", "read_hot", "read_cold", "large_writes"}
 
 
 @click.group(cls=CommandGroup)
@@ -128,4 +128,6 @@ def _figure(row: dict[str, Any], column: str) -> str:
         return size(value)
     if row["unit"] == "s":
         return seconds(value)
+    if row["unit"] == "pages":
+        return f"{value:.3g} a request"
     return f"{value:,.0f}"

@@ -53,6 +53,10 @@ pub struct Measured {
     pub read_bytes: u64,
     /// Bytes written.
     pub write_bytes: u64,
+    /// Pages that reads cover. Each read counts each of its pages.
+    pub page_reads: u64,
+    /// Pages that writes cover. Each write counts each of its pages.
+    pub page_writes: u64,
     /// Mean size of reads, in bytes.
     pub mean_read: f64,
     /// Mean size of writes, in bytes.
@@ -174,6 +178,8 @@ impl Measure {
             return;
         }
         let (first, last) = (record.lba / PAGE, (end - 1) / PAGE);
+        let covered = if read { &mut out.page_reads } else { &mut out.page_writes };
+        *covered += last - first + 1;
         self.pages.take(first, last, read);
         let Some(reuse) = &mut self.reuse else { return };
         for page in first..=last {

@@ -34,7 +34,7 @@ impl Compared {
 
     /// Returns whether the statistic is a share.
     pub fn is_share(&self) -> bool {
-        matches!(self.what, "read_ratio" | "read_hot" | "large_writes")
+        matches!(self.what, "read_ratio" | "read_hot" | "read_cold" | "large_writes")
     }
 }
 
@@ -56,6 +56,13 @@ impl Twin {
         add("mean_write", "B", Some(figures.mean_write), measured.mean_write);
         add("footprint", "B", Some(figures.footprint), pages(measured.footprint_pages));
         add("read_set", "B", figures.read_set, pages(measured.read_pages));
+        add("write_set", "B", figures.write_set, pages(measured.write_pages));
+        let [read, write] = figures.touched;
+        let mean = |pages: u64, count: u64| pages as f64 / count.max(1) as f64;
+        add("page_reads", "pages", read, mean(measured.page_reads, measured.reads));
+        add("page_writes", "pages", write, mean(measured.page_writes, measured.writes));
+        let cold = measured.read_counts.iter().find(|[reads, ..]| *reads == 2.0);
+        add("read_cold", "", figures.read_cold, cold.map_or(0.0, |[.., share]| *share));
         add("read_hot", "", figures.read_hot, measured.read_hot);
         add("large_writes", "", figures.large_writes, measured.large_writes);
         add("span", "s", Some(figures.span / 1e9), measured.span_s);
@@ -100,10 +107,18 @@ fn source(targets: &Targets, what: &str) -> String {
         return (*source).to_owned();
     }
     let from: &[&str] = match what {
-        "mean_read" => &["read_volume", "mean_size", "size_ratio", "requests", "read_ratio"],
-        "mean_write" => {
-            &["write_volume", "mean_size", "size_ratio", "mean_read", "requests", "read_ratio"]
+        "mean_read" => {
+            &["read_volume", "mean_size", "size_ratio", "fill", "requests", "read_ratio"]
         }
+        "mean_write" => &[
+            "write_volume",
+            "mean_size",
+            "size_ratio",
+            "fill",
+            "mean_read",
+            "requests",
+            "read_ratio",
+        ],
         "requests" | "read_ratio" => &["read_volume", "write_volume", "mean_read", "mean_write"],
         _ => return "assumed: a share of what is moved".to_owned(),
     };

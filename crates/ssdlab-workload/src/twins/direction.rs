@@ -223,6 +223,20 @@ impl Direction {
 
     /// Returns a place to use again, recent or hot.
     fn again(&mut self, other: &mut Ring, taken: u64) -> u64 {
+        let place = self.known_place(other, taken);
+        self.kept(place, taken)
+    }
+
+    /// Moves a request that would leave the pages of this kind to their end.
+    fn kept(&self, place: u64, taken: u64) -> u64 {
+        let ranges = self.parts.own.iter().flatten();
+        match ranges.copied().find(|(first, end)| (*first..*end).contains(&place)) {
+            Some((first, end)) if place + taken > end => end.saturating_sub(taken).max(first),
+            _ => place,
+        }
+    }
+
+    fn known_place(&mut self, other: &mut Ring, taken: u64) -> u64 {
         let Way::Back { lag, across } = self.way else { return self.hot_place(taken) };
         let wanted = self.wanted();
         let there = if across { other.back(lag, wanted) } else { None };

@@ -6,6 +6,9 @@ use ssdlab_base::{Bytes, Fault, Nanos};
 
 use super::shape::Shape;
 
+/// Bytes in a page of 4 KiB.
+const PAGE: f64 = 4096.0;
+
 /// A value and its source, which is "assumed" if no source gives it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure<T>(pub T, pub String);
@@ -69,14 +72,25 @@ targets! {
     mean_read: Bytes,
     /// Mean size of writes.
     mean_write: Bytes,
+    /// Pages of 4 KiB that reads touch. Each read counts each of its pages.
+    page_reads: u64,
+    /// Pages of 4 KiB that writes touch. Each write counts each of its pages.
+    page_writes: u64,
+    /// Bytes moved over the bytes of the pages that requests touch.
+    fill: Share,
     /// Share of the writes that are larger than a page of 8 KiB.
     large_writes: Share,
     /// Bytes of all pages of 4 KiB that are asked for.
     footprint: Bytes,
     /// Bytes of all pages of 4 KiB that are read.
     read_set: Bytes,
+    /// Bytes of all pages of 4 KiB that are written. Pages read and written follow from both sets
+    /// and the footprint.
+    write_set: Bytes,
     /// Pages that are read three times or more, over the footprint.
     read_hot: Share,
+    /// Of the page reads, the share of pages that are read once or twice.
+    read_cold: Share,
     /// Time from the first request to the last.
     span: Nanos,
 }
@@ -96,8 +110,14 @@ pub struct Figures {
     pub footprint: f64,
     /// Bytes of all pages that are read, if a source gives it.
     pub read_set: Option<f64>,
+    /// Bytes of all pages that are written, if a source gives it.
+    pub write_set: Option<f64>,
     /// Pages that are read three times or more, divided by the footprint, if a source gives it.
     pub read_hot: Option<f64>,
+    /// Of the page reads, the share of pages that are read once or twice, if a source gives it.
+    pub read_cold: Option<f64>,
+    /// Pages of 4 KiB that a read and a write touch in the mean, if a source gives it.
+    pub touched: [Option<f64>; 2],
     /// Share of the writes that are larger than a page of 8 KiB, if a source gives it.
     pub large_writes: Option<f64>,
     /// Time from the first request to the last, in nanoseconds.
@@ -119,12 +139,14 @@ impl Figures {
             (Some(Figure(requests, _)), Some(ratio)) => Some((*requests as f64, ratio)),
             _ => None,
         };
+        let touched = counts.map_or([None; 2], |(n, r)| touched(targets, n, r));
         let (requests, ratio, mean_read, mean_write) = match (counts, read, write) {
             (Some((n, r)), Some(read), Some(write)) => {
                 (n, r, read / (n * r), write / (n * (1.0 - r)))
             }
             (Some((n, r)), ..) => {
-                let (read, write) = means(targets, r, mean_read, mean_write)
+                let by_pages = by_pages(targets, touched, shape);
+                let (read, write) = means(targets, r, (mean_read, mean_write), by_pages)
                     .ok_or_else(|| missing("mean_size, or mean_read and mean_write"))?;
                 (n, r, read, write)
             }
@@ -147,13 +169,16 @@ impl Figures {
             mean_write,
             footprint: bytes(&targets.footprint).unwrap_or(shape.new.get() * moved),
             read_set: bytes(&targets.read_set),
+            write_set: bytes(&targets.write_set),
             read_hot: share(&targets.read_hot),
+            read_cold: share(&targets.read_cold),
+            touched,
             large_writes: share(&targets.large_writes),
             span: span.0.as_ns() as f64,
         })
     }
 
-    /// Scales to `requests` requests: span, footprint and read set in proportion.
+    /// Scales to `requests` requests: span, footprint and sets of pages in proportion.
     pub(super) fn scaled(self, requests: u64) -> Figures {
         let part = requests as f64 / self.requests as f64;
         Figures {
@@ -161,6 +186,7 @@ impl Figures {
             reads: (self.reads as f64 * part).round() as u64,
             footprint: self.footprint * part,
             read_set: self.read_set.map(|bytes| bytes * part),
+            write_set: self.write_set.map(|bytes| bytes * part),
             span: self.span * part,
             ..self
         }
@@ -175,7 +201,10 @@ impl Figures {
             mean_write: 0.0,
             footprint: 0.0,
             read_set: None,
+            write_set: None,
             read_hot: None,
+            read_cold: None,
+            touched: [None; 2],
             large_writes: None,
             span: 0.0,
         };
@@ -193,6 +222,12 @@ impl Figures {
         })
     }
 
+    /// Returns the bytes of all pages that are both read and written, if sources give it.
+    pub(super) fn both(&self) -> Option<f64> {
+        let [read, write] = [self.read_set?, self.write_set?];
+        Some((read + write - self.footprint).max(0.0))
+    }
+
     /// Returns the number of writes.
     pub fn writes(&self) -> u64 {
         self.requests - self.reads
@@ -204,14 +239,35 @@ impl Figures {
     }
 }
 
+/// Returns the mean pages that a read and a write touch, of `requests` requests with this share of
+/// reads.
+fn touched(targets: &Targets, requests: f64, ratio: f64) -> [Option<f64>; 2] {
+    let each = |pages: &Option<Figure<u64>>, count: f64| {
+        pages.as_ref().filter(|_| count >= 1.0).map(|Figure(pages, _)| *pages as f64 / count)
+    };
+    let reads = (requests * ratio).round();
+    [each(&targets.page_reads, reads), each(&targets.page_writes, requests - reads)]
+}
+
+/// Returns the mean sizes of reads and writes that touch so many pages, up to a common factor
+/// unless the targets have `fill`.
+fn by_pages(targets: &Targets, touched: [Option<f64>; 2], shape: &Shape) -> Option<(f64, f64)> {
+    let fill = targets.fill.as_ref().map_or(1.0, |Figure(fill, _)| fill.get());
+    // A request that begins within a page ends within one more page.
+    let more = if shape.shift.get() == 0 { 0.0 } else { 1.0 };
+    let bytes = |pages: f64| fill * (pages - more) * PAGE;
+    let [read, write] = touched.map(|pages| pages.map(bytes));
+    read.zip(write)
+}
+
 /// Returns the mean sizes of reads and writes. A missing mean follows from the mean of all requests
-/// and the other mean. If both are missing, their ratio replaces the other mean; it is 1 by
-/// default.
+/// and the other mean. If both are missing, the pages that requests touch give their ratio, or
+/// else `size_ratio`, which is 1 by default. Without any mean, `by_pages` gives the sizes.
 fn means(
     targets: &Targets,
     ratio: f64,
-    read: Option<f64>,
-    write: Option<f64>,
+    (read, write): (Option<f64>, Option<f64>),
+    by_pages: Option<(f64, f64)>,
 ) -> Option<(f64, f64)> {
     let all = targets.mean_size.as_ref().map(|Figure(bytes, _)| bytes.get() as f64);
     let rest = |all: f64, one: f64, share: f64| (all - share * one) / (1.0 - share);
@@ -220,10 +276,12 @@ fn means(
         (Some(read), None, Some(all)) => Some((read, rest(all, read, ratio))),
         (None, Some(write), Some(all)) => Some((rest(all, write, 1.0 - ratio), write)),
         (None, None, Some(all)) => {
-            let factor = targets.size_ratio.as_ref().map_or(1.0, |Figure(factor, _)| *factor);
+            let ratio_or_one = targets.size_ratio.as_ref().map_or(1.0, |Figure(factor, _)| *factor);
+            let factor = by_pages.map_or(ratio_or_one, |(read, write)| read / write);
             let write = all / (ratio * factor + 1.0 - ratio);
             Some((factor * write, write))
         }
+        (None, None, None) => by_pages.filter(|_| targets.fill.is_some()),
         _ => None,
     }
 }

@@ -90,6 +90,7 @@ pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
         lags: rounded(Quantiles::of(&mut lags)),
         along_lags: rounded(Quantiles::of(&mut along)),
         align,
+        shift: Bytes::new(0),
         extent,
         in_order: None,
         hot_anywhere: false,

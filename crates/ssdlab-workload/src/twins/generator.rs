@@ -36,6 +36,8 @@ pub(super) struct Requests {
     extent: u64,
     bits: u32,
     small_in_page: bool,
+    /// Sectors from the start of a page to the twin's addresses.
+    shift: u64,
     /// The first sector of the twin, and its queue.
     pub(super) first: u64,
     pub(super) queue: u8,
@@ -62,6 +64,7 @@ impl Requests {
         let only_hot = figures.read_hot.is_some();
         let own = shape.write.reach.is_none();
         let ways = (only_hot, own || figures.read_set.is_some());
+        let own = own || figures.write_set.is_some();
         let read = direction(shape, &reads, &layout, layout.read, ways, chance("read"))?;
         let write =
             direction(shape, &writes, &layout, layout.write, (false, own), chance("write"))?;
@@ -84,6 +87,7 @@ impl Requests {
             extent: layout.extent,
             bits: layout.extent.trailing_zeros(),
             small_in_page: shape.small_in_page,
+            shift: shape.shift.get() / SECTOR_BYTES,
             first: 0,
             queue: 0,
         })
@@ -92,7 +96,7 @@ impl Requests {
     /// Returns the sectors from the twin's first one to the end of its footprint.
     pub(super) fn sectors(figures: &Figures, shape: &Shape) -> u64 {
         let (extents, extent) = Layout::extents(figures, shape);
-        extents * extent
+        extents * extent + shape.shift.get().next_multiple_of(4096) / SECTOR_BYTES
     }
 
     /// Returns the number of requests left.
@@ -118,10 +122,13 @@ impl Requests {
         // its place.
         let within = (place & (self.extent - 1)).min(self.extent - u64::from(sectors));
         let within = match op {
-            Op::Write if self.small_in_page => within - over_page(within, u64::from(sectors)),
+            Op::Write if self.small_in_page => {
+                within - over_page(self.shift + within, u64::from(sectors)).min(within)
+            }
             _ => within,
         };
-        Record { at, lba: self.first + extent + within, sectors, op, queue: self.queue, hint: 0 }
+        let lba = self.first + self.shift + extent + within;
+        Record { at, lba, sectors, op, queue: self.queue, hint: 0 }
     }
 
     /// Draws a read or a write, so that the final counts match the targets.
@@ -199,15 +206,17 @@ fn direction(
     let align = shape.align.get() / SECTOR_BYTES;
     // A slot holds a request of the mean size.
     let slot = (plan.taken.ceil() as u64).next_power_of_two().clamp(8, layout.extent);
-    let slots = (end - first) * (layout.extent / slot);
+    let slots = (end - first) / slot;
     let hot = (slots > 0).then(|| Hot {
-        first: first * layout.extent,
+        first,
         slot,
         anywhere: shape.hot_anywhere,
         ranks: Ranks::new(slots, habits.theta),
         scatter: Scatter::new(slots, hot.next_u64()),
     });
-    let sweep = |(first, end): (u64, u64), passes| Sweep::new(first, end, passes, layout.extent);
+    let most = plan.mix.iter().map(|(size, _)| size.get()).max().unwrap_or(0) / SECTOR_BYTES;
+    let all = layout.extents * layout.extent;
+    let sweep = |range, passes| Sweep::new(range, passes, layout.extent, most);
     Ok(Direction::new(Parts {
         stream,
         sizes: Sizes::new(&tilt::choices(&plan.mix), shape.extent, sizes)?,
@@ -215,11 +224,11 @@ fn direction(
         cold: if ranges.cold.0 == ranges.cold.1 {
             // There are no new places. Without a place to return to, requests sweep the whole
             // footprint.
-            sweep((0, layout.extents), 0)
+            sweep((0, all), 0.0)
         } else {
-            sweep(ranges.cold, 1)
+            sweep(ranges.cold, ranges.passes)
         },
-        visit: sweep(ranges.hot, ranges.visits),
+        visit: sweep(ranges.hot, ranges.visits as f64),
         hot,
         lags: shape.lags.clone(),
         run: habits.run.get(),
@@ -234,12 +243,9 @@ fn direction(
         across: if only_hot { 0.0 } else { habits.across.get() },
         regulars: upto(&habits.regulars),
         only_hot,
-        own: own.then(|| {
-            [ranges.hot, ranges.cold]
-                .map(|(first, end)| (first * layout.extent, end * layout.extent))
-        }),
+        own: own.then_some([ranges.hot, ranges.cold]),
         align,
-        end: layout.extents * layout.extent,
+        end: all,
         in_order: shape.in_order.map_or(u64::MAX, |size| size.get() / SECTOR_BYTES),
     }))
 }

@@ -7,13 +7,15 @@ use super::figures::Figures;
 use super::shape::{Habits, Shape};
 use crate::measure::READ_HOT;
 
-/// The ranges of one kind of requests, in extents.
+/// The ranges of one kind of requests, in sectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ranges {
     pub(super) hot: (u64, u64),
     pub(super) cold: (u64, u64),
     /// The least number of times that requests cover the complete hot set.
     pub(super) visits: u64,
+    /// The number of times that the sweep covers the rest.
+    pub(super) passes: f64,
 }
 
 /// The footprint of a twin.
@@ -27,27 +29,34 @@ pub(super) struct Layout {
 }
 
 /// The largest share of the moved sectors of one kind that sweeps may take.
-const MOST_SWEPT: f64 = 0.95;
+const MOST_SWEPT: f64 = 0.98;
 
-/// The least number of extents in a footprint; a share is then met to 0.2 %.
+/// The least number of extents in a footprint.
 const EXTENTS: f64 = 256.0;
-/// The least number of extents in a read-hot set from a source, if extents can be so small.
-const HOT_EXTENTS: f64 = 64.0;
 /// Sectors of the largest extent: 64 MiB.
 const EXTENT_MOST: u64 = (64 << 20) / SECTOR_BYTES;
+/// The least number of parts in a footprint, and in a set of pages from a source. Sets consist of
+/// parts of equal size; 256 meet a share to 0.2 %.
+const PARTS: f64 = 256.0;
+/// Sectors of the smallest part: a page of 4 KiB.
+const PART_LEAST: u64 = 8;
 
 impl Layout {
     /// Returns the number of extents in the footprint, and the sectors in one. Extents are as large
     /// as possible, so that few requests reach the end of one, but enough of them must remain.
     pub(super) fn extents(figures: &Figures, shape: &Shape) -> (u64, u64) {
         let sectors = figures.footprint / SECTOR_BYTES as f64;
-        let least = shape.extent.get() / SECTOR_BYTES;
-        let enough = figures.read_hot.map_or(EXTENTS, |share| EXTENTS.max(HOT_EXTENTS / share));
-        let mut extent = least;
-        while extent * 2 <= EXTENT_MOST && sectors / (extent * 2) as f64 >= enough {
-            extent *= 2;
-        }
+        let extent = largest(shape.extent.get() / SECTOR_BYTES, sectors / EXTENTS);
         (((sectors / extent as f64).round() as u64).max(1), extent)
+    }
+
+    /// Returns the sectors in a part of a footprint of this many extents.
+    fn part(figures: &Figures, extent: u64) -> u64 {
+        let sets = [figures.read_set, figures.write_set, figures.both()].into_iter().flatten();
+        let shares = sets.map(|bytes| bytes / figures.footprint).chain(figures.read_hot);
+        let smallest = shares.filter(|share| *share > 0.0).fold(1.0, f64::min);
+        let sectors = figures.footprint / SECTOR_BYTES as f64;
+        largest(PART_LEAST, sectors * smallest / PARTS).min(extent)
     }
 
     /// Returns the ranges for these statistics; `read` and `write` are sectors moved.
@@ -58,75 +67,108 @@ impl Layout {
         write: f64,
     ) -> Result<Layout, Fault> {
         let (extents, extent) = Layout::extents(figures, shape);
-        let in_extents = |sectors: f64| sectors / extent as f64;
-        let footprint = in_extents(figures.footprint / SECTOR_BYTES as f64);
-        let (read, write) = (in_extents(read), in_extents(write));
-        let hot = |habits: &Habits, moved: f64, visits: f64| {
-            let wanted = habits.hot.get() * extents as f64;
+        let part = Layout::part(figures, extent);
+        let parts = extents * (extent / part);
+        let in_parts = |sectors: f64| sectors / part as f64;
+        let set = |bytes: Option<f64>| bytes.map(|bytes| in_parts(bytes / SECTOR_BYTES as f64));
+        let footprint = in_parts(figures.footprint / SECTOR_BYTES as f64);
+        let (read, write) = (in_parts(read), in_parts(write));
+        let (read_set, write_set) = (set(figures.read_set), set(figures.write_set));
+        let hot = |habits: &Habits, moved: f64, set: Option<f64>| {
+            let wanted = habits.hot.get() * parts as f64;
             // A hot set is used more than once, or it is not hot.
-            wanted.min(0.5 * moved / visits).round() as u64
+            wanted.min(0.5 * moved).min(0.5 * set.unwrap_or(f64::MAX)).round() as u64
         };
         let read_visits = if figures.read_hot.is_some() { READ_HOT } else { 1 };
         let read_hot = match figures.read_hot {
             Some(share) => ((share * footprint).round() as u64).max(1),
-            None => hot(&shape.read, read, 1.0),
+            None => hot(&shape.read, read, read_set),
         };
-        let write_hot = hot(&shape.write, write, 1.0).min(extents - read_hot.min(extents));
-        let mostly_reads = 2 * figures.reads > figures.requests;
-        let overlap = if mostly_reads { shape.overlap.read } else { shape.overlap.written };
-        let both = shape.write.reach.is_none().then_some(overlap.get());
-        let most_shared = both.map_or(f64::MAX, |both| both * read_hot as f64);
-        let shared = (shape.shared.get() * read_hot.min(write_hot) as f64).min(most_shared);
-        let shared = shared.round() as u64;
+        let write_hot = hot(&shape.write, write, write_set).min(parts - read_hot.min(parts));
+        let both = both(figures, shape, set(figures.both()));
+        let shared = (shape.shared.get() * read_hot.min(write_hot) as f64)
+            .min(both(read_hot).unwrap_or(f64::MAX))
+            .round() as u64;
         let cold = read_hot + write_hot - shared;
-        let rest = extents.saturating_sub(cold);
-        let (cold_read, cold_write) = {
-            let read = MOST_SWEPT * read - (read_hot * read_visits) as f64;
-            let write = MOST_SWEPT * write - write_hot as f64;
-            let read_set = figures
-                .read_set
-                .map(|bytes| in_extents(bytes / SECTOR_BYTES as f64) - read_hot as f64);
-            let covered = |habits: &Habits| habits.reach.map_or(0.0, Share::get) * rest as f64;
-            let wanted = read_set.unwrap_or(covered(&shape.read));
-            let wanted_of_writes = |cold_read: u64| match both {
-                None => covered(&shape.write),
-                Some(both) => {
-                    let read_too = both * (read_hot + cold_read) as f64 - shared as f64;
-                    (rest - cold_read) as f64 + read_too
-                }
-            };
-            share_out(rest, (wanted, read), (wanted_of_writes, write))
-                .ok_or_else(|| too_little(figures))?
+        let rest = parts.saturating_sub(cold);
+        let can_read = MOST_SWEPT * read - (read_hot * read_visits) as f64;
+        let can_write = MOST_SWEPT * write - write_hot as f64;
+        let covered = |habits: &Habits| habits.reach.map_or(0.0, Share::get) * rest as f64;
+        let wanted = read_set.map_or(covered(&shape.read), |set| set - read_hot as f64);
+        let wanted_of_writes = |cold_read: u64| match (write_set, both(read_hot + cold_read)) {
+            (Some(set), _) => set - write_hot as f64,
+            (None, Some(both)) => (rest - cold_read) as f64 + both - shared as f64,
+            (None, None) => covered(&shape.write),
         };
+        let both_known = read_set.is_some() && write_set.is_some();
+        let (cold_read, cold_write) =
+            share_out(rest, (wanted, can_read), (wanted_of_writes, can_write), both_known)
+                .ok_or_else(|| too_little(figures))?;
+        // A page of the sweep is read once or twice, in the mean this often.
+        let passes = figures.read_cold.map_or(1.0, |share| {
+            (share * read / cold_read as f64).min(can_read / cold_read as f64).clamp(1.0, 2.0)
+        });
+        let range = |first: u64, end: u64| (first * part, end * part);
         let first_write = read_hot - shared;
         Ok(Layout {
             extents,
             extent,
             read: Ranges {
-                hot: (0, read_hot),
-                cold: (cold, cold + cold_read),
+                hot: range(0, read_hot),
+                cold: range(cold, cold + cold_read),
                 visits: read_visits,
+                passes,
             },
             write: Ranges {
-                hot: (first_write, first_write + write_hot),
-                cold: (extents - cold_write, extents),
+                hot: range(first_write, first_write + write_hot),
+                cold: range(parts - cold_write, parts),
                 visits: 1,
+                passes: 1.0,
             },
         })
     }
 }
 
-/// Divides `rest` extents between the sweeps of reads and writes, which together cover all of it.
-/// Each gets the extents that it wants, up to those that it can move. The extents that writes want
-/// depend on those of the reads.
+/// Returns the largest power of two times `least` that is at most `most` and [`EXTENT_MOST`], but
+/// not less than `least`.
+fn largest(least: u64, most: f64) -> u64 {
+    let mut size = least;
+    while size * 2 <= EXTENT_MOST && (size * 2) as f64 <= most {
+        size *= 2;
+    }
+    size
+}
+
+/// Returns how many parts are read and written, as a function of those that are read: `sourced`,
+/// or a share of them. It returns `None` if the reach of the writes decides.
+fn both(
+    figures: &Figures,
+    shape: &Shape,
+    sourced: Option<f64>,
+) -> impl Fn(u64) -> Option<f64> + use<> {
+    let mostly_reads = 2 * figures.reads > figures.requests;
+    let overlap = if mostly_reads { shape.overlap.read } else { shape.overlap.written };
+    let share = shape.write.reach.is_none().then_some(overlap.get());
+    move |read| sourced.or(share.map(|share| share * read as f64))
+}
+
+/// Divides `rest` parts between the sweeps of reads and writes, which together cover all of it.
+/// Each gets the parts that it wants, up to those that it can move. The parts that writes want
+/// depend on those of the reads. If both sets are known, neither takes over what the other cannot
+/// move, and a tenth may be left out.
 fn share_out(
     rest: u64,
     (want_read, can_read): (f64, f64),
     (want_write, can_write): (impl Fn(u64) -> f64, f64),
+    both_known: bool,
 ) -> Option<(u64, u64)> {
-    let whole = |extents: f64| extents.max(0.0).round().min(rest as f64) as u64;
+    let whole = |parts: f64| parts.max(0.0).round().min(rest as f64) as u64;
     let (can_read, can_write) = (whole(can_read), whole(can_write));
     let read = whole(want_read).min(can_read);
+    if both_known {
+        let write = whole(want_write(read)).min(can_write);
+        return (10 * (read + write) >= 9 * rest).then_some((read, write));
+    }
     let write = whole(want_write(read)).max(rest - read).min(can_write);
     let read = read.max(rest - write);
     (read <= can_read).then_some((read, write))

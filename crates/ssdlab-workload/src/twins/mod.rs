@@ -141,9 +141,10 @@ impl Twin {
     /// Returns the same workload, in which writes cover this share of the read pages. The footprint
     /// and the moved bytes limit the share.
     pub fn overlapping(&self, overlap: Share) -> Twin {
-        self.reshaped(&|shape| {
-            shape.overlap = Overlap { written: overlap, read: overlap };
-            shape.write.reach = None;
+        self.changed(&|alone| {
+            alone.shape.overlap = Overlap { written: overlap, read: overlap };
+            alone.shape.write.reach = None;
+            alone.figures.write_set = None;
         })
     }
 
@@ -155,23 +156,23 @@ impl Twin {
     pub fn reading_by(&self, theta: f64) -> Result<Twin, Fault> {
         check_theta(theta)
             .map_err(|fault| Fault { what: "workload.read_theta".into(), ..fault })?;
-        Ok(self.reshaped(&|shape| shape.read.theta = theta))
+        Ok(self.changed(&|alone| alone.shape.read.theta = theta))
     }
 
     /// Returns the same workload, with each write of up to 8 KiB within a page of 8 KiB, or not.
     pub fn small_in_page(&self, within: bool) -> Twin {
-        self.reshaped(&|shape| shape.small_in_page = within)
+        self.changed(&|alone| alone.shape.small_in_page = within)
     }
 
-    fn reshaped(&self, change: &impl Fn(&mut Shape)) -> Twin {
+    fn changed(&self, change: &impl Fn(&mut Alone)) -> Twin {
         let parts = match &self.parts {
             Parts::Alone(alone) => {
                 let mut alone = alone.clone();
-                change(&mut alone.shape);
+                change(&mut alone);
                 Parts::Alone(alone)
             }
             Parts::Mix(members) => {
-                Parts::Mix(members.iter().map(|twin| twin.reshaped(change)).collect())
+                Parts::Mix(members.iter().map(|twin| twin.changed(change)).collect())
             }
         };
         Twin { parts, ..self.clone() }

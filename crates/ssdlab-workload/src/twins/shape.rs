@@ -47,6 +47,10 @@ pub struct Shape {
     pub along_lags: Quantiles,
     /// The alignment of addresses.
     pub align: Bytes,
+    /// Bytes from the start of a page of 4 KiB to the addresses that are multiples of `align`, on a
+    /// volume whose partition begins within a page.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub shift: Bytes,
     /// The least size of an extent, a power of two, and the largest request. Extents are runs of
     /// addresses that stay together when they are shuffled over the footprint.
     pub extent: Bytes,
@@ -91,6 +95,11 @@ impl Default for Overlap {
     fn default() -> Overlap {
         Overlap { written: Share::new(0.40), read: Share::new(0.15) }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_none(shift: &Bytes) -> bool {
+    shift.get() == 0
 }
 
 /// Returns the default of `along_lags`: the last end.
@@ -166,6 +175,10 @@ impl Shape {
             return Err(
                 fault.expected(format!("false, since addresses are multiples of {}", self.align))
             );
+        }
+        if self.shift.get() >= 4096 || !self.shift.get().is_multiple_of(SECTOR_BYTES) {
+            let fault = Fault::new("", "shift").got(self.shift);
+            return Err(fault.expected("a multiple of 512 B below 4KiB"));
         }
         if !extent.is_power_of_two() || extent < 4096 {
             let fault = Fault::new("", "extent").got(self.extent);

@@ -19,6 +19,18 @@ struct Walk {
     end: u64,
     at: u64,
     left: u64,
+    /// Whether it has covered its part once.
+    again: bool,
+}
+
+impl Walk {
+    /// Moves on by `sectors`, which end with the walk's part at the latest.
+    fn advance(&mut self, sectors: u64) {
+        self.at += sectors;
+        if self.at == self.end {
+            (self.at, self.again) = (self.first, true);
+        }
+    }
 }
 
 /// Sectors of a page of 4 KiB.
@@ -27,16 +39,20 @@ const PAGE: u64 = 8;
 const WALKS: u64 = 16;
 
 impl Sweep {
-    /// Returns a sweep over the extents from `first` to before `end`, `passes` times.
-    pub(super) fn new(first: u64, end: u64, passes: u64, extent: u64) -> Sweep {
-        let (count, walks) = (end - first, WALKS.min(end - first));
-        let border = |walk: u64| (first + count * walk / walks.max(1)) * extent;
+    /// Returns a sweep over the sectors from `first` to before `end`, `passes` times, for requests
+    /// of at most `most` sectors. Both borders lie between pages.
+    pub(super) fn new((first, end): (u64, u64), passes: f64, extent: u64, most: u64) -> Sweep {
+        let pages = (end - first) / PAGE;
+        let walks = ((end - first) / most.max(PAGE)).clamp(1, WALKS).min(pages);
+        let border = |walk: u64| first + pages * walk / walks.max(1) * PAGE;
         let walk = |index: u64| {
             let (first, end) = (border(index), border(index + 1));
-            Walk { first, end, at: first, left: (end - first) * passes }
+            let left = ((end - first) as f64 * passes).round() as u64;
+            Walk { first, end, at: first, left, again: false }
         };
-        let left = count * passes * extent;
-        Sweep { walks: (0..walks).map(walk).collect(), current: 0, left, extent }
+        let walks: Vec<Walk> = (0..walks).map(walk).collect();
+        let left = walks.iter().map(|walk| walk.left).sum();
+        Sweep { walks, current: 0, left, extent }
     }
 
     /// Switches to another unfinished walk, at a page that was not used yet. Starts at the
@@ -50,12 +66,9 @@ impl Sweep {
         let within = if aligned { 0 } else { below(stream.next_u64(), PAGE) };
         let rest = walk.at.next_multiple_of(PAGE) + within - walk.at;
         if rest > 0 && rest < walk.left {
-            walk.at += rest;
+            walk.advance(rest);
             walk.left -= rest;
             self.left -= rest;
-            if walk.at == walk.end {
-                walk.at = walk.first;
-            }
         }
     }
 
@@ -63,20 +76,34 @@ impl Sweep {
     pub(super) fn knows(&self, sector: u64) -> bool {
         let page = sector / PAGE * PAGE;
         let walk = self.walks.iter().find(|walk| (walk.first..walk.end).contains(&sector));
-        walk.is_none_or(|walk| walk.left == 0 || page < walk.at)
+        walk.is_none_or(|walk| walk.again || walk.left == 0 || page < walk.at)
+    }
+
+    /// Returns the sectors from a walk's place to the end of its extent or of its part.
+    fn room(&self, walk: usize) -> u64 {
+        let walk = &self.walks[walk];
+        (self.extent - (walk.at & (self.extent - 1))).min(walk.end - walk.at)
     }
 
     /// Returns the next place, in sectors, for a request of `length`. No request crosses the end of
-    /// an extent.
+    /// an extent: without room, it goes to another walk, or else begins earlier.
     pub(super) fn next(&mut self, length: u64) -> u64 {
-        let walk = &mut self.walks[self.current];
-        let room = self.extent - (walk.at & (self.extent - 1));
-        let place = if length > room { walk.at + room - length } else { walk.at };
-        let taken = length.min(room).min(walk.left.max(1));
-        walk.at += length.min(room);
-        if walk.at == walk.end {
-            walk.at = walk.first;
+        if length > self.room(self.current) {
+            let count = self.walks.len();
+            let mut others = (1..count).map(|step| (self.current + step) % count);
+            let fits =
+                |walk: &usize| self.walks[*walk].left >= length && self.room(*walk) >= length;
+            self.current = others.find(fits).unwrap_or(self.current);
         }
+        let room = self.room(self.current);
+        let walk = &mut self.walks[self.current];
+        let place = if length > room {
+            (walk.at + room).saturating_sub(length).max(walk.first)
+        } else {
+            walk.at
+        };
+        let taken = length.min(room).min(walk.left.max(1));
+        walk.advance(length.min(room));
         let over = walk.left > 0 && taken == walk.left;
         walk.left = walk.left.saturating_sub(taken);
         self.left = self.left.saturating_sub(taken);
@@ -95,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_sector_is_requested_as_often_as_configured() {
-        let mut sweep = Sweep::new(3, 40, 2, 64);
+        let mut sweep = Sweep::new((3 * 64, 40 * 64), 2.0, 64, 64);
         let mut seen = vec![0; 50 * 64];
         let mut chance = stream(1, "test");
         while sweep.left > 0 {

@@ -29,7 +29,9 @@ fn tolerance(twin: &Twin, compared: &Compared) -> f64 {
         "mean_read" => chance(figures.reads),
         "mean_write" => chance(figures.writes()),
         "span" => 0.02,
-        "footprint" | "read_set" => 0.05,
+        "footprint" | "read_set" | "write_set" => 0.05,
+        "page_reads" | "page_writes" => 0.15,
+        "read_cold" => 0.02,
         // A twentieth of the share, plus the rounding of few pages to extents.
         "read_hot" => 0.05 * compared.target + 0.005,
         "large_writes" => 0.01 + chance(figures.writes()) - 0.02,
@@ -420,7 +422,7 @@ fn the_less_its_hot_places_differ_the_more_of_what_a_twin_reads_is_read_often() 
 
 #[test]
 fn a_twin_writes_the_share_of_its_reads_that_is_configured() {
-    for name in ["pv-read/hm0", "hire/stg1", "dlv/hm0", "hire/fin1"] {
+    for name in ["pv-read/hm0", "hire/ts0", "dlv/hm0", "hire/fin1"] {
         let twin = find(name, None).unwrap().scaled(400_000);
         for share in [0.0, 0.2, 0.4] {
             let twin = twin.overlapping(Share::new(share));
