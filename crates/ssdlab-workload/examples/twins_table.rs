@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use ssdlab_workload::Source;
 use ssdlab_workload::measure::{Measured, measure};
+use ssdlab_workload::twins::hits::HitRatio;
 use ssdlab_workload::twins::{Compared, Twin, catalogue};
 
 /// The most requests of a twin; a longer one is scaled down, with span and footprint in proportion.
@@ -21,7 +22,7 @@ fn main() {
     let names: Vec<String> = arguments.collect();
     let is_wanted = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
-    let mut drawn = Vec::new();
+    let (mut drawn, mut hits) = (Vec::new(), hits_head());
     for twin in catalogue().iter().filter(is_wanted) {
         let scaled = if twin.requests() > MOST { twin.scaled(MOST) } else { twin.clone() };
         drawn.push(speed(&scaled));
@@ -29,11 +30,13 @@ fn main() {
         let compared = scaled.compare(&measured);
         writeln!(table, "{}", row(twin, &scaled, &compared, &measured)).expect("text");
         writeln!(sources, "{}", targets_line(twin, &compared)).expect("text");
+        hits.push_str(&hits_row(&scaled));
         worst.extend(compared.into_iter().map(|compared| (twin.name.clone(), compared)));
         eprintln!("{}", twin.name);
     }
     let text = format!(
-        "{}\n\n{table}\n{}\n\n### Where the targets stand\n\n{sources}",
+        "{}\n\n{table}\n{}\n\n### Hit ratios of LRU caches\n\n{hits}\n\
+         ### Where the targets stand\n\n{sources}",
         worst_of(&worst),
         pace(&mut drawn)
     );
@@ -114,6 +117,30 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
         measured.gap_variation,
         measured.dispersion
     )
+}
+
+fn hits_head() -> String {
+    "| twin | pages | reads | writes | reads where writes drop pages: sizes, largest deviation | \
+     reads of places at 100, 512 and 1024 MB |\n|---|---|---|---|---|---|\n"
+        .to_owned()
+}
+
+/// Returns the row of a twin of whose trace hit ratios are published: trace / twin.
+fn hits_row(twin: &Twin) -> String {
+    let found = twin.hit_ratios(1).expect("a generator");
+    let of = |what: &str| found.iter().filter(|hit| hit.what == what).collect::<Vec<&HitRatio>>();
+    let pair = |hit: &HitRatio| format!("{:.3} / {:.3}", hit.published, hit.achieved);
+    let pairs = |what: &str| of(what).into_iter().map(pair).collect::<Vec<String>>().join(", ");
+    let curve = of("reads, writes drop");
+    let off = |hit: &HitRatio| hit.achieved - hit.published;
+    let largest = curve.iter().map(|hit| off(hit)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let curve = largest.map_or(String::new(), |off| format!("{}, {off:+.3}", curve.len()));
+    let pages = of("reads").first().map_or(String::new(), |hit| hit.size.to_string());
+    if found.is_empty() {
+        return String::new();
+    }
+    let [reads, writes, places] = ["reads", "writes", "reads of places"].map(pairs);
+    format!("| {} | {pages} | {reads} | {writes} | {curve} | {places} |\n", twin.name)
 }
 
 /// Formats a value with four digits.

@@ -4,6 +4,8 @@
 //! "LRU stack processing", IBM J. Res. Dev. 19(4), 1975). A sample chooses pages by hash and scales
 //! their distances up (Waldspurger et al., "Efficient MRC construction with SHARDS", FAST '15).
 
+use std::collections::BinaryHeap;
+
 use ssdlab_base::rng::mix;
 
 use super::table::Numbers;
@@ -19,9 +21,13 @@ pub struct Reuse {
     tree: Vec<u32>,
     next: usize,
     sample: u32,
+    /// The positions of the pages that were dropped, until a later use fills them.
+    holes: BinaryHeap<u32>,
 }
 
 const NONE: u32 = u32::MAX;
+/// Marks the position of a dropped page.
+const HOLE: u32 = u32::MAX - 1;
 /// The number of positions at the start, a power of two.
 const POSITIONS: usize = 1 << 16;
 
@@ -35,6 +41,7 @@ impl Reuse {
             tree: vec![0; POSITIONS + 1],
             next: 0,
             sample,
+            holes: BinaryHeap::new(),
         }
     }
 
@@ -51,19 +58,51 @@ impl Reuse {
         let (number, new) = self.numbers.of(page);
         let mut distance = None;
         if new {
-            self.last.push(0);
-        } else {
-            let before = self.last[number as usize] as usize;
-            let later = self.sum(self.next) - self.sum(before + 1);
+            self.last.push(NONE);
+        }
+        let before = self.last[number as usize];
+        // Places at the top of the cache move down to fill the first hole.
+        let hole = self.holes.peek().copied().filter(|hole| before == NONE || *hole > before);
+        if before != NONE {
+            let later = self.sum(self.next) - self.sum(before as usize + 1);
             distance = Some(u64::from(later) << self.sample);
-            self.add(before, -1);
-            self.user[before] = NONE;
+            if hole.is_some() {
+                self.user[before as usize] = HOLE;
+            } else {
+                self.clear(before);
+            }
+        }
+        if let Some(hole) = hole {
+            self.holes.pop();
+            self.clear(hole);
+            if before != NONE {
+                self.holes.push(before);
+            }
         }
         self.last[number as usize] = self.next as u32;
         self.user[self.next] = number;
         self.add(self.next, 1);
         self.next += 1;
         distance
+    }
+
+    /// Drops a page, as a cache does whose page is written past it. Its place stays empty until a
+    /// later use fills it, and its next use is as the first. A thinner sample forgets empty places.
+    pub fn drop_page(&mut self, page: u64) {
+        if !self.samples(page) {
+            return;
+        }
+        let Some(number) = self.numbers.known(page) else { return };
+        let last = std::mem::replace(&mut self.last[number as usize], NONE);
+        if last != NONE {
+            self.user[last as usize] = HOLE;
+            self.holes.push(last);
+        }
+    }
+
+    fn clear(&mut self, position: u32) {
+        self.add(position as usize, -1);
+        self.user[position as usize] = NONE;
     }
 
     /// Returns whether this page is in the sample.
@@ -98,7 +137,7 @@ impl Reuse {
         }
         // The old lists except `user` are freed before the new ones grow.
         let Reuse { user, .. } = std::mem::replace(self, Reuse::new(self.sample + 1));
-        for number in user.into_iter().filter(|number| *number != NONE) {
+        for number in user.into_iter().filter(|number| *number < HOLE) {
             self.take(pages[number as usize]);
         }
     }
@@ -127,9 +166,14 @@ impl Reuse {
         let room = (kept.len() * 2).next_power_of_two().max(POSITIONS);
         self.user = vec![NONE; room];
         self.tree = vec![0; room + 1];
+        self.holes.clear();
         for (position, number) in kept.iter().enumerate() {
             self.user[position] = *number;
-            self.last[*number as usize] = position as u32;
+            if *number == HOLE {
+                self.holes.push(position as u32);
+            } else {
+                self.last[*number as usize] = position as u32;
+            }
             self.tree[position + 1] = 1;
         }
         for at in 1..=room {

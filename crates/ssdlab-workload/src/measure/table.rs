@@ -34,6 +34,13 @@ impl Numbers {
         (number, true)
     }
 
+    /// Returns the number of `key`, if it has one.
+    #[inline]
+    pub(super) fn known(&self, key: u64) -> Option<u32> {
+        let (found, number) = self.slots[self.slot(key)];
+        (found == key).then_some(number)
+    }
+
     /// Returns the bytes that `more` keys take: the table moves into one of twice its size.
     pub(super) fn growth(&self, more: u64) -> u64 {
         let entry = size_of::<(u64, u32)>() as u64;

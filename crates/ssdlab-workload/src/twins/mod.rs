@@ -13,7 +13,8 @@
 //! - `layout.rs`: the division of a footprint,
 //! - `direction.rs`: the addresses of requests,
 //! - `clock.rs`: the arrival times,
-//! - `generator.rs`: the complete generator.
+//! - `generator.rs`: the complete generator,
+//! - `hits.rs`: hit ratios of caches, published and achieved.
 //!
 //! `docs/concepts/twins.md` has the targets, the achieved values and the fits.
 
@@ -24,6 +25,7 @@ mod direction;
 pub mod figures;
 pub mod fit;
 mod generator;
+pub mod hits;
 mod layout;
 pub mod quantiles;
 pub mod shape;

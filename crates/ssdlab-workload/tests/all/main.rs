@@ -20,6 +20,7 @@ mod regressions;
 mod round_trips;
 mod spec;
 mod tables;
+mod twin_hits;
 mod twin_pages;
 mod twins;
 mod unsorted;

@@ -9,6 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ssdlab_base::Nanos;
+use ssdlab_workload::measure::{Measure, PageCaches, Writes};
 use ssdlab_workload::{Format, Op, Record, TraceOptions, open_with};
 
 use crate::drain;
@@ -204,6 +205,34 @@ fn every_normalised_form_reads_as_our_own_csv() {
         let got = drain(&mut trace).unwrap_or_else(|fault| panic!("{fault}"));
         let want: Vec<Record> = normalised(&path).into_iter().map(|(_, record)| record).collect();
         assert!(got == want, "{}", path.display());
+    }
+}
+
+/// What the tables behind twins say of volumes whose whole trace is at hand: the pages touched, the
+/// distinct ones, those read and those written. Then the pages of a cache, and its hit ratio.
+/// Source: nusbaoning/multi_tenant_cache.
+const WEEKS: &[(&str, [u64; 4], u64, f64)] = &[
+    ("msr_rsrch_1_full", [42_413, 28_775, 144, 28_769], 2877, 0.233_937_707_778),
+    ("msr_wdev_1_full", [1354, 369, 0, 369], 36, 0.725_997_045_79),
+    ("msr_wdev_3_full", [1586, 316, 183, 133], 31, 0.781_210_592_686),
+];
+
+#[test]
+fn the_tables_of_whole_weeks_agree_with_whole_traces() {
+    let Some(folder) = folder() else { return };
+    for (name, pages, size, ratio) in WEEKS {
+        let path = folder.join(name).join("trace.csv.zst");
+        let records: Vec<Record> = normalised(&path).into_iter().map(|(_, one)| one).collect();
+        let mut measure = Measure::default();
+        measure.take(&records);
+        let of = measure.finish();
+        let touched = of.page_reads + of.page_writes;
+        assert_eq!([touched, of.footprint_pages, of.read_pages, of.write_pages], *pages, "{name}");
+        let mut cache = PageCaches::new(&[*size], Writes::Cached);
+        cache.take(&records);
+        let [reads, writes] = cache.ratios()[0].map(Option::unwrap_or_default);
+        let hits = reads * of.page_reads as f64 + writes * of.page_writes as f64;
+        assert!((hits / touched as f64 - ratio).abs() < 1e-9, "{name}: {hits}");
     }
 }
 

@@ -1,0 +1,126 @@
+//! Published hit ratios of LRU caches over whole traces, and those of their twins.
+
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+use ssdlab_base::Fault;
+
+use super::{Twin, find};
+use crate::measure::{PageCaches, PlaceCaches, Writes};
+use crate::record::Source;
+
+const TABLE: &str = include_str!("hits.toml");
+
+/// The published hit ratios of one trace.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// The trace.
+    pub of: String,
+    /// The names of its twins.
+    pub twins: Vec<String>,
+    /// Caches that reads and writes look up: pages, and the hit ratios of reads and of writes.
+    #[serde(default)]
+    pub cached: Vec<(u64, f64, f64)>,
+    /// Caches from which a write drops its pages: pages, and the hit ratio of reads.
+    #[serde(default)]
+    pub dropped: Vec<(u64, f64)>,
+    /// The distinct sectors where requests begin.
+    pub sectors: Option<u64>,
+    /// Caches of what begins at one sector: bytes, and the hit ratio of reads.
+    #[serde(default)]
+    pub bytes: Vec<(u64, f64)>,
+}
+
+/// A hit ratio, published and achieved.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HitRatio {
+    /// What hits in which cache: "reads", "writes", "reads, writes drop" or "reads of places".
+    pub what: &'static str,
+    /// The size of the cache, in pages, or in bytes for places.
+    pub size: u64,
+    /// The published ratio.
+    pub published: f64,
+    /// The measured ratio.
+    pub achieved: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    trace: Vec<Published>,
+}
+
+/// Returns all published hit ratios.
+pub fn published() -> &'static [Published] {
+    static TRACES: OnceLock<Vec<Published>> = OnceLock::new();
+    TRACES.get_or_init(|| {
+        let table: Table =
+            toml::from_str(TABLE).unwrap_or_else(|error| panic!("hits.toml: {error}"));
+        table.trace
+    })
+}
+
+impl Twin {
+    /// Returns the published hit ratios of its trace, if there are any.
+    pub fn published_hits(&self) -> Option<&'static Published> {
+        published().iter().find(|trace| trace.twins.contains(&self.name))
+    }
+
+    /// Measures the hit ratios that are published of its trace. Caches of a scaled twin have the
+    /// same part of the footprint.
+    ///
+    /// # Errors
+    /// Fails if the twin cannot generate its requests.
+    pub fn hit_ratios(&self, seed: u64) -> Result<Vec<HitRatio>, Fault> {
+        let Some(published) = self.published_hits() else { return Ok(Vec::new()) };
+        let whole = find(&self.name, None)?;
+        let part = self.figures().footprint / whole.figures().footprint;
+        published.measure(&mut self.source(seed)?, part)
+    }
+}
+
+impl Published {
+    /// Measures these hit ratios on requests, in caches of `part` of their sizes.
+    ///
+    /// # Errors
+    /// Returns the first fault of the source.
+    pub fn measure(&self, source: &mut dyn Source, part: f64) -> Result<Vec<HitRatio>, Fault> {
+        let sized = |size: u64| ((size as f64 * part).round() as u64).max(1);
+        let cached: Vec<u64> = self.cached.iter().map(|(pages, ..)| sized(*pages)).collect();
+        let dropped: Vec<u64> = self.dropped.iter().map(|(pages, _)| sized(*pages)).collect();
+        let bytes: Vec<u64> = self.bytes.iter().map(|(bytes, _)| sized(*bytes)).collect();
+        let mut cached = PageCaches::new(&cached, Writes::Cached);
+        let mut dropped = PageCaches::new(&dropped, Writes::Dropped);
+        let mut places = PlaceCaches::new(&bytes);
+        let mut batch = Vec::with_capacity(4096);
+        while source.fill(&mut batch, 4096)? > 0 {
+            if !self.cached.is_empty() {
+                cached.take(&batch);
+            }
+            if !self.dropped.is_empty() {
+                dropped.take(&batch);
+            }
+            if !self.bytes.is_empty() {
+                places.take(&batch);
+            }
+            batch.clear();
+        }
+        let mut found = Vec::new();
+        let mut add = |what, size: u64, published: f64, achieved: Option<f64>| {
+            let achieved = achieved.unwrap_or(0.0);
+            found.push(HitRatio { what, size: sized(size), published, achieved });
+        };
+        for ((size, read, write), achieved) in self.cached.iter().zip(cached.ratios()) {
+            add("reads", *size, *read, achieved[0]);
+            add("writes", *size, *write, achieved[1]);
+        }
+        for ((size, read), achieved) in self.dropped.iter().zip(dropped.ratios()) {
+            add("reads, writes drop", *size, *read, achieved[0]);
+        }
+        for ((size, read), achieved) in self.bytes.iter().zip(places.ratios()) {
+            add("reads of places", *size, *read, achieved);
+        }
+        Ok(found)
+    }
+}
