@@ -26,11 +26,26 @@ const DRAWN: u64 = 32;
 
 /// How one halving divides the requests: shares of the busier half, and agreement of the kinds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Split {
-    /// The share of the reads and of the writes in the busier half, times 65,536.
-    busier: u64,
+pub(crate) struct Split {
+    /// The shares of the reads and of the writes in their busier half, times 65,536.
+    busier: [u64; 2],
     /// The probability that reads and writes have the same busier half.
     together: f64,
+}
+
+impl Split {
+    /// Returns a halving whose busier half has the share (1 + offset) / 2 of the reads, and of the
+    /// writes.
+    pub(crate) fn new(offsets: [f64; 2], together: f64) -> Split {
+        Split { busier: offsets.map(busier), together }
+    }
+
+    /// Returns the probabilities that two reads, two writes, and one of each fall to one half.
+    fn stay(&self) -> [f64; 3] {
+        let [read, write] = self.busier.map(|share| 2.0 * share as f64 / WHOLE as f64 - 1.0);
+        let both = (2.0 * self.together - 1.0) * read * write;
+        [read * read, write * write, both].map(|product| 0.5 + 0.5 * product)
+    }
 }
 
 /// A part of the span, and its reads and writes.
@@ -45,8 +60,13 @@ struct Part {
 /// Reads and writes in the order of their times.
 #[derive(Debug)]
 pub(crate) struct Cascade {
+    /// Begin and length of the span, in nanoseconds.
+    begin: f64,
     span: f64,
     splits: Vec<Split>,
+    /// The probabilities that two requests are still in one part after so many halvings: two
+    /// reads, two writes, and one of each.
+    stay: Vec<[f64; 3]>,
     /// The later parts, from the latest to the next.
     parts: Vec<Part>,
     /// The shortest part whose requests arrive now, and their number.
@@ -57,8 +77,7 @@ pub(crate) struct Cascade {
 
 impl Cascade {
     /// Returns the arrivals of `counts` reads and writes over a span in nanoseconds. The busier
-    /// half
-    /// of the span has the share `bias`, and the requests have this Hurst parameter. If it is
+    /// half of the span has the share `bias`, and the requests have this Hurst parameter. If it is
     /// `None`, every halving has the same bias. `together` is the probability that reads and writes
     /// have the same busier half.
     pub(crate) fn self_similar(
@@ -79,16 +98,46 @@ impl Cascade {
         };
         let split = |level: u32| {
             let growth = moment(level + 1) / moment(level);
-            Split { busier: busier((growth - 1.0).sqrt()), together }
+            Split::new([(growth - 1.0).sqrt(); 2], together)
         };
-        Cascade::of(counts, span, (0..levels(span)).map(split).collect(), stream)
+        let mut cascade = Cascade::empty(stream);
+        cascade.start(counts, (0.0, span), (0..levels(span)).map(split));
+        cascade
     }
 
-    fn of(counts: [u64; 2], span: f64, splits: Vec<Split>, stream: Stream) -> Cascade {
-        let whole = Part { level: 0, index: 0, left: counts };
-        let mut parts = Vec::with_capacity(splits.len() + 2);
-        parts.push(whole);
-        Cascade { span, splits, parts, now: Part { left: [0, 0], ..whole }, within: 0, stream }
+    /// Returns a cascade without requests.
+    pub(crate) fn empty(stream: Stream) -> Cascade {
+        let now = Part { level: 0, index: 0, left: [0, 0] };
+        let (splits, stay, parts) = (Vec::new(), Vec::new(), Vec::new());
+        Cascade { begin: 0.0, span: 0.0, splits, stay, parts, now, within: 0, stream }
+    }
+
+    /// Continues with `counts` reads and writes over a span: its begin and its length, in
+    /// nanoseconds. None may be left of those before.
+    pub(crate) fn start(
+        &mut self,
+        counts: [u64; 2],
+        (begin, span): (f64, f64),
+        splits: impl Iterator<Item = Split>,
+    ) {
+        (self.begin, self.span) = (begin, span);
+        self.splits.clear();
+        self.splits.extend(splits);
+        self.stay.clear();
+        let mut stay = [1.0; 3];
+        self.stay.push(stay);
+        for split in &self.splits {
+            let now = split.stay();
+            stay = [0, 1, 2].map(|pair| stay[pair] * now[pair]);
+            self.stay.push(stay);
+        }
+        self.parts.reserve(self.splits.len() + 2);
+        self.parts.push(Part { level: 0, index: 0, left: counts });
+    }
+
+    /// Returns whether no request is left.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.now.left == [0, 0]
     }
 
     /// Returns the time of the next request, and whether it is a read. One must be left.
@@ -97,6 +146,11 @@ impl Cascade {
             let Some(part) = self.parts.pop() else { break };
             match part.left {
                 [1, 0] | [0, 1] => return self.alone(part),
+                [2, 0] | [0, 2] | [1, 1] => {
+                    if let Some(first) = self.pair(part) {
+                        return first;
+                    }
+                }
                 [reads, writes] if part.level as usize == self.splits.len() => {
                     (self.now, self.within) = (part, reads + writes);
                 }
@@ -112,6 +166,36 @@ impl Cascade {
         (self.time(self.now, at / self.within as f64), read)
     }
 
+    /// Divides a part with two requests until they are apart, with one draw. Returns the first of
+    /// them, or `None` if they stay together down to the shortest part.
+    fn pair(&mut self, part: Part) -> Option<(u64, bool)> {
+        let kinds = match part.left {
+            [2, 0] => 0,
+            [0, 2] => 1,
+            _ => 2,
+        };
+        let from = part.level as usize;
+        let word = self.stream.next_u64();
+        let least = unit(word) * self.stay[from][kinds];
+        let together = self.stay[from + 1..].iter().take_while(|stay| stay[kinds] > least).count();
+        let level = part.level + together as u32;
+        let way = if together == 0 { 0 } else { self.stream.next_u64() >> (64 - together) };
+        let index = part.index << together | way;
+        if level as usize == self.splits.len() {
+            (self.now, self.within) = (Part { level, index, left: part.left }, 2);
+            return None;
+        }
+        // The lowest bits of the word have no part in the number that it was drawn for.
+        let read_first = kinds == 0 || kinds == 2 && word & 1 == 0;
+        let half = |side: u64, read: bool| {
+            let left = [u64::from(read), u64::from(!read)];
+            Part { level: level + 1, index: 2 * index + side, left }
+        };
+        let read_second = kinds == 0 || kinds == 2 && !read_first;
+        self.parts.push(half(1, read_second));
+        Some(self.alone(half(0, read_first)))
+    }
+
     /// Returns the arrival of the only request of a part, at any time within it.
     fn alone(&mut self, part: Part) -> (u64, bool) {
         let within = self.draw();
@@ -119,8 +203,8 @@ impl Cascade {
     }
 
     fn time(&self, part: Part, within: f64) -> u64 {
-        let parts = (1u64 << part.level) as f64;
-        ((part.index as f64 + within) / parts * self.span) as u64
+        let length = self.span * power(part.level);
+        (self.begin + (part.index as f64 + within) * length) as u64
     }
 
     fn divide(&mut self, part: Part) {
@@ -128,10 +212,11 @@ impl Cascade {
         let word = self.stream.next_u64();
         let read_first = word & 1 == 1;
         let write_first = read_first == (unit(word) < together);
-        let share = |first: bool| if first { busier } else { WHOLE - busier };
+        let share =
+            |kind: usize, first: bool| if first { busier[kind] } else { WHOLE - busier[kind] };
         let first = [
-            self.part_of(part.left[0], share(read_first)),
-            self.part_of(part.left[1], share(write_first)),
+            self.part_of(part.left[0], share(0, read_first)),
+            self.part_of(part.left[1], share(1, write_first)),
         ];
         let second = [part.left[0] - first[0], part.left[1] - first[1]];
         let half =
@@ -180,11 +265,16 @@ fn nearly_normal(word: u64) -> f64 {
     (sum - 2.0) * 3f64.sqrt()
 }
 
+/// Returns 2 to the power of `-level`; at most 60.
+fn power(level: u32) -> f64 {
+    f64::from_bits(u64::from(1023 - level) << 52)
+}
+
 /// A share of 1 in [`Split::busier`].
 const WHOLE: u64 = 1 << 16;
 
 /// Returns the number of halvings down to the shortest parts.
-fn levels(span: f64) -> u32 {
+pub(crate) fn levels(span: f64) -> u32 {
     math::log2((span / SHORTEST).max(1.0)).ceil().min(MOST_LEVELS) as u32
 }
 

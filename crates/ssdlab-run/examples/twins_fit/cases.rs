@@ -12,9 +12,6 @@ pub struct Case {
     pub tick: Option<u64>,
     /// The information that it lacks.
     pub lacks: Lacks,
-    /// Whether it comes from another trace than its twins. The twins then take only the sequence of
-    /// short gaps from it.
-    pub of_another: bool,
     /// The twins of the catalogue with a shape fitted on it.
     pub twins: &'static [&'static str],
 }
@@ -41,15 +38,8 @@ impl Lacks {
     }
 }
 
-const NONE: Case = Case {
-    name: "",
-    path: "",
-    device: None,
-    tick: None,
-    lacks: Lacks::Nothing,
-    of_another: false,
-    twins: &[],
-};
+const NONE: Case =
+    Case { name: "", path: "", device: None, tick: None, lacks: Lacks::Nothing, twins: &[] };
 const WEB: &str = "msr_web_0_first1000/orig_pre-processed_first_1000.csv.zst";
 
 pub const CASES: &[Case] = &[
@@ -84,7 +74,6 @@ pub const CASES: &[Case] = &[
         device: Some("web_0"),
         tick: Some(1_000_000_000),
         lacks: Lacks::Times,
-        of_another: false,
         twins: &["dlv/web0"],
     },
     Case {
@@ -93,7 +82,6 @@ pub const CASES: &[Case] = &[
         device: Some("web_2"),
         tick: Some(1_000_000_000),
         lacks: Lacks::Times,
-        of_another: false,
         twins: &["dlv/web2"],
     },
     Case {
@@ -121,13 +109,6 @@ pub const CASES: &[Case] = &[
         name: "websearch",
         path: "spc_websearch1_24k/orig_wsrch-small.trace.zst",
         twins: &["hire/websearch"],
-        ..NONE
-    },
-    Case {
-        name: "vm",
-        path: "cloudphysics_114k/orig_cloudPhysicsIO.vscsi.zst",
-        of_another: true,
-        twins: &["readguard/ali2"],
         ..NONE
     },
 ];

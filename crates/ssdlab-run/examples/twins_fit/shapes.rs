@@ -11,7 +11,7 @@ use ssdlab_workload::twins::shape::Shape;
 use ssdlab_workload::{Op, Record};
 use toml::{Table, Value};
 
-use super::cases::{Case, Lacks};
+use super::cases::Case;
 
 /// The least number of requests of a kind in the fitted half. It fixes their distribution to within
 /// 0.08 (Kolmogorov and Smirnov, one time in twenty), which is less than the difference between
@@ -20,26 +20,16 @@ const LEAST: usize = 300;
 /// The least number of requests to known places, for the statistics of returns. It fixes them to
 /// within 0.14, which is less than the difference between the two most similar excerpts.
 const LEAST_RETURNS: usize = 100;
-/// The least number of requests of each kind, for the order of reads and writes.
-const LEAST_ORDER: usize = 50;
 /// The largest factor between the mean size in an excerpt and that of the whole trace. Beyond it,
 /// tilting the sizes to the mean would leave almost only the largest or the smallest.
 const SIZES_OFF: f64 = 4.0;
 
-/// The keys that describe the sequence of short gaps.
-const SHORT_GAPS: [&str; 4] = ["bursts", "gap_run", "gap_phase", "gap_phase_run"];
-
 /// Returns the parts of the fitted shape that `half` determines.
 pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
     let mut table = Table::try_from(shape).expect("a shape");
-    remove(&mut table, &["source", "shared", "new", "extent", "overlap"]);
-    if case.of_another {
-        table.retain(|key, _| SHORT_GAPS.contains(&key));
-    }
-    if case.lacks == Lacks::Times {
-        remove(&mut table, &["gaps_us"]);
-        remove(&mut table, &SHORT_GAPS);
-    }
+    // `arrivals.toml` has the arrivals of whole excerpts.
+    let of_others = ["source", "arrivals", "growth", "shared", "new", "extent", "overlap"];
+    remove(&mut table, &of_others);
     let figures = find(case.twins[0], None).expect("a twin").figures();
     let returns = returns(half);
     if returns.iter().sum::<usize>() < LEAST_RETURNS {
@@ -65,9 +55,6 @@ pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
                 remove(habits, &["sizes", "size_run"]);
             }
         }
-    }
-    if counts.iter().any(|count| *count < LEAST_ORDER) {
-        remove(&mut table, &["op_run", "op_phase", "op_phase_run"]);
     }
     let head = format!(
         "# Written by `make twins-fit`: what the first half of an excerpt can give, {} requests,\n\

@@ -6,13 +6,15 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use ssdlab_base::Fault;
 
+use super::arrivals::Arrivals;
 use super::figures::Targets;
 use super::shape::Shape;
 use super::{Alone, Parts, Twin};
 
-/// The shapes, the parts that `make twins-fit` fitted on excerpts, and one file per family of
-/// twins.
+/// The shapes, the arrivals of excerpts, the parts that `make twins-fit` fitted on excerpts, and
+/// one file per family of twins.
 const SHAPES: &str = include_str!("shapes.toml");
+const ARRIVALS: &str = include_str!("arrivals.toml");
 const FITTED: &[(&str, &str)] = &[
     ("hm0", include_str!("fitted/hm0.toml")),
     ("fin1", include_str!("fitted/fin1.toml")),
@@ -24,7 +26,6 @@ const FITTED: &[(&str, &str)] = &[
     ("proj0", include_str!("fitted/proj0.toml")),
     ("rsrch2", include_str!("fitted/rsrch2.toml")),
     ("websearch", include_str!("fitted/websearch.toml")),
-    ("vm", include_str!("fitted/vm.toml")),
 ];
 const FAMILIES: &[(&str, &str)] = &[
     ("dlv.toml", include_str!("dlv.toml")),
@@ -66,11 +67,20 @@ struct Entry {
     targets: Targets,
 }
 
+/// Returns the arrivals that excerpts have, by name.
+pub fn arrivals() -> &'static BTreeMap<String, Arrivals> {
+    static ALL: OnceLock<BTreeMap<String, Arrivals>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        read("arrivals.toml", ARRIVALS)
+            .unwrap_or_else(|fault| panic!("the arrivals of twins: {fault}"))
+    })
+}
+
 /// Returns every twin, in the order of the families.
 pub fn catalogue() -> &'static [Twin] {
     static CATALOGUE: OnceLock<Vec<Twin>> = OnceLock::new();
     CATALOGUE.get_or_init(|| {
-        parse(SHAPES, FITTED, FAMILIES)
+        parse(SHAPES, ARRIVALS, FITTED, FAMILIES)
             .unwrap_or_else(|fault| panic!("the catalogue of twins: {fault}"))
     })
 }
@@ -101,17 +111,18 @@ pub fn find(name: &str, family: Option<&str>) -> Result<&'static Twin, Fault> {
     }
 }
 
-/// Returns the twins of these tables: a file of shapes, fitted parts of shapes, and files of
-/// families. Each fitted part and each family file comes with its name.
+/// Returns the twins of these tables: a file of shapes, a file of arrivals, fitted parts of shapes,
+/// and files of families. Each fitted part and each family file comes with its name.
 ///
 /// # Errors
 /// Returns the first fault in one of them.
 pub fn parse(
     shapes: &str,
+    arrivals: &str,
     fitted: &[(&str, &str)],
     families: &[(&str, &str)],
 ) -> Result<Vec<Twin>, Fault> {
-    let shapes = read_shapes(shapes, fitted)?;
+    let shapes = read_shapes(shapes, &read_arrivals(arrivals)?, fitted)?;
     let mut twins: Vec<Twin> = Vec::new();
     for (file, text) in families {
         let mut family: Family = read(file, text)?;
@@ -138,8 +149,41 @@ struct Head<'a> {
     sources: &'a BTreeMap<String, String>,
 }
 
-/// Reads every shape, completed with the shape that it is based on and with its fitted part.
-fn read_shapes(text: &str, fitted: &[(&str, &str)]) -> Result<BTreeMap<String, Shape>, Fault> {
+/// Reads every arrivals, completed with what those of its class have.
+fn read_arrivals(text: &str) -> Result<BTreeMap<String, Arrivals>, Fault> {
+    let all: BTreeMap<String, Arrivals> = read("arrivals.toml", text)?;
+    let placed = |name: &str, fault: Fault| Fault {
+        source: "arrivals.toml".to_owned(),
+        what: format!("{name}: {}", fault.what),
+        ..fault
+    };
+    let mut complete = BTreeMap::new();
+    for (name, own) in &all {
+        own.check().map_err(|fault| placed(name, fault))?;
+        let whole = match &own.class {
+            None => own.clone(),
+            Some(class) => {
+                let known = || all.iter().filter(|(_, one)| one.class.is_none());
+                let found = known().find(|(other, _)| *other == class);
+                let (_, found) = found.ok_or_else(|| {
+                    let fault = Fault::new("", "class: not arrivals without a class").got(class);
+                    placed(name, fault.suggest(class, known().map(|(name, _)| name.as_str())))
+                })?;
+                own.over(found)
+            }
+        };
+        complete.insert(name.clone(), whole);
+    }
+    Ok(complete)
+}
+
+/// Reads every shape, completed with the shape that it is based on, its fitted part and its
+/// arrivals.
+fn read_shapes(
+    text: &str,
+    arrivals: &BTreeMap<String, Arrivals>,
+    fitted: &[(&str, &str)],
+) -> Result<BTreeMap<String, Shape>, Fault> {
     let placed = |name: &str, fault: Fault| Fault {
         source: "shapes.toml".to_owned(),
         what: format!("{name}: {}", fault.what),
@@ -150,10 +194,19 @@ fn read_shapes(text: &str, fitted: &[(&str, &str)]) -> Result<BTreeMap<String, S
     let fitted: BTreeMap<&str, toml::Table> = fitted.collect::<Result<_, Fault>>()?;
     let mut shapes = BTreeMap::new();
     for name in tables.keys() {
-        let whole = whole_shape(&tables, &fitted, name, 0).map_err(|fault| placed(name, fault))?;
-        let shape: Shape = whole
-            .try_into()
-            .map_err(|error: toml::de::Error| placed(name, Fault::new("", error.message())))?;
+        let mut whole =
+            whole_shape(&tables, &fitted, name, 0).map_err(|fault| placed(name, fault))?;
+        let wrong = |message: &str| placed(name, Fault::new("", message.to_owned()));
+        if let Some(toml::Value::String(own)) = whole.get("arrivals") {
+            let found = arrivals.get(own).ok_or_else(|| {
+                let fault = Fault::new("", "arrivals: nothing of this name").got(own);
+                placed(name, fault.suggest(own, arrivals.keys().map(String::as_str)))
+            })?;
+            let found = toml::Value::try_from(found).map_err(|error| wrong(&error.to_string()))?;
+            whole.insert("arrivals".to_owned(), found);
+        }
+        let shape: Shape =
+            whole.try_into().map_err(|error: toml::de::Error| wrong(error.message()))?;
         shape.check().map_err(|fault| placed(name, fault))?;
         shapes.insert(name.clone(), shape);
     }

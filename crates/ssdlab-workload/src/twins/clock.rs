@@ -1,136 +1,135 @@
-//! The arrival times of a twin: short gaps within bursts, long gaps between them.
+//! The arrival times of a twin: cascades over octaves of its span.
+//!
+//! Octaves are the parts of the span up to a half, a quarter, an eighth and so on. Each has its
+//! part of the reads and of the writes, so that a run which stops early sees the mean rate too. A
+//! cascade divides each octave. Its halvings are as uneven as the dispersions of the twin's
+//! [`Arrivals`](super::arrivals::Arrivals) require.
 
 use rand::Rng;
 use ssdlab_base::rng::{Stream, unit};
 
-use super::quantiles::Quantiles;
+use super::arrivals::{Row, row_at};
 use super::shape::Shape;
+use crate::cascade::{Cascade, Split, levels};
 
-/// Draws the times between requests, so that the last request ends the span.
+/// Draws the times and the kinds of the requests. The first comes at 0, the last ends the span.
 pub(super) struct Clock {
-    gaps: Quantiles,
-    /// The share of the gaps that are short.
-    short: f64,
-    /// Factors on the short and on the long gaps, in nanoseconds per microsecond.
-    short_scale: f64,
-    long_scale: f64,
-    /// The parts of the mean gap from short and from long gaps after scaling, in nanoseconds per
-    /// request.
-    short_mean: f64,
-    long_mean: f64,
-    /// The number of short gaps in a row; the factor on it that gives the right number of short
-    /// gaps; and the number left in the current row.
-    bursts: Quantiles,
-    burst_scale: f64,
-    burst_left: u64,
-    /// The quantile eighth of the last short gap, and the probability that the next gap is in the
-    /// same eighth.
-    eighth: f64,
-    gap_run: f64,
-    /// The prevailing eighth. `gap_phase` is the share of the other short gaps that are in it, and
-    /// `gap_phase_run` the probability that it continues to prevail.
-    phase: f64,
-    /// A permutation of the eighths, with those that have already prevailed at the end, and their
-    /// number.
-    eighths: [u8; 8],
-    prevailed: usize,
-    gap_phase: f64,
-    gap_phase_run: f64,
-    /// The number of gaps left, and the time left for them, in nanoseconds.
+    rows: Vec<Row>,
+    growth: f64,
+    /// The kinds of the first and of the last request: whether it is a read.
+    first: Option<bool>,
+    last: Option<bool>,
+    /// The number of reads and of writes between them.
+    counts: [u64; 2],
+    span: f64,
+    /// The requests left, and the octaves left, from the shortest to half of the span.
     left: u64,
-    time_left: f64,
-    stream: Stream,
+    octaves: u32,
+    octave: u32,
+    cascade: Cascade,
 }
 
+/// The least number of requests in the first octave.
+const FIRST_OCTAVE: f64 = 64.0;
+/// The largest variance of a half in windows longer than all of the table. Up to 1, all requests
+/// come in one half.
+const MOST_VARIANCE: f64 = 0.8;
+/// A factor on the excess of a dispersion. Measured windows straddle the parts of a cascade, which
+/// cluster less across their borders than within.
+const STRADDLED: f64 = 1.15;
+/// The least product moment of reads and writes, of which none is negative.
+const LEAST_MOMENT: f64 = 0.05;
+
 impl Clock {
-    pub(super) fn new(shape: &Shape, left: u64, span: f64, stream: Stream) -> Clock {
-        let (gaps, bursts) = (shape.gaps_us.clone(), shape.bursts.clone());
-        let (mean, _) = gaps.parts_of_mean(gaps.count());
-        let split = gaps.steps_below(mean);
-        let (below, above) = gaps.parts_of_mean(split);
-        let short = split as f64 / gaps.count() as f64;
-        let wanted = span / 1e3 / left.max(1) as f64;
-        // Bursts keep their times, unless the bursts alone exceed the span.
-        let (short_scale, long_scale) = if wanted > 1.1 * below && above > 0.0 {
-            (1e3, 1e3 * (wanted - below) / above)
-        } else {
-            let scale = 1e3 * wanted / (below + above).max(1e-9);
-            (scale, scale)
+    pub(super) fn new(shape: &Shape, counts: [u64; 2], span: f64, mut stream: Stream) -> Clock {
+        let mut counts = counts;
+        let all = (counts[0] + counts[1]) as f64;
+        let rows = shape.arrivals.rows(counts[0] as f64 / all.max(1.0));
+        let mut alone = || {
+            let left = counts[0] + counts[1];
+            let is_read = unit(stream.next_u64()) * (left as f64) < counts[0] as f64;
+            let one = &mut counts[usize::from(!is_read)];
+            *one = one.saturating_sub(1);
+            (left > 0).then_some(is_read)
         };
-        let (row, _) = bursts.parts_of_mean(bursts.count());
-        let burst_scale = if row > 0.0 { short / (1.0 - short) / row } else { 0.0 };
+        let (first, last) = (alone(), alone());
+        let left = counts[0] + counts[1];
+        let mut octaves = 0;
+        while left as f64 / (2u64 << octaves) as f64 >= FIRST_OCTAVE {
+            octaves += 1;
+        }
         Clock {
-            gaps,
-            short,
-            short_scale,
-            long_scale,
-            short_mean: below * short_scale,
-            long_mean: above * long_scale,
-            bursts,
-            burst_scale,
-            burst_left: 0,
-            eighth: 0.0,
-            gap_run: shape.gap_run.get(),
-            phase: 0.0,
-            eighths: [0, 1, 2, 3, 4, 5, 6, 7],
-            prevailed: 0,
-            gap_phase: shape.gap_phase.get(),
-            gap_phase_run: shape.gap_phase_run.get(),
+            rows,
+            growth: shape.growth.get(),
+            first,
+            last,
+            counts,
+            span,
             left,
-            time_left: span,
-            stream,
+            octaves,
+            octave: octaves + 1,
+            cascade: Cascade::empty(stream),
         }
     }
 
-    /// Returns the time from this request to the next, in nanoseconds.
-    pub(super) fn next_gap(&mut self) -> u64 {
-        let part = unit(self.stream.next_u64());
-        let (share, scale) = if self.burst_left > 0 {
-            self.burst_left -= 1;
-            self.turn_eighth();
-            (0.125 * (self.eighth + part) * self.short, self.short_scale)
-        } else {
-            let row = self.bursts.at(unit(self.stream.next_u64())) * self.burst_scale;
-            // Rounds up with the probability of the fraction, which keeps the mean.
-            self.burst_left = (row + unit(self.stream.next_u64())) as u64;
-            (self.short + part * (1.0 - self.short), self.long_scale * self.pace())
+    /// Returns the time of the next request in nanoseconds, and whether it is a read.
+    #[inline]
+    pub(super) fn next(&mut self) -> (u64, bool) {
+        if let Some(is_read) = self.first.take() {
+            return (0, is_read);
+        }
+        if self.left == 0 {
+            return ((self.span + 0.5) as u64, self.last.unwrap_or(false));
+        }
+        self.left -= 1;
+        while self.cascade.is_empty() && self.octave > 0 {
+            self.start_octave();
+        }
+        self.cascade.next()
+    }
+
+    fn start_octave(&mut self) {
+        let upto = |octave: u32| match octave {
+            none if none > self.octaves => (0.0, [0, 0]),
+            octave => {
+                let part = 1.0 / (1u64 << octave) as f64;
+                (self.span * part, self.counts.map(|count| (count as f64 * part + 0.5) as u64))
+            }
         };
-        let drawn = self.gaps.at(share) * scale;
-        // The last gap ends the span, and no earlier gap exceeds it.
-        let most =
-            (self.time_left - self.left as f64 * self.short_mean).max(drawn.min(self.short_mean));
-        let gap = if self.left == 1 { self.time_left.max(0.0) } else { drawn.min(most) };
-        let gap = (gap + 0.5) as u64;
-        self.left = self.left.saturating_sub(1);
-        self.time_left -= gap as f64;
-        gap
+        let ((begin, before), (end, after)) = (upto(self.octave), upto(self.octave - 1));
+        self.octave -= 1;
+        let counts = [0, 1].map(|kind| after[kind] - before[kind]);
+        let splits = splits(&self.rows, self.growth, counts, end - begin);
+        self.cascade.start(counts, (begin, end - begin), splits);
     }
+}
 
-    /// Chooses the quantile eighth of the next short gap.
-    fn turn_eighth(&mut self) {
-        let mut draw = || unit(self.stream.next_u64());
-        if self.gap_phase > 0.0 && draw() >= self.gap_phase_run {
-            // Each eighth prevails once before any prevails again. The gaps then soon follow their
-            // distribution.
-            let place = (draw() * (8 - self.prevailed) as f64) as usize;
-            let last = 7 - self.prevailed;
-            self.eighths.swap(place, last);
-            self.phase = f64::from(self.eighths[last]);
-            self.prevailed = (self.prevailed + 1) % 8;
-        }
-        if self.gap_run == 0.0 || draw() >= self.gap_run {
-            self.eighth = if self.gap_phase > 0.0 && draw() < self.gap_phase {
-                self.phase
-            } else {
-                (8.0 * draw()).floor()
-            };
-        }
-    }
-
-    /// Returns the factor on a long gap that makes the requests end in time.
-    fn pace(&self) -> f64 {
-        let left = self.left.max(1) as f64;
-        let wanted = (self.time_left / left - self.short_mean) / self.long_mean;
-        if wanted.is_finite() { wanted.clamp(0.1, 10.0) } else { 1.0 }
-    }
+/// Returns the halvings of a span with so many reads and writes.
+///
+/// The second moment of a half is 1 plus the variance of its part. Its product over all halvings
+/// down to a window is 1 plus the excess of the dispersion over the mean number in the window.
+fn splits(rows: &[Row], growth: f64, counts: [u64; 2], span: f64) -> impl Iterator<Item = Split> {
+    let counts = counts.map(|count| count as f64);
+    let mut moments = counts.map(|count| 1.0 - 1.0 / count.max(2.0));
+    let mut both = 1.0f64;
+    (1..=levels(span)).map(move |level| {
+        let part = 1.0 / (1u64 << level) as f64;
+        let row = row_at(rows, growth, span * part);
+        let means = counts.map(|count| (count * part).max(1e-30));
+        let longest = rows[rows.len() - 1].window_ns;
+        let most = if span * part > longest { MOST_VARIANCE } else { 1.0 };
+        let variances = [0, 1].map(|kind| {
+            let wanted = 1.0 + STRADDLED * row.excess[kind] / means[kind];
+            (wanted / moments[kind] - 1.0).clamp(0.0, most)
+        });
+        let offsets = variances.map(f64::sqrt);
+        let spread = [0, 1].map(|kind| (STRADDLED * row.excess[kind] + 1.0) / means[kind]);
+        let wanted = (1.0 + row.together * (spread[0] * spread[1]).sqrt()).max(LEAST_MOMENT);
+        let most = offsets[0] * offsets[1];
+        let covariance = (wanted / both - 1.0).clamp(-most, most);
+        moments = [0, 1].map(|kind| moments[kind] * (1.0 + variances[kind]));
+        both *= 1.0 + covariance;
+        let together = if most > 0.0 { 0.5 + 0.5 * covariance / most } else { 0.5 };
+        Split::new(offsets, together)
+    })
 }

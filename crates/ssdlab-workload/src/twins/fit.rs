@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Bytes, Nanos, math, units::SECTOR_BYTES};
 
+use super::arrivals::Arrivals;
 use super::direction::{ENDS, REGULARS, regular};
 use super::figures::{Figure, Targets};
+use super::meter::Meter;
 use super::quantiles::Quantiles;
 use super::shape::{Habits, Overlap, Shape};
 use crate::measure::{Measure, Measured};
@@ -58,8 +60,8 @@ impl Trial {
 
 /// Returns the statistics of `records` as targets, and a shape for a twin of them.
 ///
-/// Gaps, sizes, the order of reads and writes, and the lags of returns come from the records. The
-/// caller tries the other parameters of the model, trial by trial.
+/// Arrivals, sizes, and the lags of returns come from the records. The caller tries the other
+/// parameters of the model, trial by trial.
 pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
     let mut measure = Measure::default();
     measure.take(records);
@@ -69,24 +71,14 @@ pub fn fit(records: &[Record], source: &str, trial: Trial) -> (Targets, Shape) {
     let (mut lags, mut along) = (Vec::new(), Vec::new());
     let read = habits(records, Op::Read, &measured, extent, trial, &mut lags, &mut along);
     let write = habits(records, Op::Write, &measured, extent, trial, &mut lags, &mut along);
-    let gaps = || records.windows(2).map(|pair| (pair[1].at - pair[0].at).as_ns() as f64 / 1e3);
-    let mean = gaps().sum::<f64>() / gaps().count().max(1) as f64;
-    let table = rounded(Quantiles::of(&mut gaps().collect::<Vec<f64>>()));
-    let reads: Vec<bool> = records.iter().map(|record| record.op == Op::Read).collect();
-    let (op_run, op_phase, op_phase_run) = phases(&reads);
-    let limit = table.steps[table.steps_below(mean)];
-    let short: Vec<f64> = gaps().filter(|gap| *gap <= limit).collect();
-    let (gap_run, gap_phase, gap_phase_run) = eighths(&short);
+    let mut meter = Meter::new(1.0);
+    meter.take(records);
+    let arrivals = meter.finish(source);
+    let growth = share(growth(&arrivals));
     let shape = Shape {
         source: source.to_owned(),
-        gaps_us: table,
-        bursts: rounded(Quantiles::of(&mut rows(gaps().map(|gap| gap <= limit)))),
-        gap_run: share(gap_run),
-        gap_phase: share(gap_phase),
-        gap_phase_run: share(gap_phase_run),
-        op_run: share(op_run),
-        op_phase: share(op_phase),
-        op_phase_run: share(op_phase_run),
+        arrivals,
+        growth,
         lags: rounded(Quantiles::of(&mut lags)),
         along_lags: rounded(Quantiles::of(&mut along)),
         align,
@@ -128,82 +120,16 @@ fn targets(measured: &Measured, source: &str) -> Targets {
     }
 }
 
-/// Returns the numbers of short gaps in a row, before each long gap and at the end.
-fn rows(short: impl Iterator<Item = bool>) -> Vec<f64> {
-    let mut rows = vec![0.0];
-    for short in short {
-        match (short, rows.last_mut()) {
-            (true, Some(row)) => *row += 1.0,
-            _ => rows.push(0.0),
-        }
+/// Returns how the dispersion of all requests grows over the last two decades of windows: the slope
+/// between the logarithms.
+pub fn growth(arrivals: &Arrivals) -> f64 {
+    let all = arrivals.windows_us.iter().zip(&arrivals.all);
+    let points: Vec<[f64; 2]> =
+        all.map(|(window, all)| [math::log2(*window), math::log2(all.max(1e-3))]).collect();
+    match points[..] {
+        [.., first, _, last] => ((last[1] - first[1]) / (last[0] - first[0])).clamp(0.0, 0.9),
+        _ => 0.0,
     }
-    rows
-}
-
-/// Returns the persistence of the quantile eighths of these gaps: see [`persistent`].
-fn eighths(gaps: &[f64]) -> (f64, f64, f64) {
-    let mut sorted = gaps.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    // The middle rank of all gaps of this length. The eighths carry 63 of 64 parts of the variance
-    // of the ranks.
-    let rank = |gap: &f64| {
-        let below = sorted.partition_point(|other| other < gap);
-        let upto = sorted.partition_point(|other| other <= gap);
-        0.5 * (below + upto) as f64 / sorted.len() as f64
-    };
-    let ranks: Vec<f64> = gaps.iter().map(rank).collect();
-    if ranks.len() < 64 { (0.0, 0.0, 0.0) } else { persistent(&ranks, 64.0 / 63.0) }
-}
-
-/// Returns the persistence of reads and writes: see [`persistent`].
-fn phases(reads: &[bool]) -> (f64, f64, f64) {
-    persistent(&reads.iter().map(|read| f64::from(u8::from(*read))).collect::<Vec<f64>>(), 1.0)
-}
-
-/// The lags for the correlations of a sequence.
-const LAGS: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-
-/// Returns three numbers:
-/// - the probability that a value repeats the last one,
-/// - the share of the others that take the prevailing value,
-/// - the probability that this value continues to prevail.
-///
-/// Chooses those whose correlations are nearest to `part` times the correlations of `values`. A
-/// correlation that chance gives one time in twenty counts as zero.
-fn persistent(values: &[f64], part: f64) -> (f64, f64, f64) {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    let off: Vec<f64> = values.iter().map(|value| value - mean).collect();
-    let spread = off.iter().map(|off| off * off).sum::<f64>() / off.len().max(1) as f64;
-    if spread < 1e-9 {
-        return (0.0, 0.0, 0.0);
-    }
-    let chance = 2.0 / (off.len() as f64).sqrt();
-    let lags = LAGS.iter().filter(|lag| **lag * 8 < off.len());
-    let found: Vec<(usize, f64)> = lags
-        .map(|lag| {
-            let both: f64 = off[*lag..].iter().zip(&off).map(|(one, other)| one * other).sum();
-            let found = both / (off.len() - lag) as f64 / spread;
-            (*lag, if found.abs() < chance { 0.0 } else { part * found })
-        })
-        .collect();
-    let mut least = (f64::MAX, (0.0, 0.0, 0.0));
-    for run in (0..100).map(|step| f64::from(step) / 100.0) {
-        for phase_run in [0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999] {
-            for phase in (0..=20).map(|step| f64::from(step) / 20.0) {
-                let off = |(lag, found): &(usize, f64)| {
-                    let kept = math::pow(run, *lag as f64);
-                    let prevails = phase * phase * math::pow(phase_run, *lag as f64);
-                    let off = kept + (1.0 - kept) * prevails - found;
-                    off * off
-                };
-                let off: f64 = found.iter().map(off).sum();
-                if off < least.0 {
-                    least = (off, (run, phase, if phase > 0.0 { phase_run } else { 0.0 }));
-                }
-            }
-        }
-    }
-    least.1
 }
 
 /// Returns the shares of the returns by class of their places, without empty classes at the end.

@@ -1,7 +1,7 @@
 //! Generates a twin as a stream of requests.
 
 use rand::Rng;
-use ssdlab_base::rng::{Stream, stream, unit};
+use ssdlab_base::rng::{Stream, stream};
 use ssdlab_base::{Bytes, Fault, Nanos, units::SECTOR_BYTES};
 
 use super::clock::Clock;
@@ -21,14 +21,6 @@ pub(super) struct Requests {
     figures: Figures,
     done: u64,
     reads_done: u64,
-    now: u64,
-    was_read: bool,
-    /// The prevailing kind: whether it is reads.
-    phase: bool,
-    op_run: f64,
-    op_phase: f64,
-    op_phase_run: f64,
-    ops: Stream,
     clock: Clock,
     read: Direction,
     write: Direction,
@@ -68,19 +60,11 @@ impl Requests {
         let read = direction(shape, &reads, &layout, layout.read, ways, chance("read"))?;
         let write =
             direction(shape, &writes, &layout, layout.write, (false, own), chance("write"))?;
-        let gaps = figures.requests.saturating_sub(1);
         Ok(Requests {
             figures: *figures,
             done: 0,
             reads_done: 0,
-            now: 0,
-            was_read: false,
-            phase: false,
-            op_run: shape.op_run.get(),
-            op_phase: shape.op_phase.get(),
-            op_phase_run: shape.op_phase_run.get(),
-            ops: named("operations"),
-            clock: Clock::new(shape, gaps, figures.span, named("arrivals")),
+            clock: Clock::new(shape, [figures.reads, count], figures.span, named("arrivals")),
             read,
             write,
             scatter: Scatter::new(layout.extents, named("extents").next_u64()),
@@ -106,17 +90,16 @@ impl Requests {
 
     /// Returns the next request. At least one must be left.
     pub(super) fn next(&mut self) -> Record {
-        let at = Nanos::from_ns(self.now);
         let reads_left = self.figures.reads - self.reads_done;
         let left = self.figures.requests - self.done;
-        let op = self.op(reads_left, left);
+        let (at, is_read) = self.clock.next();
+        let (at, op) = (Nanos::from_ns(at), if is_read { Op::Read } else { Op::Write });
         let (place, sectors) = match op {
             Op::Read => self.read.next(&mut self.write.ring, reads_left),
             _ => self.write.next(&mut self.read.ring, left - reads_left),
         };
         self.reads_done += u64::from(op == Op::Read);
         self.done += 1;
-        self.now += self.clock.next_gap();
         let extent = self.scatter.place(place >> self.bits) << self.bits;
         // No request crosses the end of its extent: a return may be longer than the first use of
         // its place.
@@ -129,26 +112,6 @@ impl Requests {
         };
         let lba = self.first + self.shift + extent + within;
         Record { at, lba, sectors, op, queue: self.queue, hint: 0 }
-    }
-
-    /// Draws a read or a write, so that the final counts match the targets.
-    fn op(&mut self, reads_left: u64, left: u64) -> Op {
-        let mut draw = || unit(self.ops.next_u64());
-        if self.op_phase > 0.0 && draw() >= self.op_phase_run {
-            self.phase = draw() * (left as f64) < reads_left as f64;
-        }
-        if draw() >= self.op_run {
-            self.was_read = if self.op_phase > 0.0 && draw() < self.op_phase {
-                self.phase
-            } else {
-                draw() * (left as f64) < reads_left as f64
-            };
-        }
-        let read = match (reads_left == 0, reads_left == left) {
-            (false, false) => self.was_read,
-            (_, all) => all && reads_left > 0,
-        };
-        if read { Op::Read } else { Op::Write }
     }
 }
 

@@ -12,12 +12,14 @@
 //! - `figures.rs`: the statistics that follow from them,
 //! - `layout.rs`: the division of a footprint,
 //! - `direction.rs`: the addresses of requests,
+//! - `arrivals.rs`: the dispersions of requests over time, which `meter.rs` measures,
 //! - `clock.rs`: the arrival times,
 //! - `generator.rs`: the complete generator,
 //! - `hits.rs`: hit ratios of caches, published and achieved.
 //!
 //! `docs/concepts/twins.md` has the targets, the achieved values and the fits.
 
+pub mod arrivals;
 mod catalogue;
 mod clock;
 mod compare;
@@ -27,6 +29,7 @@ pub mod fit;
 mod generator;
 pub mod hits;
 mod layout;
+pub mod meter;
 pub mod quantiles;
 pub mod shape;
 mod sweep;
@@ -37,7 +40,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
 use crate::generate::hints::Hints;
 use crate::record::{Record, Source};
-pub use catalogue::{catalogue, find, parse};
+pub use catalogue::{arrivals, catalogue, find, parse};
 pub use compare::{Compared, compare_dispersions};
 use figures::{Figures, Targets};
 use generator::Requests;

@@ -66,32 +66,6 @@ impl Quantiles {
         }
         self.steps[step] + part * (self.steps[step + 1] - self.steps[step])
     }
-
-    /// Returns the contributions to the mean of the first `split` steps and of the others.
-    pub(crate) fn parts_of_mean(&self, split: usize) -> (f64, f64) {
-        let middle = |pair: &[f64]| 0.5 * (pair[0] + pair[1]);
-        let whole =
-            |list: &[f64]| list.windows(2).map(middle).sum::<f64>() / (list.len() - 1) as f64;
-        let count = (self.steps.len() - 1) as f64;
-        let mut steps: Vec<f64> = self.steps.windows(2).map(middle).collect();
-        if let Some(last) = steps.last_mut().filter(|_| !self.tail.is_empty()) {
-            *last = whole(&self.tail);
-        }
-        let sum = |steps: &[f64]| steps.iter().sum::<f64>() / count;
-        (sum(&steps[..split]), sum(&steps[split..]))
-    }
-
-    /// Returns the number of first steps that do not exceed `value`: at least one, and not all.
-    pub(crate) fn steps_below(&self, value: f64) -> usize {
-        let count = self.steps.len() - 1;
-        let below = self.steps[1..].iter().take_while(|upto| **upto <= value).count();
-        below.clamp(1, (count - 1).max(1))
-    }
-
-    /// Returns the number of steps.
-    pub(crate) fn count(&self) -> usize {
-        self.steps.len() - 1
-    }
 }
 
 /// Returns the value at a fraction of a table with equal steps.

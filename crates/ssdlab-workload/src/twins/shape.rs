@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Bytes, Fault, units::SECTOR_BYTES};
 
+use super::arrivals::Arrivals;
 use super::direction::REGULARS;
 use super::quantiles::Quantiles;
 
@@ -14,31 +15,12 @@ use super::quantiles::Quantiles;
 pub struct Shape {
     /// The source of its values: "assumed", or the trace on which they were fitted.
     pub source: String,
-    /// Times between requests, in microseconds. The generator stretches gaps longer than the mean
-    /// until the span is met. It leaves the shorter gaps, within bursts, unchanged.
-    pub gaps_us: Quantiles,
-    /// The number of short gaps in a row between two long gaps. Only the spread of these values
-    /// counts; the total number of short gaps follows from `gaps_us`.
-    pub bursts: Quantiles,
-    /// Probability that a short gap keeps the quantile eighth of the short gap before it, without a
-    /// draw. The tightest bursts lie within bursts.
-    #[serde(default)]
-    pub gap_run: Share,
-    /// Share of the other short gaps that are in the prevailing eighth.
-    #[serde(default)]
-    pub gap_phase: Share,
-    /// Probability that an eighth continues to prevail after a short gap, without a draw.
-    #[serde(default)]
-    pub gap_phase_run: Share,
-    /// Probability that a request has the same kind, read or write, as the one before it, without a
-    /// draw.
-    pub op_run: Share,
-    /// Share of the other requests that have the prevailing kind.
-    #[serde(default)]
-    pub op_phase: Share,
-    /// Probability that a kind continues to prevail after a request, without a draw.
-    #[serde(default)]
-    pub op_phase_run: Share,
+    /// How requests cluster in time, and reads and writes apart: their dispersions by window. A
+    /// file names an entry of `arrivals.toml`.
+    pub arrivals: Arrivals,
+    /// Growth of the dispersion in windows longer than all of `arrivals`: it grows as the length of
+    /// the window to this power.
+    pub growth: Share,
     /// Lags of returns: the number of requests of the same kind since the place was last used.
     pub lags: Quantiles,
     /// Lags of continuations. They count the ends of earlier requests of the same kind that border
@@ -162,8 +144,7 @@ pub struct Habits {
 impl Shape {
     /// Refuses a shape that no workload can have.
     pub(crate) fn check(&self) -> Result<(), Fault> {
-        self.gaps_us.check("gaps_us")?;
-        self.bursts.check("bursts")?;
+        self.arrivals.check()?;
         self.lags.check("lags")?;
         self.along_lags.check("along_lags")?;
         let (align, extent) = (self.align.get(), self.extent.get());

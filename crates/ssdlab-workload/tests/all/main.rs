@@ -2,6 +2,7 @@
 
 mod broken;
 mod burstiness;
+mod bursts;
 mod compressed;
 mod config;
 mod fixtures;

@@ -1,7 +1,10 @@
 //! Runs every twin to its end and writes targets and achieved values into `docs/concepts/twins.md`.
 //!
 //! `cargo run --release -p ssdlab-workload --example twins_table docs/concepts/twins.md [NAME ...]`
-//! replaces the text between the marks. With names, it only prints their rows.
+//! replaces the text between the marks. With names, it only prints their rows; with `bursts`, it
+//! replaces only the tables of arrivals.
+
+mod bursts;
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -15,11 +18,16 @@ use ssdlab_workload::twins::{Compared, Twin, catalogue};
 const MOST: u64 = 60_000_000;
 const BEGIN: &str = "<!-- achieved: written by `make twins` -->";
 const END: &str = "<!-- end of achieved -->";
+const BURSTS_BEGIN: &str = "<!-- bursts: written by `make twins` -->";
+const BURSTS_END: &str = "<!-- end of bursts -->";
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().expect("docs/concepts/twins.md");
     let names: Vec<String> = arguments.collect();
+    if names == ["bursts"] {
+        return replace(&path, BURSTS_BEGIN, BURSTS_END, &bursts::tables());
+    }
     let is_wanted = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
     let (mut drawn, mut hits) = (Vec::new(), hits_head());
@@ -43,10 +51,16 @@ fn main() {
     if !names.is_empty() {
         return print!("{text}");
     }
-    let page = std::fs::read_to_string(&path).expect("the page");
-    let (before, rest) = page.split_once(BEGIN).expect("a mark where the table begins");
-    let (_, after) = rest.split_once(END).expect("a mark where it ends");
-    std::fs::write(&path, format!("{before}{BEGIN}\n\n{text}\n{END}{after}")).expect("written");
+    replace(&path, BEGIN, END, &text);
+    replace(&path, BURSTS_BEGIN, BURSTS_END, &bursts::tables());
+}
+
+/// Replaces the text between two marks of a page.
+fn replace(path: &str, begin: &str, end: &str, text: &str) {
+    let page = std::fs::read_to_string(path).expect("the page");
+    let (before, rest) = page.split_once(begin).expect("a mark where the table begins");
+    let (_, after) = rest.split_once(end).expect("a mark where it ends");
+    std::fs::write(path, format!("{before}{begin}\n\n{text}\n{end}{after}")).expect("written");
 }
 
 fn measured(twin: &Twin) -> Measured {

@@ -1,0 +1,297 @@
+//! Measures how bursty excerpts of real traces are, and writes the table of the twins' arrivals:
+//! `SSDLAB_TRACES=DIR cargo run --release -p ssdlab-workload --example twins_arrivals --
+//! crates/ssdlab-workload/src/twins/arrivals.toml`. DIR holds the excerpts in their original
+//! formats.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use ssdlab_base::Nanos;
+use ssdlab_workload::twins::arrivals::Arrivals;
+use ssdlab_workload::twins::meter::Meter;
+use ssdlab_workload::{Source, TraceOptions, open_with};
+
+/// An excerpt.
+struct Case {
+    /// The name of its arrivals; empty if it is only part of a class.
+    name: &'static str,
+    /// Its description in the table.
+    what: &'static str,
+    /// Its file, below the folder of excerpts.
+    path: &'static str,
+    /// Its device in that file, if the file holds several.
+    device: Option<&'static str>,
+    /// Length of its time unit in nanoseconds, if its publisher changed the unit.
+    tick: Option<u64>,
+    /// The shortest window that its stamps resolve, in microseconds.
+    from_us: f64,
+    /// The twin to compare with it.
+    twin: Option<&'static str>,
+    /// Whether no twin is fitted to it.
+    unseen: bool,
+    /// The arrivals that give what it lacks.
+    class: Option<&'static str>,
+    /// Whether its publisher left out the reads.
+    writes_only: bool,
+    /// Whether its class is made of it.
+    in_class: bool,
+    /// Whether writes are assumed to be as bursty as its reads.
+    writes_as_reads: bool,
+}
+
+const NONE: Case = Case {
+    name: "",
+    what: "",
+    path: "",
+    device: None,
+    tick: None,
+    from_us: 1.0,
+    twin: None,
+    unseen: false,
+    class: None,
+    writes_only: false,
+    in_class: false,
+    writes_as_reads: false,
+};
+const WEB: &str = "msr_web_0_first1000/orig_pre-processed_first_1000.csv.zst";
+const SECOND: f64 = 1e6;
+
+const CASES: &[Case] = &[
+    Case {
+        name: "hm0",
+        twin: Some("dlv/hm0"),
+        what: "7,016 requests of MSR's hm_0 in 148 s",
+        path: "msr_hm_0_7k/orig_hm_0.csv.zst",
+        in_class: true,
+        ..NONE
+    },
+    Case {
+        name: "mds0",
+        twin: Some("dlv/mds0"),
+        what: "1,000 writes of MSR's mds_0 in 619 s",
+        path: "msr_mds_0_writes1k/orig_mds_0.csv.zst",
+        class: Some("msr"),
+        writes_only: true,
+        in_class: true,
+        ..NONE
+    },
+    Case {
+        name: "proj0",
+        twin: Some("dlv/proj0"),
+        what: "1,000 writes of MSR's proj_0 in 511 s",
+        path: "msr_proj_0_writes1k/orig_proj_0.csv.zst",
+        class: Some("msr"),
+        writes_only: true,
+        in_class: true,
+        ..NONE
+    },
+    Case {
+        name: "rsrch2",
+        twin: Some("dlv/rsrch2"),
+        what: "1,000 writes of MSR's rsrch_2 in 7.6 h",
+        path: "msr_rsrch_2_writes1k/orig_rsrch_2.csv.zst",
+        class: Some("msr"),
+        writes_only: true,
+        in_class: true,
+        ..NONE
+    },
+    Case { path: "msr_cut10k_rw_20_80_105/orig_trace.zst", in_class: true, ..NONE },
+    Case { path: "msr_cut10k_most_thpt_rand_iops_1006/orig_trace.zst", in_class: true, ..NONE },
+    Case {
+        name: "web0",
+        twin: Some("dlv/web0"),
+        what: "1,000 requests of MSR's web_0 in 422 s, stamped with whole seconds",
+        path: WEB,
+        device: Some("web_0"),
+        tick: Some(1_000_000_000),
+        from_us: SECOND,
+        class: Some("msr"),
+        ..NONE
+    },
+    Case {
+        name: "web2",
+        twin: Some("dlv/web2"),
+        what: "1,000 requests of MSR's web_2 in 2.2 h, stamped with whole seconds",
+        path: WEB,
+        device: Some("web_2"),
+        tick: Some(1_000_000_000),
+        from_us: SECOND,
+        class: Some("msr"),
+        ..NONE
+    },
+    Case {
+        name: "fin1",
+        twin: Some("dlv/fin1"),
+        what: "the first 10,000 requests of Financial1, in 260 s",
+        path: "spc_financial1_10k/orig_example.ascii.zst",
+        ..NONE
+    },
+    Case {
+        name: "fin2",
+        twin: Some("dlv/fin2"),
+        what: "750 requests of Financial2 in 12 s",
+        path: "spc_sub_financial2_a/orig_trace2.zst",
+        ..NONE
+    },
+    Case {
+        name: "websearch",
+        twin: Some("hire/websearch"),
+        what: "the first 24,783 requests of WebSearch1, in 60 s",
+        path: "spc_websearch1_24k/orig_wsrch-small.trace.zst",
+        ..NONE
+    },
+    Case {
+        name: "dtr",
+        twin: Some("pa-ssd/dtr"),
+        what: "127,043 requests of the MSPS Developer Tools Release server in 300 s",
+        path: "msps_dtrs_5min/orig_DTRS1K.trace.zst",
+        tick: Some(1_000),
+        ..NONE
+    },
+    Case {
+        name: "vm",
+        twin: Some("readguard/ali2"),
+        what: "113,872 requests of a virtual machine of CloudPhysics in 2 h",
+        path: "cloudphysics_114k/orig_cloudPhysicsIO.vscsi.zst",
+        ..NONE
+    },
+    Case {
+        name: "ycsb",
+        twin: Some("readguard/ycsb-b"),
+        what: "the first 1,694 requests of SNIA's YCSB on RocksDB, all reads, in 0.68 s; writes are \
+               assumed to be as bursty, and independent",
+        path: "ycsb_rocksdb_ssdtrace_head/orig_sample.blkparse.zst",
+        writes_as_reads: true,
+        ..NONE
+    },
+    Case {
+        name: "hm0_writes",
+        twin: Some("dlv/hm0"),
+        unseen: true,
+        what: "1,000 writes of MSR's hm_0 in 190 s",
+        path: "msr_hm_0_writes1k/orig_hm_0.csv.zst",
+        writes_only: true,
+        ..NONE
+    },
+    Case {
+        name: "fin1_part",
+        twin: Some("dlv/fin1"),
+        unseen: true,
+        what: "569 requests of Financial1 in 16 s, not contiguous",
+        path: "spc_sub_financial1/orig_trace1.zst",
+        ..NONE
+    },
+    Case {
+        name: "websearch1_part",
+        twin: Some("hire/websearch"),
+        unseen: true,
+        what: "915 requests of WebSearch1 in 2.3 s, not contiguous",
+        path: "spc_sub_websearch1/orig_trace4.zst",
+        ..NONE
+    },
+    Case {
+        name: "websearch3_part",
+        twin: Some("hire/websearch"),
+        unseen: true,
+        what: "900 requests of WebSearch3 in 2.5 s, not contiguous",
+        path: "spc_sub_websearch3/orig_trace6.zst",
+        ..NONE
+    },
+];
+
+const HEAD: &str = "\
+# How requests of excerpts cluster in time (arrivals.rs says what each key means). Written by
+# `cargo run --release -p ssdlab-workload --example twins_arrivals`.
+";
+
+fn main() {
+    let folder = PathBuf::from(std::env::var_os("SSDLAB_TRACES").expect("SSDLAB_TRACES=DIR"));
+    let path = std::env::args().nth(1).expect("arrivals.toml");
+    let (mut text, mut class) = (HEAD.to_owned(), Vec::new());
+    for case in CASES {
+        let arrivals = measured(&folder, case);
+        if case.in_class {
+            class.push(arrivals.clone());
+        }
+        if !case.name.is_empty() {
+            add(&mut text, case.name, &arrivals);
+        }
+    }
+    let what = "median of six excerpts of MSR volumes whose stamps are finer than a second: of hm_0, \
+                of two unnamed volumes, and the writes of mds_0, proj_0 and rsrch_2";
+    add(&mut text, "msr", &Arrivals::median(&class, what));
+    std::fs::write(&path, text).expect("arrivals written");
+}
+
+fn measured(folder: &Path, case: &Case) -> Arrivals {
+    let options = TraceOptions {
+        device: case.device.map(str::to_owned),
+        tick: case.tick.map(Nanos::from_ns),
+        ..TraceOptions::default()
+    };
+    let mut trace = open_with(&folder.join(case.path), None, &options).expect("a trace");
+    let (mut meter, mut batch) = (Meter::new(case.from_us), Vec::new());
+    while trace.fill(&mut batch, 4096).expect("records") > 0 {
+        meter.take(&batch);
+        batch.clear();
+    }
+    let mut arrivals = meter.finish(case.what);
+    arrivals.class = case.class.map(str::to_owned);
+    arrivals.twin = case.twin.map(str::to_owned);
+    arrivals.unseen = case.unseen;
+    if case.writes_only {
+        arrivals.all.clear();
+    }
+    if case.writes_as_reads {
+        arrivals.writes = arrivals.reads.clone();
+    }
+    arrivals
+}
+
+fn add(text: &mut String, name: &str, arrivals: &Arrivals) {
+    let Arrivals { source, twin, unseen, class, runs, windows_us, all, reads, writes, together } =
+        arrivals;
+    writeln!(text, "\n[{name}]\nsource = \"\"\"\n{}\"\"\"", wrapped(source)).expect("text");
+    for (key, value) in [("twin", twin), ("class", class)] {
+        if let Some(value) = value {
+            writeln!(text, "{key} = \"{value}\"").expect("text");
+        }
+    }
+    if *unseen {
+        writeln!(text, "unseen = true").expect("text");
+    }
+    for (key, column) in [
+        ("runs", runs),
+        ("windows_us", windows_us),
+        ("all", all),
+        ("reads", reads),
+        ("writes", writes),
+        ("together", together),
+    ] {
+        if !column.is_empty() {
+            let list: Vec<String> = column.iter().map(|value| digits(*value)).collect();
+            writeln!(text, "{key} = [{}]", list.join(", ")).expect("text");
+        }
+    }
+}
+
+/// Formats a number with six digits.
+fn digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().expect("a number");
+    format!("{rounded:?}")
+}
+
+/// Breaks a text into lines of at most 95 columns.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("a line");
+        if line.len() + word.len() > 94 {
+            lines.push(word.to_owned());
+        } else {
+            *line += if line.is_empty() { "" } else { " " };
+            *line += word;
+        }
+    }
+    lines.join("\n")
+}

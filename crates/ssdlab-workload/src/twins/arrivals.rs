@@ -1,0 +1,230 @@
+//! How the requests of a twin cluster in time: dispersions by window, of reads and of writes.
+//!
+//! The *index of dispersion* is the variance over the mean of the number of requests in windows of
+//! one length. `arrivals.toml` holds what excerpts of real traces have of it, at windows from a
+//! microsecond on. A twin's cascade meets these figures (`clock.rs`).
+
+use serde::{Deserialize, Serialize};
+use ssdlab_base::{Fault, math};
+
+/// The dispersions of a workload by window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Arrivals {
+    /// The excerpts on which the figures were measured.
+    pub source: String,
+    /// The twin to compare with these figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub twin: Option<String>,
+    /// Whether no twin is fitted to them: they check one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unseen: bool,
+    /// The arrivals that give what this excerpt lacks: a kind of requests, or short windows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The share of reads, and the mean lengths of runs of reads and of writes; empty if a kind is
+    /// missing. A run is a sequence of requests of one kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<f64>,
+    /// Lengths of the windows, in microseconds, rising.
+    pub windows_us: Vec<f64>,
+    /// Dispersions of all requests; empty, or 0 for a window, if they follow from the kinds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub all: Vec<f64>,
+    /// Dispersions of the reads; empty if there are too few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<f64>,
+    /// Dispersions of the writes; empty if there are too few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<f64>,
+    /// Correlations of the numbers of reads and of writes in a window, from -1 to 1; empty if a
+    /// kind is missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<f64>,
+}
+
+/// The least excess of a dispersion over 1 that differs from none.
+const LEAST_EXCESS: f64 = 1e-9;
+/// The most by which the excesses of reads and writes change for the dispersion of all requests.
+const MOST_CHANGE: f64 = 2.0;
+
+impl Arrivals {
+    /// Fills in what these arrivals lack: kinds from `class`, and in the windows shorter than all
+    /// of their own its dispersions, in proportion to the first own ones.
+    pub(super) fn over(&self, class: &Arrivals) -> Arrivals {
+        let Some(&first) = self.windows_us.first() else { return class.clone() };
+        let shorter = class.windows_us.iter().copied().filter(|window| *window < first);
+        let windows: Vec<f64> = shorter.chain(self.windows_us.iter().copied()).collect();
+        let column = |own: &[f64], from: &[f64], scale: fn(f64, f64) -> f64| -> Vec<f64> {
+            let place = |window: f64| self.windows_us.iter().position(|own| *own == window);
+            let of_class = |window: f64| at(&class.windows_us, from, window);
+            let factor = own.first().map_or(1.0, |own| scale(*own, of_class(first)));
+            let each = windows.iter().map(|window| match place(*window) {
+                Some(place) if !own.is_empty() => own[place],
+                _ => 1.0 + (of_class(*window) - 1.0) * factor,
+            });
+            each.collect()
+        };
+        let proportion = |own: f64, class: f64| ((own - 1.0) / (class - 1.0)).clamp(0.0, 1e6);
+        // Where the class has the windows, the dispersion of all requests follows from the kinds.
+        let none = if self.all.is_empty() { 0 } else { windows.len() - self.all.len() };
+        let all = std::iter::repeat_n(0.0, none).chain(self.all.iter().copied()).collect();
+        Arrivals {
+            source: format!("{}; what it lacks: {}", self.source, class.source),
+            class: None,
+            twin: self.twin.clone(),
+            unseen: self.unseen,
+            runs: self.runs.clone(),
+            all,
+            reads: column(&self.reads, &class.reads, proportion),
+            writes: column(&self.writes, &class.writes, proportion),
+            together: column(&self.together, &class.together, |_, _| 1.0),
+            windows_us: windows,
+        }
+    }
+
+    /// Returns the median of these arrivals, window by window, of each kind by itself: the
+    /// geometric mean of the two middle dispersions, if there are two. The dispersion of all
+    /// requests follows from the kinds.
+    pub fn median(all: &[Arrivals], source: &str) -> Arrivals {
+        let mut windows_us: Vec<f64> =
+            all.iter().flat_map(|one| one.windows_us.iter().copied()).collect();
+        windows_us.sort_unstable_by(f64::total_cmp);
+        windows_us.dedup();
+        let column = |of: fn(&Arrivals) -> &Vec<f64>, middle: fn(f64, f64) -> f64| {
+            let found = windows_us.iter().map_while(|window| {
+                let has = |one: &Arrivals| {
+                    let place = one.windows_us.iter().position(|own| own == window)?;
+                    of(one).get(place).copied()
+                };
+                let mut list: Vec<f64> = all.iter().filter_map(has).collect();
+                list.sort_unstable_by(f64::total_cmp);
+                let [low, high] = [list.len().checked_sub(1)? / 2, list.len() / 2];
+                Some(middle(list[low], list[high]))
+            });
+            found.collect::<Vec<f64>>()
+        };
+        let reads = column(|one| &one.reads, |low, high| (low * high).sqrt());
+        let writes = column(|one| &one.writes, |low, high| (low * high).sqrt());
+        let together = column(|one| &one.together, |low, high| 0.5 * (low + high));
+        let both = reads.len().min(writes.len()).min(together.len());
+        let cut = |column: Vec<f64>| column[..both].to_vec();
+        Arrivals {
+            source: source.to_owned(),
+            windows_us: windows_us[..both].to_vec(),
+            reads: cut(reads),
+            writes: cut(writes),
+            together: cut(together),
+            ..Arrivals::default()
+        }
+    }
+
+    /// Refuses figures that no requests have.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        let windows = &self.windows_us;
+        let rising = windows.windows(2).all(|pair| pair[0] < pair[1]);
+        if windows.is_empty() || !rising || !windows.iter().all(|window| *window > 0.0) {
+            let fault = Fault::new("", "arrivals.windows_us").got(format!("{windows:?}"));
+            return Err(fault.expected("rising lengths in microseconds"));
+        }
+        let dispersion = |value: &f64| value.is_finite() && *value >= 0.0;
+        let correlation = |value: &f64| (-1.0..=1.0).contains(value);
+        for (name, column) in [
+            ("all", &self.all),
+            ("reads", &self.reads),
+            ("writes", &self.writes),
+            ("together", &self.together),
+        ] {
+            let complete = column.is_empty() || column.len() == windows.len();
+            let (fits, what) = match name {
+                "together" => (column.iter().all(correlation), "correlations from -1 to 1"),
+                _ => (column.iter().all(dispersion), "dispersions from 0 up"),
+            };
+            if !complete || !fits {
+                let fault = Fault::new("", format!("arrivals.{name}")).got(format!("{column:?}"));
+                return Err(fault.expected(format!("{what}, one for each of windows_us")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the rows for a workload of which the share `reads` reads.
+    pub(super) fn rows(&self, reads: f64) -> Vec<Row> {
+        let of = |column: &Vec<f64>, place: usize, none| column.get(place).copied().unwrap_or(none);
+        let row = |(place, window_us): (usize, &f64)| {
+            let [read, write] = [&self.reads, &self.writes].map(|kind| of(kind, place, 1.0) - 1.0);
+            let together = of(&self.together, place, 0.0);
+            let row = Row { window_ns: window_us * 1e3, excess: [read, write], together };
+            row.balanced(reads, of(&self.all, place, 0.0) - 1.0)
+        };
+        self.windows_us.iter().enumerate().map(row).collect()
+    }
+}
+
+/// The arrivals in windows of one length.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) window_ns: f64,
+    /// How far the dispersions of reads and of writes exceed 1.
+    pub(super) excess: [f64; 2],
+    /// The correlation of their numbers.
+    pub(super) together: f64,
+}
+
+impl Row {
+    /// Changes the excesses so that they and that of all requests, `all`, are equally far from the
+    /// excerpt's. A twin has not the excerpt's share of reads, so it cannot meet all three.
+    fn balanced(self, reads: f64, all: f64) -> Row {
+        let [read, write] = self.excess.map(|excess| excess.max(0.0));
+        let both = (reads * (1.0 - reads) * (read + 1.0) * (write + 1.0)).sqrt();
+        let follows = reads * read + (1.0 - reads) * write + 2.0 * self.together * both;
+        if all <= LEAST_EXCESS || follows <= LEAST_EXCESS {
+            return self;
+        }
+        let change = (all / follows).sqrt().clamp(1.0 / MOST_CHANGE, MOST_CHANGE);
+        Row { excess: self.excess.map(|excess| excess * change), ..self }
+    }
+}
+
+/// Returns the row of windows of this length.
+///
+/// Between two rows, the excess grows as a power of the length. In shorter windows, the power is
+/// that between the first two rows; in longer ones, it is `growth`.
+pub(super) fn row_at(rows: &[Row], growth: f64, window_ns: f64) -> Row {
+    let last = rows.len() - 1;
+    let above = rows.iter().position(|row| row.window_ns > window_ns).unwrap_or(last + 1);
+    let scaled = |row: &Row, power: [f64; 2]| {
+        let grown = |kind: usize| {
+            let factor = math::pow(window_ns / row.window_ns, power[kind]);
+            row.excess[kind].max(LEAST_EXCESS) * factor
+        };
+        Row { window_ns, excess: [0, 1].map(grown), together: row.together }
+    };
+    let slope = |one: &Row, other: &Row| {
+        let octaves = math::log2(other.window_ns / one.window_ns);
+        [0, 1].map(|kind| {
+            let [one, other] = [one, other].map(|row| row.excess[kind].max(LEAST_EXCESS));
+            math::log2(other / one) / octaves
+        })
+    };
+    match above {
+        0 if last == 0 => scaled(&rows[0], [0.0; 2]),
+        0 => scaled(&rows[0], slope(&rows[0], &rows[1]).map(|slope| slope.clamp(0.0, 1.0))),
+        above if above > last => scaled(&rows[last], [growth; 2]),
+        above => {
+            let [one, other] = [&rows[above - 1], &rows[above]];
+            let part =
+                math::log2(window_ns / one.window_ns) / math::log2(other.window_ns / one.window_ns);
+            let together = one.together + part * (other.together - one.together);
+            Row { together, ..scaled(one, slope(one, other)) }
+        }
+    }
+}
+
+/// Returns the dispersion in a column at a window, or at the nearest window that has one; 1 if
+/// there is none.
+fn at(windows: &[f64], column: &[f64], window: f64) -> f64 {
+    let upto = windows.iter().take_while(|own| **own <= window).count();
+    let place = upto.saturating_sub(1).min(column.len().saturating_sub(1));
+    column.get(place).copied().unwrap_or(1.0)
+}

@@ -1,0 +1,162 @@
+//! Twins are as bursty as the excerpts of their traces, and their reads and writes alternate alike.
+
+use ssdlab_workload::measure::{Measure, Window};
+use ssdlab_workload::twins::arrivals::Arrivals;
+use ssdlab_workload::twins::meter::Meter;
+use ssdlab_workload::twins::{Twin, arrivals, find};
+use ssdlab_workload::{Op, Record, Source};
+
+use crate::drain;
+
+/// The most requests of a twin that a test draws; span and footprint are in proportion.
+const MOST: u64 = 1_000_000;
+/// The shortest window to compare, in microseconds.
+const FROM_US: f64 = 1000.0;
+
+/// Returns the beginning of a twin that is scaled to at most [`MOST`] requests.
+fn requests(twin: &Twin, seed: u64, most: usize) -> Vec<Record> {
+    let scaled = if twin.requests() > MOST { twin.scaled(MOST) } else { twin.clone() };
+    let mut records = Vec::new();
+    let mut source = scaled.source(seed).unwrap();
+    while records.len() < most && source.fill(&mut records, 4096).unwrap() > 0 {}
+    records.truncate(most);
+    records
+}
+
+fn measured(records: &[Record]) -> Arrivals {
+    let mut meter = Meter::new(FROM_US);
+    meter.take(records);
+    meter.finish("")
+}
+
+/// One column of arrivals.
+type Column = fn(&Arrivals) -> &Vec<f64>;
+
+/// Returns the pairs of one column of an excerpt and of a twin, by window.
+fn pairs(excerpt: &Arrivals, twin: &Arrivals, column: Column) -> Vec<(f64, [f64; 2])> {
+    let find = |of: &Arrivals, window: f64| {
+        let place = of.windows_us.iter().position(|own| *own == window)?;
+        column(of).get(place).copied()
+    };
+    let each = excerpt.windows_us.iter().filter(|window| **window >= FROM_US);
+    each.filter_map(|window| Some((*window, [find(excerpt, *window)?, find(twin, *window)?])))
+        .collect()
+}
+
+/// Returns the dispersions of a twin that are off from those of an excerpt by more than `factor`,
+/// and the number compared.
+fn off(name: &str, excerpt: &Arrivals, twin: &Arrivals, factor: f64) -> (Vec<String>, usize) {
+    let (mut off, mut count) = (Vec::new(), 0);
+    let columns: [(&str, Column); 3] =
+        [("all", |of| &of.all), ("reads", |of| &of.reads), ("writes", |of| &of.writes)];
+    for (kind, column) in columns {
+        for (window, [wanted, got]) in pairs(excerpt, twin, column) {
+            count += 1;
+            if !(wanted / factor..=wanted * factor).contains(&got) {
+                off.push(format!("{name}, {kind} in {window} us: {got:.3}, excerpt {wanted:.3}"));
+            }
+        }
+    }
+    (off, count)
+}
+
+#[test]
+fn each_twin_is_as_bursty_as_the_excerpt_that_it_is_fitted_to() {
+    let (mut all_off, mut all) = (Vec::new(), 0);
+    for (name, excerpt) in arrivals().iter().filter(|(_, excerpt)| !excerpt.unseen) {
+        let Some(twin) = &excerpt.twin else { continue };
+        let records = requests(find(twin, None).unwrap(), 1, usize::MAX);
+        let (off, count) = off(name, excerpt, &measured(&records), 2.0);
+        all_off.extend(off);
+        all += count;
+    }
+    assert!(all_off.is_empty(), "{}", all_off.join("\n"));
+    assert!(all >= 100, "{all} are compared");
+}
+
+#[test]
+fn each_twin_is_as_bursty_as_excerpts_that_no_fit_has_seen() {
+    let mut all = 0;
+    for (name, excerpt) in arrivals().iter().filter(|(_, excerpt)| excerpt.unseen) {
+        let twin = find(excerpt.twin.as_deref().unwrap(), None).unwrap();
+        let (off, count) = off(name, excerpt, &measured(&requests(twin, 1, usize::MAX)), 4.0);
+        assert!(off.is_empty(), "{}", off.join("\n"));
+        all += count;
+    }
+    assert!(all >= 20, "{all} are compared");
+}
+
+#[test]
+fn dispersions_of_whole_excerpts_are_met_as_another_measurement_sees_them() {
+    // Windows of 10 ms, 100 ms, 1 s, 10 s and 100 s. `ssdlab trace info` shows them for the
+    // excerpts of hm_0, Financial1, the Developer Tools Release server and a virtual machine.
+    let excerpts: [(&str, &[f64]); 4] = [
+        ("dlv/hm0", &[32.55, 158.8, 889.2]),
+        ("dlv/fin1", &[2.744, 4.361, 21.66, 59.8]),
+        ("pa-ssd/dtr", &[2.445, 14.71, 77.74, 465.7]),
+        ("readguard/ali2", &[12.96, 80.45, 463.2, 2951.0, 18_715.0]),
+    ];
+    for (name, wanted) in excerpts {
+        let mut measure = Measure::default();
+        measure.take(&requests(find(name, None).unwrap(), 2, usize::MAX));
+        let windows = measure.finish().burstiness.windows;
+        assert!(windows.len() >= wanted.len(), "{name}: {windows:?}");
+        for (Window { window_s, dispersion, .. }, wanted) in windows.iter().zip(wanted) {
+            let fits = (wanted / 2.0..=wanted * 2.0).contains(dispersion);
+            assert!(fits, "{name}, {window_s} s: {dispersion}, excerpt {wanted}");
+        }
+    }
+}
+
+#[test]
+fn reads_and_writes_alternate_as_in_the_excerpt() {
+    for (name, excerpt) in arrivals().iter().filter(|(_, excerpt)| !excerpt.unseen) {
+        let Some(twin) = &excerpt.twin else { continue };
+        let got = measured(&requests(find(twin, None).unwrap(), 1, usize::MAX));
+        for (window, [wanted, got]) in pairs(excerpt, &got, |of| &of.together) {
+            assert!((wanted - got).abs() < 0.4, "{name}, {window} us: {got}, excerpt {wanted}");
+        }
+        if excerpt.class.is_some() {
+            continue;
+        }
+        // The mean run of a kind over that of independent requests. Twins have other shares of
+        // reads than their excerpts, but this holds for each of them.
+        let stay = |of: &Arrivals| of.runs.get(..2).map(|runs| runs[1] * (1.0 - runs[0]));
+        let (Some(wanted), Some(got)) = (stay(excerpt), stay(&got)) else { continue };
+        let fits = (wanted / 2.0..=wanted * 2.0).contains(&got);
+        assert!(fits, "{name}: runs are {got} times those of independent kinds, excerpt {wanted}");
+    }
+}
+
+#[test]
+fn the_beginning_of_a_twin_comes_at_its_mean_rate_and_is_bursty_too() {
+    for (name, excerpt) in [("dlv/hm0", "hm0"), ("pa-ssd/dtr", "dtr"), ("readguard/ali2", "vm")] {
+        let twin = find(name, None).unwrap();
+        for seed in 1..=3 {
+            let mut source = twin.source(seed).unwrap();
+            let mut records = Vec::new();
+            while records.len() < 40_960 && source.fill(&mut records, 4096).unwrap() > 0 {}
+            let figures = twin.figures();
+            let mean = figures.span / figures.requests as f64 * records.len() as f64;
+            let took = records[records.len() - 1].at.as_ns() as f64 / mean;
+            assert!((0.5..2.0).contains(&took), "{name}, {seed}: {took} of the mean time");
+            // Longer windows hold too many of so few requests.
+            let mut excerpt = arrivals()[excerpt].clone();
+            excerpt.windows_us.retain(|window| *window <= 1e6);
+            let (off, count) = off(name, &excerpt, &measured(&records), 4.0);
+            assert!(off.is_empty() && count == 12, "{seed}, {count}: {}", off.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn a_twin_begins_at_zero_and_ends_with_its_span() {
+    for (name, requests) in [("readguard/ali2", 50), ("dlv/hm0", 2000), ("pa-ssd/dtr", 70_000)] {
+        let twin = find(name, None).unwrap().scaled(requests);
+        let records = drain(&mut twin.source(1).unwrap()).unwrap();
+        let [first, last] = [0, records.len() - 1].map(|place| records[place].at.as_ns());
+        assert_eq!((first, last), (0, (twin.figures().span + 0.5) as u64), "{name}");
+        let reads = records.iter().filter(|record| record.op == Op::Read).count();
+        assert_eq!(reads as u64, twin.figures().reads, "{name}");
+    }
+}
