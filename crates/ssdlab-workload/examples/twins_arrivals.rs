@@ -1,7 +1,7 @@
-//! Measures how bursty excerpts of real traces are, and writes the table of the twins' arrivals:
-//! `SSDLAB_TRACES=DIR cargo run --release -p ssdlab-workload --example twins_arrivals --
-//! crates/ssdlab-workload/src/twins/arrivals.toml`. DIR holds the excerpts in their original
-//! formats.
+//! Measures how bursty excerpts of real traces are, and writes the table of the twins' arrivals.
+//!
+//! `make twins-fit SSDLAB_TRACES=DIR` runs it on a folder of excerpts in their original formats. Its
+//! argument is the file to write, `crates/ssdlab-workload/src/twins/arrivals.toml`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -200,8 +200,8 @@ const CASES: &[Case] = &[
 ];
 
 const HEAD: &str = "\
-# How requests of excerpts cluster in time (arrivals.rs says what each key means). Written by
-# `cargo run --release -p ssdlab-workload --example twins_arrivals`.
+# Written by `make twins-fit`: how requests of excerpts cluster in time. arrivals.rs says what each
+# key means.
 ";
 
 fn main() {

@@ -16,7 +16,7 @@ use rand::Rng;
 use ssdlab_base::math;
 use ssdlab_base::rng::{Stream, unit};
 
-/// The length of the shortest parts in nanoseconds: 1 us.
+/// The length of the shortest parts of a closed form, in nanoseconds: 1 us.
 const SHORTEST: f64 = 1_000.0;
 /// The most halvings: the index of a part then fits into a word.
 const MOST_LEVELS: f64 = 60.0;
@@ -101,7 +101,7 @@ impl Cascade {
             Split::new([(growth - 1.0).sqrt(); 2], together)
         };
         let mut cascade = Cascade::empty(stream);
-        cascade.start(counts, (0.0, span), (0..levels(span)).map(split));
+        cascade.start(counts, (0.0, span), (0..levels(span, SHORTEST)).map(split));
         cascade
     }
 
@@ -273,9 +273,9 @@ fn power(level: u32) -> f64 {
 /// A share of 1 in [`Split::busier`].
 const WHOLE: u64 = 1 << 16;
 
-/// Returns the number of halvings down to the shortest parts.
-pub(crate) fn levels(span: f64) -> u32 {
-    math::log2((span / SHORTEST).max(1.0)).ceil().min(MOST_LEVELS) as u32
+/// Returns the number of halvings down to parts of this length.
+pub(crate) fn levels(span: f64, shortest: f64) -> u32 {
+    math::log2((span / shortest).max(1.0)).ceil().min(MOST_LEVELS) as u32
 }
 
 /// Returns the share (1 + offset) / 2 of the busier half, as [`Split::busier`].

@@ -29,6 +29,8 @@ pub(super) struct Clock {
     cascade: Cascade,
 }
 
+/// The length of the shortest parts, in nanoseconds. Requests that stay together come at once.
+const SHORTEST: f64 = 1.0;
 /// The least number of requests in the first octave.
 const FIRST_OCTAVE: f64 = 64.0;
 /// The largest variance of a half in windows longer than all of the table. Up to 1, all requests
@@ -112,7 +114,7 @@ fn splits(rows: &[Row], growth: f64, counts: [u64; 2], span: f64) -> impl Iterat
     let counts = counts.map(|count| count as f64);
     let mut moments = counts.map(|count| 1.0 - 1.0 / count.max(2.0));
     let mut both = 1.0f64;
-    (1..=levels(span)).map(move |level| {
+    (1..=levels(span, SHORTEST)).map(move |level| {
         let part = 1.0 / (1u64 << level) as f64;
         let row = row_at(rows, growth, span * part);
         let means = counts.map(|count| (count * part).max(1e-30));
