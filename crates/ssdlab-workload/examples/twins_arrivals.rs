@@ -1,7 +1,7 @@
 //! Measures how bursty excerpts of real traces are, and writes the table of the twins' arrivals.
 //!
-//! `make twins-fit SSDLAB_TRACES=DIR` runs it on a folder of excerpts in their original formats. Its
-//! argument is the file to write, `crates/ssdlab-workload/src/twins/arrivals.toml`.
+//! `make twins-fit SSDLAB_TRACES=DIR` runs it on a folder of excerpts in their original formats.
+//! Its argument is the file to write, `crates/ssdlab-workload/src/twins/arrivals.toml`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
