@@ -158,7 +158,7 @@ fn run_one(
         let why = "data and metadata.block_class.measured.read_hot_share leave none";
         remarks.push(format!("{what}: of a plane's {blocks} {why}"));
     }
-    remarks.extend(given_up(&course));
+    remarks.extend(unreached_ends(&course));
     remarks.extend(warnings::of_hints(prepared, requests.seen.hinted));
     let mut result = RunResult::new(
         prepared,
@@ -181,7 +181,7 @@ fn run_one(
 }
 
 /// Returns a remark for each end that a plan asks for and that its run did not reach.
-fn given_up(course: &Course) -> impl Iterator<Item = String> {
+fn unreached_ends(course: &Course) -> impl Iterator<Item = String> {
     let last = course.replays.len();
     let worn = |why| format!("--until-worn was given up after replay {last}: {why}");
     let unsettled = course.settled.as_ref().filter(|found| !found.settled);

@@ -112,6 +112,11 @@ def figure_lines(result: Result) -> Iterator[str]:
         )
     elif result.suspensions:
         yield f"suspended  {result.suspensions:,} programs and erases"
+    yield from _settling_lines(result)
+
+
+def _settling_lines(result: Result) -> Iterator[str]:
+    """Yield how the drive settled before the run, and a figure during it."""
     if result.precondition is not None:
         yield f"start      {steadiness(result.precondition)}"
     if result.until_settled is not None:
