@@ -205,6 +205,8 @@ pub struct AllocatorConfig {
     /// Whether classes are priorities. Then the drive divides its free blocks into subpools, one
     /// for each priority.
     pub by_priority: bool,
+    /// Whether the last class holds data of no priority. It has no subpool.
+    pub unowned: bool,
     /// The streams for which each writer has an open block.
     pub streams: Streams,
 }

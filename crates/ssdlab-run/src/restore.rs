@@ -116,10 +116,12 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
     }
     for leaf in prepared.effective.leaves() {
         let Some(key) = leaf.path.strip_prefix("start.") else { continue };
-        if key != START_KEY_OF_RUN && header.config["start"][key] != config["start"][key] {
+        let at = format!("/start/{}", key.replace('.', "/"));
+        let [saved, own] = [&header.config, &config].map(|config| config.pointer(&at));
+        if key != START_KEY_OF_RUN && saved != own {
             return Err(prepared.effective.fault_at(&leaf.path).expected(format!(
                 "{} as in {name}, or no setting: the state file decides this key",
-                header.config["start"][key]
+                saved.unwrap_or(&Value::Null)
             )));
         }
     }

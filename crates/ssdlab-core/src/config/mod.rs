@@ -7,6 +7,7 @@ mod renamed;
 mod resolve;
 mod retries;
 mod space;
+mod start;
 
 pub use host::{HostConfig, SamePage};
 pub use renamed::RENAMED;
@@ -15,6 +16,7 @@ pub use retries::{PipelinedConfig, RetriesChoice, ShorterOn};
 pub use space::{RESERVE_BLOCKS, is_bad, spare_blocks, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 pub use ssdlab_schemes::catalog;
+pub use start::{StartConfig, StartOwners, StartProgramMode, UnwrittenReads};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -384,91 +386,6 @@ impl Default for FtlConfig {
             map_cache: Toggle::off(),
             free_block_policy: FreeBlockPolicy::default(),
             bad_blocks: Share::new(0.0),
-        }
-    }
-}
-
-/// The handling of reads of pages that were never written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum UnwrittenReads {
-    /// The pages count as written before the start: on the plane of static allocation, with a block
-    /// and an age drawn for each page.
-    #[default]
-    Lazy,
-    /// A first pass over the workload puts the pages on the flash.
-    Footprint,
-    /// The drive answers the reads without the flash.
-    None,
-}
-
-/// The program mode of the data on the drive at the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StartProgramMode {
-    /// With the normal voltages.
-    #[default]
-    Normal,
-    /// With the voltages that the policy would choose for a write now.
-    Policy,
-}
-
-/// The data on the drive when the run begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct StartConfig {
-    /// Handling of reads of pages that were never written: `lazy`, `footprint` or `none`. Default:
-    /// `lazy`. Assumed.
-    pub unwritten_reads: UnwrittenReads,
-    /// Share of the host's pages that hold data. Default: 0. Assumed.
-    pub fill: Share,
-    /// Share of each plane's blocks that are full of outdated data; not beside `fill`. The pages
-    /// that `unwritten_reads = "footprint"` puts on the flash lie in these blocks. Default: 0.
-    /// Source: PA-SSD, section 5.1 (aged to 70 %; ruled).
-    pub used: Share,
-    /// Share of the written pages that random overwrites made outdated; only with `fill`. Default:
-    /// 0. Assumed.
-    pub invalid: Share,
-    /// Whether the host overwrote the data at random, under the drive's own garbage collection,
-    /// until the drive reached a steady state. Only with `fill`, not beside `invalid`. Default:
-    /// false. Assumed.
-    pub steady_state: bool,
-    /// P/E cycles of each block; they add bit errors with `physics.levels.wear` or
-    /// `physics.retries`. Default: 0. Assumed.
-    #[schemars(range(max = 1_000_000))]
-    pub pe_cycles: u32,
-    /// Spread of the P/E cycles: each block's value is drawn from `pe_cycles` ± this. Default: 0.
-    /// Source: ReadGuard (ruled: 15).
-    pub pe_spread: u32,
-    /// Mean time between a block's erases before the start; only with `physics.retries`. Default:
-    /// `0ns`. Assumed.
-    pub dwell: Nanos,
-    /// Smallest age of the data on the drive; ages are drawn evenly from it to `age_max`. Default:
-    /// `0ns`. Assumed.
-    pub age_min: Nanos,
-    /// Largest age of the data on the drive; only with `physics.levels.retention` or
-    /// `physics.retries`. Default: `0ns`. Source: DLV and ReadGuard (ruled: 90d).
-    pub age_max: Nanos,
-    /// Program mode of the data on the drive: the `normal` voltages, or the mode that the `policy`
-    /// of `program_mode` would choose. Not with a loaded state. Default: `normal`. Source: HIRE
-    /// (ruled).
-    pub program_mode: StartProgramMode,
-}
-
-impl Default for StartConfig {
-    fn default() -> StartConfig {
-        StartConfig {
-            unwritten_reads: UnwrittenReads::default(),
-            fill: Share::new(0.0),
-            used: Share::new(0.0),
-            invalid: Share::new(0.0),
-            steady_state: false,
-            pe_cycles: 0,
-            pe_spread: 0,
-            dwell: Nanos::ZERO,
-            age_min: Nanos::ZERO,
-            age_max: Nanos::ZERO,
-            program_mode: StartProgramMode::default(),
         }
     }
 }

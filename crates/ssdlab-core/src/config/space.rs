@@ -4,7 +4,7 @@ use ssdlab_base::rng;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
-use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved};
+use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved, StartOwners};
 use crate::ftl::Streams;
 use ssdlab_schemes::{AnyBackground, AnyPlacement, PlacementChoice};
 
@@ -15,6 +15,16 @@ pub const RESERVE_BLOCKS: usize = 1;
 pub(super) const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
 
 impl Resolved {
+    /// Returns whether data of the start belongs to no priority, in blocks of its own.
+    pub fn has_unowned(&self) -> bool {
+        self.config.has_unowned(self.classes.by_priority)
+    }
+
+    /// Returns the number of classes of blocks, with that of the data that no priority owns.
+    pub fn classes_of_blocks(&self) -> usize {
+        self.classes.count + usize::from(self.has_unowned())
+    }
+
     /// Returns all sectors of a page, a bit each, if the drive records written sectors; else 0.
     pub fn kept_sectors(&self) -> u64 {
         let keeps = self.config.ftl.partial_writes == PartialWrites::SectorBitmap;
@@ -33,6 +43,10 @@ impl Resolved {
 }
 
 impl DriveConfig {
+    fn has_unowned(&self, by_priority: bool) -> bool {
+        by_priority && self.start.owners == Some(StartOwners::Nobody)
+    }
+
     /// Returns the streams for which a writer has blocks open. The link of the placement chain with
     /// the most streams decides.
     pub fn streams(&self) -> Streams {
@@ -105,13 +119,16 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     let wearing = u32::from(AnyBackground::any_uses(&config.background, |uses| uses.cold_blocks));
     let layout = config.metadata.block_class.layout(&config.geometry);
     let classes = layout.count as u32;
+    let unowned = u32::from(config.has_unowned(layout.by_priority));
     // A block is open for each stream. Where the uses of pages are known, a block may be open for
     // each use.
     let streams = u32::from(config.streams().count);
-    let kinds = classes * streams.max(config.metadata.page_kinds().into());
+    let of_class = streams.max(config.metadata.page_kinds().into());
+    let kinds = classes * of_class;
     if layout.by_priority {
         // The host, too, has a block open for each priority.
-        let unusable = RESERVE_BLOCKS as u32 + classes + kinds * (1 + wearing);
+        let jobs = (kinds + unowned * of_class) * (1 + wearing);
+        let unusable = RESERVE_BLOCKS as u32 + classes + jobs;
         return (unusable, worst);
     }
     let unusable = BLOCKS_UNUSABLE + wearing + (kinds - 1) * (1 + wearing);

@@ -370,6 +370,7 @@ mod tests {
             gc_stream: GcStream::Separate,
             apart: 0,
             by_priority: false,
+            unowned: false,
             streams: Streams::ONE,
         };
         let allocator = Allocator::new(&geometry, &mut blocks, allocator_config);

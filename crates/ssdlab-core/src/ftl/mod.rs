@@ -216,6 +216,7 @@ mod tests {
             gc_stream: GcStream::Separate,
             apart: 0,
             by_priority: false,
+            unowned: false,
             streams: Streams::ONE,
         };
         let alloc = Allocator::new(&SMALL, &mut blocks, allocator_config);

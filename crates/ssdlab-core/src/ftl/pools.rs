@@ -33,6 +33,8 @@ pub struct Pools {
     freed: u32,
     /// The free blocks of the drive, if each priority has a subpool.
     subpools: Option<Subpools>,
+    /// The class of a page without a request.
+    last: BlockClass,
     /// Whether wear leveling takes the most worn block of all priorities, not of its own.
     across: bool,
 }
@@ -58,13 +60,14 @@ impl Pools {
             moves_last: free_block_policy.measures() && own_blocks,
             freed: 0,
             subpools: None,
+            last: BlockClass((classes - usize::from(allocator_config.unowned)) as u8 - 1),
             across: false,
         };
         if allocator_config.by_priority {
             let all = (0..geometry.block_count()).map(BlockId);
             let free = all.filter(|&block| blocks.state(block) == BlockState::Free);
             let ranked = free.map(|block| (pools.key(blocks, block), block.0)).collect();
-            let subpools = Subpools::cut(ranked, classes);
+            let subpools = Subpools::cut(ranked, pools.last.index() + 1);
             subpools.all().for_each(|(block, class)| blocks.set_class(block, class));
             pools.subpools = Some(subpools);
         }
@@ -273,7 +276,7 @@ impl Pools {
     #[inline]
     pub fn nearest(&self, hint: Option<BlockClass>) -> impl Iterator<Item = BlockClass> + use<> {
         let last = self.classes - 1;
-        let first = hint.map_or(last, |class| class.index().min(last));
+        let first = hint.unwrap_or(self.last).index().min(last);
         // Each priority writes in blocks of its own class.
         let (last, upto) =
             if self.subpools.is_some() { (first, first) } else { (last, self.apart) };

@@ -27,6 +27,7 @@ mod migrations;
 mod model;
 mod multi_plane;
 mod newcomer;
+mod owners;
 mod pa_ssd;
 mod parts;
 mod pv_read;

@@ -290,6 +290,10 @@ impl Plan {
         if set.any(|path| within(&path, key) || within(key, &path)) {
             return true;
         }
+        // A state file decides the start, also under schemes that a key of it does not concern.
+        if self.state.is_some() && within("start", key) {
+            return false;
+        }
         let at = format!("/{}", key.replace('.', "/"));
         let repeats = |device: Effective| {
             !device.is_default(key) && device.json().pointer(&at) == effective.json().pointer(&at)

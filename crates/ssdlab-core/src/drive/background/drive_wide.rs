@@ -223,14 +223,17 @@ impl Background {
     }
 
     /// Returns the full blocks that no running or waiting job empties, and how they are expected to
-    /// read.
+    /// read. Blocks that no priority owns are left out.
     pub(super) fn estimates(&self, machine: &Machine) -> Vec<BlockEstimate> {
         let blocks = &machine.ftl.blocks;
         let waiting = self.drive_wide.waiting.iter().flatten();
         let mut taken: Vec<BlockId> = waiting.map(|waiting| waiting.job.block).collect();
         taken.sort_unstable();
         let all = (0..machine.geometry.block_count()).map(BlockId);
+        let classes = machine.resolved.classes.count;
+        let is_owned = |block| blocks.class(block).index() < classes;
         let full = all.filter(|&block| blocks.state(block) == BlockState::Closed);
+        let full = full.filter(|&block| is_owned(block));
         full.filter(|block| taken.binary_search(block).is_err())
             .map(|block| BlockEstimate {
                 block,

@@ -16,7 +16,7 @@ use super::pool::{
     least_blocks,
 };
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
-use crate::ftl::{Allocator, BlockTable, Ftl, Map, PlaneOrder, Pointers, ReversePart};
+use crate::ftl::{Allocator, BlockTable, Ftl, Map, PlaneOrder, Pointers, ReversePart, Writer};
 use ssdlab_schemes::AnyBackground;
 
 /// Largest number of snapshots of a steady plane. The planes use them in turn.
@@ -141,12 +141,15 @@ impl Plan {
         let geometry = resolved.geometry();
         let start = &resolved.config.start;
         let overwritten = start.steady_state || start.invalid.get() > 0.0;
-        let open = (0..owners.count()).map(|_| {
-            if overwritten {
+        let open = (0..owners.count()).map(|owner| {
+            let mut open = if overwritten {
                 snapshot.open_anywhere((geometry.pages, owners.share_free()), random)
             } else {
                 snapshot.open.clone()
-            }
+            };
+            // What nobody owns, only jobs write.
+            open.retain(|((writer, _), _)| *writer != Writer::Host || owners.writes(owner));
+            open
         });
         let open: Vec<_> = open.collect();
         let mut parts = Vec::new();
@@ -402,7 +405,7 @@ impl Shuffled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ftl::{StreamId, Writer};
+    use crate::ftl::StreamId;
 
     #[test]
     fn full_blocks_hold_the_pages_beyond_the_open_ones() {

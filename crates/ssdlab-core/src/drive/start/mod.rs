@@ -228,7 +228,7 @@ pub fn restore_classes(
 ) -> Result<bool, Misfit> {
     let Some(place) = place_of_classes(resolved) else { return Ok(false) };
     let mut classes = vec![0; blocks.len()];
-    let last = resolved.classes.count as u64 - 1;
+    let last = resolved.classes_of_blocks() as u64 - 1;
     let mut column = [Column::new(CLASSES, &mut classes).up_to(last)];
     let found = kept.restore(&place, &mut column).map_err(Misfit::Inconsistent)?;
     if found {
@@ -284,8 +284,12 @@ fn set_owners(
     if found {
         let mut sizes = vec![0; resolved.classes.count];
         let all = (0..blocks.len() as u32).map(BlockId);
-        let free = all.filter(|&block| blocks.state(block) == BlockState::Free);
-        free.for_each(|block| sizes[blocks.class(block).index()] += 1);
+        for block in all.filter(|&block| blocks.state(block) == BlockState::Free) {
+            let size = sizes.get_mut(blocks.class(block).index()).ok_or_else(|| {
+                Misfit::Inconsistent(format!("block {} is free, and in no subpool", block.0))
+            })?;
+            *size += 1;
+        }
         return Ok(Some(sizes));
     }
     let all = (0..blocks.len() as u32).map(BlockId);
@@ -303,11 +307,12 @@ pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
     AllocatorConfig {
         reserve: RESERVE_BLOCKS as u32,
         free_block_policy: resolved.config.ftl.free_block_policy,
-        classes: resolved.classes.count,
+        classes: resolved.classes_of_blocks(),
         apart: resolved.classes.apart,
         order: resolved.config.ftl.page_order,
         gc_stream: resolved.config.ftl.gc_stream.unwrap_or_default(),
         by_priority: resolved.classes.by_priority,
+        unowned: resolved.has_unowned(),
         streams: resolved.config.streams(),
     }
 }

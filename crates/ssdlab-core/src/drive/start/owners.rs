@@ -6,7 +6,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use super::pool::{Open, Snapshot, kept_of_drive, least_blocks};
 use crate::account::Priority;
-use crate::config::{RESERVE_BLOCKS, Resolved};
+use crate::config::{RESERVE_BLOCKS, Resolved, StartOwners};
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::allocation::BlockClass;
 
@@ -27,8 +27,9 @@ pub enum Owners {
     /// All data shares the blocks.
     One,
     /// Each priority has separate blocks. `ranges` lists its logical pages in consecutive ranges.
-    /// `kept` is the number of free blocks that are kept of the whole drive.
-    Each { ranges: Vec<(Range<u32>, BlockClass)>, classes: u8, kept: u32 },
+    /// `unowned` tells whether a further class holds pages of no priority. `kept` is the number of
+    /// free blocks that are kept of the whole drive.
+    Each { ranges: Vec<(Range<u32>, BlockClass)>, classes: u8, unowned: bool, kept: u32 },
 }
 
 /// The part of a plane that one owner has.
@@ -74,22 +75,20 @@ impl Numbers {
 }
 
 impl Owners {
-    /// Returns the owners of the first `filled` pages. Tenants own their pages. All other pages are
-    /// divided in proportion to the tenants' pages, or equally if at most one priority has tenants.
+    /// Returns the owners of the first `filled` pages. Tenants own their pages. `start.owners`
+    /// decides who owns the others.
     pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
         if !resolved.classes.by_priority {
             return Owners::One;
         }
         let classes = resolved.classes.count as u8;
         let class = |queue: u8| Priority::of_queue(queue.min(classes - 1)).class();
-        let mut shares = vec![0u64; classes.into()];
+        let mut own = vec![0u64; classes.into()];
         for tenant in tenants {
-            shares[class(tenant.queue).index()] += u64::from(tenant.pages);
+            own[class(tenant.queue).index()] += u64::from(tenant.pages);
         }
-        // With one tenant alone, the owners of the other pages are not known.
-        if shares.iter().filter(|&&pages| pages > 0).count() < 2 {
-            shares.fill(1);
-        }
+        let owners = resolved.config.start.owners.unwrap_or_default();
+        let shares = shares_of_others(owners, own);
         let mut tenants = tenants.to_vec();
         tenants.sort_unstable_by_key(|tenant| tenant.first);
         let (mut ranges, mut next) = (Vec::new(), 0);
@@ -100,14 +99,23 @@ impl Owners {
             ranges.push((first..next, class(tenant.queue)));
         }
         share_out(&mut ranges, next..filled, &shares);
-        Owners::Each { ranges, classes, kept: kept_of_drive(resolved) }
+        let unowned = resolved.has_unowned();
+        Owners::Each { ranges, classes, unowned, kept: kept_of_drive(resolved) }
     }
 
-    /// Returns the number of owners with separate open blocks.
+    /// Returns the number of owners with separate open blocks. Nobody counts as one.
     pub fn count(&self) -> usize {
         match *self {
             Owners::One => 1,
-            Owners::Each { classes, .. } => classes.into(),
+            Owners::Each { classes, unowned, .. } => usize::from(classes) + usize::from(unowned),
+        }
+    }
+
+    /// Returns whether the host writes blocks of the owner at this place.
+    pub fn writes(&self, owner: usize) -> bool {
+        match *self {
+            Owners::One => true,
+            Owners::Each { classes, .. } => owner < classes.into(),
         }
     }
 
@@ -132,8 +140,9 @@ impl Owners {
         let usable = (0..all.len()).map(|at| all.block(at));
         let mut usable: Vec<BlockId> =
             usable.filter(|&block| blocks.state(block) == BlockState::Free).collect();
-        let Owners::Each { ranges, classes, kept } = self else {
-            let full = snapshot.full_of(usable.len(), 1, snapshot.free);
+        let opens: usize = open.iter().map(Vec::len).sum();
+        let Owners::Each { ranges, classes, unowned, kept } = self else {
+            let full = snapshot.full_of(usable.len(), opens, snapshot.free);
             let numbers = Numbers::all(pages);
             return vec![Owned { class: BlockClass::BEST, blocks: usable, full, numbers }];
         };
@@ -143,12 +152,11 @@ impl Owners {
             (u64::from(*kept) * u64::from(planes_before) / u64::from(planes)) as usize
         };
         let free = snapshot.free.max(share(position + 1) - share(position));
-        let full = snapshot.full_of(usable.len(), self.count(), free);
+        let full = snapshot.full_of(usable.len(), opens, free);
         // One block of each owner stays free, and the reserve.
-        let opens: usize = open.iter().map(Vec::len).sum();
         let least = opens + self.count() + RESERVE_BLOCKS;
         let full = full.min(usable.len().saturating_sub(least)) as u64;
-        let numbers: Vec<Numbers> = BlockClass::numbered(0..usize::from(*classes))
+        let numbers: Vec<Numbers> = BlockClass::numbered(0..self.count())
             .map(|class| numbers_of(ranges, class, position, planes))
             .collect();
         let (mut summed, mut dealt) = (0, 0);
@@ -160,17 +168,34 @@ impl Owners {
             dealt = upto;
         }
         let rest = usable.len().saturating_sub(in_use.iter().sum::<usize>() + opens);
+        let rest = rest.saturating_sub(usize::from(*unowned));
         let mut blocks = usable.into_iter();
-        let each = BlockClass::numbered(0..usize::from(*classes))
-            .zip(numbers)
-            .zip(in_use.into_iter().zip(open));
+        let each =
+            BlockClass::numbered(0..self.count()).zip(numbers).zip(in_use.into_iter().zip(open));
         let each = each.map(|((class, numbers), (full, open))| {
             let over = usize::from(class.index() < rest % usize::from(*classes));
-            let own = full + open.len() + rest / usize::from(*classes) + over;
+            // Nobody needs no free blocks but the one that each owner keeps.
+            let own_free = if class.0 < *classes { rest / usize::from(*classes) + over } else { 1 };
+            let own = full + open.len() + own_free;
             let blocks = blocks.by_ref().take(own).collect();
             Owned { class, blocks, full, numbers }
         });
         each.collect()
+    }
+}
+
+/// Returns the shares of each class in the pages beyond the tenants' own. `own` lists the pages
+/// that each priority owns.
+fn shares_of_others(owners: StartOwners, own: Vec<u64>) -> Vec<u64> {
+    let classes = own.len();
+    // With one tenant alone, the owners of the other pages are not known.
+    let known = own.iter().filter(|&&pages| pages > 0).count() > 1;
+    let only = |at: usize| (0..=at).map(|class| u64::from(class == at)).collect();
+    match owners {
+        StartOwners::Footprint if known => own,
+        StartOwners::Footprint | StartOwners::Equal => vec![1; classes],
+        StartOwners::Lowest => only(classes - 1),
+        StartOwners::Nobody => only(classes),
     }
 }
 

@@ -69,12 +69,12 @@ impl Snapshot {
         self.closed.len() + self.open.len() + self.free
     }
 
-    /// Returns how many of a plane's usable blocks are full, if `owners` owners have separate open
-    /// blocks and `free` blocks stay free. A steady plane keeps exactly that number free. On other
-    /// planes, full blocks have the same share as in the snapshot.
-    pub fn full_of(&self, usable: usize, owners: usize, free: usize) -> usize {
+    /// Returns how many of a plane's usable blocks are full, if `opens` blocks are open and `free`
+    /// blocks stay free. A steady plane keeps exactly that number free. On other planes, full
+    /// blocks have the same share as in the snapshot.
+    pub fn full_of(&self, usable: usize, opens: usize, free: usize) -> usize {
         if self.steady {
-            return usable.saturating_sub(owners * self.open.len() + free);
+            return usable.saturating_sub(opens + free);
         }
         let share = self.closed.len() as f64 / self.blocks() as f64;
         (share * usable as f64).round() as usize
@@ -139,6 +139,7 @@ impl Pool {
             classes: 1,
             apart: 0,
             by_priority: false,
+            unowned: false,
             ..super::allocator_config(resolved)
         };
         let alloc = Allocator::new(&geometry, &mut table, allocator_config);
