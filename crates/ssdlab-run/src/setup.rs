@@ -55,20 +55,23 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
     }
 }
 
-/// Checks that the plan of a saved drive has no workload. The exception is a drive that keeps
-/// blocks apart by priority: its workload decides which pages belong to which priority.
+/// Checks that the plan of a saved drive has no workload. The exceptions are a drive that keeps
+/// blocks apart by priority, whose workload decides which pages belong to which priority, and a
+/// history without tenants, which takes those of the workload.
 fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
     let plan = &prepared.plan;
     let has_workload = plan.workload.is_some() || !plan.mix.is_empty();
-    let apart = prepared.resolved.classes.by_priority;
-    match (apart, has_workload) {
+    match (tenants::matter(&prepared.resolved), has_workload) {
+        (true, false) if tenants::rates_matter(&prepared.resolved) => {
+            Err(tenants::without_rates(prepared))
+        }
         (true, false) => Err(prepared
             .effective
             .fault_at("metadata.block_class")
             .expected("the workload with which the drive will run, since blocks are kept apart by priority")
             .hint("--workload, --mix or --app assigns pages to priorities")),
         (false, true) => Err(Fault::new("--workload", "a workload of a drive that is saved")
-            .expected("none: only blocks that are kept apart by priority need a workload")),
+            .expected("none: only blocks that are kept apart by priority, and a history without tenants, need a workload")),
         _ => Ok(()),
     }
 }
@@ -137,7 +140,14 @@ fn drawn(
     control: &Control,
 ) -> Result<Option<(Drive, bool)>, Fault> {
     let resolved = &prepared.resolved;
-    let draw = || drawn_aside(resolved.clone(), tenants()?, control);
+    let draw = || {
+        let tenants = tenants()?;
+        let stopped = control.stop.load(Ordering::Relaxed);
+        if tenants.is_empty() && tenants::rates_matter(resolved) && !stopped {
+            return Err(tenants::without_rates(prepared));
+        }
+        drawn_aside(resolved.clone(), tenants, control)
+    };
     let start = match &prepared.shared.begins {
         Some(Begins::Drawn(common)) => common.get(draw)?,
         _ => draw()?.map(|start| (start, false)),

@@ -1,33 +1,59 @@
-//! Finds the tenant of each logical page, for drives that keep blocks apart by priority.
+//! Finds the tenants of a drive whose start depends on them: their pages, and how often they write
+//! and read in the history of the start.
 
-use ssdlab_base::Fault;
-use ssdlab_core::Tenant;
+use std::sync::atomic::Ordering;
+
+use ssdlab_base::{Fault, Nanos};
+use ssdlab_core::drive::Rate;
+use ssdlab_core::{Resolved, Tenant};
 use ssdlab_workload::{Op, Reach};
 
 use crate::control::Control;
 use crate::prepare::Prepared;
 use crate::source::Requests;
 
-/// Returns the pages that each submission queue accesses; empty if the drive does not keep blocks
-/// apart by priority, or if stopped.
+/// Number of requests from which the rates of tenants are measured.
+const RATED: u64 = 1_000_000;
+
+/// Returns whether the start of a drive depends on the tenants of its workload.
+pub(crate) fn matter(resolved: &Resolved) -> bool {
+    let listed = resolved.history().is_some_and(|history| !history.tenants.is_empty());
+    !listed && (resolved.classes.by_priority || resolved.history().is_some())
+}
+
+/// Returns whether the start of a drive depends on the rates of its workload.
+pub(crate) fn rates_matter(resolved: &Resolved) -> bool {
+    resolved.history().is_some_and(|history| history.tenants.is_empty())
+}
+
+/// Returns the fault of a history without tenants for a plan whose requests have no rates.
+pub(crate) fn without_rates(prepared: &Prepared) -> Fault {
+    let expected = "start.history.tenants, or a workload whose requests have arrival times";
+    prepared.effective.fault_at("start.history").expected(expected)
+}
+
+/// Returns the pages and the rates of each submission queue; empty if the start does not depend on
+/// them, or if stopped.
 ///
 /// # Errors
-/// When the workload cannot be read.
+/// When the workload cannot be read, or has no rates although the start depends on them.
 pub(crate) fn of(prepared: &Prepared, control: &Control) -> Result<Vec<Tenant>, Fault> {
     let resolved = &prepared.resolved;
-    if !resolved.classes.by_priority {
+    if !matter(resolved) {
         return Ok(Vec::new());
     }
     let reaches = match known(prepared) {
         Some(reaches) => reaches,
         None => read(prepared, control)?,
     };
+    let rates = if rates_matter(resolved) { rates(prepared, control)? } else { Vec::new() };
     let (per_page, all) = (u64::from(resolved.geometry().sectors_per_page()), resolved.sectors());
     let tenants = reaches.into_iter().filter(|(_, reach)| reach.end > reach.first);
     let tenants = tenants.map(|(queue, reach)| {
         let (first, end) = (reach.first.min(all) / per_page, reach.end.min(all).div_ceil(per_page));
         let end = end.min(resolved.logical_pages.into());
-        Tenant { first: first as u32, pages: end.saturating_sub(first) as u32, queue }
+        let rate = rates.get(usize::from(queue)).copied().unwrap_or_default();
+        Tenant { first: first as u32, pages: end.saturating_sub(first) as u32, queue, rate }
     });
     Ok(tenants.collect())
 }
@@ -59,4 +85,41 @@ fn read(prepared: &Prepared, control: &Control) -> Result<Vec<(u8, Reach)>, Faul
         Ok(())
     })?;
     Ok(if all { reaches } else { Vec::new() })
+}
+
+/// Returns how often each queue writes and reads, measured from the first requests.
+fn rates(prepared: &Prepared, control: &Control) -> Result<Vec<Rate>, Fault> {
+    if prepared.plan.closed.is_some() {
+        return Err(without_rates(prepared));
+    }
+    let geometry = prepared.resolved.geometry();
+    let mut counts = vec![Rate::default(); prepared.resolved.config.host.queues.into()];
+    let (mut last, mut rated) = (Nanos::ZERO, 0);
+    let mut requests = Requests::open(prepared, &mut Vec::new())?;
+    let mut batch = Vec::new();
+    while rated < RATED {
+        requests.read(&mut batch)?;
+        if batch.is_empty() || control.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        for record in &batch {
+            let touched = geometry.pages_touched(record.lba, record.sectors);
+            let pages = (touched.end - touched.start) as f64;
+            let counts = &mut counts[usize::from(record.queue)];
+            match record.op {
+                Op::Write => counts.writes += pages,
+                Op::Read => counts.reads += pages,
+                _ => {}
+            }
+            last = record.at;
+        }
+        rated += batch.len() as u64;
+    }
+    let days = last.as_days() * f64::from(prepared.resolved.config.flash.time_scale);
+    if days <= 0.0 && !control.stop.load(Ordering::Relaxed) {
+        return Err(without_rates(prepared));
+    }
+    let a_day = |pages: f64| pages / days;
+    let rates = counts.into_iter();
+    Ok(rates.map(|all| Rate { writes: a_day(all.writes), reads: a_day(all.reads) }).collect())
 }

@@ -181,11 +181,17 @@ fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     let retries = matches!(config.physics, PhysicsConfig::Retries(_));
     let invalid = set(start.invalid, Share::new(0.0));
     let owners = start.owners.map(|owners| format!("{owners:?}").to_lowercase());
-    let shared = !config.metadata.block_class.layout(&config.geometry).by_priority;
+    let shared = !config.keeps_priorities_apart();
     let apart = "without blocks that are kept apart by priority (metadata.block_class)";
     vec![
         ("start.owners", owners.clone(), shared, apart),
         ("start.owners", owners, empty, "without start.fill"),
+        (
+            "start.history",
+            start.history.get().map(|_| "on".to_owned()),
+            empty,
+            "without start.fill",
+        ),
         ("start.age_max", set(start.age_max, Nanos::ZERO), !chip.heeds_age(), ageless),
         ("start.dwell", set(start.dwell, Nanos::ZERO), !retries, "without physics.retries"),
         ("start.invalid", invalid.clone(), empty, "without start.fill"),

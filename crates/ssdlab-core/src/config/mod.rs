@@ -2,10 +2,12 @@
 
 mod drawn_start;
 mod effects;
+mod history;
 mod host;
 mod renamed;
 mod resolve;
 mod retries;
+mod sample;
 mod space;
 mod start;
 
@@ -13,10 +15,14 @@ pub use host::{HostConfig, SamePage};
 pub use renamed::RENAMED;
 pub use resolve::Resolved;
 pub use retries::{PipelinedConfig, RetriesChoice, ShorterOn};
+pub use sample::SampleSize;
 pub use space::{RESERVE_BLOCKS, is_bad, spare_blocks, usable_blocks};
 pub use ssdlab_nand::refusal::Refusal;
 pub use ssdlab_schemes::catalog;
-pub use start::{StartConfig, StartOwners, StartProgramMode, UnwrittenReads};
+pub use start::{
+    HistoryConfig, HistoryPolicies, HistoryTenant, StartConfig, StartOwners, StartProgramMode,
+    UnwrittenReads,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

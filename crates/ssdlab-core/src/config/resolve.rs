@@ -8,12 +8,12 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Geometry, ProgramMode};
 
-use super::drawn_start;
 use super::effects::{check_effects, is_used, reads_may_pass};
 use super::space::{
     BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
 };
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
+use super::{drawn_start, history};
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
 use crate::ftl::{BlockClass, ClassLayout, FreeBlockPolicy, MapShape, PageSequence};
 use crate::policy::placement::Typed;
@@ -123,6 +123,7 @@ impl Resolved {
             config: config.clone(),
         };
         resolved.check_policies()?;
+        history::check(&resolved)?;
         Ok(resolved)
     }
 

@@ -4,7 +4,7 @@ use ssdlab_base::rng;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, PlaneId};
 
-use super::{DriveConfig, MapCacheConfig, PartialWrites, Resolved, StartOwners};
+use super::{DriveConfig, HistoryConfig, MapCacheConfig, PartialWrites, Resolved, StartOwners};
 use crate::ftl::Streams;
 use ssdlab_schemes::{AnyBackground, AnyPlacement, PlacementChoice};
 
@@ -17,7 +17,12 @@ pub(super) const BLOCKS_UNUSABLE: u32 = RESERVE_BLOCKS as u32 + 2;
 impl Resolved {
     /// Returns whether data of the start belongs to no priority, in blocks of its own.
     pub fn has_unowned(&self) -> bool {
-        self.config.has_unowned(self.classes.by_priority)
+        self.config.has_unowned()
+    }
+
+    /// Returns the history of the start, if the drive begins with data.
+    pub fn history(&self) -> Option<&HistoryConfig> {
+        self.config.start.history.get().filter(|_| self.config.start.fill.get() > 0.0)
     }
 
     /// Returns the number of classes of blocks, with that of the data that no priority owns.
@@ -43,8 +48,13 @@ impl Resolved {
 }
 
 impl DriveConfig {
-    fn has_unowned(&self, by_priority: bool) -> bool {
-        by_priority && self.start.owners == Some(StartOwners::Nobody)
+    /// Returns whether each priority has blocks of its own.
+    pub(super) fn keeps_priorities_apart(&self) -> bool {
+        self.metadata.block_class.layout(&self.geometry).by_priority
+    }
+
+    fn has_unowned(&self) -> bool {
+        self.start.owners == Some(StartOwners::Nobody) && self.keeps_priorities_apart()
     }
 
     /// Returns the streams for which a writer has blocks open. The link of the placement chain with
@@ -119,7 +129,7 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     let wearing = u32::from(AnyBackground::any_uses(&config.background, |uses| uses.cold_blocks));
     let layout = config.metadata.block_class.layout(&config.geometry);
     let classes = layout.count as u32;
-    let unowned = u32::from(config.has_unowned(layout.by_priority));
+    let unowned = u32::from(config.has_unowned());
     // A block is open for each stream. Where the uses of pages are known, a block may be open for
     // each use.
     let streams = u32::from(config.streams().count);

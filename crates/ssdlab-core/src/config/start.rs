@@ -2,8 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::Nanos;
 use ssdlab_base::quantity::Share;
+use ssdlab_base::{Bytes, Nanos};
+
+use crate::Toggle;
 
 /// The handling of reads of pages that were never written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +30,70 @@ pub enum StartProgramMode {
     Normal,
     /// With the voltages that the policy would choose for a write now.
     Policy,
+}
+
+/// The policies that ran in the history of a start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryPolicies {
+    /// The drive's own.
+    #[default]
+    Own,
+    /// Garbage collection and placement; no other background policy, and a plain scheduler.
+    Conventional,
+}
+
+/// The history of a start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HistoryConfig {
+    /// Length of the history, on the cells' clock. Data that nobody overwrote meanwhile is older
+    /// than `age_min` and `age_max` by this. Default: `90d`. Source: ReadGuard (ruled: 90d).
+    pub span: Nanos,
+    /// The policies that ran: `own`, or `conventional` (garbage collection and placement alone).
+    /// Default: `own`. Assumed.
+    pub policies: HistoryPolicies,
+    /// The tenants. Their data lies one after another from the first page on. Default: the
+    /// workload's queues, at the rates of its first million requests. Assumed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tenants: Vec<HistoryTenant>,
+}
+
+impl Default for HistoryConfig {
+    fn default() -> HistoryConfig {
+        HistoryConfig {
+            span: Nanos::from_ms(90 * 86_400_000),
+            policies: HistoryPolicies::default(),
+            tenants: Vec::new(),
+        }
+    }
+}
+
+/// A tenant in the history of a start. It writes and reads its pages at random, each equally often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryTenant {
+    /// Its submission queue. Default: 0. Assumed.
+    #[serde(default)]
+    pub queue: u8,
+    /// The size of its data. No default. Assumed.
+    pub footprint: Bytes,
+    /// The data that it writes in a day of the cells' clock, in whole pages. Default: `0B`.
+    /// Assumed.
+    #[serde(default = "nothing")]
+    pub writes_per_day: Bytes,
+    /// The data that it reads in a day of the cells' clock, in whole pages. Default: `0B`.
+    /// Assumed.
+    #[serde(default = "nothing")]
+    pub reads_per_day: Bytes,
+}
+
+fn nothing() -> Bytes {
+    Bytes::new(0)
+}
+
+fn is_off<T>(toggle: &Toggle<T>) -> bool {
+    toggle.get().is_none()
 }
 
 /// The owner of the pages of the start that belong to no tenant.
@@ -69,10 +135,16 @@ pub struct StartConfig {
     /// The owner of the pages that belong to no tenant, where blocks are kept apart by priority;
     /// only with `fill`. `footprint`: the priorities, in proportion to the pages of their tenants.
     /// `equal`: each priority as many. `lowest`: the lowest priority. `nobody`: no priority; their
-    /// blocks are the worst, and `inversion_repair` leaves them out. Default: `footprint`. Source:
-    /// ReadGuard, section 6.1 (ruled: `footprint`); MQSim for `equal`.
+    /// blocks are the worst, and monitors of block quality leave them out. Default: `footprint`.
+    /// Source: ReadGuard, section 6.1 (ruled: `footprint`); MQSim for `equal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owners: Option<StartOwners>,
+    /// A time that the drive lived through since the state which the other keys describe: `false`,
+    /// `true` or a table with settings; only with `fill`. Its tenants wrote and read, and policies
+    /// ran. Ages, wear, reads and places of the data follow, by a scaled drive that really ran.
+    /// Default: false.
+    #[serde(skip_serializing_if = "is_off")]
+    pub history: Toggle<HistoryConfig>,
     /// P/E cycles of each block; they add bit errors with `physics.levels.wear` or
     /// `physics.retries`. Default: 0. Assumed.
     #[schemars(range(max = 1_000_000))]
@@ -104,6 +176,7 @@ impl Default for StartConfig {
             invalid: Share::new(0.0),
             steady_state: false,
             owners: None,
+            history: Toggle::off(),
             pe_cycles: 0,
             pe_spread: 0,
             dwell: Nanos::ZERO,

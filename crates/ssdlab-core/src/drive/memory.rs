@@ -8,7 +8,7 @@
 use ssdlab_base::math;
 
 use crate::buffer::Slot;
-use crate::config::Resolved;
+use crate::config::{Resolved, SampleSize};
 use crate::flash::Txn;
 use crate::host::Active;
 
@@ -95,7 +95,10 @@ impl Resolved {
         let held = Memory::touched(slots * (size_of::<Slot>() as u64 + IN_ORDER));
         let slot_of = if slots > 0 { mapped * NUMBER } else { 0 };
         let found = Memory { resident: 0, reserved: slot_of, table: slot_of };
-        let drawn = Memory { resident: self.filled_map(), reserved: 0, table: 0 };
+        // The sample of a history is gone before the map is filled.
+        let sample = self.history().and_then(|_| self.sample(SampleSize::default()).ok());
+        let filled = self.filled_map().max(sample.map_or(0, |sample| sample.filled_map()));
+        let drawn = Memory { resident: filled, reserved: 0, table: 0 };
         [("geometry", books.and(map)), ("buffer.size", held.and(found)), ("start.fill", drawn)]
     }
 

@@ -20,6 +20,7 @@ mod completion;
 mod dispatch;
 mod inspection;
 mod lay;
+mod lived_start;
 mod machine;
 pub mod memory;
 mod rehearsal;
@@ -46,7 +47,7 @@ use crate::policy::event::Action;
 use background::Background;
 use buffer_stage::BufferStage;
 use machine::Machine;
-pub use start::{Outline, Start, Tenant};
+pub use start::{Outline, Rate, Start, Tenant};
 use translation::Translation;
 
 /// A simulated drive.

@@ -4,6 +4,7 @@
 
 mod apart;
 mod kept;
+mod lived;
 mod probes;
 
 use std::ops::Range;
@@ -17,6 +18,7 @@ use ssdlab_nand::program_mode::{PROGRAM_MODES_MAX, ProgramMode};
 use ssdlab_nand::{BlockId, Geometry, Level, PageType, Ppn};
 
 use self::apart::{Apart, COMPARED};
+pub use self::lived::BlockPast;
 use super::link::Moved;
 use super::txn::Txn;
 use crate::account::{Cause, OpKind};
@@ -44,6 +46,8 @@ pub struct Cells {
     read: [u64; PROGRAM_MODES_MAX],
     /// Erases, each weighted with the wear of the voltages that programmed the block's pages.
     worn: f64,
+    /// Reads of its block that a read of the host counts for.
+    reads_of_host: u32,
     pages_per_block: usize,
 }
 
@@ -110,6 +114,7 @@ impl Cells {
             programmed: [0; PROGRAM_MODES_MAX],
             read: [0; PROGRAM_MODES_MAX],
             worn: 0.0,
+            reads_of_host: 1,
             pages_per_block: geometry.pages as usize,
             facts: Facts { blocks: vec![Past::NEW; blocks], program_mode: vec![UNKNOWN; pages] },
         }
@@ -328,7 +333,9 @@ impl Cells {
     fn level_by_errors(&mut self, txn: &Txn, geometry: &Geometry, now: SimTime) -> Level {
         let block = geometry.block_of(txn.ppn);
         let conditions = self.conditions(txn, block, geometry, now);
-        self.facts.blocks[block.index()].reads += 1;
+        let reads = if txn.cause == Cause::Host { self.reads_of_host } else { 1 };
+        let past = &mut self.facts.blocks[block.index()];
+        past.reads = past.reads.saturating_add(reads);
         if self.probe.is_multiple_of(COUNTED) {
             self.errors += u64::from(self.chip.errors(block, &conditions));
             self.rber += self.chip.rber(block, &conditions);

@@ -34,7 +34,7 @@ mod unit;
 pub use ahead::SensedAhead;
 pub use aside::SetAside;
 pub use audit::Census;
-pub use cells::{Cells, Facts};
+pub use cells::{BlockPast, Cells, Facts};
 pub use lanes::{HOST_RANKS, Rank};
 pub use link::Moved;
 pub use next::Next;

@@ -31,6 +31,7 @@ fn tenants(resolved: &Resolved) -> [Tenant; 3] {
         first: part(PARTS[..queue].iter().sum()),
         pages: part(PARTS[queue]),
         queue: queue as u8,
+        ..Tenant::default()
     })
 }
 

@@ -272,7 +272,35 @@ const WITH_PART: &[&str] = &[
     "ftl.free_block_policy = \"longest_free\"",
     "placement = [\"sepbit\"]",
     "placement = [{ sepbit = { gc = false } }]",
+    "start.history.tenants = [{ footprint = \"64KiB\", writes_per_day = \"64KiB\" }]",
 ];
+
+#[test]
+fn drives_with_a_history_begin_alike_if_they_lived_alike() {
+    let tenants = "tenants = [{ footprint = \"4MiB\", writes_per_day = \"1MiB\" }]";
+    let drive = |policies: &str, own: &str| {
+        let history = format!("start.history = {{ policies = \"{policies}\", {tenants} }}");
+        let base = "geometry = { channels = 2, blocks = 96, pages = 16 }\n\
+                    ftl.overprovisioning = 0.3\nstart = { fill = 0.8, invalid = 0.1 }";
+        Arc::new(Resolved::new(&config(&[base, &history, own]), 1).expect(own))
+    };
+    for (policies, own, expected) in [
+        ("own", "background.static_wear_leveling = { threshold = 4 }", false),
+        ("own", "scheduler = \"read_first\"", false),
+        ("conventional", "background.static_wear_leveling = { threshold = 4 }", true),
+        ("conventional", "scheduler = \"read_first\"", true),
+        ("conventional", "background.gc.victim = \"fifo\"", false),
+    ] {
+        let (plain, other) = (drive(policies, ""), drive(policies, own));
+        assert_eq!(plain.begins_as(&other, || true), expected, "{policies}: {own}");
+        assert!(!plain.begins_as(&drive("own", "start.pe_cycles = 9"), || true));
+        if expected {
+            let alone = format!("{:?}", Drive::new(other.clone()));
+            let copied = Drive::begin(other, Start::draw(&plain, &[]));
+            assert!(format!("{copied:?}") == alone, "{policies}: {own}");
+        }
+    }
+}
 
 #[test]
 fn drives_that_begin_alike_begin_in_the_same_state_and_no_policy_without_a_part_counts() {

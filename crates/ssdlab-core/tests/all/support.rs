@@ -102,6 +102,7 @@ impl Rig {
             first: part * parts[..queue].iter().sum::<u32>(),
             pages: part * parts[queue],
             queue: queue as u8,
+            ..Tenant::default()
         });
         let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
         assert!(drive.watch(Pace::Every(3)));

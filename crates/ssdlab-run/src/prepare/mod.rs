@@ -264,6 +264,7 @@ impl Plan {
             (steady, "start.fill", began.fill != unset.fill),
             (steady, "start.unwritten_reads", began.unwritten_reads != unset.unwritten_reads),
             (steady, "start.age_max", began.age_max != unset.age_max),
+            (steady, "start.history", began.history != unset.history),
             (steady, "start.program_mode", began.program_mode != unset.program_mode),
         ];
         let typed = |key: &str| self.is_typed(effective, key);

@@ -11,6 +11,7 @@ use crate::need::{self, BESIDES, PAGE};
 use crate::plan::Plan;
 use crate::prepare::Prepared;
 use crate::sharing::groups;
+use crate::tenants;
 
 /// Start states of up to this many pages are shared however little memory is free: 1.6 GB.
 const KEPT_LEAST: u32 = 3 << 26;
@@ -138,7 +139,7 @@ fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -
     if one.plan.state.is_some() {
         return true;
     }
-    let of_tenants = one.resolved.classes.by_priority;
+    let of_tenants = tenants::matter(&one.resolved);
     if of_tenants && !ask_alike(one, other) {
         return false;
     }

@@ -115,6 +115,30 @@ fn a_state_with_physics_keeps_wear_and_ages() {
 }
 
 #[test]
+fn a_state_with_a_history_and_data_of_nobody_is_taken_up_under_every_scheme() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lived.state");
+    let history = "start.history={span=\"30d\",tenants=[\
+                   {footprint=\"8MiB\",writes_per_day=\"1MiB\"},\
+                   {queue=2,footprint=\"8MiB\",writes_per_day=\"1MiB\"}]}";
+    let of = |scheme: &str, more: &[&str]| {
+        let small = plan(&["geometry.pages=96", "ftl.overprovisioning=0.4"]).set;
+        let set = small.into_iter().filter(|set| !set.starts_with("start."));
+        let set = set.chain(more.iter().map(|set| set.to_string())).collect();
+        Plan { device: "readguard-tlc-2t".into(), scheme: scheme.into(), set, ..plan(&[]) }
+    };
+    let lived = [history, "start.owners=nobody"];
+    save_state(&of("rgftl", &lived), &path, &Control::new(1)).unwrap().unwrap();
+    for scheme in ["rgftl", "baseline"] {
+        let from = Plan { state: Some(path.clone()), paranoid: true, ..of(scheme, &[]) };
+        run(from).unwrap_or_else(|fault| panic!("{scheme}: {fault}"));
+    }
+    let other = ["start.history.span=31d"];
+    let refused = run(Plan { state: Some(path), ..of("rgftl", &other) }).unwrap_err();
+    assert!(refused.contains("start.history.span") && refused.contains("30d"), "{refused}");
+}
+
+#[test]
 fn settings_of_the_start_that_a_state_overrules_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("old.state");

@@ -10,11 +10,13 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::allocator_config;
+use super::lived::{Mixed, Sorted};
 use super::owners::{Numbers, Owned, Owners};
 use super::pool::{
     Filling, Open, OpenedBy, Pool, Snapshot, blocks_of, context, free_page_target, kept_of_drive,
     least_blocks,
 };
+use super::shuffled::Shuffled;
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
 use crate::ftl::{Allocator, BlockTable, Ftl, Map, PlaneOrder, Pointers, ReversePart, Writer};
 use ssdlab_schemes::AnyBackground;
@@ -27,31 +29,77 @@ const TOGETHER: usize = 16;
 /// Pages of each plane in the part of the map that a thread writes at a time.
 const ROWS: u32 = 1 << 14;
 
+/// The model after which planes are drawn.
+pub enum Model<'a> {
+    /// A plane that was written without time.
+    Written(&'a Owners),
+    /// The blocks of a drive that lived.
+    Lived(&'a Sorted<'a>),
+}
+
+/// The tables of a drive that was drawn, without its allocator.
+pub struct Drawn {
+    map: Map,
+    /// The block table.
+    pub blocks: BlockTable,
+    open: Vec<(PlaneId, OpenedBy, BlockId, u16)>,
+    /// The blocks that take after a block of a drive that lived.
+    pub taken: Vec<(BlockId, u32)>,
+}
+
+impl Drawn {
+    /// Returns the tables of the drive.
+    pub fn with_allocator(self, resolved: &Resolved) -> Ftl {
+        let Drawn { map, mut blocks, open, .. } = self;
+        let geometry = resolved.geometry();
+        let mut alloc = Allocator::new(geometry, &mut blocks, allocator_config(resolved));
+        let page_order = PageOrder::conventional(geometry.cell, geometry.pages);
+        for (plane, (writer, stream), block, written) in open {
+            blocks.open(block);
+            alloc.open_at(&page_order, &blocks, (plane, writer, stream), (block, written));
+        }
+        Ftl::new(geometry, map, blocks, alloc)
+    }
+}
+
 /// Returns the tables of a drive whose first `filled` pages hold data, each in a block of its
 /// owner. The result does not depend on the number of threads.
 pub fn filled(
     resolved: &Resolved,
     order: &PlaneOrder,
-    (filled, owners): (u32, &Owners),
+    (filled, model): (u32, Model),
     (mut map, mut blocks): (Map, BlockTable),
     threads: usize,
-) -> Ftl {
+) -> Drawn {
     let geometry = resolved.geometry();
     map.expect_filled(filled);
     let planes = order.planes().len() as u32;
-    let Outline { snapshots, .. } = Outline::of(resolved, filled);
+    let snapshots = match model {
+        Model::Written(_) => Outline::of(resolved, filled).snapshots,
+        Model::Lived(_) => Vec::new(),
+    };
     let mut random = rng::stream(resolved.seed, "start.draw");
-    let mut open = Vec::new();
+    let (mut open, mut taken) = (Vec::new(), Vec::new());
     let mut places = vec![Vec::new(); TOGETHER.min(planes as usize)];
     for (first, together) in (0u32..).step_by(TOGETHER).zip(order.planes().chunks(TOGETHER)) {
         let mut plans = Vec::new();
         for (position, &plane) in (first..).zip(together) {
             // A plane holds the pages whose number has this remainder.
             let pages = (filled.saturating_sub(position)).div_ceil(planes);
-            let snapshot = &snapshots[position as usize % snapshots.len()];
             let place = (plane, position, planes);
-            let plan =
-                Plan::of(resolved, place, pages, (owners, snapshot), &mut blocks, &mut random);
+            let contents = match model {
+                Model::Written(owners) => {
+                    let snapshot = &snapshots[position as usize % snapshots.len()];
+                    let like = (owners, snapshot);
+                    Contents::apart(resolved, place, pages, like, &mut blocks, &mut random)
+                }
+                Model::Lived(sorted) => {
+                    let mixed = Mixed::of(resolved, sorted, place, &mut blocks);
+                    taken.extend_from_slice(&mixed.taken);
+                    Contents::Mixed(mixed)
+                }
+            };
+            let plan = Plan { plane, position, planes, pages, contents };
             open.extend(plan.open());
             plans.push(plan);
         }
@@ -67,14 +115,7 @@ pub fn filled(
         share(parts, threads, |part| point(part, first, planes, places));
     }
     map.add_mapped(filled);
-    let mut alloc = Allocator::new(geometry, &mut blocks, allocator_config(resolved));
-    let page_order = PageOrder::conventional(geometry.cell, geometry.pages);
-    for (plane, (writer, stream), block, filling) in open {
-        blocks.open(block);
-        let place = (plane, writer, stream);
-        alloc.open_at(&page_order, &blocks, place, (block, filling.written));
-    }
-    Ftl::new(geometry, map, blocks, alloc)
+    Drawn { map, blocks, open, taken }
 }
 
 /// Calls `act` for each element of a list, in `threads` threads.
@@ -113,7 +154,15 @@ struct Plan {
     position: u32,
     planes: u32,
     pages: u32,
-    parts: Vec<Part>,
+    contents: Contents,
+}
+
+/// The contents of a plane.
+enum Contents {
+    /// A part for each owner.
+    Apart(Vec<Part>),
+    /// Blocks with pages of several owners.
+    Mixed(Mixed),
 }
 
 /// The part of a plane that one owner will have.
@@ -126,18 +175,18 @@ struct Part {
     random: rng::Stream,
 }
 
-impl Plan {
+impl Contents {
     /// Plans a plane with `pages` pages after `snapshot`. Lays its blocks down, and advances the
     /// random stream to where the next plane begins.
-    fn of(
+    fn apart(
         resolved: &Resolved,
         place: (PlaneId, u32, u32),
         pages: u32,
         (owners, snapshot): (&Owners, &Snapshot),
         blocks: &mut BlockTable,
         random: &mut rng::Stream,
-    ) -> Plan {
-        let (plane, position, planes) = place;
+    ) -> Contents {
+        let plane = place.0;
         let geometry = resolved.geometry();
         let start = &resolved.config.start;
         let overwritten = start.steady_state || start.invalid.get() > 0.0;
@@ -169,20 +218,34 @@ impl Plan {
             layout.used().for_each(|(_, filling)| PageDraw::skip(filling, random));
             parts.push(Part { numbers, layout, key, random: start });
         }
-        Plan { plane, position, planes, pages, parts }
+        Contents::Apart(parts)
     }
+}
 
-    /// Returns the open blocks of the plane.
-    fn open(&self) -> impl Iterator<Item = (PlaneId, OpenedBy, BlockId, Filling)> + '_ {
-        let open = self.parts.iter().flat_map(|part| &part.layout.open);
-        open.map(|&(writer, block, filling)| (self.plane, writer, block, filling))
+impl Plan {
+    /// Returns the open blocks of the plane, and their written pages.
+    fn open(&self) -> Vec<(PlaneId, OpenedBy, BlockId, u16)> {
+        let of = |(by, block, written)| (self.plane, by, block, written);
+        match &self.contents {
+            Contents::Apart(parts) => {
+                let open = parts.iter().flat_map(|part| &part.layout.open);
+                open.map(|&(by, block, filling)| of((by, block, filling.written))).collect()
+            }
+            Contents::Mixed(mixed) => mixed.open.iter().copied().map(of).collect(),
+        }
     }
 
     /// Draws which pages hold which data. `own` gets the place of each of the plane's pages.
     fn draw(&self, geometry: &Geometry, own: &mut Vec<Ppn>, mut reverse: ReversePart) {
         own.resize(self.pages as usize, Ppn(0));
+        let parts = match &self.contents {
+            Contents::Apart(parts) => parts,
+            Contents::Mixed(mixed) => {
+                return mixed.draw(geometry, (self.position, self.planes), own, &mut reverse);
+            }
+        };
         let mut pages_drawn = PageDraw::new(geometry.pages);
-        for Part { numbers, layout, key, random } in &self.parts {
+        for Part { numbers, layout, key, random } in parts {
             let mut data = Shuffled::new(numbers.count(), *key);
             let mut random = random.clone();
             for (block, filling) in layout.used() {
@@ -340,68 +403,6 @@ impl PageDraw {
     }
 }
 
-/// The numbers below `count`, each once, in an order that looks random: a four-round Feistel
-/// network over the next power of four. It is applied again until the result lies below `count`.
-struct Shuffled {
-    next: u32,
-    count: u32,
-    half: u32,
-    /// The round function: the output for each half, round by round.
-    rounds: Vec<u16>,
-    /// Places in a list whose number is not below `count` yet.
-    outside: Vec<u16>,
-}
-
-impl Shuffled {
-    const ROUNDS: u64 = 4;
-
-    fn new(count: u32, key: u64) -> Shuffled {
-        let bits = 32 - count.max(2).leading_zeros();
-        let half = bits.div_ceil(2);
-        let halves = 0..1u64 << half;
-        let mask = halves.end - 1;
-        let rounds = (0..Shuffled::ROUNDS).flat_map(|round| {
-            halves.clone().map(move |right| (rng::mix(key ^ (right << 8) ^ round) & mask) as u16)
-        });
-        Shuffled { next: 0, count, half, rounds: rounds.collect(), outside: Vec::new() }
-    }
-
-    #[inline]
-    fn scramble(&self, number: u32) -> u32 {
-        let mask = (1u32 << self.half) - 1;
-        let (mut left, mut right) = (number >> self.half, number & mask);
-        for round in 0..Shuffled::ROUNDS as u32 {
-            let word = self.rounds[(round << self.half | right) as usize];
-            (left, right) = (right, left ^ u32::from(word));
-        }
-        left << self.half | right
-    }
-
-    /// Returns the next numbers, at most 65,536. All of them are computed together: a single one
-    /// would wait for each of its steps.
-    fn next(&mut self, numbers: &mut [u32]) {
-        debug_assert!(self.next + numbers.len() as u32 <= self.count, "no more than there are");
-        self.outside.resize(numbers.len().max(self.outside.len()), 0);
-        let mut outside = 0;
-        for (at, number) in (0..).zip(&mut *numbers) {
-            *number = self.scramble(self.next + u32::from(at));
-            self.outside[outside] = at;
-            outside += usize::from(*number >= self.count);
-        }
-        self.next += numbers.len() as u32;
-        while outside > 0 {
-            let walking = std::mem::take(&mut outside);
-            for walker in 0..walking {
-                let at = self.outside[walker];
-                let number = &mut numbers[usize::from(at)];
-                *number = self.scramble(*number);
-                self.outside[outside] = at;
-                outside += usize::from(*number >= self.count);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -441,24 +442,15 @@ mod tests {
             let map =
                 Map::new(resolved.mapped_pages(), geometry.page_count(), resolved.kept_sectors());
             let books = (map, BlockTable::new(geometry));
-            let ftl = super::filled(&resolved, &order, (filled, &Owners::One), books, threads);
+            let model = Model::Written(&Owners::One);
+            let drawn = super::filled(&resolved, &order, (filled, model), books, threads);
+            let ftl = drawn.with_allocator(&resolved);
             assert!(ftl.audit().is_ok() && ftl.map.mapped() == filled);
             format!("{:?} {:?}", ftl.map, ftl.blocks)
         };
         let alone = draw(1);
         for threads in [2, 3] {
             assert!(draw(threads) == alone, "{threads} threads");
-        }
-    }
-
-    #[test]
-    fn a_shuffle_gives_every_number_once() {
-        for count in [1, 2, 3, 100, 4096, 5000] {
-            let mut shuffled = Shuffled::new(count, 7);
-            let mut numbers = vec![0; count as usize];
-            numbers.chunks_mut(60).for_each(|chunk| shuffled.next(chunk));
-            numbers.sort_unstable();
-            assert!(numbers.into_iter().eq(0..count), "{count}");
         }
     }
 }

@@ -6,19 +6,22 @@
 //! ([`draw`]).
 
 mod draw;
+mod lived;
 mod metadata;
 mod owners;
 mod pool;
+mod shuffled;
 
 pub use draw::Outline;
+pub use lived::{Lived, Record, by_rank, group_of};
 pub use metadata::{begin, restore_apart};
-pub use owners::{Owners, Tenant};
+pub use owners::{Owners, Rate, Tenant, areas};
 use ssdlab_base::Nanos;
-use ssdlab_nand::{BlockId, PlaneId};
+use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn, ProgramMode};
 
 use super::{Media, Misfit};
 use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved, is_bad};
-use crate::flash::Cells;
+use crate::flash::{BlockPast, Cells};
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
 use crate::metadata::{Metadata, place_of};
@@ -40,14 +43,42 @@ pub struct Start {
 }
 
 impl Start {
-    /// Draws a start. If the drive keeps blocks apart by priority, the data lies in blocks of these
-    /// tenants.
-    pub fn draw(resolved: &Resolved, tenants: &[Tenant]) -> Start {
+    /// Draws a start without a history. If the drive keeps blocks apart by priority, the data lies
+    /// in blocks of these tenants.
+    pub(super) fn drawn(resolved: &Resolved, tenants: &[Tenant]) -> Start {
         let mut cells = unused(resolved);
         worn(resolved, &mut cells);
         let metadata = metadata::build(resolved, None, &cells);
         let ftl = ftl(resolved, (&block_classes(resolved, &cells), &metadata), tenants);
         aged(resolved, &ftl, &mut cells);
+        Start { ftl, cells, metadata }
+    }
+
+    /// Draws a start after the blocks of a drive that lived with these tenants.
+    pub(super) fn after(resolved: &Resolved, tenants: &[Tenant], lived: &Lived) -> Start {
+        let mut cells = unused(resolved);
+        worn(resolved, &mut cells);
+        let metadata = metadata::build(resolved, None, &cells);
+        let blocks = unwritten(resolved, &block_classes(resolved, &cells), &metadata);
+        let filled = filled_pages(resolved);
+        let areas = areas(resolved, tenants, filled);
+        let owned = (&areas[..], tenants.len());
+        let sorted = lived::Sorted::new(resolved, lived, owned, resolved.kept_of_plane());
+        let order = PlaneOrder::new(&resolved.config.ftl.allocation_order, resolved.geometry());
+        let model = (filled, draw::Model::Lived(&sorted));
+        let books = (unmapped(resolved), blocks);
+        let mut drawn = draw::filled(resolved, &order, model, books, threads_for(filled));
+        for (block, record) in std::mem::take(&mut drawn.taken) {
+            let record = &lived.records[record as usize];
+            give_past(resolved, (block, record), lived, &mut drawn.blocks, &mut cells);
+        }
+        let metadata = metadata::build(resolved, Some(&drawn.blocks), &cells);
+        metadata::set_turns(&metadata, &mut drawn.blocks);
+        let mut ftl = drawn.with_allocator(resolved);
+        if let Some(subpools) = &lived.subpools {
+            let sizes = in_proportion(subpools, free_blocks(&ftl));
+            ftl.alloc.resume(&mut ftl.blocks, None, Some(&sizes));
+        }
         Start { ftl, cells, metadata }
     }
 
@@ -127,8 +158,10 @@ impl Resolved {
         // A steady plane takes as long to compute as a drive to draw, and other background policies
         // seldom leave the same state.
         let outlined = || !self.config.start.steady_state && outlined_alike();
+        let lives = self.lives_as();
         relevant(self) == relevant(other)
-            && (self.config.background == other.config.background || outlined())
+            && lives == other.lives_as()
+            && (lives.is_some() || self.config.background == other.config.background || outlined())
     }
 
     /// Returns the part of a start that depends on the background policies. This writes a model
@@ -162,10 +195,91 @@ fn ftl(
 ) -> Ftl {
     let geometry = resolved.geometry();
     let config = &resolved.config.ftl;
+    let mut blocks = unwritten(resolved, block_classes, metadata);
+    let used = resolved.config.start.used.of(u64::from(geometry.blocks)) as usize;
+    for plane in (0..geometry.plane_count()).map(PlaneId) {
+        let first = geometry.first_block(plane).0;
+        let all = (first..first + geometry.blocks).map(BlockId);
+        let free: Vec<_> = all.filter(|&it| blocks.state(it) == BlockState::Free).collect();
+        free.into_iter().take(used).for_each(|it| blocks.lay(it, geometry.pages as u16, 0));
+    }
+    let map = unmapped(resolved);
+    let filled = filled_pages(resolved);
+    if filled == 0 {
+        let alloc = Allocator::new(geometry, &mut blocks, allocator_config(resolved));
+        return Ftl::new(geometry, map, blocks, alloc);
+    }
+    let owners = Owners::new(resolved, tenants, filled);
+    let order = PlaneOrder::new(&config.allocation_order, geometry);
+    let model = (filled, draw::Model::Written(&owners));
+    let drawn = draw::filled(resolved, &order, model, (map, blocks), threads_for(filled));
+    drawn.with_allocator(resolved)
+}
+
+/// Returns the number of threads that draw this many pages. A small drive is faster without.
+fn threads_for(filled: u32) -> usize {
+    if filled < DRAWN_ALONE {
+        1
+    } else {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+}
+
+/// Returns a map without data.
+fn unmapped(resolved: &Resolved) -> Map {
+    Map::new(resolved.mapped_pages(), resolved.geometry().page_count(), resolved.kept_sectors())
+}
+
+/// Returns the number of free blocks of a drive.
+fn free_blocks(ftl: &Ftl) -> usize {
+    let blocks = (0..ftl.blocks.len() as u32).map(BlockId);
+    blocks.filter(|&block| ftl.blocks.state(block) == BlockState::Free).count()
+}
+
+/// Divides `whole` in proportion to these sizes.
+fn in_proportion(sizes: &[u32], whole: usize) -> Vec<usize> {
+    let all = sizes.iter().map(|&size| u64::from(size)).sum::<u64>().max(1);
+    let (mut summed, mut dealt) = (0, 0);
+    let mut own = |size: &u32| {
+        summed += u64::from(*size);
+        let upto = (whole as u64 * summed / all) as usize;
+        upto - std::mem::replace(&mut dealt, upto)
+    };
+    let mut shares: Vec<usize> = sizes.iter().map(&mut own).collect();
+    if let Some(last) = shares.last_mut() {
+        *last += whole - dealt;
+    }
+    shares
+}
+
+/// Gives a block the past of a block of a drive that lived, on top of its own wear at the start.
+fn give_past(
+    resolved: &Resolved,
+    (block, record): (BlockId, &Record),
+    lived: &Lived,
+    blocks: &mut BlockTable,
+    cells: &mut Cells,
+) {
+    let more = lived.more_erases.get(record.class.index()).copied().unwrap_or(0.0);
+    let began = media::start_wear(resolved, block);
+    blocks.set_erases(block, began + record.erases + more.round() as u32);
+    if let Some(past) = &record.past {
+        let wear = began as f32 + past.wear + more as f32;
+        cells.set_block_past(block, &BlockPast { wear, ..*past });
+    }
+    let first = resolved.geometry().page(block, PageInBlock(0)).0;
+    for (page, &mode) in (first..).map(Ppn).zip(&record.modes[..]) {
+        cells.set_program_mode(page, ProgramMode(mode));
+    }
+}
+
+/// Returns the blocks of a drive without data, with their classes, ranks and wear.
+fn unwritten(resolved: &Resolved, block_classes: &BlockClasses, metadata: &Metadata) -> BlockTable {
+    let geometry = resolved.geometry();
     let mut blocks = BlockTable::new(geometry);
     blocks.set_classes(block_classes);
     metadata::set_turns(metadata, &mut blocks);
-    let bad = config.bad_blocks.get();
+    let bad = resolved.config.ftl.bad_blocks.get();
     let worn = resolved.config.start.pe_cycles > 0;
     if bad > 0.0 || worn {
         for block in (0..geometry.block_count()).map(BlockId) {
@@ -176,28 +290,7 @@ fn ftl(
             }
         }
     }
-    let used = resolved.config.start.used.of(u64::from(geometry.blocks)) as usize;
-    for plane in (0..geometry.plane_count()).map(PlaneId) {
-        let first = geometry.first_block(plane).0;
-        let all = (first..first + geometry.blocks).map(BlockId);
-        let free: Vec<_> = all.filter(|&it| blocks.state(it) == BlockState::Free).collect();
-        free.into_iter().take(used).for_each(|it| blocks.lay(it, geometry.pages as u16, 0));
-    }
-    let map = Map::new(resolved.mapped_pages(), geometry.page_count(), resolved.kept_sectors());
-    let filled = filled_pages(resolved);
-    if filled == 0 {
-        let alloc = Allocator::new(geometry, &mut blocks, allocator_config(resolved));
-        return Ftl::new(geometry, map, blocks, alloc);
-    }
-    let owners = Owners::new(resolved, tenants, filled);
-    // A small drive is faster without threads.
-    let threads = if filled < DRAWN_ALONE {
-        1
-    } else {
-        std::thread::available_parallelism().map_or(1, usize::from)
-    };
-    let order = PlaneOrder::new(&config.allocation_order, geometry);
-    draw::filled(resolved, &order, (filled, &owners), (map, blocks), threads)
+    blocks
 }
 
 /// Returns where a state file holds the class of each block; `None` if the config alone decides it.

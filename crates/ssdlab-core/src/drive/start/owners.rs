@@ -11,7 +11,7 @@ use crate::ftl::{BlockState, BlockTable};
 use crate::policy::allocation::BlockClass;
 
 /// The logical pages of one submission queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tenant {
     /// The first page.
     pub first: u32,
@@ -19,6 +19,52 @@ pub struct Tenant {
     pub pages: u32,
     /// The queue.
     pub queue: u8,
+    /// How often the pages were accessed in the history of the start, if it has one.
+    pub rate: Rate,
+}
+
+/// Page accesses in a day of the cells' clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rate {
+    /// Pages written.
+    pub writes: f64,
+    /// Pages read.
+    pub reads: f64,
+}
+
+/// A range of logical pages with one owner.
+#[derive(Clone, Debug)]
+pub struct Area {
+    /// The pages.
+    pub pages: Range<u32>,
+    /// The class of the owner's blocks, if it has blocks of its own.
+    pub class: BlockClass,
+    /// The place of the owner in the list of tenants, if it is one.
+    pub tenant: Option<usize>,
+}
+
+/// Returns the owners of the first `filled` pages. Tenants own their pages. `start.owners` decides
+/// who owns the others.
+pub fn areas(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Vec<Area> {
+    let classes = if resolved.classes.by_priority { resolved.classes.count as u8 } else { 1 };
+    let class = |queue: u8| Priority::of_queue(queue.min(classes - 1)).class();
+    let mut own = vec![0u64; classes.into()];
+    for tenant in tenants {
+        own[class(tenant.queue).index()] += u64::from(tenant.pages);
+    }
+    let owners = resolved.config.start.owners.unwrap_or_default();
+    let shares = shares_of_others(owners, own);
+    let mut tenants: Vec<_> = tenants.iter().enumerate().collect();
+    tenants.sort_by_key(|(_, tenant)| tenant.first);
+    let (mut areas, mut next) = (Vec::new(), 0);
+    for (at, tenant) in tenants {
+        let first = tenant.first.clamp(next, filled);
+        share_out(&mut areas, next..first, &shares);
+        next = tenant.first.saturating_add(tenant.pages).clamp(first, filled);
+        areas.push(Area { pages: first..next, class: class(tenant.queue), tenant: Some(at) });
+    }
+    share_out(&mut areas, next..filled, &shares);
+    areas
 }
 
 /// The owners of the data.
@@ -55,6 +101,18 @@ impl Numbers {
         Numbers(std::iter::once(0..count).collect())
     }
 
+    /// Returns the numbers on a plane of the logical pages in these ranges, in ascending order. The
+    /// plane holds the pages whose number modulo `planes` is `position`.
+    pub fn of<'a>(
+        ranges: impl Iterator<Item = &'a Range<u32>>,
+        position: u32,
+        planes: u32,
+    ) -> Numbers {
+        let number = |page: u32| page.saturating_sub(position).div_ceil(planes);
+        let own = ranges.map(|range| number(range.start)..number(range.end));
+        Numbers(own.filter(|range| !range.is_empty()).collect())
+    }
+
     /// Returns the number of numbers.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|range| range.end - range.start).sum()
@@ -75,30 +133,14 @@ impl Numbers {
 }
 
 impl Owners {
-    /// Returns the owners of the first `filled` pages. Tenants own their pages. `start.owners`
-    /// decides who owns the others.
+    /// Returns the owners of the first `filled` pages.
     pub fn new(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Owners {
         if !resolved.classes.by_priority {
             return Owners::One;
         }
         let classes = resolved.classes.count as u8;
-        let class = |queue: u8| Priority::of_queue(queue.min(classes - 1)).class();
-        let mut own = vec![0u64; classes.into()];
-        for tenant in tenants {
-            own[class(tenant.queue).index()] += u64::from(tenant.pages);
-        }
-        let owners = resolved.config.start.owners.unwrap_or_default();
-        let shares = shares_of_others(owners, own);
-        let mut tenants = tenants.to_vec();
-        tenants.sort_unstable_by_key(|tenant| tenant.first);
-        let (mut ranges, mut next) = (Vec::new(), 0);
-        for tenant in tenants {
-            let first = tenant.first.clamp(next, filled);
-            share_out(&mut ranges, next..first, &shares);
-            next = tenant.first.saturating_add(tenant.pages).clamp(first, filled);
-            ranges.push((first..next, class(tenant.queue)));
-        }
-        share_out(&mut ranges, next..filled, &shares);
+        let areas = areas(resolved, tenants, filled).into_iter();
+        let ranges = areas.map(|area| (area.pages, area.class)).collect();
         let unowned = resolved.has_unowned();
         Owners::Each { ranges, classes, unowned, kept: kept_of_drive(resolved) }
     }
@@ -157,7 +199,10 @@ impl Owners {
         let least = opens + self.count() + RESERVE_BLOCKS;
         let full = full.min(usable.len().saturating_sub(least)) as u64;
         let numbers: Vec<Numbers> = BlockClass::numbered(0..self.count())
-            .map(|class| numbers_of(ranges, class, position, planes))
+            .map(|class| {
+                let own = ranges.iter().filter(|(_, whose)| *whose == class);
+                Numbers::of(own.map(|(range, _)| range), position, planes)
+            })
             .collect();
         let (mut summed, mut dealt) = (0, 0);
         let mut in_use = Vec::new();
@@ -200,26 +245,13 @@ fn shares_of_others(owners: StartOwners, own: Vec<u64>) -> Vec<u64> {
 }
 
 /// Divides a range among the classes, one after another.
-fn share_out(ranges: &mut Vec<(Range<u32>, BlockClass)>, range: Range<u32>, shares: &[u64]) {
+fn share_out(areas: &mut Vec<Area>, range: Range<u32>, shares: &[u64]) {
     let whole: u64 = shares.iter().sum();
     let (length, mut summed, mut next) = (u64::from(range.end - range.start), 0, range.start);
     for (class, share) in (0..).map(BlockClass).zip(shares) {
         summed += share;
         let end = range.start + (length * summed / whole) as u32;
-        ranges.push((next..end, class));
+        areas.push(Area { pages: next..end, class, tenant: None });
         next = end;
     }
-}
-
-/// Returns the numbers on a plane of the pages that a class owns.
-fn numbers_of(
-    ranges: &[(Range<u32>, BlockClass)],
-    class: BlockClass,
-    position: u32,
-    planes: u32,
-) -> Numbers {
-    let number = |page: u32| page.saturating_sub(position).div_ceil(planes);
-    let own = ranges.iter().filter(|(_, whose)| *whose == class);
-    let own = own.map(|(range, _)| number(range.start)..number(range.end));
-    Numbers(own.filter(|range| !range.is_empty()).collect())
 }

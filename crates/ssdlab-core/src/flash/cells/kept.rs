@@ -11,7 +11,7 @@ use crate::kept::{self, Kept, Limits};
 
 /// The most page reads and P/E cycles of a block in a saved history; the counts continue from
 /// there.
-const COUNT_MOST: u32 = u32::MAX / 2;
+pub(super) const COUNT_MOST: u32 = u32::MAX / 2;
 
 impl Kept for Facts {
     const COLUMNS: usize = 2;

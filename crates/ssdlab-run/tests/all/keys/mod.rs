@@ -31,6 +31,12 @@ fn run(settings: &[String]) -> Result<serde_json::Value, String> {
 /// Returns the argument that sets a key. For a key of a chain's link, it sets a chain of only this
 /// link.
 fn assigned(key: &str, value: &str) -> String {
+    if let Some(own) = key.strip_prefix(TENANT_KEY) {
+        let others = TENANT.iter().filter(|(name, _)| *name != own);
+        let others = others.map(|(name, value)| format!("{name}={value}"));
+        let tenant: Vec<String> = others.chain([format!("{own}={value}")]).collect();
+        return format!("start.history.tenants=[{{{}}}]", tenant.join(","));
+    }
     let Some((chain, rest)) = key.split_once("[].") else { return format!("{key}={value}") };
     let (link, setting) = rest.split_once('.').expect("a link and its setting");
     format!("{chain}=[{{{link}={{{setting}={value}}}}}]")
@@ -78,6 +84,7 @@ fn keys_without_effect_are_refused_by_name() {
         let mut settings: Vec<String> = beside.iter().map(|s| s.to_string()).collect();
         settings.push(match key.strip_prefix("timing.program_modes[].") {
             Some(_) => format!("timing.program_modes=[{{name=\"normal\",{value}}}]"),
+            None if key.starts_with(TENANT_KEY) => assigned(key, value),
             None => format!("{key}={value}"),
         });
         let line = run(&settings).err().unwrap_or_else(|| panic!("{key} was accepted"));

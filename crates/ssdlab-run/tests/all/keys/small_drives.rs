@@ -44,6 +44,34 @@ pub(crate) const MEASURED: &[&str] = &["start.age_max=90d", "start.pe_cycles=300
 pub(crate) const WRITES: &[&str] =
     &["workload.requests=20000", "workload.read_share=0.1", "workload.interarrival=600us"];
 pub(crate) const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
+/// A tenant in the history of a start.
+pub(crate) const TENANT: &[(&str, &str)] =
+    &[("footprint", "\"24MiB\""), ("writes_per_day", "\"2MiB\""), ("reads_per_day", "\"20MiB\"")];
+pub(crate) const TENANT_KEY: &str = "start.history.tenants[].";
+/// Old data whose owner wrote and read it for a month.
+macro_rules! lived {
+    ($($more:literal),*) => {
+        &[
+            "physics=retries",
+            "physics.retries.disturb.scale=100.0",
+            "start.age_max=90d",
+            "start.pe_cycles=3000",
+            "start.history={span=\"30d\",tenants=[{footprint=\"24MiB\",writes_per_day=\"2MiB\",reads_per_day=\"20MiB\"}]}",
+            $($more),*
+        ]
+    };
+}
+pub(crate) const LIVED: &[&str] = lived!();
+pub(crate) const LIVED_LEVELLED: &[&str] =
+    lived!("background.static_wear_leveling={threshold=2}", "start.pe_spread=20");
+pub(crate) const LIVED_APART: &[&str] = lived!(
+    "host.queues=3",
+    "metadata.block_class=predicted",
+    "metadata.retry_estimate=oracle",
+    "ftl.free_block_policy=fewest_retries",
+    "placement=[\"priority\"]",
+    "ftl.overprovisioning=0.6"
+);
 /// Blocks of different quality in classes, each with its own program mode, and further settings.
 macro_rules! classed {
     ($($more:literal),*) => {

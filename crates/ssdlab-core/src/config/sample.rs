@@ -1,0 +1,120 @@
+//! The scaled drive that lives through the history of a start.
+
+use ssdlab_base::Bytes;
+use ssdlab_base::quantity::Share;
+use ssdlab_nand::Geometry;
+use ssdlab_nand::refusal::Refusal;
+
+use super::{DriveConfig, HistoryPolicies, Resolved, usable_blocks};
+use crate::Toggle;
+use ssdlab_schemes::{AnyBackground, SchedulerChoice};
+
+/// The largest size of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleSize {
+    /// Number of planes.
+    pub planes: u32,
+    /// Blocks of a plane, unless its free blocks need more.
+    pub blocks: u32,
+}
+
+impl Default for SampleSize {
+    /// Four planes rank blocks about as finely as a plane of a drive of 2 TB has blocks.
+    fn default() -> SampleSize {
+        SampleSize { planes: 4, blocks: 256 }
+    }
+}
+
+/// Rounds in which the space of a sample settles.
+const ROUNDS: u32 = 3;
+
+impl Resolved {
+    /// Returns the free blocks of a plane that the background policies keep.
+    pub fn kept_of_plane(&self) -> f64 {
+        let policies = AnyBackground::build(&self.config.background, &self.policy_context());
+        let most = |of: &dyn Fn(&AnyBackground) -> u32| policies.iter().map(of).max().unwrap_or(0);
+        let own = most(&|policy| policy.needs().free_page_target);
+        let own = own.div_ceil(self.geometry().pages);
+        let of_drive = f64::from(most(&|policy| policy.needs().keeps_of_drive));
+        f64::from(own).max(of_drive / f64::from(self.geometry().plane_count()))
+    }
+
+    /// Returns the blocks of a plane that can be full of data: those that are neither kept free nor
+    /// open, where open blocks count half.
+    fn for_data(&self) -> f64 {
+        let open = self.classes_of_blocks() * usize::from(self.config.streams().count);
+        f64::from(usable_blocks(&self.config)) - self.kept_of_plane() - open as f64
+    }
+
+    /// Returns what the start takes from its history, besides its section of the config: the config
+    /// under which the drive lives, and the free blocks of a plane. `None` without a history.
+    pub fn lives_as(&self) -> Option<(DriveConfig, f64)> {
+        let lives = || lived(&self.config, self.geometry(), 1.0);
+        self.history().map(|_| (lives(), self.kept_of_plane()))
+    }
+
+    /// Returns the scaled drive that lives through the history of the start: at most this large, as
+    /// full, and with the same share of outdated data in its full blocks.
+    ///
+    /// # Errors
+    /// If no such drive works.
+    pub fn sample(&self, most: SampleSize) -> Result<Resolved, Refusal> {
+        let (geometry, mut blocks) = (self.geometry(), most.blocks);
+        loop {
+            let sample = self.sample_of(&shape(geometry, most.planes, blocks));
+            if sample.is_ok() || blocks >= geometry.blocks {
+                return sample;
+            }
+            blocks = blocks.saturating_mul(2);
+        }
+    }
+
+    fn sample_of(&self, shape: &Geometry) -> Result<Resolved, Refusal> {
+        let own = self.geometry();
+        let part = f64::from(shape.page_count()) / f64::from(own.page_count());
+        let mut config = lived(&self.config, shape, part);
+        let [planes, own_planes] = [shape, own].map(|geometry| f64::from(geometry.plane_count()));
+        if shape.blocks == own.blocks {
+            return Resolved::typed(&config, self.seed, &|_| false);
+        }
+        let data = f64::from(self.logical_pages) / own_planes / self.for_data();
+        let pages = f64::from(shape.page_count()) / planes;
+        let mut room = f64::from(shape.blocks) - (f64::from(own.blocks) - self.for_data());
+        for _ in 0..ROUNDS {
+            let spare = 1.0 - data * room / pages;
+            config.ftl.overprovisioning = Share::new(spare.clamp(0.0, 1.0));
+            room = Resolved::typed(&config, self.seed, &|_| false)?.for_data();
+        }
+        Resolved::typed(&config, self.seed, &|_| false)
+    }
+}
+
+/// Returns the shape of a sample: one die with its planes, then further channels.
+fn shape(geometry: &Geometry, planes_most: u32, blocks: u32) -> Geometry {
+    let blocks = blocks.min(geometry.blocks);
+    if geometry.plane_count() <= planes_most {
+        return Geometry { blocks, ..geometry.clone() };
+    }
+    let planes = geometry.planes.min(planes_most);
+    let channels = geometry.channels.min(planes_most / planes).max(1);
+    Geometry { channels, chips: 1, dies: 1, planes, blocks, ..geometry.clone() }
+}
+
+/// Returns the config of a drive of this shape, a part of the whole, while it lives.
+fn lived(config: &DriveConfig, shape: &Geometry, part: f64) -> DriveConfig {
+    let mut lived = config.clone();
+    lived.geometry = shape.clone();
+    let (page, buffer) = (shape.page_size.get(), config.buffer.size.get());
+    if buffer > 0 {
+        lived.buffer.size = Bytes::new(((buffer as f64 * part) as u64).max(page));
+    }
+    lived.start.history = Toggle::off();
+    let history = config.start.history.get();
+    if history.is_some_and(|history| history.policies == HistoryPolicies::Conventional) {
+        lived.background = lived.background.collection_alone();
+        lived.scheduler = SchedulerChoice::default();
+    }
+    let planes = f64::from(shape.plane_count()) / f64::from(config.geometry.plane_count());
+    lived.background = lived.background.for_part(planes);
+    lived
+}

@@ -1,0 +1,376 @@
+//! A drive that begins with a history is as a drive that really ran, within the spread over seeds.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rand::RngExt;
+use ssdlab_base::{SimTime, math, rng};
+use ssdlab_core::{BlockState, Drive, DriveConfig, Op, Request, Resolved, Tenant, Toggle};
+use ssdlab_nand::{BlockId, Lpn};
+
+const DAY: f64 = 86_400e9;
+/// The days of the history.
+const DAYS: f64 = 60.0;
+/// Number of seeds.
+const SEEDS: u64 = 8;
+
+/// Six planes of 320 blocks that differ; the sample has four of 256.
+const DRIVE: &str = r#"
+    flash.time_scale = 100
+    host = { queues = 3 }
+    [geometry]
+    channels = 6
+    chips = 1
+    dies = 1
+    planes = 1
+    blocks = 320
+    pages = 24
+    page_size = "4KiB"
+    cell = "tlc"
+    [timing]
+    read = "50us"
+    program = "200us"
+    erase = "2ms"
+    [physics.retries]
+    fresh_errors = 38.0
+    wear = { errors = 74.0, worn_exponent = 1.2 }
+    retention = { errors = 17.0, worn_errors = 10.0 }
+    disturb = { errors = 20.0, scale = 2000.0 }
+    spread = { quality = 0.06, wear = 0.05 }
+"#;
+
+/// The tenants: the share of the drive's pages, and the overwrites and reads of each page in the
+/// history.
+const TENANTS: [(f64, f64, f64); 3] = [(0.15, 3.0, 20.0), (0.25, 0.7, 5.0), (0.2, 0.1, 40.0)];
+
+/// Drives by their policies.
+const CASES: [(&str, &str); 4] = [
+    ("garbage collection alone", "ftl.overprovisioning = 0.25"),
+    (
+        "blocks by priority",
+        "ftl = { overprovisioning = 0.35, free_block_policy = \"fewest_retries\" }
+               metadata = { block_class.predicted = {}, retry_estimate = \"oracle\" }
+               placement = [\"priority\"]
+               background = { subpool_gc = true, inversion_repair = { interval = \"7d\" } }",
+    ),
+    ("streams", "ftl.overprovisioning = 0.35\nplacement = [\"sepbit\"]"),
+    (
+        "wear leveling",
+        "ftl.overprovisioning = 0.3
+               background.static_wear_leveling = { threshold = 6 }",
+    ),
+];
+
+fn resolved(sets: &str, history: bool, seed: u64) -> Resolved {
+    let mut table: toml::Table = DRIVE.parse().expect("a config");
+    let begins = r#"start = { fill = 0.95, invalid = 0.05, pe_cycles = 1500, pe_spread = 20,
+                    age_min = "1d", age_max = "30d", dwell = "1d" }"#;
+    for own in [sets, begins] {
+        merge(&mut table, own.parse().expect("settings"));
+    }
+    let config: DriveConfig = toml::Value::Table(table.clone()).try_into().expect("a drive");
+    let plain = Resolved::new(&config, seed).expect("a drive");
+    if !history {
+        return plain;
+    }
+    let of = |page: f64| format!("\"{}B\"", (page * 4096.0).round());
+    let tenants = tenants(&plain).into_iter().enumerate().map(|(queue, tenant)| {
+        let pages = f64::from(tenant.pages);
+        let (_, writes, reads) = TENANTS[queue];
+        format!(
+            "{{ queue = {queue}, footprint = {}, writes_per_day = {}, reads_per_day = {} }}",
+            of(pages),
+            of(writes * pages / DAYS),
+            of(reads * pages / DAYS),
+        )
+    });
+    let tenants = tenants.collect::<Vec<_>>().join(", ");
+    let history = format!("start.history = {{ span = \"{DAYS}d\", tenants = [{tenants}] }}");
+    merge(&mut table, history.parse().expect("a history"));
+    let config: DriveConfig = toml::Value::Table(table).try_into().expect("a drive");
+    Resolved::new(&config, seed).expect("a drive with a history")
+}
+
+fn merge(under: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => merge(under, over),
+            (_, value) => drop(under.insert(key, value)),
+        }
+    }
+}
+
+fn tenants(resolved: &Resolved) -> Vec<Tenant> {
+    let mut first = 0;
+    let own = (0u8..).zip(TENANTS).map(|(queue, (share, ..))| {
+        let pages = (share * f64::from(resolved.logical_pages)) as u32;
+        first += pages;
+        Tenant { first: first - pages, pages, queue, ..Tenant::default() }
+    });
+    own.collect()
+}
+
+/// Returns a drive that really ran: tenants write and read at random times.
+fn ran(sets: &str, seed: u64) -> Drive {
+    let resolved = resolved(sets, false, seed);
+    let tenants = tenants(&resolved);
+    let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
+    let mut random = rng::stream(seed, "test.history");
+    let span = DAYS * DAY / 100.0;
+    let mut asked = Vec::new();
+    for (tenant, (_, writes, reads)) in tenants.iter().zip(TENANTS) {
+        for (op, times) in [(Op::Write, writes), (Op::Read, reads)] {
+            let mean = span / (times * f64::from(tenant.pages));
+            let mut at = 0.0;
+            loop {
+                at -= math::ln(1.0 - random.random::<f64>()) * mean;
+                if at > span {
+                    break;
+                }
+                let page = random.random_range(tenant.first..tenant.first + tenant.pages);
+                asked.push((at as u64, op, page, tenant.queue));
+            }
+        }
+    }
+    asked.sort_by_key(|asked| asked.0);
+    let mut done = Vec::new();
+    for (tag, (at, op, page, queue)) in (0..).zip(asked) {
+        drive.advance(SimTime::from_ns(at).max(drive.now()), &mut done);
+        while !drive.has_room(queue) {
+            drive.advance_once(drive.next_event().expect("requests"), &mut done);
+        }
+        done.clear();
+        let (arrival, lba) = (drive.now(), u64::from(page) * 8);
+        let request = Request { tag, arrival, op, lba, sectors: 8, queue, hint: 0 };
+        drive.submit(arrival, request).expect("room");
+    }
+    drive.advance(SimTime::from_ns(span as u64).max(drive.now()), &mut done);
+    while let Some(next) = drive.next_event() {
+        drive.advance(next, &mut done);
+    }
+    drive
+}
+
+/// The measures of a drive: numbers, and values by block.
+#[derive(Default)]
+struct Measures {
+    numbers: BTreeMap<String, f64>,
+    by_block: BTreeMap<&'static str, Vec<f64>>,
+}
+
+fn measure(drive: &Drive) -> Measures {
+    let mut measures = Measures::default();
+    let mut config = drive.resolved().config.clone();
+    config.start.history = Toggle::off();
+    let new = Drive::new(Arc::new(Resolved::new(&config, drive.resolved().seed).expect("a drive")));
+    let began: Vec<u32> = (0..new.ftl().blocks.len() as u32)
+        .map(|block| new.ftl().blocks.erases(BlockId(block)))
+        .collect();
+    let (blocks, cells) = (&drive.ftl().blocks, &drive.flash().cells);
+    let resolved = drive.resolved();
+    let all = || (0..blocks.len() as u32).map(BlockId);
+    let full: Vec<BlockId> =
+        all().filter(|&block| blocks.state(block) == BlockState::Closed).collect();
+    let now = cells.time(drive.now()).as_ns();
+    let age = |block| (now - cells.stamp(block).expect("data").as_ns()) as f64 / DAY;
+    let lists: [(&'static str, Vec<f64>); 4] = [
+        ("valid", full.iter().map(|&block| f64::from(blocks.valid(block))).collect()),
+        ("age", full.iter().map(|&block| age(block)).collect()),
+        ("reads", full.iter().map(|&block| f64::from(cells.reads(block))).collect()),
+        (
+            "erases",
+            all().map(|block| f64::from(blocks.erases(block) - began[block.index()])).collect(),
+        ),
+    ];
+    for (name, list) in lists {
+        let mean = list.iter().sum::<f64>() / list.len() as f64;
+        let square = list.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        measures.numbers.insert(format!("{name}, mean"), mean);
+        measures.numbers.insert(format!("{name}, spread"), (square / list.len() as f64).sqrt());
+        measures.by_block.insert(name, list);
+    }
+    let free = all().filter(|&block| blocks.state(block) == BlockState::Free).count();
+    measures.numbers.insert("free blocks".into(), free as f64);
+    for class in 0..resolved.classes.count as u8 {
+        let own = full.iter().filter(|&&block| blocks.class(block).0 == class).count();
+        measures.numbers.insert(format!("blocks of class {class}"), own as f64);
+    }
+    let geometry = resolved.geometry();
+    for tenant in tenants(resolved) {
+        let pages = (tenant.first..tenant.first + tenant.pages).map(Lpn);
+        let read = pages.map(|page| {
+            let block = geometry.block_of(drive.ftl().map.get(page).expect("data"));
+            let plane = geometry.plane_of(block);
+            let within = block.0 - geometry.first_block(plane).0;
+            let rber = drive.block(plane.0, within, drive.now()).and_then(|block| block.rber);
+            (age(block), rber.expect("data"))
+        });
+        let read: Vec<(f64, f64)> = read.collect();
+        let count = read.len() as f64;
+        let age = read.iter().map(|read| read.0).sum::<f64>() / count;
+        let rber = read.iter().map(|read| read.1).sum::<f64>() / count;
+        measures.numbers.insert(format!("age of the pages of queue {}", tenant.queue), age);
+        measures.numbers.insert(format!("errors of queue {}", tenant.queue), rber);
+    }
+    measures
+}
+
+/// Returns the Kolmogorov–Smirnov distance of two samples.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let sorted = |sample: &[f64]| {
+        let mut sample = sample.to_vec();
+        sample.sort_by(f64::total_cmp);
+        sample
+    };
+    let (a, b) = (sorted(a), sorted(b));
+    let share = |sample: &[f64], x: f64| {
+        sample.partition_point(|&value| value <= x) as f64 / sample.len() as f64
+    };
+    a.iter().chain(&b).map(|&x| (share(&a, x) - share(&b, x)).abs()).fold(0.0, f64::max)
+}
+
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    (mean, (square / (count - 1.0) / count).sqrt())
+}
+
+/// Returns in what drawn drives differ from drives that ran.
+fn differences(drawn: &[Measures], ran: &[Measures]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for name in drawn[0].numbers.keys() {
+        let of = |measures: &[Measures]| -> Vec<f64> {
+            measures.iter().map(|measures| measures.numbers[name]).collect()
+        };
+        let ((own, error), (real, real_error)) =
+            (mean_and_error(&of(drawn)), mean_and_error(&of(ran)));
+        let most = 3.0 * (error * error + real_error * real_error).sqrt();
+        let line = format!("{name}: {own:.4} drawn, {real:.4} ran, {most:.4} apart at most");
+        println!("    {line}");
+        // Half a percent, where seeds do not differ at all.
+        if (own - real).abs() > most.max(real.abs() * 0.005) {
+            wrong.push(line);
+        }
+    }
+    for name in drawn[0].by_block.keys() {
+        let pooled = |measures: &[&Measures]| -> Vec<f64> {
+            measures.iter().flat_map(|measures| measures.by_block[name].clone()).collect()
+        };
+        let far = distance(
+            &pooled(&drawn.iter().collect::<Vec<_>>()),
+            &pooled(&ran.iter().collect::<Vec<_>>()),
+        );
+        let spread = (0..ran.len()).map(|one| {
+            let others: Vec<&Measures> =
+                ran.iter().enumerate().filter(|(at, _)| *at != one).map(|(_, own)| own).collect();
+            distance(&ran[one].by_block[name], &pooled(&others))
+        });
+        // No farther than the farthest drive that ran is from the others.
+        let spread = spread.fold(0.0, f64::max);
+        let line = format!("{name}: distributions {far:.4} apart, a single drive {spread:.4}");
+        println!("    {line}");
+        if far > spread {
+            wrong.push(line);
+        }
+    }
+    wrong
+}
+
+#[test]
+fn a_drive_with_a_history_is_as_one_that_ran() {
+    let mut wrong = Vec::new();
+    for (name, sets) in CASES {
+        println!("{name}");
+        let begun = (0..SEEDS).map(|seed| {
+            let resolved = Arc::new(resolved(sets, true, seed));
+            let drive = Drive::new(resolved);
+            assert_eq!(drive.audit(), Ok(()), "{name}, seed {seed}");
+            measure(&drive)
+        });
+        let begun: Vec<Measures> = begun.collect();
+        let ran: Vec<Measures> = (0..SEEDS).map(|seed| measure(&ran(sets, seed + 100))).collect();
+        wrong.extend(differences(&begun, &ran).into_iter().map(|line| format!("{name}: {line}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_drive_with_a_history_is_drawn_alike_each_time_and_can_be_saved() {
+    for (name, sets) in CASES {
+        let resolved = Arc::new(resolved(sets, true, 3));
+        let drive = || Drive::new(resolved.clone());
+        assert!(format!("{:?}", drive()) == format!("{:?}", drive()), "{name}");
+        let began = drive();
+        let blocks = &began.ftl().blocks;
+        let media = began.clone().media().expect("an idle drive");
+        media.audit(resolved.geometry()).expect(name);
+        let restored = Drive::with_media(resolved.clone(), media).expect(name);
+        let all = (0..blocks.len() as u32).map(BlockId);
+        for block in all.filter(|&block| blocks.written(block) > 0) {
+            assert_eq!(restored.ftl().blocks.class(block), blocks.class(block), "{name}");
+            let cells = &restored.flash().cells;
+            assert_eq!(cells.reads(block), began.flash().cells.reads(block), "{name}");
+            assert_eq!(cells.stamp(block), began.flash().cells.stamp(block), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_written_too_often_to_be_run_wears_blocks_all_the_same() {
+    // Forty overwrites, of which ten are run; and half of the drive that nobody writes.
+    let drive = |overwrites: f64| {
+        let plain = resolved("ftl.overprovisioning = 0.25", false, 1);
+        let pages = f64::from(plain.logical_pages) / 2.0;
+        let mut config = plain.config.clone();
+        let bytes = |pages: f64| ssdlab_base::Bytes::new((pages * 4096.0) as u64);
+        config.start.history = Toggle::with(ssdlab_core::config::HistoryConfig {
+            tenants: vec![ssdlab_core::config::HistoryTenant {
+                queue: 0,
+                footprint: bytes(pages),
+                writes_per_day: bytes(overwrites * pages / 90.0),
+                reads_per_day: bytes(0.0),
+            }],
+            ..Default::default()
+        });
+        let drive = Drive::new(Arc::new(Resolved::new(&config, 1).expect("a drive")));
+        let erases: Vec<u32> = drive.ftl().blocks.usable_erases().collect();
+        erases.iter().map(|&erases| f64::from(erases)).sum::<f64>() / erases.len() as f64 - 1500.0
+    };
+    let (ten, forty) = (drive(10.0), drive(40.0));
+    assert!((forty / ten - 4.0).abs() < 0.3, "{ten} and {forty} erases");
+}
+
+#[test]
+fn histories_that_no_drive_can_have_are_refused() {
+    let refused = |own: &str| {
+        let mut table: toml::Table = DRIVE.parse().expect("a config");
+        let start = "start = { fill = 0.9 }\nftl.overprovisioning = 0.4";
+        for set in [start, "start.history = {}", own] {
+            merge(&mut table, set.parse().expect("settings"));
+        }
+        let config: DriveConfig = toml::Value::Table(table).try_into().expect("a drive");
+        Resolved::new(&config, 1).map(drop).map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(refused(""), Ok(()));
+    for (own, key, expected) in [
+        ("start.fill = 0", "start.history", "without start.fill"),
+        ("start.history.span = \"0d\"", "start.history.span", "more than 0ns"),
+        ("start.history.span = \"9999d\"", "start.history.span", "at most 3650d"),
+        ("ftl.map_cache = {}", "start.history", "ftl.map_cache"),
+        (
+            "start.history.tenants = [{ footprint = \"1MiB\", queue = 3 }]",
+            "start.history.tenants[0].queue",
+            "below host.queues, 3",
+        ),
+        (
+            "start.history.tenants = [{ footprint = \"1MiB\" }, { footprint = \"1TiB\" }]",
+            "start.history.tenants[1].footprint",
+            "that are left",
+        ),
+        ("start.history.tenants = [{ footprint = \"0B\" }]", "tenants[0].footprint", "at least 1B"),
+    ] {
+        let line = refused(own).expect_err(own);
+        assert!(line.contains(key) && line.contains(expected) && !line.contains('\n'), "{line}");
+    }
+}
