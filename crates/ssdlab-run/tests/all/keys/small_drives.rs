@@ -46,7 +46,7 @@ pub(crate) const WRITES: &[&str] =
 pub(crate) const EMPTY: &[&str] = &["start.fill=0.1", "start.invalid=0"];
 /// A tenant in the history of a start.
 pub(crate) const TENANT: &[(&str, &str)] =
-    &[("footprint", "\"24MiB\""), ("writes_per_day", "\"2MiB\""), ("reads_per_day", "\"20MiB\"")];
+    &[("footprint", "\"16MiB\""), ("writes_per_day", "\"2MiB\""), ("reads_per_day", "\"20MiB\"")];
 pub(crate) const TENANT_KEY: &str = "start.history.tenants[].";
 /// Old data whose owner wrote and read it for a month.
 macro_rules! lived {
@@ -56,7 +56,7 @@ macro_rules! lived {
             "physics.retries.disturb.scale=100.0",
             "start.age_max=90d",
             "start.pe_cycles=3000",
-            "start.history={span=\"30d\",tenants=[{footprint=\"24MiB\",writes_per_day=\"2MiB\",reads_per_day=\"20MiB\"}]}",
+            "start.history={span=\"30d\",tenants=[{footprint=\"16MiB\",writes_per_day=\"2MiB\",reads_per_day=\"20MiB\"}]}",
             $($more),*
         ]
     };
