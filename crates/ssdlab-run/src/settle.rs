@@ -412,6 +412,7 @@ fn pages(drive: &Drive) -> [u64; 2] {
 #[cfg(test)]
 mod tests {
     use rand::RngExt;
+    use ssdlab_base::math::exp;
     use ssdlab_base::rng;
 
     use super::*;
@@ -424,7 +425,7 @@ mod tests {
         let value = |at| {
             let draw: f64 = (0..12).map(|_| random.random_range(-0.5..0.5)).sum();
             noise = alike * noise + draw;
-            100.0 + transient * (-(at as f64) / 20.0).exp() + noise
+            100.0 + transient * exp(-(at as f64) / 20.0) + noise
         };
         (0..count).map(value).collect()
     }
