@@ -39,7 +39,7 @@ def test_a_twin_is_shown_against_its_targets(ssdlab: Ssdlab) -> None:
     text = ssdlab("workload", "show", "dlv/hm0", "--requests", "50000").out
     assert "twin of hm_0 (DLV)" in text
     assert "scaled to 50,000 requests" in text
-    assert "locality and burstiness: nothing published; by the shape hm0: Gaps, bursts" in text
+    assert "locality and burstiness, by the shape hm0: Runs, lags" in text
 
 
 def test_a_mix_names_its_members(ssdlab: Ssdlab) -> None:

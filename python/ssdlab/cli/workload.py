@@ -114,8 +114,8 @@ def _twin_text(found: dict[str, Any]) -> str:
     sources = "\n".join(f"{row['what']}: {row['source']}" for row in figures)
     rows = format_table(Column("figure", [row["what"] for row in figures]), columns)
     if found["shape"]:
-        sources += "\nthe rest, such as locality and burstiness: nothing published;"
-        sources += f" by the shape {found['shape']}: {found['shape_source']}"
+        sources += "\nthe rest, such as locality and burstiness, by the shape"
+        sources += f" {found['shape']}: {found['shape_source']}"
     return f"{head}\n\n{rows}\n\nwhere the targets stand\n{sources}"
 
 

@@ -16,6 +16,8 @@ use ssdlab_workload::twins::{Compared, Twin, catalogue};
 
 /// The most requests of a twin; a longer one is scaled down, with span and footprint in proportion.
 const MOST: u64 = 60_000_000;
+/// A hit ratio is far off from here on.
+const FAR: f64 = 0.08;
 const BEGIN: &str = "<!-- achieved: written by `make twins` -->";
 const END: &str = "<!-- end of achieved -->";
 const BURSTS_BEGIN: &str = "<!-- bursts: written by `make twins` -->";
@@ -30,7 +32,7 @@ fn main() {
     }
     let is_wanted = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
-    let (mut drawn, mut hits) = (Vec::new(), hits_head());
+    let (mut drawn, mut hits, mut found) = (Vec::new(), hits_head(), Vec::new());
     for twin in catalogue().iter().filter(is_wanted) {
         let scaled = if twin.requests() > MOST { twin.scaled(MOST) } else { twin.clone() };
         drawn.push(speed(&scaled));
@@ -38,15 +40,18 @@ fn main() {
         let compared = scaled.compare(&measured);
         writeln!(table, "{}", row(twin, &scaled, &compared, &measured)).expect("text");
         writeln!(sources, "{}", targets_line(twin, &compared)).expect("text");
-        hits.push_str(&hits_row(&scaled));
+        let of_it = scaled.hit_ratios(1, u64::MAX).expect("a generator");
+        hits.push_str(&hits_row(twin, &of_it));
+        found.push((twin.name.clone(), of_it));
         worst.extend(compared.into_iter().map(|compared| (twin.name.clone(), compared)));
         eprintln!("{}", twin.name);
     }
     let text = format!(
-        "{}\n\n{table}\n{}\n\n### Hit ratios of LRU caches\n\n{hits}\n\
+        "{}\n\n{table}\n{}\n\n### Hit ratios of LRU caches\n\n{hits}\n{}\n\n\
          ### Where the targets stand\n\n{sources}",
         worst_of(&worst),
-        pace(&mut drawn)
+        pace(&mut drawn),
+        far(&found)
     );
     if !names.is_empty() {
         return print!("{text}");
@@ -140,8 +145,7 @@ fn hits_head() -> String {
 }
 
 /// Returns the row of a twin of whose trace hit ratios are published: trace / twin.
-fn hits_row(twin: &Twin) -> String {
-    let found = twin.hit_ratios(1).expect("a generator");
+fn hits_row(twin: &Twin, found: &[HitRatio]) -> String {
     let of = |what: &str| found.iter().filter(|hit| hit.what == what).collect::<Vec<&HitRatio>>();
     let pair = |hit: &HitRatio| format!("{:.3} / {:.3}", hit.published, hit.achieved);
     let pairs = |what: &str| of(what).into_iter().map(pair).collect::<Vec<String>>().join(", ");
@@ -155,6 +159,20 @@ fn hits_row(twin: &Twin) -> String {
     }
     let [reads, writes, places] = ["reads", "writes", "reads of places"].map(pairs);
     format!("| {} | {pages} | {reads} | {writes} | {curve} | {places} |\n", twin.name)
+}
+
+/// Returns the sentence on hit ratios that are far off, with the largest deviation of each twin.
+fn far(found: &[(String, Vec<HitRatio>)]) -> String {
+    let off = |hit: &HitRatio| (hit.achieved - hit.published).abs();
+    let all: Vec<&HitRatio> = found.iter().flat_map(|(_, hits)| hits).collect();
+    let count = all.iter().filter(|hit| off(hit) > FAR).count();
+    let largest = |(name, hits): &(String, Vec<HitRatio>)| {
+        let largest = hits.iter().map(off).fold(0.0, f64::max);
+        (largest > FAR).then(|| format!("{name} {largest:.3}"))
+    };
+    let names: Vec<String> = found.iter().filter_map(largest).collect();
+    let list = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+    format!("{count} of {} hit ratios are off by more than {FAR}{list}.", all.len())
 }
 
 /// Formats a value with four digits.

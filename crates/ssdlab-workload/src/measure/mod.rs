@@ -34,7 +34,7 @@ pub use runs::RunLengths;
 pub use sizes::{SizeCount, SizeFigures};
 
 /// Sectors in a page of 4 KiB, the page of all statistics.
-const PAGE: u64 = 4096 / SECTOR_BYTES;
+pub(crate) const PAGE: u64 = 4096 / SECTOR_BYTES;
 /// The number of reads from which a page is read-hot: threshold T of PV-aware read data placement.
 pub const READ_HOT: u64 = 3;
 /// Bytes in a page of PA-SSD's drive. A larger write is a large write.

@@ -9,7 +9,11 @@ use ssdlab_base::Fault;
 use super::arrivals::Arrivals;
 use super::figures::Targets;
 use super::shape::Shape;
-use super::{Alone, Parts, Twin};
+use super::{Alone, Parts, Twin, locality};
+
+/// What a source of a shape adds where hit ratios are published.
+const BY_VOLUME: &str =
+    " Instead, hot sets, returns and scans are fitted on hit ratios of the whole trace.";
 
 /// The shapes, the arrivals of excerpts, the parts that `make twins-fit` fitted on excerpts, and
 /// one file per family of twins.
@@ -282,7 +286,7 @@ fn build(
         }
         None => {
             let base = entry.like.as_deref().map(earlier).transpose()?;
-            alone(head, &entry, base, shapes)?
+            alone(head, name, &entry, base, shapes)?
         }
     };
     let title = format!("twin of {} ({})", entry.of, head.title);
@@ -294,6 +298,7 @@ fn build(
 
 fn alone(
     head: &Head<'_>,
+    name: &str,
     entry: &Entry,
     base: Option<&Twin>,
     shapes: &BTreeMap<String, Shape>,
@@ -315,6 +320,11 @@ fn alone(
         key => head.sources.get(key).cloned(),
     })?;
     let targets = base.map_or(targets.clone(), |(base, _)| targets.over(base));
-    let figures = super::Figures::new(&targets, shape)?;
-    Ok(Parts::Alone(Box::new(Alone { targets, figures, shape_name, shape: shape.clone() })))
+    let mut shape = shape.clone();
+    if let Some(locality) = locality::of(name) {
+        locality.apply(&mut shape);
+        shape.source.push_str(BY_VOLUME);
+    }
+    let figures = super::Figures::new(&targets, &shape)?;
+    Ok(Parts::Alone(Box::new(Alone { targets, figures, shape_name, shape })))
 }

@@ -227,6 +227,8 @@ fn habits(
         regulars: if trial.regulars { regulars(&ways) } else { Vec::new() },
         hot: of(ways.hot.len() as u64, measured.footprint_pages),
         theta: trial.theta,
+        rounds: Share::new(0.0),
+        scans: Share::new(0.0),
         reach: Some(of(pages, measured.footprint_pages)),
         size_run: share(persistence(&own.map(|record| record.sectors).collect::<Vec<u32>>())),
         sizes: sizes(records, op, extent),

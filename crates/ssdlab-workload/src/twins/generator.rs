@@ -191,7 +191,7 @@ fn direction(
         } else {
             sweep(ranges.cold, ranges.passes)
         },
-        visit: sweep(ranges.hot, ranges.visits as f64),
+        visit: sweep(ranges.hot, ranges.visits),
         hot,
         lags: shape.lags.clone(),
         run: habits.run.get(),

@@ -4,12 +4,14 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Fault;
+use ssdlab_base::rng::mix;
 
 use super::{Twin, find};
-use crate::measure::{PageCaches, PlaceCaches, Writes};
-use crate::record::Source;
+use crate::measure::{PAGE, PageCaches, PlaceCaches, Writes};
+use crate::record::{Record, Source};
 
 const TABLE: &str = include_str!("hits.toml");
+const PAGE_BYTES: f64 = 4096.0;
 
 /// The published hit ratios of one trace.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -68,33 +70,50 @@ impl Twin {
     }
 
     /// Measures the hit ratios that are published of its trace. Caches of a scaled twin have the
-    /// same part of the footprint.
+    /// same part of the footprint. If the footprint has more than `most` pages, a sample of at
+    /// least half as many stands for all.
     ///
     /// # Errors
     /// Fails if the twin cannot generate its requests.
-    pub fn hit_ratios(&self, seed: u64) -> Result<Vec<HitRatio>, Fault> {
+    pub fn hit_ratios(&self, seed: u64, most: u64) -> Result<Vec<HitRatio>, Fault> {
         let Some(published) = self.published_hits() else { return Ok(Vec::new()) };
         let whole = find(&self.name, None)?;
         let part = self.figures().footprint / whole.figures().footprint;
-        published.measure(&mut self.source(seed)?, part)
+        published.measure(&mut self.source(seed)?, part, self.sample(most))
+    }
+
+    /// Returns which sample has at most `most` of the pages: one page in this power of two.
+    pub fn sample(&self, most: u64) -> u32 {
+        let pages = self.figures().footprint / PAGE_BYTES;
+        (pages / most as f64).log2().ceil().max(0.0) as u32
     }
 }
 
 impl Published {
-    /// Measures these hit ratios on requests, in caches of `part` of their sizes.
+    /// Measures these hit ratios on requests, in caches of `part` of their sizes. One in 2^`sample`
+    /// pages stands for all. Places are not sampled: reads of the hottest one may be many.
     ///
     /// # Errors
     /// Returns the first fault of the source.
-    pub fn measure(&self, source: &mut dyn Source, part: f64) -> Result<Vec<HitRatio>, Fault> {
-        let sized = |size: u64| ((size as f64 * part).round() as u64).max(1);
+    pub fn measure(
+        &self,
+        source: &mut dyn Source,
+        part: f64,
+        sample: u32,
+    ) -> Result<Vec<HitRatio>, Fault> {
+        let of_all = |size: u64| ((size as f64 * part).round() as u64).max(1);
+        let sized = |size: u64| (of_all(size) >> sample).max(1);
         let cached: Vec<u64> = self.cached.iter().map(|(pages, ..)| sized(*pages)).collect();
         let dropped: Vec<u64> = self.dropped.iter().map(|(pages, _)| sized(*pages)).collect();
-        let bytes: Vec<u64> = self.bytes.iter().map(|(bytes, _)| sized(*bytes)).collect();
+        let bytes: Vec<u64> = self.bytes.iter().map(|(bytes, _)| of_all(*bytes)).collect();
         let mut cached = PageCaches::new(&cached, Writes::Cached);
         let mut dropped = PageCaches::new(&dropped, Writes::Dropped);
         let mut places = PlaceCaches::new(&bytes);
         let mut batch = Vec::with_capacity(4096);
         while source.fill(&mut batch, 4096)? > 0 {
+            if sample > 0 && self.bytes.is_empty() {
+                batch = sampled_pages(&batch, sample);
+            }
             if !self.cached.is_empty() {
                 cached.take(&batch);
             }
@@ -109,7 +128,7 @@ impl Published {
         let mut found = Vec::new();
         let mut add = |what, size: u64, published: f64, achieved: Option<f64>| {
             let achieved = achieved.unwrap_or(0.0);
-            found.push(HitRatio { what, size: sized(size), published, achieved });
+            found.push(HitRatio { what, size: of_all(size), published, achieved });
         };
         for ((size, read, write), achieved) in self.cached.iter().zip(cached.ratios()) {
             add("reads", *size, *read, achieved[0]);
@@ -123,4 +142,20 @@ impl Published {
         }
         Ok(found)
     }
+}
+
+/// Returns whether a sample of one in 2^`sample` has this page.
+fn samples(page: u64, sample: u32) -> bool {
+    mix(page) & ((1 << sample) - 1) == 0
+}
+
+/// Returns the pages of a sample that requests use, each as a request of its own.
+fn sampled_pages(records: &[Record], sample: u32) -> Vec<Record> {
+    let pages = |record: &Record| {
+        let (first, end) = (record.lba / PAGE, record.lba + u64::from(record.sectors));
+        let record = *record;
+        let page = move |page: u64| Record { lba: page * PAGE, sectors: PAGE as u32, ..record };
+        (first..end.div_ceil(PAGE)).filter(move |page| samples(*page, sample)).map(page)
+    };
+    records.iter().flat_map(pages).collect()
 }

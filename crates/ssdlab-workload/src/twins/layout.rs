@@ -12,8 +12,8 @@ use crate::measure::READ_HOT;
 pub(super) struct Ranges {
     pub(super) hot: (u64, u64),
     pub(super) cold: (u64, u64),
-    /// The least number of times that requests cover the complete hot set.
-    pub(super) visits: u64,
+    /// The number of times that requests cover the complete hot set in order.
+    pub(super) visits: f64,
     /// The number of times that the sweep covers the rest.
     pub(super) passes: f64,
 }
@@ -104,28 +104,47 @@ impl Layout {
         let (cold_read, cold_write) =
             share_out(rest, (wanted, can_read), (wanted_of_writes, can_write), both_known)
                 .ok_or_else(|| too_little(figures))?;
-        // A page of the sweep is read once or twice, in the mean this often.
-        let passes = figures.read_cold.map_or(1.0, |share| {
-            (share * read / cold_read as f64).min(can_read / cold_read as f64).clamp(1.0, 2.0)
-        });
         let range = |first: u64, end: u64| (first * part, end * part);
         let first_write = read_hot - shared;
-        Ok(Layout {
-            extents,
-            extent,
-            read: Ranges {
-                hot: range(0, read_hot),
-                cold: range(cold, cold + cold_read),
-                visits: read_visits,
-                passes,
-            },
-            write: Ranges {
-                hot: range(first_write, first_write + write_hot),
-                cold: range(parts - cold_write, parts),
-                visits: 1,
-                passes: 1.0,
-            },
-        })
+        let reads = Ranges {
+            hot: range(0, read_hot),
+            cold: range(cold, cold + cold_read),
+            visits: read_visits as f64,
+            passes: 1.0,
+        };
+        let writes = Ranges {
+            hot: range(first_write, first_write + write_hot),
+            cold: range(parts - cold_write, parts),
+            visits: 1.0,
+            passes: 1.0,
+        };
+        let read = match (figures.read_cold, figures.read_hot) {
+            // A page of the sweep is read once or twice, in the mean this often.
+            (Some(share), _) => {
+                let passes = (share * read).min(can_read) / cold_read.max(1) as f64;
+                Ranges { passes: passes.clamp(1.0, 2.0), ..reads }
+            }
+            (None, Some(_)) => reads,
+            (None, None) => reads.repeated(&shape.read, can_read * part as f64),
+        };
+        let write = writes.repeated(&shape.write, can_write * part as f64);
+        Ok(Layout { extents, extent, read, write })
+    }
+}
+
+impl Ranges {
+    /// Repeats the sweeps as often as these habits say. `left` sectors are moved besides the first
+    /// visit of the hot set.
+    fn repeated(self, habits: &Habits, left: f64) -> Ranges {
+        let length = |(first, end): (u64, u64)| (end - first) as f64;
+        let (hot, cold) = (length(self.hot), length(self.cold));
+        let known = (left - cold).max(0.0);
+        let again = |share: Share, of: f64| if of > 0.0 { share.get() * known / of } else { 0.0 };
+        Ranges {
+            visits: self.visits + again(habits.rounds, hot),
+            passes: self.passes + again(habits.scans, cold),
+            ..self
+        }
     }
 }
 

@@ -15,7 +15,8 @@
 //! - `arrivals.rs`: the dispersions of requests over time, which `meter.rs` measures,
 //! - `clock.rs`: the arrival times,
 //! - `generator.rs`: the complete generator,
-//! - `hits.rs`: hit ratios of caches, published and achieved.
+//! - `hits.rs`: hit ratios of caches, published and achieved,
+//! - `locality.rs`: the part of a shape that these decide.
 //!
 //! `docs/concepts/twins.md` has the targets, the achieved values and the fits.
 
@@ -29,6 +30,7 @@ pub mod fit;
 mod generator;
 pub mod hits;
 mod layout;
+pub mod locality;
 pub mod meter;
 pub mod quantiles;
 pub mod shape;

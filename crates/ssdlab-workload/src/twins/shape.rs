@@ -128,6 +128,14 @@ pub struct Habits {
     pub hot: Share,
     /// The exponent of Zipf's law within the hot set.
     pub theta: f64,
+    /// Of what these requests move at known places, the share that goes round the hot set in order,
+    /// again and again. A cache that holds less than the hot set misses all of it.
+    #[serde(default)]
+    pub rounds: Share,
+    /// Of the same, the share that scans the rest of their pages again in order, from the
+    /// beginning.
+    #[serde(default)]
+    pub scans: Share,
     /// Share of the rest of the footprint that these requests cover. Only writes may omit it.
     /// [`Shape::overlap`] then gives their share, and returns to places of the other kind stay
     /// within it.
@@ -205,6 +213,10 @@ impl Habits {
 
     fn check(&self, extent: Bytes) -> Result<(), Fault> {
         check_theta(self.theta)?;
+        if self.rounds.get() + self.scans.get() > 1.0 {
+            let fault = Fault::new("", "rounds and scans together");
+            return Err(fault.got(self.rounds.get() + self.scans.get()).expected("at most 1"));
+        }
         let unit = |share: &f64| (0.0..=1.0).contains(share);
         if self.regulars.len() > REGULARS || !self.regulars.iter().all(unit) {
             let fault = Fault::new("", "regulars").got(format!("{:?}", self.regulars));

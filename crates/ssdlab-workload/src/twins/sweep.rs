@@ -64,7 +64,8 @@ impl Sweep {
         self.current = open.clone().find(|walk| self.walks[*walk].left > 0).unwrap_or(start);
         let walk = &mut self.walks[self.current];
         let within = if aligned { 0 } else { below(stream.next_u64(), PAGE) };
-        let rest = walk.at.next_multiple_of(PAGE) + within - walk.at;
+        // A further pass begins with the first page.
+        let rest = (walk.at.next_multiple_of(PAGE) + within).min(walk.end) - walk.at;
         if rest > 0 && rest < walk.left {
             walk.advance(rest);
             walk.left -= rest;
@@ -132,5 +133,15 @@ mod tests {
         }
         assert!((3 * 64..40 * 64).all(|sector| seen[sector] == 2));
         assert_eq!(seen.iter().sum::<i32>(), 37 * 64 * 2);
+    }
+
+    #[test]
+    fn further_passes_stay_in_the_range_from_any_sector() {
+        let mut sweep = Sweep::new((3 * 64, 40 * 64), 7.5, 64, 64);
+        let mut chance = stream(1, "test");
+        while sweep.left > 0 {
+            sweep.turn(&mut chance, false);
+            assert!((3 * 64..=40 * 64 - 5).contains(&sweep.next(5)));
+        }
     }
 }
