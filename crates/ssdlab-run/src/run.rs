@@ -180,7 +180,8 @@ fn run_one(
     Ok(Some((result, fault)))
 }
 
-/// Returns a remark for each end that a plan asks for and that its run did not reach.
+/// Returns a remark for each end that a plan asks for and that its run did not reach, or reached
+/// before its time.
 fn unreached_ends(course: &Course) -> impl Iterator<Item = String> {
     let last = course.replays.len();
     let worn = |why| format!("--until-worn was given up after replay {last}: {why}");
@@ -189,5 +190,10 @@ fn unreached_ends(course: &Course) -> impl Iterator<Item = String> {
         let figure = &found.figure;
         format!("--until-settled was given up: the load ended before {figure} settled")
     });
-    course.never_worn.map(worn).into_iter().chain(unsettled)
+    let fresh = course.settled.as_ref().filter(|found| found.settled && !found.collected);
+    let fresh = fresh.filter(|found| found.host_pages > 0).map(|found| {
+        let figure = &found.figure;
+        format!("{figure} settled before garbage collection began (start.fill fills the drive)")
+    });
+    course.never_worn.map(worn).into_iter().chain(unsettled).chain(fresh)
 }

@@ -214,6 +214,8 @@ pub struct SettledFigure {
     pub duration_s: f64,
     /// Pages programmed for the host in that time.
     pub host_pages: u64,
+    /// Whether garbage collection ran in that time. Write amplification does not settle before.
+    pub collected: bool,
 }
 
 /// The requests of some time.
@@ -294,6 +296,8 @@ pub(crate) struct Settle {
     full: u64,
     /// The drive's counters of pages at the end of the last window.
     before: [u64; 2],
+    /// Whether garbage collection has run.
+    collected: bool,
     /// The result of the last check.
     last: SettledFigure,
 }
@@ -311,6 +315,7 @@ impl Settle {
             open: Window::default(),
             full,
             before: pages(drive),
+            collected: false,
             last,
         }
     }
@@ -348,6 +353,7 @@ impl Settle {
         }
         if self.open.requests == self.full {
             self.open_pages(pages(drive));
+            self.collected |= drive.stats().gc.0 > 0;
             self.open.end = ended.end;
             self.close();
         }
@@ -377,13 +383,15 @@ impl Settle {
             counted.iter().map(|window| self.goal.figure.of_window(window)).collect();
         let Some(values) = values else { return };
         let estimate = Estimate::of(&values);
+        // Before garbage collection begins, every window has the same write amplification.
+        let is_due = self.collected || self.goal.figure.of != Of::Waf;
         let narrow = estimate.half_width_95 <= self.goal.width * estimate.mean.abs();
         let requests = |windows: &[Window]| windows.iter().map(|one| one.requests).sum::<u64>();
         let seconds = |windows: &[Window]| {
             windows.last().map_or(0.0, |last| last.end.saturating_since(self.began).as_secs())
         };
         self.last = SettledFigure {
-            settled: narrow && estimate.steady,
+            settled: is_due && narrow && estimate.steady,
             mean: Some(estimate.mean),
             half_width_95: Some(estimate.half_width_95),
             windows: counted.len() as u64,
@@ -392,6 +400,7 @@ impl Settle {
             requests: requests(&self.windows),
             transient_s: seconds(transient),
             duration_s: seconds(&self.windows),
+            collected: self.collected,
             host_pages: self.windows.iter().map(|window| window.pages[0]).sum(),
             ..std::mem::take(&mut self.last)
         };

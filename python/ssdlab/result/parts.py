@@ -305,6 +305,7 @@ class SettledFigure:
     transient_s: float
     duration_s: float
     host_pages: int
+    collected: bool
 
 
 @dataclass(frozen=True, slots=True)

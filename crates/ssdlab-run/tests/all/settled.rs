@@ -56,6 +56,22 @@ fn a_run_ends_once_its_figure_has_settled() {
 }
 
 #[test]
+fn write_amplification_does_not_settle_before_garbage_collection_begins() {
+    let few = |text: &str| Plan {
+        replays: Some(1),
+        set: [plan(text).set, vec!["workload.requests=3000".into()]].concat(),
+        ..plan(text)
+    };
+    let waf = run(few("waf"));
+    let found = waf.settling.until_settled.unwrap();
+    assert!(!found.settled && found.mean == Some(1.0) && !found.collected, "{found:?}");
+    let read = run(Plan { set: few("waf").set, ..plan("all.latency_us.mean@50%") });
+    assert!(read.settling.until_settled.unwrap().settled);
+    let remark = "settled before garbage collection began";
+    assert!(read.remarks.iter().any(|line| line.contains(remark)), "{:?}", read.remarks);
+}
+
+#[test]
 fn a_narrower_interval_takes_longer() {
     let requests = |width: &str| {
         let result = run(plan(&format!("read.latency_us.mean@{width}")));
