@@ -104,6 +104,11 @@ def long_sentences(text: str) -> list[str]:
     return [one for one in sentences(text) if len(one.split()) > WORDS_MOST]
 
 
+def begin_html(text: str) -> list[str]:
+    """Return the lines that begin with a figure's mark: Markdown takes their paragraph as HTML."""
+    return re.findall(r"^ *(?:[-*] |\d+\. )?<!-- (?:figure:|/).*$", CODE.sub("", text), re.MULTILINE)
+
+
 def functions(text: str) -> list[str]:
     """Return the names of the functions that a Rust or Python source defines."""
     return re.findall(r"^\s*(?:[\w() ]*\bfn|def) (\w+)", text, re.MULTILINE)

@@ -231,7 +231,8 @@ def test_a_run_ends_once_its_figure_has_settled(ssdlab: Ssdlab) -> None:
     assert line.startswith("settled    read.latency_us.mean = "), line
     assert " left out) and " in line, line
     wrong = ssdlab("run", *SMALL, "--until-settled", "read.mean")
-    assert wrong.code == 2 and "--until-settled: unknown figure" in wrong.err
+    assert wrong.code == 2
+    assert "--until-settled: unknown figure" in wrong.err
 
 
 def test_precondition_and_state_save_go_together(ssdlab: Ssdlab) -> None:

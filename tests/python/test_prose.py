@@ -12,6 +12,7 @@ from prose import (
     RIDDLES,
     TABLES,
     WORDS_MOST,
+    begin_html,
     functions,
     is_typed,
     long_lines,
@@ -56,6 +57,20 @@ def test_lines_of_prose_are_short(name: str) -> None:
     text = written_by_hand(read(name))
     prose = [line for line in text.splitlines() if not re.match(r"\||    |\[[^]]*\]: |!\[", line)]
     assert not [line for line in prose if len(line) > COLUMNS_MOST and " " in line.strip()]
+
+
+@pytest.mark.parametrize("name", [*pages(), *GENERATED, *TABLES])
+def test_no_line_begins_with_a_comment_in_the_midst_of_a_paragraph(name: str) -> None:
+    assert not begin_html(read(name))
+
+
+def test_a_figure_that_begins_a_line_is_found() -> None:
+    figure = "<!-- figure: claims -->71<!-- / --> claims."
+    assert begin_html(f"It has\n{figure}\n") == [figure]
+    assert begin_html(f"1. {figure}\n") == [f"1. {figure}"]
+    assert begin_html(f"- It has\n  {figure}\n") == [f"  {figure}"]
+    assert not begin_html(f"It has {figure}\n\n<!-- measured: written by `make x` -->\n")
+    assert not begin_html(f"```md\n{figure}\n```\n")
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
