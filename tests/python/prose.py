@@ -106,7 +106,8 @@ def long_sentences(text: str) -> list[str]:
 
 def begin_html(text: str) -> list[str]:
     """Return the lines that begin with a figure's mark: Markdown takes their paragraph as HTML."""
-    return re.findall(r"^ *(?:[-*] |\d+\. )?<!-- (?:figure:|/).*$", CODE.sub("", text), re.MULTILINE)
+    begin = r"^ *(?:[-*] |\d+\. )?<!-- (?:figure:|/).*$"
+    return re.findall(begin, CODE.sub("", text), re.MULTILINE)
 
 
 def functions(text: str) -> list[str]:

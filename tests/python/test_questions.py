@@ -46,3 +46,10 @@ def test_a_question_is_answered_two_clicks_away(
     assert re.search(rf"^{page}$", front, re.MULTILINE), question
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     assert answer in below(heading, text), question
+
+
+def test_the_front_page_of_the_repository_is_short() -> None:
+    # Two to three screens of 900 pixels, as GitHub draws it.
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(re.findall(r"^.*\S.*$", readme, re.MULTILINE)) <= 90
+    assert len(re.sub(r"<!--.*?-->", "", readme).split()) <= 760
