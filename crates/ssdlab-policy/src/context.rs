@@ -113,9 +113,9 @@ pub trait Policy: Sized {
     /// The settings of the policy.
     type Config;
 
-    /// The metadata components that the policy reads in its views. A drive need not keep a component
-    /// that no policy reads. A placement chain without such a link sees no component. A drawn start
-    /// has none, so the drive refuses one for a placement with events and a component.
+    /// The metadata components that the policy reads in its views. A drive need not keep a
+    /// component that no policy reads. A placement chain without such a link sees no component. A
+    /// drawn start has none, so the drive refuses one for a placement with events and a component.
     const COMPONENTS: &'static [&'static str] = &[];
 
     /// Checks whether these settings can work on this drive.
