@@ -1,6 +1,7 @@
 """What a new user asks is answered within two clicks from the front page."""
 
 import re
+from pathlib import Path
 
 import pytest
 from command import ROOT
@@ -18,6 +19,8 @@ QUESTIONS = [
     ("What does WAF 1.8 mean here?", "start/first-run", "A first run", "pages programmed"),
     ("How do I compare two schedulers?", "start/first-run", "Change one thing", "--vary"),
     ("Why are my reads slow?", "start/first-run", "See why", "where the time went"),
+    ("How do I make a workload bursty?", "guides/workload", "Bursts", "workload.kind.bursty"),
+    ("Was my run long enough?", "guides/compare", "Long enough", "--until-settled"),
     ("How do I describe my own drive?", "start/own-drive", "Your own drive", "--config"),
     ("How do I write a policy?", "start/own-scheme", "Write a policy", "one Rust file"),
     ("How do I add a victim policy?", "start/own-scheme", "Add a victim rule", "Victim::choose"),
@@ -27,6 +30,23 @@ QUESTIONS = [
     ("What does this word mean?", "concepts/glossary", "Glossary", "WAF"),
 ]
 """The question, the page that answers it, the heading, and a part of the answer."""
+
+
+def links(page: Path) -> set[Path]:
+    """Return the pages that a page links."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"\]\((?!https?:|#)([^)#\s]+\.md)", text)
+    return {(page.parent / name).resolve() for name in found}
+
+
+@pytest.mark.parametrize(
+    "front", [ROOT / "README.md", DOCS / "index.md"], ids=lambda path: path.stem
+)
+@pytest.mark.parametrize("page", sorted({page for _, page, _, _ in QUESTIONS}))
+def test_an_answer_is_two_links_away(front: Path, page: str) -> None:
+    first = links(front)
+    second = {two for one in first for two in links(one)}
+    assert DOCS / f"{page}.md" in first | second
 
 
 def below(heading: str, text: str) -> str:
