@@ -21,6 +21,12 @@ QUESTIONS = [
     ("Why are my reads slow?", "start/first-run", "See why", "where the time went"),
     ("How do I make a workload bursty?", "guides/workload", "Bursts", "workload.kind.bursty"),
     ("Was my run long enough?", "guides/compare", "Long enough", "--until-settled"),
+    (
+        "How do I give applications NVMe queues and priorities?",
+        "guides/queues",
+        "Queues and priorities",
+        "strict_priority",
+    ),
     ("How do I describe my own drive?", "start/own-drive", "Your own drive", "--config"),
     ("How do I write a policy?", "start/own-scheme", "Write a policy", "one Rust file"),
     ("How do I add a victim policy?", "start/own-scheme", "Add a victim rule", "Victim::choose"),
