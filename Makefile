@@ -41,7 +41,7 @@ beside = echo $(abspath reproduction) > \
 
 help:
 	@echo "make demo      set up, run a drive on a small trace, compare four settings"
-	@echo "make fast      the same, profile-guided: a fifth faster, three times as long to build"
+	@echo "make fast      the same, profile-guided: faster to run, slower to build"
 	@echo "make test      set up, run the tests, except those in a browser and of the wheel"
 	@echo "make test-browser   the report in a real browser (Debian: apt-get install chromium)"
 	@echo "make install   make .venv with the command ssdlab in it, built for speed"
@@ -96,7 +96,7 @@ $(STAMPS)/package: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
 	$(BIN)/python -m pip install --quiet .
 	@touch $@ $(STAMPS)/built
 
-# The same package in half the time, a fifth slower (Cargo's dev profile, which the Rust tests
+# The same package, sooner built and slower to run (Cargo's dev profile, which the Rust tests
 # share). A build for speed does as well.
 $(STAMPS)/built: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
 	$(BIN)/python -m pip install --quiet $(DEV_PROFILE) .
@@ -114,8 +114,8 @@ $(STAMPS)/locked: $(RUST_SOURCES) $(PYTHON_SOURCES) | $(STAMPS)/dev
 
 install: $(STAMPS)/package $(STAMPS)/reproduction
 
-# The same package, a fifth faster: built once to learn from short runs what is done often, and once
-# more for that (profile-guided optimisation). Takes three times as long.
+# The same package, faster: built once to learn from short runs what is done often, and once more
+# for that (profile-guided optimization).
 fast: $(STAMPS)/venv $(STAMPS)/reproduction
 	rustup component add llvm-tools
 	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet .

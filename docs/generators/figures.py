@@ -43,6 +43,31 @@ def _of_case(case: str, what: str) -> float:
     return median(run[what] for run in _newest("raw.json")["cases"][case]["runs"])
 
 
+def _millions(case: str, what: str) -> str:
+    """Return a rate of a benchmark in millions."""
+    return f"{_of_case(case, what) / MILLION:.2f}"
+
+
+def _requests_on_one_core(case: str) -> str:
+    """Return the requests per second of processor time, in millions."""
+    runs = _newest("raw.json")["cases"][case]["runs"]
+    rates = [run["requests_per_s"] / run["processor_share"] for run in runs]
+    return f"{median(rates) / MILLION:.2f}"
+
+
+def _of_random(file: str) -> str:
+    """Return the rates of three systems by the wall clock, relative to ``random`` beside them."""
+    cases = _newest(file)["cases"]
+    rates = {
+        case: median(run["page_ops_per_s"] for run in cases[case]["runs"])
+        for case in ("random", "dlv", "readguard", "pa-ssd")
+    }
+    dlv, readguard, pa_ssd = (
+        f"{rates[case] / rates['random']:.2f}" for case in ("dlv", "readguard", "pa-ssd")
+    )
+    return f"{dlv}, {readguard} and {pa_ssd}"
+
+
 def _less_time_than_mqsim() -> str:
     """Return MQSim's processor time relative to ssdlab's: minimum and maximum over the traces.
 
@@ -133,6 +158,22 @@ def _first_run_machine() -> str:
 FIGURES: dict[str, Callable[[], str]] = {
     "page_operations": lambda: f"{_of_case('random', 'page_ops_per_processor_s') / MILLION:.1f}",
     "memory_2t": lambda: f"{_of_case('command-2t', 'command_peak_mb'):.0f}",
+    "bench.gc": lambda: _millions("gc", "page_ops_per_processor_s"),
+    "bench.gc_whole": lambda: _millions("gc-whole", "page_ops_per_processor_s"),
+    "bench.dlv": lambda: _millions("dlv", "page_ops_per_s"),
+    "bench.readguard": lambda: _millions("readguard", "page_ops_per_s"),
+    "bench.pa_ssd": lambda: _millions("pa-ssd", "page_ops_per_s"),
+    "bench.of_random": lambda: _of_random("raw.json"),
+    "bench.of_random_in_turn": lambda: _of_random("half/raw.json"),
+    "bench.msr_4k": lambda: _requests_on_one_core("msr-4k"),
+    "bench.msr_4k_wall": lambda: _millions("msr-4k", "requests_per_s"),
+    "bench.msr_16k": lambda: _requests_on_one_core("msr-16k"),
+    "bench.msr_16k_wall": lambda: _millions("msr-16k", "requests_per_s"),
+    "bench.start_2t_ms": lambda: f"{_of_case('start-2t', 'ready_s') * 1000:.0f}",
+    "bench.start_2t_mb": lambda: f"{_of_case('start-2t', 'memory_mb'):.0f}",
+    "bench.command_2t_s": lambda: f"{_of_case('command-2t', 'command_s'):.2f}",
+    "bench.aged_2t_s": lambda: f"{_of_case('start-2t-aged', 'ready_s'):.1f}",
+    "bench.aged_2t_mb": lambda: f"{_of_case('start-2t-aged', 'memory_mb'):.0f}",
     "against_mqsim": _less_time_than_mqsim,
     "claims": _claims,
     "claims.reproduced": lambda: _claims("reproduced"),

@@ -45,6 +45,16 @@ def test_each_point_of_the_readme_has_a_figure_that_a_make_target_makes() -> Non
         assert named <= targets, point
 
 
+def test_no_measured_figure_of_an_aim_is_typed() -> None:
+    page = (ROOT / "docs" / "project" / "performance.md").read_text(encoding="utf-8")
+    _, _, below = page.partition("\n| aim | measured | met |\n|---|---|---|\n")
+    rows = [line.split(" | ") for line in below.partition("\n\n")[0].splitlines()]
+    assert len(rows) > 10
+    for aim, measured, _ in rows:
+        typed = re.sub(r"\[[^]]*\]\([^)]*\)|`[^`]*`", "", FIGURES.FIGURE.sub("", measured))
+        assert not [word for word in re.findall(r"\d[\d.,]*", typed) if word not in aim], typed
+
+
 def test_the_parts_of_every_request_sum_to_its_latency(monkeypatch: pytest.MonkeyPatch) -> None:
     assert FIGURES._unexplained_ns() == 0
     without = [part for part in FIGURES._parts() if part != "sense_ns"]
