@@ -130,7 +130,7 @@ def test_runs_of_the_same_line_are_drawn_as_one() -> None:
     slow = replace(one.detail, distributions=[replace(first, points=points), *others])
     runs = [one, replace(one, detail=slow), one]
     figure = of(*runs)[f"latency-cdf-{first.kind}"]
-    same = "conventional (1) = conventional (3)"
+    same = "conventional (1) · conventional (3)"
     assert figure.what.endswith(f" Runs that share a line: {same}.")
     assert list(dict.fromkeys(row["label"] for row in rows(figure))) == [same, "conventional (2)"]
     # The second of three keeps its colour, its dash and its place in the legend.
@@ -147,7 +147,7 @@ def test_runs_of_the_same_line_are_drawn_as_one() -> None:
     svg = ET.fromstring(drawing.draw(figure)["svg"])
     texts = [text for each in svg.iter() if (text := (each.text or "").strip())]
     at = texts.index("conventional (1)")
-    assert texts[at : at + 3] == ["conventional (1)", "= conventional (3)", "conventional (2)"]
+    assert texts[at : at + 3] == ["conventional (1)", "· conventional (3)", "conventional (2)"]
 
 
 def test_a_run_has_the_same_dash_and_colour_in_every_figure_of_lines() -> None:
@@ -224,7 +224,7 @@ def test_runs_of_the_same_map_share_one_and_others_show_what_differs() -> None:
     found = of(*(with_map(one, each) for each in maps))
     drawn = {name: each for name, each in found.items() if name.startswith("blocks-")}
     assert {name: figure.title for name, figure in drawn.items()} == {
-        "blocks-erases-1-conventional-1": "P/E cycles: conventional (1) = conventional (2)",
+        "blocks-erases-1-conventional-1": "P/E cycles: conventional (1) · conventional (2)",
         "blocks-erases-difference-3-conventional-3": "P/E cycles, difference: conventional (3)",
         "blocks-erases-4-conventional-4": "P/E cycles: conventional (4)",
         "blocks-erases-5-conventional-5": "P/E cycles: conventional (5)",

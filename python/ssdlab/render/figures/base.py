@@ -42,7 +42,7 @@ SHAPES = {
     "triangle-right": "M1,0L-.9,1.1V-1.1Z",
     "triangle-left": "M-1,0L.9,1.1V-1.1Z",
 }
-SAME = " = "
+SAME = " · "
 """Stands between the names of runs that are drawn as one; a legend breaks its lines there."""
 
 

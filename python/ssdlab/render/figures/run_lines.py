@@ -216,7 +216,7 @@ def _channels(
         return {"color": colour_names(labels, None)}, {}
     # A colour belongs to a place: names that are not drawn keep theirs.
     values = {"values": list(shown)} if len(shown) < len(labels) else {}
-    legend = dash_legend(labelExpr="split(datum.label, / (?== )/)", **values)
+    legend = dash_legend(labelExpr=f"split(datum.label, / (?={SAME.strip()} )/)", **values)
     dashes = [dash_of(at) for at, _ in enumerate(labels)]
     scale = alt.Scale(domain=list(labels), range=dashes)
     lines = {
