@@ -205,6 +205,10 @@ def test_the_slowest_requests_of_all_runs_share_an_axis() -> None:
     assert of(quick)["slowest"].chart.to_dict()["encoding"]["x"] != axes[0]
 
 
+def hues(tone: str) -> tuple[int, int, int]:
+    return int(tone[1:3], 16), int(tone[3:5], 16), int(tone[5:7], 16)
+
+
 def with_map(run: Result, erases: Sequence[Sequence[float | None]]) -> Result:
     assert run.detail is not None
     blocks = replace(run.detail.blocks, planes=2, blocks=2, valid=[[1.0] * 2] * 2, erases=erases)
@@ -214,13 +218,14 @@ def with_map(run: Result, erases: Sequence[Sequence[float | None]]) -> Result:
 def test_runs_of_the_same_map_share_one_and_others_show_what_differs() -> None:
     one = example_results.one()
     # The second looks like the first, the third is near it, the fourth is far; the fifth lacks a
-    # block that the first has.
+    # block that the first has. The sixth is nearer than the third.
     alike: list[list[float | None]] = [[10, 20], [30, 40]]
     near: list[list[float | None]] = [[10, 20], [30, 42]]
     far: list[list[float | None]] = [[40, 30], [20, 10]]
     lacking: list[list[float | None]] = [[10, 20], [None, 40]]
     same: list[list[float | None]] = [[10, 20], [30.1, 40]]
-    maps = (alike, same, near, far, lacking)
+    nearer: list[list[float | None]] = [[10, 20], [30, 39]]
+    maps = (alike, same, near, far, lacking, nearer)
     found = of(*(with_map(one, each) for each in maps))
     drawn = {name: each for name, each in found.items() if name.startswith("blocks-")}
     assert {name: figure.title for name, figure in drawn.items()} == {
@@ -228,10 +233,20 @@ def test_runs_of_the_same_map_share_one_and_others_show_what_differs() -> None:
         "blocks-erases-difference-3-conventional-3": "P/E cycles, difference: conventional (3)",
         "blocks-erases-4-conventional-4": "P/E cycles: conventional (4)",
         "blocks-erases-5-conventional-5": "P/E cycles: conventional (5)",
+        "blocks-erases-difference-6-conventional-6": "P/E cycles, difference: conventional (6)",
     }
     less = drawn["blocks-erases-difference-3-conventional-3"]
     assert [row["v"] for row in rows(less)] == [0, 0, 0, 2]
-    assert less.chart.to_dict()["encoding"]["color"]["scale"]["domain"] == [-2, 2]
+    # All differences have one scale: blue below zero, orange above, and no hue at zero.
+    scale = less.chart.to_dict()["encoding"]["color"]["scale"]
+    assert scale["domain"] == [-2, 0, 2]
+    below, zero, above = (hues(tone) for tone in scale["range"])
+    assert below[2] > below[0]
+    assert above[0] > above[2]
+    assert zero[0] == zero[1] == zero[2]
+    other = drawn["blocks-erases-difference-6-conventional-6"]
+    assert [row["v"] for row in rows(other)] == [0, 0, 0, -1]
+    assert other.chart.to_dict()["encoding"]["color"]["scale"] == scale
     assert less.what.endswith(" The map shows the difference from that of conventional (1).")
     shared = drawn["blocks-erases-1-conventional-1"].what
     assert shared.endswith(" Runs whose maps look the same share one.")
@@ -262,7 +277,7 @@ def test_the_legend_of_a_map_labels_no_two_values_alike(
     spec["encoding"]["x"]["axis"] = spec["encoding"]["y"]["axis"] = None
     labels = re.findall(r">([−+]?\d[^<]*)<", vl_convert.vegalite_to_svg(spec))
     assert len(labels) == len(set(labels)) == 3, labels
-    bottom, top = spec["encoding"]["color"]["scale"]["domain"]
+    bottom, *_, top = spec["encoding"]["color"]["scale"]["domain"]
     cells = [row["v"] for row in rows(drawn[name])]
     assert [min(cells), max(cells)] == pytest.approx(
         [bottom, 0 if near else top], abs=(top - bottom) / 1000

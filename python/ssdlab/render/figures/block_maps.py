@@ -7,7 +7,7 @@ from statistics import fmean
 
 import altair as alt
 
-from ssdlab.render.figures.base import SAME, Figure, Run, inline_data, rounded
+from ssdlab.render.figures.base import LIGHT, SAME, Figure, Run, inline_data, rounded
 
 _MAPS = (
     ("erases", "P/E cycles", "Mean P/E cycles of the blocks of a cell.", ",.{digits}~r"),
@@ -29,6 +29,8 @@ _NOTHING = alt.ViewBackground(fill="#888888", fillOpacity=0.25)
 """The tone of a cell without a figure, visible on black and on white."""
 
 
+_BELOW_ZERO_ABOVE = [LIGHT[0], "#f2f2f2", LIGHT[1]]
+"""The tones of a difference; a cell without a figure is darker than zero."""
 _Grid = Sequence[Sequence[float | None]]
 _SHADES = 256
 """Maps that differ nowhere by more than one of so many shades look the same."""
@@ -41,35 +43,71 @@ def blocks(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw the blocks as maps, on the same scale for all runs; none where all blocks are alike.
 
     Runs of the same map share one. A map that differs from the first by a little is drawn as the
-    difference.
+    difference; all differences have one scale, with zero in its middle.
     """
-    for name, title, what, shape in _MAPS:
+    for map_of in _MAPS:
+        name = map_of[0]
         grids = [(run, grid) for run in runs if (grid := getattr(run.detail.blocks, name))]
         values = [v for _, grid in grids for row in grid for v in row if v is not None]
         if not values or min(values) == max(values):
             continue
-        domain = _edges(min(values), max(values))
         span = max(values) - min(values)
-        first, first_grid = grids[0]
-        for run, grid, same in _distinct(grids, span):
-            whose = f": {SAME.join(each.label for each in same)}" if len(runs) > 1 else ""
-            slug, most = run.slug(runs), 0.0
-            if _size(run) == _size(first) and _apart(grid, first_grid, span) <= _ALIKE:
-                difference = _difference(grid, first_grid)
-                most = max(
-                    (abs(v) for row in difference for v in row if v is not None), default=0.0
-                )
-            if most * _SHADES <= span:
-                chart = _map(run, grid, domain, title, _format(shape, domain, _DIGITS[name]))
-                named, about = f"blocks-{name}{slug}", what + _SHARED * (len(same) > 1)
-                yield Figure(named, SECTION, title + whose, about, chart, many=True)
-                continue
-            around = _edges(-most, most)
-            signed = "+" + _format(shape, around, _DIGITS[name])
-            chart = _map(run, difference, around, f"{title}, difference", signed)
-            named, heading = f"blocks-{name}-difference{slug}", f"{title}, difference{whose}"
-            than = f"{what} The map shows the difference from that of {first.label}."
-            yield Figure(named, SECTION, heading, than, chart, many=True)
+        distinct = list(_distinct(grids, span))
+        differences = _differences(distinct, span)
+        most = max((_most(each) for each in differences if each), default=0.0)
+        whole, around = _edges(min(values), max(values)), _edges(-most, most)
+        for (run, grid, same), difference in zip(distinct, differences, strict=True):
+            names = {"ending": run.slug(runs), "whose": ""}
+            if len(runs) > 1:
+                names["whose"] = f": {SAME.join(each.label for each in same)}"
+            if difference:
+                names["than"] = distinct[0][0].label
+                yield _figure(map_of, run, difference, around, **names)
+            else:
+                names["shared"] = _SHARED * (len(same) > 1)
+                yield _figure(map_of, run, grid, whole, **names)
+
+
+def _figure(
+    map_of: tuple[str, str, str, str],
+    run: Run,
+    grid: _Grid,
+    edges: list[float],
+    *,
+    ending: str,
+    whose: str,
+    shared: str = "",
+    than: str | None = None,
+) -> Figure:
+    """Return the figure of a map, or of its difference from that of the run ``than``."""
+    name, title, what, shape = map_of
+    named = _format(shape, edges, _DIGITS[name])
+    if than is None:
+        chart = _map(run, grid, edges, title, named)
+        slug, heading, about = f"blocks-{name}{ending}", title, what + shared
+    else:
+        chart = _map(run, grid, edges, f"{title}, difference", f"+{named}", around_zero=True)
+        slug, heading = f"blocks-{name}-difference{ending}", f"{title}, difference"
+        about = f"{what} The map shows the difference from that of {than}."
+    return Figure(slug, SECTION, heading + whose, about, chart, many=True)
+
+
+def _differences(
+    distinct: Sequence[tuple[Run, _Grid, list[Run]]], span: float
+) -> list[list[list[float | None]] | None]:
+    """Return the difference of each map from the first, or none where that is no clearer."""
+    first, first_grid, _ = distinct[0]
+    found: list[list[list[float | None]] | None] = []
+    for run, grid, _ in distinct:
+        near = _size(run) == _size(first) and _apart(grid, first_grid, span) <= _ALIKE
+        difference = _difference(grid, first_grid) if near else None
+        found.append(difference if difference and _most(difference) * _SHADES > span else None)
+    return found
+
+
+def _most(difference: _Grid) -> float:
+    """Return the greatest distance from zero."""
+    return max((abs(v) for row in difference for v in row if v is not None), default=0.0)
 
 
 def _different(values: Sequence[float], least: int) -> int:
@@ -165,7 +203,10 @@ def _map(
     domain: list[float],
     title: str,
     shape: str,
+    *,
+    around_zero: bool = False,
 ) -> alt.Chart:
+    """Draw a map. The scale ``around_zero`` has two hues, and a tone without hue at zero."""
     planes, many = run.detail.blocks.planes, run.detail.blocks.blocks
     across, down = len(grid[0]), len(grid)
     digits = _different(_ticks(domain), 2) + 2
@@ -173,6 +214,8 @@ def _map(
     x_scale = alt.Scale(domain=[0, many], nice=False)
     y_scale = alt.Scale(domain=[0, planes], nice=False, reverse=True)
     scale = alt.Scale(domain=domain, scheme="viridis")
+    if around_zero:
+        scale = alt.Scale(domain=_ticks(domain), range=_BELOW_ZERO_ABOVE)
     tone = alt.Color(
         "v:Q",
         scale=scale,
