@@ -205,6 +205,35 @@ def test_the_slowest_requests_of_all_runs_share_an_axis() -> None:
     assert of(quick)["slowest"].chart.to_dict()["encoding"]["x"] != axes[0]
 
 
+def with_slowest(run: Result, factor: float) -> Result:
+    assert run.detail is not None
+    slowest = [
+        replace(slow, blame_us={part: us * factor for part, us in slow.blame_us.items()})
+        for slow in run.detail.slowest
+    ]
+    return replace(run, detail=replace(run.detail, slowest=slowest))
+
+
+def test_the_slowest_requests_of_runs_that_look_the_same_share_a_panel() -> None:
+    one = example_results.one()
+    same, other = with_slowest(one, 1.001), with_slowest(one, 0.5)
+    found = of(one, other, same)
+    panels = {name: each for name, each in found.items() if name.startswith("slowest-")}
+    assert [panel.title for panel in panels.values()] == [
+        "The slowest requests: conventional (1) · conventional (3)",
+        "The slowest requests: conventional (2)",
+    ]
+    first, second = panels.values()
+    assert first.what.endswith(" Runs whose slowest requests look the same share one panel.")
+    assert second.what.endswith(", all runs on one axis.")
+    alike = [each for name, each in of(one, same).items() if name.startswith("slowest-")]
+    assert [each.title for each in alike] == ["The slowest requests: the same in all runs"]
+    # A run with fewer requests has a panel of its own.
+    assert one.detail is not None
+    fewer = replace(one, detail=replace(one.detail, slowest=one.detail.slowest[:3]))
+    assert len([name for name in of(one, fewer) if name.startswith("slowest-")]) == 2
+
+
 def hues(tone: str) -> tuple[int, int, int]:
     return int(tone[1:3], 16), int(tone[3:5], 16), int(tone[5:7], 16)
 

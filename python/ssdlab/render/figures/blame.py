@@ -10,6 +10,7 @@ import altair as alt
 from ssdlab.render.figures.base import (
     KINDS,
     LABEL_LINES_EXPR,
+    SAME,
     Figure,
     Key,
     Run,
@@ -58,6 +59,10 @@ _OTHER = Part("other", "parts too small to be drawn", "#ababab")
 _LEAST = 0.01
 """A part that is smaller than this share of every bar is merged into ``other``."""
 
+_VISIBLE = 1 / 200
+"""A difference of less than this share of an axis is less than the width of a line."""
+_SHARED = " Runs whose slowest requests look the same share one panel."
+
 Bars = Sequence[tuple[str, Mapping[str, float]]]
 
 
@@ -81,25 +86,49 @@ def blame(runs: Sequence[Run]) -> Iterator[Figure]:
 
 
 def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
-    """Draw where the time of each run's slowest requests went, all along the same axis."""
-    all_bars = [
-        [(str(at + 1), slow.blame_us) for at, slow in enumerate(run.detail.slowest)] for run in runs
+    """Draw where the time of each run's slowest requests went, all along the same axis.
+
+    Runs whose panels look the same share one.
+    """
+    panels = [
+        (run, [(str(at + 1), slow.blame_us) for at, slow in enumerate(run.detail.slowest)])
+        for run in runs
     ]
-    longest = max((sum(parts.values()) for bars in all_bars for _, parts in bars), default=0.0)
-    for run, bars in zip(runs, all_bars, strict=True):
-        if not bars:
-            continue
+    longest = max(
+        (sum(parts.values()) for _, bars in panels for _, parts in bars),
+        default=0.0,
+    )
+    left = [each for each in panels if each[1]]
+    while left:
+        run, bars = left[0]
+        alike = [other for other, its in left if _looks_same(its, bars, longest)]
+        left = [each for each in left if each[0] not in alike]
         chart, keys = _stacked(bars, "Latency", "Slowest requests, by rank", longest)
-        whose = f": {run.label}" if len(runs) > 1 else ""
+        whose, where = "", "."
+        if len(runs) > 1:
+            names = SAME.join(each.label for each in alike)
+            whose = f": {names if len(alike) < len(runs) else 'the same in all runs'}"
+            where = ", all runs on one axis." + _SHARED * (len(alike) > 1)
         yield Figure(
             f"slowest{run.slug(runs)}",
             "The slowest requests",
             f"The slowest requests{whose}",
-            "Where the time of each went" + (", all runs on one axis." if whose else "."),
+            f"Where the time of each went{where}",
             chart,
             keys,
             len(bars),
         )
+
+
+def _looks_same(bars: Bars, other: Bars, longest: float) -> bool:
+    """Return whether no part of a bar differs by more than can be seen on an axis this long."""
+    if len(bars) != len(other):
+        return False
+    return all(
+        abs(mine.get(part, 0) - its.get(part, 0)) <= _VISIBLE * longest
+        for (_, mine), (_, its) in zip(bars, other, strict=True)
+        for part in {*mine, *its}
+    )
 
 
 def bars_of(runs: Sequence[Run], kind: str) -> Iterator[tuple[str, KindResult]]:
