@@ -8,6 +8,7 @@ from command import ROOT
 from prose import (
     COLUMNS_MOST,
     GENERATED,
+    OWNED,
     PHRASES,
     RIDDLES,
     TABLES,
@@ -283,3 +284,15 @@ def test_a_page_opens_with_its_purpose_and_a_command(path: Path) -> None:
     assert len(first.split()) <= 2 * WORDS_MOST
     opening = "\n".join(text.splitlines()[:15])
     assert re.search(r"^(?:```|    (?:ssdlab|make|pip|git)|    \.venv)", opening, re.MULTILINE)
+
+
+SYSTEMS = sorted((ROOT / "docs" / "systems").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", SYSTEMS, ids=lambda path: path.stem)
+def test_the_page_of_a_system_names_its_limits(path: Path) -> None:
+    text = OWNED.sub("", path.read_text(encoding="utf-8"))
+    _, heading, below = text.partition("\n## Limits\n")
+    assert heading
+    limits = re.findall(r"^- \S", below.partition("\n## ")[0], re.MULTILINE)
+    assert len(limits) >= 3
