@@ -91,16 +91,28 @@ def compare(
             comparison, lacking = _comparison(plans, texts, read)
             wrong = wrong or lacking
             signals.check()
+    except InputError as error:
+        raise _as_typed(error, plans) from None
     except KeyboardInterrupt:
         if comparison is None:
             raise
         interrupted = True
     if wrong is not None:
+        wrong = _as_typed(wrong, plans)
         wrong.partial = comparison or None
         raise wrong
     if interrupted:
         raise Interrupted(comparison)
     return comparison
+
+
+def _as_typed(error: InputError, plans: Sequence[Plan]) -> InputError:
+    """Return an error about a value of ``--vary``, which the core calls ``--set``, as typed."""
+    varied = {f"{key}={value}" for plan in plans for key, value in plan.vary.items()}
+    setting = (error.file or "").removeprefix("--set ")
+    if setting == error.file or setting not in varied:
+        return error
+    return InputError.at(f"--vary {setting}", error.message)
 
 
 def input_files(plans: Iterable[Plan]) -> list[File]:

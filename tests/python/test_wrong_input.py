@@ -223,7 +223,21 @@ ARGUMENTS = [
     ),
     (
         "compare --vary schedular=fifo,read_first",
-        '--set schedular=fifo: schedular: unknown key (did you mean "scheduler"?)',
+        '--vary schedular=fifo: schedular: unknown key (did you mean "scheduler"?)',
+    ),
+    (
+        "compare --vary eviction=lru,l",
+        (
+            '--vary eviction=l: eviction: got "l", expected one of lru, cflru, lru_wsr, ccf_lru, '
+            'pt_lru (did you mean "lru"?)'
+        ),
+    ),
+    (
+        "compare --vary scheduler=fifo,read_first --set eviction=l",
+        (
+            '--set eviction=l: eviction: got "l", expected one of lru, cflru, lru_wsr, ccf_lru, '
+            'pt_lru (did you mean "lru"?)'
+        ),
     ),
     (
         "run --vary scheduler=fifo,read_first",
