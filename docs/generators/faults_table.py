@@ -32,7 +32,7 @@ FEW = 10
 """Faults of each kind to try on a ledger, which takes two seconds."""
 KINDS = ("alloc", "memory", "write", "sync", "name", "thread", "tmpfile")
 Found = dict[str, str | None]
-"""By fault: the forbidden behaviour that it caused, or None."""
+"""By fault: the forbidden behavior that it caused, or None."""
 
 
 def program() -> str:

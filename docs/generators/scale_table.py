@@ -123,8 +123,8 @@ def _line(name: str, title: str, what: str, x: alt.X, rows: list[dict[str, Any]]
     cost = alt.Y("ns:Q", title="Wall time a request (ns)").scale(domainMin=0)
     kinds = list(dict.fromkeys(row["label"] for row in rows))
     legend = alt.Legend(title=None) if len(kinds) > 1 else None
-    colour = alt.Color("label:N", legend=legend).scale(domain=kinds)
-    chart = alt.Chart(inline_data(rows)).mark_line(point=True).encode(x=x, y=cost, color=colour)
+    color = alt.Color("label:N", legend=legend).scale(domain=kinds)
+    chart = alt.Chart(inline_data(rows)).mark_line(point=True).encode(x=x, y=cost, color=color)
     return Figure(name, "Scale", title, what, chart)
 
 

@@ -93,7 +93,7 @@ class Bch:
 
 @dataclass(frozen=True, slots=True)
 class Voltages:
-    """The states and references of the page, in distances between neighbouring states."""
+    """The states and references of the page, in distances between neighboring states."""
 
     rber: float
     sigma: float
@@ -187,7 +187,7 @@ def ldpc(
     """Derive the error rates that LDPC and BCH codes correct.
 
     ``cell`` is mlc or tlc. ``shift`` is the voltage that the highest state has lost, in distances
-    between neighbouring states. ``frames`` (the maximum at each point) or ``seconds`` also measures
+    between neighboring states. ``frames`` (the maximum at each point) or ``seconds`` also measures
     how often frames of a real code fail. ``jobs`` threads measure, by default one per core.
     ``progress`` is called as by :func:`ssdlab.run`, with frames in place of requests.
 

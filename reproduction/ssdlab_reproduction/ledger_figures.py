@@ -45,7 +45,7 @@ def _grouped(frame: Picture, rows: Rows) -> Figure:
             x=_places(frame, places),
             xOffset=alt.XOffset("series:N", sort=series),
             y=_y(frame),
-            color=_colour(series, tones, "square"),
+            color=_color(series, tones, "square"),
             tooltip=_tooltip(frame, "x:N"),
         )
     )
@@ -68,7 +68,7 @@ def _boxes(frame: Picture, rows: Rows) -> Figure:
     boxes = alt.Chart().encode(
         x=_places(frame, places),
         xOffset=alt.XOffset("series:N", sort=series),
-        color=_colour(series, tones, "square"),
+        color=_color(series, tones, "square"),
         tooltip=[alt.Tooltip("x:N", title="of"), alt.Tooltip("series:N"), tooltip],
     )
     axis = alt.Axis(title=frame.y, tickCount=6, format=frame.number)
@@ -114,7 +114,7 @@ def _lines(frame: Picture, rows: Rows) -> Figure:
         .encode(
             x=alt.X("x:Q", **axis),
             y=_y(frame),
-            color=_colour(series, tones, "stroke"),
+            color=_color(series, tones, "stroke"),
             tooltip=_tooltip(frame, "x:Q"),
         )
     )
@@ -171,7 +171,7 @@ def _y(frame: Picture) -> alt.Y:
     )
 
 
-def _colour(series: Sequence[str], tones: Sequence[str], symbol: str) -> alt.Color:
+def _color(series: Sequence[str], tones: Sequence[str], symbol: str) -> alt.Color:
     legend = alt.Legend(title=None, symbolType=symbol) if len(series) > 1 else None
     scale = alt.Scale(domain=list(series), range=list(tones))
     return alt.Color("series:N", scale=scale, legend=legend)

@@ -149,7 +149,7 @@ def test_empty_figures_are_not_drawn() -> None:
     assert "blocks-rber" in busy
 
 
-def test_cells_without_data_are_grey() -> None:
+def test_cells_without_data_are_gray() -> None:
     run = example_results.busy()
     assert run.detail is not None
     assert run.detail.blocks.rber is not None
@@ -158,7 +158,7 @@ def test_cells_without_data_are_grey() -> None:
     figure = of(replace(run, detail=replace(run.detail, blocks=some)))["blocks-rber"]
     assert figure.chart.to_dict()["view"]["fill"] == "#888888"
     assert rows(figure)[0]["v"] is None
-    assert "blocks that hold data; grey where none do" in figure.what
+    assert "blocks that hold data; gray where none do" in figure.what
     assert "view" not in of(run)["blocks-erases"].chart.to_dict()
 
 
@@ -241,10 +241,10 @@ def test_of_several_seeds_the_first_is_drawn() -> None:
     assert not any(name.startswith("detail") for name in comparison.aggregates[0].metrics)
 
 
-def test_many_runs_have_colours_too() -> None:
-    colours = base.palette(20)
-    assert colours is not None
-    assert len(set(colours)) == 20
+def test_many_runs_have_colors_too() -> None:
+    colors = base.palette(20)
+    assert colors is not None
+    assert len(set(colors)) == 20
     assert base.palette(len(base.LIGHT)) is None
 
 

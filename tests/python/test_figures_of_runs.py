@@ -29,7 +29,7 @@ def rows(figure: Figure) -> list[dict[str, Any]]:
     return list(values)
 
 
-def test_runs_side_by_side_have_a_colour_each_and_maps_of_their_own() -> None:
+def test_runs_side_by_side_have_a_color_each_and_maps_of_their_own() -> None:
     found = of(example_results.one(), example_results.busy())
     names = ["conventional, office.csv.xz", "busy, random"]
     assert {row["label"] for row in rows(found["time-mean-read"])} == set(names)
@@ -133,8 +133,8 @@ def test_runs_of_the_same_line_are_drawn_as_one() -> None:
     same = "conventional (1) · conventional (3)"
     assert figure.what.endswith(f" Runs that share a line: {same}.")
     assert list(dict.fromkeys(row["label"] for row in rows(figure))) == [same, "conventional (2)"]
-    # The second of three keeps its colour, its dash and its place in the legend.
-    keys = [(key.label, key.colour, key.dash) for key in figure.keys]
+    # The second of three keeps its color, its dash and its place in the legend.
+    keys = [(key.label, key.color, key.dash) for key in figure.keys]
     assert keys == [(same, 0, [1, 0]), ("conventional (2)", 1, [5, 3])]
     encoding = figure.chart.to_dict()["encoding"]
     for channel in ("color", "strokeDash"):
@@ -150,7 +150,7 @@ def test_runs_of_the_same_line_are_drawn_as_one() -> None:
     assert texts[at : at + 3] == ["conventional (1)", "· conventional (3)", "conventional (2)"]
 
 
-def test_a_run_has_the_same_dash_and_colour_in_every_figure_of_lines() -> None:
+def test_a_run_has_the_same_dash_and_color_in_every_figure_of_lines() -> None:
     found = of(example_results.one(), example_results.busy())
     lined = [name for name, figure in found.items() if any(key.dash for key in figure.keys)]
     assert {"time-mean-read", "time-load-bandwidth", "busy-dies"} <= set(lined)
@@ -161,7 +161,7 @@ def test_a_run_has_the_same_dash_and_colour_in_every_figure_of_lines() -> None:
             continue
         assert encoding["strokeDash"]["scale"]["range"] == [[1, 0], [5, 3]], name
         assert encoding["strokeDash"]["legend"] == encoding["color"]["legend"], name
-        assert [(key.colour, key.dash) for key in figure.keys] == [(0, [1, 0]), (1, [5, 3])], name
+        assert [(key.color, key.dash) for key in figure.keys] == [(0, [1, 0]), (1, [5, 3])], name
     assert len({tuple(dash) for dash in base.DASHES}) == len(base.DASHES) == len(base.LIGHT)
 
 
@@ -169,7 +169,7 @@ def test_runs_have_a_marker_each_where_no_queue_has() -> None:
     found = of(example_results.one(), example_results.one())["percentiles-read"]
     shape = found.chart.to_dict()["encoding"]["shape"]
     assert (shape["field"], shape["scale"]["range"]) == ("label", ["circle", "diamond"])
-    assert [(key.colour, key.mark) for key in found.keys] == [(0, "shape0"), (1, "shape1")]
+    assert [(key.color, key.mark) for key in found.keys] == [(0, "shape0"), (1, "shape1")]
     queued = of(example_results.queued(), example_results.queued())["percentiles-read"]
     assert queued.chart.to_dict()["encoding"]["shape"]["field"] == "queue"
 

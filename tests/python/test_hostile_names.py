@@ -73,7 +73,7 @@ def test_a_drawing_distinguishes_unescaped_names() -> None:
     data = base.inline_data([{"label": name, "x": 1, "kind": "\x00"} for name in names])
     lines = [ldpc.Line(name) for name in names]
     x = alt.X("x:Q", title="\uffff")
-    chart = alt.Chart(data).mark_bar().encode(x=x, color=base.colour(lines))
+    chart = alt.Chart(data).mark_bar().encode(x=x, color=base.color(lines))
     spec = vega_names.vega_spec(chart)
     (rows,) = spec["datasets"].values()
     visible = ["\\x1b (1)", "\\x1b (2)", "constructor", "a\\x0ab"]

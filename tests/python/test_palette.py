@@ -1,4 +1,4 @@
-"""Colours of runs: told apart in grey, by readers who see no red or no green, and from the page."""
+"""Colors of runs: told apart in gray, by readers who see no red or no green, and from the page."""
 
 import math
 import re
@@ -70,7 +70,7 @@ def seen(tone: str, sight: str) -> Triple:
 
 
 @pytest.mark.parametrize("name", PALETTES)
-def test_a_grey_print_tells_the_colours_of_runs_apart(name: str) -> None:
+def test_a_grey_print_tells_the_colors_of_runs_apart(name: str) -> None:
     lightness = [lab(linear(tone))[0] for tone in PALETTES[name][0]]
     for least, count in ((8, 4), (4, 8)):
         assert min(abs(a - b) for a, b in combinations(lightness[:count], 2)) > least, lightness
@@ -78,7 +78,7 @@ def test_a_grey_print_tells_the_colours_of_runs_apart(name: str) -> None:
 
 @pytest.mark.parametrize("sight", SIGHTS)
 @pytest.mark.parametrize("name", PALETTES)
-def test_every_reader_tells_the_colours_of_runs_apart(name: str, sight: str) -> None:
+def test_every_reader_tells_the_colors_of_runs_apart(name: str, sight: str) -> None:
     found = [seen(tone, sight) for tone in PALETTES[name][0]]
     for least, count in ((18, 4), (11, 8)):
         assert min(math.dist(a, b) for a, b in combinations(found[:count], 2)) > least
@@ -94,7 +94,7 @@ def test_lines_stand_out_from_the_page(name: str) -> None:
 
 
 BARS = {
-    "blame": [*(part.colour for part in blame.PARTS.values()), blame.part_of(blame.OTHER).colour],
+    "blame": [*(part.color for part in blame.PARTS.values()), blame.part_of(blame.OTHER).color],
     "causes": [tone for _, tone in drive._CAUSES.values()],
     "page types": page_types._TONES,
     "levels": levels._TONES,
@@ -114,7 +114,7 @@ def least_step(tones: Iterable[str]) -> float:
 
 
 @pytest.mark.parametrize("name", BARS)
-def test_a_grey_print_tells_the_neighbours_in_a_bar_apart(name: str) -> None:
+def test_a_grey_print_tells_the_neighbors_in_a_bar_apart(name: str) -> None:
     lightness = [lab(linear(tone))[0] for tone in BARS[name]]
     assert min(abs(one - other) for one, other in pairwise(lightness)) > 7, lightness
     # The parts of blame are too many to be as far apart as those of the other bars.
@@ -122,21 +122,21 @@ def test_a_grey_print_tells_the_neighbours_in_a_bar_apart(name: str) -> None:
 
 
 def test_a_grey_print_tells_any_two_parts_of_most_bars_apart() -> None:
-    assert least_step(blame.part_of(name).colour for name in COMMON) > 6
+    assert least_step(blame.part_of(name).color for name in COMMON) > 6
     # These meet in nearly every report, where a short part between them is left out, too.
     reads, writes = ("die_host", "bus", "sense", "transfer"), ("die_host", "transfer", "program")
     for names in (reads, writes, ("die_host", "die_gc", "program", blame.OTHER)):
         for pair in (*pairwise(names), (names[0], names[2])):
-            assert least_step(blame.part_of(name).colour for name in pair) > 12, pair
+            assert least_step(blame.part_of(name).color for name in pair) > 12, pair
 
 
 @pytest.mark.parametrize("page", [page for _, page in PALETTES.values()])
 def test_parts_of_bars_are_seen_on_the_page(page: str) -> None:
     for name in blame.PARTS:
-        assert least_step([page, blame.part_of(name).colour]) > 9, name
+        assert least_step([page, blame.part_of(name).color]) > 9, name
 
 
-def test_parts_of_bars_are_parted_by_the_page_s_own_colour() -> None:
+def test_parts_of_bars_are_parted_by_the_page_s_own_color() -> None:
     for figure in comparison_figures(Comparison([example_results.one(), example_results.busy()])):
         spec = figure.chart.to_dict()
         if spec["encoding"].get("x", {}).get("stack") == "zero":
@@ -154,7 +154,7 @@ DRAWN = [
 
 @pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
 def test_the_pictures_of_pages_have_the_tones_of_today(path: Path) -> None:
-    today = {*LIGHT, *(part.colour for part in blame.PARTS.values())}
+    today = {*LIGHT, *(part.color for part in blame.PARTS.values())}
     today |= set(re.findall("#[0-9a-f]{6}", str(PAPER)))
     drawn = re.findall("#[0-9a-f]{6}", path.read_text(encoding="utf-8"))
     assert drawn

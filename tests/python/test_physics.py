@@ -164,14 +164,14 @@ def test_a_drawing_leaves_its_legend_to_the_page() -> None:
     assert set(specs) == OF_LEVELS
     for name in ("physics-rber-age", "physics-read-rber"):
         encodings = [layer["encoding"] for layer in specs[name]["layer"]]
-        coloured = [
+        colored = [
             one[channel]
             for one in encodings
             for channel in ("color", "strokeDash")
             if channel in one
         ]
-        assert coloured
-        assert all(channel["legend"] is None for channel in coloured)
+        assert colored
+        assert all(channel["legend"] is None for channel in colored)
 
 
 def test_the_docs_hold_the_table_of_papers() -> None:

@@ -236,6 +236,30 @@ It is 9 times faster.
     assert PHRASES.search(found[1])
 
 
+BRITISH = re.compile(
+    r"colour|behaviour|neighbour|favour|\bgrey|labelled(?!by)|modelled|levelled|cancelled|judgement"
+    r"|\bcatalogue|(?:normal|optim|organ|character|initial|serial|minim|maxim|summar|util)is"
+    r"(?:e[ds]?|ing|ations?)\b",
+    re.IGNORECASE,
+)
+"""Words that Americans spell otherwise."""
+OWN = Path(__file__).relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize(
+    "name", [*pages(), *TABLES, *(one for one in SOURCES if one.endswith((".py", "Makefile")))]
+)
+def test_words_are_spelled_as_americans_do(name: str) -> None:
+    assert name == OWN or not BRITISH.findall(read(name))
+
+
+def test_a_british_spelling_is_found() -> None:
+    for word in ("colour", "Neighbours", "grey", "normalised", "optimisation", "labelled"):
+        assert BRITISH.search(word)
+    for word in ("color", "aria-labelledby", "normalize", "serial", "analysis", "utilization"):
+        assert not BRITISH.search(word)
+
+
 PAGES_WORDS_MOST = 57_500
 """Half of what README, CONTRIBUTING and the docs once had."""
 

@@ -58,7 +58,7 @@ def test_info_says_it_in_words(ssdlab: Ssdlab, few: Path) -> None:
     done = ssdlab("trace", "info", few.name)
     assert (done.code, done.err) == (0, "")
     for line in (
-        "format      ssdlab (recognised)",
+        "format      ssdlab (recognized)",
         "requests    4: 3 reads (75 %), 1 write",
         "besides     1 trim, 1 flush",
         "2 devices   a 2, b 2",

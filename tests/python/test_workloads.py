@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from command import Ssdlab
 
-CATALOGUE = Path(__file__).parents[2] / "crates/ssdlab-workload/src/twins"
+CATALOG = Path(__file__).parents[2] / "crates/ssdlab-workload/src/twins"
 
 
 def test_every_twin_is_listed(ssdlab: Ssdlab) -> None:
     listed = json.loads(ssdlab("workload", "list", "--json").out)
     names = [twin["name"] for twin in listed["twins"]]
-    tables = [tomllib.loads(file.read_text()) for file in CATALOGUE.glob("*.toml")]
+    tables = [tomllib.loads(file.read_text()) for file in CATALOG.glob("*.toml")]
     written = [
         f"{table['family']}/{twin['name']}"
         for table in tables

@@ -1,4 +1,4 @@
-"""ReadGuard's retry predictor, fitted to characterised chips.
+"""ReadGuard's retry predictor, fitted to characterized chips.
 
 docs/guides/calibrate.md explains the terms. A reading order:
 

@@ -24,7 +24,7 @@ _ROOM_CELSIUS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChipSpec:
-    """The chips and the conditions of a characterisation.
+    """The chips and the conditions of a characterization.
 
     By default, 60 chips fit the predictor, 60 validate it and 40 are simulated. Each has 16 blocks.
     Each block is measured after each of ``cycles``, at each age of ``retention`` (days at 30 °C),

@@ -71,8 +71,8 @@ def run_fit(
     ]
     predictor, errors_most, left_out = _fit_predictor(samples[0], (source, ages), correctable)
     found |= {"errors_most": errors_most, "ageless": left_out, "coefficients": predictor.config()}
-    judgement, left_out = _evaluate(predictor, samples[0], samples[1], ages, errors_most)
-    found |= judgement
+    judgment, left_out = _evaluate(predictor, samples[0], samples[1], ages, errors_most)
+    found |= judgment
     found["ageless"] += left_out
     found["claims"] = list(evaluation.claims(found, samples[1]))
     found |= {"simulated": None, "unfit": None, "retries_most": None}
@@ -139,7 +139,7 @@ def _evaluate(
     blocks, after_a_year, left_out = model.errors_after_a_year(table, ages_from)
     percent_all = rmse_percent(predicted, table.errors)
     apart = np.abs(table.retries - retries)
-    judgement = {
+    judgment = {
         "age_percent": rmse_percent(predictor.ages(blocks), after_a_year / errors_most),
         "errors_percent": percent_all,
         "errors": list(evaluation.errors(table, ages, predicted)),
@@ -151,7 +151,7 @@ def _evaluate(
         "variation": list(evaluation.variation(table)),
         "steps": list(evaluation.steps(table)),
     }
-    return judgement, left_out
+    return judgment, left_out
 
 
 def _time(days: float) -> str:

@@ -1,4 +1,4 @@
-"""``ssdlab fit``: fit ReadGuard's retry predictor to characterised chips."""
+"""``ssdlab fit``: fit ReadGuard's retry predictor to characterized chips."""
 
 from __future__ import annotations
 

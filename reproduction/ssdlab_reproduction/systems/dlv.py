@@ -373,11 +373,11 @@ def longer_queue(runs: Runs) -> list[float]:
     found = []
     for queue in QUEUES:
 
-        def normalised(name: str, length: int, queue: str = queue) -> float:
+        def normalized(name: str, length: int, queue: str = queue) -> float:
             return mean(runs[queue, str(length), name]) / mean(runs[queue, "1", name])
 
-        means = [fmean(normalised(name, length) for name in runs.names(2)) for length in counts]
-        found += [100 * (normalised("rsrch0", 16) - 1), _saturates(counts, means)]
+        means = [fmean(normalized(name, length) for name in runs.names(2)) for length in counts]
+        found += [100 * (normalized("rsrch0", 16) - 1), _saturates(counts, means)]
     return found
 
 

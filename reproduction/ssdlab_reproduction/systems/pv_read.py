@@ -47,7 +47,7 @@ SELDOM, OFTEN = ("proj0", "stg0"), ("wdev0", "rsrch0")
 LIVES = ("hm0", "src12")
 LIFE = ("geometry.blocks=64", "flash.cycles_per_erase=50", "start.pe_cycles=1500")
 """A drive of 4 GiB, on which an erase counts as 50."""
-LEVELLED = "pv-wear-leveling"
+LEVELED = "pv-wear-leveling"
 
 CODES: Mapping[str, Sequence[str]] = {
     "ldpc": (),
@@ -153,7 +153,7 @@ def lives(scope: Scope) -> Jobs:
         "ftl.free_block_policy=fewest_errors",
         "metadata.block_class.measured.read_hot_share=5%",
     )
-    kinds: dict[str, Sequence[str]] = {LEVELLED: (), THREE: apart}
+    kinds: dict[str, Sequence[str]] = {LEVELED: (), THREE: apart}
     return {
         (scheme, workload): replace(
             plan_of(scope, scheme, workload, *LIFE, *settings), until_worn="5%"
@@ -359,7 +359,7 @@ def little_life_lost(runs: Runs) -> list[float]:
     """Return how much less is written until 5 % of the blocks are worn out, by workload."""
     for name in LIVES:
         must_move([runs[THREE, name]])
-    return [percent(written(runs[THREE, name]), written(runs[LEVELLED, name])) for name in LIVES]
+    return [percent(written(runs[THREE, name]), written(runs[LEVELED, name])) for name in LIVES]
 
 
 def written(result: Result) -> float:

@@ -44,7 +44,7 @@ SMALL = ["geometry.channels=2", "geometry.chips=2", "geometry.blocks=256"]
 SHARES = "[9, 12.5, 21.3, 19.6, 17.6, 12.9, 7]"
 SMALL += [f"physics.levels.base={{shares={SHARES}}}"]
 SMALL += ["physics.levels.wear={reference_cycles=4500}", "flash.cycles_per_erase=100"]
-LEVELLED = "background.static_wear_leveling.threshold=500"
+LEVELED = "background.static_wear_leveling.threshold=500"
 ONE_OPEN = 'placement=["next_page"]'
 LIVES = ["fin1", "ts0"]
 AGED = "start.pe_cycles=3000"
@@ -333,10 +333,10 @@ def after_as_many_writes(study: Study) -> Iterator[str]:
 def lifetime(study: Study) -> Iterator[str]:
     """Yield how much can be written to small drives until blocks are worn out."""
     kinds: dict[str, Kind] = {f"`{name}`": (name, SMALL) for name in [BASE, *OTHERS]}
-    kinds |= {f"`{name}`, leveled": (name, [*SMALL, LEVELLED]) for name in (BASE, "hire")}
+    kinds |= {f"`{name}`, leveled": (name, [*SMALL, LEVELED]) for name in (BASE, "hire")}
     # Program modes without separate blocks for each kind of page.
     kinds["`hire`, one open block"] = ("hire", [*SMALL, ONE_OPEN])
-    kinds["`hire`, one open block, leveled"] = ("hire", [*SMALL, ONE_OPEN, LEVELLED])
+    kinds["`hire`, one open block, leveled"] = ("hire", [*SMALL, ONE_OPEN, LEVELED])
     rows = []
     for workload in LIVES:
         plans = [

@@ -1,4 +1,4 @@
-"""The common parts of all figures: names and colours of runs, axes of time and of latency."""
+"""The common parts of all figures: names and colors of runs, axes of time and of latency."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import altair as alt
 
 from ssdlab import escaping
 from ssdlab.errors import InputError
-from ssdlab.render.text.comparison import labelled_results
+from ssdlab.render.text.comparison import labeled_results
 from ssdlab.result import Comparison, Result
 from ssdlab.result.detail import Detail
 
@@ -22,7 +22,7 @@ _MAX_FULL_LANES = 12
 """With more bars than this, each bar is thinner."""
 
 # Hues after Okabe and Ito, each with a lightness of its own that stands out against the background.
-# They differ in a grey print, and for a reader who sees no red or no green.
+# They differ in a gray print, and for a reader who sees no red or no green.
 LIGHT = ("#0b45a5", "#ca5802", "#036e42", "#d66fae", "#533501", "#0576ad", "#858585", "#645401")
 DARK = ("#3b9fe6", "#ff9858", "#1fe6b0", "#d93e9b", "#fed65c", "#68c9fe", "#a6a6a6", "#908d00")
 # From dark to light, yet to be seen on black and on white.
@@ -62,7 +62,7 @@ class Run:
         return f"-{among.index(self) + 1}-{words}"[:60].rstrip("-")
 
 
-class Labelled(Protocol):
+class Labeled(Protocol):
     """An object with a name in the figures: a run, a trace."""
 
     @property
@@ -73,13 +73,13 @@ class Labelled(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of a legend: a colour (a number is one of the runs'), the mark, and what it is.
+    """An entry of a legend: a color (a number is one of the runs'), the mark, and what it is.
 
     The mark of a line is its dash; ``marker`` is the outline of the points on it.
     """
 
     label: str
-    colour: str | int | None = None
+    color: str | int | None = None
     mark: str = "box"
     dash: Sequence[int] = ()
     marker: str = ""
@@ -113,8 +113,8 @@ class Figure:
             return thin
         return max(least, line * self.lines + 5, mark * self.marks + 4)
 
-    def centre_labels(self, spec: dict[str, Any], line: int) -> None:
-        """Centre labels of several lines beside their bars; otherwise they would hang below."""
+    def center_labels(self, spec: dict[str, Any], line: int) -> None:
+        """Center labels of several lines beside their bars; otherwise they would hang below."""
         if self.lines > 1:
             spec["encoding"]["y"]["axis"]["labelOffset"] = -line * (self.lines - 1) / 2
 
@@ -124,7 +124,7 @@ def runs_of(comparison: Comparison) -> list[Run]:
 
     Raises :class:`InputError` if a run has no detail.
     """
-    named = labelled_results(comparison)
+    named = labeled_results(comparison)
     if len({result.workload for _, result in named}) > 1:
         named = [(f"{label}, {PurePath(run.workload).name}", run) for label, run in named]
     runs = []
@@ -137,11 +137,11 @@ def runs_of(comparison: Comparison) -> list[Run]:
     return runs
 
 
-# Colours and dashes.
+# Colors and dashes.
 
 
-def run_keys(runs: Sequence[Labelled]) -> list[Key]:
-    """Return the legend of the runs' colours; a single run needs none."""
+def run_keys(runs: Sequence[Labeled]) -> list[Key]:
+    """Return the legend of the runs' colors; a single run needs none."""
     if len(runs) == 1:
         return []
     tones = palette(len(runs))
@@ -166,14 +166,14 @@ def shape_of(at: int) -> str:
 
 
 def palette(count: int) -> list[str] | None:
-    """Return ``count`` colours if the theme has fewer, else None."""
+    """Return ``count`` colors if the theme has fewer, else None."""
     if count <= len(LIGHT):
         return None
     return ramp(count)
 
 
 def ramp(count: int) -> list[str]:
-    """Return ``count`` colours from dark to light, none equal to a run's."""
+    """Return ``count`` colors from dark to light, none equal to a run's."""
     return [_between(_RAMP, at / max(1, count - 1)) for at in range(count)]
 
 
@@ -184,16 +184,16 @@ def _between(stops: Sequence[str], at: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in pairs)
 
 
-def colour(runs: Sequence[Labelled], symbol: str = "stroke") -> alt.Color:
-    """Colour by run, the same all over the page; a legend shows it as a line or another symbol."""
+def color(runs: Sequence[Labeled], symbol: str = "stroke") -> alt.Color:
+    """Color by run, the same all over the page; a legend shows it as a line or another symbol."""
     legend = None
     if len(runs) > 1:
         legend = alt.Legend(title=None, symbolType=symbol, symbolOpacity=1)
-    return colour_names([run.label for run in runs], legend)
+    return color_names([run.label for run in runs], legend)
 
 
-def colour_names(labels: Sequence[str], legend: alt.Legend | None) -> alt.Color:
-    """Colour runs of these names by their places."""
+def color_names(labels: Sequence[str], legend: alt.Legend | None) -> alt.Color:
+    """Color runs of these names by their places."""
     scale: dict[str, Any] = {"domain": list(labels)}
     tones = palette(len(labels))
     if tones:

@@ -26,15 +26,15 @@ SECTION = "Where the time went"
 
 
 class Part(NamedTuple):
-    """A part of a latency: its name in figures, its meaning, and its colour."""
+    """A part of a latency: its name in figures, its meaning, and its color."""
 
     name: str
     what: str
-    colour: str
+    color: str
 
 
-# In the order of a request's way. Each has a lightness of its own, which a grey print shows: a bar
-# leaves parts out, so that any two may be neighbours. Those of most bars differ most.
+# In the order of a request's way. Each has a lightness of its own, which a gray print shows: a bar
+# leaves parts out, so that any two may be neighbors. Those of most bars differ most.
 PARTS = {
     "host_queue": Part("host queue", "queued at the host", "#565656"),
     "page": Part("same page", "behind an earlier request for the same page", "#bc4563"),
@@ -67,9 +67,9 @@ Bars = Sequence[tuple[str, Mapping[str, float]]]
 
 
 def part_of(name: str) -> Part:
-    """Return the name, the meaning and the colour of a part of a latency."""
+    """Return the name, the meaning and the color of a part of a latency."""
     known = PARTS | {OTHER: _OTHER}
-    return known.get(name, Part(name.replace("_", " "), "", _OTHER.colour))
+    return known.get(name, Part(name.replace("_", " "), "", _OTHER.color))
 
 
 def blame(runs: Sequence[Run]) -> Iterator[Figure]:
@@ -202,7 +202,7 @@ def _stacked(
             color=alt.Color(
                 "part:N",
                 scale=alt.Scale(
-                    domain=[part.name for part in drawn], range=[part.colour for part in drawn]
+                    domain=[part.name for part in drawn], range=[part.color for part in drawn]
                 ),
                 legend=alt.Legend(title=None),
             ),
@@ -214,4 +214,4 @@ def _stacked(
             ],
         )
     )
-    return chart, [Key(part.name, part.colour) for part in drawn]
+    return chart, [Key(part.name, part.color) for part in drawn]

@@ -15,7 +15,7 @@ _MAPS = (
     (
         "rber",
         "Raw bit error rate",
-        "Mean true RBER of the worst pages of blocks that hold data; grey where none do.",
+        "Mean true RBER of the worst pages of blocks that hold data; gray where none do.",
         ".{decimals}e",
     ),
 )

@@ -94,7 +94,7 @@ def paper_spec(figure: Figure) -> dict[str, Any]:
     if figure.lanes:
         lane = figure.lane(_LANE, thin=9, line=_LINE, mark=7)
         spec["height"] = figure.lanes * lane + 30
-        figure.centre_labels(spec, _LINE)
+        figure.center_labels(spec, _LINE)
     spec["height"] += rows * _LEGEND_LINE
     return spec
 

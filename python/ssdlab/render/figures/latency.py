@@ -14,7 +14,7 @@ from ssdlab.render.figures.base import (
     Figure,
     Key,
     Run,
-    colour,
+    color,
     dash,
     dash_keys,
     inline_data,
@@ -85,7 +85,7 @@ def _lines(
     """Dash by queue; where there is but one, by run."""
     if len(queues) == 1:
         return run_lines(runs, rows, Axis.from_log_axis("us", x), y, stepped=True)
-    channels = {"color": colour(runs), "strokeDash": dash(queues, "queue")}
+    channels = {"color": color(runs), "strokeDash": dash(queues, "queue")}
     return RunLines(rows, channels, [*run_keys(runs), *dash_keys(queues)], "")
 
 
@@ -174,7 +174,7 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
                 sort=[name for name, _ in PERCENTILES],
                 axis=alt.Axis(title=None, grid=True),
             ),
-            color=colour(runs, "circle"),
+            color=color(runs, "circle"),
             tooltip=[
                 alt.Tooltip("label:N", title="run"),
                 alt.Tooltip("queue:N", title="queue"),

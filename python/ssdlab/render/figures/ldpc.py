@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 
 from ssdlab.ldpc import Curve, Ldpc, Level
-from ssdlab.render.figures.base import Figure, Key, colour, inline_data, log_axis, rounded, run_keys
+from ssdlab.render.figures.base import Figure, Key, color, inline_data, log_axis, rounded, run_keys
 
 DECODED, FAILED, READ = "What is decoded", "Frames that fail", "What is read"
 _STEPS = 240
@@ -22,7 +22,7 @@ _Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A named line with its own colour."""
+    """A named line with its own color."""
 
     label: str
 
@@ -70,7 +70,7 @@ def _capability(ldpc: Ldpc) -> Iterator[Figure]:
     below = alt.Chart().mark_text(style="note", align="left", dx=7, dy=8)
     left = alt.Chart().mark_text(style="note", align="right", dx=-7)
     layers = [
-        line.encode(x=x, y=y, color=colour(lines)),
+        line.encode(x=x, y=y, color=color(lines)),
         points.transform_filter("datum.kind !== 'line'").encode(x=x, y=y),
         right.transform_filter(_of_kind("anchor") + " && datum.x === 1").encode(
             x=x, y=y, text="note:N"
@@ -109,7 +109,7 @@ def _failures(ldpc: Ldpc) -> Iterator[Figure]:
     axis = alt.Axis(title="Raw bit error rate", tickCount=6, grid=False, format="~g")
     x = alt.X("x:Q", scale=alt.Scale(zero=False), axis=axis)
     rates = log_axis("Frame error rate", max(low, 1e-9), 1.0)
-    shades = colour(lines)
+    shades = color(lines)
     rate = alt.Y("rate:Q", **rates)
     points = alt.Chart().mark_line(point=True, clip=True).transform_filter("datum.rate !== null")
     bars = alt.Chart().mark_rule(clip=True)
@@ -155,7 +155,7 @@ def _voltages(ldpc: Ldpc) -> Iterator[Figure]:
     states = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("state"))
     rules = alt.Chart().mark_rule(style="limit", strokeDash=_DASH)
     layers = [
-        states.encode(x=x, y=y, color=colour(lines), detail="state:N"),
+        states.encode(x=x, y=y, color=color(lines), detail="state:N"),
         rules.transform_filter(_of_kind("reference")).encode(x=x),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
@@ -170,6 +170,6 @@ def _keys(lines: Sequence[Line]) -> list[Key]:
 
 
 def _least_density(ldpc: Ldpc) -> float:
-    """Return the lowest density that is drawn: a tenth of that where neighbouring states meet."""
+    """Return the lowest density that is drawn: a tenth of that where neighboring states meet."""
     half = 0.5 / ldpc.voltages.sigma
     return 0.1 * math.exp(-half * half / 2) / ldpc.voltages.sigma

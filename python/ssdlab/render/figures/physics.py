@@ -12,7 +12,7 @@ from ssdlab.physics import Anchor, Group, Physics, Point
 from ssdlab.render.figures.base import (
     Figure,
     Key,
-    colour,
+    color,
     dash,
     dash_keys,
     inline_data,
@@ -59,7 +59,7 @@ def _anchors(physics: Physics, what: str) -> list[Anchor]:
 
 
 def _keys(lines: Sequence[Line], dashes: Sequence[str], *, papers: bool) -> list[Key]:
-    """Return the legend: the groups' colours, the dashes, and the mark for values of papers."""
+    """Return the legend: the groups' colors, the dashes, and the mark for values of papers."""
     keys = run_keys(lines)
     keys += dash_keys(dashes)
     return [*keys, Key("from a paper", mark="shape1")] if papers else keys
@@ -198,7 +198,7 @@ def _errors_over_age(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure
     line = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("line"))
     chart = _layers(
         rows,
-        line.encode(x=_age(lines), y=_rate(most), color=colour(lines)),
+        line.encode(x=_age(lines), y=_rate(most), color=color(lines)),
         *_ruled(most),
         *_diamonds("x:Q", "rber:Q"),
     )
@@ -227,7 +227,7 @@ def _errors_over_cycles(physics: Physics, lines: Sequence[Line]) -> Iterator[Fig
     line = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("line"))
     chart = _layers(
         rows,
-        line.encode(x=_cycles(), y=_rate(most), color=colour(lines), strokeDash=dash(ages, "age")),
+        line.encode(x=_cycles(), y=_rate(most), color=color(lines), strokeDash=dash(ages, "age")),
         *_ruled(most),
     )
     what = f"{_whose(physics)}, with data of different ages; dashed across, what so many"
@@ -281,7 +281,7 @@ def _levels(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
         rows += _starts(anchors)
         y = alt.Y("needed:Q", scale=_needed(rows), axis=axis)
         line = step.transform_filter(_of_kind("line")).encode(
-            x=_age(lines), y=y, color=colour(lines)
+            x=_age(lines), y=y, color=color(lines)
         )
         chart = _layers(rows, line, *_diamonds("x:Q", "needed:Q"))
         what = f"{_whose(physics)}; a line ends where nothing decodes."
@@ -293,7 +293,7 @@ def _levels(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
     if rows:
         ages = list(dict.fromkeys(row["age"] for row in rows))
         y = alt.Y("needed:Q", scale=_needed(rows), axis=axis)
-        line = step.encode(x=_cycles(), y=y, color=colour(lines), strokeDash=dash(ages, "age"))
+        line = step.encode(x=_cycles(), y=y, color=color(lines), strokeDash=dash(ages, "age"))
         what = f"{_whose(physics)}, with data of different ages."
         keys = _keys(lines, ages, papers=False)
         title = f"{noun} by P/E cycles"
@@ -338,7 +338,7 @@ def _times_over_age(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]
         .encode(
             x=_age(lines),
             y=alt.Y("us:Q", axis=alt.Axis(title="Time of a read (µs)", tickCount=5)),
-            color=colour(lines),
+            color=color(lines),
             strokeDash=dash([DIRECT, CLIMB], "way"),
         )
     )
@@ -420,7 +420,7 @@ def _base(physics: Physics) -> Iterator[Figure]:
             x2="end:Q",
             y=alt.Y("below:Q", axis=share),
             y2="upto:Q",
-            color=colour(lines, "square"),
+            color=color(lines, "square"),
         ),
         rules.encode(x=x),
         words.transform_filter(_of_kind("limit")).encode(x=x, text="note:N"),

@@ -1,4 +1,4 @@
-"""The lines of a figure, one a run, each with a dash that a grey print shows.
+"""The lines of a figure, one a run, each with a dash that a gray print shows.
 
 A run keeps its dash in all such figures. Equal lines are drawn as one. Lines that nearly cover one
 another have markers in the shape of their run, each at a place of its own.
@@ -21,8 +21,8 @@ from ssdlab.render.figures.base import (
     SAME,
     SHAPES,
     Key,
-    Labelled,
-    colour_names,
+    Labeled,
+    color_names,
     dash_legend,
     dash_of,
     inline_data,
@@ -130,14 +130,14 @@ class RunLines:
 
 
 def run_lines(
-    runs: Sequence[Labelled],
+    runs: Sequence[Labeled],
     rows: Sequence[dict[str, Any]],
     x: Axis,
     y: Axis,
     *,
     stepped: bool = False,
 ) -> RunLines:
-    """Return how to draw a line a run, which has the same colour and dash in all figures.
+    """Return how to draw a line a run, which has the same color and dash in all figures.
 
     A stepped line keeps its height until its next point.
     """
@@ -213,14 +213,14 @@ def _channels(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what encodes the runs of lines, and of markers."""
     if len(labels) == 1:
-        return {"color": colour_names(labels, None)}, {}
-    # A colour belongs to a place: names that are not drawn keep theirs.
+        return {"color": color_names(labels, None)}, {}
+    # A color belongs to a place: names that are not drawn keep theirs.
     values = {"values": list(shown)} if len(shown) < len(labels) else {}
     legend = dash_legend(labelExpr=f"split(datum.label, / (?={SAME.strip()} )/)", **values)
     dashes = [dash_of(at) for at, _ in enumerate(labels)]
     scale = alt.Scale(domain=list(labels), range=dashes)
     lines = {
-        "color": colour_names(labels, legend),
+        "color": color_names(labels, legend),
         "strokeDash": alt.StrokeDash("label:N", scale=scale, legend=legend),
     }
     if not any(outlines):

@@ -55,7 +55,7 @@ def stacked_values(
 ) -> Figure:
     """Draw values, each with the label of its bar and the name of its part.
 
-    ``parts`` lists the names and colours of the parts.
+    ``parts`` lists the names and colors of the parts.
     """
     names, tones = [name for name, _ in parts], [tone for _, tone in parts]
     rows = [

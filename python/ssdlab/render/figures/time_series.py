@@ -113,7 +113,7 @@ _LINES = (
 
 
 def joined(series: Sequence[SeriesInterval], most: int) -> list[SeriesInterval]:
-    """Return a run in at most ``most`` intervals, by joining neighbours.
+    """Return a run in at most ``most`` intervals, by joining neighbors.
 
     Counts are added. Means are weighted by their counts. The percentile of joined intervals is the
     largest of theirs.

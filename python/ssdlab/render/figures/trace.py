@@ -13,7 +13,7 @@ from ssdlab import escaping
 from ssdlab.render.figures.base import (
     KINDS,
     Figure,
-    colour,
+    color,
     inline_data,
     latency_axis,
     log_axis,
@@ -93,7 +93,7 @@ def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
                     scale=alt.Scale(zero=True),
                     axis=alt.Axis(title=f"Share of {kind}s", format="~%", tickCount=5),
                 ),
-                color=colour(traces, "square"),
+                color=color(traces, "square"),
                 tooltip=[
                     alt.Tooltip("label:N", title="trace"),
                     alt.Tooltip("size:N", title="size up to"),

@@ -10,7 +10,7 @@ import altair as alt
 from ssdlab.render.figures.base import (
     Figure,
     Run,
-    colour,
+    color,
     dash,
     dash_keys,
     inline_data,
@@ -55,7 +55,7 @@ def _lines(rows: list[dict[str, Any]], runs: Sequence[Run], unit: str) -> alt.La
     channels = {
         "x": alt.X("written:Q", scale=alt.Scale(zero=True, nice=False), axis=along),
         "y": alt.Y("spread:Q", scale=alt.Scale(zero=True), axis=up),
-        "color": colour(runs),
+        "color": color(runs),
         "strokeDash": dash((_ALL, _WITHIN), "of"),
     }
     points = alt.OverlayMarkDef(size=10, filled=True, opacity=1)

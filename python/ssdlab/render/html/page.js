@@ -2,7 +2,7 @@ const { data, figures } = JSON.parse(document.getElementById("data").textContent
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const style = getComputedStyle(document.documentElement);
 
-function colours() {
+function colors() {
   const named = (name) => style.getPropertyValue(name).trim();
   const runs = [];
   while (named(`--run-${runs.length}`)) runs.push(named(`--run-${runs.length}`));
@@ -10,7 +10,7 @@ function colours() {
 }
 
 function theme() {
-  const { back, text, faint, grid, runs } = colours();
+  const { back, text, faint, grid, runs } = colors();
   const font = { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
   return {
     aria: false,

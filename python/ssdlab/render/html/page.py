@@ -28,7 +28,7 @@ def render_page(template: str, figures: Sequence[Figure], **context: object) -> 
     page = jinja2.Environment(
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible
     )
-    page.filters["key"] = _colour
+    page.filters["key"] = _color
     return page.get_template(template).render(
         version=__version__,
         style=(folder / "page.css").read_text(encoding="utf-8"),
@@ -64,8 +64,8 @@ def _sections(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
     return sections
 
 
-def _colour(tone: str | int | None) -> str:
-    """Return a colour as CSS; the colours of runs depend on the light or dark theme of the page."""
+def _color(tone: str | int | None) -> str:
+    """Return a color as CSS; the colors of runs depend on the light or dark theme of the page."""
     return f"var(--run-{tone})" if isinstance(tone, int) else tone or "currentColor"
 
 
@@ -83,7 +83,7 @@ def _data(figures: Sequence[Figure]) -> str:
         del spec["config"], spec["$schema"]
         if figure.keys:
             _without_legends(spec)
-        figure.centre_labels(spec, _LINE)
+        figure.center_labels(spec, _LINE)
         specs.append(
             {
                 "id": figure.name,

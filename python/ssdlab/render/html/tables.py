@@ -12,7 +12,7 @@ from ssdlab.render.figures.base import KINDS, Run
 from ssdlab.render.figures.blame import PARTS, bars_of, part_of
 from ssdlab.render.figures.latency import PERCENTILES, parts_of
 from ssdlab.render.formatting import digits, share, span
-from ssdlab.render.text.comparison import caveats, few_notes, labelled_results, summaries
+from ssdlab.render.text.comparison import caveats, few_notes, labeled_results, summaries
 from ssdlab.render.text.notes import result_notes
 from ssdlab.render.text.run import REPLAY_HEADS, figure_lines, replay_cells
 from ssdlab.render.text.table import TitledTable
@@ -59,7 +59,7 @@ def summary(comparison: Comparison) -> list[Table]:
         cells = zip(part.labels.cells, *(column.cells for column in part.columns), strict=True)
         rows = [[" ".join(cell.split()) for cell in row] for row in cells]
         tables.append(Table(part.title, heads, rows))
-    named = [(name, run) for name, run in labelled_results(comparison) if run.replays]
+    named = [(name, run) for name, run in labeled_results(comparison) if run.replays]
     rows = [
         [", ".join([*[name] * (len(named) > 1), f"replay {nth}"]), *replay_cells(one)]
         for name, run in named
@@ -191,11 +191,11 @@ class RunOrigin:
 
 def run_lines(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """Yield the lines that `ssdlab run` prints below the latencies, for every run."""
-    for label, result in _labelled(comparison):
+    for label, result in _labeled(comparison):
         yield label, "\n".join(figure_lines(result))
 
 
-def _labelled(comparison: Comparison) -> Iterator[tuple[str, Result]]:
+def _labeled(comparison: Comparison) -> Iterator[tuple[str, Result]]:
     """Yield the results with distinguishing labels."""
     several = len({result.workload for result in comparison}) > 1
     for result in comparison:
@@ -207,7 +207,7 @@ def _labelled(comparison: Comparison) -> Iterator[tuple[str, Result]]:
 
 def origins(comparison: Comparison) -> Iterator[RunOrigin]:
     """Yield the provenance of every result."""
-    for label, result in _labelled(comparison):
+    for label, result in _labeled(comparison):
         made = result.provenance
         config = json.dumps(made.config, indent=2, ensure_ascii=False)
         plan = {key: value for key, value in made.plan.items() if value not in (None, [], False)}

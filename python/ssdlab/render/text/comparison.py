@@ -118,7 +118,7 @@ def summaries(comparison: Comparison) -> list[Summary]:
     return [_workload_summary(rows) for rows in _groups(comparison).values()]
 
 
-def labelled_results(comparison: Comparison) -> list[tuple[str, Result]]:
+def labeled_results(comparison: Comparison) -> list[tuple[str, Result]]:
     """Return the runs with their names in the tables; of several seeds, the first run."""
     groups = _groups(comparison).values()
     return [
