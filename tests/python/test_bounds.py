@@ -62,7 +62,7 @@ def refusal(*arguments: object, most: int = LITTLE) -> str:
         ),
     ],
 )
-def test_what_does_not_fit_is_refused_with_need_and_limit(options: str, expected: str) -> None:
+def test_a_run_beyond_memory_is_refused_with_need_and_limit(options: str, expected: str) -> None:
     line = refusal("run", *options.split())
     assert expected in line
     assert line.split(" (--limit")[0].endswith("are left (ulimit -v)"), line

@@ -77,7 +77,7 @@ def rows_of(errors_of: Callable[[float, float, float], float]) -> list[str]:
     return rows
 
 
-def test_what_follows_the_formula_is_met_to_its_last_digits(tmp_path: Path) -> None:
+def test_a_fit_recovers_a_formula_to_six_digits(tmp_path: Path) -> None:
     def errors(age: float, days: float, reads: float) -> float:
         grown = math.log(1 + days) + math.exp(9e-6 * reads)
         return 150 * age - 3 + 30 * (age + 0.2) * grown
@@ -99,7 +99,7 @@ def test_what_follows_the_formula_is_met_to_its_last_digits(tmp_path: Path) -> N
     assert ssdlab.fit(file).coefficients.age == pytest.approx(found.coefficients.age, rel=1e-4)
 
 
-def test_without_noise_it_still_errs() -> None:
+def test_the_predictor_errs_on_chips_without_noise() -> None:
     # The chips' own law is another than the predictor's.
     quiet = made("physics.retries.noise=0")
     assert 1 < quiet.errors_percent < made().errors_percent

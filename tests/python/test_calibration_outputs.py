@@ -34,7 +34,7 @@ from ssdlab.render.figures.calibration import calibration_figures
 from ssdlab.render.html.calibration import calibration_page
 
 
-def test_what_is_drawn_are_the_figures() -> None:
+def test_figures_of_a_fit_have_their_names() -> None:
     names = [figure.name for figure in calibration_figures(made())]
     assert len(names) == len(set(names)) == 3 + 6 + 8
     assert {"fit-retries", "fit-retention-0-2", "fit-reads-0-8", "fit-steps"} < set(names)
@@ -177,7 +177,7 @@ def test_a_fit_replaces_unchanged_files_of_an_earlier_one(ssdlab: Ssdlab, tmp_pa
     assert {path.name for path in mine.iterdir()} == {"fit.toml", "fit.json"}
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+def test_a_fit_interrupted_by_ctrl_c_writes_no_file(tmp_path: Path) -> None:
     arguments = (
         "fit",
         "--chips",

@@ -160,7 +160,7 @@ def test_the_page_has_the_sweeps_of_today() -> None:
     assert not found
 
 
-def test_what_is_no_finding_is_marked_on_the_page() -> None:
+def test_a_verdict_by_construction_is_marked_on_the_page() -> None:
     _, _, below = REPRODUCTION.partition(MARK)
     marked = []
     for claim in claims():

@@ -73,7 +73,7 @@ def test_a_full_queue_takes_nothing() -> None:
     assert drive.sums().unfinished == 2
 
 
-def test_what_it_has_done_is_counted() -> None:
+def test_a_drive_counts_its_operations() -> None:
     drive = one()
     drive.submit("write", lba=0, sectors=32)
     drive.submit("trim", lba=0, sectors=16)

@@ -228,7 +228,9 @@ def test_a_drive_that_is_stepped_by_hand_was_programmed_so_too() -> None:
         ("ftl.page_order=relaxed", 'ftl.page_order = "strict"'),
     ],
 )
-def test_what_cannot_work_is_refused(ssdlab: Ssdlab, setting: str, message: str) -> None:
+def test_a_setting_that_contradicts_the_scheme_is_refused(
+    ssdlab: Ssdlab, setting: str, message: str
+) -> None:
     done = ssdlab("run", "--device", "hire-mlc-128g", "--scheme", "hire", "--set", setting)
     assert done.code == 2
     assert message in done.err

@@ -95,7 +95,7 @@ def test_no_name_is_a_part_of_a_drawing_but_as_data() -> None:
         assert "of a run" not in json.dumps(spec), figure.name
 
 
-def test_what_is_printed_is_visible() -> None:
+def test_hostile_labels_are_printed_as_visible_text() -> None:
     names = [escaping.display_label(label or "conventional") for label in LABELS]
     hostile, plain = (
         ssdlab.compare([ssdlab.Plan(trace=OFFICE, limit=200, label=label) for label in labels])

@@ -126,7 +126,7 @@ def test_the_data_of_every_figure_but_maps_can_be_saved() -> None:
     assert saved == [figure["id"] for figure in whole["figures"] if not figure["canvas"]]
 
 
-def test_it_is_of_reasonable_size() -> None:
+def test_the_page_has_less_than_three_megabytes() -> None:
     assert len(example_results.page_of_two().encode()) < 3_000_000
 
 
@@ -149,7 +149,7 @@ def test_the_page_can_be_read_without_eyes_or_mouse() -> None:
             assert attributes["aria-label"]
 
 
-def test_it_tells_how_each_result_was_made() -> None:
+def test_the_page_has_the_provenance_of_each_result() -> None:
     text = Reader(example_results.page_of_two()).text
     for result in example_results.two():
         made = result.provenance
@@ -160,7 +160,7 @@ def test_it_tells_how_each_result_was_made() -> None:
     assert '"limit": 3000' in text
 
 
-def test_it_holds_the_table_that_is_printed() -> None:
+def test_the_page_has_the_printed_table() -> None:
     text = Reader(example_results.page_of_two()).text
     for summary in summaries(example_results.two()):
         for column in summary.columns:
@@ -168,7 +168,7 @@ def test_it_holds_the_table_that_is_printed() -> None:
                 assert " ".join(cell.split()) in text
 
 
-def test_it_says_of_each_run_in_words_what_is_printed_below_its_latencies() -> None:
+def test_the_page_has_the_printed_lines_of_each_run() -> None:
     text = Reader(example_results.page_of_two()).text
     for result in example_results.two():
         lines = list(figure_lines(result))
@@ -300,7 +300,9 @@ def test_a_log_a_series_and_a_timeline(ssdlab: Ssdlab, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", [".", "there"])
-def test_figures_leave_what_is_there(ssdlab: Ssdlab, tmp_path: Path, folder: str) -> None:
+def test_figures_keep_other_files_of_their_folder(
+    ssdlab: Ssdlab, tmp_path: Path, folder: str
+) -> None:
     (tmp_path / "there").mkdir()
     kept = tmp_path / folder / "kept.txt"
     kept.write_text("kept")

@@ -174,7 +174,7 @@ def test_a_signal_does_not_hide_what_went_wrong() -> None:
         fail()
 
 
-def test_a_thread_defers_nothing() -> None:
+def test_a_thread_other_than_the_first_defers_no_signal() -> None:
     ended = []
 
     def work() -> None:

@@ -53,7 +53,7 @@ def rows(figure: Figure) -> list[dict[str, Any]]:
     return list(values)
 
 
-def test_bch_is_what_is_printed() -> None:
+def test_the_derived_rate_of_bch_is_near_the_papers() -> None:
     assert derived().bch.rber == pytest.approx(0.0041, rel=0.02)
     assert derived().bch.difference == pytest.approx(derived().bch.rber / 0.0041 - 1)
 
@@ -100,7 +100,7 @@ def test_what_was_measured_has_intervals_around_it() -> None:
     assert not derived().partial
 
 
-def test_what_is_drawn_are_the_figures() -> None:
+def test_figures_of_codes_have_their_names() -> None:
     drawn = of()
     assert set(drawn) == FIGURES
     lines = [row for row in rows(drawn["ldpc-capability"]) if row["kind"] == "line"]
