@@ -275,7 +275,7 @@ def test_check_finds_a_wrong_count_and_a_trace_that_is_not_there(
     assert few["differ"] == [{"figure": "lines", "manifest": "5", "read": 4}]
     assert gone["wrong"] == "no trace: expected gone, gone.* or gone/trace.*"
     (tmp_path / "t" / "few" / "trace.csv").write_text("nonsense\n")
-    assert "few/trace.csv:1: trace format not recognised" in ssdlab("trace", "check", "t").out
+    assert "few/trace.csv:1: trace format not recognized" in ssdlab("trace", "check", "t").out
 
 
 def test_formats_lists_them_all(ssdlab: Ssdlab) -> None:

@@ -345,8 +345,8 @@ TRACES = [
     (
         "\x00\x01\x02binary\n",
         (
-            "t.csv:1: trace format not recognised: got \ufffd\ufffd\ufffdbinary, "
-            f"expected {FORMATS} (FILE:format names it)"
+            "t.csv:1: trace format not recognized: got \ufffd\ufffd\ufffdbinary, "
+            f"expected {FORMATS} (FILE:format names it; workload.trace.columns maps other tables)"
         ),
     ),
 ]

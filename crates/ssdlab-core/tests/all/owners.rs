@@ -56,7 +56,7 @@ fn by_class(drive: &Drive, pages: std::ops::Range<u32>) -> [u32; 4] {
 }
 
 #[test]
-fn the_pages_of_no_tenant_belong_to_whom_the_config_says() {
+fn pages_without_a_tenant_have_the_owner_that_the_config_names() {
     let shares = |owners: &str, steady: &str| {
         let rig = rig(&[owners, steady]);
         let pages = rig.drive.resolved().logical_pages;
@@ -83,7 +83,7 @@ const REPAIRS: &str =
     "background.inversion_repair = { interval = \"7d\", margin = 0, monitor = false }";
 
 #[test]
-fn the_blocks_of_nobody_are_the_worst_and_no_business_of_the_quality_monitor() {
+fn blocks_without_an_owner_are_the_worst_and_the_quality_monitor_leaves_them() {
     let emptied = |owners: &str| {
         let mut rig = rig(&[owners, REPAIRS]);
         let blocks = &rig.drive.ftl().blocks;
@@ -121,7 +121,7 @@ fn churn(rig: &mut Rig, pages: std::ops::Range<u32>, queue: u8, writes: u64) {
 }
 
 #[test]
-fn what_nobody_owns_stays_so_until_the_host_writes_it() {
+fn a_page_without_an_owner_gets_one_when_the_host_writes_it() {
     let mut rig = rig(&[NOBODY, "start.steady_state = true"]);
     let pages = rig.drive.resolved().logical_pages;
     let rest = pages * 6 / 10 + 2..pages;
@@ -141,7 +141,7 @@ fn what_nobody_owns_stays_so_until_the_host_writes_it() {
 }
 
 #[test]
-fn a_saved_drive_knows_what_nobody_owns() {
+fn a_saved_drive_keeps_pages_without_an_owner() {
     let mut rig = rig(&[NOBODY]);
     churn(&mut rig, 0..100, 1, 500);
     let classes = |drive: &Drive| -> Vec<u8> {

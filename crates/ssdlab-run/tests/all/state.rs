@@ -115,7 +115,7 @@ fn a_state_with_physics_keeps_wear_and_ages() {
 }
 
 #[test]
-fn a_state_with_a_history_and_data_of_nobody_is_taken_up_under_every_scheme() {
+fn every_scheme_continues_a_state_with_a_history_and_data_without_an_owner() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lived.state");
     let history = "start.history={span=\"30d\",tenants=[\

@@ -153,18 +153,18 @@ pub(crate) fn no_request(name: &str, got: &str) -> Fault {
 
 /// Returns the fault of a file that fits no format: the nearest format, and where the file differs.
 fn unknown(name: &str, lines: &[(u64, &[u8])], mut ranked: Vec<Trial<'_>>) -> Fault {
-    const HINT: &str = "FILE:format names it";
+    const HINT: &str = "FILE:format names it; workload.trace.columns maps other tables";
     ranked.sort_by_key(|trial| Reverse(trial.nearness()));
     if ranked[0].nearness() >= Trial::NEAR
         && let Trial { format, first_wrong: Some((number, line, wrong)), .. } =
             ranked.swap_remove(0)
     {
         let fault = wrong.in_file(name, number, line);
-        let what = format!("trace format not recognised, nearly {format}: {}", fault.what);
+        let what = format!("trace format not recognized, nearly {format}: {}", fault.what);
         return Fault { what, hint: fault.hint.or(Some(HINT.into())), ..fault };
     }
     let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-    let fault = Fault::new(name, "trace format not recognised");
+    let fault = Fault::new(name, "trace format not recognized");
     let fault = match lines.first() {
         Some((number, line)) => fault.line(*number).got(String::from_utf8_lossy(line)),
         None => fault.got("no line in the first bytes"),

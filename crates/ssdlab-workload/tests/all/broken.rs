@@ -219,8 +219,8 @@ fn a_binary_file() {
     assert_eq!(
         fault.to_string(),
         format!(
-            "t:1: trace format not recognised: got \u{fffd}PNG\u{fffd}\u{fffd}\u{fffd}, \
-         expected one of {} (FILE:format names it)",
+            "t:1: trace format not recognized: got \u{fffd}PNG\u{fffd}\u{fffd}\u{fffd}, \
+         expected one of {} (FILE:format names it; workload.trace.columns maps other tables)",
             names()
         )
     );

@@ -251,7 +251,7 @@ fn no_original_is_left_out() {
             assert!(NO_TRACES.contains(&name.as_str()), "{} is not read", path.display());
             let fault = open_with(&path, None, &TraceOptions::default()).err();
             let fault = fault.unwrap_or_else(|| panic!("{name} was taken for ours")).to_string();
-            assert!(fault.contains("trace format not recognised"), "{fault}");
+            assert!(fault.contains("trace format not recognized"), "{fault}");
         }
     }
 }

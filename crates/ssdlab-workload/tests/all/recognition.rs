@@ -75,24 +75,24 @@ fn a_first_request_that_is_wrong_is_named_and_not_the_format() {
 fn a_file_that_is_nearly_of_a_format_says_which_and_what_is_wrong() {
     assert_eq!(
         refused("128166372003061629,usr,0,Read,7014609920,0,41286\n"),
-        "t:1:42: trace format not recognised, nearly msr: Size: got 0, expected at least one byte \
-         (FILE:format names it)"
+        "t:1:42: trace format not recognized, nearly msr: Size: got 0, expected at least one byte \
+         (FILE:format names it; workload.trace.columns maps other tables)"
     );
     assert_eq!(
         refused("1 0 2 0 1\n"),
-        "t:1:7: trace format not recognised, nearly mqsim: Sectors: got 0, \
-         expected at least one sector (FILE:format names it)"
+        "t:1:7: trace format not recognized, nearly mqsim: Sectors: got 0, \
+         expected at least one sector (FILE:format names it; workload.trace.columns maps other tables)"
     );
     assert_eq!(
         refused("# c\n259,2 0 5 0.000005462 4020 D RS 282624 + x [java]\n"),
-        "t:2:42: trace format not recognised, nearly blkparse: Sectors: got x, \
-         expected a whole number, zero or more (FILE:format names it)"
+        "t:2:42: trace format not recognized, nearly blkparse: Sectors: got x, \
+         expected a whole number, zero or more (FILE:format names it; workload.trace.columns maps other tables)"
     );
     assert_eq!(
         refused("419,Wr,8792731648,16384,1577808144360767\nhello\n"),
         format!(
-            "t:1: trace format not recognised: got 419,Wr,8792731648,16384,1577808144360767, \
-             expected one of {} (FILE:format names it)",
+            "t:1: trace format not recognized: got 419,Wr,8792731648,16384,1577808144360767, \
+             expected one of {} (FILE:format names it; workload.trace.columns maps other tables)",
             crate::names()
         )
     );
@@ -123,7 +123,7 @@ fn a_header_alone_holds_no_request() {
 #[test]
 fn prose_is_no_trace() {
     let line = refused("Dear reader,\nhere, at last, is the trace\n\nYours\n");
-    assert!(line.starts_with("t:1: trace format not recognised: got Dear reader,"), "{line}");
+    assert!(line.starts_with("t:1: trace format not recognized: got Dear reader,"), "{line}");
 }
 
 #[test]

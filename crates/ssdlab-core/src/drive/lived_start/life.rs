@@ -17,7 +17,7 @@ const READS_MOST: f64 = 500_000.0;
 
 /// The requests of a tenant of one kind.
 #[derive(Clone, Debug)]
-struct Asked {
+struct Load {
     op: Op,
     tenant: Tenant,
     /// Their number in the whole history.
@@ -32,7 +32,7 @@ struct Asked {
 #[derive(Clone, Debug)]
 pub struct Past {
     span: Nanos,
-    asked: Vec<Asked>,
+    loads: Vec<Load>,
     /// How many reads each read stands for.
     reads_for: u32,
 }
@@ -45,7 +45,7 @@ impl Past {
         let writes: Vec<(f64, f64)> =
             able().map(|tenant| (tenant.rate.writes * days, tenant.pages.into())).collect();
         let overwrites = overwrites(&writes);
-        let writes = able().zip(writes).map(|(tenant, (all, pages))| Asked {
+        let writes = able().zip(writes).map(|(tenant, (all, pages))| Load {
             op: Op::Write,
             tenant: *tenant,
             all,
@@ -56,19 +56,19 @@ impl Past {
         let reads_for = (reads / READS_MOST).ceil().max(1.0);
         let reads = able().map(|tenant| {
             let all = tenant.rate.reads * days;
-            Asked { op: Op::Read, tenant: *tenant, all, run: all, stands_for: reads_for }
+            Load { op: Op::Read, tenant: *tenant, all, run: all, stands_for: reads_for }
         });
-        let asked = writes.chain(reads).filter(|asked| asked.all > 0.0).collect();
-        Past { span, asked, reads_for: reads_for as u32 }
+        let loads = writes.chain(reads).filter(|load| load.all > 0.0).collect();
+        Past { span, loads, reads_for: reads_for as u32 }
     }
 
     /// Returns how often the tenants that `of` selects wrote in the whole history, for each write
     /// that is run; 1 without writes.
     pub fn writes_for(&self, of: impl Fn(&Tenant) -> bool) -> f64 {
-        let writes = || self.asked.iter().filter(|asked| asked.op == Op::Write);
-        let own = || writes().filter(|asked| of(&asked.tenant));
-        let run: f64 = own().map(|asked| asked.run).sum();
-        if run > 0.0 { own().map(|asked| asked.all).sum::<f64>() / run } else { 1.0 }
+        let writes = || self.loads.iter().filter(|load| load.op == Op::Write);
+        let own = || writes().filter(|load| of(&load.tenant));
+        let run: f64 = own().map(|load| load.run).sum();
+        if run > 0.0 { own().map(|load| load.all).sum::<f64>() / run } else { 1.0 }
     }
 
     /// Lets a drive live through the history. Tenants write and read at equal intervals, a page of
@@ -80,10 +80,10 @@ impl Past {
         let cells = &mut drive.machine.flash.cells;
         cells.count_host_reads_as(self.reads_for);
         let gaps: Vec<f64> =
-            self.asked.iter().map(|asked| span * asked.stands_for / asked.all).collect();
-        let mut due: Vec<f64> = (self.asked.iter().zip(&gaps))
-            .map(|(asked, gap)| {
-                let first = span * (1.0 - asked.run / asked.all);
+            self.loads.iter().map(|load| span * load.stands_for / load.all).collect();
+        let mut due: Vec<f64> = (self.loads.iter().zip(&gaps))
+            .map(|(load, gap)| {
+                let first = span * (1.0 - load.run / load.all);
                 first + gap * random.random::<f64>()
             })
             .collect();
@@ -93,7 +93,7 @@ impl Past {
         };
         let mut tag = 0;
         while let Some(next) = earliest(&due) {
-            let Asked { op, tenant, .. } = &self.asked[next];
+            let Load { op, tenant, .. } = &self.loads[next];
             let page = random.random_range(tenant.first..tenant.first + tenant.pages);
             ask(drive, SimTime::from_ns(due[next] as u64), (*op, tag), (page, tenant.queue));
             due[next] += gaps[next];

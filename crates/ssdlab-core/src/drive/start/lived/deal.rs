@@ -1,4 +1,4 @@
-//! What each block of a plane takes after.
+//! Which record each block of a plane gets.
 
 use rand::RngExt;
 use ssdlab_base::rng;
@@ -6,7 +6,7 @@ use ssdlab_base::rng;
 use super::{Record, Sorted, SortedPlane};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 
-/// What a block of the drive will be: its class, and the record that it takes after.
+/// What a block of the drive will be: its class, and the record that it gets.
 #[derive(Clone, Copy)]
 pub struct Slot {
     /// Its rank.

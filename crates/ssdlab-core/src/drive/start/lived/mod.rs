@@ -148,7 +148,7 @@ pub struct Mixed {
     valid: Vec<u16>,
     /// The open blocks.
     pub open: Vec<(OpenedBy, BlockId, u16)>,
-    /// Every block that is not bad, with the record that it takes after.
+    /// Every block that is not bad, with the record that it gets.
     pub taken: Vec<(BlockId, u32)>,
     random: rng::Stream,
 }

@@ -6,7 +6,7 @@ use ssdlab_nand::BlockId;
 
 use super::{Slot, Sorted};
 
-/// Returns the valid pages of blocks by block and group: those of their records, with the last few
+/// Returns the valid pages of blocks by block and group, those of their records. The last few are
 /// exchanged, added or removed at random, so that each group has as many as it needs.
 pub fn settled(
     sorted: &Sorted,
