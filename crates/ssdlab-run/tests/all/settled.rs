@@ -59,7 +59,8 @@ fn a_run_ends_once_its_figure_has_settled() {
 fn write_amplification_does_not_settle_before_garbage_collection_begins() {
     let few = |text: &str| Plan {
         replays: Some(1),
-        set: [plan(text).set, vec!["workload.requests=3000".into()]].concat(),
+        set: [plan(text).set, vec!["workload.requests=10000".into(), "geometry.blocks=256".into()]]
+            .concat(),
         ..plan(text)
     };
     let waf = run(few("waf"));
