@@ -224,7 +224,7 @@ def test_a_drive_of_priorities_is_saved_with_its_workload(ssdlab: Ssdlab) -> Non
 
 
 def test_a_run_ends_once_its_figure_has_settled(ssdlab: Ssdlab) -> None:
-    goal = ("--until-settled", "read.latency_us.mean@10%")
+    goal = ("--closed", 2, "--until-settled", "read.latency_us.mean@10%")
     done = ssdlab("run", *SMALL, *LITTLE[:2], "--workload", "random", *goal)
     assert done.code == 0, done.err
     line = next(line for line in done.out.splitlines() if line.startswith("settled"))

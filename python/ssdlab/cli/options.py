@@ -115,7 +115,7 @@ LOAD = [
     click.option(
         "--until-settled",
         metavar="FIGURE[@WIDTH]",
-        help="Replay until the 95 % interval of a figure of the result, such as"
+        help="Replay, at most 100 times, until the 95 % interval of a figure of the result, such as"
         " read.latency_us.mean, is within ± WIDTH of its mean (default: 5%).",
     ),
     click.option(

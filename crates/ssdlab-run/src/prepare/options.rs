@@ -7,7 +7,9 @@ use ssdlab_core::Resolved;
 use super::{Wanted, Warmup};
 use crate::plan::Plan;
 
-/// The most replays of a drive that does not wear out, or of a figure that does not settle.
+/// The most replays for a figure that does not settle, unless `--replays` says otherwise.
+const REPLAYS_UNSETTLED: u32 = 100;
+/// The most replays of a drive that does not wear out.
 const REPLAYS_MOST: u32 = 10_000;
 
 /// Longer than any run. The sum of two such times does not overflow.
@@ -52,9 +54,8 @@ impl Plan {
                 Err(Fault::new("--warmup", "a warm-up beside --until-worn")
                     .expected("one or the other: the figures are those of the last replay alone"))
             }
-            (None, None) if self.until_worn.is_some() || self.until_settled.is_some() => {
-                Ok(REPLAYS_MOST)
-            }
+            (None, None) if self.until_worn.is_some() => Ok(REPLAYS_MOST),
+            (None, None) if self.until_settled.is_some() => Ok(REPLAYS_UNSETTLED),
             (replays, _) => Ok(replays.unwrap_or(1)),
         }
     }
