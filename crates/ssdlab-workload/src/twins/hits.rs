@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::Fault;
+use ssdlab_base::math::log2;
 use ssdlab_base::rng::mix;
 
 use super::{Twin, find};
@@ -85,7 +86,7 @@ impl Twin {
     /// Returns which sample has at most `most` of the pages: one page in this power of two.
     pub fn sample(&self, most: u64) -> u32 {
         let pages = self.figures().footprint / PAGE_BYTES;
-        (pages / most as f64).log2().ceil().max(0.0) as u32
+        log2(pages / most as f64).ceil().max(0.0) as u32
     }
 }
 
