@@ -39,10 +39,10 @@ pub fn settled(
         }
     }
     (0..count).for_each(|group| settling.remove(group, need[group]));
-    for group in 0..count {
+    for (group, &need) in need.iter().enumerate().take(count) {
         let class = sorted.classes[group];
         let of_class: Vec<bool> = held.iter().map(|(_, slot)| slot.class == class).collect();
-        settling.add(group, need[group], &of_class);
+        settling.add(group, need, &of_class);
     }
     settling.valid
 }
