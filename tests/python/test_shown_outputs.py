@@ -17,6 +17,7 @@ BLOCKS = [
 # What a command begins with, a line of source, an option, or a tree of folders.
 NO_OUTPUT = re.compile(
     r"(?:\.venv/bin/)?(?:ssdlab|make|cargo|git|docker|eval|apt-get|mkdir) |--|crates/|sepbit =>|///"
+    r"|\w+ = ssdlab\."
 )
 
 

@@ -32,8 +32,11 @@ fn caches_of_a_tenth_of_the_pages_are_a_tenth_of_what_twins_use() {
 const PAGES: u64 = 1 << 16;
 const MOST_OFF: f64 = 0.08;
 
+/// A trace, what is compared, the published ratio, and that of the twin.
+type Far<'a> = (&'a str, &'a str, f64, f64);
+
 /// Known hit ratios that are farther off: trace, what hits, the trace's ratio, the twin's.
-const FAR: &[(&str, &str, f64, f64)] = &[
+const FAR: &[Far] = &[
     ("proj_3", "reads, writes drop", 0.560, 0.461),
     ("proj_3", "reads, writes drop", 0.611, 0.696),
     ("proj_3", "reads, writes drop", 0.786, 0.705),
@@ -73,7 +76,7 @@ fn twins_hit_as_their_traces_do() {
             }
         }
     }
-    let near = |(found, known): (&(&str, &str, f64, f64), &(&str, &str, f64, f64))| {
+    let near = |(found, known): (&Far, &Far)| {
         (found.0, found.1) == (known.0, known.1)
             && (found.2 - known.2).abs() < 6e-4
             && (found.3 - known.3).abs() < 0.02

@@ -27,10 +27,10 @@ impl Start {
     }
 }
 
-/// Returns the tenants of the history: those of the config, else the given ones.
-fn tenants_of(resolved: &Resolved, history: &HistoryConfig, given: &[Tenant]) -> Vec<Tenant> {
+/// Returns the tenants of the history: those of the config, else the others.
+fn tenants_of(resolved: &Resolved, history: &HistoryConfig, others: &[Tenant]) -> Vec<Tenant> {
     if history.tenants.is_empty() {
-        return given.to_vec();
+        return others.to_vec();
     }
     let page = resolved.geometry().page_size.get();
     let mut first = 0;
