@@ -14,10 +14,10 @@ BLOCKS = [
     for page in PAGES
     for found in COMMANDS.SHOWN.finditer(page.read_text(encoding="utf-8"))
 ]
-# What a command begins with, a line of source, an option, or a tree of folders.
+# What a command begins with, a line of source, an option, a tree of folders, or a formula.
 NO_OUTPUT = re.compile(
     r"(?:\.venv/bin/)?(?:ssdlab|make|cargo|git|docker|eval|apt-get|mkdir) |--|crates/|sepbit =>|///"
-    r"|\w+ = ssdlab\."
+    r"|\w+ += "
 )
 
 

@@ -117,7 +117,7 @@ fn ran(sets: &str, seed: u64) -> Drive {
     let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
     let mut random = rng::stream(seed, "test.history");
     let span = DAYS * DAY / 100.0;
-    let mut asked = Vec::new();
+    let mut submitted = Vec::new();
     for (tenant, (_, writes, reads)) in tenants.iter().zip(TENANTS) {
         for (op, times) in [(Op::Write, writes), (Op::Read, reads)] {
             let mean = span / (times * f64::from(tenant.pages));
@@ -128,13 +128,13 @@ fn ran(sets: &str, seed: u64) -> Drive {
                     break;
                 }
                 let page = random.random_range(tenant.first..tenant.first + tenant.pages);
-                asked.push((at as u64, op, page, tenant.queue));
+                submitted.push((at as u64, op, page, tenant.queue));
             }
         }
     }
-    asked.sort_by_key(|asked| asked.0);
+    submitted.sort_by_key(|submitted| submitted.0);
     let mut done = Vec::new();
-    for (tag, (at, op, page, queue)) in (0..).zip(asked) {
+    for (tag, (at, op, page, queue)) in (0..).zip(submitted) {
         drive.advance(SimTime::from_ns(at).max(drive.now()), &mut done);
         while !drive.has_room(queue) {
             drive.advance_once(drive.next_event().expect("requests"), &mut done);
