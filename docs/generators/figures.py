@@ -182,7 +182,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "claims.not": lambda: _claims("not reproduced"),
     "digests": lambda: str(_kept_digests()),
     "parts": lambda: str(len(_parts())),
-    "requests": lambda: f"{_requests().num_rows:,}",
     "unexplained_ns": lambda: str(_unexplained_ns()),
     "first_run": _first_table,
     "edit_to_run": _edit_to_run,
