@@ -54,7 +54,7 @@ class DriveOptions(TypedDict, total=False):
     seed: int
     """The seed of all random numbers."""
     workload: str | None
-    """A workload in closed form, or a twin of a trace; ``"random"`` if there is no load at all."""
+    """A distribution, or a twin of a trace; ``"random"`` if there is no load at all."""
     mix: Sequence[App | str]
     """Traces or twins that run at the same time, each with its own queue and addresses:
     :class:`ssdlab.traces.App`, or text such as ``"NAME=FILE@queue=0,scale=2"``.

@@ -1,4 +1,4 @@
-"""``ssdlab workload``: workloads in closed form, and twins of published traces."""
+"""``ssdlab workload``: workloads from distributions, and twins of traces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def workload() -> None:
 @workload.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_workloads(*, as_json: bool) -> None:
-    """List the workloads in closed form and the twins.
+    """List the distributions and the twins.
 
     A twin is a synthetic workload that stands in for a published trace.
     """
@@ -38,7 +38,7 @@ def list_workloads(*, as_json: bool) -> None:
         click.echo(json.dumps({"closed": _native.workloads(), "twins": twins}, indent=2))
         return
     forms = ", ".join(_native.workloads())
-    click.echo(f"closed forms: {forms} (docs/reference/config.md, workload.kind)\n")
+    click.echo(f"distributions: {forms} (docs/reference/config.md, workload.kind)\n")
     columns = [
         Column("requests", [amount(twin["requests"]) for twin in twins]),
         Column("reads", [share(twin["read_ratio"]) for twin in twins]),
