@@ -23,7 +23,7 @@ from ssdlab.render.formatting import digits, span
 from ssdlab.render.text.physics import anchor_figure, anchor_label
 
 ERRORS, READS, MADE = "Raw bit errors", "Reads", "Blocks as made"
-DIRECT, CLIMB = "from what is needed", "climbing from the first"
+DIRECT, CLIMB = "from the step needed", "climbing from the first"
 _RULES = 8
 """The maximum number of levels that are drawn."""
 
