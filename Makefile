@@ -340,6 +340,7 @@ docs: dev
 	$(BIN)/python docs/generators/generate.py
 	$(BIN)/python docs/generators/commands.py
 	$(BIN)/python docs/generators/figures.py
+	$(BIN)/python docs/generators/bench_table.py
 	$(BIN)/python docs/generators/picture.py
 
 # A warning, such as a link that leads nowhere, fails the build.

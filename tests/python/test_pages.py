@@ -11,6 +11,7 @@ from ssdlab_reproduction.tables.common import pages_with
 
 COMMANDS = load_module(ROOT / "docs" / "generators" / "commands.py")
 FIGURES = load_module(ROOT / "docs" / "generators" / "figures.py")
+BENCH = load_module(ROOT / "docs" / "generators" / "bench_table.py")
 
 
 def name(page: Path) -> str:
@@ -30,6 +31,12 @@ def test_the_commands_of_a_page(page: Path, tmp_path: Path) -> None:
 def test_the_figures_that_a_page_cites(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert FIGURES.filled(text) == text, "run `make docs`"
+
+
+def test_the_tables_of_speed_are_those_of_the_newest_run() -> None:
+    text: str = BENCH.PAGE.read_text(encoding="utf-8")
+    assert BENCH.filled(text) == text, "run `make docs`"
+    assert BENCH.filled(text.replace("ready in 0.", "ready in 9.")) == text
 
 
 def test_each_point_of_the_readme_has_a_figure_that_a_make_target_makes() -> None:
