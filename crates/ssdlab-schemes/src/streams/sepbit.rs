@@ -14,7 +14,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::{StreamId, Streams, Writer};
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
@@ -128,13 +128,13 @@ impl Policy for SepBit {
         let window = u64::from(self.config.window);
         let (lifespans, blocks) = &mut self.collected;
         vec![
-            Column::new("page_write_times", &mut self.written).bits(u32::BITS.into()),
-            Column::new("pages_written", &mut self.now),
-            Column::new("block_streams", &mut self.stream).up_to(OLD.0.into()),
-            Column::new("block_open_times", &mut self.opened),
-            Column::new("bound", &mut self.lifespan),
-            Column::new("lifespans", lifespans).up_to(window * u64::from(u32::MAX)),
-            Column::new("blocks_collected", blocks).up_to(window),
+            Column::new("page_write_times", Per::Page, &mut self.written).bits(u32::BITS.into()),
+            Column::new("pages_written", Per::Drive, &mut self.now),
+            Column::new("block_streams", Per::Block, &mut self.stream).up_to(OLD.0.into()),
+            Column::new("block_open_times", Per::Block, &mut self.opened),
+            Column::new("bound", Per::Drive, &mut self.lifespan),
+            Column::new("lifespans", Per::Drive, lifespans).up_to(window * u64::from(u32::MAX)),
+            Column::new("blocks_collected", Per::Drive, blocks).up_to(window),
         ]
     }
 }
