@@ -82,13 +82,13 @@ impl Policy for SepBit {
             return Err(Refusal::new("placement", "sepbit", expected));
         }
         if config.window == 0 {
-            return Err(Refusal::new("placement.sepbit.window", 0, "at least 1"));
+            return Err(Refusal::new("placement[].sepbit.window", 0, "at least 1"));
         }
         let [young, middle] = config.age_bounds;
         if !(young > 0.0 && middle >= young && middle.is_finite()) {
             let found = format!("{:?}", config.age_bounds);
             let expected = "two numbers above 0, the second not below the first";
-            return Err(Refusal::new("placement.sepbit.age_bounds", found, expected));
+            return Err(Refusal::new("placement[].sepbit.age_bounds", found, expected));
         }
         Ok(())
     }
@@ -323,8 +323,8 @@ mod tests {
         assert!(refused.to_string().contains("strict"), "{refused}");
         let falls = SepBitConfig { age_bounds: [4.0, 2.0], ..SepBitConfig::default() };
         let plain = PolicyContext::plain(SMALL, 1);
-        assert_eq!(SepBit::check(&falls, &plain).unwrap_err().key, "placement.sepbit.age_bounds");
+        assert_eq!(SepBit::check(&falls, &plain).unwrap_err().key, "placement[].sepbit.age_bounds");
         let none = SepBitConfig { window: 0, ..SepBitConfig::default() };
-        assert_eq!(SepBit::check(&none, &plain).unwrap_err().key, "placement.sepbit.window");
+        assert_eq!(SepBit::check(&none, &plain).unwrap_err().key, "placement[].sepbit.window");
     }
 }
