@@ -139,7 +139,7 @@ impl Auditor {
     }
 
     /// Records the first violation.
-    fn check(&mut self, result: Result<(), String>) {
+    pub fn check(&mut self, result: Result<(), String>) {
         if let (Err(what), None) = (result, &self.violation) {
             self.violation = Some(format!("at {} ns: {what}", self.last.as_ns()));
         }

@@ -10,15 +10,44 @@ use serde::Serialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{SerializeSeq, SerializeTuple, Serializer};
 
+use crate::PolicyContext;
 use crate::kept::{self, Kept, Limits};
 
 /// A part of a policy's state: a name, its values, and the memory that a controller needs for them.
 #[derive(Debug)]
 pub struct Column<'a> {
     name: &'static str,
+    per: Per,
     bits: Bits,
     most: u64,
     values: Option<Values<'a>>,
+}
+
+/// The things that a column describes. It has one value for each, or the same number for each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Per {
+    /// Each logical page.
+    Page,
+    /// Each block.
+    Block,
+    /// Each layer of each block. The policy sets the number of layers.
+    Layer,
+    /// Each plane.
+    Plane,
+    /// The drive: a scalar, a random stream, or a table of a size of its own.
+    Drive,
+}
+
+impl Per {
+    /// Returns the number of things on a drive, of which the number of values is a multiple.
+    fn count(self, context: &PolicyContext) -> usize {
+        match self {
+            Per::Page => context.logical_pages as usize,
+            Per::Block | Per::Layer => context.geometry.block_count() as usize,
+            Per::Plane => context.geometry.plane_count() as usize,
+            Per::Drive => 1,
+        }
+    }
 }
 
 /// The bits that a controller needs for a column.
@@ -142,14 +171,14 @@ values! {
 
 impl<'a> Column<'a> {
     /// Returns a column for which a controller needs no memory.
-    pub fn new(name: &'static str, values: impl Into<Values<'a>>) -> Column<'a> {
+    pub fn new(name: &'static str, per: Per, values: impl Into<Values<'a>>) -> Column<'a> {
         let values = Some(values.into());
-        Column { name, bits: Bits::All(0), most: u64::MAX, values }
+        Column { name, per, bits: Bits::All(0), most: u64::MAX, values }
     }
 
     /// Returns a column that only counts memory, in bits; state files do not carry it.
     pub fn counted(name: &'static str, bits: u64) -> Column<'a> {
-        Column { name, bits: Bits::All(bits), most: u64::MAX, values: None }
+        Column { name, per: Per::Drive, bits: Bits::All(bits), most: u64::MAX, values: None }
     }
 
     /// Sets the bits that a controller needs for each value.
@@ -185,6 +214,19 @@ impl<'a> Column<'a> {
             }
             Bits::All(all) => all,
             Bits::Apart(each) => each * blocks_apart,
+        }
+    }
+
+    /// Checks that the column has the same number of values for each thing that it describes.
+    ///
+    /// # Errors
+    /// The column's name and its number of values.
+    pub fn check(&self, context: &PolicyContext) -> Result<(), String> {
+        let (name, per) = (self.name, self.per);
+        let Some((_, values)) = self.values.as_ref().map(Values::shape) else { return Ok(()) };
+        match per.count(context) {
+            count if values.is_multiple_of(count) => Ok(()),
+            count => Err(format!("{name}: {values} values for {count} of {per:?}")),
         }
     }
 
@@ -373,9 +415,9 @@ mod tests {
     impl Counts {
         fn columns(&mut self) -> Vec<Column<'_>> {
             vec![
-                Column::new("pages", &mut self.pages).bits(3).up_to(6),
+                Column::new("pages", Per::Page, &mut self.pages).bits(3).up_to(6),
                 Column::counted("table", 50),
-                Column::new("mean", &mut self.mean).bits_per_block_apart(2),
+                Column::new("mean", Per::Drive, &mut self.mean).bits_per_block_apart(2),
             ]
         }
     }
@@ -419,6 +461,15 @@ mod tests {
         let mut wrong = saved();
         wrong.0[1].values = SavedValues::F64(vec![f64::NAN]);
         assert!(restored(PLACE, blank, &wrong).is_err());
+    }
+
+    #[test]
+    fn a_column_of_another_length_than_its_drive_is_found() {
+        let context = PolicyContext::plain(crate::testing::SMALL, 1);
+        let check =
+            |values| Column::new("ages", Per::Block, &mut vec![0u8; values]).check(&context);
+        assert_eq!([check(0), check(4), check(8)], [Ok(()), Ok(()), Ok(())]);
+        assert_eq!(check(6), Err("ages: 6 values for 4 of Block".to_owned()));
     }
 
     #[test]

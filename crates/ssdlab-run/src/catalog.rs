@@ -41,10 +41,14 @@ fn find(
 ) -> Result<&'static Entry, Fault> {
     let names = || entries.iter().map(|entry| entry.name);
     entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        Fault::new(option, format!("not {what}"))
-            .got(format!("{name:?}"))
-            .expected(names().collect::<Vec<_>>().join(", "))
-            .suggest(name, names())
+        let family = format!("{name}/");
+        let own: Vec<_> = names().filter(|of| of.starts_with(&family)).collect();
+        let fault = Fault::new(option, format!("not {what}")).got(format!("{name:?}"));
+        if own.is_empty() {
+            fault.expected(names().collect::<Vec<_>>().join(", ")).suggest(name, names())
+        } else {
+            fault.expected(format!("one of its family: {}", own.join(", ")))
+        }
     })
 }
 

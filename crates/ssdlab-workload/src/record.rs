@@ -15,6 +15,18 @@ pub enum Op {
     Flush,
 }
 
+impl Op {
+    /// Returns whether the operation reads data, or else writes data; `None` if it does neither.
+    #[inline]
+    pub fn reads(self) -> Option<bool> {
+        match self {
+            Op::Read => Some(true),
+            Op::Write => Some(false),
+            Op::Trim | Op::Flush => None,
+        }
+    }
+}
+
 /// The largest plausible read or write: the maximum of an NVMe command, 65,536 blocks of 4 KiB. A
 /// larger one is a broken line or a mistyped size.
 pub const MOST_REQUEST: Bytes = Bytes::from_kib(256 << 10);

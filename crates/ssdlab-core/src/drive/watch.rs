@@ -23,8 +23,19 @@ impl Drive {
             self.waiting_for_scheduler(),
         );
         let rooms = self.rooms(&jobs, (&waiting, &held));
-        self.machine.auditor = Some(Box::new(Auditor::new(&self.machine.resolved, &rooms, pace)));
+        let mut auditor = Auditor::new(&self.machine.resolved, &rooms, pace);
+        auditor.check(self.check_columns());
+        self.machine.auditor = Some(Box::new(auditor));
         true
+    }
+
+    /// Checks the lengths of the columns of all policies and components.
+    ///
+    /// # Errors
+    /// The first column that does not fit the drive.
+    pub fn check_columns(&mut self) -> Result<(), String> {
+        let context = self.machine.resolved.policy_context();
+        self.machine.policies.check_columns(&context)
     }
 
     /// Returns the first violation since the audit began.

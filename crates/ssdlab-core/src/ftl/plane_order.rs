@@ -1,7 +1,7 @@
 //! The plane of each written page: the next in a fixed order, or the plane with the least work.
 
 use ssdlab_nand::{Geometry, Lpn, PlaneId};
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 
 /// The order in which static allocation assigns logical pages to channels, chips (ways), dies and
 /// planes. The part of the first letter changes fastest.
@@ -74,7 +74,7 @@ impl WritePlanes {
     /// Returns the column that a state file carries.
     pub fn column(&mut self) -> Column<'_> {
         let last = self.order.planes.len() as u64 - 1;
-        Column::new("write_plane", &mut self.cursor).up_to(last)
+        Column::new("write_plane", Per::Drive, &mut self.cursor).up_to(last)
     }
 
     /// Returns the order of static allocation.

@@ -164,6 +164,14 @@ fn what_components_and_policies_keep_is_carried_to_another_drive() {
     assert_eq!(lost, set(&BEGIN_ANEW.iter().map(|(place, _)| *place).collect::<Vec<_>>()));
 }
 
+#[test]
+fn every_column_has_a_value_for_each_thing_that_it_describes() {
+    for sets in DRIVES.iter().chain(ALSO) {
+        let mut rig = Rig::new(&[&[SHAPE, ROOM, FULL], *sets].concat());
+        assert_eq!(rig.drive.check_columns(), Ok(()), "{sets:?}");
+    }
+}
+
 /// The end of each request, and what happened to each block.
 type Future = (Vec<(u64, u64)>, Vec<(u32, u16, u16)>);
 

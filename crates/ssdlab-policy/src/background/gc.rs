@@ -10,7 +10,7 @@ use ssdlab_nand::refusal::Refusal;
 use super::{BackgroundNeeds, BackgroundPolicy, Job, PlaneView, Trigger, Victim};
 use crate::account::Cause;
 use crate::allocation::Writer;
-use crate::columns::Column;
+use crate::columns::{Column, Per};
 use crate::{Policy, PolicyContext};
 
 /// When garbage collection goes before the host.
@@ -180,11 +180,11 @@ impl Policy for Gc {
     fn columns(&mut self) -> Vec<Column<'_>> {
         let Planes { cursor, collected, free_at_start, asleep } = &mut self.planes;
         vec![
-            Column::new("gc_cursors", cursor).up_to(u64::from(self.blocks) - 1),
-            Column::new("gc_collected", collected).up_to(self.blocks.into()),
-            Column::new("gc_free_at_start", free_at_start).up_to(self.pages),
-            Column::new("gc_asleep", asleep).up_to(1),
-            Column::new("gc_random", self.random.words()),
+            Column::new("gc_cursors", Per::Plane, cursor).up_to(u64::from(self.blocks) - 1),
+            Column::new("gc_collected", Per::Plane, collected).up_to(self.blocks.into()),
+            Column::new("gc_free_at_start", Per::Plane, free_at_start).up_to(self.pages),
+            Column::new("gc_asleep", Per::Plane, asleep).up_to(1),
+            Column::new("gc_random", Per::Drive, self.random.words()),
         ]
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::rng;
 
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::eviction::{EvictionPolicy, EvictionView, Links};
 use ssdlab_policy::{Policy, PolicyContext};
@@ -85,7 +85,7 @@ impl Policy for PtLru {
 
     fn columns(&mut self) -> Vec<Column<'_>> {
         // The buffer begins empty, and so do the lists.
-        vec![Column::new("pt_lru_random", self.random.words())]
+        vec![Column::new("pt_lru_random", Per::Drive, self.random.words())]
     }
 
     fn events(&self) -> EventMask {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_nand::Level;
 
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::read_start::{ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
@@ -48,7 +48,11 @@ impl Policy for LastLevel {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        vec![Column::new("page_levels", &mut self.level).bits(BITS).up_to(self.highest.into())]
+        vec![
+            Column::new("page_levels", Per::Page, &mut self.level)
+                .bits(BITS)
+                .up_to(self.highest.into()),
+        ]
     }
 }
 

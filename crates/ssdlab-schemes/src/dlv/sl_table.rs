@@ -9,7 +9,7 @@ use ssdlab_nand::Level;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::allocation::BlockClass;
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::event::{Event, EventContext, EventMask, ReadOutcome};
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
@@ -132,8 +132,8 @@ impl Policy for SlTable {
         let relax_after = self.relax_after.into();
         let stamps = Column::counted("block_time_stamps", self.blocks * STAMP_BITS);
         let tables = self.tables.iter_mut().flat_map(|Table { starts, good }| {
-            let starts = Column::new("sensing_level_tables", starts).bits(ENTRY_BITS);
-            [starts, Column::new("sensing_level_reads", good).up_to(relax_after)]
+            let starts = Column::new("sensing_level_tables", Per::Drive, starts).bits(ENTRY_BITS);
+            [starts, Column::new("sensing_level_reads", Per::Drive, good).up_to(relax_after)]
         });
         tables.chain([stamps]).collect()
     }

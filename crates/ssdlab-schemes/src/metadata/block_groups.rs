@@ -16,7 +16,7 @@ use super::readings::Readings;
 use ssdlab_policy::Learner;
 use ssdlab_policy::account::Reading;
 use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::component::{BlockMetadata, Component, PageMetadata, StartView};
 use ssdlab_policy::event::{Action, Event, EventContext, EventMask, FreedBlock};
 
@@ -379,11 +379,13 @@ impl Learner for Groups {
         let levels = self.levels.into();
         let Groups { known, seen, measured, .. } = self;
         vec![
-            Column::new("block_groups", &mut known.level).bits(of_a_group).up_to(levels),
-            Column::new("block_errors", &mut known.errors).bits(of_errors),
-            Column::new("block_groups_seen", &mut seen.level).up_to(levels),
-            Column::new("block_errors_seen", &mut seen.errors),
-            Column::new("block_measured_at", measured),
+            Column::new("block_groups", Per::Block, &mut known.level)
+                .bits(of_a_group)
+                .up_to(levels),
+            Column::new("block_errors", Per::Block, &mut known.errors).bits(of_errors),
+            Column::new("block_groups_seen", Per::Block, &mut seen.level).up_to(levels),
+            Column::new("block_errors_seen", Per::Block, &mut seen.errors),
+            Column::new("block_measured_at", Per::Block, measured),
         ]
     }
 }

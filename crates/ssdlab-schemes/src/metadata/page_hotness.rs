@@ -12,7 +12,7 @@ use super::retry_estimate::NoEstimateConfig;
 pub use ssdlab_policy::Hotness;
 use ssdlab_policy::Learner;
 use ssdlab_policy::account::Uses;
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::component::{
     BlockMetadata, Component, ComponentConfig, ComponentFacts, FirstPass, PageMetadata, StartView,
 };
@@ -291,7 +291,9 @@ impl Learner for HotPages {
         let counter = u64::from(u16::BITS - self.max_uses.leading_zeros());
         vec![
             Column::counted("buffer_uses", 2 * counter * u64::from(self.buffer_pages)),
-            Column::new("page_hotness", &mut self.of).bits(2).up_to(Hotness::COUNT as u64 - 1),
+            Column::new("page_hotness", Per::Page, &mut self.of)
+                .bits(2)
+                .up_to(Hotness::COUNT as u64 - 1),
         ]
     }
 }

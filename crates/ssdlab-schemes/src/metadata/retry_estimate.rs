@@ -10,7 +10,7 @@ use ssdlab_nand::refusal::{IdleKey, Refusal};
 use super::predictor::{Predictor, PredictorConfig};
 use ssdlab_policy::Learner;
 use ssdlab_policy::account::{BlockProbe, WorstPage};
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::component::Expected;
 use ssdlab_policy::component::{
     BlockMetadata, Component, ComponentConfig, ComponentFacts, PageMetadata, StartView,
@@ -362,13 +362,13 @@ impl Learner for RetryEstimates {
             Source::Known => (0, 0),
         };
         vec![
-            Column::new(NAME, &mut self.age).bits(of_words),
-            Column::new(NAME, &mut self.programmed).bits(of_words),
-            Column::new(NAME, &mut self.reads).bits(of_words),
-            Column::new(NAME, &mut self.dwell).bits(of_words),
-            Column::new(NAME, &mut self.erased).bits(of_words),
-            Column::new(NAME, &mut self.seen).bits(of_bytes),
-            Column::new(NAME, &mut self.fresh),
+            Column::new(NAME, Per::Block, &mut self.age).bits(of_words),
+            Column::new(NAME, Per::Block, &mut self.programmed).bits(of_words),
+            Column::new(NAME, Per::Block, &mut self.reads).bits(of_words),
+            Column::new(NAME, Per::Block, &mut self.dwell).bits(of_words),
+            Column::new(NAME, Per::Block, &mut self.erased).bits(of_words),
+            Column::new(NAME, Per::Block, &mut self.seen).bits(of_bytes),
+            Column::new(NAME, Per::Block, &mut self.fresh),
         ]
     }
 }

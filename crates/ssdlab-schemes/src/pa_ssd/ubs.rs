@@ -9,7 +9,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::needs_types;
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -36,7 +36,7 @@ impl Policy for Ubs {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        vec![Column::new("ubs_random", self.random.words())]
+        vec![Column::new("ubs_random", Per::Drive, self.random.words())]
     }
 }
 

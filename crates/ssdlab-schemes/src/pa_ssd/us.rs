@@ -6,7 +6,7 @@ use ssdlab_nand::PageType;
 use ssdlab_nand::refusal::Refusal;
 
 use super::{is_open, needs_types};
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::placement::{PlacementNeeds, PlacementPolicy, PlacementView, Typed};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -34,7 +34,7 @@ impl Policy for Us {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        vec![Column::new("next_type", &mut self.next).up_to(u64::from(self.types) - 1)]
+        vec![Column::new("next_type", Per::Drive, &mut self.next).up_to(u64::from(self.types) - 1)]
     }
 }
 

@@ -1,7 +1,7 @@
 //! Counts the reads of pages whose map entries the controller holds.
 
 use ssdlab_nand::Lpn;
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 
 /// A counter for each logical page; zero for pages whose entries are not held. Source: PV-read,
 /// section IV.B.
@@ -43,7 +43,7 @@ impl ReadCounts {
 
     /// Returns the column of the counters.
     pub fn column(&mut self, name: &'static str) -> Column<'_> {
-        Column::new(name, &mut self.counts).up_to(self.most.into())
+        Column::new(name, Per::Page, &mut self.counts).up_to(self.most.into())
     }
 
     /// Returns the bits of a counter.

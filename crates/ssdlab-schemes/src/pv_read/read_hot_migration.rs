@@ -15,7 +15,7 @@ use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, BackgroundUses, HostRead, Job, PlaneView, Trigger,
 };
 use ssdlab_policy::blocks::BlockState;
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::event::{Action, Event, EventContext, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -137,9 +137,9 @@ impl Policy for ReadHotMigration {
         let last = u64::from(self.blocks_per_plane) - 1;
         vec![
             self.counts.column("read_counts").bits_in_all(counts),
-            Column::new("clock", &mut self.referenced).bits_per_block_apart(number + 1),
-            Column::new("clock_hands", &mut self.hands).up_to(last),
-            Column::new("groups_wanted", &mut self.wanted).up_to(self.groups.into()),
+            Column::new("clock", Per::Drive, &mut self.referenced).bits_per_block_apart(number + 1),
+            Column::new("clock_hands", Per::Plane, &mut self.hands).up_to(last),
+            Column::new("groups_wanted", Per::Plane, &mut self.wanted).up_to(self.groups.into()),
         ]
     }
 }

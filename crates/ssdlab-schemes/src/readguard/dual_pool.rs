@@ -15,7 +15,7 @@ use ssdlab_policy::background::{
     BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, EndedJob, Job, MOVES_FREE_LEAST,
 };
 use ssdlab_policy::blocks::{BlockState, BlockTable, Pool};
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -93,7 +93,7 @@ impl Policy for DualPool {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        let across = Column::new("levels_across", &mut self.across).up_to(1);
+        let across = Column::new("levels_across", Per::Drive, &mut self.across).up_to(1);
         self.pools.columns().into_iter().chain([across]).collect()
     }
 }

@@ -14,7 +14,7 @@ use ssdlab_policy::Toggle;
 use ssdlab_policy::account::{Cause, Priority};
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{BackgroundNeeds, BackgroundPolicy, BlockEstimate, EndedJob, Job};
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::counters::Counter;
 use ssdlab_policy::event::{Actions, Event, EventContext, EventMask};
 use ssdlab_policy::{Policy, PolicyContext};
@@ -114,9 +114,9 @@ impl Policy for InversionRepair {
     fn columns(&mut self) -> Vec<Column<'_>> {
         let (extra, all) = &mut self.ever;
         let own = [
-            Column::new("margins", &mut self.margins),
-            Column::new("pages_repaired", extra).up_to(COUNTED_MOST),
-            Column::new("pages_moved", all).up_to(COUNTED_MOST),
+            Column::new("margins", Per::Drive, &mut self.margins),
+            Column::new("pages_repaired", Per::Drive, extra).up_to(COUNTED_MOST),
+            Column::new("pages_moved", Per::Drive, all).up_to(COUNTED_MOST),
         ];
         own.into_iter().chain(self.monitor.iter_mut().flat_map(Monitor::columns)).collect()
     }

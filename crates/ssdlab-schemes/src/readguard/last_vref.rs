@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{BlockId, Level, PageInBlock};
 
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::read_start::{ReadStartPolicy, ReadStartView};
 use ssdlab_policy::{Policy, PolicyContext};
@@ -93,7 +93,9 @@ impl Policy for LastVref {
 
     fn columns(&mut self) -> Vec<Column<'_>> {
         let highest = self.highest.into();
-        vec![Column::new("layer_vrefs", &mut self.levels).bits(self.bits).up_to(highest)]
+        vec![
+            Column::new("layer_vrefs", Per::Layer, &mut self.levels).bits(self.bits).up_to(highest),
+        ]
     }
 }
 

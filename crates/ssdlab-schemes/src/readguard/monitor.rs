@@ -8,7 +8,7 @@ use ssdlab_nand::refusal::{Refusal, within};
 
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::background::EndedJob;
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 
 /// Settings of the monitor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,11 +89,11 @@ impl Monitor {
     pub fn columns(&mut self) -> [Column<'_>; 5] {
         let Monitor { freed, lately, ever, .. } = self;
         [
-            Column::new("blocks_freed", freed),
-            Column::new("repairs_lately", &mut lately.extra),
-            Column::new("others_lately", &mut lately.others),
-            Column::new("repairs_ever", &mut ever.extra),
-            Column::new("others_ever", &mut ever.others),
+            Column::new("blocks_freed", Per::Drive, freed),
+            Column::new("repairs_lately", Per::Drive, &mut lately.extra),
+            Column::new("others_lately", Per::Drive, &mut lately.others),
+            Column::new("repairs_ever", Per::Drive, &mut ever.extra),
+            Column::new("others_ever", Per::Drive, &mut ever.others),
         ]
         .map(|count| count.up_to(COUNTED_MOST))
     }

@@ -3,7 +3,7 @@
 use ssdlab_nand::BlockId;
 
 use ssdlab_policy::blocks::{BlockState, BlockTable};
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 
 /// A block that holds data, as the leveler sees it.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +61,9 @@ impl Pools {
     /// Returns the columns of the pools.
     pub fn columns(&mut self) -> [Column<'_>; 3] {
         [
-            Column::new("block_pools", &mut self.is_cold).up_to(1),
-            Column::new("block_pool_wear", &mut self.joined),
-            Column::new("pools_begun", &mut self.begun).up_to(1),
+            Column::new("block_pools", Per::Block, &mut self.is_cold).up_to(1),
+            Column::new("block_pool_wear", Per::Block, &mut self.joined),
+            Column::new("pools_begun", Per::Drive, &mut self.begun).up_to(1),
         ]
     }
 

@@ -14,7 +14,7 @@ use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::{StreamId, Streams, Writer};
-use ssdlab_policy::columns::Column;
+use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
@@ -82,13 +82,13 @@ impl Policy for SepBit {
             return Err(Refusal::new("placement", "sepbit", expected));
         }
         if config.window == 0 {
-            return Err(Refusal::new("placement.sepbit.window", 0, "at least 1"));
+            return Err(Refusal::new("placement[].sepbit.window", 0, "at least 1"));
         }
         let [young, middle] = config.age_bounds;
         if !(young > 0.0 && middle >= young && middle.is_finite()) {
             let found = format!("{:?}", config.age_bounds);
             let expected = "two numbers above 0, the second not below the first";
-            return Err(Refusal::new("placement.sepbit.age_bounds", found, expected));
+            return Err(Refusal::new("placement[].sepbit.age_bounds", found, expected));
         }
         Ok(())
     }
@@ -128,13 +128,13 @@ impl Policy for SepBit {
         let window = u64::from(self.config.window);
         let (lifespans, blocks) = &mut self.collected;
         vec![
-            Column::new("page_write_times", &mut self.written).bits(u32::BITS.into()),
-            Column::new("pages_written", &mut self.now),
-            Column::new("block_streams", &mut self.stream).up_to(OLD.0.into()),
-            Column::new("block_open_times", &mut self.opened),
-            Column::new("bound", &mut self.lifespan),
-            Column::new("lifespans", lifespans).up_to(window * u64::from(u32::MAX)),
-            Column::new("blocks_collected", blocks).up_to(window),
+            Column::new("page_write_times", Per::Page, &mut self.written).bits(u32::BITS.into()),
+            Column::new("pages_written", Per::Drive, &mut self.now),
+            Column::new("block_streams", Per::Block, &mut self.stream).up_to(OLD.0.into()),
+            Column::new("block_open_times", Per::Block, &mut self.opened),
+            Column::new("bound", Per::Drive, &mut self.lifespan),
+            Column::new("lifespans", Per::Drive, lifespans).up_to(window * u64::from(u32::MAX)),
+            Column::new("blocks_collected", Per::Drive, blocks).up_to(window),
         ]
     }
 }
@@ -323,8 +323,8 @@ mod tests {
         assert!(refused.to_string().contains("strict"), "{refused}");
         let falls = SepBitConfig { age_bounds: [4.0, 2.0], ..SepBitConfig::default() };
         let plain = PolicyContext::plain(SMALL, 1);
-        assert_eq!(SepBit::check(&falls, &plain).unwrap_err().key, "placement.sepbit.age_bounds");
+        assert_eq!(SepBit::check(&falls, &plain).unwrap_err().key, "placement[].sepbit.age_bounds");
         let none = SepBitConfig { window: 0, ..SepBitConfig::default() };
-        assert_eq!(SepBit::check(&none, &plain).unwrap_err().key, "placement.sepbit.window");
+        assert_eq!(SepBit::check(&none, &plain).unwrap_err().key, "placement[].sepbit.window");
     }
 }

@@ -6,7 +6,7 @@
 
 use super::table::Numbers;
 use super::{PAGE, Reuse};
-use crate::record::{Op, Record};
+use crate::record::Record;
 
 /// The most pages that are followed.
 const MOST_FOLLOWED: usize = 1 << 21;
@@ -48,11 +48,8 @@ impl PageCaches {
     /// Adds requests, in their order.
     pub fn take(&mut self, records: &[Record]) {
         for record in records {
-            let kind = match record.op {
-                Op::Read => 0,
-                Op::Write => 1,
-                Op::Trim | Op::Flush => continue,
-            };
+            let Some(read) = record.op.reads() else { continue };
+            let kind = usize::from(!read);
             let end = record.lba + u64::from(record.sectors);
             if end > record.lba {
                 (record.lba / PAGE..=(end - 1) / PAGE).for_each(|page| self.page(page, kind));
@@ -130,11 +127,7 @@ impl PlaceCaches {
     /// Adds requests, in their order.
     pub fn take(&mut self, records: &[Record]) {
         for record in records.iter().filter(|record| record.sectors > 0) {
-            let read = match record.op {
-                Op::Read => true,
-                Op::Write => false,
-                Op::Trim | Op::Flush => continue,
-            };
+            let Some(read) = record.op.reads() else { continue };
             self.reads += u64::from(read);
             let place = self.numbers.of(record.lba).0 + 1;
             self.caches.iter_mut().for_each(|cache| cache.take(place, record.sectors, read));
@@ -191,6 +184,7 @@ mod tests {
     use ssdlab_base::rng::{below, hash};
 
     use super::*;
+    use crate::record::Op;
 
     const SIZES: [u64; 5] = [1, 7, 40, 200, 5000];
 

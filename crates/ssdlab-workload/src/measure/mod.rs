@@ -19,7 +19,7 @@ mod table;
 use serde::Serialize;
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
-use crate::record::{Op, Record, Source};
+use crate::record::{Record, Source};
 use burstiness::Bursts;
 pub use burstiness::{Burstiness, Phases, Window};
 use gaps::Gaps;
@@ -155,11 +155,7 @@ impl Measure {
         let out = &mut self.out;
         out.requests += 1;
         self.gaps.take(record.at.as_ns());
-        let read = match record.op {
-            Op::Read => true,
-            Op::Write => false,
-            Op::Trim | Op::Flush => return,
-        };
+        let Some(read) = record.op.reads() else { return };
         self.bursts.take(record.at.as_ns(), read);
         let (bytes, end) =
             (u64::from(record.sectors) * SECTOR_BYTES, record.lba + u64::from(record.sectors));

@@ -1,7 +1,7 @@
 //! Measures how requests cluster in time, and how reads and writes alternate.
 
 use super::arrivals::Arrivals;
-use crate::record::{Op, Record};
+use crate::record::Record;
 
 /// A measurement of arrivals in progress. Its memory does not depend on the number of requests.
 ///
@@ -50,11 +50,8 @@ impl Meter {
     /// Adds requests, in the order of their times. Counts reads and writes only.
     pub fn take(&mut self, records: &[Record]) {
         for record in records {
-            let kind = match record.op {
-                Op::Read => 0,
-                Op::Write => 1,
-                Op::Trim | Op::Flush => continue,
-            };
+            let Some(read) = record.op.reads() else { continue };
+            let kind = usize::from(!read);
             let at = record.at.as_ns();
             self.since = at - *self.first.get_or_insert(at);
             self.requests[kind] += 1;

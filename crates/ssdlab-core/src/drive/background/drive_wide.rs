@@ -15,7 +15,7 @@ use crate::ftl::{BlockState, Writer};
 use crate::policy::background::{
     BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Trigger,
 };
-use crate::policy::columns::{Column, SavedColumns};
+use crate::policy::columns::{Column, Per, SavedColumns};
 use crate::policy::component::Components;
 use crate::policy::event::{BlockOpened, Event, EventMask};
 use ssdlab_schemes::AnyBackground;
@@ -114,7 +114,7 @@ impl DriveWide {
             let left = due.at.saturating_since(now).as_ns();
             let mut left = left.saturating_mul(self.time_scale.into()).min(TIMER_MOST);
             if let Some((_, place)) = place {
-                to.add(&timer_of(place), &[Column::new(TIMER, &mut left)]);
+                to.add(&timer_of(place), &[Column::new(TIMER, Per::Drive, &mut left)]);
             }
         }
     }
@@ -130,7 +130,7 @@ impl DriveWide {
     ) -> Result<(), String> {
         for (owner, place) in places {
             let mut left = 0;
-            let mut column = [Column::new(TIMER, &mut left).up_to(TIMER_MOST)];
+            let mut column = [Column::new(TIMER, Per::Drive, &mut left).up_to(TIMER_MOST)];
             if from.restore(&timer_of(place), &mut column)? {
                 self.set_timer(*owner, SimTime::START, Nanos::from_ns(left));
             }

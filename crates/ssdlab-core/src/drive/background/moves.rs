@@ -17,7 +17,7 @@ use crate::ftl::{Map, PlaneOrder};
 use crate::policy::PlacementHint;
 use crate::policy::allocation::{BlockClass, StreamId};
 use crate::policy::background::{HostRead, Trigger};
-use crate::policy::columns::Column;
+use crate::policy::columns::{Column, Per};
 use crate::policy::event::{Event, EventMask};
 
 /// The planes among which pages move, and the next plane of each kind of search.
@@ -57,8 +57,8 @@ impl Moves {
     pub fn columns(&mut self) -> [Column<'_>; 2] {
         let last = u64::from(self.span) - 1;
         [
-            Column::new("move_takes", &mut self.takes).up_to(last),
-            Column::new("move_hands", &mut self.hands).up_to(last),
+            Column::new("move_takes", Per::Drive, &mut self.takes).up_to(last),
+            Column::new("move_hands", Per::Drive, &mut self.hands).up_to(last),
         ]
     }
 

@@ -5,7 +5,7 @@ use ssdlab_schemes::AnyPlacement;
 
 use super::life::Lives;
 use crate::config::{DriveConfig, Resolved};
-use crate::policy::columns::Column;
+use crate::policy::columns::{Column, Per};
 use crate::stats::StreamStats;
 
 /// Counts and marks since the start of the drive.
@@ -38,7 +38,8 @@ impl History {
         let count = config.streams().count;
         let chooses =
             config.placement.iter().find(|link| AnyPlacement::streams(link).count == count)?;
-        let column = Column::new("block_streams", streams.of_blocks()).up_to(count.into());
+        let column =
+            Column::new("block_streams", Per::Block, streams.of_blocks()).up_to(count.into());
         Some((format!("streams/{}/{count}", chooses.name()), [column]))
     }
 

@@ -7,7 +7,6 @@ use super::reassessments::Reassessments;
 use crate::account::BlockProbe;
 use crate::config::Resolved;
 use crate::metadata::{self, ComponentId, Metadata};
-use crate::policy::Learner;
 use crate::policy::allocation::{BlockClass, StreamId};
 use crate::policy::background::EndedJob;
 use crate::policy::columns::{self, Column, SavedColumns};
@@ -16,6 +15,7 @@ use crate::policy::counters::Counters;
 use crate::policy::event::{Action, Actions, Event, EventContext, EventMask, FreedBlock, Probe};
 use crate::policy::placement::PlacementNeeds;
 use crate::policy::read_start::{ReadStartNeeds, ReadStartView};
+use crate::policy::{Learner, PolicyContext};
 use ssdlab_schemes::{
     AnyBackground, AnyEviction, AnyPlacement, AnyProgramMode, AnyReadStart, AnyScheduler,
     AnySuspend,
@@ -377,6 +377,23 @@ impl Policies {
     /// Returns the columns of each component and policy with its place in the config.
     pub(in crate::drive) fn columns(&mut self) -> impl Iterator<Item = (String, Vec<Column<'_>>)> {
         self.learners().into_iter().map(|(_, place, learner)| (place, learner.columns()))
+    }
+
+    /// Checks that every column has the same number of values for each thing that it describes.
+    ///
+    /// # Errors
+    /// The first column of another length, with its place in the config.
+    pub(in crate::drive) fn check_columns(
+        &mut self,
+        context: &PolicyContext,
+    ) -> Result<(), String> {
+        let all = self.columns().flat_map(|(place, columns)| {
+            columns.into_iter().map(move |column| (place.clone(), column))
+        });
+        all.map(|(place, column)| {
+            column.check(context).map_err(|error| format!("{place}: {error}"))
+        })
+        .collect()
     }
 
     /// Returns the state of each component and policy as text, with its place in the config.

@@ -3,7 +3,7 @@
 use ssdlab_nand::BlockId;
 
 use crate::policy::allocation::BlockClass;
-use crate::policy::columns::{Column, SavedColumns};
+use crate::policy::columns::{Column, Per, SavedColumns};
 use crate::policy::event::Action;
 
 /// The place of these actions in a state file.
@@ -30,9 +30,9 @@ impl Table {
     /// Returns the columns of the table, on a drive with `classes` classes.
     fn columns(&mut self, classes: usize) -> [Column<'_>; 3] {
         [
-            Column::new("classes", &mut self.classes).up_to(classes as u64),
-            Column::new("has_turn", &mut self.has_turn).up_to(1),
-            Column::new("turns", &mut self.turns),
+            Column::new("classes", Per::Block, &mut self.classes).up_to(classes as u64),
+            Column::new("has_turn", Per::Block, &mut self.has_turn).up_to(1),
+            Column::new("turns", Per::Block, &mut self.turns),
         ]
     }
 }

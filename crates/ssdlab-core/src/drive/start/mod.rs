@@ -25,7 +25,7 @@ use crate::flash::{BlockPast, Cells};
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
 use crate::metadata::{Metadata, place_of};
-use crate::policy::columns::{Column, SavedColumns};
+use crate::policy::columns::{Column, Per, SavedColumns};
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::blocks::BlockClasses;
 
@@ -309,7 +309,7 @@ pub fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColu
     if let Some(place) = place_of_classes(resolved) {
         let all = (0..blocks.len() as u32).map(BlockId);
         let mut classes: Vec<u8> = all.map(|block| blocks.class(block).0).collect();
-        to.add(&place, &[Column::new(CLASSES, &mut classes)]);
+        to.add(&place, &[Column::new(CLASSES, Per::Block, &mut classes)]);
     }
 }
 
@@ -322,7 +322,7 @@ pub fn restore_classes(
     let Some(place) = place_of_classes(resolved) else { return Ok(false) };
     let mut classes = vec![0; blocks.len()];
     let last = resolved.classes_of_blocks() as u64 - 1;
-    let mut column = [Column::new(CLASSES, &mut classes).up_to(last)];
+    let mut column = [Column::new(CLASSES, Per::Block, &mut classes).up_to(last)];
     let found = kept.restore(&place, &mut column).map_err(Misfit::Inconsistent)?;
     if found {
         let all = (0..).map(BlockId).zip(classes);
@@ -338,7 +338,7 @@ const FREE_ORDER: &str = "free_order";
 /// Saves the order in which blocks became free, if the drive opens them in this order.
 pub fn save_free_order(ftl: &Ftl, to: &mut SavedColumns) {
     if let Some(mut order) = ftl.alloc.free_order(ftl.blocks.len()) {
-        to.add(FREE_BLOCKS, &[Column::new(FREE_ORDER, &mut order)]);
+        to.add(FREE_BLOCKS, &[Column::new(FREE_ORDER, Per::Block, &mut order)]);
     }
 }
 
@@ -353,7 +353,7 @@ fn resume_free_blocks(
     let mut order = alloc.free_order(blocks.len());
     if let Some(own) = &mut order {
         let most = own.len() as u64;
-        let mut column = [Column::new(FREE_ORDER, own).up_to(most)];
+        let mut column = [Column::new(FREE_ORDER, Per::Block, own).up_to(most)];
         kept.restore(FREE_BLOCKS, &mut column).map_err(Misfit::Inconsistent)?;
     }
     if order.is_some() || sizes.is_some() {
