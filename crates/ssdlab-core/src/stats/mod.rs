@@ -118,7 +118,7 @@ impl BufferCounts {
     }
 }
 
-/// Lookups in the part of the page map that the controller holds, and their cost. Serialised in
+/// Lookups in the part of the page map that the controller holds, and their cost. Serialized in
 /// results.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct MapCounts {
@@ -141,7 +141,7 @@ impl MapCounts {
     }
 }
 
-/// Pages moved by how often they are read. Serialised in results.
+/// Pages moved by how often they are read. Serialized in results.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct MigrationCounts {
     /// Often-read pages that were moved to better blocks.

@@ -139,7 +139,7 @@ impl NewFile {
         self.file().sync_all().map_err(|error| self.unwritable(error))?;
         let NewFile { option, path, target, part, .. } = self;
         part.put(&target).map_err(|error| unwritable(&option, &path, error))?;
-        // If the folder cannot be synchronised, it holds the file nevertheless.
+        // If the folder cannot be synchronized, it holds the file nevertheless.
         let _ = File::open(folder_of(&target)).and_then(|folder| folder.sync_all());
         Ok(())
     }

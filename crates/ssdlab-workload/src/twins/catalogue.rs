@@ -1,4 +1,4 @@
-//! The catalogue of twins, read from the tables beside this file.
+//! The catalog of twins, read from the tables beside this file.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -40,7 +40,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("ycsb.toml", include_str!("ycsb.toml")),
 ];
 
-/// A file of the catalogue.
+/// A file of the catalog.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
@@ -54,7 +54,7 @@ struct Family {
     twin: Vec<Entry>,
 }
 
-/// A twin as a file of the catalogue describes it.
+/// A twin as a file of the catalog describes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
