@@ -110,7 +110,7 @@ pub struct Row {
     pub retries: u8,
 }
 
-/// An error in measurements: its row, if one row is wrong, what was found and what was expected.
+/// An error in measurements: its row, if one row is wrong, the value found and the values expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// The row's number from 0.

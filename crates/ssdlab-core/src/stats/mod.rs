@@ -88,7 +88,7 @@ pub struct Ended {
     pub end: SimTime,
     /// The parts of its latency, in nanoseconds.
     pub blame: Blame,
-    /// What it waited for on its page; `None` if its last page operation did not wait there.
+    /// The cause of its wait for its page; `None` if its last page operation did not wait there.
     pub behind: Option<Behind>,
 }
 
@@ -247,7 +247,7 @@ impl Stats {
         }
     }
 
-    /// Counts the end of a request. `behind` is what it waited for on its page.
+    /// Counts the end of a request. `behind` is the cause of its wait for its page.
     #[inline]
     pub fn record(
         &mut self,

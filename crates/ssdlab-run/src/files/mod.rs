@@ -314,7 +314,7 @@ mod tests {
     fn unfinished_files_are_removed_at_exit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        // A thread that nobody joins never drops its file.
+        // A thread without a join never drops its file.
         std::mem::forget(begun(&path, true));
         begun(&path, true).persist().unwrap();
         assert_eq!(names(folder.path()).len(), 2);

@@ -11,7 +11,7 @@ use super::figures::Targets;
 use super::shape::Shape;
 use super::{Alone, Parts, Twin, locality};
 
-/// What a source of a shape adds where hit ratios are published.
+/// The addition to a shape's source if hit ratios are published.
 const BY_VOLUME: &str =
     " Instead, hot sets, returns and scans are fitted on hit ratios of the whole trace.";
 
@@ -153,7 +153,7 @@ struct Head<'a> {
     sources: &'a BTreeMap<String, String>,
 }
 
-/// Reads every arrivals, completed with what those of its class have.
+/// Reads all arrivals, completed by those of their class.
 fn read_arrivals(text: &str) -> Result<BTreeMap<String, Arrivals>, Fault> {
     let all: BTreeMap<String, Arrivals> = read("arrivals.toml", text)?;
     let placed = |name: &str, fault: Fault| Fault {

@@ -208,9 +208,9 @@ fn every_normalised_form_reads_as_our_own_csv() {
     }
 }
 
-/// What the tables behind twins say of volumes whose whole trace is at hand: the pages touched, the
-/// distinct ones, those read and those written. Then the pages of a cache, and its hit ratio.
-/// Source: nusbaoning/multi_tenant_cache.
+/// The figures behind the twins of volumes with a whole trace: the pages touched, the distinct
+/// ones, those read and those written. Then the pages of a cache, and its hit ratio. Source:
+/// nusbaoning/multi_tenant_cache.
 const WEEKS: &[(&str, [u64; 4], u64, f64)] = &[
     ("msr_rsrch_1_full", [42_413, 28_775, 144, 28_769], 2877, 0.233_937_707_778),
     ("msr_wdev_1_full", [1354, 369, 0, 369], 36, 0.725_997_045_79),
