@@ -75,7 +75,7 @@ def test_a_question_is_answered_two_clicks_away(
 
 
 def test_the_front_page_of_the_repository_is_short() -> None:
-    # Two screens of 900 pixels, as GitHub draws it.
+    # Little more than two screens of 900 pixels, as GitHub draws it.
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^.*\S.*$", readme, re.MULTILINE)) <= 75
+    assert len(re.findall(r"^.*\S.*$", readme, re.MULTILINE)) <= 70
     assert len(re.sub(r"<!--.*?-->", "", readme).split()) <= 560

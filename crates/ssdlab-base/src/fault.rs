@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An invalid input: where it is, what was found, and what was expected.
+/// An invalid input: its place, the value found, and the values expected.
 ///
 /// `Display` writes one line: `FILE:LINE:COL: WHAT: got GOT, expected EXPECTED (HINT)`. It leaves
 /// out the parts that are not known.

@@ -57,7 +57,7 @@ impl Left {
     }
 }
 
-/// Returns the memory that this process may still take: what the system reports, minus the reserved
+/// Returns the memory that this process may still take: the system's report, minus the reserved
 /// bytes that are not in use yet.
 pub fn left() -> Left {
     let mut left = of(|path| read_to_string(path).ok());

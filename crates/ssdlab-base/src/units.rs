@@ -87,7 +87,7 @@ impl CellTime {
     /// The earliest time before the run.
     pub const EARLIEST: CellTime = CellTime(-CellTime::LATEST.0);
 
-    /// Returns what a clock that runs `time_scale` times as fast as simulated time shows now.
+    /// Returns the present time of a clock that runs `time_scale` times as fast as simulated time.
     #[inline]
     pub fn at(now: SimTime, time_scale: u32) -> CellTime {
         let ns = now.as_ns().saturating_mul(time_scale.into());

@@ -24,8 +24,8 @@ pub(crate) struct Error {
 /// The ways in which a value can be wrong.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Kind {
-    /// A wrong type, or a value out of range. `own` tells whether the type itself says what it
-    /// expects.
+    /// A wrong type, or a value out of range. `own` tells whether the type's message names the
+    /// expected values.
     Unfit {
         got: String,
         expected: String,

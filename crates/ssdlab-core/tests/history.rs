@@ -236,7 +236,7 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, (square / (count - 1.0) / count).sqrt())
 }
 
-/// Returns in what drawn drives differ from drives that ran.
+/// Returns the differences between drawn drives and drives that ran.
 fn differences(drawn: &[Measures], ran: &[Measures]) -> Vec<String> {
     let mut wrong = Vec::new();
     for name in drawn[0].numbers.keys() {
@@ -318,7 +318,7 @@ fn a_drive_with_a_history_is_drawn_alike_each_time_and_can_be_saved() {
 
 #[test]
 fn what_is_written_too_often_to_be_run_wears_blocks_all_the_same() {
-    // Forty overwrites, of which ten are run; and half of the drive that nobody writes.
+    // Forty overwrites, but only ten run; half of the drive is never written.
     let drive = |overwrites: f64| {
         let plain = resolved("ftl.overprovisioning = 0.25", false, 1);
         let pages = f64::from(plain.logical_pages) / 2.0;

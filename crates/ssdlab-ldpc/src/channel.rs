@@ -2,7 +2,7 @@
 //! log-likelihood ratios.
 //!
 //! The states of a cell are evenly spaced Gaussians of equal width. They are Gray-mapped, one page
-//! for each bit. Each boundary of a page between two neighbouring states has N reference voltages.
+//! for each bit. Each boundary of a page between two neighboring states has N reference voltages.
 //! The output of a cell is the number of references of its boundary that its voltage exceeds. There
 //! are therefore N + 1 outputs.
 
@@ -42,7 +42,7 @@ impl Cell {
     }
 }
 
-/// The threshold voltages of a page's cells, in units of the distance between neighbouring states.
+/// The threshold voltages of a page's cells, in units of the distance between neighboring states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Voltages {
     /// The type of the cells.

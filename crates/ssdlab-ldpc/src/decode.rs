@@ -1,4 +1,4 @@
-//! The decoder: layered normalised min-sum. The checks of a circulant run side by side in lanes of
+//! The decoder: layered normalized min-sum. The checks of a circulant run side by side in lanes of
 //! eight bits.
 
 use crate::code::{CIRCULANT, COLUMNS, Code, ROWS};

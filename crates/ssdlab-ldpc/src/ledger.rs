@@ -11,7 +11,7 @@ use crate::monte_carlo::Measured;
 pub struct Order {
     /// The type of the cells.
     pub cell: Cell,
-    /// Voltage that the highest state has lost, in distances between neighbouring states.
+    /// Voltage that the highest state has lost, in distances between neighboring states.
     /// References stay.
     pub shift: f64,
     /// Most frames at each measured point.
@@ -41,7 +41,7 @@ pub struct Level {
     /// Bits that a cell's output takes on the bus, ⌈log₂(N + 1)⌉.
     pub transfer_bits: u32,
     /// Distances of the references from a boundary's middle, at the corrected rate of min-sum. The
-    /// unit is the distance between neighbouring states.
+    /// unit is the distance between neighboring states.
     pub offsets: Vec<f64>,
     /// The limit of all codes of this rate: Shannon's limit, and the limit at this length.
     pub limit: Decoded,
@@ -109,7 +109,7 @@ pub struct Bch {
 }
 
 /// The data of a figure: the page's voltages at seven levels and their corrected rate. The unit is
-/// the distance between neighbouring states.
+/// the distance between neighboring states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Drawn {
     /// The raw bit error rate.
@@ -145,7 +145,7 @@ pub struct Ledger {
     pub cell: Cell,
     /// Number of the page shown: the one with the most boundaries, which decodes least.
     pub page: usize,
-    /// Voltage that the highest state has lost, in distances between neighbouring states.
+    /// Voltage that the highest state has lost, in distances between neighboring states.
     pub shift: f64,
     /// Bits of a codeword.
     pub bits: usize,

@@ -1,4 +1,4 @@
-//! Density evolution of the implemented decoder (`decode.rs`): normalised min-sum on small
+//! Density evolution of the implemented decoder (`decode.rs`): normalized min-sum on small
 //! integers. Messages have so few values that the evolution is exact. Chen, Fossorier, "Density
 //! evolution for two improved BP-based decoding algorithms of LDPC codes", 2002.
 

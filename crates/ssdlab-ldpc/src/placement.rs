@@ -1,4 +1,4 @@
-//! The placement of references that maximises the information of an output on its bit.
+//! The placement of references that maximizes the information of an output on its bit.
 
 use crate::channel::{Outputs, Voltages};
 
@@ -9,7 +9,7 @@ const STEPS: u32 = 24;
 const ROUNDS: u32 = 40;
 const GAINED: f64 = 1e-9;
 
-/// Returns the offsets of `levels` references from a boundary's middle, ascending. They maximise
+/// Returns the offsets of `levels` references from a boundary's middle, ascending. They maximize
 /// the mutual information of bit and output. They are symmetric, since the states are. With an odd
 /// number, one is in the middle.
 pub fn offsets(voltages: &Voltages, levels: usize) -> Vec<f64> {

@@ -1,6 +1,6 @@
-//! Density evolution of the sum-product decoder, on quantised ratios: Chung, Forney, Richardson,
+//! Density evolution of the sum-product decoder, on quantized ratios: Chung, Forney, Richardson,
 //! Urbanke, "On the design of low-density parity-check codes within 0.0045 dB of the Shannon
-//! limit", 2001. The quantised decoder is a real decoder, so its threshold is a lower bound.
+//! limit", 2001. The quantized decoder is a real decoder, so its threshold is a lower bound.
 
 use ssdlab_base::math;
 

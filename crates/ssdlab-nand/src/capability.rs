@@ -23,7 +23,7 @@ pub(crate) fn schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"anyOf": [{"type": "string", "enum": NAMES}, rates]})
 }
 
-/// Visitor for both forms. An untagged enum would lose the message that says what was expected.
+/// Visitor for both forms. An untagged enum would lose the message with the expected values.
 struct NameOrRates;
 
 impl<'de> Visitor<'de> for NameOrRates {

@@ -13,7 +13,7 @@ pub enum Cell {
     Slc,
     /// Two bits: lower and upper page.
     Mlc,
-    /// Three bits: lower, centre and upper page.
+    /// Three bits: lower, center and upper page.
     Tlc,
     /// Four bits.
     Qlc,

@@ -31,7 +31,7 @@ pub enum PhysicsConfig {
     Levels(Box<LevelsConfig>),
     /// A read decodes after a number of retries that grows with the raw bit errors of a codeword.
     Retries(Box<RetriesConfig>),
-    /// A read needs as many retries as a read of a characterised block did.
+    /// A read needs as many retries as a read of a characterized block did.
     Measured(Box<MeasuredConfig>),
 }
 

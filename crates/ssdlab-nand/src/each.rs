@@ -67,7 +67,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Each<T> {
     }
 }
 
-/// Visitor for both forms. An untagged enum would lose the message that says what was expected.
+/// Visitor for both forms. An untagged enum would lose the message with the expected values.
 struct OneOrList<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrList<T> {

@@ -17,7 +17,7 @@ use crate::refusal::{Refusal, positive};
 pub const LDPC_CAPABILITY: [f64; 7] = [0.0044, 0.00644, 0.00809, 0.00953, 0.01082, 0.01209, 0.0132];
 
 /// Raw bit error rate that 1 to 7 sensing levels can decode, derived from threshold voltages. The
-/// decoder is normalised min-sum of the regular (4, 36) code at 36,864 bits; the page is the one
+/// decoder is normalized min-sum of the regular (4, 36) code at 36,864 bits; the page is the one
 /// with the most boundaries. Source: docs/concepts/ldpc.md. `ssdlab ldpc` prints these rates, and a
 /// test of ssdlab-ldpc derives them again.
 pub const LDPC_DERIVED: [f64; 7] = [0.00603, 0.01174, 0.01418, 0.01522, 0.01584, 0.01619, 0.01641];

@@ -1,4 +1,4 @@
-//! Characterised chips: measurements of blocks, which simulated blocks take over.
+//! Characterized chips: measurements of blocks, which simulated blocks take over.
 //!
 //! This crate does not read the file. The caller reads it, passes its rows to [`Table::new`] and
 //! puts the table into the config before the config is resolved.
@@ -25,7 +25,7 @@ pub(crate) const KEY: &str = "physics.measured";
 pub struct MeasuredConfig {
     /// The measurements, in CSV (docs/guides/calibrate.md lists the columns). A relative path in a
     /// config file counts from that file's folder. No default. Source: ReadGuard, section 6.1
-    /// (chips that were characterised).
+    /// (chips that were characterized).
     pub file: String,
     /// SHA-256 of the file in hexadecimal; a file with another hash is refused. Default: the hash
     /// of the file, which the effective config then holds. Source: the file itself.
@@ -110,7 +110,7 @@ pub struct Row {
     pub retries: u8,
 }
 
-/// An error in measurements: its row, if one row is wrong, what was found and what was expected.
+/// An error in measurements: its row, if one row is wrong, the value found and the values expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// The row's number from 0.

@@ -1,4 +1,4 @@
-//! The model of characterised blocks: simulated blocks read as measured blocks did.
+//! The model of characterized blocks: simulated blocks read as measured blocks did.
 //!
 //! A table holds errors and retries of the worst page over P/E cycles, ln(1 + days at 30 °C) and
 //! page reads. Between measured points, values are linear on each axis; beyond the ends of an axis,

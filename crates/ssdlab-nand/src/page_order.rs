@@ -2,7 +2,7 @@
 //!
 //! The pages of a block are numbered in that order, so that "the next page" is the next number.
 //! Step k programs the lowest page of wordline k, the second page of wordline k−1, the third page
-//! of wordline k−2, and so on. This order disturbs neighbours as little as possible (PA-SSD,
+//! of wordline k−2, and so on. This order disturbs neighbors as little as possible (PA-SSD,
 //! section 2.1).
 
 use crate::cell::Cell;

@@ -5,7 +5,7 @@
 //! - A drive programs the pages of one type in the order of their wordlines.
 //! - It programs a page of a higher type only after the page of the next lower type on its own
 //!   wordline.
-//! - It also programs it only after those of the next lower type on both neighbours.
+//! - It also programs it only after those of the next lower type on both neighbors.
 //!
 //! One number for each type therefore describes the programmed pages. A [`Progress`] can only be
 //! reached by legal programs.

@@ -76,7 +76,7 @@ struct Spread {
 /// The draws of one block.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// The block's random word, from which each trait derives a word of its own.
+    /// The block's random word. Each trait derives its own word from it.
     word: u64,
     quality: f64,
 }

@@ -16,7 +16,7 @@ pub enum BaseConfig {
     Gaussian(GaussianConfig),
     /// A level, drawn by the shares of blocks that need it, from level 1 up. The rate is then drawn
     /// evenly from those that this level decodes and the level below does not. Shares are
-    /// normalised to a sum of 1. Source: PV-read, Table I (9 12.5 21.3 19.6 17.6 12.9 7).
+    /// normalized to a sum of 1. Source: PV-read, Table I (9 12.5 21.3 19.6 17.6 12.9 7).
     Shares(Vec<f64>),
 }
 

@@ -39,7 +39,7 @@ pub struct BlockTable {
     full: Vec<u32>,
     planes: usize,
     /// The class of each block, 0 the best; empty on a drive without classes. State files do not
-    /// hold it here: each drive sorts its blocks by what it knows of them.
+    /// hold it here: each drive sorts its blocks by its own metadata.
     class: Vec<BlockClass>,
     /// The rank of each block among free blocks, if the drive opens them by measurement; the lowest
     /// first. Empty on other drives.

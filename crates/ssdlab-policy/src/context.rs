@@ -1,4 +1,4 @@
-//! What a policy knows when it is built, and the traits that all policies implement.
+//! The facts at a policy's set-up, and the traits that all policies implement.
 
 use std::fmt::Debug;
 
@@ -149,8 +149,8 @@ pub trait Policy: Sized {
     }
 }
 
-/// What the drive does in the same way with every policy and metadata component. A component is
-/// controller state that several policies read; it learns only from events.
+/// The common interface of policies and metadata components. A component is controller state that
+/// several policies read; it learns only from events.
 pub trait Learner: Debug {
     /// Returns the name in a config.
     fn name(&self) -> &'static str;

@@ -132,7 +132,7 @@ pub struct Round<'a> {
     pub across_classes: bool,
 }
 
-/// What a policy gets with each event: the time, and a list for its actions.
+/// The context of an event: the time, and a list for the policy's actions.
 #[derive(Debug)]
 pub struct EventContext<'a> {
     /// The current simulated time.
@@ -155,14 +155,14 @@ impl<'a> EventContext<'a> {
 pub enum Event<'a> {
     /// The drive has accepted a request.
     RequestArrived {
-        /// What the host asks for.
+        /// The kind of the request.
         op: Op,
         /// The attributes of the request.
         request: &'a RequestAttrs,
     },
     /// A request has ended.
     RequestEnded {
-        /// What the host asked for.
+        /// The kind of the request.
         op: Op,
         /// The priority of the submission queue.
         priority: Priority,

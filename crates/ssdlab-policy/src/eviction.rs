@@ -31,8 +31,8 @@ impl EvictionView<'_> {
 /// pages ([`EventMask::BUFFER_SLOTS`]).
 ///
 /// A drive whose state is saved first programs the written pages of its buffer. A drive that begins
-/// from the state has an empty buffer. So lists of slots begin empty, too, and are no columns. What
-/// a policy keeps beyond the slots must be columns: a random stream, or pages that have left.
+/// from the state has an empty buffer. So lists of slots also begin empty, and are not columns. All
+/// other state must be in columns: a random stream, or pages that have left.
 pub trait EvictionPolicy: Policy {
     /// Returns the slot whose page leaves now; `None` if the policy knows of none.
     /// [`Event::PageUnbuffered`] follows.

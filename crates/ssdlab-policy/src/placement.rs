@@ -64,7 +64,7 @@ impl Typed {
     }
 }
 
-/// What a link of the placement chain needs from the drive besides its views.
+/// The needs of a link of the placement chain besides its views.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PlacementNeeds {
     /// The writes for which the link chooses a page type.
@@ -106,7 +106,7 @@ pub trait PlacementPolicy: Policy {
     /// Fills the fields of the hint that are still open.
     fn fill(&mut self, view: &PlacementView, hint: &mut PlacementHint);
 
-    /// Returns what the link needs from the drive with these settings.
+    /// Returns the link's needs with these settings.
     fn needs(_: &Self::Config) -> PlacementNeeds {
         PlacementNeeds::default()
     }

@@ -56,7 +56,7 @@ impl ProgramModeView<'_> {
     }
 }
 
-/// What a link of the program-mode chain needs from the drive.
+/// The needs of a link of the program-mode chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ProgramModeNeeds {
     /// Whether the link ever chooses a mode other than the normal one.
@@ -69,7 +69,7 @@ pub struct ProgramModeNeeds {
 
 /// A link of the program-mode chain.
 pub trait ProgramModePolicy: Policy {
-    /// Returns what the link needs from the drive with these settings.
+    /// Returns the link's needs with these settings.
     fn needs(_: &Self::Config) -> ProgramModeNeeds {
         ProgramModeNeeds { chooses: true, ..ProgramModeNeeds::default() }
     }

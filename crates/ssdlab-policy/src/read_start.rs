@@ -54,7 +54,7 @@ impl ReadStartView<'_> {
     }
 }
 
-/// What a read-start policy needs from the drive.
+/// The needs of a read-start policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadStartNeeds {
     /// Whether [`climb`](ReadStartPolicy::climb) always returns the next level. The drive then does
@@ -74,7 +74,7 @@ pub trait ReadStartPolicy {
         failed.next()
     }
 
-    /// Returns what the policy needs from the drive.
+    /// Returns the policy's needs.
     fn needs(&self) -> ReadStartNeeds {
         ReadStartNeeds::default()
     }

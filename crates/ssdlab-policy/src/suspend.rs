@@ -84,7 +84,7 @@ pub enum Verdict {
     AfterLoop,
 }
 
-/// What a suspend policy needs from the drive.
+/// The needs of a suspend policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SuspendNeeds {
     /// Whether the policy ever suspends an operation.
@@ -109,7 +109,7 @@ pub struct SuspendFacts {
 
 /// A suspend policy: decides whether a host read interrupts the operation of its unit.
 pub trait SuspendPolicy: Policy {
-    /// Returns what the policy needs from the drive with these settings.
+    /// Returns the policy's needs with these settings.
     fn needs(_: &Self::Config) -> SuspendNeeds {
         SuspendNeeds { suspends: true, ..SuspendNeeds::default() }
     }

@@ -129,7 +129,7 @@ struct Bench {
     began: Vec<(u32, u64)>,
 }
 
-/// What a plane does.
+/// The activity of a plane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Serving {
     until: SimTime,

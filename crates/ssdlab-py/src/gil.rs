@@ -39,7 +39,7 @@ pub fn work<T: Send + 'static>(
     let (sender, receiver) = sync_channel(1);
     let shared = Arc::clone(&control);
     let begun = threads::begin(move || {
-        // Sending fails only if a Ctrl-C left the work, so that nobody receives.
+        // Sending fails only if a Ctrl-C ended the receiver.
         let _ = sender.send(guarded(|| work(&shared)));
     });
     begun.map_err(Wrong::Input)?;

@@ -13,7 +13,7 @@ use crate::control::Control;
 use crate::plan::Plan;
 use crate::prepare::Prepared;
 
-/// The temperature in degrees Celsius to which times between erases refer. Source: ReadGuard,
+/// The reference temperature of times between erases, in degrees Celsius. Source: ReadGuard,
 /// section 4.1.
 const BASE_CELSIUS: f64 = 30.0;
 
@@ -96,7 +96,7 @@ pub fn measure(
 struct Bench<'a> {
     survey: Survey<'a>,
     pages: u16,
-    /// The drive's temperature in degrees Celsius, to which the physics refers. `activation_ev` is
+    /// The drive's temperature in degrees Celsius, the reference of the physics. `activation_ev` is
     /// the activation energy in electronvolts that converts other temperatures.
     celsius: f64,
     activation_ev: f64,

@@ -42,7 +42,7 @@ pub(crate) struct Figure {
     of: Of,
 }
 
-/// What a figure is taken from.
+/// The source of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Of {
     /// Write amplification.
@@ -276,7 +276,7 @@ fn squares(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum()
 }
 
-/// Returns the factor by which likeness of neighbors widens an interval: that of a first-order
+/// Returns the factor that correlation of neighbors adds to an interval's width, for a first-order
 /// autoregressive process.
 fn widened(off: &[f64]) -> f64 {
     let products: f64 = off.windows(2).map(|pair| pair[0] * pair[1]).sum();

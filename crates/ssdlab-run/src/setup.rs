@@ -56,8 +56,8 @@ pub fn save_state(plan: &Plan, path: &Path, control: &Control) -> Result<Option<
 }
 
 /// Checks that the plan of a saved drive has no workload. One exception is a drive that keeps
-/// blocks apart by priority: its workload decides which pages belong to which priority. The
-/// other is a history without tenants, which takes those of the workload.
+/// blocks apart by priority: its workload assigns pages to priorities. The other is a history
+/// without tenants, which uses those of the workload.
 fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
     let plan = &prepared.plan;
     let has_workload = plan.workload.is_some() || !plan.mix.is_empty();

@@ -98,7 +98,7 @@ pub fn write_state(
     known: Header,
     media: &impl Serialize,
 ) -> std::io::Result<Header> {
-    // The hash of the contents precedes them in the file. Serialise the contents twice, because a
+    // The hash of the contents precedes them in the file. Serialize the contents twice, because a
     // copy of them could take half of the memory.
     let nowhere = BufWriter::new(Hashed::new(std::io::sink()));
     let contents = postcard::to_io(media, nowhere).map_err(std::io::Error::other)?;

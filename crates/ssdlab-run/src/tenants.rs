@@ -12,7 +12,7 @@ use crate::control::Control;
 use crate::prepare::Prepared;
 use crate::source::Requests;
 
-/// Number of requests from which the rates of tenants are measured.
+/// Number of requests that measure the rates of tenants.
 const RATED: u64 = 1_000_000;
 
 /// Returns whether the start of a drive depends on the tenants of its workload.

@@ -12,8 +12,8 @@ use crate::traces::twin_of;
 
 /// Returns the twin that a plan's workload names: `dlv/hm0`, or `hm0` on a device of DLV.
 ///
-/// # Errors
-/// When the workload is neither a closed form nor a twin, or when several twins have the name.
+/// # Errors When the workload is neither a distribution nor a twin, or when several twins have the
+/// name.
 pub(crate) fn of(plan: &Plan) -> Result<Option<&'static Twin>, Fault> {
     let Some(name) = plan.workload.as_deref().filter(|_| plan.trace.is_none()) else {
         return Ok(None);

@@ -29,7 +29,7 @@ struct Case {
     twin: Option<&'static str>,
     /// Whether no twin is fitted to it.
     unseen: bool,
-    /// The arrivals that give what it lacks.
+    /// The arrivals that complete it.
     class: Option<&'static str>,
     /// Whether its publisher left out the reads.
     writes_only: bool,

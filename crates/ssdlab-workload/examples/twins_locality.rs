@@ -121,7 +121,7 @@ fn stepped(mut values: [f64; 10], index: usize, step: f64) -> [f64; 10] {
         _ => value + step * (MOST[kind] - LEAST[kind]),
     };
     values[index] = moved.clamp(LEAST[kind], MOST[kind]);
-    // What goes round and what is scanned are shares of one whole.
+    // The shares of rounds and of scans are parts of one whole.
     let (rounds, scans) = (index - kind + 3, index - kind + 4);
     if values[rounds] + values[scans] > 1.0 {
         let other = if index == rounds { scans } else { rounds };

@@ -1,4 +1,4 @@
-//! Refusals of drawn starts for policies that learn by what the model plane of a start lacks.
+//! Refusals of drawn starts for policies whose events the model plane of a start lacks.
 
 use ssdlab_nand::refusal::Refusal;
 
@@ -27,9 +27,8 @@ struct DrawnLink<'a> {
     component: Option<&'static str>,
 }
 
-/// Refuses a drawn start if a placement learns by what the model plane lacks.
-/// These are other events in a steady state, and a metadata component, which knows the drive's
-/// blocks.
+/// Refuses a drawn start if a placement needs events that the model plane lacks. These are other
+/// events in a steady state, and a metadata component, which knows the drive's blocks.
 fn check_drawn_start<'a>(
     start: &StartConfig,
     links: impl Iterator<Item = DrawnLink<'a>>,

@@ -323,7 +323,7 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
             return Err(Refusal::new(key, "none", "at least one link"));
         }
     }
-    // A second copy of a link never answers: it leaves open what the first copy leaves open.
+    // A second copy of a link never answers: it leaves open the same fields as the first copy.
     let doubled = |links: &[&'static str]| {
         let again = (1..links.len()).find(|&at| links[..at].contains(&links[at]));
         again.map(|at| links[at])

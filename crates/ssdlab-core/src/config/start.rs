@@ -47,7 +47,7 @@ pub enum HistoryPolicies {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HistoryConfig {
-    /// Length of the history, on the cells' clock. Data that nobody overwrote meanwhile is older
+    /// Length of the history, on the cells' clock. Data without an overwrite meanwhile is older
     /// than `age_min` and `age_max` by this. Default: `90d`. Source: ReadGuard (ruled: 90d).
     pub span: Nanos,
     /// The policies that ran: `own`, or `conventional` (garbage collection and placement alone).

@@ -110,7 +110,7 @@ impl Drive {
         true
     }
 
-    /// Moves a read, the first of its lane, to the plane to which its page has moved.
+    /// Moves a read, the first of its lane, to the new plane of its page.
     #[cold]
     fn follow(&mut self, id: TxnId, plane: PlaneId) {
         assert!(

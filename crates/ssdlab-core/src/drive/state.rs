@@ -18,7 +18,7 @@ use crate::kept::{Kept, Limits};
 use crate::policy::columns::SavedColumns;
 
 /// The contents of an idle drive: map, block table, open blocks, and the history of the cells.
-/// Serialised as a tuple of columns; read by [`Unchecked::reader`].
+/// Serialized as a tuple of columns; read by [`Unchecked::reader`].
 #[derive(Clone, Debug)]
 pub struct Media {
     pub(super) map: SavedMap,

@@ -241,8 +241,8 @@ impl Flash {
         self.for_members(head, |flash, member| flash.txns[member].waited_for_host(now));
     }
 
-    /// Selects what a free unit with suspended reads does next; `first` is the first operation in
-    /// its queues. The reads continue when no host read of a higher rank waits.
+    /// Selects the next operation of a free unit with suspended reads; `first` is the first
+    /// operation in its queues. The reads continue when no host read of a higher rank waits.
     #[cold]
     pub(super) fn next_past(&self, unit: &Unit, first: Option<(PlaneId, u8)>) -> Next {
         let rank = Rank::of(&self.txns[unit.reads_aside]);

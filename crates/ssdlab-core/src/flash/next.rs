@@ -5,7 +5,7 @@ use ssdlab_nand::PlaneId;
 use super::unit::{State, Unit};
 use super::{Flash, Rank, UnitId};
 
-/// What a free unit does next.
+/// The next operation of a free unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
     /// Serve the first transaction of this plane's lane.
@@ -19,7 +19,7 @@ pub enum Next {
 }
 
 impl Flash {
-    /// Returns what a unit does next; [`Next::Rest`] if the unit is not free.
+    /// Returns the next operation of a unit; [`Next::Rest`] if the unit is not free.
     #[inline(always)]
     pub fn next_of(&self, id: UnitId) -> Next {
         let unit = &self.units[id.0 as usize];
@@ -50,8 +50,8 @@ impl Flash {
         }
     }
 
-    /// Returns the lane to serve, of all lanes of a unit's planes from which it may start now. The
-    /// highest rank wins, then the lane whose first transaction arrived first.
+    /// Returns the lane to serve among the lanes of a unit's planes that may start now. The highest
+    /// rank wins, then the lane whose first transaction arrived first.
     #[inline(always)]
     fn first_of_planes(&self, unit: &Unit) -> Option<(PlaneId, u8)> {
         let first = unit.first_plane.0;
@@ -70,7 +70,7 @@ impl Flash {
         best.map(|(_, _, plane, lane)| (plane, lane))
     }
 
-    /// Returns the lanes from which a free unit may start now.
+    /// Returns the lanes that a free unit may serve now.
     #[inline(always)]
     pub(super) fn allowed(&self, unit: &Unit, plane: PlaneId) -> u16 {
         const READS: u16 = 0x5555;

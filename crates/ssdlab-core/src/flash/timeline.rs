@@ -166,7 +166,7 @@ impl Flash {
         spans.map_or((0, 0), |spans| (spans.len(), spans.capacity()))
     }
 
-    /// Returns what a bus does for a transaction.
+    /// Returns the activity of a bus for a transaction.
     #[inline]
     pub(super) fn carries(&self, id: TxnId) -> Act {
         let txn = &self.txns[id];

@@ -14,7 +14,7 @@ impl Flash {
         most > 0 && unit.passes >= most
     }
 
-    /// Selects what a unit that owes a turn does, if an operation can use the turn. Suspended
+    /// Selects the operation of a unit that owes a turn, if one can use the turn. Suspended
     /// operations go before waiting ones. Suspended reads go before a suspended program or erase,
     /// unless that has a higher rank. Of the waiting operations the earliest goes.
     #[cold]

@@ -130,7 +130,7 @@ pub struct Unit {
     pub waiting: u32,
     /// Whether the unit is in the list of units to serve.
     pub listed: bool,
-    /// The cause of the operation in service, and the time from which it counts.
+    /// The cause of the operation in service, and the start of its time.
     pub cause: Cause,
     pub since: SimTime,
     /// Busy nanoseconds for each cause, up to `since`.

@@ -171,8 +171,7 @@ impl Allocator {
         }
     }
 
-    /// Returns the pages of a class to which single pages can still move. Such moves and the
-    /// plane's
+    /// Returns the pages of a class that single pages can still move to. Such moves and the plane's
     /// jobs share blocks, except in classes that are set apart. Then it returns 0 when only the
     /// reserve is free, because a job must find room.
     pub fn pages_to_move_to(&self, plane: PlaneId, class: BlockClass) -> u32 {

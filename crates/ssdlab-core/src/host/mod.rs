@@ -17,7 +17,7 @@ use crate::policy::PlacementHint;
 pub struct Request {
     /// The host's own number for the request, returned with its completion.
     pub tag: u64,
-    /// Arrival time, from which latency counts; not later than the submission.
+    /// Arrival time, the start of the latency; not later than the submission.
     pub arrival: SimTime,
     /// The operation.
     pub op: Op,

@@ -10,7 +10,7 @@ use crate::flash::{Fifo, Owner, TxnId, Txns};
 /// The panic text of code that only runs where writes supersede others.
 pub(super) const SUPERSEDES: &str = "a drive whose writes supersede others";
 
-/// The properties of a write that decide what it may do before earlier writes of its page end.
+/// The properties of a write that decide its progress before earlier writes of its page end.
 #[derive(Clone, Copy, Debug)]
 pub struct Write {
     /// Whether its data is in the drive, so that an earlier write can take it along.
@@ -99,7 +99,7 @@ impl Writes {
         self.all.get(id.0 as usize).map_or(Fifo::EMPTY, |write| write.joined)
     }
 
-    /// Ends a write of a page, of which `newest` is the newest write in progress.
+    /// Ends a write of a page; `newest` is the page's newest write in progress.
     pub(super) fn ends(&mut self, id: TxnId, newest: &mut TxnId) -> Programmed {
         let InProgress { earlier, joined, outdated, .. } = self.of(id);
         if *newest == id {

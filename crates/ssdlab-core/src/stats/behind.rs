@@ -1,4 +1,4 @@
-//! What an operation did while another one waited for it on their page.
+//! The activity of an operation while another one waited for it on their page.
 
 use crate::account::{Blame, Op, Part};
 
@@ -8,7 +8,7 @@ pub struct Behind {
     /// The request of the operation: its kind and its tag. `None` if the buffer programmed the
     /// page.
     pub request: Option<(Op, u64)>,
-    /// What the operation did during the wait, in nanoseconds; the parts sum to the wait.
+    /// The time of the operation during the wait, in nanoseconds; the parts sum to the wait.
     pub blame: Blame,
 }
 

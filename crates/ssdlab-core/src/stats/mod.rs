@@ -88,7 +88,7 @@ pub struct Ended {
     pub end: SimTime,
     /// The parts of its latency, in nanoseconds.
     pub blame: Blame,
-    /// What it waited for on its page; `None` if its last page operation did not wait there.
+    /// The cause of its wait for its page; `None` if its last page operation did not wait there.
     pub behind: Option<Behind>,
 }
 
@@ -118,7 +118,7 @@ impl BufferCounts {
     }
 }
 
-/// Lookups in the part of the page map that the controller holds, and their cost. Serialised in
+/// Lookups in the part of the page map that the controller holds, and their cost. Serialized in
 /// results.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct MapCounts {
@@ -141,7 +141,7 @@ impl MapCounts {
     }
 }
 
-/// Pages moved by how often they are read. Serialised in results.
+/// Pages moved by how often they are read. Serialized in results.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct MigrationCounts {
     /// Often-read pages that were moved to better blocks.
@@ -247,7 +247,7 @@ impl Stats {
         }
     }
 
-    /// Counts the end of a request. `behind` is what it waited for on its page.
+    /// Counts the end of a request. `behind` is the cause of its wait for its page.
     #[inline]
     pub fn record(
         &mut self,

@@ -7,7 +7,7 @@ use ssdlab_nand::{BlockId, Geometry, PageInBlock, Ppn};
 use crate::account::Cause;
 use crate::ftl::{StreamId, Streams};
 
-/// Counts of the blocks of a stream. Serialised in results.
+/// Counts of the blocks of a stream. Serialized in results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StreamCounts {
     /// Pages that the host's writes programmed in these blocks.

@@ -44,7 +44,7 @@ const DRIVES: &[&[&str]] = &[
     &PRIORITIES,
 ];
 
-/// What a policy asks for. Places are in 2^-16 of the drive.
+/// A request of a policy. Addresses are in 2^-16 of the drive.
 #[derive(Clone, Copy, Debug)]
 enum Ask {
     Move { place: u32, class: u8, stream: Option<u8> },

@@ -1,4 +1,4 @@
-//! What a new policy has to touch.
+//! The files that a new policy changes.
 
 use std::fs;
 

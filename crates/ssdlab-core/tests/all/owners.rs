@@ -125,12 +125,12 @@ fn a_page_without_an_owner_gets_one_when_the_host_writes_it() {
     let mut rig = rig(&[NOBODY, "start.steady_state = true"]);
     let pages = rig.drive.resolved().logical_pages;
     let rest = pages * 6 / 10 + 2..pages;
-    // The high tenant writes its own pages. Collection empties blocks of nobody, too.
+    // The high tenant writes its own pages. Collection also empties blocks without an owner.
     churn(&mut rig, 0..pages / 10, 0, 3_000);
     assert!(rig.ops(OpKind::Erase, Cause::Gc) > 50);
     assert_eq!(by_class(&rig.drive, rest.clone())[3], rest.len() as u32);
     assert_eq!(by_class(&rig.drive, 0..pages / 10)[0], pages / 10);
-    // Then it overwrites what nobody owned.
+    // Then it overwrites pages without an owner.
     churn(&mut rig, rest.clone(), 0, 3_000);
     let now = by_class(&rig.drive, rest.clone());
     assert!(now[0] > 9 * now[3] && now[0] + now[3] == rest.len() as u32, "{now:?}");

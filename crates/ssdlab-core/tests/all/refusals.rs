@@ -219,7 +219,7 @@ fn what_can_be_outdated_at_the_start() {
         ("background.gc.threshold = 0.25", 1.0, 0.1442),
         // 179 of 256 pages.
         ("geometry.planes = 2", 1.0, 0.2008),
-        // 400 of 800 pages; 90 blocks are good, of which five are kept free.
+        // 400 of 800 pages; 90 blocks are good, and five of them stay free.
         ("geometry.blocks = 100\nftl = { bad_blocks = 0.1, overprovisioning = 0.5 }", 1.0, 0.4117),
     ] {
         let start = |invalid: f64| format!("start = {{ fill = {fill}, invalid = {invalid} }}");

@@ -24,7 +24,7 @@ pub enum GcMode {
     Foreground,
 }
 
-/// What counts as free space.
+/// The unit of free space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GcUnit {
@@ -42,8 +42,8 @@ pub struct GcConfig {
     /// Collection starts when the free blocks of a plane fall below this share of its blocks.
     /// Source: MQSim's `GC_Exec_Threshold`.
     pub threshold: Share,
-    /// What counts as free: `blocks`, or `pages`, which includes the free pages of blocks in use;
-    /// shares are then of all pages. Source: PA-SSD (ruled) for `pages`.
+    /// The unit of free space: `blocks`, or `pages`, which includes the free pages of blocks in
+    /// use; shares are then of all pages. Source: PA-SSD (ruled) for `pages`.
     pub unit: GcUnit,
     /// Below this share of free blocks collection goes before the host; never less than two blocks.
     /// Source: MQSim's `GC_Hard_Threshold`.

@@ -139,7 +139,7 @@ pub struct HostRead {
     pub group: BlockClass,
 }
 
-/// What a background policy needs from the drive.
+/// The needs of a background policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BackgroundNeeds {
     /// Free pages of a plane. The drive asks about a changed plane only while it has fewer free
@@ -164,7 +164,7 @@ pub struct BackgroundNeeds {
     pub interval: Option<Nanos>,
 }
 
-/// What a background policy uses of a drive.
+/// The parts of a drive that a background policy uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BackgroundUses {
     /// Whether it needs separate blocks for [`Writer::Cold`].
@@ -175,12 +175,12 @@ pub struct BackgroundUses {
 
 /// A background policy.
 pub trait BackgroundPolicy: Policy {
-    /// Returns what the policy uses of the drive with these settings.
+    /// Returns the parts of the drive that the policy uses with these settings.
     fn uses(_: &Self::Config) -> BackgroundUses {
         BackgroundUses::default()
     }
 
-    /// Returns what the policy needs from the drive.
+    /// Returns the policy's needs.
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds::default()
     }

@@ -43,7 +43,7 @@ impl SchedulerView {
     }
 }
 
-/// What a scheduler needs of the drive.
+/// The needs of a scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SchedulerNeeds {
     /// Whether ranks are the priorities of the submission queues. The drive then needs several
@@ -103,7 +103,7 @@ pub enum Occasion {
 pub struct Decision {
     /// The group.
     pub group: GroupId,
-    /// Which of its operations are dispatched, and to which place.
+    /// The operations to dispatch, and their positions.
     pub mode: DispatchMode,
 }
 
@@ -139,7 +139,7 @@ pub struct DecisionDetails {
 /// drive asks it for the next group ([`next`](SchedulerPolicy::next)) before it serves the
 /// operations that already wait there.
 pub trait SchedulerPolicy: Policy {
-    /// Returns what a scheduler with these settings needs of the drive.
+    /// Returns the needs of a scheduler with these settings.
     fn needs(_: &Self::Config) -> SchedulerNeeds {
         SchedulerNeeds::default()
     }

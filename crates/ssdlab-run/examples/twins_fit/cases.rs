@@ -12,7 +12,7 @@ pub struct Case {
     pub tick: Option<u64>,
     /// The information that it lacks.
     pub lacks: Lacks,
-    /// The twins of the catalogue with a shape fitted on it.
+    /// The twins of the catalog with a shape fitted on it.
     pub twins: &'static [&'static str],
 }
 

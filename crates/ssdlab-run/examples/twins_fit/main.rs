@@ -1,5 +1,5 @@
 //! Fits shapes on the first halves of excerpts of real traces. Compares the shapes of the
-//! catalogue's twins with the second halves, which no fit has used.
+//! catalog's twins with the second halves, which no fit has used.
 //!
 //! `make twins-fit SSDLAB_TRACES=DIR` runs it on a folder of excerpts in their original formats:
 //! - `twins_fit shapes FOLDER` writes to FOLDER the parts of a shape that each excerpt determines

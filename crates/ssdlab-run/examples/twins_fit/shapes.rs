@@ -1,4 +1,4 @@
-//! Writes the parts of a shape that an excerpt determines, as a file of the catalogue.
+//! Writes the parts of a shape that an excerpt determines, as a file of the catalog.
 //!
 //! A statistic is used only if the half holds at least [`LEAST`] requests for it, and lacks nothing
 //! that it depends on. Some figures are never used, because no short excerpt determines them: size

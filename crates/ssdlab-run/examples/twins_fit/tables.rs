@@ -1,4 +1,4 @@
-//! Compares the catalogue's shapes with the excerpts, in tables of `docs/concepts/twins.md`.
+//! Compares the catalog's shapes with the excerpts, in tables of `docs/concepts/twins.md`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -56,7 +56,7 @@ impl Tables {
         }
     }
 
-    /// Adds a twin of the catalogue.
+    /// Adds a twin of the catalog.
     fn add_twin(&mut self, case: &Case, halves: &Halves, twin: &Twin) {
         let count = halves.second.len() as u64;
         let piece = piece(twin, &halves.first).map(|piece| piece.scaled(count));
@@ -116,7 +116,7 @@ impl Tables {
     }
 }
 
-/// Returns a twin of the catalogue with this piece of its trace as targets; `None` if the targets
+/// Returns a twin of the catalog with this piece of its trace as targets; `None` if the targets
 /// contradict its shape.
 fn piece(twin: &Twin, half: &[Record]) -> Option<Twin> {
     let (_, shape) = twin.shape().expect("no mix");

@@ -53,7 +53,7 @@ pub(crate) fn read(
     Ok(Some(Read { table: Arc::new(table), sha256 }))
 }
 
-/// Describes what a path leads to if it is not a regular file; `None` if it is one.
+/// Describes the target of a path if it is not a regular file; `None` if it is one.
 fn other_than_file(path: &Path) -> Option<String> {
     let shown = path.display();
     match path.metadata() {

@@ -139,7 +139,7 @@ impl NewFile {
         self.file().sync_all().map_err(|error| self.unwritable(error))?;
         let NewFile { option, path, target, part, .. } = self;
         part.put(&target).map_err(|error| unwritable(&option, &path, error))?;
-        // If the folder cannot be synchronised, it holds the file nevertheless.
+        // If the folder cannot be synchronized, it holds the file nevertheless.
         let _ = File::open(folder_of(&target)).and_then(|folder| folder.sync_all());
         Ok(())
     }
@@ -314,7 +314,7 @@ mod tests {
     fn unfinished_files_are_removed_at_exit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("f");
-        // A thread that nobody joins never drops its file.
+        // A thread without a join never drops its file.
         std::mem::forget(begun(&path, true));
         begun(&path, true).persist().unwrap();
         assert_eq!(names(folder.path()).len(), 2);

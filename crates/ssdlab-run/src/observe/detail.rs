@@ -32,7 +32,7 @@ pub struct Detail {
     pub retries_apart: Option<RetriesApart>,
     /// The requests with the largest latencies, the slowest first.
     pub slowest: Vec<Slow>,
-    /// The run in intervals, at most 2,000. If there are more, neighbours are merged.
+    /// The run in intervals, at most 2,000. If there are more, neighbors are merged.
     pub series: Vec<Interval>,
     /// Share of the time in which each array unit was in service.
     pub die_busy: Vec<f64>,

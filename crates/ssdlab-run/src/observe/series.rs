@@ -202,7 +202,7 @@ pub(crate) fn too_many(interval: Nanos) -> Fault {
 
 /// Destination of the closed intervals.
 enum Kept {
-    /// Kept in memory. When there are this many, every two neighbours are merged.
+    /// Kept in memory. When there are this many, every two neighbors are merged.
     Held(Vec<Row>, usize),
     /// Written to a file; the number of rows so far.
     Written(Box<Table>, u64),
@@ -337,7 +337,7 @@ impl Series {
     }
 }
 
-/// Merges every two neighbours.
+/// Merges every two neighbors.
 fn halve(rows: &mut Vec<Row>) {
     let joined = rows.chunks(2).map(|pair| {
         let mut row = pair[0].clone();

@@ -361,7 +361,7 @@ impl Plan {
 
 impl Prepared {
     /// Returns the workload's name in results: a trace's file, "mix of ...", "twin of ...", or the
-    /// name of a closed form.
+    /// name of a distribution.
     pub(crate) fn workload_name(&self) -> String {
         match (&self.mix, &self.plan.trace, &self.twin) {
             (Some(mix), ..) => mix.name(&self.plan),

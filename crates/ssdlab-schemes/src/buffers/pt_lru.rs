@@ -19,12 +19,11 @@ use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::eviction::{EvictionPolicy, EvictionView, Links};
 use ssdlab_policy::{Policy, PolicyContext};
 
-/// What happens to a dirty page that is the least recently used hot page, when a hot page must
-/// leave.
+/// The rule for a dirty page that is the least recently used hot page, when a hot page must leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HotDirty {
-    /// The page joins the cold dirty pages, one of which leaves.
+    /// The page joins the cold dirty pages, and one of these leaves.
     #[default]
     Demote,
     /// The page leaves.
@@ -38,8 +37,8 @@ pub struct PtLruConfig {
     /// Probability that a cold dirty page leaves rather than a hot one, if there are both and no
     /// cold clean page. Assumed: the abstract says only that it is the higher one.
     pub cold_dirty: Share,
-    /// What happens to a hot dirty page whose turn it is: `demote` (it joins the cold dirty pages,
-    /// one of which leaves) or `evict`. Assumed.
+    /// The rule for the least recently used hot page, if dirty: `demote` (it joins the cold dirty
+    /// pages, and one of these leaves) or `evict`. Assumed.
     pub hot_dirty: HotDirty,
     /// Whether the first write of a cold clean page makes it hot; if not, it becomes cold dirty.
     /// Assumed.

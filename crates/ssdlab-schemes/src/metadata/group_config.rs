@@ -33,8 +33,8 @@ impl Scope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GroupsConfig {
-    /// What divides the groups: `{ levels = [..] }` or `{ shares = [..] }`. Default: the levels [1,
-    /// 4], three groups. Source: PV-read, Table I; ruled for shares.
+    /// The bounds between the groups: `{ levels = [..] }` or `{ shares = [..] }`. Default: the
+    /// levels [1, 4], three groups. Source: PV-read, Table I; ruled for shares.
     pub boundaries: Boundaries,
     /// Share of the blocks of each group but the last that is set apart for pages that are read
     /// often. Default: 0.1. Source: PV-read, section V.B.
@@ -55,7 +55,7 @@ pub struct GroupsConfig {
 /// The default of `growth`.
 pub(super) const GROWTH: f64 = 0.66;
 
-/// What divides the groups.
+/// The bounds between the groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Boundaries {

@@ -5,7 +5,7 @@
 //! - errors = c5 · age + c6 + c7 · (age + c8) · (ln(1 + days) + e^(c9 · reads));
 //! - retries = the number of thresholds that the errors exceed.
 //!
-//! The ten coefficients and the thresholds are fitted to characterised chips (`ssdlab fit`,
+//! The ten coefficients and the thresholds are fitted to characterized chips (`ssdlab fit`,
 //! docs/guides/calibrate.md).
 
 use schemars::JsonSchema;
@@ -34,8 +34,8 @@ pub struct PredictorConfig {
     /// fitted, the first 72 (ruled). Source: ReadGuard, section 4 (Fig. 8).
     pub thresholds: Vec<f64>,
     /// Shortest time between erases that the model uses; a shorter one counts as this. It is the
-    /// shortest characterised time. Default: `1d`. Assumed: the logarithm has no lower bound
-    /// towards 0.
+    /// shortest characterized time. Default: `1d`. Assumed: the logarithm has no lower bound
+    /// toward 0.
     #[serde(default = "one_day")]
     pub min_dwell: Nanos,
     /// P/E cycles of a block after which the controller measures its erase time and first errors
@@ -45,7 +45,7 @@ pub struct PredictorConfig {
     pub interval: u32,
 }
 
-/// The shortest time between erases in the default characterisation.
+/// The shortest time between erases in the default characterization.
 const fn one_day() -> Nanos {
     Nanos::from_ms(86_400_000)
 }

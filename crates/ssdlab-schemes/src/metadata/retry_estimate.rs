@@ -416,7 +416,7 @@ mod tests {
         assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (7, 7));
         grader.read(BLOCK, 3);
         assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (3, 3));
-        // An erase does not change what was last seen.
+        // An erase does not change the retries last seen.
         grader.erased(BLOCK, at(5), (41, 1), |_| probe(9));
         assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (3, 3));
     }

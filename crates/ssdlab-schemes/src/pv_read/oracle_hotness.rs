@@ -13,7 +13,7 @@ use ssdlab_policy::event::{Event, EventContext, EventMask, PageUses};
 use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
-/// What makes a page hot.
+/// The count that makes a page hot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
@@ -39,8 +39,8 @@ pub enum Among {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OracleHotnessConfig {
-    /// What makes a page hot: its `reads` or its `writes`. Default: `reads`. Source: PV-read,
-    /// section III.
+    /// The count that makes a page hot: its `reads` or its `writes`. Default: `reads`. Source:
+    /// PV-read, section III.
     pub by: By,
     /// The pages among which each page is ranked. `drive`: all pages, so that the best blocks are
     /// filled first. `touched`: pages that the workload touches, so that each class takes its share

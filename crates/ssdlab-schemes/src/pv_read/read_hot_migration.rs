@@ -150,7 +150,7 @@ fn groups(context: &PolicyContext) -> u8 {
 }
 
 impl ReadHotMigration {
-    /// Counts a host read of a page. Returns the class to which the page should move, if any.
+    /// Counts a host read of a page. Returns the page's target class, if it should move.
     fn read(&mut self, read: &HostRead) -> Option<BlockClass> {
         let count = self.counts.read(read.lpn);
         if read.is_apart {

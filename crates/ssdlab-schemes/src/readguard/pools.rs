@@ -29,7 +29,7 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// Returns the pools of `blocks` blocks, none of which has joined a pool.
+    /// Returns the pools of `blocks` blocks that have not joined a pool.
     pub fn new(blocks: u32) -> Pools {
         let blocks = blocks as usize;
         Pools { is_cold: vec![0; blocks], joined: vec![0; blocks], begun: 0 }

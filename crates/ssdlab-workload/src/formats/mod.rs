@@ -208,7 +208,7 @@ formats! {
     Systor = systor;
     /// FIU's traces with content hashes: nine columns, in nanoseconds and sectors.
     Fiu = fiu;
-    /// What `blkparse` prints of a Linux block trace; a request is an issue (D) event.
+    /// The output of `blkparse` for a Linux block trace; a request is an issue (D) event.
     Blkparse = blkparse;
     /// fio's I/O logs, versions 2 and 3.
     Fio = fio;

@@ -11,7 +11,8 @@ use crate::record::{MOST_REQUEST, MOST_TRIM, Op};
 /// The widest window for sorting time stamps, in requests.
 pub const MOST_UNSORTED: u32 = 1 << 20;
 
-/// The range of the largest request in bytes; the upper bound is what a record can hold.
+/// The range of the largest request in bytes; the upper bound is the largest that a record can
+/// hold.
 const REQUESTS: std::ops::RangeInclusive<u64> = SECTOR_BYTES..=SECTOR_BYTES << 32;
 
 /// The treatment of a request whose time stamp is earlier than that of the line before.
@@ -32,13 +33,13 @@ pub struct TraceOptions {
     /// Read only the requests of this device (docs/reference/traces.md): `host_disk` in MSR traces
     /// (such as `"hm_0"`), the ASU in SPC traces. In others it is the number or the name of the
     /// device, disk, volume or file. Default: the requests of all devices, at the addresses that
-    /// the trace says, as if they were one device (what MQSim and SSDSim do). Assumed for the other
+    /// the trace says, as if they were one device (as in MQSim and SSDSim). Assumed for the other
     /// formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// How long one unit of the time column lasts. Default: what the format says (100 ns in MSR
-    /// traces, 1 s in SPC traces, 1 ns in MQSim and SSDSim traces; docs/reference/traces.md has the
-    /// others). Source: each format's own.
+    /// How long one unit of the time column lasts. Default: the format's (100 ns in MSR traces, 1 s
+    /// in SPC traces, 1 ns in MQSim and SSDSim traces; docs/reference/traces.md has the others).
+    /// Source: each format's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Nanos>,
     /// Treatment of time stamps that go back. Default: sorted within 1,024 requests in MSR traces
@@ -46,7 +47,7 @@ pub struct TraceOptions {
     /// definition (docs/reference/traces.md). Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsorted: Option<Unsorted>,
-    /// Which column of a table holds what, for the formats `csv` and `parquet`:
+    /// The columns of a table, for the formats `csv` and `parquet`:
     /// `"time:0:us,op:2,offset:3:sectors,size:4:sectors"`, with columns counted from 0 or named
     /// (docs/reference/traces.md). Default: none for `csv`, which then cannot be read, and our own
     /// CSV's names for `parquet`. Source: the file.

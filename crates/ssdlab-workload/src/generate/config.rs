@@ -11,7 +11,7 @@ use ssdlab_base::{Bytes, Fault, Nanos, units::SECTOR_BYTES};
 use super::Kind;
 use crate::formats::options::TraceOptions;
 
-/// A workload in closed form.
+/// A workload from a distribution.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkloadConfig {

@@ -19,7 +19,7 @@ const PHASE_PERCENT: u64 = 90;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Burstiness {
     /// The index of dispersion by window: 10 ms, 100 ms, 1 s, 10 s and 100 s. Leaves out windows
-    /// of which fewer than 20 fit into the span.
+    /// that fit fewer than 20 times into the span.
     pub windows: Vec<Window>,
     /// The Hurst exponent; `None` if fewer than four octaves can be fitted.
     pub hurst: Option<Hurst>,

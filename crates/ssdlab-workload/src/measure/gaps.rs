@@ -53,7 +53,7 @@ pub(super) fn quantile(buckets: &[u64], count: u64, share: f64) -> f64 {
 }
 
 /// Returns the distribution in the buckets as a curve: `[value, share of all values that are not
-/// larger]`, rising. Steps are about one percent, and finer towards the end. Returns no points if
+/// larger]`, rising. Steps are about one percent, and finer toward the end. Returns no points if
 /// nothing was counted.
 pub(super) fn curve(buckets: &[u64], unit: f64) -> Vec<[f64; 2]> {
     let all: u64 = buckets.iter().sum();

@@ -1,6 +1,6 @@
 //! The Hurst exponent by wavelets.
 //!
-//! Requests are counted in bins, and the Haar wavelet compares neighbouring bins octave by octave.
+//! Requests are counted in bins, and the Haar wavelet compares neighboring bins octave by octave.
 //! For a long-range dependent process, the mean energy of octave j grows as 2^(j (2 H - 1)) (Abry
 //! and Veitch, "Wavelet analysis of long-range-dependent traffic", IEEE Trans. Inf. Theory 44(1),
 //! 1998). The exponent is the slope of a weighted line through the logarithms of the energies.
@@ -21,7 +21,7 @@ use ssdlab_base::math;
 /// The Hurst exponent of the requests over time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Hurst {
-    /// The exponent: 0.5 for independent arrivals, towards 1 for bursts at all scales. Above 1 if
+    /// The exponent: 0.5 for independent arrivals, toward 1 for bursts at all scales. Above 1 if
     /// the load drifts over the whole span.
     pub exponent: f64,
     /// Lower end of its 95 % interval.
@@ -59,7 +59,7 @@ pub(super) struct Octaves {
     octaves: [Octave; OCTAVES],
 }
 
-/// Pairs of neighbouring bins of one length.
+/// Pairs of neighboring bins of one length.
 #[derive(Clone, Copy, Default)]
 struct Octave {
     /// The requests in the two bins of the open pair, as far as they are complete.

@@ -1,4 +1,4 @@
-//! Hit ratios of caches that evict what was used least recently (LRU), for several sizes at once.
+//! Hit ratios of caches that evict the least recently used page (LRU), for several sizes at once.
 //!
 //! Sizes in pages come from reuse distances: a page is in a cache of `n` pages if fewer than `n`
 //! other pages were used since its last use. Up to [`MOST_FOLLOWED`] pages the ratios are exact.
@@ -11,7 +11,7 @@ use crate::record::Record;
 /// The most pages that are followed.
 const MOST_FOLLOWED: usize = 1 << 21;
 
-/// What a write does in a cache of pages.
+/// The effect of a write on a cache of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
     /// It looks up its pages and leaves them in the cache, as a read does.
@@ -86,9 +86,9 @@ impl PageCaches {
     }
 }
 
-/// LRU caches of places: each holds what begins at one sector, whatever its length. A place takes
-/// the bytes of its last write, or else of the read that fetched it. Writes go into the cache, but
-/// only reads count.
+/// LRU caches of places: each holds the data that begins at one sector, of any length. A place
+/// takes the bytes of its last write, or else of the read that fetched it. Writes go into the
+/// cache, but only reads count.
 pub struct PlaceCaches {
     numbers: Numbers,
     caches: Vec<Bounded>,
@@ -188,7 +188,7 @@ mod tests {
 
     const SIZES: [u64; 5] = [1, 7, 40, 200, 5000];
 
-    /// Returns requests of one to four pages, four of five of which go to few pages.
+    /// Returns requests of one to four pages; four of five go to few pages.
     fn requests(count: u64) -> Vec<Record> {
         let draw = |step, what, most| below(hash(what, 7, step), most);
         let request = |step| {

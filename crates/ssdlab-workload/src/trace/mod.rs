@@ -38,7 +38,7 @@ use order::{Order, Waiting};
 use pieces::Pieces;
 use recognise::{By, Recognition, no_request, recognise};
 
-/// Opens a trace file, compressed or not. Recognises its format unless `format` names it.
+/// Opens a trace file, compressed or not. Recognizes its format unless `format` names it.
 ///
 /// # Errors
 /// Fails if the file cannot be read, is empty, or has no known format.
@@ -199,7 +199,7 @@ impl Trace {
         }
     }
 
-    /// Returns the recognised format of the file.
+    /// Returns the recognized format of the file.
     pub fn recognised(&self) -> &Recognition {
         &self.recognised
     }

@@ -1,4 +1,4 @@
-//! Recognises the format of a trace from its first lines.
+//! Recognizes the format of a trace from its first lines.
 
 use std::cmp::Reverse;
 
@@ -19,7 +19,7 @@ pub enum By {
     Content,
 }
 
-/// The recognised format of a trace.
+/// The recognized format of a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recognition {
     /// The format in which the trace is read.

@@ -1,8 +1,8 @@
 //! How the requests of a twin cluster in time: dispersions by window, of reads and of writes.
 //!
 //! The *index of dispersion* is the variance over the mean of the number of requests in windows of
-//! one length. `arrivals.toml` holds what excerpts of real traces have of it, at windows from a
-//! microsecond on. A twin's cascade meets these figures (`clock.rs`).
+//! one length. `arrivals.toml` holds that of excerpts of real traces, at windows from a microsecond
+//! on. A twin's cascade meets these figures (`clock.rs`).
 
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Fault, math};
@@ -19,7 +19,7 @@ pub struct Arrivals {
     /// Whether no twin is fitted to them: they check one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unseen: bool,
-    /// The arrivals that give what this excerpt lacks: a kind of requests, or short windows.
+    /// The arrivals that complete this excerpt: a kind of requests, or short windows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// The share of reads, and the mean lengths of runs of reads and of writes; empty if a kind is
@@ -49,8 +49,8 @@ const LEAST_EXCESS: f64 = 1e-9;
 const MOST_CHANGE: f64 = 2.0;
 
 impl Arrivals {
-    /// Fills in what these arrivals lack: kinds from `class`, and in the windows shorter than all
-    /// of their own its dispersions, in proportion to the first own ones.
+    /// Fills in missing parts: kinds from `class`, and in the windows shorter than all of their own
+    /// its dispersions, in proportion to the first own ones.
     pub(super) fn over(&self, class: &Arrivals) -> Arrivals {
         let Some(&first) = self.windows_us.first() else { return class.clone() };
         let shorter = class.windows_us.iter().copied().filter(|window| *window < first);
@@ -148,7 +148,7 @@ impl Arrivals {
         Ok(())
     }
 
-    /// Returns the rows for a workload of which the share `reads` reads.
+    /// Returns the rows for a workload with this share of reads.
     pub(super) fn rows(&self, reads: f64) -> Vec<Row> {
         let of = |column: &Vec<f64>, place: usize, none| column.get(place).copied().unwrap_or(none);
         let row = |(place, window_us): (usize, &f64)| {

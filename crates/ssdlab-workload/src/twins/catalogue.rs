@@ -1,4 +1,4 @@
-//! The catalogue of twins, read from the tables beside this file.
+//! The catalog of twins, read from the tables beside this file.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use super::figures::Targets;
 use super::shape::Shape;
 use super::{Alone, Parts, Twin, locality};
 
-/// What a source of a shape adds where hit ratios are published.
+/// The addition to a shape's source if hit ratios are published.
 const BY_VOLUME: &str =
     " Instead, hot sets, returns and scans are fitted on hit ratios of the whole trace.";
 
@@ -40,7 +40,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("ycsb.toml", include_str!("ycsb.toml")),
 ];
 
-/// A file of the catalogue.
+/// A file of the catalog.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Family {
@@ -54,7 +54,7 @@ struct Family {
     twin: Vec<Entry>,
 }
 
-/// A twin as a file of the catalogue describes it.
+/// A twin as a file of the catalog describes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -153,7 +153,7 @@ struct Head<'a> {
     sources: &'a BTreeMap<String, String>,
 }
 
-/// Reads every arrivals, completed with what those of its class have.
+/// Reads all arrivals, completed by those of their class.
 fn read_arrivals(text: &str) -> Result<BTreeMap<String, Arrivals>, Fault> {
     let all: BTreeMap<String, Arrivals> = read("arrivals.toml", text)?;
     let placed = |name: &str, fault: Fault| Fault {

@@ -21,7 +21,7 @@ pub(super) struct Ring {
 const RING: usize = 1 << 16;
 /// The number of ends in a ring, a power of two.
 pub(super) const ENDS: usize = 1 << 7;
-/// Marks a slot whose place was used again later, or an end from which a later request continued.
+/// Marks a slot whose place was used again later, or an end that a later request continued.
 const GONE: u64 = u64::MAX;
 /// The largest number of returns that is kept apart.
 const MOST_TIMES: u64 = 1 << (REGULARS - 2);

@@ -25,12 +25,12 @@ pub struct Published {
     /// Caches that reads and writes look up: pages, and the hit ratios of reads and of writes.
     #[serde(default)]
     pub cached: Vec<(u64, f64, f64)>,
-    /// Caches from which a write drops its pages: pages, and the hit ratio of reads.
+    /// Caches that drop the pages of a write: pages, and the hit ratio of reads.
     #[serde(default)]
     pub dropped: Vec<(u64, f64)>,
     /// The distinct sectors where requests begin.
     pub sectors: Option<u64>,
-    /// Caches of what begins at one sector: bytes, and the hit ratio of reads.
+    /// Caches of data that begins at one sector: bytes, and the hit ratio of reads.
     #[serde(default)]
     pub bytes: Vec<(u64, f64)>,
 }
@@ -38,7 +38,7 @@ pub struct Published {
 /// A hit ratio, published and achieved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HitRatio {
-    /// What hits in which cache: "reads", "writes", "reads, writes drop" or "reads of places".
+    /// The kind of hits and cache: "reads", "writes", "reads, writes drop" or "reads of places".
     pub what: &'static str,
     /// The size of the cache, in pages, or in bytes for places.
     pub size: u64,

@@ -173,8 +173,8 @@ fn both(
 
 /// Divides `rest` parts between the sweeps of reads and writes, which together cover all of it.
 /// Each gets the parts that it wants, up to those that it can move. The parts that writes want
-/// depend on those of the reads. If both sets are known, neither takes over what the other cannot
-/// move, and a tenth may be left out.
+/// depend on those of the reads. If both sets are known, neither takes over parts that the other
+/// cannot move, and a tenth may be left out.
 fn share_out(
     rest: u64,
     (want_read, can_read): (f64, f64),

@@ -1,4 +1,4 @@
-//! Locality by volume: what the hit ratios of whole traces say of returns, hot sets and scans.
+//! Locality by volume: returns, hot sets and scans from the hit ratios of whole traces.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

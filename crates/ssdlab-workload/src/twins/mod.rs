@@ -77,7 +77,7 @@ struct Alone {
 }
 
 impl Twin {
-    /// Returns a twin with these targets and this shape, which is in no catalogue.
+    /// Returns a twin with these targets and this shape, which is in no catalog.
     ///
     /// # Errors
     /// Fails if targets and shape contradict each other, or if something is missing.
@@ -213,7 +213,7 @@ impl Twin {
     /// Returns its requests. Equal seeds give equal requests on every machine.
     ///
     /// # Errors
-    /// Fails if its statistics contradict each other, which no twin of the catalogue does.
+    /// Fails if its statistics contradict each other, which no twin of the catalog does.
     pub fn source(&self, seed: u64) -> Result<TwinSource, Fault> {
         let mut streams = Vec::new();
         let mut first = 0;

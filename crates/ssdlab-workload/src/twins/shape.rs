@@ -128,8 +128,8 @@ pub struct Habits {
     pub hot: Share,
     /// The exponent of Zipf's law within the hot set.
     pub theta: f64,
-    /// Of what these requests move at known places, the share that goes round the hot set in order,
-    /// again and again. A cache that holds less than the hot set misses all of it.
+    /// The share of the bytes at known addresses that cycles through the hot set in order. A cache
+    /// that holds less than the hot set misses all of it.
     #[serde(default)]
     pub rounds: Share,
     /// Of the same, the share that scans the rest of their pages again in order, from the

@@ -114,7 +114,7 @@ fn energies_off_a_line_widen_the_interval() {
 
 #[test]
 fn rare_batches_stay_independent() {
-    // Independent bins, of which one in 500 has a batch: far from Gaussian.
+    // Independent bins; one in 500 has a batch: far from Gaussian.
     let process = |seed| {
         let mut draws = Draws::new(seed);
         let bin = |_| if draws.unit() < 0.002 { 1 + (1000.0 * draws.unit()) as u64 } else { 1 };
@@ -252,7 +252,7 @@ fn long_runs_are_exact_to_their_buckets() {
     assert!((reads.median_requests / 9000.0 - 1.0).abs() < 0.016, "{reads:?}");
 }
 
-/// Measures ten requests in each second, of which so many are reads.
+/// Measures ten requests in each second, with these numbers of reads.
 fn seconds(reads: impl IntoIterator<Item = u64>) -> Burstiness {
     let mut records = Vec::new();
     for (second, reads) in (0..).zip(reads) {

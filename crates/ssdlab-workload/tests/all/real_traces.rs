@@ -1,4 +1,4 @@
-//! Compares real traces with a normalised copy beside each.
+//! Compares real traces with a normalized copy beside each.
 //!
 //! The traces are not part of the project. Set `SSDLAB_TRACES=DIR` to a folder of folders, each
 //! with `orig_*` and `trace.csv.zst` with the columns
@@ -14,17 +14,17 @@ use ssdlab_workload::{Format, Op, Record, TraceOptions, open_with};
 
 use crate::drain;
 
-/// An original, the options for reading it, and the largest error of its normalised times.
+/// An original, the options for reading it, and the largest error of its normalized times.
 #[derive(Clone, Copy)]
 struct Case {
-    /// The file, in the folder of its normalised copy unless it names another.
+    /// The file, in the folder of its normalized copy unless it names another.
     original: &'static str,
     normalised: &'static str,
     format: &'static str,
     device: Option<&'static str>,
     tick: Option<Nanos>,
     slack_ns: u64,
-    /// The trims and the flushes of the original, which the normalised copy leaves out.
+    /// The trims and the flushes of the original, which the normalized copy leaves out.
     trims: u64,
     flushes: u64,
 }
@@ -42,7 +42,7 @@ const fn case(normalised: &'static str, original: &'static str, format: &'static
     }
 }
 
-/// The normaliser stored MSR times as doubles of microseconds since 1601, in steps of 2 us.
+/// The normalizer stored MSR times as doubles of microseconds since 1601, in steps of 2 us.
 const fn msr(normalised: &'static str, original: &'static str) -> Case {
     Case { slack_ns: 2_000, ..case(normalised, original, "msr") }
 }
@@ -104,7 +104,7 @@ fn folder() -> Option<PathBuf> {
     folder
 }
 
-/// Returns the requests of a normalised file, each with its device.
+/// Returns the requests of a normalized file, each with its device.
 fn normalised(path: &Path) -> Vec<(String, Record)> {
     let mut text = String::new();
     let file = std::fs::File::open(path).unwrap();
@@ -208,9 +208,9 @@ fn every_normalised_form_reads_as_our_own_csv() {
     }
 }
 
-/// What the tables behind twins say of volumes whose whole trace is at hand: the pages touched, the
-/// distinct ones, those read and those written. Then the pages of a cache, and its hit ratio.
-/// Source: nusbaoning/multi_tenant_cache.
+/// The figures behind the twins of volumes with a whole trace: the pages touched, the distinct
+/// ones, those read and those written. Then the pages of a cache, and its hit ratio. Source:
+/// nusbaoning/multi_tenant_cache.
 const WEEKS: &[(&str, [u64; 4], u64, f64)] = &[
     ("msr_rsrch_1_full", [42_413, 28_775, 144, 28_769], 2877, 0.233_937_707_778),
     ("msr_wdev_1_full", [1354, 369, 0, 369], 36, 0.725_997_045_79),

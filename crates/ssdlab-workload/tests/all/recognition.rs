@@ -133,8 +133,8 @@ fn five_whole_numbers_are_ambiguous_and_the_reading_taken_is_named() {
         format!("t: read as mqsim, though it could be {names} (FILE:format says which)")
     };
     assert_eq!(remarks(five, &TraceOptions::default()), [of("ssdsim or disksim")]);
-    // Five numbers, of which two are multiples of 512, may also be bytes. They are taken as bytes
-    // if all lines are like this.
+    // Five numbers with two multiples of 512 may also be bytes. They are taken as bytes if all
+    // lines are like this.
     let bytes = "1000 0 1024 4096 1\n2000 0 512 512 0\n";
     let t = trace(bytes, None, &TraceOptions::default()).unwrap();
     assert_eq!(t.recognised().format, Heimdall);

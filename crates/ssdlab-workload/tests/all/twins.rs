@@ -192,7 +192,7 @@ fn a_twin_of_few_requests_is_refused_or_ends() {
     }
 }
 
-/// Returns a catalogue of one twin, with `from` replaced by `to` in its shape or its entry.
+/// Returns a catalog of one twin, with `from` replaced by `to` in its shape or its entry.
 fn broken(from: &str, to: &str) -> String {
     let habits = "run = 0.5\nfollow = 0.5\nagain = 0.5\nacross = 0.1\nhot = 0.1\ntheta = 0.9\n\
                   reach = 0.8\nsizes = [[\"4KiB\", 3], [\"16KiB\", 1]]";

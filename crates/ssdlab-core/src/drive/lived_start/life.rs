@@ -28,7 +28,7 @@ struct Load {
     stands_for: f64,
 }
 
-/// What a sample lives through.
+/// The load of a sample during its history.
 #[derive(Clone, Debug)]
 pub struct Past {
     span: Nanos,
@@ -38,7 +38,7 @@ pub struct Past {
 }
 
 impl Past {
-    /// Returns what a sample with these tenants lives through in a span of the cells' clock.
+    /// Returns the load of a sample with these tenants during a span of the cells' clock.
     pub fn of(tenants: &[Tenant], span: Nanos) -> Past {
         let days = span.as_days();
         let able = || tenants.iter().filter(|tenant| tenant.pages > 0);

@@ -97,7 +97,7 @@ fn opened_by(drive: &Drive, plane: PlaneId) -> BTreeMap<BlockId, (Writer, Stream
     opened
 }
 
-/// Returns what has become of a block, without its place among others.
+/// Returns the final state of a block, without its rank among others.
 fn record_of(drive: &Drive, block: BlockId, (erases, wear): Began) -> Record {
     let (resolved, ftl, cells) = (drive.resolved(), drive.ftl(), &drive.flash().cells);
     let written = ftl.blocks.written(block);

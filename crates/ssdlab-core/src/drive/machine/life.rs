@@ -25,7 +25,7 @@ pub struct LifeMark {
     pub cycles: f64,
 }
 
-/// The life of a drive. Serialised in results.
+/// The life of a drive. Serialized in results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Life {
     /// Number of blocks that were worn out at the start: fresh data on them is beyond the last

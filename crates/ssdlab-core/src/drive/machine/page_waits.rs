@@ -1,4 +1,4 @@
-//! What a request's wait for its page consisted of, while requests are logged.
+//! The parts of a request's wait for its page, while requests are logged.
 
 use super::Machine;
 use crate::account::{Blame, Part};
@@ -100,7 +100,7 @@ impl Machine {
         }
     }
 
-    /// Returns what the last operation of a request waited for on its page, if it waited there.
+    /// Returns the cause of the last operation's wait for its page, if it waited there.
     pub(in crate::drive) fn page_wait(&self, id: TxnId) -> Option<Behind> {
         let waited = self.flash.txns[id].blame[Part::Page as usize];
         let behind = *self.page_waits.as_ref()?.waits.get(id.0 as usize)?;

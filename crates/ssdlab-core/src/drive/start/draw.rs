@@ -196,7 +196,7 @@ impl Contents {
             } else {
                 snapshot.open.clone()
             };
-            // What nobody owns, only jobs write.
+            // Only jobs write blocks without an owner.
             open.retain(|((writer, _), _)| *writer != Writer::Host || owners.writes(owner));
             open
         });

@@ -123,7 +123,7 @@ impl Resolved {
     /// policies differ.
     pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
         fn relevant(resolved: &Resolved) -> impl PartialEq {
-            // What the drive is. Every section is listed by name: the author of a new section must
+            // The drive's design. Every section is listed by name: the author of a new section must
             // decide whether a start depends on it.
             let DriveConfig {
                 geometry,
@@ -363,8 +363,8 @@ fn resume_free_blocks(
 }
 
 /// Gives each block its saved class back. If blocks belong to priorities, returns the number of
-/// free blocks of each. If the state file does not say who owned them, the blocks with data are
-/// divided evenly in the order of their turns, the best to the highest priority.
+/// free blocks of each. If the state file has no owners, the blocks with data are divided evenly in
+/// the order of their turns, the best to the highest priority.
 fn set_owners(
     resolved: &Resolved,
     blocks: &mut BlockTable,

@@ -44,7 +44,7 @@ pub struct Area {
 }
 
 /// Returns the owners of the first `filled` pages. Tenants own their pages. `start.owners` decides
-/// who owns the others.
+/// the owner of the others.
 pub fn areas(resolved: &Resolved, tenants: &[Tenant], filled: u32) -> Vec<Area> {
     let classes = if resolved.classes.by_priority { resolved.classes.count as u8 } else { 1 };
     let class = |queue: u8| Priority::of_queue(queue.min(classes - 1)).class();

@@ -7,7 +7,7 @@ use crate::formats::{Format, extent::SECTOR, ssdlab};
 use crate::record::{Op, Record};
 
 /// The start time of the MSR traces that we write, as a Windows file time in units of 100 ns: 22
-/// February 2007, as in the published traces. Readers then recognise a file time.
+/// February 2007, as in the published traces. Readers then recognize a file time.
 const MSR_EPOCH: u64 = 128_166_372_000_000_000;
 
 /// Writes lines in a text format.

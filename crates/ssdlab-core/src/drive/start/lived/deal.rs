@@ -6,7 +6,7 @@ use ssdlab_base::rng;
 use super::{Record, Sorted, SortedPlane};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 
-/// What a block of the drive will be: its class, and the record that it gets.
+/// The future of a block of the drive: its class, and the record that it gets.
 #[derive(Clone, Copy)]
 pub struct Slot {
     /// Its rank.
@@ -87,7 +87,7 @@ impl Deal<'_> {
     }
 }
 
-/// Returns what `usable` blocks of a plane will be, as a plane of a drive that lived was.
+/// Returns the future of the `usable` blocks of a plane, after a plane with a history.
 pub fn slots(
     resolved: &Resolved,
     sorted: &Sorted,
@@ -105,7 +105,7 @@ pub fn slots(
         deal.add(at, class.index(), *written);
         in_open[class.index()] += u32::from(*written);
     }
-    // What is free beyond that which policies keep grows with the plane.
+    // Free blocks beyond those that policies keep grow with the plane.
     let beyond = like.free.len() as f64 - lived.kept;
     let grown = if beyond > 0.0 { usable as f64 / lived.blocks } else { 1.0 };
     let free = (sorted.kept + beyond * grown).round().max(least_free as f64) as usize;

@@ -76,7 +76,7 @@ pub fn group_of(area: &Area, tenants: usize) -> usize {
     area.tenant.unwrap_or(tenants + area.class.index())
 }
 
-/// The records of a plane by what they hold, each list by rank.
+/// The records of a plane by their contents, each list by rank.
 struct SortedPlane {
     /// By class: full blocks.
     full: Vec<Vec<u32>>,

@@ -90,8 +90,7 @@ impl Settling<'_> {
         all.filter(|(_, own)| own[group] > 0).map(|(at, _)| at).collect()
     }
 
-    /// Makes pages of `more`, of which there are too many, pages of `less`, of which there are too
-    /// few, in blocks that hold both.
+    /// Turns surplus pages of `more` into missing pages of `less`, in blocks that hold both.
     fn exchange(&mut self, (more, less): (usize, usize), need: &[u32]) {
         let over = self.have[more].saturating_sub(need[more]);
         let times = over.min(need[less].saturating_sub(self.have[less]));
