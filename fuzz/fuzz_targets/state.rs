@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use ssdlab_base::SimTime;
 use ssdlab_core::Pace;
 use ssdlab_core::drive::{Media, Unchecked};
-use ssdlab_core::kept::Limits;
+use ssdlab_core::saved::Limits;
 use ssdlab_core::{Drive, Op, Request, Resolved};
 use ssdlab_run::state::Header;
 use ssdlab_run::{Control, Plan, read_state, save_state, write_state};
@@ -134,7 +134,7 @@ fn numbers<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Value>) {
 fn run(saved: &Saved, media: Media) {
     let Ok(mut drive) = Drive::with_media(saved.resolved.clone(), media) else { return };
     drive.audit().expect("a drive that was checked");
-    assert!(drive.watch(Pace::Every(1)));
+    assert!(drive.start_audit(Pace::Every(1)));
     let spp = saved.resolved.sectors() / u64::from(saved.resolved.logical_pages);
     let mut done = Vec::new();
     for n in 0..80u64 {

@@ -4,11 +4,11 @@
 //! - mathematics that gives the same bits on every machine,
 //! - the one-line error message that a user sees.
 
-pub mod ahead;
 pub mod choice;
 mod fault;
 pub mod math;
 pub mod memory;
+pub mod prefetch;
 pub mod quantity;
 pub mod rng;
 mod stop;

@@ -120,7 +120,7 @@ impl Growing {
     /// structures may grow at once.
     const PART: u64 = 16;
     /// The memory that must be left at a check, in bytes.
-    const LEAST: u64 = 8 << 20;
+    const MIN_LEFT: u64 = 8 << 20;
 
     /// Returns a watch with no growth so far.
     pub const fn new() -> Growing {
@@ -130,7 +130,7 @@ impl Growing {
     /// Counts at most `bytes` bytes of growth.
     ///
     /// # Errors
-    /// Fails if less than [`Growing::LEAST`] is left.
+    /// Fails if less than [`Growing::MIN_LEFT`] is left.
     #[inline]
     pub fn by(&mut self, bytes: u64) -> Result<(), Lacking> {
         if bytes < self.rest {
@@ -143,8 +143,8 @@ impl Growing {
         };
         // Each check reads several files, so checks are rare while much memory is left.
         self.rest = (left.bytes / Growing::PART).max(Growing::STEP);
-        if left.bytes < Growing::LEAST {
-            return Err(Lacking { need: Growing::LEAST, left });
+        if left.bytes < Growing::MIN_LEFT {
+            return Err(Lacking { need: Growing::MIN_LEFT, left });
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use ssdlab_base::Fault;
 
 use crate::parse::argument;
 use crate::schema::View;
-use crate::tree::{DEPTH_MAX, Entry, Node, Origin, Sources, Step, Table, Value, one_line};
+use crate::tree::{Entry, MAX_DEPTH, Node, Origin, Sources, Step, Table, Value, one_line};
 
 /// An assignment as it was typed.
 #[derive(Clone, Debug)]
@@ -34,8 +34,8 @@ impl Assignment {
         if key.iter().any(String::is_empty) {
             return Err(wrong("an empty key"));
         }
-        if key.len() > DEPTH_MAX {
-            return Err(wrong(&format!("a key with more than {DEPTH_MAX} parts")));
+        if key.len() > MAX_DEPTH {
+            return Err(wrong(&format!("a key with more than {MAX_DEPTH} parts")));
         }
         let path = key.into_iter().map(Step::Key).collect();
         Ok(Assignment { path, value: value.trim().to_owned(), name })

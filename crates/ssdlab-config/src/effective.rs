@@ -160,7 +160,7 @@ impl Effective {
                     path.pop();
                 }
             }
-            toml::Value::Array(list) if self.listed_apart(list, path) => {
+            toml::Value::Array(list) if self.is_listed_by_entry(list, path) => {
                 for (index, value) in list.iter().enumerate() {
                     path.push(Step::Index(index));
                     self.collect(value, path, leaves);
@@ -172,7 +172,7 @@ impl Effective {
     }
 
     /// Returns whether each element of a list is a separate leaf: choices and tables are.
-    fn listed_apart(&self, list: &[toml::Value], path: &[Step]) -> bool {
+    fn is_listed_by_entry(&self, list: &[toml::Value], path: &[Step]) -> bool {
         let mut element = path.to_vec();
         element.push(Step::Index(0));
         !list.is_empty() && (list.iter().any(toml::Value::is_table) || self.is_choice(&element))

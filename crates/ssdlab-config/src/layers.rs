@@ -21,7 +21,7 @@ use crate::tree::{Node, Origin, Sources, Table, Value, steps};
 
 /// The longest config file, in bytes. A drive's config is far shorter, and refusing a much longer
 /// file takes seconds.
-const FILE_BYTES_MAX: u64 = 128 << 10;
+const MAX_FILE_BYTES: u64 = 128 << 10;
 
 /// The layers of a config. Each overrides the layers before it, key by key.
 #[derive(Clone, Debug, Default)]
@@ -176,8 +176,8 @@ pub fn read_file(path: &Path) -> Result<String, Fault> {
         |error: std::io::Error| Fault::new(name, format!("cannot be read: {}", reason(error)));
     let file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         let fault = Fault::new(name, "too long");
         return Err(fault.got("more than 128 KiB").expected("a config file"));
     }

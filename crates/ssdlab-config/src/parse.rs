@@ -8,7 +8,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-use crate::tree::{DEPTH_MAX, Entry, Node, Origin, Sources, Step, Table, Value, dotted, one_line};
+use crate::tree::{Entry, MAX_DEPTH, Node, Origin, Sources, Step, Table, Value, dotted, one_line};
 
 /// Parses `text`, which is layer `layer` of `sources`.
 ///
@@ -70,7 +70,7 @@ fn too_deep(text: &str) -> Option<usize> {
             | TokenKind::LiteralString => {}
             _ => parts = 1,
         }
-        if parts > DEPTH_MAX {
+        if parts > MAX_DEPTH {
             return Some(token.span().start());
         }
     }
@@ -149,7 +149,7 @@ impl Reader<'_> {
 
     fn node(&mut self, spanned: &Spanned<DeValue<'_>>) -> Result<Node, Fault> {
         let origin = self.origin(&spanned.span());
-        if self.path.len() > DEPTH_MAX {
+        if self.path.len() > MAX_DEPTH {
             return Err(self.sources.fault(origin, TOO_DEEP));
         }
         let value = match spanned.get_ref() {

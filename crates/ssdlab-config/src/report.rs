@@ -13,10 +13,10 @@ use crate::tree::{Origin, Sources, Step, dotted, one_line};
 pub type Renamed = &'static [(&'static str, &'static str)];
 
 /// The most sibling keys that a message lists, so that the list fits on a line.
-const LISTED_MAX: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// The most tables with the same key that still make a useful hint.
-const ELSEWHERE_MAX: usize = 3;
+const MAX_ELSEWHERE: usize = 3;
 
 /// Writes error messages; it knows the names of the layers and the keys.
 pub(crate) struct Reporter<'a> {
@@ -116,7 +116,7 @@ impl Reporter<'_> {
         }
         match (meant.len(), siblings.len()) {
             (1.., _) => fault.hint(did_you_mean(&meant)),
-            (0, 1..=LISTED_MAX) => fault.expected(one_of(&siblings)),
+            (0, 1..=MAX_LISTED) => fault.expected(one_of(&siblings)),
             _ => fault,
         }
     }
@@ -135,7 +135,7 @@ impl Reporter<'_> {
         if found.iter().any(|path| path.starts_with(&below)) {
             found.retain(|path| path.starts_with(&below));
         }
-        if found.len() > ELSEWHERE_MAX {
+        if found.len() > MAX_ELSEWHERE {
             found.clear();
         }
         found

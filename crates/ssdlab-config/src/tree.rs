@@ -6,7 +6,7 @@ use std::fmt;
 use ssdlab_base::Fault;
 
 /// The deepest nesting of tables and lists: far beyond any config, far below the stack's limit.
-pub(crate) const DEPTH_MAX: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 /// The place where a key or value was written: a layer, by its index in [`Sources`], and a
 /// position.

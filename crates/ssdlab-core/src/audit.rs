@@ -22,14 +22,14 @@ use crate::host::{Hazards, Host, Op, Request};
 use data::Data;
 
 /// Calls a method of the auditor, if the drive has one.
-macro_rules! watch {
+macro_rules! audit_event {
     ($machine:expr, $($call:tt)*) => {
         if let Some(auditor) = $machine.auditor.as_mut() {
             auditor.$($call)*;
         }
     };
 }
-pub(crate) use watch;
+pub(crate) use audit_event;
 
 /// The modules of a drive, read by the auditor.
 #[derive(Clone, Copy)]
@@ -301,8 +301,8 @@ impl Auditor {
 
     /// Records that the drive stores a page as if the page had been written before the start.
     #[cold]
-    pub fn laid_down(&mut self, lpn: Lpn, ppn: Ppn) {
-        self.data.laid_down(lpn, ppn);
+    pub fn page_prefilled(&mut self, lpn: Lpn, ppn: Ppn) {
+        self.data.page_prefilled(lpn, ppn);
     }
 
     /// Records that an outdated page counts as written before the start.
@@ -319,8 +319,8 @@ impl Auditor {
 
     /// Records that `id` copies the page that `read` has read.
     #[cold]
-    pub fn takes_over(&mut self, id: TxnId, read: TxnId) {
-        self.data.takes_over(id, read);
+    pub fn copies_read(&mut self, id: TxnId, read: TxnId) {
+        self.data.copies_read(id, read);
     }
 
     /// Records that a transaction has ended.
@@ -471,8 +471,8 @@ fn blocks(rooms: &Rooms<'_>, census: &Census) -> Result<(), String> {
         let is: Vec<BlockId> = victims.collect();
         ensure(is.iter().eq(job), || format!("{plane:?} empties {is:?}, its job is {job:?}"))?;
         let free = rooms.ftl.alloc.free_blocks(plane);
-        let kept = job.is_some() || free >= RESERVE_BLOCKS;
-        ensure(kept, || format!("{plane:?} has no reserve left: {free} free blocks"))?;
+        let has_reserve = job.is_some() || free >= RESERVE_BLOCKS;
+        ensure(has_reserve, || format!("{plane:?} has no reserve left: {free} free blocks"))?;
     }
     Ok(())
 }

@@ -20,11 +20,13 @@ mod timers;
 pub use audit::Pace;
 pub use config::{DriveConfig, Resolved};
 pub use drive::{Drive, Tenant};
-pub use flash::{Act, At, Attempt, Cells, Flash, Rank, Read, SetAside, Span, Survey, UnitId};
+pub use flash::{
+    Act, At, Attempt, Cells, ChipInspector, Flash, Rank, Read, Span, SuspendCounts, UnitId,
+};
 pub use ftl::{BlockState, PlaneOrder, StreamId, Writer};
 pub use host::{Completion, Op, Refused, Request};
 pub use ssdlab_nand::{Level, ProgramMode};
-pub use ssdlab_policy::{self as policy, Toggle, account, kept, queue};
+pub use ssdlab_policy::{self as policy, Toggle, account, queue, saved};
 pub use ssdlab_schemes::metadata;
 
 #[cfg(test)]

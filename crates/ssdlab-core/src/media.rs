@@ -11,11 +11,11 @@ const WEAR: u64 = 0x3ea2;
 const AGE: u64 = 0xa6e;
 const PLACE: u64 = 0x91ace;
 const PAGE_AGE: u64 = 0x9a6e;
-const TURN: u64 = 0x7042;
+const RANDOM_KEY: u64 = 0x7042;
 
 /// Returns the sort key of a block for an order at random.
-pub fn turn(seed: u64, block: BlockId) -> u64 {
-    rng::hash(seed, TURN, u64::from(block.0))
+pub fn random_key(seed: u64, block: BlockId) -> u64 {
+    rng::hash(seed, RANDOM_KEY, u64::from(block.0))
 }
 
 /// Returns the P/E cycles of a block at the start, drawn evenly from `pe_cycles` ± `pe_spread`.

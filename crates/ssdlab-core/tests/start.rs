@@ -60,9 +60,9 @@ fn write(drive: &mut Drive, count: u64, mean_ns: f64, seed: u64, pages: u64) -> 
 /// Returns the valid pages of every full block.
 fn fillings(drive: &Drive) -> Vec<u16> {
     let blocks = (0..drive.resolved().geometry().block_count()).map(BlockId);
-    let books = &drive.ftl().blocks;
-    let closed = blocks.filter(|&block| books.state(block) == BlockState::Closed);
-    closed.map(|block| books.valid(block)).collect()
+    let table = &drive.ftl().blocks;
+    let closed = blocks.filter(|&block| table.state(block) == BlockState::Closed);
+    closed.map(|block| table.valid(block)).collect()
 }
 
 /// Returns the Kolmogorov–Smirnov distance of two samples.
@@ -89,9 +89,9 @@ fn waf_and_p99(drive: &mut Drive, count: u64, pages: u64) -> (f64, f64) {
 fn written_for_real(fill: f64, overwrites: f64, seed: u64) -> (Drive, u64) {
     let mut written = drive("", seed);
     let pages = (f64::from(written.resolved().logical_pages) * fill).round() as u64;
-    let mut laying = written.laying();
+    let mut prefill = written.prefill();
     for page in 0..pages as u32 {
-        assert!(written.lay_down(&mut laying, page));
+        assert!(written.prefill_page(&mut prefill, page));
     }
     let count = (pages as f64 * overwrites) as u64;
     write(&mut written, count, 400_000.0, seed + 1, pages);
@@ -140,14 +140,14 @@ fn planes_that_were_overwritten_are_not_in_step() {
 }
 
 #[test]
-fn the_drawn_books_hold_what_the_config_wants() {
+fn the_drawn_tables_hold_what_the_config_sets() {
     let drive = drive("fill = 0.6\ninvalid = 0.25", 1);
     let logical = drive.resolved().logical_pages;
     assert_eq!(drive.ftl().map.mapped(), (f64::from(logical) * 0.6).round() as u32);
     let blocks = || (0..drive.resolved().geometry().block_count()).map(BlockId);
-    let books = &drive.ftl().blocks;
-    let written: u32 = blocks().map(|block| u32::from(books.written(block))).sum();
-    let valid: u32 = blocks().map(|block| u32::from(books.valid(block))).sum();
+    let table = &drive.ftl().blocks;
+    let written: u32 = blocks().map(|block| u32::from(table.written(block))).sum();
+    let valid: u32 = blocks().map(|block| u32::from(table.valid(block))).sum();
     assert_eq!(valid, drive.ftl().map.mapped());
     let invalid = 1.0 - f64::from(valid) / f64::from(written);
     assert!((invalid - 0.25).abs() < 0.01, "{invalid}");

@@ -199,9 +199,9 @@ impl Symmetric {
     /// Returns a channel of these points, in any order.
     pub fn new(mut points: Vec<Point>) -> Symmetric {
         points.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        points.dedup_by(|next, kept| {
-            let alike = (next.ratio - kept.ratio).abs() < ALIKE;
-            kept.probability += if alike { next.probability } else { 0.0 };
+        points.dedup_by(|next, point| {
+            let alike = (next.ratio - point.ratio).abs() < ALIKE;
+            point.probability += if alike { next.probability } else { 0.0 };
             alike
         });
         Symmetric { points }

@@ -68,8 +68,8 @@ impl Code {
     fn is_free_of_fours(&self, columns: usize, drawn: &[usize; ROWS]) -> bool {
         (0..ROWS).all(|a| {
             (0..a).all(|b| {
-                let turn = less(drawn[a], drawn[b]);
-                (0..columns).all(|j| less(self.shifts[a][j], self.shifts[b][j]) != turn)
+                let difference = less(drawn[a], drawn[b]);
+                (0..columns).all(|j| less(self.shifts[a][j], self.shifts[b][j]) != difference)
             })
         })
     }
@@ -106,11 +106,11 @@ impl Code {
         for [a, b, c] in triples() {
             for i in 0..COLUMNS {
                 for j in (0..COLUMNS).filter(|&j| j != i) {
-                    let turn = less(self.shifts[a][i], self.shifts[b][i])
+                    let there = less(self.shifts[a][i], self.shifts[b][i])
                         + less(self.shifts[b][j], self.shifts[c][j]);
                     let third = (0..COLUMNS).filter(|&k| k != i && k != j);
                     let back = |k: usize| less(self.shifts[c][k], self.shifts[a][k]);
-                    found += third.filter(|&k| (turn + back(k)).is_multiple_of(CIRCULANT)).count();
+                    found += third.filter(|&k| (there + back(k)).is_multiple_of(CIRCULANT)).count();
                 }
             }
         }

@@ -102,7 +102,7 @@ fn take_inputs(
     signs: &mut Lanes,
 ) {
     for z in 0..CIRCULANT {
-        // No sum wraps: see `INPUT_MOST`.
+        // No sum wraps: see `MAX_INPUT`.
         let bit = inputs[z].wrapping_sub(messages[z]);
         let size = bit.unsigned_abs();
         second[z] = second[z].min(least[z].max(size));

@@ -27,7 +27,7 @@ const AIMED: [f64; 9] = [0.5, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8];
 /// Limits of iterations for a min-sum decoder that stops early.
 const HURRIED: [u32; 7] = [8, 10, 12, 15, 20, 30, 50];
 /// Lower end of the search: no threshold of the ensemble is below it.
-const LEAST: f64 = 5e-4;
+const MIN_RBER: f64 = 5e-4;
 /// Upper end of the search: no code of rate 8/9 decodes at this rate.
 const WORST: f64 = 0.06;
 
@@ -69,7 +69,7 @@ impl Read {
     /// Returns the rates up to which long codes and ours decode at these levels.
     fn decoded(self, levels: usize, decodes: impl Fn(&Symmetric) -> bool) -> Decoded {
         let channel = |rber: f64| self.channel(levels, rber);
-        let threshold = threshold(LEAST, WORST, |rber| decodes(&channel(rber)));
+        let threshold = threshold(MIN_RBER, WORST, |rber| decodes(&channel(rber)));
         Decoded { threshold, corrected: shifted(threshold, FAILURE, channel) }
     }
 
@@ -187,7 +187,7 @@ fn hard(level: &Level) -> Vec<Hard> {
         difference: relative(decoded.corrected, published),
     };
     let found = |decoder: String, decodes: &dyn Fn(f64) -> bool| {
-        let threshold = threshold(LEAST, level.limit.threshold, decodes);
+        let threshold = threshold(MIN_RBER, level.limit.threshold, decodes);
         let corrected = shifted(threshold, FAILURE, Symmetric::binary);
         named(decoder, Decoded { threshold, corrected })
     };

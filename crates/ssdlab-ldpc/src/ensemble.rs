@@ -44,12 +44,12 @@ const PATIENCE: u32 = 20;
 /// A new minimum is below this part of the last one.
 const FALLS: f64 = 1.0 - 1e-4;
 /// Limit of iterations: more than any threshold to 1e-5 needs.
-const MOST: u32 = 5_000;
+const MAX_ITERATIONS: u32 = 5_000;
 
 /// Iterates a share of errors. Returns whether it falls below [`WON`].
 pub fn wins(mut next: impl FnMut() -> f64) -> bool {
     let (mut least, mut since) = (1.0, 0);
-    for _ in 0..MOST {
+    for _ in 0..MAX_ITERATIONS {
         let now = next();
         if now < WON {
             return true;

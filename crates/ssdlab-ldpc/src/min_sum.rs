@@ -9,16 +9,16 @@ use crate::ensemble::{Ensemble, WON, wins};
 /// thresholds at one level and at seven. Only 5 is better, by at most 0.3 %.
 const STEPS: f64 = 4.0;
 /// Largest magnitude of a channel's ratio, in steps: six bits with the sign.
-const CHANNEL_MOST: i8 = 31;
+const MAX_CHANNEL_VALUE: i8 = 31;
 /// Limit of the input magnitudes of a check. Four messages of three quarters of it plus the largest
 /// channel ratio are 127. The sum of a bit therefore always fits eight bits.
-const INPUT_MOST: u8 = 32;
+const MAX_INPUT: u8 = 32;
 /// Largest magnitude of a sum.
-const MOST: i32 = 127;
+const MAX_SUM: i32 = 127;
 
 /// Returns a channel's ratio as the decoder receives it.
 pub fn quantised(ratio: f64) -> i8 {
-    let most = f64::from(CHANNEL_MOST);
+    let most = f64::from(MAX_CHANNEL_VALUE);
     (ratio * STEPS).round().clamp(-most, most) as i8
 }
 
@@ -26,7 +26,7 @@ pub fn quantised(ratio: f64) -> i8 {
 /// 1/2, 3/4 and 7/8, this factor has the best thresholds.
 #[inline]
 pub const fn normalised(least: u8) -> u8 {
-    let least = if least < INPUT_MOST { least } else { INPUT_MOST };
+    let least = if least < MAX_INPUT { least } else { MAX_INPUT };
     least - (least >> 2)
 }
 
@@ -51,9 +51,9 @@ struct Bits {
 
 impl Bits {
     fn new(ensemble: Ensemble, channel: &Symmetric) -> Bits {
-        let mut sent = vec![0.0; 2 * MOST as usize + 1];
+        let mut sent = vec![0.0; 2 * MAX_SUM as usize + 1];
         for point in channel.points() {
-            sent[(i32::from(quantised(point.ratio)) + MOST) as usize] += point.probability;
+            sent[(i32::from(quantised(point.ratio)) + MAX_SUM) as usize] += point.probability;
         }
         Bits { ensemble, messages: sent.clone(), sent }
     }
@@ -73,7 +73,7 @@ impl Bits {
 /// Returns the distribution of a check's message after `count` bits: the least magnitude, with the
 /// product of all signs.
 fn checked(bits: &[f64], count: u32) -> Vec<f64> {
-    let middle = MOST as usize;
+    let middle = MAX_SUM as usize;
     let mut messages = vec![0.0; bits.len()];
     let (mut sum, mut lead) = (0.0, 0.0);
     // Probability that all magnitudes are at least this, and the lead of the right sign.
@@ -110,19 +110,19 @@ fn convolved(a: &[f64], b: &[f64]) -> Vec<f64> {
 }
 
 fn clipped(sum: &[f64]) -> Vec<f64> {
-    let (middle, most) = (sum.len() as i64 / 2, i64::from(MOST));
-    let mut kept = vec![0.0; 2 * MOST as usize + 1];
+    let (middle, most) = (sum.len() as i64 / 2, i64::from(MAX_SUM));
+    let mut clamped = vec![0.0; 2 * MAX_SUM as usize + 1];
     for (at, p) in sum.iter().enumerate() {
-        kept[((at as i64 - middle).clamp(-most, most) + most) as usize] += p;
+        clamped[((at as i64 - middle).clamp(-most, most) + most) as usize] += p;
     }
     // Without this division, rounding errors would grow a hundredfold in each iteration.
-    let whole: f64 = kept.iter().sum();
-    kept.iter_mut().for_each(|p| *p /= whole);
-    kept
+    let whole: f64 = clamped.iter().sum();
+    clamped.iter_mut().for_each(|p| *p /= whole);
+    clamped
 }
 
 /// Returns the share of wrong numbers plus half of those that are 0.
 fn wrong(bits: &[f64]) -> f64 {
-    let middle = MOST as usize;
+    let middle = MAX_SUM as usize;
     bits[..middle].iter().sum::<f64>() + bits[middle] / 2.0
 }

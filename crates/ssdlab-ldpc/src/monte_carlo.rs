@@ -210,28 +210,28 @@ impl Count {
 /// A sampler of the channel's outputs for a zero.
 struct Source {
     /// For each output, the lowest 32-bit draw that gives it, and the output.
-    answers: Vec<(u32, i8)>,
+    outputs: Vec<(u32, i8)>,
 }
 
 impl Source {
     fn new(channel: &Symmetric) -> Source {
         let mut before = 0.0;
-        let answers = channel.points().iter().map(|point| {
+        let outputs = channel.points().iter().map(|point| {
             let start = (before * 2f64.powi(32)) as u32;
             before += point.probability;
             (start, quantised(point.ratio))
         });
-        Source { answers: answers.collect() }
+        Source { outputs: outputs.collect() }
     }
 
     fn draw(&self, stream: &mut rng::Stream, frame: &mut Frame) {
         for bit in frame.iter_mut().flatten() {
             let draw = stream.next_u32();
             // Comparing with every answer avoids a branch that the processor must predict.
-            *bit = self.answers.iter().fold(
+            *bit = self.outputs.iter().fold(
                 0,
-                |answer, &(start, other)| {
-                    if draw >= start { other } else { answer }
+                |output, &(start, other)| {
+                    if draw >= start { other } else { output }
                 },
             );
         }

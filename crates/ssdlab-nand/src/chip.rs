@@ -280,12 +280,12 @@ impl Chip {
     }
 
     /// Returns the raw bit errors of a codeword that the last level decodes; 0 under flat physics.
-    pub fn most_errors(&self) -> u32 {
+    pub fn max_errors(&self) -> u32 {
         match &self.model {
             Model::Flat => 0,
-            Model::Levels(model) => model.most_errors(),
-            Model::Retries(model) => model.most_errors(),
-            Model::Measured(model) => model.most_errors(),
+            Model::Levels(model) => model.max_errors(),
+            Model::Retries(model) => model.max_errors(),
+            Model::Measured(model) => model.max_errors(),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::refusal::{Refusal, positive};
 /// Returns the index of the factor for a page's type and program mode.
 #[inline]
 pub(crate) fn factor_index(c: &Conditions) -> usize {
-    c.program_mode.index() * PageType::MOST + c.page_type.index()
+    c.program_mode.index() * PageType::MAX_COUNT + c.page_type.index()
 }
 
 /// Returns the factors on the base term, by program mode and page type.
@@ -30,7 +30,7 @@ pub(crate) fn factors(
     for &factor in page_types.declared() {
         positive(key, factor)?;
     }
-    let per_class = |&class: &f64| (0..PageType::MOST).map(move |t| class * page_types.of(t));
+    let per_class = |&class: &f64| (0..PageType::MAX_COUNT).map(move |t| class * page_types.of(t));
     Ok(program_modes.base_factor.iter().flat_map(per_class).collect())
 }
 

@@ -103,11 +103,11 @@ pub struct Geometry {
 }
 
 /// Largest number of physical pages: page numbers have 32 bits and one value stays free.
-pub const PAGES_MAX: u64 = u32::MAX as u64 - 1;
+pub const MAX_PAGES: u64 = u32::MAX as u64 - 1;
 /// Largest number of pages in a block: page offsets have 16 bits and one value stays free.
-pub const PAGES_PER_BLOCK_MAX: u32 = u16::MAX as u32 - 1;
+pub const MAX_PAGES_PER_BLOCK: u32 = u16::MAX as u32 - 1;
 /// Largest size of a page in bytes: a 64-bit bitmap holds one bit for each sector.
-pub const PAGE_BYTES_MAX: u64 = 64 * SECTOR_BYTES;
+pub const MAX_PAGE_BYTES: u64 = 64 * SECTOR_BYTES;
 
 /// Returns a bitmap of `count` sectors of a page, from sector `first` on. `count` must be 1 to 64.
 #[inline]
@@ -128,7 +128,7 @@ impl Geometry {
             ("dies", self.dies, 1 << 6),
             ("planes", self.planes, 1 << 6),
             ("blocks", self.blocks, 1 << 24),
-            ("pages", self.pages, PAGES_PER_BLOCK_MAX),
+            ("pages", self.pages, MAX_PAGES_PER_BLOCK),
         ];
         for (key, count, most) in counts {
             if count == 0 || count > most {
@@ -136,8 +136,8 @@ impl Geometry {
             }
         }
         let bytes = self.page_size.get();
-        if bytes == 0 || !bytes.is_multiple_of(SECTOR_BYTES) || bytes > PAGE_BYTES_MAX {
-            return Err(("page_size", format!("a multiple of 512B up to {PAGE_BYTES_MAX}B")));
+        if bytes == 0 || !bytes.is_multiple_of(SECTOR_BYTES) || bytes > MAX_PAGE_BYTES {
+            return Err(("page_size", format!("a multiple of 512B up to {MAX_PAGE_BYTES}B")));
         }
         if !self.pages.is_multiple_of(self.cell.bits()) {
             let expected = format!(
@@ -147,17 +147,17 @@ impl Geometry {
             );
             return Err(("pages", expected));
         }
-        if self.pages_declared() <= u128::from(PAGES_MAX) {
+        if self.pages_declared() <= u128::from(MAX_PAGES) {
             Ok(())
         } else {
             Err((
                 "",
-                format!("at most {PAGES_MAX} physical pages in all, since page numbers are 32-bit"),
+                format!("at most {MAX_PAGES} physical pages in all, since page numbers are 32-bit"),
             ))
         }
     }
 
-    /// Returns the product of all counts, which may exceed [`PAGES_MAX`].
+    /// Returns the product of all counts, which may exceed [`MAX_PAGES`].
     pub fn pages_declared(&self) -> u128 {
         let counts = [self.channels, self.chips, self.dies, self.planes, self.blocks, self.pages];
         counts.iter().map(|&count| u128::from(count)).product()

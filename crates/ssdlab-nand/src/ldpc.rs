@@ -26,7 +26,7 @@ pub const LDPC_DERIVED: [f64; 7] = [0.00603, 0.01174, 0.01418, 0.01522, 0.01584,
 pub const BCH_CAPABILITY: f64 = 0.0041;
 
 /// Largest number of levels of a ladder.
-pub const LEVELS_MAX: usize = 64;
+pub const MAX_LEVELS: usize = 64;
 
 /// The load that each level decodes, ascending: a raw bit error rate, or raw bit errors of a
 /// codeword.
@@ -38,8 +38,8 @@ pub(crate) struct Ladder {
 impl Ladder {
     /// Returns a ladder of these limits. The error names `key` if they do not ascend.
     pub(crate) fn new(key: &str, limits: &[f64]) -> Result<Ladder, Refusal> {
-        if limits.is_empty() || limits.len() > LEVELS_MAX {
-            let expected = format!("1 to {LEVELS_MAX} values");
+        if limits.is_empty() || limits.len() > MAX_LEVELS {
+            let expected = format!("1 to {MAX_LEVELS} values");
             return Err(Refusal::new(key, format!("{} values", limits.len()), expected));
         }
         for &limit in limits {

@@ -249,7 +249,7 @@ impl Levels {
         self.ladder.limits().to_vec()
     }
 
-    pub(crate) fn most_errors(&self) -> u32 {
+    pub(crate) fn max_errors(&self) -> u32 {
         (self.ladder.last() * self.codeword_bits) as u32
     }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Bytes, math};
 
-use crate::ldpc::LEVELS_MAX;
+use crate::ldpc::MAX_LEVELS;
 use crate::pages::PagesConfig;
 use crate::refusal::{Refusal, within};
 use crate::retry_config::Beyond;
@@ -33,7 +33,7 @@ pub struct MeasuredConfig {
     pub sha256: Option<String>,
     /// Most retries of a read; the last one always decodes. Default: 25. Source: ReadGuard, section
     /// 3 (Fig. 6).
-    #[serde(default = "most_retries")]
+    #[serde(default = "default_retries")]
     pub retries: u8,
     /// Result of a read that starts beyond the retry that its page needs. Default: `fails`.
     #[serde(default)]
@@ -54,7 +54,7 @@ pub struct MeasuredConfig {
     pub table: Option<Arc<Table>>,
 }
 
-const fn most_retries() -> u8 {
+const fn default_retries() -> u8 {
     25
 }
 
@@ -70,7 +70,7 @@ impl MeasuredConfig {
 
     /// Checks the settings and returns the table.
     pub(crate) fn check(&self) -> Result<&Table, Refusal> {
-        let most = (LEVELS_MAX - 1) as f64;
+        let most = (MAX_LEVELS - 1) as f64;
         within(&format!("{KEY}.retries"), f64::from(self.retries), 1.0, most)?;
         self.pages.check(&format!("{KEY}.pages"))?;
         let table = self.table.as_deref().ok_or_else(|| {

@@ -133,7 +133,7 @@ impl MeasuredBlocks {
         (0..=self.retries).map(|retries| self.limit(retries) / self.codeword_bits).collect()
     }
 
-    pub(crate) fn most_errors(&self) -> u32 {
+    pub(crate) fn max_errors(&self) -> u32 {
         self.limit(self.retries) as u32
     }
 

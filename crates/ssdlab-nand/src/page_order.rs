@@ -15,7 +15,7 @@ pub struct PageType(pub u8);
 
 impl PageType {
     /// The largest number of page types of any cell.
-    pub const MOST: usize = 4;
+    pub const MAX_COUNT: usize = 4;
 
     /// Returns the type as an index into a table.
     #[inline]
@@ -35,7 +35,7 @@ pub struct PageOrder {
     /// Position of each page, wordline by wordline.
     places: Vec<PageInBlock>,
     /// For each n, the pages of each type among the first n pages.
-    among: Vec<[u16; PageType::MOST]>,
+    among: Vec<[u16; PageType::MAX_COUNT]>,
     bits: usize,
 }
 
@@ -59,7 +59,7 @@ impl PageOrder {
             let at = usize::from(wordline.0) * bits as usize + page_type.index();
             places[at] = PageInBlock(page as u16);
         }
-        let mut among = vec![[0; PageType::MOST]];
+        let mut among = vec![[0; PageType::MAX_COUNT]];
         for (_, page_type) in &steps {
             let mut counts = among[among.len() - 1];
             counts[page_type.index()] += 1;
@@ -91,7 +91,7 @@ impl PageOrder {
     }
 
     /// Returns the pages of each type that remain after the first `programmed` pages.
-    pub fn left(&self, programmed: u16) -> [u16; PageType::MOST] {
+    pub fn left(&self, programmed: u16) -> [u16; PageType::MAX_COUNT] {
         let (all, gone) = (self.among[self.pages()], self.among[usize::from(programmed)]);
         std::array::from_fn(|at| all[at] - gone[at])
     }
@@ -137,7 +137,7 @@ mod tests {
             assert_eq!((seen.len(), order.pages()), (pages as usize, pages as usize), "{cell}");
             assert_eq!(u32::from(order.wordlines()) * order.types().count() as u32, pages);
             for programmed in 0..=pages as u16 {
-                let mut left = [0; PageType::MOST];
+                let mut left = [0; PageType::MAX_COUNT];
                 (programmed..pages as u16)
                     .for_each(|page| left[order.page_type(PageInBlock(page)).index()] += 1);
                 assert_eq!(order.left(programmed), left, "{cell}, {programmed} programmed");

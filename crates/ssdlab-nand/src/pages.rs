@@ -66,16 +66,16 @@ impl Pages {
     /// same layers are weak in every block.
     #[inline]
     pub(crate) fn worst(&self, word: u64) -> PageInBlock {
-        let aside = rng::below(word, u64::from(2 * self.scatter + 1)) as u32;
-        PageInBlock(((self.centre + self.count + aside - self.scatter) % self.count) as u16)
+        let offset = rng::below(word, u64::from(2 * self.scatter + 1)) as u32;
+        PageInBlock(((self.centre + self.count + offset - self.scatter) % self.count) as u16)
     }
 
     /// Returns the page's errors as a share of the worst page's: 1 at the worst page, 1 − `spread`
     /// at the page furthest from it.
     #[inline]
     pub(crate) fn factor(&self, word: u64, page: PageInBlock) -> f64 {
-        let apart = u32::from(page.0).abs_diff(u32::from(self.worst(word).0));
-        let apart = apart.min(self.count - apart);
-        1.0 - self.spread * f64::from(2 * apart) / f64::from(self.count)
+        let distance = u32::from(page.0).abs_diff(u32::from(self.worst(word).0));
+        let distance = distance.min(self.count - distance);
+        1.0 - self.spread * f64::from(2 * distance) / f64::from(self.count)
     }
 }

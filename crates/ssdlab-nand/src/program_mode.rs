@@ -30,7 +30,7 @@ impl ProgramMode {
 }
 
 /// Largest number of program modes of a drive.
-pub const PROGRAM_MODES_MAX: usize = 16;
+pub const MAX_PROGRAM_MODES: usize = 16;
 
 /// One program mode. The first of a list is the normal mode. A later mode takes each setting that
 /// it omits from the normal mode.
@@ -80,8 +80,8 @@ pub(crate) struct ProgramModes {
 
 impl ProgramModes {
     pub(crate) fn resolve(list: &[ProgramModeConfig], cell: Cell) -> Result<ProgramModes, Refusal> {
-        if list.len() > PROGRAM_MODES_MAX {
-            let expected = format!("at most {PROGRAM_MODES_MAX} classes");
+        if list.len() > MAX_PROGRAM_MODES {
+            let expected = format!("at most {MAX_PROGRAM_MODES} classes");
             return Err(Refusal::new("timing.program_modes", list.len(), expected));
         }
         let Some(normal) = list.first() else {

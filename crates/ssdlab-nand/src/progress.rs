@@ -16,7 +16,7 @@ use crate::page_order::{PageType, WordLine};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Programmed pages of each type.
-    programmed: [u16; PageType::MOST],
+    programmed: [u16; PageType::MAX_COUNT],
     wordlines: u16,
     types: u8,
 }
@@ -24,8 +24,8 @@ pub struct Progress {
 impl Progress {
     /// Returns the progress of an erased block.
     pub fn new(types: u8, wordlines: u16) -> Progress {
-        debug_assert!(usize::from(types) <= PageType::MOST);
-        Progress { programmed: [0; PageType::MOST], wordlines, types }
+        debug_assert!(usize::from(types) <= PageType::MAX_COUNT);
+        Progress { programmed: [0; PageType::MAX_COUNT], wordlines, types }
     }
 
     /// Returns the progress of a full block.
@@ -40,7 +40,7 @@ impl Progress {
     pub fn reached(
         types: u8,
         wordlines: u16,
-        programmed: [u16; PageType::MOST],
+        programmed: [u16; PageType::MAX_COUNT],
     ) -> Option<Progress> {
         let lead = |pair: &[u16]| pair[1] == 0 || pair[0] >= wordlines.min(pair[1] + 1);
         let beyond = programmed.get(usize::from(types)..)?;
@@ -79,7 +79,7 @@ impl Progress {
     }
 
     /// Returns the programmed pages of each type.
-    pub fn counts(&self) -> [u16; PageType::MOST] {
+    pub fn counts(&self) -> [u16; PageType::MAX_COUNT] {
         self.programmed
     }
 
@@ -145,14 +145,14 @@ mod tests {
 
     #[test]
     fn saved_progress_is_accepted_only_if_legal_programs_lead_there() {
-        let kept = |programmed| Progress::reached(3, 5, programmed).is_some();
+        let is_legal = |programmed| Progress::reached(3, 5, programmed).is_some();
         for legal in [[0, 0, 0, 0], [2, 1, 0, 0], [3, 2, 1, 0], [5, 4, 3, 0], [5, 5, 5, 0]] {
-            assert!(kept(legal), "{legal:?}");
+            assert!(is_legal(legal), "{legal:?}");
         }
         let illegal =
             [[1, 1, 0, 0], [0, 0, 1, 0], [3, 2, 2, 0], [6, 5, 5, 0], [5, 4, 4, 0], [5, 5, 5, 1]];
         for illegal in illegal {
-            assert!(!kept(illegal), "{illegal:?}");
+            assert!(!is_legal(illegal), "{illegal:?}");
         }
         assert_eq!(Progress::reached(5, 5, [0; 4]), None, "cells of five bits");
     }
@@ -191,8 +191,8 @@ mod tests {
             }
             prop_assert!(types().all(|kind| block.candidate(kind).is_none()));
             prop_assert_eq!(block, Progress::complete(bits, wordlines));
-            let kept = Progress::reached(bits, wordlines, before_all.counts());
-            prop_assert_eq!(kept, Some(before_all), "any that is reached is taken back");
+            let progress = Progress::reached(bits, wordlines, before_all.counts());
+            prop_assert_eq!(progress, Some(before_all), "any that is reached is taken back");
         }
     }
 }

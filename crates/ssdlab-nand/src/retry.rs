@@ -193,7 +193,7 @@ impl Retries {
         self.worn.at(1e4) > 0.0 || self.loss.1 > 0.0 || self.disturb.1 > 0.0
     }
 
-    pub(crate) fn most_errors(&self) -> u32 {
+    pub(crate) fn max_errors(&self) -> u32 {
         self.ladder.last() as u32
     }
 

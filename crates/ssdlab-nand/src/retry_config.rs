@@ -6,7 +6,7 @@ use ssdlab_base::Bytes;
 use ssdlab_base::quantity::Share;
 
 use crate::each::Each;
-use crate::ldpc::LEVELS_MAX;
+use crate::ldpc::MAX_LEVELS;
 use crate::pages::PagesConfig;
 use crate::refusal::{Refusal, at_least_zero, positive, within};
 use crate::temperature::TemperatureConfig;
@@ -217,8 +217,8 @@ impl RetriesConfig {
     /// Refuses coefficients that would heal a block, and spreads whose draws could reach 0.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let key = |field: &str| format!("{KEY}.{field}");
-        if usize::from(self.retries) >= LEVELS_MAX {
-            let expected = format!("at most {}", LEVELS_MAX - 1);
+        if usize::from(self.retries) >= MAX_LEVELS {
+            let expected = format!("at most {}", MAX_LEVELS - 1);
             return Err(Refusal::new(key("retries"), self.retries, expected));
         }
         positive(&key("correctable"), self.correctable)?;

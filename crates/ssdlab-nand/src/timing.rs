@@ -139,7 +139,7 @@ impl Times {
         let levels = climb.shares.len();
         let (mut sense, mut program) = (Vec::new(), Vec::new());
         for class in &classes {
-            for page_type in 0..PageType::MOST {
+            for page_type in 0..PageType::MAX_COUNT {
                 let whole = class.sense.unwrap_or(timing.read.of(page_type));
                 sense.extend(climb.times(whole));
                 let normal = timing.program.of(page_type);
@@ -160,7 +160,7 @@ impl Times {
         level: Level,
         continuing: bool,
     ) -> Nanos {
-        let row = (by.index() * PageType::MOST + at.index()) * 2 + usize::from(continuing);
+        let row = (by.index() * PageType::MAX_COUNT + at.index()) * 2 + usize::from(continuing);
         self.sense[row * self.levels + level.index()]
     }
 
@@ -170,7 +170,7 @@ impl Times {
 
     #[inline]
     pub(crate) fn program(&self, at: PageType, by: ProgramMode) -> Nanos {
-        self.program[by.index() * PageType::MOST + at.index()]
+        self.program[by.index() * PageType::MAX_COUNT + at.index()]
     }
 
     #[inline]

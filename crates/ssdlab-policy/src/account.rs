@@ -156,7 +156,7 @@ impl Op {
 /// The latency of a request by part, in nanoseconds.
 pub type Blame = [u64; Part::COUNT];
 
-/// The priority of a submission queue and of the blocks that the drive keeps apart for it; 0 is the
+/// The priority of a submission queue and of the blocks that the drive reserves for it; 0 is the
 /// highest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -178,13 +178,13 @@ impl Priority {
         self.0 as usize
     }
 
-    /// Returns the priority of a class of blocks, on a drive that keeps blocks apart by priority.
+    /// Returns the priority of a class of blocks, on a drive that separates blocks by priority.
     #[inline]
     pub const fn of_class(class: BlockClass) -> Priority {
         Priority(class.0)
     }
 
-    /// Returns the class of the blocks that the drive keeps apart for the priority.
+    /// Returns the class of the blocks that the drive reserves for the priority.
     #[inline]
     pub const fn class(self) -> BlockClass {
         BlockClass(self.0)

@@ -18,8 +18,8 @@ pub enum Action {
     /// rest, as for any page that is moved. In response to `Event::HostRead` the first policy that
     /// asks decides. The drive reads the page first, unless the host has just read the whole page.
     /// The drive drops the action if the page is not mapped, or if no block of the class has room.
-    /// A plane whose only free block is kept for jobs has none, except in classes that are set
-    /// apart.
+    /// A plane whose only free block is kept for jobs has none, except in classes that are
+    /// reserved.
     MigratePage {
         /// The logical page.
         lpn: Lpn,
@@ -45,11 +45,11 @@ pub enum Action {
     /// Sets the rank of a block among the free blocks of its class. The allocator opens the lowest
     /// rank first. The rank takes effect when [`Action::SetClass`] does, and only if the drive
     /// opens blocks by rank.
-    SetTurn {
+    SetFreeRank {
         /// The block.
         block: BlockId,
         /// The rank.
-        turn: u32,
+        free_rank: u32,
     },
 }
 

@@ -49,7 +49,7 @@ impl BlockClass {
     pub const BEST: BlockClass = BlockClass(0);
     /// The largest number of classes. Source: DLV, section III-D (four) and PV-read, Table I
     /// (seven).
-    pub const MOST: usize = 8;
+    pub const MAX_COUNT: usize = 8;
 
     /// Returns the index of the class in a list by class.
     #[inline]
@@ -69,9 +69,9 @@ impl BlockClass {
 pub struct ClassLayout {
     /// Number of classes.
     pub count: usize,
-    /// Number of classes that are set apart, from the best up. The allocator gives their pages only
+    /// Number of classes that are reserved, from the best up. The allocator gives their pages only
     /// on request.
-    pub apart: usize,
+    pub reserved_classes: usize,
     /// Whether classes are priorities.
     pub by_priority: bool,
     /// Whether the drive learns the classes as it runs, so that a state file must carry them.
@@ -83,7 +83,7 @@ pub struct ClassLayout {
 /// The streams for which each writer has an open block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Streams {
-    /// Number of streams, 1 to [`Streams::MOST`].
+    /// Number of streams, 1 to [`Streams::MAX_COUNT`].
     pub count: u8,
     /// The stream of a page for which no policy chooses a stream.
     pub default: StreamId,
@@ -91,7 +91,7 @@ pub struct Streams {
 
 impl Streams {
     /// The largest number of streams. Assumed: as many as NVMe drives with streams have offered.
-    pub const MOST: u8 = 16;
+    pub const MAX_COUNT: u8 = 16;
     /// A single stream for all pages.
     pub const ONE: Streams = Streams { count: 1, default: StreamId(0) };
 
@@ -200,8 +200,8 @@ pub struct AllocatorConfig {
     pub order: PageSequence,
     /// The blocks that take the pages that garbage collection moves.
     pub gc_stream: GcStream,
-    /// Number of classes that are set apart, the best first.
-    pub apart: usize,
+    /// Number of classes that are reserved, the best first.
+    pub reserved_classes: usize,
     /// Whether classes are priorities. Then the drive divides its free blocks into subpools, one
     /// for each priority.
     pub by_priority: bool,

@@ -2,20 +2,20 @@
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
-use ssdlab_base::ahead;
+use ssdlab_base::prefetch;
 use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
 use crate::allocation::BlockClass;
-use crate::kept::{self, Kept, Limits};
 pub use crate::pool::{BlockState, Pool};
+use crate::saved::{self, Limits, SavedPart};
 
 /// The class of each block.
 #[derive(Clone, Debug, Default)]
 pub struct BlockClasses {
     /// The class of each block; empty on a drive without classes.
     pub classes: Vec<BlockClass>,
-    /// Number of classes that are set apart, the best first.
-    pub apart: u8,
+    /// Number of classes that are reserved, the best first.
+    pub reserved_classes: u8,
 }
 
 /// The block table, with a column for each fact.
@@ -43,22 +43,22 @@ pub struct BlockTable {
     class: Vec<BlockClass>,
     /// The rank of each block among free blocks, if the drive opens them by measurement; the lowest
     /// first. Empty on other drives.
-    turn: Vec<u32>,
-    /// Number of classes that are set apart, the best first. The drive opens their blocks only on
+    free_rank: Vec<u32>,
+    /// Number of classes that are reserved, the best first. The drive opens their blocks only on
     /// request.
-    apart: u8,
+    reserved_classes: u8,
 }
 
-impl Kept for BlockTable {
+impl SavedPart for BlockTable {
     const COLUMNS: usize = 6;
 
     fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
-        kept::write(to, &self.state)?;
-        kept::write(to, &self.written)?;
-        kept::write(to, &self.valid)?;
-        kept::write(to, &self.erases)?;
-        kept::write(to, &self.closed)?;
-        kept::write(to, &self.clock)
+        saved::write(to, &self.state)?;
+        saved::write(to, &self.written)?;
+        saved::write(to, &self.valid)?;
+        saved::write(to, &self.erases)?;
+        saved::write(to, &self.closed)?;
+        saved::write(to, &self.clock)
     }
 
     fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
@@ -75,8 +75,8 @@ impl Kept for BlockTable {
             full: Vec::new(),
             planes: 0,
             class: Vec::new(),
-            turn: Vec::new(),
-            apart: 0,
+            free_rank: Vec::new(),
+            reserved_classes: 0,
         })
     }
 }
@@ -97,15 +97,15 @@ impl BlockTable {
             full: vec![0; (geometry.plane_count() * (geometry.pages + 1)) as usize],
             planes: geometry.plane_count() as usize,
             class: Vec::new(),
-            turn: Vec::new(),
-            apart: 0,
+            free_rank: Vec::new(),
+            reserved_classes: 0,
         }
     }
 
     /// Sorts the blocks into classes.
     pub fn set_classes(&mut self, block_classes: &BlockClasses) {
         self.class.clone_from(&block_classes.classes);
-        self.apart = block_classes.apart;
+        self.reserved_classes = block_classes.reserved_classes;
     }
 
     /// Moves a block to another class, if the drive has classes.
@@ -116,27 +116,27 @@ impl BlockTable {
     }
 
     /// Sets the rank of each block. The drive opens the free block of the lowest rank first.
-    pub fn set_turns(&mut self, turns: Vec<u32>) {
-        self.turn = turns;
+    pub fn set_free_ranks(&mut self, free_ranks: Vec<u32>) {
+        self.free_rank = free_ranks;
     }
 
     /// Sets the rank of a block, if the drive ranks blocks.
-    pub fn set_turn(&mut self, block: BlockId, turn: u32) {
-        if let Some(own) = self.turn.get_mut(block.index()) {
-            *own = turn;
+    pub fn set_free_rank(&mut self, block: BlockId, free_rank: u32) {
+        if let Some(own) = self.free_rank.get_mut(block.index()) {
+            *own = free_rank;
         }
     }
 
     /// Returns the rank of a block.
     #[inline]
-    pub fn turn(&self, block: BlockId) -> u32 {
-        self.turn.get(block.index()).copied().unwrap_or(0)
+    pub fn free_rank(&self, block: BlockId) -> u32 {
+        self.free_rank.get(block.index()).copied().unwrap_or(0)
     }
 
-    /// Returns whether a block is set apart.
+    /// Returns whether a block is reserved.
     #[inline]
-    pub fn is_apart(&self, block: BlockId) -> bool {
-        self.class(block).0 < self.apart
+    pub fn is_reserved(&self, block: BlockId) -> bool {
+        self.class(block).0 < self.reserved_classes
     }
 
     /// Returns the class of a block, 0 the best.
@@ -250,14 +250,14 @@ impl BlockTable {
     /// Prefetches the entries that change soon, when the block loses a page.
     #[inline]
     pub fn expect(&self, block: BlockId) {
-        ahead::fetch(&self.state, block.index());
-        ahead::fetch(&self.valid, block.index());
+        prefetch::fetch(&self.state, block.index());
+        prefetch::fetch(&self.valid, block.index());
     }
 
     /// Prefetches the entry that changes when the program of a page begins.
     #[inline]
     pub fn expect_written(&self, block: BlockId) {
-        ahead::fetch(&self.written, block.index());
+        prefetch::fetch(&self.written, block.index());
     }
 
     /// Returns the number of pages of a block that hold the newest copy of a logical page.
@@ -342,7 +342,7 @@ impl BlockTable {
 
     /// Gives a block the pages that it holds at the start of the drive. A full block counts as
     /// closed now.
-    pub fn lay(&mut self, block: BlockId, written: u16, valid: u16) {
+    pub fn prefill(&mut self, block: BlockId, written: u16, valid: u16) {
         self.written[block.index()] = written;
         self.set_valid(block, valid);
         if written == self.pages_per_block {
@@ -371,7 +371,7 @@ impl BlockTable {
             erases: &self.erases[range.clone()],
             closed: &self.closed[range.clone()],
             class: self.class.get(range).unwrap_or_default(),
-            apart: self.apart,
+            reserved_classes: self.reserved_classes,
             clock: self.clock[plane.index()],
         }
     }
@@ -412,8 +412,8 @@ mod tests {
     #[test]
     fn blocks_are_numbered_as_they_are_closed() {
         let mut table = table();
-        table.lay(BlockId(5), 4, 3);
-        table.lay(BlockId(3), 2, 1);
+        table.prefill(BlockId(5), 4, 3);
+        table.prefill(BlockId(3), 2, 1);
         (0..4).for_each(|_| table.page_written(BlockId(4)));
         (0..2).for_each(|_| table.page_written(BlockId(3)));
         let pool = table.pool(PlaneId(1));
@@ -425,11 +425,11 @@ mod tests {
     }
 
     #[test]
-    fn a_block_laid_in_part_is_open_and_a_full_one_can_be_reclaimed_if_a_page_is_outdated() {
+    fn a_block_filled_in_part_is_open_and_a_full_one_can_be_reclaimed_if_a_page_is_outdated() {
         let mut table = table();
-        table.lay(BlockId(0), 3, 2);
-        table.lay(BlockId(1), 4, 4);
-        table.lay(BlockId(2), 4, 4);
+        table.prefill(BlockId(0), 3, 2);
+        table.prefill(BlockId(1), 4, 4);
+        table.prefill(BlockId(2), 4, 4);
         assert_eq!(table.state(BlockId(0)), BlockState::Open);
         table.page_invalid(BlockId(2));
         let pool = table.pool(PlaneId(0));
@@ -442,15 +442,15 @@ mod tests {
     fn full_blocks_are_counted_by_their_valid_pages() {
         let mut table = table();
         let full = |table: &BlockTable| [0, 1, 2, 3, 4].map(|valid| table.full(valid).to_vec());
-        (0..6).map(BlockId).for_each(|block| table.lay(block, 4, 1 + block.0 as u16 / 2));
+        (0..6).map(BlockId).for_each(|block| table.prefill(block, 4, 1 + block.0 as u16 / 2));
         let [none, one, two] = [vec![0, 0], vec![1, 0], vec![1, 1]];
-        let laid = [none.clone(), vec![2, 0], two.clone(), vec![0, 2], none.clone()];
-        assert_eq!(full(&table), laid);
+        let filled = [none.clone(), vec![2, 0], two.clone(), vec![0, 2], none.clone()];
+        assert_eq!(full(&table), filled);
         table.page_invalid(BlockId(0));
         table.set_state(BlockId(1), BlockState::Victim);
         table.page_invalid(BlockId(1));
         table.page_valid(BlockId(5));
-        table.lay(BlockId(2), 2, 2);
+        table.prefill(BlockId(2), 2, 2);
         let now = [one, none.clone(), vec![0, 1], vec![0, 1], vec![0, 1]];
         assert_eq!(full(&table), now);
         assert!(table.counts_full());

@@ -8,7 +8,7 @@ use crate::blocks::{BlockState, BlockTable};
 
 /// The largest accepted number of erases of a block, and of closings on a plane. Counting must be
 /// able to go on from here.
-const COUNT_MOST: u32 = u32::MAX / 2;
+const MAX_COUNT: u32 = u32::MAX / 2;
 
 impl BlockTable {
     /// Checks that every column has as many rows as a drive of this shape has blocks, or planes.
@@ -63,7 +63,7 @@ impl BlockTable {
             format!("{}, has {valid} valid pages and counts {}", of(), self.valid[at])
         })?;
         let erases = self.erases[at];
-        ensure(erases <= COUNT_MOST, || format!("{} and was erased {erases} times", of()))?;
+        ensure(erases <= MAX_COUNT, || format!("{} and was erased {erases} times", of()))?;
         let (closed, clock) = (self.closed[at], self.clock[self.plane_of(block).index()]);
         ensure(closed <= clock, || {
             format!("{}, but its close time {closed} is after the clock {clock}", of())
@@ -80,7 +80,7 @@ impl BlockTable {
             let free = states.iter().filter(free).count();
             ensure(free >= reserve, || format!("plane {plane} has {free} free blocks"))?;
         }
-        let clock = self.clock.iter().find(|&&clock| clock > COUNT_MOST);
+        let clock = self.clock.iter().find(|&&clock| clock > MAX_COUNT);
         ensure(clock.is_none(), || format!("{clock:?} blocks of a plane were closed"))
     }
 }

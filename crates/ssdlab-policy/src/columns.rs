@@ -11,7 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{SerializeSeq, SerializeTuple, Serializer};
 
 use crate::PolicyContext;
-use crate::kept::{self, Kept, Limits};
+use crate::saved::{self, Limits, SavedPart};
 
 /// A part of a policy's state: a name, its values, and the memory that a controller needs for them.
 #[derive(Debug)]
@@ -57,8 +57,8 @@ enum Bits {
     Each(u64),
     /// For the whole column.
     All(u64),
-    /// For each block that is set apart.
-    Apart(u64),
+    /// For each block that is reserved.
+    Reserved(u64),
 }
 
 /// A type of value that a column may have.
@@ -193,10 +193,10 @@ impl<'a> Column<'a> {
         Column { bits: Bits::All(all), ..self }
     }
 
-    /// Sets the bits that a controller needs for each block that is set apart.
+    /// Sets the bits that a controller needs for each block that is reserved.
     #[must_use]
-    pub fn bits_per_block_apart(self, each: u64) -> Column<'a> {
-        Column { bits: Bits::Apart(each), ..self }
+    pub fn bits_per_reserved_block(self, each: u64) -> Column<'a> {
+        Column { bits: Bits::Reserved(each), ..self }
     }
 
     /// Sets the largest allowed value. The drive refuses a state file with a larger one.
@@ -205,15 +205,15 @@ impl<'a> Column<'a> {
         Column { most, ..self }
     }
 
-    /// Returns the bits that a controller needs for the column, with `blocks_apart` blocks set
-    /// apart.
-    fn metadata_bits(&self, blocks_apart: u64) -> u64 {
+    /// Returns the bits that a controller needs for the column, with `reserved_blocks` blocks
+    /// reserved.
+    fn metadata_bits(&self, reserved_blocks: u64) -> u64 {
         match self.bits {
             Bits::Each(each) => {
                 each * self.values.as_ref().map_or(0, |values| values.shape().1 as u64)
             }
             Bits::All(all) => all,
-            Bits::Apart(each) => each * blocks_apart,
+            Bits::Reserved(each) => each * reserved_blocks,
         }
     }
 
@@ -241,14 +241,15 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Returns the bits that a controller needs, by column name, with `blocks_apart` blocks set apart.
+/// Returns the bits that a controller needs, by column name, with `reserved_blocks` blocks
+/// reserved.
 pub fn metadata_bits<'a>(
     columns: impl IntoIterator<Item = Column<'a>>,
-    blocks_apart: u64,
+    reserved_blocks: u64,
 ) -> Vec<(&'static str, u64)> {
     let mut sums: Vec<(&'static str, u64)> = Vec::new();
     for column in columns {
-        let bits = column.metadata_bits(blocks_apart);
+        let bits = column.metadata_bits(reserved_blocks);
         match sums.iter_mut().find(|(name, _)| *name == column.name) {
             Some((_, sum)) => *sum += bits,
             None => sums.push((column.name, bits)),
@@ -270,8 +271,8 @@ struct SavedColumn {
 }
 
 /// The largest number of columns in a state file, and of letters in the key of a column.
-const COLUMNS_MOST: usize = 4096;
-const KEY_MOST: usize = 256;
+const MAX_COLUMNS: usize = 4096;
+const MAX_KEY_BYTES: usize = 256;
 
 impl SavedColumns {
     /// Saves the columns of the policy at a place.
@@ -317,14 +318,14 @@ fn key(place: &str, at: usize, column: &Column) -> String {
 impl Serialize for SavedColumn {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut to = to.serialize_tuple(3)?;
-        kept::write(&mut to, self.key.as_bytes())?;
+        saved::write(&mut to, self.key.as_bytes())?;
         to.serialize_element(&self.values.shape().0)?;
         to.serialize_element(&self.values)?;
         to.end()
     }
 }
 
-impl Kept for SavedColumns {
+impl SavedPart for SavedColumns {
     const COLUMNS: usize = 1;
 
     fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
@@ -365,7 +366,7 @@ impl<'de> Visitor<'de> for All<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<SavedColumns, A::Error> {
         let mut columns = Vec::new();
         while let Some(column) = from.next_element_seed(One(self.0))? {
-            if columns.len() == COLUMNS_MOST {
+            if columns.len() == MAX_COLUMNS {
                 return Err(A::Error::custom("there are too many columns"));
             }
             columns.push(column);
@@ -393,9 +394,9 @@ impl<'de> Visitor<'de> for One<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<SavedColumn, A::Error> {
         let limits = self.0;
-        let key = String::from_utf8(limits.column(&mut from, KEY_MOST)?);
+        let key = String::from_utf8(limits.column(&mut from, MAX_KEY_BYTES)?);
         let key = key.map_err(|_| A::Error::custom("a column has no name"))?;
-        let kind: u8 = kept::single(&mut from)?;
+        let kind: u8 = saved::single(&mut from)?;
         let values = SavedValues::read(kind, &mut from, limits)?;
         Ok(SavedColumn { key, values })
     }
@@ -417,7 +418,7 @@ mod tests {
             vec![
                 Column::new("pages", Per::Page, &mut self.pages).bits(3).up_to(6),
                 Column::counted("table", 50),
-                Column::new("mean", Per::Drive, &mut self.mean).bits_per_block_apart(2),
+                Column::new("mean", Per::Drive, &mut self.mean).bits_per_reserved_block(2),
             ]
         }
     }
@@ -435,7 +436,7 @@ mod tests {
     const PLACE: &str = "read/counts";
 
     #[test]
-    fn a_policy_gets_back_what_it_kept_all_of_it_or_nothing() {
+    fn a_policy_gets_back_all_of_its_columns_or_none() {
         let blank = |pages| Counts { pages: vec![0; pages], mean: 0.0 };
         let full = Counts { pages: vec![1, 6, 3], mean: 2.5 };
         assert_eq!(restored(PLACE, blank(3), &saved()), Ok(full));

@@ -36,7 +36,7 @@ pub struct ComponentFacts {
 pub trait ComponentConfig {
     /// Returns whether a drive with these settings keeps the component. `is_used` tells whether a
     /// policy uses the component.
-    fn is_kept(&self, _is_used: bool) -> bool {
+    fn is_present(&self, _is_used: bool) -> bool {
         true
     }
 
@@ -67,8 +67,8 @@ pub trait ComponentConfig {
 
 /// The settings of a component that a config switches on or off.
 impl<Config: ComponentConfig> ComponentConfig for Toggle<Config> {
-    fn is_kept(&self, is_used: bool) -> bool {
-        self.get().is_some_and(|config| config.is_kept(is_used))
+    fn is_present(&self, is_used: bool) -> bool {
+        self.get().is_some_and(|config| config.is_present(is_used))
     }
 
     fn check(&self, levels: u8) -> Result<(), Refusal> {
@@ -97,10 +97,10 @@ pub struct StartView<'a> {
     pub host_pages: u32,
     /// The order in which free blocks are opened.
     pub free_block_policy: FreeBlockPolicy,
-    /// Blocks of a plane that the drive can set apart and still have room for all data.
-    pub most_apart: u32,
+    /// Blocks of a plane that the drive can reserve and still have room for all data.
+    pub max_reserved_blocks: u32,
     /// The most raw bit errors in a codeword of a readable block.
-    pub most_errors: u32,
+    pub max_errors: u32,
     /// Days at the reference temperature in a nanosecond of the cells' clock.
     pub days_in_a_nano: f64,
     /// The blocks.
@@ -141,15 +141,15 @@ pub trait Component: Learner + BlockMetadata + PageMetadata + Sized {
     fn begin(&mut self, _: &StartView) {}
 
     /// Returns the class of a block that is free at the start. `may_join` tells whether the plane
-    /// has enough other free blocks, so that the drive may set this one apart.
+    /// has enough other free blocks, so that the drive may reserve this one.
     fn class_of_free(&mut self, _: BlockId, _may_join: bool) -> Option<BlockClass> {
         None
     }
 
-    /// Counts the blocks that are set apart, after a state file has restored the classes of blocks
-    /// and the columns of the component. `class_apart` returns the class of a block that is set
-    /// apart, and `None` for any other block.
-    fn classes_restored(&mut self, _class_apart: &dyn Fn(BlockId) -> Option<BlockClass>) {}
+    /// Counts the blocks that are reserved, after a state file has restored the classes of blocks
+    /// and the columns of the component. `reserved_class` returns the class of a block that is
+    /// reserved, and `None` for any other block.
+    fn classes_restored(&mut self, _reserved_class: &dyn Fn(BlockId) -> Option<BlockClass>) {}
 }
 
 /// How a block is expected to read.
@@ -166,7 +166,7 @@ pub struct Expected {
 pub trait BlockMetadata {
     /// Returns the rank of a free block with this number of P/E cycles. The drive opens the free
     /// block of the lowest rank first.
-    fn turn(&self, _: BlockId, _pe_cycles: u32) -> Option<u32> {
+    fn free_rank(&self, _: BlockId, _pe_cycles: u32) -> Option<u32> {
         None
     }
 
@@ -182,13 +182,13 @@ pub trait BlockMetadata {
         None
     }
 
-    /// Returns the class of a block by its last measurement, whether the block is set apart or not.
+    /// Returns the class of a block by its last measurement, whether the block is reserved or not.
     fn group(&self, _: BlockId) -> Option<BlockClass> {
         None
     }
 
-    /// Returns the number of blocks of a class that are set apart on a plane.
-    fn blocks_apart(&self, _: PlaneId, _: BlockClass) -> Option<u32> {
+    /// Returns the number of blocks of a class that are reserved on a plane.
+    fn reserved_blocks(&self, _: PlaneId, _: BlockClass) -> Option<u32> {
         None
     }
 
@@ -200,9 +200,9 @@ pub trait BlockMetadata {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstPass {
     /// The component needs no first pass.
-    Unwanted,
+    NotNeeded,
     /// The component needs a first pass.
-    Wanted,
+    Needed,
     /// The component would need a first pass, but knows the pages already from earlier requests.
     Learned,
 }
@@ -227,7 +227,7 @@ pub trait PageMetadata {
 
     /// Returns whether the component learns from a first pass of the workload.
     fn first_pass(&self) -> FirstPass {
-        FirstPass::Unwanted
+        FirstPass::NotNeeded
     }
 
     /// Stores the current hotness of all pages as their hotness at the start. The drive has

@@ -47,7 +47,7 @@ pub struct ClassFacts {
     pub shares: Vec<f64>,
     /// Number of groups into which the drive sorts blocks by measurement, if it measures them.
     pub groups: Option<u8>,
-    /// Number of priorities whose blocks the drive keeps apart; 1 if it keeps none apart.
+    /// Number of priorities whose blocks the drive separates; 1 if it keeps none separate.
     pub priorities: u8,
 }
 

@@ -242,7 +242,7 @@ pub enum Event<'a> {
     /// A block has been erased.
     BlockErased(BlockId),
     /// An erased block is about to join the free blocks. [`Action::SetClass`] and
-    /// [`Action::SetTurn`] take effect at once.
+    /// [`Action::SetFreeRank`] take effect at once.
     BlockFreed(&'a FreedBlock<'a>),
     /// The allocator gave a page to host data or to a page that left the buffer.
     PageAllocated {

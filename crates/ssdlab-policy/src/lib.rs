@@ -20,12 +20,12 @@ mod context;
 pub mod counters;
 pub mod event;
 pub mod eviction;
-pub mod kept;
 pub mod placement;
 mod pool;
 pub mod program_mode;
 pub mod queue;
 pub mod read_start;
+pub mod saved;
 pub mod scheduler;
 pub mod suspend;
 pub mod testing;
@@ -50,7 +50,7 @@ pub struct PlacementHint {
     pub quality: Option<BlockClass>,
     /// The program mode: the voltages or the step size.
     pub program_mode: Option<ProgramMode>,
-    /// The priority whose blocks take the page, on a drive that keeps blocks apart by priority.
+    /// The priority whose blocks take the page, on a drive that separates blocks by priority.
     pub priority: Option<Priority>,
     /// The stream whose blocks take the page.
     pub stream: Option<StreamId>,

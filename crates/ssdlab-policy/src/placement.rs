@@ -38,7 +38,7 @@ pub struct PlacementView<'a> {
     /// The hotness of a page that leaves the buffer or moves, if the drive knows it.
     pub hotness: Option<Hotness>,
     /// Free pages of each type on the drive. The drive counts them only in the relaxed order.
-    pub free: [u64; PageType::MOST],
+    pub free: [u64; PageType::MAX_COUNT],
     /// The metadata components that the drive keeps, if a link needs one.
     pub components: Components<'a>,
 }
@@ -130,7 +130,7 @@ impl PlacementView<'_> {
             unfinished: 1,
             buffer_full: true,
             hotness: None,
-            free: [0; PageType::MOST],
+            free: [0; PageType::MAX_COUNT],
             components: Components::NONE,
         }
     }
@@ -138,7 +138,7 @@ impl PlacementView<'_> {
     /// Returns a host write of one page, alone on a drive with free pages of every type.
     pub fn plain() -> PlacementView<'static> {
         let of_a_page = PlacementView::of_a_page(Cause::Host, Bytes::from_kib(4));
-        PlacementView { buffer_full: false, free: [100; PageType::MOST], ..of_a_page }
+        PlacementView { buffer_full: false, free: [100; PageType::MAX_COUNT], ..of_a_page }
     }
 }
 

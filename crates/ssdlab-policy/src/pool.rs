@@ -44,8 +44,8 @@ pub struct Pool<'a> {
     pub closed: &'a [u32],
     /// The class of each block; empty on a drive without classes.
     pub class: &'a [BlockClass],
-    /// Number of classes that are set apart, the best first.
-    pub apart: u8,
+    /// Number of classes that are reserved, the best first.
+    pub reserved_classes: u8,
     /// The plane's clock: it ticks each time that a block of the plane is closed.
     pub clock: u32,
 }
@@ -61,16 +61,16 @@ impl Pool<'_> {
         self.state.is_empty()
     }
 
-    /// Returns whether a block is set apart. Garbage collection leaves such blocks alone.
+    /// Returns whether a block is reserved. Garbage collection leaves such blocks alone.
     #[inline]
-    pub fn is_apart(&self, index: usize) -> bool {
-        self.class.get(index).is_some_and(|class| class.0 < self.apart)
+    pub fn is_reserved(&self, index: usize) -> bool {
+        self.class.get(index).is_some_and(|class| class.0 < self.reserved_classes)
     }
 
     /// Returns whether garbage collection would free a page if it took this block.
     #[inline]
     pub fn reclaimable(&self, index: usize) -> bool {
-        if self.is_apart(index) {
+        if self.is_reserved(index) {
             return false;
         }
         let rests = matches!(self.state[index], BlockState::Closed | BlockState::Partial);
@@ -80,7 +80,7 @@ impl Pool<'_> {
     /// Returns whether a block holds data that stays. Since such a block was closed or opened, its
     /// plane has closed at least as many blocks as the plane contains.
     #[inline]
-    pub fn is_settled(&self, index: usize) -> bool {
+    pub fn is_cold(&self, index: usize) -> bool {
         let holds = [BlockState::Closed, BlockState::Open, BlockState::Partial];
         holds.contains(&self.state[index]) && self.clock - self.closed[index] >= self.len() as u32
     }
@@ -94,7 +94,7 @@ impl Pool<'_> {
     /// Returns the number of pages without valid data, in free blocks and in blocks that garbage
     /// collection may take.
     pub fn without_data(&self) -> u32 {
-        let counts = |&at: &usize| self.state[at] != BlockState::Bad && !self.is_apart(at);
+        let counts = |&at: &usize| self.state[at] != BlockState::Bad && !self.is_reserved(at);
         let pages = (0..self.len()).filter(counts);
         pages.map(|at| u32::from(self.pages_per_block - self.valid[at])).sum()
     }

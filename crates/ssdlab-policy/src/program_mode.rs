@@ -62,7 +62,7 @@ pub struct ProgramModeNeeds {
     /// Whether the link ever chooses a mode other than the normal one.
     pub chooses: bool,
     /// Whether the link chooses for every page. Then the drive asks no link behind it.
-    pub answers_all: bool,
+    pub decides_all: bool,
     /// Whether the link uses the hotness of pages.
     pub hotness: bool,
 }

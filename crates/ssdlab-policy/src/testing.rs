@@ -44,8 +44,8 @@ pub fn outcome(view: &ReadStartView, level: u8, first_try: bool) -> ReadOutcome 
     ReadOutcome { lpn, block, page, class, level, first_try, errors, mapped, cause, pe_cycles, age }
 }
 
-/// Returns the bits that a controller needs for a policy's state, by structure, if no block is set
-/// apart.
+/// Returns the bits that a controller needs for a policy's state, by structure, if no block is
+/// reserved.
 pub fn bits(policy: &mut impl Policy) -> Vec<(&'static str, u64)> {
     let mut bits = metadata_bits(policy.columns(), 0);
     bits.retain(|(_, bits)| *bits > 0);

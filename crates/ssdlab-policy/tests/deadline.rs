@@ -67,7 +67,7 @@ impl Policy for Deadline {
 
 impl Deadline {
     /// Returns the order of a request: by deadline, then reads first, then by arrival.
-    fn turn(&self, group: &Group) -> (SimTime, bool, u64) {
+    fn order_of(&self, group: &Group) -> (SimTime, bool, u64) {
         let DeadlineConfig { read, write, read_page, write_page, .. } = self.config;
         let is_write = group.kind != OpKind::Read;
         let (base, page) = if is_write { (write, write_page) } else { (read, read_page) };
@@ -113,7 +113,7 @@ impl SchedulerPolicy for Deadline {
         let inside = kinds.iter().flat_map(|&kind| self.inside(view.queue, plane, kind));
         let group = inside
             .inspect(|_| details.steps += 1)
-            .min_by_key(|&id| self.turn(view.queue.group(id)))?;
+            .min_by_key(|&id| self.order_of(view.queue.group(id)))?;
         Some(Decision { group, mode: DispatchMode::InPlace })
     }
 }
@@ -207,10 +207,10 @@ impl Bench {
         for plane in 0..self.planes.len() as u32 {
             let Some(id) = self.ask(plane) else { continue };
             let group = self.queue.group(id);
-            let own = self.order.turn(group);
+            let own = self.order.order_of(group);
             let first = [OpKind::Read, OpKind::Program].into_iter().flat_map(|kind| {
                 let all = self.queue.of_plane(PlaneId(plane), kind);
-                all.iter().map(|&id| self.order.turn(self.queue.group(id)))
+                all.iter().map(|&id| self.order.order_of(self.queue.group(id)))
             });
             assert_eq!(first.min(), Some(own), "the earliest deadline goes first");
             let share = group.plane_shares.iter().position(|share| share.plane.0 == plane);

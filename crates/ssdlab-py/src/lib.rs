@@ -37,7 +37,7 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         keep_panics_quiet();
-        module.add("MAX_ROWS", chip_measurements::ROWS_MOST)?;
+        module.add("MAX_ROWS", chip_measurements::MAX_ROWS)?;
         module.add("PROFILE", if cfg!(debug_assertions) { "dev" } else { "release" })?;
         module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
@@ -100,11 +100,12 @@ mod _native {
 
     /// Refuses a file that is both read and written, or written twice. Files are `(option, path)`.
     #[pyfunction]
-    fn check_apart(read: Vec<File>, written: Vec<File>) -> PyResult<()> {
+    #[pyo3(name = "check_apart")]
+    fn check_distinct(read: Vec<File>, written: Vec<File>) -> PyResult<()> {
         let named = |files: Vec<File>| -> Vec<NamedFile> {
             files.into_iter().map(|(option, path)| NamedFile::new(option, path)).collect()
         };
-        Ok(guarded(|| files::check_apart(&named(read), &named(written)))?)
+        Ok(guarded(|| files::check_distinct(&named(read), &named(written)))?)
     }
 
     /// Returns the path in a trace name `FILE` or `FILE:format`.

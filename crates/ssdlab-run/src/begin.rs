@@ -7,7 +7,7 @@ use ssdlab_base::Fault;
 use ssdlab_core::Drive;
 use ssdlab_core::drive::{Media, Start};
 
-use crate::precondition::Settled;
+use crate::precondition::PreconditionResult;
 use crate::state::Header;
 
 /// The start state that a plan's drive shares with those of other plans.
@@ -18,7 +18,7 @@ pub enum Begins {
     /// Read from a state file.
     Saved(Arc<Common<(Header, Media)>>),
     /// Overwritten until the drive was steady.
-    Steady(Arc<Common<(Drive, Settled)>>),
+    Steady(Arc<Common<(Drive, PreconditionResult)>>),
 }
 
 /// A value that several plans need.

@@ -17,7 +17,7 @@ pub type RunConfig = DriveConfig<WorkloadConfig>;
 pub(crate) fn device(name: &str) -> Result<Layers, Fault> {
     let preset = find(PRESETS, "--device", "a device", name)?;
     let layers = RENAMED.into_iter().fold(Layers::new(), Layers::renamed);
-    Ok(laid(layers, "preset", preset))
+    Ok(with_layer(layers, "preset", preset))
 }
 
 /// Returns the config layers of a device and of a scheme on it.
@@ -26,10 +26,10 @@ pub(crate) fn device(name: &str) -> Result<Layers, Fault> {
 /// When no device or no scheme has this name.
 pub(crate) fn device_and_scheme(name: &str, scheme: &str) -> Result<Layers, Fault> {
     let below = device(name)?;
-    Ok(laid(below, "scheme", find_scheme("--scheme", scheme, name)?))
+    Ok(with_layer(below, "scheme", find_scheme("--scheme", scheme, name)?))
 }
 
-fn laid(below: Layers, what: &'static str, entry: &'static Entry) -> Layers {
+fn with_layer(below: Layers, what: &'static str, entry: &'static Entry) -> Layers {
     entry.layers(what).into_iter().fold(below, |below, (name, toml)| below.text(name, toml))
 }
 
@@ -90,7 +90,7 @@ pub fn preset_text(name: &str) -> Result<String, Fault> {
         Some((base, toml)) => {
             let table = |toml: &str| toml.parse::<toml::Table>().expect("a preset is TOML");
             let mut whole = table(toml);
-            lay_over(&mut whole, table(entry.toml));
+            layer_over(&mut whole, table(entry.toml));
             let text = toml::to_string(&whole).expect("a table can be written");
             let differs: String = entry.toml.lines().map(|line| format!("#   {line}\n")).collect();
             format!("# {base}, where it differs:\n{differs}\n{text}")
@@ -99,10 +99,10 @@ pub fn preset_text(name: &str) -> Result<String, Fault> {
 }
 
 /// Overrides values in `under` with those in `over`, table by table.
-fn lay_over(under: &mut toml::Table, over: toml::Table) {
+fn layer_over(under: &mut toml::Table, over: toml::Table) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
-            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => lay_over(under, over),
+            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => layer_over(under, over),
             (_, value) => drop(under.insert(key, value)),
         }
     }

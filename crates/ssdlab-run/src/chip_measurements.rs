@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use serde::Deserialize;
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_core::config::{PhysicsConfig, RetriesConfig, acceleration};
-use ssdlab_core::{At, ProgramMode, Survey};
+use ssdlab_core::{At, ChipInspector, ProgramMode};
 
 use crate::chips::{NUMBERS, Samples};
 use crate::control::Control;
@@ -34,14 +34,14 @@ pub struct Order {
 }
 
 /// The most rows. Memory must hold them.
-pub const ROWS_MOST: u64 = 20_000_000;
+pub const MAX_ROWS: u64 = 20_000_000;
 
 /// Measures chips of a plan's device. Returns the samples and the hash of the config that generated
 /// them; `None` if stopped.
 ///
 /// # Errors
 /// The first fault of the plan; physics other than `retries`; more chips or blocks than block
-/// numbers can distinguish; more rows than [`ROWS_MOST`].
+/// numbers can distinguish; more rows than [`MAX_ROWS`].
 pub fn measure(
     plan: &Plan,
     order: &Order,
@@ -62,15 +62,15 @@ pub fn measure(
         let expected = format!("at most {of_chip}, which a chip of this device has");
         return Err(Fault::new("--blocks", "too many").got(order.blocks).expected(expected));
     }
-    let chips_most = u32::MAX / of_chip - own;
-    if order.chips > chips_most {
-        let expected = format!("at most {chips_most} of this device");
+    let max_chips = u32::MAX / of_chip - own;
+    if order.chips > max_chips {
+        let expected = format!("at most {max_chips} of this device");
         return Err(Fault::new("--chips", "too many").got(order.chips).expected(expected));
     }
     let each = order.cycles.len() * order.conditions.len();
     let rows = u64::from(order.chips) * u64::from(order.blocks) * each as u64;
-    if rows > ROWS_MOST {
-        let expected = format!("at most {ROWS_MOST} in all");
+    if rows > MAX_ROWS {
+        let expected = format!("at most {MAX_ROWS} in all");
         return Err(Fault::new("--chips", "too many rows").got(rows).expected(expected));
     }
     let bench = Bench::new(&prepared, retries);
@@ -84,9 +84,9 @@ pub fn measure(
             let block =
                 (2 * u64::from(nth) + 1) * u64::from(of_chip) / (2 * u64::from(order.blocks));
             samples.blocks.push(block.to_string());
-            let turn = (chip + nth) as usize % order.dwell_h.len();
+            let nth_dwell = (chip + nth) as usize % order.dwell_h.len();
             let number = (own + chip) * of_chip + block as u32;
-            bench.block(order, number, order.dwell_h[turn], &mut samples);
+            bench.block(order, number, order.dwell_h[nth_dwell], &mut samples);
         }
     }
     Ok(Some((samples, prepared.effective.hash().to_owned())))
@@ -94,7 +94,7 @@ pub fn measure(
 
 /// The physics under which blocks are measured.
 struct Bench<'a> {
-    survey: Survey<'a>,
+    inspector: ChipInspector<'a>,
     pages: u16,
     /// The drive's temperature in degrees Celsius, the reference of the physics. `activation_ev` is
     /// the activation energy in electronvolts that converts other temperatures.
@@ -106,7 +106,7 @@ impl<'a> Bench<'a> {
     fn new(prepared: &'a Prepared, retries: &RetriesConfig) -> Bench<'a> {
         let resolved = &*prepared.resolved;
         Bench {
-            survey: Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash),
+            inspector: ChipInspector::new(&resolved.chip, &resolved.page_order, &resolved.flash),
             pages: resolved.geometry().pages as u16,
             celsius: retries.temperature.celsius,
             activation_ev: retries.temperature.activation_ev,
@@ -130,14 +130,14 @@ impl<'a> Bench<'a> {
             dwell,
             reads,
         };
-        let worst = self.survey.worst_page(block);
+        let worst = self.inspector.worst_page(block);
         let hardest = order.conditions.last().map(|&(h, c, reads)| (self.time(h, c), reads));
         let (age, reads) = hardest.unwrap_or((Nanos::ZERO, 0));
         let most = order.cycles.last().copied().unwrap_or(0.0);
-        let best = self.survey.best_page(block, self.pages, at(most, age, reads));
+        let best = self.inspector.best_page(block, self.pages, at(most, age, reads));
         for &cycles in &order.cycles {
-            let erase_us = self.survey.erase(block, cycles).as_us();
-            let e0 = self.survey.errors(block, 0, at(cycles, Nanos::ZERO, 0));
+            let erase_us = self.inspector.erase(block, cycles).as_us();
+            let e0 = self.inspector.errors(block, 0, at(cycles, Nanos::ZERO, 0));
             for &(hours, celsius, reads) in &order.conditions {
                 let at = at(cycles, self.time(hours, celsius), reads);
                 let row: [f64; NUMBERS.len()] = [
@@ -147,10 +147,10 @@ impl<'a> Bench<'a> {
                     f64::from(reads),
                     erase_us,
                     f64::from(e0),
-                    f64::from(self.survey.errors(block, worst, at)),
-                    self.survey.level(block, worst, at).retries().into(),
+                    f64::from(self.inspector.errors(block, worst, at)),
+                    self.inspector.level(block, worst, at).retries().into(),
                     dwell_h,
-                    self.survey.level(block, best, at).retries().into(),
+                    self.inspector.level(block, best, at).retries().into(),
                 ];
                 samples.chip.push(chip);
                 samples.block.push(place);

@@ -13,13 +13,13 @@ const TIMES: u64 = 4;
 
 /// Watches the progress of a drive while the caller waits for it.
 #[derive(Default)]
-pub struct Watch {
+pub struct DeadlockDetector {
     events: u64,
     /// Pages read and programmed for the host, and blocks erased, when the former last changed.
     last: Option<(u64, u64)>,
 }
 
-impl Watch {
+impl DeadlockDetector {
     /// Counts an event. Returns whether a check is due.
     pub fn event(&mut self) -> bool {
         self.events += 1;
@@ -72,12 +72,12 @@ pub fn stalled(unfinished: u64) -> Fault {
 /// # Errors
 /// When the drive gains no free space.
 pub fn finish(drive: &mut Drive, done: &mut Vec<Completion>) -> Result<(), Fault> {
-    let mut watch = Watch::default();
+    let mut detector = DeadlockDetector::default();
     while let Some(next) = drive.next_event() {
         drive.advance(next, done);
         done.clear();
-        if watch.event() {
-            watch.check(drive)?;
+        if detector.event() {
+            detector.check(drive)?;
         }
     }
     Ok(())
@@ -89,23 +89,23 @@ mod tests {
 
     #[test]
     fn a_drive_that_erases_all_over_and_serves_nothing_gains_no_space() {
-        let mut watch = Watch::default();
-        assert_eq!(watch.judge(7, 100, 10), Ok(()));
-        assert_eq!(watch.judge(7, 140, 10), Ok(()));
-        let line = watch.judge(7, 141, 10).expect_err("enough").to_string();
+        let mut detector = DeadlockDetector::default();
+        assert_eq!(detector.judge(7, 100, 10), Ok(()));
+        assert_eq!(detector.judge(7, 140, 10), Ok(()));
+        let line = detector.judge(7, 141, 10).expect_err("enough").to_string();
         assert!(line.starts_with("drive: it moves pages but frees no space"), "{line}");
         assert!(line.contains("41 erases of its 10 blocks"), "{line}");
     }
 
     #[test]
     fn a_drive_that_serves_a_page_now_and_then_goes_on() {
-        let mut watch = Watch::default();
+        let mut detector = DeadlockDetector::default();
         for at in 0..9 {
-            assert_eq!(watch.judge(7 + at, 100 + 50 * at, 10), Ok(()));
+            assert_eq!(detector.judge(7 + at, 100 + 50 * at, 10), Ok(()));
         }
         // The statistics are reset.
-        assert_eq!(watch.judge(0, 0, 10), Ok(()));
-        assert_eq!(watch.judge(0, 40, 10), Ok(()));
-        assert!(watch.judge(0, 41, 10).is_err());
+        assert_eq!(detector.judge(0, 0, 10), Ok(()));
+        assert_eq!(detector.judge(0, 40, 10), Ok(()));
+        assert!(detector.judge(0, 41, 10).is_err());
     }
 }

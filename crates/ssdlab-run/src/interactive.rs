@@ -8,7 +8,7 @@ use ssdlab_base::{Bytes, Fault, SimTime};
 use ssdlab_core::account::Part;
 use ssdlab_core::stats::Ended;
 use ssdlab_core::{Drive, Op, Refused, Request};
-use ssdlab_workload::{MOST_HINT, MOST_REQUEST, MOST_TRIM};
+use ssdlab_workload::{MAX_HINT, MAX_REQUEST, MAX_TRIM};
 
 use crate::control::Control;
 use crate::deadlock;
@@ -141,9 +141,9 @@ impl InteractiveDrive {
     /// # Errors
     /// When the request is invalid, lies beyond the drive, or arrives in the past or too late.
     pub fn submit(&mut self, submission: Submission<'_>) -> Result<Option<u64>, Fault> {
-        if submission.hint > MOST_HINT {
+        if submission.hint > MAX_HINT {
             let fault = Fault::new("hint", "no such hint").got(submission.hint);
-            return Err(fault.expected(format!("0 (none) to {MOST_HINT} (long)")));
+            return Err(fault.expected(format!("0 (none) to {MAX_HINT} (long)")));
         }
         let op = Op::ALL.into_iter().find(|op| op.name() == submission.op).ok_or_else(|| {
             Fault::new("op", "unknown operation")
@@ -198,7 +198,7 @@ impl InteractiveDrive {
     fn check_size(&mut self, op: Op, sectors: u32) -> Result<(), Fault> {
         let (size, most) = (
             Bytes::new(u64::from(sectors) * SECTOR_BYTES),
-            if op == Op::Trim { MOST_TRIM } else { MOST_REQUEST },
+            if op == Op::Trim { MAX_TRIM } else { MAX_REQUEST },
         );
         if size > most {
             let fault = Fault::new("sectors", "a request too large").got(sectors);

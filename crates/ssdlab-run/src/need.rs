@@ -164,7 +164,7 @@ impl Room {
         self.tables.touch(pages)
     }
 
-    /// Checks that memory suffices until the next check, including `more` operations. `kept`
+    /// Checks that memory suffices until the next check, including `more` operations. `file_bytes`
     /// returns the bytes that the run's files may take in addition.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl Room {
         queues: &[VecDeque<Request>],
         drive: &Drive,
         more: usize,
-        kept: impl FnOnce() -> u64,
+        file_bytes: impl FnOnce() -> u64,
     ) -> Result<(), Fault> {
         let now = Piled {
             waiting: queues.iter().map(VecDeque::len).sum(),
@@ -188,7 +188,7 @@ impl Room {
         {
             Ok(())
         } else {
-            self.make(queues, drive, now, kept())
+            self.make(queues, drive, now, file_bytes())
         }
     }
 
@@ -198,7 +198,7 @@ impl Room {
         queues: &[VecDeque<Request>],
         drive: &Drive,
         now: Piled,
-        kept: u64,
+        file_bytes: u64,
     ) -> Result<(), Fault> {
         self.waiting = now.waiting + self.step;
         self.operations = now.operations + self.step;
@@ -207,7 +207,7 @@ impl Room {
         self.spans = if spans.1 > 0 { now.spans + self.step } else { self.step };
         let lists = queues.iter().map(|list| (list.len(), list.capacity()));
         let need = self.need(lists, drive.operations(), spans);
-        let files = Memory { resident: kept, reserved: kept, table: 0 };
+        let files = Memory { resident: file_bytes, reserved: file_bytes, table: 0 };
         match lacks(&left(), &need.and(files)) {
             None => Ok(()),
             Some(shortage) => {

@@ -7,12 +7,12 @@ use ssdlab_base::{Fault, rng};
 use ssdlab_core::{Completion, Drive, Op, Request};
 
 use crate::control::{Control, Progress};
-use crate::deadlock::{self, Watch, stalled};
+use crate::deadlock::{self, DeadlockDetector, stalled};
 
 /// The most capacities written. A drive that has not settled by then is used nevertheless.
-const CAPACITIES_MOST: u32 = 20;
+const MAX_CAPACITIES: u32 = 20;
 /// The relative change of write amplification between two capacities that counts as settled.
-const SETTLED: f64 = 0.02;
+const STEADY_CHANGE: f64 = 0.02;
 /// Writes kept outstanding for each plane.
 const OUTSTANDING_A_PLANE: u32 = 2;
 /// Writes between two checks of the stop flag.
@@ -20,8 +20,7 @@ const CHECK_EVERY: u64 = 1 << 14;
 
 /// How preconditioning brought the drive into a steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "PreconditionResult")]
-pub struct Settled {
+pub struct PreconditionResult {
     /// Capacities written, including the first sequential one.
     pub capacities: u32,
     /// Write amplification of the last capacity.
@@ -41,7 +40,7 @@ pub fn steady(
     seed: u64,
     control: &Control,
     progress: &Progress,
-) -> Result<Option<Settled>, Fault> {
+) -> Result<Option<PreconditionResult>, Fault> {
     let mut random = rng::stream(seed, "precondition");
     let pages = u64::from(drive.resolved().logical_pages);
     let physical = f64::from(drive.resolved().geometry().page_count());
@@ -49,7 +48,7 @@ pub fn steady(
     if !write(drive, pages, |n| n, control, progress)? {
         return Ok(None);
     }
-    for capacity in 2..=CAPACITIES_MOST {
+    for capacity in 2..=MAX_CAPACITIES {
         drive.reset_stats();
         if !write(drive, pages, |_| random.random_range(0..pages), control, progress)? {
             return Ok(None);
@@ -57,12 +56,12 @@ pub fn steady(
         let waf = drive.write_amplification().unwrap_or(1.0);
         // Garbage collection does not start before every page of the flash has been written once.
         let begun = f64::from(capacity - 1) * pages as f64 > physical;
-        if begun && (waf / before - 1.0).abs() < SETTLED {
-            return Ok(Some(Settled { capacities: capacity, waf, settled: true }));
+        if begun && (waf / before - 1.0).abs() < STEADY_CHANGE {
+            return Ok(Some(PreconditionResult { capacities: capacity, waf, settled: true }));
         }
         before = waf;
     }
-    Ok(Some(Settled { capacities: CAPACITIES_MOST, waf: before, settled: false }))
+    Ok(Some(PreconditionResult { capacities: MAX_CAPACITIES, waf: before, settled: false }))
 }
 
 /// Programs the pages that only the buffer holds, as a drive does at power-off.
@@ -91,12 +90,12 @@ fn write(
         .min(drive.resolved().config.host.queue_depth);
     let mut done = Vec::new();
     for n in 0..count {
-        let mut watch = Watch::default();
+        let mut detector = DeadlockDetector::default();
         while drive.unfinished() >= outstanding {
             let next = drive.next_event().ok_or_else(|| stalled(drive.unfinished().into()))?;
             drive.advance_once(next, &mut done);
-            if watch.event() {
-                watch.check(drive)?;
+            if detector.event() {
+                detector.check(drive)?;
             }
         }
         done.clear();

@@ -14,13 +14,13 @@ use ssdlab_core::{Completion, Drive, Refused, Request};
 use ssdlab_workload::{Op, Record};
 
 use crate::control::{Control, Progress};
-use crate::deadlock::{Watch, stalled};
+use crate::deadlock::{DeadlockDetector, stalled};
 use crate::feed::Feed;
 use crate::need::Room;
 use crate::observe::Observer;
 use crate::prepare::{Prepared, Warmup};
 use crate::result::{Course, ReplayResult};
-use crate::settle::{Goal, Settle};
+use crate::settle::{Goal, SettleMonitor};
 use crate::source::op;
 
 /// A replay in progress.
@@ -42,7 +42,7 @@ pub struct Replay<'a> {
     until_worn: Option<f64>,
     /// The figure that ends the run once it has settled, and its windows since the warm-up.
     goal: Option<Goal>,
-    settle: Option<Settle>,
+    settle: Option<SettleMonitor>,
     course: Course,
     /// Sectors of all requests up to the last check.
     probed_at: u64,
@@ -116,7 +116,7 @@ impl<'a> Replay<'a> {
         self.until_worn = prepared.until_worn;
         self.goal = prepared.until_settled.clone();
         if self.warm {
-            self.settle = self.goal.clone().map(|goal| Settle::new(goal, self.drive));
+            self.settle = self.goal.clone().map(|goal| SettleMonitor::new(goal, self.drive));
         }
         loop {
             self.once(prepared, feed)?;
@@ -141,9 +141,9 @@ impl<'a> Replay<'a> {
                 self.course.never_worn = self.until_worn.map(|_| "that was the last replay");
                 break;
             }
-            self.turn();
+            self.begin_next_replay();
         }
-        self.course.settled = self.settle.take().map(Settle::into_result);
+        self.course.settled = self.settle.take().map(SettleMonitor::into_result);
         self.course.residence += u128::from(self.in_system)
             * u128::from((self.drive.now().max(self.since) - self.since).as_ns());
         if prepared.plan.paranoid {
@@ -170,10 +170,10 @@ impl<'a> Replay<'a> {
     }
 
     /// Begins the next replay on the drive as the last one left it.
-    fn turn(&mut self) {
-        self.observer.turn(self.drive);
+    fn begin_next_replay(&mut self) {
+        self.observer.before_reset(self.drive);
         if let Some(settle) = &mut self.settle {
-            settle.turn(self.drive);
+            settle.before_reset(self.drive);
         }
         self.course.page_ops_before += self.page_ops();
         self.drive.reset_stats();
@@ -291,12 +291,12 @@ impl<'a> Replay<'a> {
         self.course.page_ops_before = self.page_ops();
         self.drive.reset_stats();
         self.observer.begin(self.drive);
-        self.settle = self.goal.clone().map(|goal| Settle::new(goal, self.drive));
+        self.settle = self.goal.clone().map(|goal| SettleMonitor::new(goal, self.drive));
     }
 
     /// Returns whether the figure that ends the run has settled.
     fn has_settled(&self) -> bool {
-        self.settle.as_ref().is_some_and(Settle::has_settled)
+        self.settle.as_ref().is_some_and(SettleMonitor::has_settled)
     }
 
     /// Returns whether any page was programmed since the statistics began.
@@ -361,7 +361,7 @@ impl<'a> Replay<'a> {
     /// Advances the drive to `to`, and closes the intervals that end on the way.
     fn run_to(&mut self, to: SimTime) {
         if self.observer.due() <= to {
-            self.observer.foresee(to);
+            self.observer.check_rows_until(to);
         }
         while self.observer.due() <= to {
             self.end_interval();
@@ -400,13 +400,13 @@ impl<'a> Replay<'a> {
 
     /// Waits until at most `most` requests are in the system, or until stopped.
     fn wait(&mut self, most: u64) -> Result<(), Fault> {
-        let mut watch = Watch::default();
+        let mut detector = DeadlockDetector::default();
         while self.in_system > most {
             if !self.step() {
                 return Err(stalled(self.in_system));
             }
-            if watch.event() {
-                watch.check(self.drive)?;
+            if detector.event() {
+                detector.check(self.drive)?;
                 // A timeline still grows while the drive finishes a backlog.
                 self.check_room()?;
                 self.poll();

@@ -10,7 +10,7 @@ use ssdlab_core::drive::Misfit;
 use crate::begin::Begins;
 use crate::control::Control;
 use crate::files::NewFile;
-use crate::precondition::Settled;
+use crate::precondition::PreconditionResult;
 use crate::prepare::Prepared;
 use crate::state::{self, Header, START_KEY_OF_RUN, StateFile};
 
@@ -24,7 +24,7 @@ const BINDING: [&str; 2] = ["geometry", "physics"];
 pub(crate) fn save(
     prepared: &Prepared,
     drive: Drive,
-    steady: Option<Settled>,
+    steady: Option<PreconditionResult>,
     to: NewFile,
 ) -> Result<Header, Fault> {
     let known = Header {
@@ -91,19 +91,20 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
     }
     let config = prepared.effective.json();
     for section in BINDING {
-        let apart = apart(section.into(), &header.config[section], &config[section]);
-        if let Some((key, saved, own)) = apart {
+        let first_difference =
+            first_difference(section.into(), &header.config[section], &config[section]);
+        if let Some((key, saved, own)) = first_difference {
             return Err(Fault::new(name, format!("the state of a drive with another {key}"))
                 .got(saved)
                 .expected(own));
         }
     }
     // Compare the program modes. A state with a single mode fits every drive.
-    let ways = |config: &Value| config["timing"]["program_modes"].clone();
-    if !ways(&header.config).is_null() && ways(&header.config) != ways(&config) {
+    let modes = |config: &Value| config["timing"]["program_modes"].clone();
+    if !modes(&header.config).is_null() && modes(&header.config) != modes(&config) {
         return Err(Fault::new(name, "the state of a drive with other timing.program_modes")
-            .got(ways(&header.config))
-            .expected(ways(&config))
+            .got(modes(&header.config))
+            .expected(modes(&config))
             .hint("a state saved under the scheme conventional fits every scheme"));
     }
     // A drive written in strict page order may continue in relaxed order, but not the reverse.
@@ -132,10 +133,14 @@ fn check_fits(prepared: &Prepared, name: &str, header: &Header) -> Result<(), Fa
 }
 
 /// Returns the first key below `key` in which two configs differ, with both values.
-fn apart<'a>(key: String, a: &'a Value, b: &'a Value) -> Option<(String, &'a Value, &'a Value)> {
+fn first_difference<'a>(
+    key: String,
+    a: &'a Value,
+    b: &'a Value,
+) -> Option<(String, &'a Value, &'a Value)> {
     let (Some(of_a), Some(of_b)) = (a.as_object(), b.as_object()) else {
         return (a != b).then_some((key, a, b));
     };
     let mut names = of_a.keys().chain(of_b.keys());
-    names.find_map(|name| apart(format!("{key}.{name}"), &a[name], &b[name]))
+    names.find_map(|name| first_difference(format!("{key}.{name}"), &a[name], &b[name]))
 }

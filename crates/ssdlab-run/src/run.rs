@@ -13,9 +13,9 @@ use crate::observe::Observer;
 use crate::plan::{Plan, with_pipes_read};
 use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
-use crate::result::{Course, RunResult, Watch};
+use crate::result::{Course, RunResult, Stopwatch};
 use crate::series_length;
-use crate::setup::{Begun, lay_down_footprint, publish_uses, rehearse, set_up};
+use crate::setup::{Begun, prefill_footprint, publish_uses, run_first_pass, set_up};
 use crate::sharing::{starts, traces};
 use crate::source::Requests;
 use crate::warnings;
@@ -84,8 +84,8 @@ fn outcome(ran: Vec<Result<Option<Ran>, Fault>>) -> Outcome {
         let (result, fault) = match one {
             Ok(None) => (None, None),
             Ok(Some((result, fault))) => {
-                let is_kept = !has_failed || fault.is_some() || !result.partial;
-                (Some(result).filter(|_| is_kept), fault)
+                let is_reported = !has_failed || fault.is_some() || !result.partial;
+                (Some(result).filter(|_| is_reported), fault)
             }
             Err(fault) => (None, Some(fault)),
         };
@@ -125,34 +125,34 @@ fn run_one(
         return Ok(None);
     }
     series_length::check(prepared, control)?;
-    let watch = Watch::start();
+    let stopwatch = Stopwatch::start();
     let mut remarks: Vec<String> = warnings::of_start(prepared)?.into_iter().collect();
     remarks.extend(warnings::of_clock(prepared));
     remarks.extend(prepared.shared.begins_alone.clone());
     let Some(begun) = set_up(prepared, control, progress)? else { return Ok(None) };
     let Begun { mut drive, settled, copied } = begun;
     publish_uses(prepared, &mut drive, control)?;
-    remarks.extend(warnings::of_rehearsal(&drive));
-    rehearse(prepared, &mut drive, control)?;
-    lay_down_footprint(prepared, &mut drive, control)?;
+    remarks.extend(warnings::of_first_pass(&drive));
+    run_first_pass(prepared, &mut drive, control)?;
+    prefill_footprint(prepared, &mut drive, control)?;
     if control.stop.load(Ordering::Relaxed) {
         return Ok(None);
     }
     prepared.check_footprint()?;
     let mut feed = Feed::open(prepared, &mut remarks)?;
-    let ready = watch.elapsed();
+    let ready = stopwatch.elapsed();
     let observer = Observer::new(prepared)?;
     if prepared.plan.timeline.is_none() {
-        drive.foresee();
+        drive.enable_lookahead();
     }
     let replay = Replay::new(&mut drive, prepared.warmup, control, progress, observer);
     let run = replay.run(prepared, &mut feed);
-    let looped = watch.elapsed() - ready;
+    let looped = stopwatch.elapsed() - ready;
     let requests = feed.end();
     let (course, observer) = run?;
     remarks.extend(requests.source().warnings());
-    let sets_apart = prepared.resolved.classes.apart > 0;
-    if drive.migrates() && sets_apart && drive.blocks_apart() == 0 {
+    let has_reserved = prepared.resolved.classes.reserved_classes > 0;
+    if drive.migrates() && has_reserved && drive.reserved_blocks() == 0 {
         let blocks = prepared.resolved.geometry().blocks;
         let what = "no block is set apart, so that no page can move";
         let why = "data and metadata.block_class.measured.read_hot_share leave none";

@@ -18,7 +18,7 @@ const SAMPLED: usize = 1 << 20;
 /// When the file would have too many rows. An invalid request is left for the run to report.
 pub(crate) fn check(prepared: &Prepared, control: &Control) -> Result<(), Fault> {
     let plan = &prepared.plan;
-    let (Some(interval), Some(_), None) = (prepared.wanted.interval, &plan.series, plan.closed)
+    let (Some(interval), Some(_), None) = (prepared.output.interval, &plan.series, plan.closed)
     else {
         return Ok(());
     };

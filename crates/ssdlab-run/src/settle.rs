@@ -23,11 +23,11 @@ const OPTION: &str = "--until-settled";
 /// The relative half-width of the interval at which a figure counts as settled, if none is given.
 const WIDTH: f64 = 0.05;
 /// The fewest requests of a window.
-const LEAST: u64 = 256;
+const MIN_REQUESTS: u64 = 256;
 /// The requests of a window that lie beyond a percentile.
 const BEYOND: f64 = 10.0;
 /// The windows of a run. When there are this many, every two neighbors are merged.
-const MOST: usize = 64;
+const MAX_WINDOWS: usize = 64;
 /// The 97.5 % quantiles of Student's t for 16, 20, 24, 28 and 32 counted windows.
 const T_975: [f64; 5] = [2.131, 2.093, 2.069, 2.052, 2.040];
 /// The windows at the first check. At each check, half of the windows count.
@@ -93,8 +93,8 @@ impl Figure {
 
     /// Returns the requests of the first windows.
     fn first_window(&self) -> u64 {
-        let Of::Latency { quantile: Some(quantile), .. } = self.of else { return LEAST };
-        LEAST.max((BEYOND / (1.0 - quantile)).round() as u64)
+        let Of::Latency { quantile: Some(quantile), .. } = self.of else { return MIN_REQUESTS };
+        MIN_REQUESTS.max((BEYOND / (1.0 - quantile)).round() as u64)
     }
 
     /// Returns the figure of a window; `None` if it has none.
@@ -287,7 +287,7 @@ fn widened(off: &[f64]) -> f64 {
 
 /// Watches the figure that ends a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Settle {
+pub(crate) struct SettleMonitor {
     goal: Goal,
     began: SimTime,
     windows: Vec<Window>,
@@ -302,16 +302,16 @@ pub(crate) struct Settle {
     last: SettledFigure,
 }
 
-impl Settle {
+impl SettleMonitor {
     /// Begins to watch, at the end of the warm-up.
-    pub(crate) fn new(goal: Goal, drive: &Drive) -> Settle {
+    pub(crate) fn new(goal: Goal, drive: &Drive) -> SettleMonitor {
         let full = goal.figure.first_window();
         let (figure, width) = (goal.figure.to_string(), goal.width);
         let last = SettledFigure { figure, width, ..SettledFigure::default() };
-        Settle {
+        SettleMonitor {
             goal,
             began: drive.now(),
-            windows: Vec::with_capacity(MOST),
+            windows: Vec::with_capacity(MAX_WINDOWS),
             open: Window::default(),
             full,
             before: pages(drive),
@@ -321,7 +321,7 @@ impl Settle {
     }
 
     /// Prepares for a reset of the drive's counters before the next replay.
-    pub(crate) fn turn(&mut self, drive: &Drive) {
+    pub(crate) fn before_reset(&mut self, drive: &Drive) {
         let counted = pages(drive);
         self.open_pages(counted);
         self.before = [0; 2];
@@ -365,7 +365,7 @@ impl Settle {
         if count >= FIRST && count.is_multiple_of(STEP) {
             self.check();
         }
-        if count == MOST && !self.last.settled {
+        if count == MAX_WINDOWS && !self.last.settled {
             let pairs = self.windows.chunks_exact(2).map(|pair| {
                 let mut window = pair[0].clone();
                 window.join(&pair[1]);

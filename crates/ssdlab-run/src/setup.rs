@@ -19,7 +19,7 @@ use crate::control::{Control, Progress};
 use crate::files::NewFile;
 use crate::need;
 use crate::plan::Plan;
-use crate::precondition::{self, Settled};
+use crate::precondition::{self, PreconditionResult};
 use crate::prepare::Prepared;
 use crate::restore;
 use crate::sharing::traces;
@@ -80,7 +80,7 @@ fn check_workload(prepared: &Prepared) -> Result<(), Fault> {
 pub(crate) struct Begun {
     pub drive: Drive,
     /// How preconditioning made it steady; none without preconditioning.
-    pub settled: Option<Settled>,
+    pub settled: Option<PreconditionResult>,
     /// Whether its start state is a copy of another plan's.
     pub copied: bool,
 }
@@ -117,7 +117,7 @@ pub(crate) fn set_up_for(
     };
     let Some((mut drive, copied)) = begun else { return Ok(None) };
     if prepared.plan.paranoid {
-        drive.watch(Pace::Affordable);
+        drive.start_audit(Pace::Affordable);
     }
     let seed = prepared.plan.seed;
     let mut settled = None;
@@ -146,7 +146,7 @@ fn drawn(
         if tenants.is_empty() && tenants::rates_matter(resolved) && !stopped {
             return Err(tenants::without_rates(prepared));
         }
-        drawn_aside(resolved.clone(), tenants, control)
+        drawn_in_thread(resolved.clone(), tenants, control)
     };
     let start = match &prepared.shared.begins {
         Some(Begins::Drawn(common)) => common.get(draw)?,
@@ -158,7 +158,7 @@ fn drawn(
 /// Draws a start state in a thread of its own; `None` if stopped. A large drive takes seconds, and
 /// drawing cannot be stopped. After a stop, the thread goes on to the end, and its state is
 /// dropped.
-fn drawn_aside(
+fn drawn_in_thread(
     resolved: Arc<Resolved>,
     tenants: Vec<Tenant>,
     control: &Control,
@@ -189,7 +189,7 @@ pub(crate) fn publish_uses(
     drive: &mut Drive,
     control: &Control,
 ) -> Result<(), Fault> {
-    if !drive.wants_uses() {
+    if !drive.needs_page_uses() {
         return Ok(());
     }
     let geometry = prepared.resolved.geometry();
@@ -217,20 +217,20 @@ pub(crate) fn publish_uses(
 ///
 /// # Errors
 /// When the workload cannot be read.
-pub(crate) fn rehearse(
+pub(crate) fn run_first_pass(
     prepared: &Prepared,
     drive: &mut Drive,
     control: &Control,
 ) -> Result<(), Fault> {
-    if let Some(mut rehearsal) = drive.rehearsal() {
+    if let Some(mut pass) = drive.first_pass_run() {
         let all = Requests::open(prepared, &mut Vec::new())?.each(control, |record| {
-            drive.rehearse(&mut rehearsal, op(record.op), record.lba, record.sectors);
+            drive.first_pass_request(&mut pass, op(record.op), record.lba, record.sectors);
             Ok(())
         })?;
         if !all {
             return Ok(());
         }
-        drive.rehearsed(rehearsal);
+        drive.end_first_pass(pass);
     }
     program_start(prepared, drive);
     Ok(())
@@ -249,7 +249,7 @@ pub(crate) fn program_start(prepared: &Prepared, drive: &mut Drive) {
 ///
 /// # Errors
 /// When the workload cannot be read, or when the drive cannot hold these pages.
-pub(crate) fn lay_down_footprint(
+pub(crate) fn prefill_footprint(
     prepared: &Prepared,
     drive: &mut Drive,
     control: &Control,
@@ -260,7 +260,7 @@ pub(crate) fn lay_down_footprint(
     let geometry = prepared.resolved.geometry();
     let pages = drive.resolved().logical_pages as usize;
     let mut seen = vec![0u64; pages.div_ceil(64)];
-    let mut laying = drive.laying();
+    let mut prefill = drive.prefill();
     Requests::open(prepared, &mut Vec::new())?.each(control, |record| {
         if record.op != Op::Read {
             return Ok(());
@@ -271,7 +271,7 @@ pub(crate) fn lay_down_footprint(
                 continue;
             }
             seen[word] |= bit;
-            if !drive.lay_down(&mut laying, page as u32) {
+            if !drive.prefill_page(&mut prefill, page as u32) {
                 return Err("a footprint that the drive cannot hold");
             }
         }

@@ -1,10 +1,10 @@
 //! A trace that several plans read, by itself or in a mix. The trace is parsed only once, whatever
-//! its length. [`keep`] stores the parsed requests for the other plans. No plan waits for another,
-//! and a plan that starts later still finds every request.
+//! its length. [`trace_cache`] stores the parsed requests for the other plans. No plan waits for
+//! another, and a plan that starts later still finds every request.
 
-mod keep;
 #[cfg(test)]
 mod tests;
+mod trace_cache;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use ssdlab_base::{Fault, reason};
 use ssdlab_workload::{Record, Source, Trace, TraceOptions};
 
-pub(crate) use self::keep::Keep;
-use self::keep::Kept;
+use self::trace_cache::CachedRecords;
+pub(crate) use self::trace_cache::TraceCache;
 use crate::open::open_trace;
 
 /// Records read at a time.
@@ -28,7 +28,7 @@ pub struct Shared {
     /// Remarks for the user on how the trace is read.
     remarks: Vec<String>,
     /// Storage for the parts.
-    keep: Arc<Keep>,
+    cache: Arc<TraceCache>,
     sha256: OnceLock<Result<Option<String>, Fault>>,
     inside: Mutex<Inside>,
 }
@@ -49,7 +49,7 @@ struct Inside {
 
 /// The requests that one call of [`Source::fill`] returned.
 struct Part {
-    records: Kept,
+    records: CachedRecords,
     count: usize,
     progress: Option<f64>,
 }
@@ -58,7 +58,7 @@ impl Shared {
     pub(crate) fn open(
         spec: &str,
         options: &TraceOptions,
-        keep: Arc<Keep>,
+        cache: Arc<TraceCache>,
     ) -> Result<Shared, Fault> {
         let trace = open_trace(spec, options)?;
         Ok(Shared {
@@ -67,7 +67,7 @@ impl Shared {
             name: trace.name().into(),
             format: trace.trace_format(),
             remarks: trace.remarks(),
-            keep,
+            cache,
             sha256: OnceLock::new(),
             inside: Mutex::new(Inside { trace, parts: Vec::new(), full: false, ended: false }),
         })
@@ -94,7 +94,7 @@ impl Shared {
         let mut inside = self.inside();
         if let Some(part) = inside.parts.get(at).cloned() {
             drop(inside);
-            let got = self.keep.get(&part.records, batch);
+            let got = self.cache.get(&part.records, batch);
             got.map_err(|error| {
                 Fault::new(&*self.name, "cannot read its requests back from a temporary file")
                     .got(reason(error))
@@ -107,7 +107,7 @@ impl Shared {
         let count = inside.trace.fill(batch, most)?;
         let progress = inside.trace.progress();
         inside.ended = count == 0;
-        match self.keep.put(&batch[batch.len() - count..]) {
+        match self.cache.put(&batch[batch.len() - count..]) {
             Some(records) => inside.parts.push(Arc::new(Part { records, count, progress })),
             None => inside.full = true,
         }

@@ -22,12 +22,12 @@ use ssdlab_base::memory::Lacking;
 use ssdlab_base::{Fault, reason};
 use ssdlab_core::Drive;
 use ssdlab_core::drive::{Media, Unchecked};
-use ssdlab_core::kept::{Geometry, Limits};
+use ssdlab_core::saved::{Geometry, Limits};
 
 use crate::control::Control;
 use crate::files::{NewFile, no_file};
 use crate::memory;
-use crate::precondition::Settled;
+use crate::precondition::PreconditionResult;
 
 /// The header of a state file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub struct Header {
     /// Logical pages, which the host can address.
     pub logical_pages: u64,
     /// How preconditioning brought the drive into a steady state; none without preconditioning.
-    pub steady: Option<Settled>,
+    pub steady: Option<PreconditionResult>,
     /// SHA-256 of the contents.
     pub contents_sha256: String,
 }
@@ -59,15 +59,15 @@ pub struct Header {
 const MAGIC: &str = "ssdlab state ";
 const LAYOUT: u32 = 12;
 /// The first line has fewer bytes than this.
-const MAGIC_MOST: u64 = 64;
+const MAX_MAGIC_BYTES: u64 = 64;
 /// A header has fewer bytes than this.
-const HEADER_MOST: u64 = 1 << 20;
+const MAX_HEADER_BYTES: u64 = 1 << 20;
 /// The length in bytes of a line with a hash.
 const HASH_LINE: u64 = 65;
 /// zstd's fastest ordinary level: mapping tables are large and compress well.
 const LEVEL: i32 = 1;
 /// The largest window of a frame, as a power of two. It exceeds the window of [`LEVEL`].
-const WINDOW_MOST: u32 = 21;
+const MAX_WINDOW: u32 = 21;
 /// The first bytes of states up to layout 6, which were zstd frames.
 const BEFORE_7: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -278,7 +278,7 @@ impl<'a> StateFile<'a> {
         let file = file.take(bytes.saturating_sub(HASH_LINE));
         let file = BufReader::with_capacity(1 << 17, file);
         let mut body = Body { file, hash: Sha256::new(), control, failed: None };
-        let first = body.line(MAGIC_MOST).map_err(unreadable)?;
+        let first = body.line(MAX_MAGIC_BYTES).map_err(unreadable)?;
         if first.starts_with(&BEFORE_7) {
             return Err(fault("is no state file, or one of layout 6 or before")
                 .expected(format!("one of layout {LAYOUT}"))
@@ -292,7 +292,7 @@ impl<'a> StateFile<'a> {
                 .expected(LAYOUT)
                 .hint("save it again with this version"));
         }
-        let line = body.line(HEADER_MOST).map_err(unreadable)?;
+        let line = body.line(MAX_HEADER_BYTES).map_err(unreadable)?;
         let hash = format!("{}\n", hex(&body.hash));
         if body.line(HASH_LINE).map_err(unreadable)? != hash.as_bytes() {
             return Err(fault("is damaged: its header is not the one that was written"));
@@ -370,7 +370,7 @@ struct Decoded {
 /// Decodes the only frame of a body. It holds the contents of a drive and nothing else.
 fn decode(body: &mut Body<'_>, limits: &Limits<'_>) -> std::io::Result<Decoded> {
     let mut frame = zstd::Decoder::with_buffer(body)?.single_frame();
-    frame.window_log_max(WINDOW_MOST)?;
+    frame.window_log_max(MAX_WINDOW)?;
     let mut contents = BufReader::new(Hashed::new(frame));
     // The deserializer reads a floating-point number in one piece.
     let mut number = [0; size_of::<f64>()];

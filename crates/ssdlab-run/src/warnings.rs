@@ -64,8 +64,8 @@ pub fn of_hints(prepared: &Prepared, hinted: bool) -> Option<String> {
 }
 
 /// Returns a remark if pages are not classified by a first pass of the workload.
-pub fn of_rehearsal(drive: &Drive) -> Option<String> {
-    drive.goes_unrehearsed().then(|| {
+pub fn of_first_pass(drive: &Drive) -> Option<String> {
+    drive.lacks_first_pass().then(|| {
         let what = "metadata.page_hotness.buffer.initial = \"classified\": there was no first pass of the workload";
         let why = "earlier writes already classified and programmed the pages";
         format!("{what}: {why}")

@@ -94,24 +94,24 @@ fn twins() {
         });
     }
     for name in ["dlv/hm0", "readguard/ycsb-a"] {
-        measure(&format!("{name} measured"), 0, || Box::new(Looked::at(name)));
+        measure(&format!("{name} measured"), 0, || Box::new(Measured::at(name)));
     }
 }
 
 /// A source that also measures its requests.
-struct Looked {
+struct Measured {
     source: TwinSource,
     measure: Measure,
 }
 
-impl Looked {
-    fn at(name: &str) -> Looked {
+impl Measured {
+    fn at(name: &str) -> Measured {
         let source = find(name, None).unwrap().scaled(REQUESTS).source(1).unwrap();
-        Looked { source, measure: Measure::default() }
+        Measured { source, measure: Measure::default() }
     }
 }
 
-impl Source for Looked {
+impl Source for Measured {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         let count = self.source.fill(batch, most)?;
         self.measure.take(&batch[batch.len() - count..]);

@@ -78,8 +78,8 @@ fn fitted_on_part(twin: &Twin) -> [f64; 10] {
 const STARTS: [[f64; 5]; 3] =
     [[0.6, 0.05, 0.9, 0.0, 0.0], [0.1, 0.2, 0.2, 0.1, 0.2], [0.2, 0.05, 0.5, 0.6, 0.1]];
 /// The ranges of the same values.
-const LEAST: [f64; 5] = [0.0, 0.001, 0.0, 0.0, 0.0];
-const MOST: [f64; 5] = [0.95, 0.9, 1.4, 1.0, 1.0];
+const MIN_VALUES: [f64; 5] = [0.0, 0.001, 0.0, 0.0, 0.0];
+const MAX_VALUES: [f64; 5] = [0.95, 0.9, 1.4, 1.0, 1.0];
 
 /// Moves one value after the other by a step while that is better, then by half the step, `rounds`
 /// times in all. Returns the mean square deviation with the values.
@@ -96,8 +96,8 @@ fn searched(
         while moved && least > ENOUGH {
             moved = false;
             for index in 0..values.len() {
-                for way in [1.0, -1.0] {
-                    let next = stepped(values, index, way * step);
+                for sign in [1.0, -1.0] {
+                    let next = stepped(values, index, sign * step);
                     let found =
                         if next == values { f64::MAX } else { deviation(twin, &next, requests) };
                     if found < 0.98 * least {
@@ -118,10 +118,10 @@ fn stepped(mut values: [f64; 10], index: usize, step: f64) -> [f64; 10] {
     let moved = match kind {
         1 if step > 0.0 => value * (1.0 + 2.0 * step),
         1 => value / (1.0 - 2.0 * step),
-        _ => value + step * (MOST[kind] - LEAST[kind]),
+        _ => value + step * (MAX_VALUES[kind] - MIN_VALUES[kind]),
     };
-    values[index] = moved.clamp(LEAST[kind], MOST[kind]);
-    // The shares of rounds and of scans are parts of one whole.
+    values[index] = moved.clamp(MIN_VALUES[kind], MAX_VALUES[kind]);
+    // What goes round and what is scanned are shares of one whole.
     let (rounds, scans) = (index - kind + 3, index - kind + 4);
     if values[rounds] + values[scans] > 1.0 {
         let other = if index == rounds { scans } else { rounds };

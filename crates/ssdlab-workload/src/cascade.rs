@@ -19,9 +19,9 @@ use ssdlab_base::rng::{Stream, unit};
 /// The length of the shortest parts of a generated workload, in nanoseconds: 1 us.
 const SHORTEST: f64 = 1_000.0;
 /// The most halvings: the index of a part then fits into a word.
-const MOST_LEVELS: f64 = 60.0;
-/// The largest number of requests that draw their halves one by one. For more, the number in a half
-/// is nearly normal.
+const MAX_LEVELS: f64 = 60.0;
+/// The largest number of requests of which each draws its half by itself. Of more, the number in a
+/// half is nearly normal.
 const DRAWN: u64 = 32;
 
 /// How one halving divides the requests: shares of the busier half, and agreement of the kinds.
@@ -179,8 +179,8 @@ impl Cascade {
         let least = unit(word) * self.stay[from][kinds];
         let together = self.stay[from + 1..].iter().take_while(|stay| stay[kinds] > least).count();
         let level = part.level + together as u32;
-        let way = if together == 0 { 0 } else { self.stream.next_u64() >> (64 - together) };
-        let index = part.index << together | way;
+        let bits = if together == 0 { 0 } else { self.stream.next_u64() >> (64 - together) };
+        let index = part.index << together | bits;
         if level as usize == self.splits.len() {
             (self.now, self.within) = (Part { level, index, left: part.left }, 2);
             return None;
@@ -275,7 +275,7 @@ const WHOLE: u64 = 1 << 16;
 
 /// Returns the number of halvings down to parts of this length.
 pub(crate) fn levels(span: f64, shortest: f64) -> u32 {
-    math::log2((span / shortest).max(1.0)).ceil().min(MOST_LEVELS) as u32
+    math::log2((span / shortest).max(1.0)).ceil().min(MAX_LEVELS) as u32
 }
 
 /// Returns the share (1 + offset) / 2 of the busier half, as [`Split::busier`].

@@ -42,7 +42,7 @@ pub mod twins;
 
 pub use formats::Format;
 pub use formats::device::twin_in;
-pub use formats::options::{MOST_UNSORTED, TraceOptions, Unsorted};
+pub use formats::options::{MAX_UNSORTED, TraceOptions, Unsorted};
 pub use generate::config::{
     Arrivals, FixedConfig, PoissonConfig, SelfSimilarConfig, SizeChoice, WorkloadConfig,
 };
@@ -50,7 +50,7 @@ pub use generate::{
     BurstyConfig, Generator, HotcoldConfig, Kind, RandomConfig, SequentialConfig, ZipfConfig,
 };
 pub use merge::{App, Merge, Offset, Placing, Reach, lay_out};
-pub use record::{MOST_HINT, MOST_REQUEST, MOST_TRIM, Op, Record, Source};
+pub use record::{MAX_HINT, MAX_REQUEST, MAX_TRIM, Op, Record, Source};
 pub use select::{Select, Selection};
 pub use trace::recognise::{By, Recognition};
 pub use trace::spec::parse_spec;

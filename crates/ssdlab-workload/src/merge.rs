@@ -46,12 +46,12 @@ impl Placing {
     /// Returns the moved address of a request, or `None` if no drive can have it.
     fn address(&self, record: &Record) -> Option<u64> {
         let lba = record.lba.checked_add_signed(self.shift)?;
-        (lba.checked_add(u64::from(record.sectors))? <= MOST_SECTORS).then_some(lba)
+        (lba.checked_add(u64::from(record.sectors))? <= MAX_SECTORS).then_some(lba)
     }
 }
 
 /// The number of sectors whose byte addresses fit in 64 bits.
-const MOST_SECTORS: u64 = 1 << 55;
+const MAX_SECTORS: u64 = 1 << 55;
 /// Requests read from an application at a time.
 const BATCH: usize = 4096;
 
@@ -59,14 +59,14 @@ const BATCH: usize = 4096;
 /// comes first. A fault of one application ends the whole merge.
 pub struct Merge {
     name: String,
-    lanes: Vec<Lane>,
+    inputs: Vec<Input>,
     first: Option<Nanos>,
     fault: Option<Fault>,
-    /// The lane of each record of the last batch, and its index in the lane's batch.
+    /// The input of each record of the last batch, and its index in the input's batch.
     origins: Vec<(usize, usize)>,
 }
 
-struct Lane {
+struct Input {
     app: App,
     batch: Vec<Record>,
     next: usize,
@@ -77,7 +77,7 @@ struct Lane {
     fault: Option<Fault>,
 }
 
-impl Lane {
+impl Input {
     /// Reads the next batch if the buffer is empty.
     fn refill(&mut self) -> Result<(), Fault> {
         if self.next < self.batch.len() || self.ended {
@@ -132,7 +132,7 @@ impl Merge {
     pub fn new(apps: Vec<App>) -> Merge {
         let names: Vec<&str> = apps.iter().map(|app| app.name.as_str()).collect();
         let name = names.join(" + ");
-        let lane = |app| Lane {
+        let input = |app| Input {
             app,
             batch: Vec::with_capacity(BATCH),
             next: 0,
@@ -140,8 +140,8 @@ impl Merge {
             twins: BTreeMap::new(),
             fault: None,
         };
-        let lanes = apps.into_iter().map(lane).collect();
-        Merge { name, lanes, first: None, fault: None, origins: Vec::new() }
+        let inputs = apps.into_iter().map(input).collect();
+        Merge { name, inputs, first: None, fault: None, origins: Vec::new() }
     }
 }
 
@@ -149,19 +149,19 @@ impl Source for Merge {
     fn fill(&mut self, batch: &mut Vec<Record>, most: usize) -> Result<usize, Fault> {
         self.origins.clear();
         if self.fault.is_none() {
-            self.fault = self.lanes.iter_mut().find_map(|lane| lane.refill().err());
+            self.fault = self.inputs.iter_mut().find_map(|input| input.refill().err());
         }
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
         while self.origins.len() < most {
             let due =
-                self.lanes.iter().enumerate().filter_map(|(lane, of)| Some((of.due()?, lane)));
-            let Some((at, lane)) = due.min() else { break };
+                self.inputs.iter().enumerate().filter_map(|(input, of)| Some((of.due()?, input)));
+            let Some((at, input)) = due.min() else { break };
             let first = *self.first.get_or_insert(at);
-            let of = &mut self.lanes[lane];
+            let of = &mut self.inputs[input];
             batch.push(Record { at: at - first, ..of.batch[of.next] });
-            self.origins.push((lane, of.next));
+            self.origins.push((input, of.next));
             of.next += 1;
             // The next request may belong to this application. The next call reads it first, so
             // that the lines and devices of this batch stay known.
@@ -173,12 +173,12 @@ impl Source for Merge {
     }
 
     fn expected(&self) -> Option<u64> {
-        self.lanes.iter().map(|lane| lane.app.source.expected()).sum()
+        self.inputs.iter().map(|input| input.app.source.expected()).sum()
     }
 
     fn progress(&self) -> Option<f64> {
         let shares: Option<Vec<f64>> =
-            self.lanes.iter().map(|lane| lane.app.source.progress()).collect();
+            self.inputs.iter().map(|input| input.app.source.progress()).collect();
         shares.filter(|shares| !shares.is_empty()).map(|s| s.iter().sum::<f64>() / s.len() as f64)
     }
 
@@ -187,24 +187,24 @@ impl Source for Merge {
     }
 
     fn line(&self, index: usize) -> Option<u64> {
-        let (lane, index) = *self.origins.get(index)?;
-        self.lanes[lane].app.source.line(index)
+        let (input, index) = *self.origins.get(index)?;
+        self.inputs[input].app.source.line(index)
     }
 
     fn device(&self, index: usize) -> Option<&str> {
-        let (lane, index) = *self.origins.get(index)?;
-        let Lane { app, twins, .. } = &self.lanes[lane];
+        let (input, index) = *self.origins.get(index)?;
+        let Input { app, twins, .. } = &self.inputs[input];
         let twin = app.source.device(index).and_then(|device| twins.get(device));
         Some(twin.unwrap_or(&app.name))
     }
 
     fn members(&self) -> Vec<&dyn Source> {
-        self.lanes.iter().map(|lane| lane.app.source.as_ref()).collect()
+        self.inputs.iter().map(|input| input.app.source.as_ref()).collect()
     }
 
     fn fault(&self, index: usize, what: &str) -> Fault {
         match self.origins.get(index) {
-            Some((lane, index)) => self.lanes[*lane].app.source.fault(*index, what),
+            Some((input, index)) => self.inputs[*input].app.source.fault(*index, what),
             None => Fault::new(&self.name, what),
         }
     }

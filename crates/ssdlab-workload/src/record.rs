@@ -29,12 +29,12 @@ impl Op {
 
 /// The largest plausible read or write: the maximum of an NVMe command, 65,536 blocks of 4 KiB. A
 /// larger one is a broken line or a mistyped size.
-pub const MOST_REQUEST: Bytes = Bytes::from_kib(256 << 10);
+pub const MAX_REQUEST: Bytes = Bytes::from_kib(256 << 10);
 /// The largest plausible trim: the maximum of Linux's block layer, 2^32 bytes.
-pub const MOST_TRIM: Bytes = Bytes::from_gib(4);
+pub const MAX_TRIM: Bytes = Bytes::from_gib(4);
 
 /// The largest latency hint.
-pub const MOST_HINT: u8 = 3;
+pub const MAX_HINT: u8 = 3;
 
 /// One request of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

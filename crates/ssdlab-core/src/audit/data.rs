@@ -54,7 +54,7 @@ pub struct Data {
     /// The logical page and the content of each physical page with known data.
     flash: BTreeMap<u32, (u32, Content)>,
     /// Pages of each type programmed in each block since its erase.
-    begun: BTreeMap<u32, [u16; PageType::MOST]>,
+    begun: BTreeMap<u32, [u16; PageType::MAX_COUNT]>,
     order: PageOrder,
     /// Whether each page type advances by itself, as in the relaxed order.
     relaxed: bool,
@@ -243,7 +243,7 @@ impl Data {
     }
 
     /// Records that `id` copies the page that `read` has sensed.
-    pub fn takes_over(&mut self, id: TxnId, read: TxnId) {
+    pub fn copies_read(&mut self, id: TxnId, read: TxnId) {
         self.held.remove(&id.0);
         let sensed = self.held(read).sensed.clone();
         self.held(id).sensed = sensed;
@@ -359,7 +359,7 @@ impl Data {
         self.newest.insert(lpn.0, before);
     }
 
-    pub fn laid_down(&mut self, lpn: Lpn, ppn: Ppn) {
+    pub fn page_prefilled(&mut self, lpn: Lpn, ppn: Ppn) {
         self.revived(lpn, ppn);
         let page_type = self.order.page_type(self.geometry.page_in_block(ppn));
         self.begun.entry(self.geometry.block_of(ppn).0).or_default()[page_type.index()] += 1;

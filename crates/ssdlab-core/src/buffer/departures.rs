@@ -15,7 +15,7 @@ struct Departure {
     /// Whether a write of the page has not yet moved into the buffer.
     is_coming: bool,
     /// Whether that write is the only thing that the program still waits for.
-    has_turn: bool,
+    is_ready: bool,
 }
 
 /// A flush that waits for pages that were leaving when it arrived.
@@ -43,7 +43,7 @@ impl Departures {
     pub fn begin(&mut self, lpn: Lpn, program: TxnId, arriving: Option<TxnId>) -> u64 {
         self.count += 1;
         let is_coming = arriving.is_some();
-        let departure = Departure { lpn, program, is_coming, has_turn: false };
+        let departure = Departure { lpn, program, is_coming, is_ready: false };
         self.leaving.insert(self.count, departure);
         if let Some(write) = arriving {
             self.awaiting.entry(write.0).or_default().push(self.count);
@@ -60,7 +60,7 @@ impl Departures {
     /// [`Departures::has_come`] returns it later.
     pub fn may_continue(&mut self, number: u64) -> bool {
         let departure = self.leaving.get_mut(&number).expect("a page that leaves");
-        departure.has_turn = true;
+        departure.is_ready = true;
         !departure.is_coming
     }
 
@@ -71,7 +71,7 @@ impl Departures {
         for number in numbers {
             let departure = self.leaving.get_mut(&number).expect("a page that leaves");
             departure.is_coming = false;
-            ready.extend(departure.has_turn.then_some(departure.program));
+            ready.extend(departure.is_ready.then_some(departure.program));
         }
         ready
     }
@@ -79,7 +79,7 @@ impl Departures {
     /// Returns the programs that wait only for their pages to move into the buffer.
     pub fn held_up(&self) -> impl Iterator<Item = TxnId> + '_ {
         let held =
-            self.leaving.values().filter(|departure| departure.is_coming && departure.has_turn);
+            self.leaving.values().filter(|departure| departure.is_coming && departure.is_ready);
         held.map(|departure| departure.program)
     }
 
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_goes_on_when_its_turn_has_come_and_its_page_is_in_the_buffer() {
+    fn a_program_continues_once_it_is_ready_and_its_page_is_in_the_buffer() {
         let mut all = Departures::default();
         let there = all.begin(Lpn(1), TxnId(10), None);
         assert!(all.may_continue(there));

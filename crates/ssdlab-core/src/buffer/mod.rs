@@ -100,7 +100,7 @@ pub struct Buffer {
     /// Slots to keep free, those of pages that leave ahead of need included.
     keep_free: u32,
     /// Free slots that pages leaving ahead of need still occupy, and that no write was promised.
-    ahead: u32,
+    leaving_early: u32,
     /// Writes with promised slots, in the order in which they get them.
     promised: VecDeque<TxnId>,
     /// Operations that end with a move into or out of the buffer, in the order of their ends.
@@ -120,7 +120,7 @@ impl Buffer {
             latency: resolved.buffer_latency,
             keeps_reads: resolved.buffer_reads,
             keep_free: resolved.buffer_keep_free,
-            ahead: 0,
+            leaving_early: 0,
             promised: VecDeque::new(),
             moving: VecDeque::new(),
             departures: Departures::default(),
@@ -190,8 +190,8 @@ impl Buffer {
 
     /// Returns whether the buffer has room for one more page.
     pub fn room(&self) -> Vacancy {
-        match (self.free.len() as u32, self.ahead) {
-            (free, ahead) if free > ahead => Vacancy::Now,
+        match (self.free.len() as u32, self.leaving_early) {
+            (free, leaving_early) if free > leaving_early => Vacancy::Now,
             (0, _) => Vacancy::None,
             _ => Vacancy::Coming,
         }
@@ -208,20 +208,20 @@ impl Buffer {
     }
 
     /// Counts a removed page that occupies its slot until its program has ended.
-    pub fn leaves_ahead(&mut self) {
-        self.ahead += 1;
+    pub fn leaves_early(&mut self) {
+        self.leaving_early += 1;
     }
 
     /// Promises a write the slot of a page that leaves ahead of need.
     pub fn promise_room(&mut self, write: TxnId) {
-        self.ahead -= 1;
+        self.leaving_early -= 1;
         self.promised.push_back(write);
     }
 
     /// Frees the slot of a page that left ahead of need; returns the write that was promised it.
-    pub fn left_ahead(&mut self) -> Option<TxnId> {
+    pub fn left_early(&mut self) -> Option<TxnId> {
         let write = self.promised.pop_front();
-        self.ahead -= u32::from(write.is_none());
+        self.leaving_early -= u32::from(write.is_none());
         write
     }
 
@@ -269,8 +269,11 @@ impl Buffer {
                 "the buffer holds {taken} pages and has {free} of {slots} slots free"
             ));
         }
-        if self.ahead as usize > free {
-            return Err(format!("{} pages leave ahead of need from {free} free slots", self.ahead));
+        if self.leaving_early as usize > free {
+            return Err(format!(
+                "{} pages leave ahead of need from {free} free slots",
+                self.leaving_early
+            ));
         }
         match self.pages().find(|(_, page)| page.dirty & !page.present != 0) {
             Some((_, page)) => Err(format!("{:?} is dirty in sectors that are not here", page.lpn)),
@@ -346,16 +349,16 @@ mod tests {
         let slots = [7, 0, 9].map(|lpn| buffer.insert(page(lpn)));
         for slot in &slots[..2] {
             buffer.remove(*slot);
-            buffer.leaves_ahead();
+            buffer.leaves_early();
             assert_eq!(buffer.room(), Vacancy::Coming);
         }
         // A write takes the first slot to become free; any page can take the other.
         buffer.promise_room(TxnId(5));
         buffer.insert(page(8));
         assert_eq!((buffer.room(), buffer.promised().collect()), (Vacancy::Coming, vec![TxnId(5)]));
-        assert_eq!(buffer.left_ahead(), Some(TxnId(5)));
+        assert_eq!(buffer.left_early(), Some(TxnId(5)));
         assert_eq!((buffer.room(), buffer.promised().count()), (Vacancy::Coming, 0));
-        assert_eq!(buffer.left_ahead(), None);
+        assert_eq!(buffer.left_early(), None);
         assert_eq!(buffer.room(), Vacancy::Now);
         assert_eq!(buffer.audit(), Ok(()));
     }

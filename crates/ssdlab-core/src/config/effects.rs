@@ -91,7 +91,7 @@ fn programs_normally(config: &DriveConfig) -> bool {
 /// a link is never asked.
 fn of_program(config: &DriveConfig) -> Vec<IdleKey> {
     let links = &config.program_mode;
-    let last = links.iter().position(|link| AnyProgramMode::needs(link).answers_all);
+    let last = links.iter().position(|link| AnyProgramMode::needs(link).decides_all);
     let unasked = last.and_then(|at| links.get(at + 1));
     vec![("program_mode", unasked.map(|link| link.name().to_owned()), true, UNASKED)]
 }
@@ -181,10 +181,10 @@ fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     let retries = matches!(config.physics, PhysicsConfig::Retries(_));
     let invalid = set(start.invalid, Share::new(0.0));
     let owners = start.owners.map(|owners| format!("{owners:?}").to_lowercase());
-    let shared = !config.keeps_priorities_apart();
-    let apart = "without blocks that are kept apart by priority (metadata.block_class)";
+    let shared = !config.separates_priorities();
+    let with_priorities = "without blocks that are kept apart by priority (metadata.block_class)";
     vec![
-        ("start.owners", owners.clone(), shared, apart),
+        ("start.owners", owners.clone(), shared, with_priorities),
         ("start.owners", owners, empty, "without start.fill"),
         (
             "start.history",

@@ -7,21 +7,21 @@ use super::{DriveConfig, HistoryConfig, Resolved, SampleSize};
 
 const KEY: &str = "start.history";
 /// The longest history.
-const SPAN_MOST: Nanos = Nanos::from_ms(10 * 365 * 86_400_000);
+const MAX_SPAN: Nanos = Nanos::from_ms(10 * 365 * 86_400_000);
 
 /// Refuses a history that this drive cannot have.
 pub(super) fn check(resolved: &Resolved) -> Result<(), Refusal> {
     let Some(history) = resolved.history() else { return Ok(()) };
     let span = history.span;
-    if span == Nanos::ZERO || span > SPAN_MOST {
-        let expected = format!("more than 0ns, and at most {SPAN_MOST}");
+    if span == Nanos::ZERO || span > MAX_SPAN {
+        let expected = format!("more than 0ns, and at most {MAX_SPAN}");
         return Err(Refusal::new(format!("{KEY}.span"), span, expected));
     }
     let without = |what: &str| Err(Refusal::new(KEY, "on", format!("no history {what}")));
     if resolved.map_cache.is_some() {
         return without("of a drive that holds its map in part (ftl.map_cache)");
     }
-    if resolved.classes.apart > 0 {
+    if resolved.classes.reserved_classes > 0 {
         return without("of a drive that sets blocks apart (metadata.block_class)");
     }
     check_tenants(&resolved.config, history, resolved.logical_pages)?;

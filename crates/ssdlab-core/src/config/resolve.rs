@@ -10,11 +10,12 @@ use ssdlab_nand::{Geometry, ProgramMode};
 
 use super::effects::{check_effects, is_used, reads_may_pass};
 use super::space::{
-    BLOCKS_UNUSABLE, entries, logical_pages, most_apart, most_foreign, spare_blocks, usable_blocks,
+    BLOCKS_UNUSABLE, entries, logical_pages, max_foreign_pages, max_reserved_blocks, spare_blocks,
+    usable_blocks,
 };
 use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, TransferUnit};
 use super::{drawn_start, history};
-use crate::flash::{FlashSetup, HOST_RANKS, Moved, SensedAhead};
+use crate::flash::{FlashSetup, HOST_RANKS, Moved, PipelinedRetry};
 use crate::ftl::{BlockClass, ClassLayout, FreeBlockPolicy, MapShape, PageSequence};
 use crate::policy::placement::Typed;
 use crate::policy::program_mode::ProgramModeView;
@@ -41,11 +42,11 @@ pub struct Resolved {
     pub logical_pages: u32,
     /// How much of the page map the controller holds, if not all of it.
     pub map_cache: Option<MapShape>,
-    /// Most blocks of a plane that can be set apart while all data still fits.
-    pub most_apart: u32,
+    /// Most blocks of a plane that can be reserved while all data still fits.
+    pub max_reserved_blocks: u32,
     /// Most pages of other planes that a plane can take under static allocation while its own data
     /// still fits.
-    pub most_foreign: u32,
+    pub max_foreign_pages: u32,
     /// Pages that the buffer holds.
     pub buffer_pages: u32,
     /// Time to move a page into or out of the buffer.
@@ -113,8 +114,8 @@ impl Resolved {
             chip,
             logical_pages,
             map_cache,
-            most_apart: most_apart(config, mapped, seed),
-            most_foreign: most_foreign(config, mapped, seed),
+            max_reserved_blocks: max_reserved_blocks(config, mapped, seed),
+            max_foreign_pages: max_foreign_pages(config, mapped, seed),
             buffer_pages,
             buffer_latency: config.buffer.latency.unwrap_or(Nanos::from_us(1)),
             buffer_reads: config.buffer.reads.unwrap_or(true),
@@ -167,7 +168,7 @@ impl Resolved {
 
     /// Returns the names of the metadata components that the drive keeps.
     pub fn components(&self) -> Vec<&'static str> {
-        self.config.metadata.kept(|component| is_used(&self.config, component))
+        self.config.metadata.present(|component| is_used(&self.config, component))
     }
 
     /// Returns the program mode of host writes to blocks of a class, if nothing but the class is
@@ -270,9 +271,9 @@ fn flash_setup(config: &DriveConfig, chip: &Chip) -> FlashSetup {
         multi_plane: config.flash.multi_plane.unwrap_or(true),
         cache_read: config.flash.cache_read,
         hold_until_decoded: !chip.is_flat() && config.flash.hold_until_decoded.unwrap_or(true),
-        ahead: match &config.flash.retries {
+        pipelined_retry: match &config.flash.retries {
             RetriesChoice::Serial(_) => None,
-            RetriesChoice::Pipelined(pipelined) => Some(SensedAhead {
+            RetriesChoice::Pipelined(pipelined) => Some(PipelinedRetry {
                 shorter: pipelined.shorter,
                 shorter_every: pipelined.shorter_on == ShorterOn::Every,
                 reset: pipelined.reset_time,
@@ -374,21 +375,21 @@ fn check_free_block_policy(
 
 /// Refuses times so long that sums over a run could overflow.
 fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
-    const STEP_MOST: Nanos = Nanos::from_ms(100_000);
-    const AGE_MOST: Nanos = Nanos::from_ms(100 * 365 * 86_400_000);
+    const MAX_STEP_TIME: Nanos = Nanos::from_ms(100_000);
+    const MAX_AGE: Nanos = Nanos::from_ms(100 * 365 * 86_400_000);
     let (flash, start) = (&config.flash, &config.start);
     let reset = match &flash.retries {
         RetriesChoice::Serial(_) => None,
         RetriesChoice::Pipelined(pipelined) => Some(pipelined.reset_time),
     };
     let times = [
-        ("flash.command_time", Some(flash.command_time), STEP_MOST),
-        ("flash.suspend_time", flash.suspend_time, STEP_MOST),
-        ("flash.resume_time", flash.resume_time, STEP_MOST),
-        ("flash.retries.pipelined.reset_time", reset, STEP_MOST),
-        ("buffer.latency", config.buffer.latency, STEP_MOST),
-        ("start.dwell", Some(start.dwell), AGE_MOST),
-        ("start.age_max", Some(start.age_max), AGE_MOST),
+        ("flash.command_time", Some(flash.command_time), MAX_STEP_TIME),
+        ("flash.suspend_time", flash.suspend_time, MAX_STEP_TIME),
+        ("flash.resume_time", flash.resume_time, MAX_STEP_TIME),
+        ("flash.retries.pipelined.reset_time", reset, MAX_STEP_TIME),
+        ("buffer.latency", config.buffer.latency, MAX_STEP_TIME),
+        ("start.dwell", Some(start.dwell), MAX_AGE),
+        ("start.age_max", Some(start.age_max), MAX_AGE),
     ];
     for (key, time, most) in times {
         if let Some(time) = time.filter(|&time| time > most) {
@@ -396,8 +397,8 @@ fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
         }
     }
     let page = flash.bus_rate.time_for(config.geometry.page_size);
-    if page > STEP_MOST {
-        let expected = format!("a rate that moves a page within {STEP_MOST}");
+    if page > MAX_STEP_TIME {
+        let expected = format!("a rate that moves a page within {MAX_STEP_TIME}");
         return Err(Refusal::new("flash.bus_rate", flash.bus_rate, expected));
     }
     Ok(())
@@ -407,13 +408,13 @@ fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
 fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> {
     let geometry = &config.geometry;
     let usable = usable_blocks(config);
-    let kept = config.background.gc.get().map_or(BLOCKS_UNUSABLE, |gc| {
+    let unavailable = config.background.gc.get().map_or(BLOCKS_UNUSABLE, |gc| {
         let spare = spare_blocks(config, logical_pages);
         gc.limits(usable, geometry.pages, spare).0.div_ceil(geometry.pages)
     });
     let data = config.start.fill.get() * f64::from(logical_pages);
     let data = data / f64::from(geometry.plane_count());
-    let room = f64::from(usable.saturating_sub(kept)) * f64::from(geometry.pages);
+    let room = f64::from(usable.saturating_sub(unavailable)) * f64::from(geometry.pages);
     let most = ((1.0 - data / room.max(1.0)) * 1e4).floor().max(0.0) / 1e4;
     let used = config.start.used;
     if used.get() > 0.0 && config.start.fill.get() > 0.0 {
@@ -428,7 +429,7 @@ fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> 
         return Ok(());
     }
     let expected = format!(
-        "at most {most} with start.fill = {}: garbage collection starts with fewer than {kept} \
+        "at most {most} with start.fill = {}: garbage collection starts with fewer than {unavailable} \
          free blocks on a plane",
         config.start.fill.get()
     );

@@ -30,12 +30,12 @@ const ROUNDS: u32 = 3;
 
 impl Resolved {
     /// Returns the free blocks of a plane that the background policies keep.
-    pub fn kept_of_plane(&self) -> f64 {
+    pub fn free_blocks_of_plane(&self) -> f64 {
         let policies = AnyBackground::build(&self.config.background, &self.policy_context());
         let most = |of: &dyn Fn(&AnyBackground) -> u32| policies.iter().map(of).max().unwrap_or(0);
         let own = most(&|policy| policy.needs().free_page_target);
         let own = own.div_ceil(self.geometry().pages);
-        let of_drive = f64::from(most(&|policy| policy.needs().keeps_of_drive));
+        let of_drive = f64::from(most(&|policy| policy.needs().free_blocks_of_drive));
         f64::from(own).max(of_drive / f64::from(self.geometry().plane_count()))
     }
 
@@ -43,15 +43,14 @@ impl Resolved {
     /// open, where open blocks count half.
     fn for_data(&self) -> f64 {
         let open = self.classes_of_blocks() * usize::from(self.config.streams().count);
-        f64::from(usable_blocks(&self.config)) - self.kept_of_plane() - open as f64
+        f64::from(usable_blocks(&self.config)) - self.free_blocks_of_plane() - open as f64
     }
 
-    /// Returns the parts of the history that the start depends on, besides its section of the
-    /// config: the drive's config meanwhile, and the free blocks of a plane. `None` without a
-    /// history.
-    pub fn lives_as(&self) -> Option<(DriveConfig, f64)> {
-        let lives = || lived(&self.config, self.geometry(), 1.0);
-        self.history().map(|_| (lives(), self.kept_of_plane()))
+    /// Returns what the start takes from its history, besides its section of the config: the config
+    /// under which the drive lives, and the free blocks of a plane. `None` without a history.
+    pub fn history_config(&self) -> Option<(DriveConfig, f64)> {
+        let drive = || history_drive(&self.config, self.geometry(), 1.0);
+        self.history().map(|_| (drive(), self.free_blocks_of_plane()))
     }
 
     /// Returns the scaled drive that lives through the history of the start: at most this large, as
@@ -73,7 +72,7 @@ impl Resolved {
     fn sample_of(&self, shape: &Geometry) -> Result<Resolved, Refusal> {
         let own = self.geometry();
         let part = f64::from(shape.page_count()) / f64::from(own.page_count());
-        let mut config = lived(&self.config, shape, part);
+        let mut config = history_drive(&self.config, shape, part);
         let [planes, own_planes] = [shape, own].map(|geometry| f64::from(geometry.plane_count()));
         if shape.blocks == own.blocks {
             return Resolved::typed(&config, self.seed, &|_| false);
@@ -91,31 +90,31 @@ impl Resolved {
 }
 
 /// Returns the shape of a sample: one die with its planes, then further channels.
-fn shape(geometry: &Geometry, planes_most: u32, blocks: u32) -> Geometry {
+fn shape(geometry: &Geometry, max_planes: u32, blocks: u32) -> Geometry {
     let blocks = blocks.min(geometry.blocks);
-    if geometry.plane_count() <= planes_most {
+    if geometry.plane_count() <= max_planes {
         return Geometry { blocks, ..geometry.clone() };
     }
-    let planes = geometry.planes.min(planes_most);
-    let channels = geometry.channels.min(planes_most / planes).max(1);
+    let planes = geometry.planes.min(max_planes);
+    let channels = geometry.channels.min(max_planes / planes).max(1);
     Geometry { channels, chips: 1, dies: 1, planes, blocks, ..geometry.clone() }
 }
 
 /// Returns the config of a drive of this shape, a part of the whole, while it lives.
-fn lived(config: &DriveConfig, shape: &Geometry, part: f64) -> DriveConfig {
-    let mut lived = config.clone();
-    lived.geometry = shape.clone();
+fn history_drive(config: &DriveConfig, shape: &Geometry, part: f64) -> DriveConfig {
+    let mut drive = config.clone();
+    drive.geometry = shape.clone();
     let (page, buffer) = (shape.page_size.get(), config.buffer.size.get());
     if buffer > 0 {
-        lived.buffer.size = Bytes::new(((buffer as f64 * part) as u64).max(page));
+        drive.buffer.size = Bytes::new(((buffer as f64 * part) as u64).max(page));
     }
-    lived.start.history = Toggle::off();
+    drive.start.history = Toggle::off();
     let history = config.start.history.get();
     if history.is_some_and(|history| history.policies == HistoryPolicies::Conventional) {
-        lived.background = lived.background.collection_alone();
-        lived.scheduler = SchedulerChoice::default();
+        drive.background = drive.background.collection_alone();
+        drive.scheduler = SchedulerChoice::default();
     }
     let planes = f64::from(shape.plane_count()) / f64::from(config.geometry.plane_count());
-    lived.background = lived.background.for_part(planes);
-    lived
+    drive.background = drive.background.for_part(planes);
+    drive
 }

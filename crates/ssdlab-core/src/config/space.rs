@@ -31,7 +31,7 @@ impl Resolved {
     }
 
     /// Returns all sectors of a page, a bit each, if the drive records written sectors; else 0.
-    pub fn kept_sectors(&self) -> u64 {
+    pub fn tracked_sectors(&self) -> u64 {
         let keeps = self.config.ftl.partial_writes == PartialWrites::SectorBitmap;
         if keeps { self.geometry().page_mask() } else { 0 }
     }
@@ -49,12 +49,12 @@ impl Resolved {
 
 impl DriveConfig {
     /// Returns whether each priority has blocks of its own.
-    pub(super) fn keeps_priorities_apart(&self) -> bool {
+    pub(super) fn separates_priorities(&self) -> bool {
         self.metadata.block_class.layout(&self.geometry).by_priority
     }
 
     fn has_unowned(&self) -> bool {
-        self.start.owners == Some(StartOwners::Nobody) && self.keeps_priorities_apart()
+        self.start.owners == Some(StartOwners::Unowned) && self.separates_priorities()
     }
 
     /// Returns the streams for which a writer has blocks open. The link of the placement chain with
@@ -145,15 +145,15 @@ fn blocks_without_data(config: &DriveConfig, seed: u64) -> (u32, u32) {
     (unusable, worst)
 }
 
-/// The share of the blocks left free by data that can be set apart. With no block left, the drive
+/// The share of the blocks left free by data that can be reserved. With no block left, the drive
 /// would only collect garbage. Assumed.
-const APART_MOST: f64 = 0.875;
+const MAX_RESERVED_SHARE: f64 = 0.875;
 
 /// The share of the remaining free blocks that pages of other planes may take under static
 /// allocation; the rest is for the plane's own pages. A write moves a page back to its home plane.
-/// Pages in blocks that are set apart count, too: they move to the remaining blocks when their
+/// Pages in blocks that are reserved count, too: they move to the remaining blocks when their
 /// block is emptied. Assumed.
-const FOREIGN_MOST: f64 = 0.5;
+const MAX_FOREIGN_SHARE: f64 = 0.5;
 
 /// Returns the blocks of a plane that data leave free.
 fn left_free(config: &DriveConfig, mapped_pages: u32, seed: u64) -> f64 {
@@ -163,14 +163,15 @@ fn left_free(config: &DriveConfig, mapped_pages: u32, seed: u64) -> f64 {
     f64::from(geometry.blocks.saturating_sub(worst + unusable + data))
 }
 
-/// Returns the most blocks of a plane that can be set apart while all data still fits.
-pub(super) fn most_apart(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
-    (left_free(config, mapped_pages, seed) * APART_MOST) as u32
+/// Returns the most blocks of a plane that can be reserved while all data still fits.
+pub(super) fn max_reserved_blocks(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
+    (left_free(config, mapped_pages, seed) * MAX_RESERVED_SHARE) as u32
 }
 
 /// Returns the most pages of other planes that a plane can take while its own pages still fit.
-pub(super) fn most_foreign(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
-    let blocks = left_free(config, mapped_pages, seed) * (1.0 - APART_MOST) * FOREIGN_MOST;
+pub(super) fn max_foreign_pages(config: &DriveConfig, mapped_pages: u32, seed: u64) -> u32 {
+    let blocks =
+        left_free(config, mapped_pages, seed) * (1.0 - MAX_RESERVED_SHARE) * MAX_FOREIGN_SHARE;
     (blocks * f64::from(config.geometry.pages)) as u32
 }
 
@@ -185,7 +186,7 @@ pub(super) fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refu
         None => 0,
         Some(cache) => pages.div_ceil(entries(config, cache)?),
     };
-    let most_on_a_plane = (pages + maps).div_ceil(planes);
+    let max_on_a_plane = (pages + maps).div_ceil(planes);
     let (unusable, worst) = blocks_without_data(config, seed);
     let usable = geometry.blocks.saturating_sub(worst + unusable) * geometry.pages;
     if usable == 0 {
@@ -196,7 +197,7 @@ pub(super) fn logical_pages(config: &DriveConfig, seed: u64) -> Result<u32, Refu
         );
         return Err(Refusal::new("geometry.blocks", geometry.blocks, expected));
     }
-    if pages == 0 || most_on_a_plane > usable {
+    if pages == 0 || max_on_a_plane > usable {
         let of_data = f64::from(pages) / f64::from((pages + maps).max(1));
         let most = f64::from(usable) / f64::from(geometry.blocks * geometry.pages) * of_data;
         let spare: f64 = 1.0 - most;

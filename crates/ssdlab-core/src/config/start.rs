@@ -109,7 +109,8 @@ pub enum StartOwners {
     /// The lowest priority.
     Lowest,
     /// No priority. The data has blocks of its own, which hold it until the host overwrites it.
-    Nobody,
+    #[serde(rename = "nobody")]
+    Unowned,
 }
 
 /// The data on the drive when the run begins.

@@ -5,7 +5,7 @@ use ssdlab_nand::geometry::sector_mask;
 
 use super::Drive;
 use crate::account::{Cause, OpKind, Part};
-use crate::audit::watch;
+use crate::audit::audit_event;
 use crate::flash::Owner;
 use crate::host::{Active, Op, Refused, Request};
 use crate::policy::PlacementHint;
@@ -43,7 +43,7 @@ impl Drive {
             page_type: None,
         };
         let slot = self.machine.host.insert(active);
-        if self.machine.policies.wants.has(EventMask::REQUEST_ARRIVED) {
+        if self.machine.policies.subscribed.has(EventMask::REQUEST_ARRIVED) {
             let request = &self.machine.attrs(Owner::Request(slot));
             let op = self.machine.host[slot].request.op;
             self.machine.publish(&Event::RequestArrived { op, request });
@@ -53,7 +53,7 @@ impl Drive {
             self.machine.host[slot].hint =
                 self.machine.hint_of(Lpn(first), attrs, Cause::Host, true, None);
         }
-        watch!(self.machine, accepted(slot, &request, self.machine.now));
+        audit_event!(self.machine, accepted(slot, &request, self.machine.now));
         match request.op {
             Op::Read | Op::Write => self.divide(slot, &request, first, pages),
             Op::Trim => self.trim(slot, pages),
@@ -82,7 +82,7 @@ impl Drive {
             txn.sectors = count as u16;
             txn.mask = sector_mask(offset, count);
             txn.charge(Part::HostQueue, self.machine.now);
-            watch!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
+            audit_event!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
             let step = if self.buffer.pages.is_some() {
                 self.buffer.enter_buffer(&mut self.machine, &mut self.translation, id)
             } else {
@@ -108,7 +108,7 @@ impl Drive {
             txn.owner = Owner::Request(slot);
             txn.kind = OpKind::Erase;
             txn.charge(Part::HostQueue, self.machine.now);
-            watch!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
+            audit_event!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
             self.buffer.drop_buffered(&mut self.machine, Lpn(lpn));
             let step = self.translation.acquire(&mut self.machine, id);
             self.finish(id, step);

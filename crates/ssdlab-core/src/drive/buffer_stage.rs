@@ -5,7 +5,7 @@ use ssdlab_nand::Lpn;
 use super::machine::Machine;
 use super::translation::{Step, Translation};
 use crate::account::{Cause, OpKind, RequestAttrs};
-use crate::audit::watch;
+use crate::audit::audit_event;
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::config::Resolved;
 use crate::flash::{Owner, Room, TxnId};
@@ -53,7 +53,7 @@ impl BufferStage {
             OpKind::Read => self.read_through_buffer(machine, translation, id),
             _ => {
                 self.write_to_buffer(machine, translation, id);
-                Step::UnderWay
+                Step::InProgress
             }
         }
     }
@@ -74,11 +74,11 @@ impl BufferStage {
             machine.publish(&Event::BufferHit { lpn, slot, written: false });
             if present & mask == mask {
                 self.the_buffer().begin_move(now, id);
-                watch!(machine, hits(id, &machine.flash.txns[id]));
+                audit_event!(machine, hits(id, &machine.flash.txns[id]));
                 machine.stats.buffer.read_hits += 1;
-                return Step::UnderWay;
+                return Step::InProgress;
             }
-            watch!(machine, overlaid(id, &machine.flash.txns[id], present));
+            audit_event!(machine, overlaid(id, &machine.flash.txns[id], present));
         }
         machine.stats.buffer.read_misses += 1;
         translation.acquire(machine, id)
@@ -86,7 +86,7 @@ impl BufferStage {
 
     fn write_to_buffer(&mut self, machine: &mut Machine, translation: &mut Translation, id: TxnId) {
         let (lpn, mask) = (machine.flash.txns[id].lpn, machine.flash.txns[id].mask);
-        watch!(machine, buffered(id, &machine.flash.txns[id]));
+        audit_event!(machine, buffered(id, &machine.flash.txns[id]));
         let now = machine.now;
         let attrs = machine.attrs(machine.flash.txns[id].owner);
         if let Some(slot) = self.the_buffer().find(lpn) {
@@ -111,14 +111,14 @@ impl BufferStage {
         if !must_wait {
             self.the_buffer().begin_move(now, id);
         }
-        self.make_room_ahead(machine, translation);
+        self.make_room_early(machine, translation);
     }
 
     /// Evicts pages until as many slots are free, or will be, as the buffer keeps free.
-    fn make_room_ahead(&mut self, machine: &mut Machine, translation: &mut Translation) {
+    fn make_room_early(&mut self, machine: &mut Machine, translation: &mut Translation) {
         while self.the_buffer().is_short_of_room() {
-            if self.make_room(machine, translation, Room::Ahead) != Left::Clean {
-                self.the_buffer().leaves_ahead();
+            if self.make_room(machine, translation, Room::Early) != Left::Clean {
+                self.the_buffer().leaves_early();
             }
         }
     }
@@ -139,19 +139,19 @@ impl BufferStage {
             machine.stats.rewritten += 1;
             page.dirty = page.present;
             self.program_page(machine, translation, page, room, full, Cause::Migration);
-            watch!(machine, forgets(page.lpn));
+            audit_event!(machine, forgets(page.lpn));
             return Left::Dirty;
         }
         if page.dirty == 0 {
             machine.stats.buffer.evicted_clean += 1;
-            watch!(machine, forgets(page.lpn));
+            audit_event!(machine, forgets(page.lpn));
             let Some(number) = page.flushing else { return Left::Clean };
             self.gives_room(machine, number, room);
             return Left::Flushing(number);
         }
         machine.stats.buffer.evicted_dirty += 1;
         self.program_page(machine, translation, page, room, full, Cause::Host);
-        watch!(machine, forgets(page.lpn));
+        audit_event!(machine, forgets(page.lpn));
         Left::Dirty
     }
 
@@ -164,9 +164,9 @@ impl BufferStage {
 
     /// Handles the departure of a page that a flush still programs, when no operation waits for its
     /// slot.
-    fn leaves_ahead(&mut self, machine: &mut Machine, number: u64) {
-        self.gives_room(machine, number, Room::Ahead);
-        self.the_buffer().leaves_ahead();
+    fn leaves_early(&mut self, machine: &mut Machine, number: u64) {
+        self.gives_room(machine, number, Room::Early);
+        self.the_buffer().leaves_early();
     }
 
     /// Programs the dirty sectors of a page, once they are in the buffer. `full` tells whether the
@@ -199,10 +199,10 @@ impl BufferStage {
         };
         let used = machine.hotness_of(page.lpn);
         machine.flash.txns[id].hint = machine.hint_of(page.lpn, attrs, cause, full, used);
-        watch!(machine, writes_back(id, &machine.flash.txns[id]));
+        audit_event!(machine, writes_back(id, &machine.flash.txns[id]));
         if machine.acquire_page(id, page.arriving.is_none()) {
             let step = self.translate(machine, translation, id);
-            debug_assert_eq!(step, Step::UnderWay, "a program goes to the flash");
+            debug_assert_eq!(step, Step::InProgress, "a program goes to the flash");
         }
         number
     }
@@ -226,7 +226,7 @@ impl BufferStage {
             page.present |= mask;
             // The read was queued before the page entered the buffer, so it counts now.
             page.uses.count(false);
-            watch!(machine, keeps(id, &machine.flash.txns[id], new));
+            audit_event!(machine, keeps(id, &machine.flash.txns[id], new));
             return;
         }
         match self.the_buffer().room() {
@@ -235,14 +235,14 @@ impl BufferStage {
             Vacancy::Coming => return,
             Vacancy::None => {
                 if let Left::Flushing(number) = self.make_room(machine, translation, Room::None) {
-                    return self.leaves_ahead(machine, number);
+                    return self.leaves_early(machine, number);
                 }
             }
         }
-        watch!(machine, keeps(id, &machine.flash.txns[id], mask));
+        audit_event!(machine, keeps(id, &machine.flash.txns[id], mask));
         let slot = self.the_buffer().insert(Slot::read(lpn, mask));
         machine.publish(&Event::PageBuffered { lpn, slot, written: false });
-        self.make_room_ahead(machine, translation);
+        self.make_room_early(machine, translation);
     }
 
     /// Drops the buffered content of a page that is trimmed.
@@ -251,9 +251,9 @@ impl BufferStage {
         let Some(slot) = buffer.find(lpn) else { return };
         let page = buffer.remove(slot);
         machine.publish(&Event::PageUnbuffered { lpn, slot });
-        watch!(machine, forgets(lpn));
+        audit_event!(machine, forgets(lpn));
         if let Some(number) = page.flushing {
-            self.leaves_ahead(machine, number);
+            self.leaves_early(machine, number);
         }
     }
 
@@ -295,7 +295,7 @@ impl BufferStage {
         if self.is_in_buffer(machine, id) {
             translation.translate(machine, id)
         } else {
-            Step::UnderWay
+            Step::InProgress
         }
     }
 
@@ -317,7 +317,7 @@ impl BufferStage {
         let over = self.the_buffer().departed(number);
         let write = match room {
             Room::None => None,
-            Room::Ahead => self.the_buffer().left_ahead(),
+            Room::Early => self.the_buffer().left_early(),
             Room::For(write) => Some(write),
         };
         if let Some(write) = write {

@@ -6,7 +6,7 @@ use ssdlab_nand::Lpn;
 use super::Drive;
 use super::translation::Step;
 use crate::account::{OpKind, Part};
-use crate::audit::watch;
+use crate::audit::audit_event;
 use crate::flash::{Event as FlashEvent, Fifo, Owner, TxnId};
 use crate::ftl::Entry;
 use crate::host::Programmed;
@@ -21,14 +21,14 @@ impl Drive {
             match event {
                 FlashEvent::Done(id) => self.done(id),
                 FlashEvent::Failed(unit) if self.machine.may_preempt_read(unit) => {
-                    self.machine.flash.set_reads_aside(unit, self.machine.now);
+                    self.machine.flash.suspend_reads(unit, self.machine.now);
                 }
                 FlashEvent::Failed(unit) => self.machine.try_again(unit),
                 FlashEvent::Sensed(unit) => {
                     self.machine.for_held(unit, |drive, id| {
-                        drive.flash.txns[id].level_ahead = drive.next_level(id);
+                        drive.flash.txns[id].pipelined_level = drive.next_level(id);
                     });
-                    self.machine.flash.sense_ahead(unit, self.machine.now);
+                    self.machine.flash.sense_pipelined(unit, self.machine.now);
                 }
                 FlashEvent::Again(id) => self.machine.flash.enqueue_again(id, self.machine.now),
                 FlashEvent::Began(unit) => {
@@ -46,7 +46,7 @@ impl Drive {
         if self
             .machine
             .policies
-            .wants
+            .subscribed
             .has(EventMask::of_operation(self.machine.flash.txns[id].kind))
         {
             self.machine.publish_operation(id);
@@ -85,7 +85,7 @@ impl Drive {
     #[inline(always)]
     fn end_of_read(&mut self, id: TxnId) {
         self.background.host_has_read(&mut self.machine, id);
-        watch!(self.machine, read_ended(id, &self.machine.flash.txns[id]));
+        audit_event!(self.machine, read_ended(id, &self.machine.flash.txns[id]));
         let txn = &self.machine.flash.txns[id];
         let (lpn, uncorrectable) = (txn.lpn, txn.uncorrectable);
         self.machine.stats.uncorrectable += u64::from(uncorrectable);
@@ -111,7 +111,7 @@ impl Drive {
     fn end_of_program(&mut self, id: TxnId) {
         let Programmed { outdated, joined } = self.machine.write_ends(id);
         let txn = &self.machine.flash.txns[id];
-        watch!(self.machine, programmed(id, txn, &self.machine.ftl, outdated));
+        audit_event!(self.machine, programmed(id, txn, &self.machine.ftl, outdated));
         let (lpn, ppn, plane, mask) = (txn.lpn, txn.ppn, txn.plane, txn.mask);
         let mut old = None;
         if outdated {
@@ -175,7 +175,7 @@ impl Drive {
             txn.since, self.machine.now,
             "all of an operation's time is accounted for"
         );
-        watch!(self.machine, gone(id));
+        audit_event!(self.machine, gone(id));
         match txn.owner {
             Owner::Request(slot) => {
                 if self.machine.host.part_ended(slot) {
@@ -200,7 +200,7 @@ impl Drive {
     #[inline(always)]
     pub(super) fn finish(&mut self, id: TxnId, step: Step) {
         match step {
-            Step::UnderWay => {}
+            Step::InProgress => {}
             Step::Unmapped => self.end_of_unmapped(id),
             Step::Trims => self.unmap(id),
         }
@@ -276,7 +276,7 @@ impl Drive {
             for program in self.buffer.the_buffer().has_come(lpn, id) {
                 self.machine.flash.txns[program].charge(Part::Buffer, self.machine.now);
                 let step = self.buffer.translate(&mut self.machine, &mut self.translation, program);
-                debug_assert_eq!(step, Step::UnderWay, "a program goes to the flash");
+                debug_assert_eq!(step, Step::InProgress, "a program goes to the flash");
             }
         }
     }

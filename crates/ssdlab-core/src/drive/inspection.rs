@@ -6,7 +6,7 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use super::Drive;
-use super::machine::{Life, Lives};
+use super::machine::{Life, WearOut};
 use crate::account::{Cause, OpKind};
 use crate::buffer::Buffer;
 use crate::config::Resolved;
@@ -45,7 +45,7 @@ impl Drive {
 
     /// Returns the statistics of each stream, if the drive has several.
     pub fn streams(&self) -> Option<&[StreamCounts]> {
-        self.machine.history.streams.as_ref().map(|streams| streams.counts())
+        self.machine.lifetime.streams.as_ref().map(|streams| streams.counts())
     }
 
     /// Returns the flash back end, read-only.
@@ -122,8 +122,8 @@ impl Drive {
 
     /// Returns whether a policy needs to know before the run how often the run will use each page
     /// ([`publish_uses`](Drive::publish_uses)).
-    pub fn wants_uses(&self) -> bool {
-        self.machine.policies.wants.has(EventMask::USES_KNOWN)
+    pub fn needs_page_uses(&self) -> bool {
+        self.machine.policies.subscribed.has(EventMask::USES_KNOWN)
     }
 
     /// Publishes how often the run will use each page. Call it before any page is laid down.
@@ -137,14 +137,14 @@ impl Drive {
         self.background.migrates || self.machine.stats.migration.has_moves()
     }
 
-    /// Returns the number of blocks that are set apart for pages that are read often.
-    pub fn blocks_apart(&self) -> u64 {
+    /// Returns the number of blocks that are reserved for pages that are read often.
+    pub fn reserved_blocks(&self) -> u64 {
         let metadata = &self.machine.policies.metadata;
         let planes = (0..self.machine.geometry.plane_count()).map(PlaneId);
         let classes = self.machine.resolved.classes.count;
         let each = planes.flat_map(|plane| {
             let classes = BlockClass::numbered(0..classes);
-            classes.map(move |class| metadata.blocks_apart(plane, class).unwrap_or(0))
+            classes.map(move |class| metadata.reserved_blocks(plane, class).unwrap_or(0))
         });
         each.map(u64::from).sum()
     }
@@ -181,13 +181,13 @@ impl Drive {
 
     /// Returns the share of the blocks that were not worn out at the start, and so may wear out.
     pub fn may_wear_out(&self) -> f64 {
-        self.machine.history.lives.as_deref().map_or(1.0, Lives::may_wear_out)
+        self.machine.lifetime.wear_out.as_deref().map_or(1.0, WearOut::may_wear_out)
     }
 
     /// Returns the share of the blocks that have worn out since the start; 0 if wear does not run
     /// forward.
     pub fn worn_out(&self) -> f64 {
-        self.machine.history.lives.as_deref().map_or(0.0, Lives::worn_out)
+        self.machine.lifetime.wear_out.as_deref().map_or(0.0, WearOut::worn_out)
     }
 
     /// Returns the bytes that a controller needs for the state of the drive's policies, by
@@ -212,8 +212,8 @@ impl Drive {
             let levels = u64::from(self.machine.flash.cells.levels()).next_power_of_two();
             bits.push(("reads_aside", planes * most * u64::from(levels.trailing_zeros())));
         }
-        let apart = self.blocks_apart();
-        bits.extend(self.machine.policies.metadata_bits(apart));
+        let reserved = self.reserved_blocks();
+        bits.extend(self.machine.policies.metadata_bits(reserved));
         bits.retain(|(_, bits)| *bits > 0);
         bits.into_iter().map(|(name, bits)| (name, bits.div_ceil(8))).collect()
     }
@@ -234,13 +234,13 @@ impl Drive {
 
     /// Resets the statistics: they begin now, with the requests that arrive from now on.
     pub fn reset_stats(&mut self) {
-        self.machine.keep_count();
+        self.machine.carry_counts();
         let log = self.machine.stats.log.take().map(|_| Vec::new());
         self.machine.stats =
             Stats { log, ..Stats::new(self.machine.host.queues(), self.machine.now) };
         self.machine.flash.reset_counts(self.machine.now);
         self.machine.publish(&Event::CountsReset);
-        if let Some(streams) = &mut self.machine.history.streams {
+        if let Some(streams) = &mut self.machine.lifetime.streams {
             streams.reset();
         }
         self.machine.host.forget_counted();
@@ -278,16 +278,16 @@ impl Drive {
     /// Records from now on the work of every part of the back end that begins before `until`.
     /// [`Flash::timeline`] returns the record.
     pub fn record(&mut self, until: SimTime) {
-        debug_assert!(!self.machine.flash.foresees(), "a drive that foresees passes moments over");
+        debug_assert!(!self.machine.flash.looks_ahead(), "a drive with lookahead skips moments");
         self.machine.flash.record(self.machine.now, until);
     }
 
     /// Makes the drive compute the consequences of a read or a program in advance, as soon as they
     /// are certain. The drive then processes fewer events, with the same results. Has no effect on
     /// a drive that is audited or recorded, or that has an operation under way.
-    pub fn foresee(&mut self) {
+    pub fn enable_lookahead(&mut self) {
         if self.is_idle() && self.machine.auditor.is_none() {
-            self.machine.flash.foresee(
+            self.machine.flash.enable_lookahead(
                 self.machine.policies.reads.by_one,
                 self.translation.dispatch.hold.is_some(),
                 self.machine.now,

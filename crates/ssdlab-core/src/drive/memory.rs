@@ -12,7 +12,7 @@ use crate::config::{Resolved, SampleSize};
 use crate::flash::Txn;
 use crate::host::Active;
 
-/// Resident bytes of a plane: its lanes, its unit, its share of the timers. Measured.
+/// Resident bytes of a plane: its queues, its unit, its share of the timers. Measured.
 const PLANE: u64 = 800;
 /// Resident bytes of a block: its row of the block table, and its place among the free blocks.
 /// Measured.
@@ -83,9 +83,9 @@ impl Resolved {
         // The program mode of each page, on a drive with several.
         let program_modes = if self.chip.program_modes().len() > 1 { pages } else { 0 };
         let known = mapped * self.config.metadata.page_bytes();
-        let books =
+        let tables =
             Memory::touched(planes * PLANE + blocks * BLOCK + cells + program_modes + known);
-        let masks = if self.kept_sectors() == 0 { 0 } else { mapped * MASK };
+        let masks = if self.tracked_sectors() == 0 { 0 } else { mapped * MASK };
         let map = Memory {
             resident: 0,
             reserved: (pages + mapped) * NUMBER + masks,
@@ -99,7 +99,7 @@ impl Resolved {
         let sample = self.history().and_then(|_| self.sample(SampleSize::default()).ok());
         let filled = self.filled_map().max(sample.map_or(0, |sample| sample.filled_map()));
         let drawn = Memory { resident: filled, reserved: 0, table: 0 };
-        [("geometry", books.and(map)), ("buffer.size", held.and(found)), ("start.fill", drawn)]
+        [("geometry", tables.and(map)), ("buffer.size", held.and(found)), ("start.fill", drawn)]
     }
 
     /// Returns the bytes of both map tables that the drive touches when it is filled before the

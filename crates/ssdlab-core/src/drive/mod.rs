@@ -13,27 +13,27 @@
 //!    at the flash.
 
 mod admission;
-mod ahead;
 mod background;
 mod buffer_stage;
 mod completion;
 mod dispatch;
+mod first_pass;
+mod history_start;
 mod inspection;
-mod lay;
-mod lived_start;
 mod machine;
 pub mod memory;
-mod rehearsal;
+mod paranoid;
+mod prefetch;
+mod prefill;
 mod serve;
 mod start;
 mod state;
 mod translation;
-mod watch;
 
+pub use first_pass::FirstPassRun;
 pub use inspection::BlockInfo;
-pub use lay::Laying;
 pub use machine::{Life, LifeMark};
-pub use rehearsal::Rehearsal;
+pub use prefill::Prefill;
 pub use state::{Media, Misfit, Unchecked};
 
 use std::sync::Arc;
@@ -47,7 +47,7 @@ use crate::policy::event::Action;
 use background::Background;
 use buffer_stage::BufferStage;
 use machine::Machine;
-pub use start::{Outline, Rate, Start, Tenant};
+pub use start::{Rate, Start, StartModel, Tenant};
 use translation::Translation;
 
 /// A simulated drive.
@@ -109,12 +109,12 @@ impl Drive {
         while self.step(to) {}
         self.machine.now = self.machine.now.max(to);
         self.machine.flash.all_fired(to);
-        self.hand_over(completions);
+        self.append_completions(completions);
     }
 
     /// Appends the requests that ended to a list, which is usually empty.
     #[inline]
-    fn hand_over(&mut self, completions: &mut Vec<Completion>) {
+    fn append_completions(&mut self, completions: &mut Vec<Completion>) {
         if completions.is_empty() {
             std::mem::swap(&mut self.machine.host.completions, completions);
         } else {
@@ -126,7 +126,7 @@ impl Drive {
     /// none.
     pub fn advance_once(&mut self, to: SimTime, completions: &mut Vec<Completion>) -> bool {
         let went_on = self.step(to);
-        self.hand_over(completions);
+        self.append_completions(completions);
         went_on
     }
 

@@ -4,7 +4,7 @@ use ssdlab_nand::{PageInBlock, PlaneId};
 
 use super::Drive;
 use crate::account::OpKind;
-use crate::audit::watch;
+use crate::audit::audit_event;
 use crate::flash::{Next, Owner, Txn, TxnId, UnitId};
 use crate::ftl::Writer;
 
@@ -45,20 +45,20 @@ impl Drive {
             match self.machine.flash.next_of(unit) {
                 Next::Rest => return,
                 Next::Resume => return self.machine.flash.resume(unit, self.machine.now),
-                Next::TakeUp => {
-                    self.machine.flash.take_up(unit, self.machine.now);
+                Next::ResumeReads => {
+                    self.machine.flash.resume_reads(unit, self.machine.now);
                     return self.machine.try_again(unit);
                 }
-                Next::Serve(plane, lane) => {
-                    let head = self.machine.flash.head(plane, lane);
+                Next::Serve(plane, queue) => {
+                    let head = self.machine.flash.head(plane, queue);
                     if !self.prepare(head) {
                         // Other groups may be dispatched now that this operation waits.
                         self.translation.dispatch.ask_order_for(&mut self.machine, unit);
                         continue;
                     }
-                    self.machine.flash.pop(plane, lane);
+                    self.machine.flash.pop(plane, queue);
                     if self.machine.flash.is_multi_plane() && self.machine.flash.is_awaited(unit) {
-                        self.form_multi_plane(head, lane);
+                        self.form_multi_plane(head, queue);
                     }
                     return self.machine.flash.start(unit, head, self.machine.now);
                 }
@@ -66,7 +66,7 @@ impl Drive {
         }
     }
 
-    /// Gives the first operation of a lane its physical page. Returns false if it must wait or is
+    /// Gives the first operation of a queue its physical page. Returns false if it must wait or is
     /// no longer first; the unit then looks again.
     #[inline(always)]
     fn prepare(&mut self, id: TxnId) -> bool {
@@ -81,7 +81,10 @@ impl Drive {
             OpKind::Erase => true,
         };
         if prepared {
-            watch!(self.machine, prepared(id, &self.machine.flash.txns[id], &self.machine.ftl));
+            audit_event!(
+                self.machine,
+                prepared(id, &self.machine.flash.txns[id], &self.machine.ftl)
+            );
         }
         prepared
     }
@@ -110,7 +113,7 @@ impl Drive {
         true
     }
 
-    /// Moves a read, the first of its lane, to the new plane of its page.
+    /// Moves a read, the first of its queue, to the plane to which its page has moved.
     #[cold]
     fn follow(&mut self, id: TxnId, plane: PlaneId) {
         assert!(
@@ -118,7 +121,7 @@ impl Drive {
             "a page with an operation under way stays where it is"
         );
         let txn = &self.machine.flash.txns[id];
-        self.machine.flash.pop(txn.plane, txn.lane);
+        self.machine.flash.pop(txn.plane, txn.plane_queue);
         self.machine.flash.wait_ends(id, self.machine.now);
         self.machine.flash.txns[id].plane = plane;
         self.machine.flash.enqueue_again(id, self.machine.now);
@@ -161,7 +164,7 @@ impl Drive {
     /// Joins to `head` the operations that the other planes of its die can perform at the same
     /// time: the same operation at the same page offset.
     #[inline(never)]
-    fn form_multi_plane(&mut self, head: TxnId, lane: u8) {
+    fn form_multi_plane(&mut self, head: TxnId, queue: u8) {
         let first = &self.machine.flash.txns[head];
         let (kind, own, offset) =
             (first.kind, first.plane, self.machine.geometry.page_in_block(first.ppn));
@@ -169,7 +172,7 @@ impl Drive {
         for plane in (die * self.machine.geometry.planes..(die + 1) * self.machine.geometry.planes)
             .map(PlaneId)
         {
-            let id = self.machine.flash.head(plane, lane);
+            let id = self.machine.flash.head(plane, queue);
             if plane == own
                 || !id.is_some()
                 || self.machine.flash.txns[id].kind != kind
@@ -180,13 +183,13 @@ impl Drive {
             let fits = kind == OpKind::Erase
                 || self.background.offset_of(&self.machine, id, plane) == Some(offset);
             if fits && self.prepare(id) {
-                self.machine.flash.pop(plane, lane);
+                self.machine.flash.pop(plane, queue);
                 self.machine.flash.join(head, id);
             }
         }
     }
 
-    /// Returns whether the first operation of a plane's lane can still run as it was enqueued.
+    /// Returns whether the first operation of a plane's queue can still run as it was enqueued.
     fn can_join(&mut self, id: TxnId, plane: PlaneId) -> bool {
         let txn = &self.machine.flash.txns[id];
         match (txn.kind, txn.owner) {

@@ -9,13 +9,13 @@ use serde::{Serialize, Serializer};
 use ssdlab_nand::Geometry;
 
 use super::machine::Machine;
-use super::start::{restore_apart, save_classes, save_free_order};
+use super::start::{restore_reserved, save_classes, save_free_order};
 use super::{Drive, Start};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Facts;
 use crate::ftl::{self, BlockTable, SavedMap, SavedOpen};
-use crate::kept::{Kept, Limits};
 use crate::policy::columns::SavedColumns;
+use crate::saved::{Limits, SavedPart};
 
 /// The contents of an idle drive: map, block table, open blocks, and the history of the cells.
 /// Serialized as a tuple of columns; read by [`Unchecked::reader`].
@@ -181,7 +181,7 @@ impl Drive {
         let mut drive = Drive::begin(resolved, start);
         drive.restore_columns(&policies).map_err(Misfit::Inconsistent)?;
         let Machine { resolved, ftl, policies: own, .. } = &mut drive.machine;
-        restore_apart(resolved, &mut own.metadata, ftl, &policies)?;
+        restore_reserved(resolved, &mut own.metadata, ftl, &policies)?;
         if let Some(moves) = &mut drive.background.moves {
             moves.recount(
                 &drive.machine.ftl.map,
@@ -199,7 +199,7 @@ impl Drive {
         self.background.drive_wide.save_timers(now, &places, &mut saved);
         save_classes(&self.machine.resolved, &self.machine.ftl.blocks, &mut saved);
         save_free_order(&self.machine.ftl, &mut saved);
-        if let Some((place, columns)) = self.machine.history.columns(&self.machine.resolved.config)
+        if let Some((place, columns)) = self.machine.lifetime.columns(&self.machine.resolved.config)
         {
             saved.add(&place, &columns);
         }
@@ -215,7 +215,7 @@ impl Drive {
         let places = self.machine.policies.places();
         self.background.drive_wide.restore_timers(&places, saved)?;
         if let Some((place, mut columns)) =
-            self.machine.history.columns(&self.machine.resolved.config)
+            self.machine.lifetime.columns(&self.machine.resolved.config)
         {
             saved.restore(&place, &mut columns)?;
         }

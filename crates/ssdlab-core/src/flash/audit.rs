@@ -5,7 +5,7 @@ use ssdlab_base::{SimTime, ensure};
 use ssdlab_nand::PlaneId;
 
 use super::link::Link;
-use super::unit::{Ahead, State, Unit};
+use super::unit::{Pipelined, State, Unit};
 use super::{Flash, Next, Rank, TxnId, Txns, UnitId};
 use crate::account::OpKind;
 
@@ -75,7 +75,7 @@ impl Census {
 
     /// Returns whether an array unit serves a transaction or has suspended it.
     pub fn is_served(&self, id: TxnId) -> bool {
-        matches!(self.place[id.0 as usize], Some(UNIT | "what is set aside"))
+        matches!(self.place[id.0 as usize], Some(UNIT | "the suspended operations"))
     }
 
     /// Returns the transactions in progress.
@@ -97,7 +97,7 @@ impl Census {
 }
 
 /// The places in the flash module.
-const FLASH: [&str; 5] = [UNIT, "a queue", "what is set aside", "a bus", "an ECC engine"];
+const FLASH: [&str; 5] = [UNIT, "a queue", "the suspended operations", "a bus", "an ECC engine"];
 
 impl Flash {
     /// Checks the whole state of the back end, between two events.
@@ -108,25 +108,26 @@ impl Flash {
         ensure(self.events.is_empty(), || "flash events were not handled".into())?;
         ensure(self.idle.is_empty(), || "a free unit was not served".into())?;
         let mut seq_last = 0;
-        for (plane, lanes) in (0..).map(PlaneId).zip(&self.lanes) {
+        for (plane, queues) in (0..).map(PlaneId).zip(&self.queues) {
             let mut waiting = 0;
             let mut before: Option<u8> = None;
-            for (lane, id) in lanes.ids(&self.txns) {
+            for (queue, id) in queues.ids(&self.txns) {
                 census.found(id, "a queue")?;
                 let txn = &self.txns[id];
-                let at_home = txn.plane == plane && txn.lane == lane && lanes.is_marked(lane);
+                let at_home =
+                    txn.plane == plane && txn.plane_queue == queue && queues.is_marked(queue);
                 ensure(at_home, || format!("transaction {} is in a foreign queue", id.0))?;
                 let shared = self.shares_places && txn.seq == seq_last;
-                let in_order = before != Some(lane) || txn.seq > seq_last || shared;
+                let in_order = before != Some(queue) || txn.seq > seq_last || shared;
                 ensure(in_order, || format!("queue of {plane:?} is out of order"))?;
-                (before, seq_last) = (Some(lane), txn.seq);
+                (before, seq_last) = (Some(queue), txn.seq);
                 waiting += 1;
             }
-            let counted = waiting == lanes.waiting();
+            let counted = waiting == queues.waiting();
             ensure(counted, || format!("{plane:?} counts its waiting operations wrongly"))?;
         }
         for (id, unit) in (0..).map(UnitId).zip(&self.units) {
-            let waiting: u32 = self.planes_of(id).map(|p| self.lanes[p.index()].waiting()).sum();
+            let waiting: u32 = self.planes_of(id).map(|p| self.queues[p.index()].waiting()).sum();
             ensure(waiting == unit.waiting, || format!("{id:?} counts what waits for it wrongly"))?;
             self.audit_unit(id, unit, now, census)
                 .map_err(|what| format!("unit {} ({:?}): {what}", id.0, unit.state))?;
@@ -163,8 +164,8 @@ impl Flash {
                 | State::Erasing
                 | State::Suspending
                 | State::Resetting
-        ) || unit.ahead == Ahead::Sensing;
-        let gives_out = unit.ahead == Ahead::Nothing || unit.state == State::Out;
+        ) || unit.pipelined == Pipelined::Sensing;
+        let gives_out = unit.pipelined == Pipelined::Nothing || unit.state == State::Out;
         ensure(gives_out, || "it senses ahead of nothing".into())?;
         let timer = self.timers.get(id.0 as usize);
         ensure(timed == (timer != SimTime::NEVER), || "its timer does not fit".into())?;
@@ -182,14 +183,16 @@ impl Flash {
             ensure(self.next_of(id) == Next::Rest, || "it rests and could work".into())?;
         }
         self.audit_work(id, now)?;
-        self.audit_reads_aside(unit, census)?;
-        if let Some(aside) = &unit.aside {
+        self.audit_suspended_reads(unit, census)?;
+        if let Some(suspended) = &unit.suspended {
             let possible = !matches!(unit.state, State::In | State::Programming | State::Erasing);
-            ensure(possible, || "it writes while something is set aside".into())?;
-            ensure(unit.suspended > 0, || "what is set aside was never suspended".into())?;
-            self.audit_members(unit, aside.head, aside.kind)?;
-            for member in self.members(aside.head) {
-                census.found(member, "what is set aside")?;
+            ensure(possible, || "it writes beside a suspended operation".into())?;
+            ensure(unit.suspends > 0, || {
+                "an operation is suspended that was never interrupted".into()
+            })?;
+            self.audit_members(unit, suspended.head, suspended.kind)?;
+            for member in self.members(suspended.head) {
+                census.found(member, "the suspended operations")?;
             }
         } else {
             ensure(unit.state != State::Suspending, || "it suspends nothing".into())?;
@@ -206,29 +209,34 @@ impl Flash {
 
     /// Checks the reads that a unit has suspended. Each group has a higher rank than the group
     /// below it. None is urgent, all have failed, and no erase of their blocks is in progress.
-    fn audit_reads_aside(&self, unit: &Unit, census: &mut Census) -> Result<(), String> {
-        for id in self.reads_aside(unit).take(self.txns.slots()) {
-            census.found(id, "what is set aside")?;
+    fn audit_suspended_reads(&self, unit: &Unit, census: &mut Census) -> Result<(), String> {
+        for id in self.suspended_reads(unit).take(self.txns.slots()) {
+            census.found(id, "the suspended operations")?;
             let txn = &self.txns[id];
             let fits = txn.failed > 0 && Rank::of(txn) != Rank::URGENT;
-            ensure(fits, || format!("read {} is set aside without cause", id.0))?;
+            ensure(fits, || format!("read {} is suspended without cause", id.0))?;
         }
-        let (mut head, mut counted) = (unit.reads_aside, 0);
+        let (mut head, mut counted) = (unit.suspended_reads, 0);
         while head.is_some() {
             counted += 1;
             self.audit_members(unit, head, OpKind::Read)?;
             let below = self.txns[head].next;
             let overtook =
                 !below.is_some() || Rank::of(&self.txns[head]) < Rank::of(&self.txns[below]);
-            ensure(overtook, || "reads are set aside in the wrong order".into())?;
+            ensure(overtook, || "reads are suspended in the wrong order".into())?;
             head = below;
         }
-        ensure(counted == unit.reads_waiting, || "it counts its reads aside wrongly".into())?;
+        ensure(counted == unit.suspended_read_count, || {
+            "it counts its suspended reads wrongly".into()
+        })?;
         let erased = (unit.state == State::Erasing).then_some(unit.head);
-        let aside = unit.aside.filter(|aside| aside.kind == OpKind::Erase).map(|aside| aside.head);
-        let mut erases = erased.into_iter().chain(aside).flat_map(|head| self.members(head));
-        let apart = erases.all(|erase| self.may_start(erase));
-        ensure(apart, || "it erases what a read that is set aside reads".into())
+        let suspended = unit
+            .suspended
+            .filter(|suspended| suspended.kind == OpKind::Erase)
+            .map(|suspended| suspended.head);
+        let mut erases = erased.into_iter().chain(suspended).flat_map(|head| self.members(head));
+        let is_safe = erases.all(|erase| self.may_start(erase));
+        ensure(is_safe, || "it erases a block that a suspended read reads".into())
     }
 
     /// Checks transactions served together: one kind, one plane each, one die, equal offsets.

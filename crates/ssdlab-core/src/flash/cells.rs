@@ -2,23 +2,23 @@
 //!
 //! Flat physics uses no such facts, so none are recorded then.
 
-mod apart;
-mod kept;
-mod lived;
+mod block_history;
 mod probes;
+mod retry_spread;
+mod saved;
 
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{CellTime, Nanos, SimTime, ahead};
+use ssdlab_base::{CellTime, Nanos, SimTime, prefetch};
 use ssdlab_nand::chip::{Chip, Conditions};
 use ssdlab_nand::page_order::PageOrder;
-use ssdlab_nand::program_mode::{PROGRAM_MODES_MAX, ProgramMode};
+use ssdlab_nand::program_mode::{MAX_PROGRAM_MODES, ProgramMode};
 use ssdlab_nand::{BlockId, Geometry, Level, PageType, Ppn};
 
-use self::apart::{Apart, COMPARED};
-pub use self::lived::BlockPast;
+pub use self::block_history::BlockHistory;
+use self::retry_spread::{COMPARED, RetrySpread};
 use super::link::Moved;
 use super::txn::Txn;
 use crate::account::{Cause, OpKind};
@@ -40,10 +40,10 @@ pub struct Cells {
     /// Ages of the data in these reads, in milliseconds on the cells' clock.
     ages: Histogram<u64>,
     /// The spread of retries between pages, if a caller asks for it.
-    apart: Option<Apart>,
+    retry_spread: Option<RetrySpread>,
     /// Pages programmed, and pages read for the host, by program mode.
-    programmed: [u64; PROGRAM_MODES_MAX],
-    read: [u64; PROGRAM_MODES_MAX],
+    programmed: [u64; MAX_PROGRAM_MODES],
+    read: [u64; MAX_PROGRAM_MODES],
     /// Erases, each weighted with the wear of the voltages that programmed the block's pages.
     worn: f64,
     /// Reads of its block that a read of the host counts for.
@@ -59,7 +59,7 @@ const OLDEST_MS: u64 = 36_525 * 24 * 3_600_000;
 /// The history of each block; empty under flat physics.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    blocks: Vec<Past>,
+    blocks: Vec<CellHistory>,
     /// The program mode of each page since its block's last erase, or [`UNKNOWN`]; empty if there
     /// is only one mode.
     program_mode: Vec<u8>,
@@ -68,13 +68,13 @@ pub struct Facts {
 /// The history of a block, in one row: a read needs all of it, and reads visit blocks at random.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(32))]
-struct Past {
+struct CellHistory {
     /// When the first page since the last erase was programmed, in nanoseconds on the cells' clock;
     /// negative before the run began.
     born: CellTime,
     /// When the block was last erased, and the mean time between its erases.
     erased: CellTime,
-    #[serde(with = "kept::whole_ns")]
+    #[serde(with = "saved::whole_ns")]
     dwell: Nanos,
     /// P/E cycles.
     wear: f32,
@@ -82,9 +82,14 @@ struct Past {
     reads: u32,
 }
 
-impl Past {
-    const NEW: Past =
-        Past { born: UNBORN, erased: CellTime::START, dwell: Nanos::ZERO, wear: 0.0, reads: 0 };
+impl CellHistory {
+    const NEW: CellHistory = CellHistory {
+        born: UNBORN,
+        erased: CellTime::START,
+        dwell: Nanos::ZERO,
+        wear: 0.0,
+        reads: 0,
+    };
 
     /// Returns when its data was programmed, if it holds any.
     fn born(&self) -> Option<CellTime> {
@@ -110,13 +115,16 @@ impl Cells {
             errors: 0,
             rber: 0.0,
             ages: Histogram::new_with_max(OLDEST_MS, 2).expect("a valid range"),
-            apart: None,
-            programmed: [0; PROGRAM_MODES_MAX],
-            read: [0; PROGRAM_MODES_MAX],
+            retry_spread: None,
+            programmed: [0; MAX_PROGRAM_MODES],
+            read: [0; MAX_PROGRAM_MODES],
             worn: 0.0,
             reads_of_host: 1,
             pages_per_block: geometry.pages as usize,
-            facts: Facts { blocks: vec![Past::NEW; blocks], program_mode: vec![UNKNOWN; pages] },
+            facts: Facts {
+                blocks: vec![CellHistory::NEW; blocks],
+                program_mode: vec![UNKNOWN; pages],
+            },
         }
     }
 
@@ -146,14 +154,14 @@ impl Cells {
     /// Returns when the first page of a block since its erase was programmed, on the cells' clock;
     /// `None` without data. A controller that stamps its blocks knows this time, too.
     pub fn stamp(&self, block: BlockId) -> Option<CellTime> {
-        self.facts.blocks.get(block.index()).and_then(Past::born)
+        self.facts.blocks.get(block.index()).and_then(CellHistory::born)
     }
 
     /// Prefetches the history of a page that will soon be read, and of its block.
     #[inline]
     pub fn expect(&self, page: Ppn, block: BlockId) {
-        ahead::fetch(&self.facts.blocks, block.index());
-        ahead::fetch(&self.facts.program_mode, page.index());
+        prefetch::fetch(&self.facts.blocks, block.index());
+        prefetch::fetch(&self.facts.program_mode, page.index());
     }
 
     /// Returns whether the history of a page affects its reads; false under flat physics.
@@ -164,18 +172,18 @@ impl Cells {
 
     /// Returns the history of a block; under flat physics that of a new block.
     #[inline]
-    fn past(&self, block: BlockId) -> Past {
-        self.facts.blocks.get(block.index()).copied().unwrap_or(Past::NEW)
+    fn history(&self, block: BlockId) -> CellHistory {
+        self.facts.blocks.get(block.index()).copied().unwrap_or(CellHistory::NEW)
     }
 
     /// Returns the mean time between a block's erases, on the cells' clock.
     pub fn dwell(&self, block: BlockId) -> Nanos {
-        self.past(block).dwell
+        self.history(block).dwell
     }
 
     /// Returns the page reads of a block since its erase.
     pub fn reads(&self, block: BlockId) -> u32 {
-        self.past(block).reads
+        self.history(block).reads
     }
 
     /// Returns the days at the reference temperature in a nanosecond on the cells' clock.
@@ -221,9 +229,9 @@ impl Cells {
     pub(super) fn reset_counts(&mut self) {
         (self.probe, self.errors, self.rber) = (0, 0, 0.0);
         self.ages.reset();
-        self.apart = self.apart.map(|_| Apart::NONE);
+        self.retry_spread = self.retry_spread.map(|_| RetrySpread::NONE);
         (self.programmed, self.read, self.worn) =
-            ([0; PROGRAM_MODES_MAX], [0; PROGRAM_MODES_MAX], 0.0);
+            ([0; MAX_PROGRAM_MODES], [0; MAX_PROGRAM_MODES], 0.0);
     }
 
     /// Sets the start state of a block: its wear, the mean time between its erases and, if it holds
@@ -232,8 +240,8 @@ impl Cells {
         if self.chip.is_flat() {
             return;
         }
-        let past = &mut self.facts.blocks[block.index()];
-        (past.wear, past.dwell) = (wear as f32, dwell);
+        let history = &mut self.facts.blocks[block.index()];
+        (history.wear, history.dwell) = (wear as f32, dwell);
         if let Some(age) = age {
             self.set_age(block, age);
         }
@@ -265,7 +273,7 @@ impl Cells {
         txn.program_mode = match txn.kind {
             OpKind::Program => txn.hint.program_mode.unwrap_or_default(),
             // No table records this page: it was written before the start.
-            _ if txn.age.is_some() => txn.laid_with,
+            _ if txn.age.is_some() => txn.unwritten_mode,
             _ => self.program_mode_of(txn.ppn),
         };
     }
@@ -283,7 +291,7 @@ impl Cells {
     #[inline]
     pub fn age(&self, txn: &Txn, block: BlockId, now: SimTime) -> Nanos {
         let now = self.time(now);
-        match (txn.age, self.past(block).born()) {
+        match (txn.age, self.history(block).born()) {
             (Some(age), _) => age + now.saturating_since(CellTime::START),
             (None, Some(born)) => now.saturating_since(born),
             (None, None) => Nanos::ZERO,
@@ -299,15 +307,15 @@ impl Cells {
         geometry: &Geometry,
         now: SimTime,
     ) -> Conditions {
-        let past = self.past(block);
+        let history = self.history(block);
         Conditions {
             page: geometry.page_in_block(txn.ppn),
             page_type: txn.page_type,
             program_mode: txn.program_mode,
-            pe_cycles: past.wear,
+            pe_cycles: history.wear,
             retention: self.age(txn, block, now),
-            reads: past.reads,
-            dwell: past.dwell,
+            reads: history.reads,
+            dwell: history.dwell,
         }
     }
 
@@ -319,8 +327,8 @@ impl Cells {
     }
 
     /// Returns the most raw bit errors of a codeword that the last level decodes.
-    pub fn most_errors(&self) -> u32 {
-        self.chip.most_errors()
+    pub fn max_errors(&self) -> u32 {
+        self.chip.max_errors()
     }
 
     /// Returns the level at which a read that is sensed now decodes, and counts the read.
@@ -334,13 +342,13 @@ impl Cells {
         let block = geometry.block_of(txn.ppn);
         let conditions = self.conditions(txn, block, geometry, now);
         let reads = if txn.cause == Cause::Host { self.reads_of_host } else { 1 };
-        let past = &mut self.facts.blocks[block.index()];
-        past.reads = past.reads.saturating_add(reads);
+        let history = &mut self.facts.blocks[block.index()];
+        history.reads = history.reads.saturating_add(reads);
         if self.probe.is_multiple_of(COUNTED) {
             self.errors += u64::from(self.chip.errors(block, &conditions));
             self.rber += self.chip.rber(block, &conditions);
             self.ages.saturating_record(conditions.retention.as_ns() / 1_000_000);
-            let compares = self.apart.is_some() && txn.cause == Cause::Host;
+            let compares = self.retry_spread.is_some() && txn.cause == Cause::Host;
             if compares && self.probe.is_multiple_of(COMPARED) {
                 self.compare_pages(block, geometry, conditions);
             }
@@ -366,8 +374,8 @@ impl Cells {
     }
 
     /// Returns the time to sense the next attempt of a read while the unit outputs the current one.
-    pub(super) fn sense_time_ahead(&self, txn: &Txn) -> Nanos {
-        self.chip.sense_time(txn.page_type, txn.program_mode, txn.level_ahead, true)
+    pub(super) fn pipelined_sense_time(&self, txn: &Txn) -> Nanos {
+        self.chip.sense_time(txn.page_type, txn.program_mode, txn.pipelined_level, true)
     }
 
     #[inline]
@@ -398,7 +406,7 @@ impl Cells {
     }
 
     pub(super) fn erase_time(&self, block: BlockId) -> Nanos {
-        self.chip.erase_time(block, self.past(block).wear)
+        self.chip.erase_time(block, self.history(block).wear)
     }
 
     /// Records that a page was programmed in this mode.
@@ -441,10 +449,10 @@ impl Cells {
     #[inline]
     pub(super) fn programmed(&mut self, block: BlockId, now: SimTime) {
         let now = self.time(now);
-        if let Some(past) = self.facts.blocks.get_mut(block.index())
-            && past.born == UNBORN
+        if let Some(history) = self.facts.blocks.get_mut(block.index())
+            && history.born == UNBORN
         {
-            past.born = now;
+            history.born = now;
         }
     }
 
@@ -459,16 +467,16 @@ impl Cells {
             return;
         }
         let now = self.time(now);
-        let past = &mut self.facts.blocks[at];
-        let cycles = u64::from(past.wear as u32);
-        let span = u128::from(now.saturating_since(past.erased).as_ns());
+        let history = &mut self.facts.blocks[at];
+        let cycles = u64::from(history.wear as u32);
+        let span = u128::from(now.saturating_since(history.erased).as_ns());
         // The mean over all cycles so far, the new ones included. A 64-bit sum would overflow after
         // thousands of cycles of months each.
-        let sum = u128::from(past.dwell.as_ns()) * u128::from(cycles) + span;
+        let sum = u128::from(history.dwell.as_ns()) * u128::from(cycles) + span;
         let mean = sum / u128::from(cycles + u64::from(counts_for));
         let dwell = Nanos::from_ns(mean as u64);
-        let wear = past.wear + wear as f32;
-        *past = Past { born: UNBORN, erased: now, dwell, wear, reads: 0 };
+        let wear = history.wear + wear as f32;
+        *history = CellHistory { born: UNBORN, erased: now, dwell, wear, reads: 0 };
     }
 }
 

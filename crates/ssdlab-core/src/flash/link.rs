@@ -67,8 +67,8 @@ impl Link {
     pub fn release(&mut self, txns: &Txns, now: SimTime) -> (TxnId, Option<TxnId>) {
         let ended = std::mem::replace(&mut self.holder, TxnId::NONE);
         debug_assert!(ended.is_some(), "a link ends a service that it never began");
-        // After [`Link::request_until`], `since` is not set; [`Line`](super::foresight::Line) then
-        // counts the busy time.
+        // After [`Link::request_until`], `since` is not set;
+        // [`Reservation`](super::lookahead::Reservation) then counts the busy time.
         self.busy = self.busy.wrapping_add(now.as_ns().wrapping_sub(self.since.as_ns()));
         let next = self.urgent.pop(txns).or_else(|| self.waiting.pop(txns));
         if let Some(next) = next {

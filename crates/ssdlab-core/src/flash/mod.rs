@@ -12,34 +12,34 @@
 //! Where the command time is zero, reads and erases begin at once.
 //!
 //! Only this module asks the physics how long an operation takes and whether a read decodes.
-//! Callers outside of the drive inspect blocks through its [`Survey`].
+//! Callers outside of the drive inspect blocks through its [`ChipInspector`].
 
-mod ahead;
-mod aside;
 mod audit;
 mod cells;
-mod foresight;
-mod lanes;
+mod chip_inspector;
 mod link;
+mod lookahead;
 mod next;
+mod pipelined_retry;
+mod plane_queues;
 mod service;
 mod setup;
-mod sight;
-mod survey;
+mod starvation;
+mod suspension;
 mod timeline;
-mod turns;
 mod txn;
 mod unit;
+mod view;
 
-pub use ahead::SensedAhead;
-pub use aside::SetAside;
 pub use audit::Census;
-pub use cells::{BlockPast, Cells, Facts};
-pub use lanes::{HOST_RANKS, Rank};
+pub use cells::{BlockHistory, Cells, Facts};
+pub use chip_inspector::{At, Attempt, ChipInspector, Read};
 pub use link::Moved;
 pub use next::Next;
+pub use pipelined_retry::PipelinedRetry;
+pub use plane_queues::{HOST_RANKS, Rank};
 pub use setup::FlashSetup;
-pub use survey::{At, Attempt, Read, Survey};
+pub use suspension::SuspendCounts;
 use timeline::Timeline;
 pub use timeline::{Act, Span};
 pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
@@ -50,9 +50,9 @@ use ssdlab_nand::{Geometry, PlaneId};
 
 use crate::account::{Cause, OpKind, Part};
 use crate::timers::Timers;
-use foresight::Line;
-use lanes::Lanes;
 use link::Link;
+use lookahead::Reservation;
+use plane_queues::PlaneQueues;
 use unit::Unit;
 
 /// An array unit's number.
@@ -83,7 +83,7 @@ pub struct Flash {
     pub cells: Cells,
     setup: FlashSetup,
     geometry: Geometry,
-    lanes: Box<[Lanes]>,
+    queues: Box<[PlaneQueues]>,
     blocked: Box<[bool]>,
     units: Box<[Unit]>,
     unit_of: Box<[u32]>,
@@ -91,11 +91,11 @@ pub struct Flash {
     engines: Box<[Link]>,
     timers: Timers,
     /// The reserved times of each channel, while they are computed in advance; else empty.
-    lines: Box<[Line]>,
+    reservations: Box<[Reservation]>,
     /// Whether failures of attempts and ends of decoding are computed in advance.
-    fails_ahead: bool,
+    precomputes_failures: bool,
     /// Whether the end of a program is computed when its page starts to move to the unit.
-    programs_ahead: bool,
+    precomputes_programs: bool,
     /// The time of the last event, and the last slot that fired at that time.
     fired: (SimTime, usize),
     seq: u64,
@@ -110,9 +110,9 @@ pub struct Flash {
     /// Attempts of reads after the first.
     retries: u64,
     uncorrectable: u64,
-    set_aside: SetAside,
+    suspend_counts: SuspendCounts,
     /// Sensings ahead that no read used.
-    in_vain: u64,
+    unused_senses: u64,
     /// The value of [`Flash::busy`] when the counts were last reset.
     busy_before: (Vec<u64>, Vec<u64>),
     /// The recorded activities, if recording is on.
@@ -133,15 +133,15 @@ impl Flash {
         Flash {
             txns: Txns::default(),
             cells,
-            lanes: vec![Lanes::default(); planes as usize].into_boxed_slice(),
+            queues: vec![PlaneQueues::default(); planes as usize].into_boxed_slice(),
             blocked: vec![false; planes as usize].into_boxed_slice(),
             unit_of: (0..planes).map(|plane| plane / setup.planes_per_unit).collect(),
             buses: vec![Link::default(); channels].into_boxed_slice(),
             engines: vec![Link::default(); channels].into_boxed_slice(),
             timers: Timers::new(units.len() + 2 * channels),
-            lines: Box::default(),
-            fails_ahead: false,
-            programs_ahead: false,
+            reservations: Box::default(),
+            precomputes_failures: false,
+            precomputes_programs: false,
             // No attempt has begun, so none can still fail.
             fired: (SimTime::START, usize::MAX),
             units,
@@ -155,8 +155,8 @@ impl Flash {
             ops: Default::default(),
             retries: 0,
             uncorrectable: 0,
-            set_aside: SetAside::default(),
-            in_vain: 0,
+            suspend_counts: SuspendCounts::default(),
+            unused_senses: 0,
             busy_before: Default::default(),
             timeline: None,
         }
@@ -221,25 +221,25 @@ impl Flash {
         self.shares_places = true;
     }
 
-    /// Adds a transaction to its lane, at its position in the order of arrival.
+    /// Adds a transaction to its queue, at its position in the order of arrival.
     #[inline(always)]
     pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: SimTime) {
         let txn = &mut self.txns[id];
-        txn.lane = rank.lane(txn.kind);
+        txn.plane_queue = rank.queue(txn.kind);
         self.enqueue_again(id, now);
     }
 
-    /// Returns a transaction to its lane, before all that arrived later.
+    /// Returns a transaction to its queue, before all that arrived later.
     #[inline(always)]
     pub fn enqueue_again(&mut self, id: TxnId, now: SimTime) {
         self.txns[id].sibling = TxnId::NONE;
         let plane = self.txns[id].plane;
         let unit = self.unit_of(plane);
         self.note_wait(id, now);
-        self.lanes[plane.index()].push(&mut self.txns, id);
+        self.queues[plane.index()].push(&mut self.txns, id);
         self.units[unit.0 as usize].waiting += 1;
         self.list(unit);
-        self.look_again(unit, now);
+        self.recheck_lookahead(unit, now);
     }
 
     /// Records how long the unit has worked for each cause when a transaction begins to wait.
@@ -248,7 +248,7 @@ impl Flash {
         let txn = &mut self.txns[id];
         debug_assert_eq!(txn.since, now, "a wait begins where the time before it was charged");
         let unit = &mut self.units[self.unit_of[txn.plane.index()] as usize];
-        unit.settle(now);
+        unit.count_busy(now);
         txn.waited = unit.busy;
     }
 
@@ -269,7 +269,7 @@ impl Flash {
             return txn.charge(Part::Retry, now);
         }
         let unit = &mut self.units[self.unit_of[txn.plane.index()] as usize];
-        unit.settle(now);
+        unit.count_busy(now);
         let mut others = 0;
         for cause in 1..Cause::COUNT {
             let busy = unit.busy[cause] - txn.waited[cause];
@@ -312,30 +312,31 @@ impl Flash {
         }
     }
 
-    /// Returns the first transaction of a plane's lane.
+    /// Returns the first transaction of a queue of a plane.
     #[inline]
-    pub fn head(&self, plane: PlaneId, lane: u8) -> TxnId {
-        self.lanes[plane.index()].head(lane)
+    pub fn head(&self, plane: PlaneId, queue: u8) -> TxnId {
+        self.queues[plane.index()].head(queue)
     }
 
     /// Raises a plane's first host program of a lower rank to the highest host rank, at its
     /// position in the order of arrival.
     pub fn raise(&mut self, plane: PlaneId) {
-        let first = Rank::host(0).lane(OpKind::Program);
-        let lanes = &mut self.lanes[plane.index()];
+        let first = Rank::host(0).queue(OpKind::Program);
+        let queues = &mut self.queues[plane.index()];
         let later = Rank::HOST_PROGRAMS & !(1 << first);
-        let id = lanes.first(&self.txns, later).and_then(|lane| lanes.pop(&mut self.txns, lane));
+        let id =
+            queues.first(&self.txns, later).and_then(|queue| queues.pop(&mut self.txns, queue));
         if let Some(id) = id {
-            self.txns[id].lane = first;
-            lanes.push(&mut self.txns, id);
+            self.txns[id].plane_queue = first;
+            queues.push(&mut self.txns, id);
         }
     }
 
-    /// Takes the first transaction of a plane's lane.
+    /// Takes the first transaction of a queue of a plane.
     #[inline]
-    pub fn pop(&mut self, plane: PlaneId, lane: u8) -> TxnId {
+    pub fn pop(&mut self, plane: PlaneId, queue: u8) -> TxnId {
         self.units[self.unit_of[plane.index()] as usize].waiting -= 1;
-        self.lanes[plane.index()].pop(&mut self.txns, lane).expect("a lane that has a head")
+        self.queues[plane.index()].pop(&mut self.txns, queue).expect("a queue that has a head")
     }
 
     /// Joins `id` to the transactions that the unit serves together with `head`.
@@ -366,15 +367,15 @@ impl Flash {
         (
             self.retries - self.retries_to_come(),
             self.uncorrectable,
-            self.set_aside.programs + self.set_aside.erases,
+            self.suspend_counts.programs + self.suspend_counts.erases,
         )
     }
 
     /// Returns the busy nanoseconds until `now` of every array unit and of every bus.
     pub fn busy(&self, now: SimTime) -> (Vec<u64>, Vec<u64>) {
         let units = self.units.iter().map(|unit| unit.busy(now)).collect();
-        let buses = if self.foresees() {
-            self.lines.iter().map(|line| line.busy(now)).collect()
+        let buses = if self.looks_ahead() {
+            self.reservations.iter().map(|reservation| reservation.busy(now)).collect()
         } else {
             self.buses.iter().map(|bus| bus.busy(now)).collect()
         };
@@ -402,8 +403,8 @@ impl Flash {
         self.ops = Default::default();
         self.cells.reset_counts();
         self.retries = self.retries_to_come();
-        (self.uncorrectable, self.in_vain) = (0, 0);
-        self.set_aside = SetAside::default();
+        (self.uncorrectable, self.unused_senses) = (0, 0);
+        self.suspend_counts = SuspendCounts::default();
         self.busy_before = self.busy(now);
     }
 

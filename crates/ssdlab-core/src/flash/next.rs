@@ -8,12 +8,12 @@ use super::{Flash, Rank, UnitId};
 /// The next operation of a free unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// Serve the first transaction of this plane's lane.
+    /// Serve the first transaction of this plane's queue.
     Serve(PlaneId, u8),
     /// Resume the suspended program or erase.
     Resume,
     /// Continue the reads that were suspended last.
-    TakeUp,
+    ResumeReads,
     /// Nothing.
     Rest,
 }
@@ -26,51 +26,51 @@ impl Flash {
         if unit.state != State::Idle {
             return Next::Rest;
         }
-        if self.owes_a_turn(unit)
-            && let Some(next) = self.turn(unit)
+        if self.at_pass_limit(unit)
+            && let Some(next) = self.next_passed(unit)
         {
             return next;
         }
         let best = match (unit.waiting, unit.planes) {
             (0, _) => None,
             (_, 1) => {
-                let (plane, lanes) = (unit.first_plane, &self.lanes[unit.first_plane.index()]);
-                lanes.first(&self.txns, self.allowed(unit, plane)).map(|lane| (plane, lane))
+                let (plane, queues) = (unit.first_plane, &self.queues[unit.first_plane.index()]);
+                queues.first(&self.txns, self.allowed(unit, plane)).map(|queue| (plane, queue))
             }
             _ => self.first_of_planes(unit),
         };
-        if unit.reads_aside.is_some() {
-            return self.next_past(unit, best);
+        if unit.suspended_reads.is_some() {
+            return self.next_with_suspended_reads(unit, best);
         }
         match best {
-            Some((plane, lane)) => Next::Serve(plane, lane),
+            Some((plane, queue)) => Next::Serve(plane, queue),
             // A suspended operation does not resume beside a page in the cache register.
-            None if unit.aside.is_some() && unit.cached == 0 => Next::Resume,
+            None if unit.suspended.is_some() && unit.cached == 0 => Next::Resume,
             None => Next::Rest,
         }
     }
 
-    /// Returns the lane to serve among the lanes of a unit's planes that may start now. The highest
-    /// rank wins, then the lane whose first transaction arrived first.
+    /// Returns the queue to serve, of all queues of a unit's planes from which it may start now.
+    /// The highest rank wins, then the queue whose first transaction arrived first.
     #[inline(always)]
     fn first_of_planes(&self, unit: &Unit) -> Option<(PlaneId, u8)> {
         let first = unit.first_plane.0;
         let mut best: Option<(u8, u64, PlaneId, u8)> = None;
         for plane in (first..first + unit.planes).map(PlaneId) {
-            let lanes = &self.lanes[plane.index()];
-            if !lanes.any(Rank::ALL) {
+            let queues = &self.queues[plane.index()];
+            if !queues.any(Rank::ALL) {
                 continue;
             }
-            let Some(lane) = lanes.first(&self.txns, self.allowed(unit, plane)) else { continue };
-            let seq = self.txns[lanes.head(lane)].seq;
-            if best.is_none_or(|(rank, first, ..)| (lane >> 1, seq) < (rank, first)) {
-                best = Some((lane >> 1, seq, plane, lane));
+            let Some(queue) = queues.first(&self.txns, self.allowed(unit, plane)) else { continue };
+            let seq = self.txns[queues.head(queue)].seq;
+            if best.is_none_or(|(rank, first, ..)| (queue >> 1, seq) < (rank, first)) {
+                best = Some((queue >> 1, seq, plane, queue));
             }
         }
-        best.map(|(_, _, plane, lane)| (plane, lane))
+        best.map(|(_, _, plane, queue)| (plane, queue))
     }
 
-    /// Returns the lanes that a free unit may serve now.
+    /// Returns the queues from which a free unit may start now.
     #[inline(always)]
     pub(super) fn allowed(&self, unit: &Unit, plane: PlaneId) -> u16 {
         const READS: u16 = 0x5555;
@@ -79,11 +79,11 @@ impl Flash {
             allowed &= !Rank::HOST_PROGRAMS;
         }
         // Beside a suspended operation only reads can start, and only host reads are worth it.
-        if unit.aside.is_some() {
+        if unit.suspended.is_some() {
             allowed &= Rank::HOST_READS;
         }
-        if unit.reads_aside.is_some() {
-            allowed &= !self.untimely(unit, plane);
+        if unit.suspended_reads.is_some() {
+            allowed &= !self.unsafe_erases(unit, plane);
         }
         // A page in the cache register leaves no room for a page to program.
         if unit.cached > 0 {

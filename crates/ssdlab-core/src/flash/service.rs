@@ -14,7 +14,7 @@ impl Flash {
     pub fn start(&mut self, id: UnitId, head: TxnId, now: SimTime) {
         let unit = &mut self.units[id.0 as usize];
         debug_assert_eq!(unit.state, State::Idle);
-        unit.settle(now);
+        unit.count_busy(now);
         if self.setup.max_passes > 0 {
             self.count_pass(id, head);
         }
@@ -99,8 +99,10 @@ impl Flash {
         self.for_members(head, |flash, member| {
             let txn = &flash.txns[member];
             let span = flash.cells.sense_time(txn);
-            longest = longest.max(match &flash.setup.ahead {
-                Some(ahead) if txn.failed > 0 => ahead.shortened(span, txn, txn.level),
+            longest = longest.max(match &flash.setup.pipelined_retry {
+                Some(pipelined_retry) if txn.failed > 0 => {
+                    pipelined_retry.shortened(span, txn, txn.level)
+                }
                 _ => span,
             });
         });
@@ -120,8 +122,8 @@ impl Flash {
 
     /// Requests the bus for the pages that a unit will program.
     fn transfer_in(&mut self, id: UnitId, head: TxnId, now: SimTime) {
-        if self.programs_ahead {
-            return self.program_ahead(id, head, now);
+        if self.precomputes_programs {
+            return self.precompute_program(id, head, now);
         }
         self.set_state(id, State::In, now);
         self.units[id.0 as usize].pending = 0;
@@ -140,7 +142,7 @@ impl Flash {
     /// Records that all events up to and including `at` have happened.
     #[inline]
     pub fn all_fired(&mut self, at: SimTime) {
-        if self.fails_ahead {
+        if self.precomputes_failures {
             self.fired = self.fired.max((at, usize::MAX));
         }
     }
@@ -149,13 +151,13 @@ impl Flash {
     /// not later. Returns the time of the last of these.
     #[inline(always)]
     pub fn fire(&mut self, until: SimTime) -> SimTime {
-        if self.fails_ahead
-            && let Some(time) = self.let_fail(until)
+        if self.precomputes_failures
+            && let Some(time) = self.fire_precomputed(until)
         {
             return time;
         }
         let (now, slot) = self.timers.fire().expect("a moment was announced");
-        if self.fails_ahead {
+        if self.precomputes_failures {
             self.fired = self.fired.max((now, slot));
         }
         let (units, buses) = (self.units.len(), self.buses.len());
@@ -180,8 +182,8 @@ impl Flash {
             }
             State::Programming => self.array_ends(id, OpKind::Program, now),
             State::Erasing => self.erase_ends(id, now),
-            State::Suspending => self.is_aside(id, now),
-            State::Out => self.sensed_ahead(id),
+            State::Suspending => self.suspend_ends(id, now),
+            State::Out => self.pipelined_sense_ends(id),
             State::Resetting => self.free(id, now),
             state => unreachable!("a unit that is {state:?} has no timer"),
         }
@@ -205,7 +207,7 @@ impl Flash {
             }
             flash.events.push(Event::Done(member));
         });
-        self.units[id.0 as usize].suspended = 0;
+        self.units[id.0 as usize].suspends = 0;
         self.free(id, now);
     }
 
@@ -218,7 +220,7 @@ impl Flash {
     #[inline(always)]
     pub(super) fn free(&mut self, id: UnitId, now: SimTime) {
         let unit = &mut self.units[id.0 as usize];
-        unit.settle(now);
+        unit.count_busy(now);
         unit.head = TxnId::NONE;
         self.set_state(id, State::Idle, now);
         self.list(id);
@@ -235,8 +237,8 @@ impl Flash {
                 flash.units[id.0 as usize].pending += 1;
                 flash.request_bus(id, member, now);
             });
-            if self.setup.ahead.is_some() {
-                self.tell_of_room_ahead(id);
+            if self.setup.pipelined_retry.is_some() {
+                self.offer_pipelined_sense(id);
             }
         } else if self.units[id.0 as usize].cached == 0 {
             self.move_to_cache(id, now);
@@ -258,8 +260,8 @@ impl Flash {
     #[inline(always)]
     fn request_bus(&mut self, id: UnitId, member: TxnId, now: SimTime) {
         let channel = self.units[id.0 as usize].channel as usize;
-        if self.foresees() {
-            return self.book(channel, member, now);
+        if self.looks_ahead() {
+            return self.reserve(channel, member, now);
         }
         let txn = &self.txns[member];
         let brings_out = txn.kind == OpKind::Read && !txn.commanded;
@@ -288,7 +290,7 @@ impl Flash {
         self.ends(self.units.len() + channel, now);
         let (ended, next) = self.buses[channel].release(&self.txns, now);
         match next {
-            Some(next) if self.foresees() => {
+            Some(next) if self.looks_ahead() => {
                 self.timers.set(self.units.len() + channel, self.txns[next].since)
             }
             Some(next) => self.transfer(channel, next, now),
@@ -366,7 +368,7 @@ impl Flash {
         self.ends(slot, now);
         let (ended, next) = self.engines[channel].release(&self.txns, now);
         match next {
-            Some(next) if self.fails_ahead => self.timers.set(slot, self.txns[next].since),
+            Some(next) if self.precomputes_failures => self.timers.set(slot, self.txns[next].since),
             Some(next) => {
                 let span = self.cells.decode_time(&self.txns[next]);
                 self.decode(channel, next, span, now);
@@ -434,7 +436,7 @@ impl Flash {
             if self.holds_until_decoded() {
                 let unit = self.unit_of(self.txns[id].plane);
                 self.leave(unit, id);
-                self.settle_held(unit, now);
+                self.finish_held(unit, now);
             }
             return;
         }
@@ -446,18 +448,18 @@ impl Flash {
         }
         let unit = self.unit_of(plane);
         self.units[unit.0 as usize].pending -= 1;
-        self.settle_held(unit, now);
+        self.finish_held(unit, now);
     }
 
     /// When every attempt that a unit holds has ended, reports the failed ones or frees the unit.
-    fn settle_held(&mut self, id: UnitId, now: SimTime) {
+    fn finish_held(&mut self, id: UnitId, now: SimTime) {
         if self.units[id.0 as usize].pending > 0 {
             return;
         }
         if self.units[id.0 as usize].head.is_some() {
             self.events.push(Event::Failed(id));
         } else {
-            self.free_from_ahead(id, now);
+            self.free_pipelined(id, now);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use ssdlab_base::Nanos;
 
-use super::{Moved, SensedAhead};
+use super::{Moved, PipelinedRetry};
 
 /// The setup of the back end, resolved to numbers.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct FlashSetup {
     /// Whether a unit holds its page until the page has decoded.
     pub hold_until_decoded: bool,
     /// The settings of retries sensed ahead, if any are.
-    pub ahead: Option<SensedAhead>,
+    pub pipelined_retry: Option<PipelinedRetry>,
     /// Whether programs and erases may be interrupted.
     pub may_suspend: bool,
     /// Loops of a program and of an erase, if loops may be dropped.

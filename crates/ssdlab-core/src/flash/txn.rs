@@ -30,7 +30,7 @@ pub enum Room {
     /// None: the page stays in the buffer, or left it for a page that was read.
     None,
     /// None yet: the page leaves ahead of need.
-    Ahead,
+    Early,
     /// The write that took the slot and waits for this program.
     For(TxnId),
 }
@@ -80,16 +80,17 @@ pub struct Txn {
     pub kind: OpKind,
     /// Its cause.
     pub cause: Cause,
-    /// Its lane in the queues of its plane.
-    pub lane: u8,
+    /// The number of its queue among the queues of its plane.
+    pub plane_queue: u8,
     /// The number of sectors that it moves over the channel.
     pub sectors: u16,
     /// The sectors of the page that it covers, a bit each.
     pub mask: u64,
     /// The level of the current attempt.
     pub level: Level,
-    /// The level that is sensed ahead, if any.
-    pub level_ahead: Level,
+    /// The level that is sensed ahead, if any. Where a failure was computed in advance, the level
+    /// of the failing attempt.
+    pub pipelined_level: Level,
     /// The level at which this read will decode. This is the truth: only the `flash` module may use
     /// it.
     pub(super) level_needed: Level,
@@ -102,7 +103,7 @@ pub struct Txn {
     /// Age at the run's start of data that was written before it and that no table records.
     pub age: Option<Nanos>,
     /// The program mode of that data.
-    pub laid_with: ProgramMode,
+    pub unwritten_mode: ProgramMode,
     /// Whether a write must read its page first.
     pub read_first: bool,
     /// Whether it waited for another operation on its page, or the scheduler held it back.
@@ -137,17 +138,17 @@ impl Txn {
             owner: Owner::Request(0),
             kind: OpKind::Read,
             cause: Cause::Host,
-            lane: 0,
+            plane_queue: 0,
             sectors: 0,
             mask: 0,
             level: Level::FIRST,
-            level_ahead: Level::FIRST,
+            pipelined_level: Level::FIRST,
             level_needed: Level::FIRST,
             failed: 0,
             page_type: PageType(0),
             program_mode: ProgramMode::NORMAL,
             age: None,
-            laid_with: ProgramMode::NORMAL,
+            unwritten_mode: ProgramMode::NORMAL,
             read_first: false,
             was_held_up: false,
             commanded: false,

@@ -34,7 +34,7 @@ pub enum State {
 
 /// The next attempt that a unit senses while it outputs the current one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ahead {
+pub enum Pipelined {
     /// None.
     Nothing,
     /// The unit senses it.
@@ -45,7 +45,7 @@ pub enum Ahead {
 
 /// A suspended program or erase.
 #[derive(Clone, Copy, Debug)]
-pub struct Aside {
+pub struct Suspended {
     pub head: TxnId,
     pub kind: OpKind,
     pub cause: Cause,
@@ -74,25 +74,25 @@ pub struct Work {
 
 impl Work {
     /// Returns the array time at which a loop begins.
-    fn start_of(&self, turn: u8, loops: u8) -> Nanos {
-        self.total * u64::from(turn) / u64::from(loops)
+    fn start_of(&self, current_loop: u8, loops: u8) -> Nanos {
+        self.total * u64::from(current_loop) / u64::from(loops)
     }
 
     /// Returns the current loop when this much time is left.
-    pub fn turn(&self, left: Nanos, loops: u8) -> u8 {
+    pub fn current_loop(&self, left: Nanos, loops: u8) -> u8 {
         let done = (self.total - left).as_ns();
-        let turn = ((done + 1) * u64::from(loops) - 1) / self.total.as_ns().max(1);
-        turn.min(u64::from(loops) - 1) as u8
+        let current_loop = ((done + 1) * u64::from(loops) - 1) / self.total.as_ns().max(1);
+        current_loop.min(u64::from(loops) - 1) as u8
     }
 
     /// Returns the time that is left when a loop begins.
-    pub fn left_at(&self, turn: u8, loops: u8) -> Nanos {
-        self.total - self.start_of(turn, loops)
+    pub fn left_at(&self, current_loop: u8, loops: u8) -> Nanos {
+        self.total - self.start_of(current_loop, loops)
     }
 
     /// Returns how often a loop was dropped.
-    pub fn aborts_of(&self, turn: u8) -> u8 {
-        if self.looped == turn { self.aborts } else { 0 }
+    pub fn aborts_of(&self, current_loop: u8) -> u8 {
+        if self.looped == current_loop { self.aborts } else { 0 }
     }
 }
 
@@ -107,19 +107,19 @@ pub struct Unit {
     /// Pages in the cache register that must still be transferred.
     pub cached: u8,
     /// Number of suspensions of the operation in service.
-    pub suspended: u8,
+    pub suspends: u8,
     /// Array time left at the last suspension. A resume takes time but does not add to it.
     pub left: Nanos,
-    pub ahead: Ahead,
+    pub pipelined: Pipelined,
     /// When the attempt before the sensed one will fail, if that was computed in advance.
     pub fails_at: SimTime,
-    pub aside: Option<Aside>,
+    pub suspended: Option<Suspended>,
     pub work: Work,
     /// The reads that were suspended last. `next` links the reads suspended before, which reads of
     /// a higher rank overtook.
-    pub reads_aside: TxnId,
+    pub suspended_reads: TxnId,
     /// Number of suspended reads; reads that planes perform together count as one.
-    pub reads_waiting: u8,
+    pub suspended_read_count: u8,
     /// Host operations that began past others of a lower rank since one of those had a turn.
     pub passes: u16,
     /// The first plane, and the number of planes.
@@ -144,14 +144,14 @@ impl Unit {
             head: TxnId::NONE,
             pending: 0,
             cached: 0,
-            suspended: 0,
+            suspends: 0,
             left: Nanos::MAX,
-            ahead: Ahead::Nothing,
+            pipelined: Pipelined::Nothing,
             fails_at: SimTime::START,
-            aside: None,
+            suspended: None,
             work: Work::default(),
-            reads_aside: TxnId::NONE,
-            reads_waiting: 0,
+            suspended_reads: TxnId::NONE,
+            suspended_read_count: 0,
             passes: 0,
             first_plane,
             planes,
@@ -167,12 +167,12 @@ impl Unit {
     /// Returns whether a transaction waits for the unit or is suspended on it.
     #[inline]
     pub fn has_to_do(&self) -> bool {
-        self.waiting > 0 || self.aside.is_some() || self.reads_aside.is_some()
+        self.waiting > 0 || self.suspended.is_some() || self.suspended_reads.is_some()
     }
 
     /// Counts the busy time of the operation in service up to `now`.
     #[inline]
-    pub fn settle(&mut self, now: SimTime) {
+    pub fn count_busy(&mut self, now: SimTime) {
         if self.state != State::Idle {
             self.busy[self.cause as usize] += (now - self.since).as_ns();
         }

@@ -104,16 +104,16 @@ impl Allocator {
         self.pools.resume(blocks, order, sizes);
     }
 
-    /// Returns the number of free blocks of a plane, without those that are set apart.
+    /// Returns the number of free blocks of a plane, without those that are reserved.
     #[inline]
     pub fn free_blocks(&self, plane: PlaneId) -> usize {
         self.pools.count(plane) as usize
     }
 
-    /// Returns the number of pages left in a writer's open blocks, without those that are set
-    /// apart.
+    /// Returns the number of pages left in a writer's open blocks, without those that are
+    /// reserved.
     pub fn open_pages(&self, plane: PlaneId, writer: Writer) -> u32 {
-        self.pools.not_apart().map(|class| self.left(plane, writer, class)).sum()
+        self.pools.unreserved().map(|class| self.left(plane, writer, class)).sum()
     }
 
     #[inline]
@@ -144,7 +144,7 @@ impl Allocator {
     }
 
     /// Returns the pages of a plane not yet allocated, in free and in open blocks, without those
-    /// that are set apart.
+    /// that are reserved.
     pub fn free_pages(&self, plane: PlaneId) -> u32 {
         let own = self.writers().iter();
         let in_use: u32 = own.map(|&writer| self.open_pages(plane, writer)).sum();
@@ -164,18 +164,19 @@ impl Allocator {
 
     /// Returns the free pages of each type on the drive; `None` in the strict order, which does not
     /// count.
-    pub fn free_by_type(&self) -> Option<[u64; PageType::MOST]> {
+    pub fn free_by_type(&self) -> Option<[u64; PageType::MAX_COUNT]> {
         match &self.opened {
             OpenBlocks::Strict(_) => None,
             OpenBlocks::Relaxed(opened) => Some(opened.free()),
         }
     }
 
-    /// Returns the pages of a class that single pages can still move to. Such moves and the plane's
-    /// jobs share blocks, except in classes that are set apart. Then it returns 0 when only the
+    /// Returns the pages of a class to which single pages can still move. Such moves and the
+    /// plane's
+    /// jobs share blocks, except in classes that are reserved. Then it returns 0 when only the
     /// reserve is free, because a job must find room.
     pub fn pages_to_move_to(&self, plane: PlaneId, class: BlockClass) -> u32 {
-        let shares = class.index() >= self.pools.apart;
+        let shares = class.index() >= self.pools.reserved_classes;
         if shares && self.pools.count(plane) <= self.pools.reserve {
             return 0;
         }
@@ -359,7 +360,7 @@ mod tests {
         for (block, wear) in (0..).map(BlockId).zip([5, 2, 9, 0, 7, 2]) {
             blocks.set_erases(block, wear);
         }
-        blocks.set_turns(vec![3, 4, 1, 0, 5, 2]);
+        blocks.set_free_ranks(vec![3, 4, 1, 0, 5, 2]);
         blocks.set_state(BlockId(3), BlockState::Bad);
         let allocator_config = AllocatorConfig {
             reserve: 1,
@@ -367,7 +368,7 @@ mod tests {
             classes: 1,
             order: PageSequence::Strict,
             gc_stream: GcStream::Separate,
-            apart: 0,
+            reserved_classes: 0,
             by_priority: false,
             unowned: false,
             streams: Streams::ONE,
@@ -401,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_worn_block_is_opened_first_and_the_reserve_is_kept_from_the_host() {
+    fn the_least_worn_block_is_opened_first_and_the_host_cannot_take_the_reserve() {
         assert_eq!(drain(FreeBlockPolicy::LeastErased, Writer::Host), [1, 5, 0, 4]);
         assert_eq!(drain(FreeBlockPolicy::LeastErased, Writer::Gc), [1, 5, 0, 4, 2]);
         assert_eq!(drain(FreeBlockPolicy::LeastErased, Writer::Cold), [2, 4, 0, 1, 5]);

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use serde::de::SeqAccess;
 use serde::ser::SerializeTuple;
-use ssdlab_base::ahead;
+use ssdlab_base::prefetch;
 use ssdlab_nand::{Lpn, Ppn};
 
-use crate::kept::{self, Kept, Limits};
+use crate::saved::{self, Limits, SavedPart};
 
 /// The page map in both directions.
 #[derive(Debug)]
@@ -39,13 +39,13 @@ pub struct SavedMap {
     pub(super) trimmed: Vec<u64>,
 }
 
-impl Kept for SavedMap {
+impl SavedPart for SavedMap {
     const COLUMNS: usize = 3;
 
     fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
-        kept::write(to, &self.forward)?;
-        kept::write(to, &self.missing)?;
-        kept::write(to, &self.trimmed)
+        saved::write(to, &self.forward)?;
+        saved::write(to, &self.missing)?;
+        saved::write(to, &self.trimmed)
     }
 
     fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
@@ -109,7 +109,7 @@ fn copy<T: Copy + Default + PartialEq>(table: &[T], all: bool) -> Vec<T> {
     let untouched = [T::default(); TOGETHER];
     let mut copy = vec![T::default(); table.len()];
     if all {
-        ahead::expect_all(&mut copy);
+        prefetch::advise_huge_pages(&mut copy);
     }
     for (to, from) in copy.chunks_mut(TOGETHER).zip(table.chunks(TOGETHER)) {
         if *from != untouched[..from.len()] {
@@ -132,7 +132,7 @@ impl Map {
         let mut reverse = vec![0; physical as usize];
         let held = saved.forward.iter().filter(|&&entry| entry != 0).count();
         if is_dense(held as u32, &saved.forward) {
-            ahead::expect_all(&mut reverse);
+            prefetch::advise_huge_pages(&mut reverse);
         }
         let mut mapped = 0;
         for (lpn, &entry) in (1..).zip(&saved.forward) {
@@ -200,7 +200,7 @@ impl Map {
     #[inline]
     pub fn expect_overwrite(&self, lpn: Lpn) -> Option<Ppn> {
         let old = self.get(lpn)?;
-        ahead::fetch(&self.reverse, old.index());
+        prefetch::fetch(&self.reverse, old.index());
         Some(old)
     }
 
@@ -208,7 +208,7 @@ impl Map {
     pub fn expect_moves(&self, pages: Range<u32>) {
         let held = self.reverse[pages.start as usize..pages.end as usize].iter();
         let held = held.filter_map(|entry| entry.checked_sub(1));
-        held.for_each(|lpn| ahead::fetch(&self.forward, lpn as usize));
+        held.for_each(|lpn| prefetch::fetch(&self.forward, lpn as usize));
     }
 
     /// Prefetches the entries of logical pages that will soon be looked up; of many pages only the
@@ -220,17 +220,17 @@ impl Map {
         const LINES: usize = 4;
         let lpns = first.index()..first.index() + pages as usize;
         let entries = lpns.clone().step_by(LINE).take(LINES);
-        entries.for_each(|lpn| ahead::fetch(&self.forward, lpn));
+        entries.for_each(|lpn| prefetch::fetch(&self.forward, lpn));
         // The entries of sectors are twice as wide.
-        let kept = lpns.step_by(LINE / 2).take(LINES);
-        kept.for_each(|lpn| ahead::fetch(&self.missing, lpn));
+        let masks = lpns.step_by(LINE / 2).take(LINES);
+        masks.for_each(|lpn| prefetch::fetch(&self.missing, lpn));
     }
 
     /// Prepares the tables for the mapping of `pages` pages all over the drive.
     pub fn expect_filled(&mut self, pages: u32) {
         if is_dense(pages, &self.forward) {
-            ahead::expect_all(&mut self.forward);
-            ahead::expect_all(&mut self.reverse);
+            prefetch::advise_huge_pages(&mut self.forward);
+            prefetch::advise_huge_pages(&mut self.reverse);
         }
     }
 

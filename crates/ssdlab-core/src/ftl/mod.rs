@@ -214,7 +214,7 @@ mod tests {
             classes: 1,
             order: PageSequence::Strict,
             gc_stream: GcStream::Separate,
-            apart: 0,
+            reserved_classes: 0,
             by_priority: false,
             unowned: false,
             streams: Streams::ONE,

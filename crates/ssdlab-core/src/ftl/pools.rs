@@ -20,11 +20,11 @@ type FreeBlocks = BTreeSet<Ranked>;
 pub struct Pools {
     /// Free blocks of each plane and class, sorted by [`FreeBlockPolicy`]: the next to open first.
     free: Box<[FreeBlocks]>,
-    /// Number of free blocks of each plane, without those that are set apart.
+    /// Number of free blocks of each plane, without those that are reserved.
     count: Box<[u32]>,
     pub classes: usize,
-    /// Number of classes that are set apart: the best ones.
-    pub apart: usize,
+    /// Number of classes that are reserved: the best ones.
+    pub reserved_classes: usize,
     /// Free blocks of a plane that only a job may open; the job returns one when it ends.
     pub reserve: u32,
     free_block_policy: FreeBlockPolicy,
@@ -47,14 +47,15 @@ impl Pools {
         allocator_config: AllocatorConfig,
     ) -> Pools {
         let planes = geometry.plane_count() as usize;
-        let AllocatorConfig { reserve, free_block_policy, classes, apart, .. } = allocator_config;
+        let AllocatorConfig { reserve, free_block_policy, classes, reserved_classes, .. } =
+            allocator_config;
         let own_blocks = allocator_config.order == PageSequence::Strict
             && allocator_config.gc_stream == GcStream::Separate;
         let mut pools = Pools {
             free: vec![FreeBlocks::new(); planes * classes].into_boxed_slice(),
             count: vec![0; planes].into_boxed_slice(),
             classes,
-            apart,
+            reserved_classes,
             reserve,
             free_block_policy,
             moves_last: free_block_policy.measures() && own_blocks,
@@ -131,7 +132,7 @@ impl Pools {
             FreeBlockPolicy::LeastErased => blocks.erases(block),
             FreeBlockPolicy::FewestErrors
             | FreeBlockPolicy::Healthiest
-            | FreeBlockPolicy::FewestRetries => blocks.turn(block),
+            | FreeBlockPolicy::FewestRetries => blocks.free_rank(block),
         }
     }
 
@@ -139,7 +140,7 @@ impl Pools {
         let class = blocks.class(block);
         let pool = self.pool(plane, class);
         self.free[pool].insert((key, block.0));
-        self.count[plane.index()] += u32::from(class.index() >= self.apart);
+        self.count[plane.index()] += u32::from(class.index() >= self.reserved_classes);
     }
 
     #[inline]
@@ -177,7 +178,7 @@ impl Pools {
         self.subpools.as_ref()
     }
 
-    /// Returns the number of free blocks of a plane, without those that are set apart.
+    /// Returns the number of free blocks of a plane, without those that are reserved.
     #[inline]
     pub fn count(&self, plane: PlaneId) -> u32 {
         self.count[plane.index()]
@@ -187,7 +188,7 @@ impl Pools {
     #[inline]
     pub fn for_host(&self, plane: PlaneId, class: BlockClass) -> u32 {
         let free = self.free[self.pool(plane, class)].len() as u32;
-        if class.index() < self.apart {
+        if class.index() < self.reserved_classes {
             return free;
         }
         free.min(self.count(plane).saturating_sub(self.reserve))
@@ -196,8 +197,8 @@ impl Pools {
     /// Returns whether a writer may open a block of this class.
     #[inline]
     pub fn may_open(&self, plane: PlaneId, writer: Writer, class: BlockClass) -> bool {
-        let kept = if writer == Writer::Host { self.reserve } else { 0 };
-        let may = class.index() < self.apart || self.count(plane) > kept;
+        let reserve = if writer == Writer::Host { self.reserve } else { 0 };
+        let may = class.index() < self.reserved_classes || self.count(plane) > reserve;
         // With subpools, any free block of the plane can serve the class.
         may && (self.subpools.is_some() || !self.free[self.pool(plane, class)].is_empty())
     }
@@ -219,7 +220,7 @@ impl Pools {
         writer: Writer,
         class: BlockClass,
     ) -> BlockId {
-        self.count[plane.index()] -= u32::from(class.index() >= self.apart);
+        self.count[plane.index()] -= u32::from(class.index() >= self.reserved_classes);
         if self.subpools.is_none() {
             return BlockId(self.first(blocks, plane, writer, class).1);
         }
@@ -271,7 +272,7 @@ impl Pools {
     }
 
     /// Returns the classes to try: from the requested one to the worst, then to the best that is
-    /// not set apart. Without a request the order starts at the worst, which leaves the best
+    /// not reserved. Without a request the order starts at the worst, which leaves the best
     /// classes for requests. Where classes are subpools, returns only that class.
     #[inline]
     pub fn nearest(&self, hint: Option<BlockClass>) -> impl Iterator<Item = BlockClass> + use<> {
@@ -279,15 +280,15 @@ impl Pools {
         let first = hint.unwrap_or(self.last).index().min(last);
         // Each priority writes in blocks of its own class.
         let (last, upto) =
-            if self.subpools.is_some() { (first, first) } else { (last, self.apart) };
+            if self.subpools.is_some() { (first, first) } else { (last, self.reserved_classes) };
         BlockClass::numbered(first..last + 1)
             .chain(BlockClass::numbered(upto.min(first)..first).rev())
     }
 
-    /// Returns the classes that are not set apart.
+    /// Returns the classes that are not reserved.
     #[inline]
-    pub fn not_apart(&self) -> impl Iterator<Item = BlockClass> + use<> {
-        BlockClass::numbered(self.apart..self.classes)
+    pub fn unreserved(&self) -> impl Iterator<Item = BlockClass> + use<> {
+        BlockClass::numbered(self.reserved_classes..self.classes)
     }
 
     /// Returns the free blocks of a plane, in no order.

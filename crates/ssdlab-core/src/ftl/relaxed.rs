@@ -25,7 +25,7 @@ pub struct Relaxed {
     /// Free pages of these blocks, by plane and class.
     left: Box<[u32]>,
     /// Free pages of each type on the drive, those of free blocks included.
-    free: [u64; PageType::MOST],
+    free: [u64; PageType::MAX_COUNT],
     classes: usize,
     types: u8,
     wordlines: u16,
@@ -39,7 +39,7 @@ impl Relaxed {
         let pools = geometry.plane_count() as usize * classes;
         let all = (0..geometry.block_count()).map(BlockId);
         let clean = all.filter(|&block| blocks.state(block) == BlockState::Free).count() as u64;
-        let mut free = [0; PageType::MOST];
+        let mut free = [0; PageType::MAX_COUNT];
         free[..usize::from(types)].fill(clean * u64::from(wordlines));
         let all = (0..geometry.block_count()).map(BlockId);
         let progress = all.map(|block| match blocks.state(block) {
@@ -62,11 +62,11 @@ impl Relaxed {
     pub fn save(&self) -> Vec<RelaxedOpen> {
         let planes = (self.left.len() / self.classes) as u32;
         let partial = (0..planes).flat_map(|plane| self.partial(PlaneId(plane)));
-        let kept = |block: BlockId| RelaxedOpen {
+        let saved = |block: BlockId| RelaxedOpen {
             block,
             programmed: self.progress[block.index()].counts(),
         };
-        partial.map(kept).collect()
+        partial.map(saved).collect()
     }
 
     /// Restores saved blocks that were checked, in the classes of `blocks`.
@@ -113,7 +113,7 @@ impl Relaxed {
     }
 
     /// Returns the free pages of each type on the drive.
-    pub fn free(&self) -> [u64; PageType::MOST] {
+    pub fn free(&self) -> [u64; PageType::MAX_COUNT] {
         self.free
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, PageInBlock, PageType, Progress};
 
-use crate::kept::{self, Kept, Limits};
+use crate::saved::{self, Limits, SavedPart};
 use ssdlab_policy::allocation::{PageSequence, StreamId, Streams, Writer};
 
 /// The open blocks of an allocator, in the order in which writers continue them.
@@ -42,7 +42,7 @@ pub struct RelaxedOpen {
     /// The block.
     pub block: BlockId,
     /// Pages of each type that are written.
-    pub programmed: [u16; PageType::MOST],
+    pub programmed: [u16; PageType::MAX_COUNT],
 }
 
 impl RelaxedOpen {
@@ -104,7 +104,7 @@ impl SavedOpen {
         };
         match self {
             SavedOpen::Strict { streams, open } => {
-                let streams_fit = (1..=Streams::MOST).contains(streams);
+                let streams_fit = (1..=Streams::MAX_COUNT).contains(streams);
                 for &StrictOpen { block, writer, stream, next } in open {
                     let fits =
                         streams_fit && stream.0 < *streams && usize::from(writer) < Writer::COUNT;
@@ -121,7 +121,7 @@ impl SavedOpen {
     }
 }
 
-impl Kept for SavedOpen {
+impl SavedPart for SavedOpen {
     const COLUMNS: usize = 4;
 
     fn write<S: SerializeTuple>(&self, to: &mut S) -> Result<(), S::Error> {
@@ -133,13 +133,13 @@ impl Kept for SavedOpen {
         };
         to.serialize_element(&order)?;
         to.serialize_element(&streams)?;
-        kept::write(to, strict)?;
-        kept::write(to, relaxed)
+        saved::write(to, strict)?;
+        saved::write(to, relaxed)
     }
 
     fn read<'de, A: SeqAccess<'de>>(from: &mut A, limits: &Limits<'_>) -> Result<Self, A::Error> {
-        let order = kept::single(from)?;
-        let streams: u8 = kept::single(from)?;
+        let order = saved::single(from)?;
+        let streams: u8 = saved::single(from)?;
         let open: Vec<StrictOpen> = limits.column(from, limits.blocks())?;
         let relaxed: Vec<RelaxedOpen> = limits.column(from, limits.blocks())?;
         match order {

@@ -53,7 +53,7 @@ impl Strict {
     /// Returns the number of streams, and the open blocks in the order in which writers continue
     /// them, to be saved.
     pub fn save(&self) -> (u8, Vec<StrictOpen>) {
-        let kept = |open: &Open, writer: usize, stream: StreamId| StrictOpen {
+        let saved = |open: &Open, writer: usize, stream: StreamId| StrictOpen {
             block: open.block,
             writer: writer as u8,
             stream,
@@ -63,10 +63,10 @@ impl Strict {
         let open = self.open.iter().enumerate().filter(|(_, open)| open.block != NO_BLOCK);
         let open = open.map(|(at, open)| {
             let stream = StreamId((at % count) as u8);
-            kept(open, at / count / self.classes % Writer::COUNT, stream)
+            saved(open, at / count / self.classes % Writer::COUNT, stream)
         });
         let host = Writer::Host as usize;
-        let parked = self.parked.iter().map(|(_, open)| kept(open, host, self.streams.default));
+        let parked = self.parked.iter().map(|(_, open)| saved(open, host, self.streams.default));
         (self.streams.count, open.chain(parked).collect())
     }
 

@@ -90,12 +90,12 @@ mod tests {
     use super::*;
 
     fn runs(subpools: &Subpools) -> Vec<Vec<u32>> {
-        let run = |run: &BTreeSet<Ranked>| run.iter().map(|&(turn, _)| turn).collect();
+        let run = |run: &BTreeSet<Ranked>| run.iter().map(|&(rank, _)| rank).collect();
         subpools.runs.iter().map(run).collect()
     }
 
     fn thirds() -> Subpools {
-        Subpools::cut([60, 10, 30, 20, 50, 40, 70].map(|turn| (turn, turn)).to_vec(), 3)
+        Subpools::cut([60, 10, 30, 20, 50, 40, 70].map(|rank| (rank, rank)).to_vec(), 3)
     }
 
     #[test]
@@ -146,14 +146,14 @@ mod tests {
             acts in prop::collection::vec((0u32..1000, prop::option::of(0u8..4), 0u8..4), 1..60),
         ) {
             let mut subpools = Subpools::cut(first.into_iter().map(|t| (t, t)).collect(), 4);
-            for (number, (turn, gains, from)) in (2000u32..).zip(acts) {
+            for (number, (rank, gains, from)) in (2000u32..).zip(acts) {
                 let before: Vec<u32> = subpools.sizes().collect();
                 if let Some(&one) = subpools.runs[usize::from(from)].first() {
                     subpools.take(BlockClass(from), one);
                     prop_assert_eq!(subpools.sizes().sum::<u32>() + 1, before.iter().sum::<u32>());
                 }
                 let before: Vec<u32> = subpools.sizes().collect();
-                let (own, _) = subpools.give((turn, number), gains.map(Priority));
+                let (own, _) = subpools.give((rank, number), gains.map(Priority));
                 let mut grown = before;
                 grown[usize::from(gains.unwrap_or(own.0))] += 1;
                 prop_assert_eq!(subpools.sizes().collect::<Vec<_>>(), grown);

@@ -9,7 +9,7 @@
 
 use ssdlab_nand::Lpn;
 
-use super::writes::{Programmed, SUPERSEDES, Turn, Write, Writes, joins};
+use super::writes::{Acquired, Programmed, SUPERSEDES, Write, Writes, joins};
 use crate::account::OpKind;
 use crate::flash::{Fifo, TxnId, Txns};
 
@@ -130,7 +130,7 @@ impl Hazards {
 
     /// Starts a write or a trim on its page, where later writes supersede earlier ones. A write may
     /// start beside others that are being programmed, or join one that is not.
-    pub fn acquire_to_write(&mut self, txns: &mut Txns, id: TxnId, write: Write) -> Turn {
+    pub fn acquire_to_write(&mut self, txns: &mut Txns, id: TxnId, write: Write) -> Acquired {
         let at = self.find(txns[id].lpn);
         let writes = self.writes.as_mut().expect(SUPERSEDES);
         writes.begins(id);
@@ -139,23 +139,23 @@ impl Hazards {
         if entry.lpn == EMPTY {
             *entry = Entry { lpn: txns[id].lpn.0, writers: 1, newest, ..VACANT };
             self.entry_added();
-            return Turn::Now;
+            return Acquired::Now;
         }
         // The last write that has not started; no operation came after it.
         let last = if entry.waiting.is_empty() { entry.newest } else { entry.waiting.tail() };
         if last.is_some() && !writes.has_started(last) {
             if write.is_here && joins(txns, last, id) {
                 writes.join(txns, last, id);
-                return Turn::With(last);
+                return Acquired::With(last);
             }
         } else if entry.waiting.is_empty() && last.is_some() && newest.is_some() && write.whole {
             writes.follow(id, last);
             entry.newest = id;
             entry.writers += 1;
-            return Turn::Now;
+            return Acquired::Now;
         }
         entry.waiting.push(txns, id);
-        Turn::Later
+        Acquired::Later
     }
 
     /// Records that the program of a write starts: from now on no write can join it.

@@ -4,7 +4,7 @@ mod hazards;
 mod writes;
 
 pub use hazards::Hazards;
-pub use writes::{Programmed, Turn, Write};
+pub use writes::{Acquired, Programmed, Write};
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::PageType;

@@ -19,9 +19,9 @@ pub struct Write {
     pub whole: bool,
 }
 
-/// The turn of a write on its page.
+/// How a write acquires its page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Turn {
+pub enum Acquired {
     /// It may continue.
     Now,
     /// It waits until [`Hazards::release`](super::Hazards::release) makes it ready.

@@ -72,11 +72,11 @@ impl Latencies {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageTypes {
     /// Writes whose slowest page is of this type.
-    pub slowest_page_type: [u64; PageType::MOST],
+    pub slowest_page_type: [u64; PageType::MAX_COUNT],
     /// Pages programmed for the host that requested this type.
-    pub requested: [u64; PageType::MOST],
+    pub requested: [u64; PageType::MAX_COUNT],
     /// Those among them that got this type.
-    pub granted: [u64; PageType::MOST],
+    pub granted: [u64; PageType::MAX_COUNT],
 }
 
 /// A request that has ended.
@@ -191,7 +191,7 @@ pub struct Stats {
     /// Jobs of static wear leveling that ended.
     pub wear_leveled: u64,
     /// Pages written for the host, by the class of their block.
-    pub per_class: [u64; BlockClass::MOST],
+    pub per_class: [u64; BlockClass::MAX_COUNT],
     /// Pages written for the host in a block of another class than requested.
     pub missed: u64,
     /// Requests dispatched by a scheduler that holds requests back: reads, then writes. Each pair
@@ -232,7 +232,7 @@ impl Stats {
             page_types: PageTypes::default(),
             unprogrammed: 0,
             wear_leveled: 0,
-            per_class: [0; BlockClass::MOST],
+            per_class: [0; BlockClass::MAX_COUNT],
             missed: 0,
             dispatched: [(0, 0); 2],
             buffer: BufferCounts::default(),

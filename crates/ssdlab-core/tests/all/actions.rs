@@ -101,7 +101,7 @@ fn a_block_is_emptied_into_the_stream_that_the_job_names() {
 }
 
 #[test]
-fn a_block_gets_its_new_class_and_turn_once_it_has_been_erased() {
+fn a_block_gets_its_new_class_and_rank_once_it_has_been_erased() {
     let mut rig = Rig::new(&[
         "physics = { levels = {} }",
         "metadata.block_class = { factory = { shares = [0.5] } }",
@@ -112,7 +112,7 @@ fn a_block_gets_its_new_class_and_turn_once_it_has_been_erased() {
     let was = class(&rig);
     let other = BlockClass(1 - was.0);
     rig.drive.ask(Action::SetClass { block, class: other });
-    rig.drive.ask(Action::SetTurn { block, turn: 7 });
+    rig.drive.ask(Action::SetFreeRank { block, free_rank: 7 });
     rig.write(0);
     rig.finish();
     assert_eq!(class(&rig), was, "it holds data");
@@ -121,8 +121,8 @@ fn a_block_gets_its_new_class_and_turn_once_it_has_been_erased() {
     assert_eq!(rig.drive.ftl().blocks.state(block), BlockState::Free);
     assert_eq!(class(&rig), other);
     // This drive does not sort blocks into an order.
-    assert_eq!(rig.drive.ftl().blocks.turn(block), 0);
-    rig.drive.audit().expect("books that agree");
+    assert_eq!(rig.drive.ftl().blocks.free_rank(block), 0);
+    rig.drive.audit().expect("tables that agree");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_state_carries_timers_and_classes_that_wait_for_their_blocks() {
     rig.drive.advance(SimTime::from_ns(100 * MS), &mut Vec::new());
     assert_eq!(rig.drive.ftl().blocks.state(block), BlockState::Free);
     assert_eq!(rig.drive.ftl().blocks.class(block), other);
-    rig.drive.audit().expect("books that agree");
+    rig.drive.audit().expect("tables that agree");
 }
 
 #[test]

@@ -222,14 +222,14 @@ fn policies_go_on_with_what_they_had_learned() {
         rig
     };
     let before = learned(used(&LEARNS), true);
-    let kept = |rig: &Rig| rig.drive.clone().media().unwrap().policies().clone();
+    let policies = |rig: &Rig| rig.drive.clone().media().unwrap().policies().clone();
     let after = holding(&LEARNS, before.drive.clone().media().unwrap()).unwrap();
-    assert_eq!(kept(&after), kept(&before));
+    assert_eq!(policies(&after), policies(&before));
     // A drive with only one of the policies takes over that policy's state.
     let [.., read_start] = LEARNS;
     let other = [&LEARNS[..3], &[read_start]].concat();
-    let of_one = kept(&holding(&other, before.drive.clone().media().unwrap()).unwrap());
-    assert_ne!(of_one, kept(&Rig::new(&other)));
+    let of_one = policies(&holding(&other, before.drive.clone().media().unwrap()).unwrap());
+    assert_ne!(of_one, policies(&Rig::new(&other)));
     // Reads begin at the remembered levels: no read of a page read before fails.
     let failed = |mut rig: Rig| {
         (0..60).for_each(|page| {

@@ -348,8 +348,8 @@ fn a_request_waits_no_longer_than_its_deadline_and_the_work_before_it() {
         }
     }
     rig.finish();
-    let (tag, came) = written.unwrap();
-    let waited = rig.end_of(tag).unwrap() - came;
+    let (tag, arrival) = written.unwrap();
+    let waited = rig.end_of(tag).unwrap() - arrival;
     // Before the deadline the scheduler dispatched one read in service and one that waits.
     assert!(waited > deadline, "reads go first until then: {waited}");
     assert!(waited < deadline + 500_000 + PROGRAM, "{waited}");
@@ -432,8 +432,8 @@ fn a_long_read_waits_no_longer_than_its_deadline() {
             }
         }
         rig.finish();
-        let (tag, came) = long.unwrap();
-        rig.end_of(tag).unwrap() - came
+        let (tag, arrival) = long.unwrap();
+        rig.end_of(tag).unwrap() - arrival
     };
     let (short, long) = (waited("2ms"), waited("10s"));
     assert!((2_000_000..3_500_000).contains(&short), "{short}");
@@ -445,7 +445,7 @@ fn what_its_controller_keeps_is_counted() {
     let bytes = |sets: &[&str]| Rig::new(sets).drive.metadata_bytes();
     assert_eq!(bytes(&[SHAPE]), []);
     let tables = "read_start = \"sl_table\"";
-    let kept = bytes(&sets(&[&[SHAPE, "scheduler = \"dlv\"", tables], STRONG]));
+    let counted = bytes(&sets(&[&[SHAPE, "scheduler = \"dlv\"", tables], STRONG]));
     // A bit and a stamp of 20 bits for each of 192 blocks. On four planes two numbers of three
     // bytes. Twice six entries of 12 bits.
     let expected = [
@@ -454,7 +454,7 @@ fn what_its_controller_keeps_is_counted() {
         ("sensing_level_tables", 18),
         ("block_time_stamps", 480),
     ];
-    assert_eq!(kept, expected);
+    assert_eq!(counted, expected);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::dlv::{SHAPE, sets};
 use crate::support::{BUS, PROGRAM, READ, Rig, Step, play};
 
 const PLANES: u64 = 4;
-const MOST_PAGES: u64 = 16;
+const MAX_PAGES: u64 = 16;
 const DEPTH: u32 = 16;
 
 /// Returns requests with these sizes in pages, one in `writes` a write, as fast as the drive
@@ -31,7 +31,7 @@ fn longest(order: &str, steps: &[Step]) -> u64 {
 /// Returns the work that may be ahead of a request at its deadline: the other requests' pages on
 /// its planes.
 fn work_ahead(op: u64) -> u64 {
-    u64::from(DEPTH) * MOST_PAGES.div_ceil(PLANES) * (op + BUS)
+    u64::from(DEPTH) * MAX_PAGES.div_ceil(PLANES) * (op + BUS)
 }
 
 const LAZY: &str = "start.unwritten_reads = \"lazy\"";
@@ -46,7 +46,7 @@ proptest! {
     #[test]
     fn however_long_a_stream_of_requests_goes_on(
         order in prop::sample::select(ORDERS.to_vec()),
-        sizes in prop::sample::select(vec![[1, MOST_PAGES], [1, 5], [4, 7]]),
+        sizes in prop::sample::select(vec![[1, MAX_PAGES], [1, 5], [4, 7]]),
         writes in prop::sample::select(vec![u64::MAX, 50, 7, 2]),
         draws in prop::collection::vec((0..1u64 << 16, any::<bool>()), 1500),
     ) {

@@ -9,13 +9,13 @@ use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, Step, play, step, written};
 const US: u64 = 1000;
 const ESRA: &str = "suspend = \"esra\"";
 /// Time to suspend, and to resume.
-const TURN: u64 = 5 * US;
+const SWITCH: u64 = 5 * US;
 /// Time between suspension and resumption for one read: suspend, sense and transfer.
-const VISIT: u64 = TURN + READ + BUS;
+const VISIT: u64 = SWITCH + READ + BUS;
 
 /// Returns suspended programs, suspended erases and dropped nanoseconds.
 fn dropped(rig: &Rig) -> (u64, u64, u64) {
-    let counts = rig.drive.flash().set_aside();
+    let counts = rig.drive.flash().suspend_counts();
     (counts.programs, counts.erases, counts.dropped_ns)
 }
 
@@ -24,7 +24,7 @@ fn a_program_goes_on_at_the_beginning_of_the_loop_that_a_read_dropped() {
     for (loops, set) in [(5, ""), (4, "flash.program_loops = 4")] {
         let one = PROGRAM / loops;
         // Loops begin after the transfer of the page; a read that arrives before drops nothing.
-        for (done, turn) in
+        for (done, loop_at) in
             [(0, 0), (1, 0), (one - 1, 0), (one, 1), (one + 1, 1), (3 * one - 1, 2), (3 * one, 3)]
         {
             let (mut rig, zero) = written(&[ESRA, set], 2);
@@ -33,14 +33,14 @@ fn a_program_goes_on_at_the_beginning_of_the_loop_that_a_read_dropped() {
             rig.finish();
             let back = done + VISIT;
             assert_eq!(rig.end_of(read).unwrap() - zero, BUS + back, "{loops}, {done}");
-            let left = PROGRAM - turn * one;
-            assert_eq!(rig.end_of(write).unwrap() - zero, BUS + back + TURN + left, "{done}");
-            assert_eq!(dropped(&rig), (1, 0, done - turn * one), "{loops}, {done}");
+            let left = PROGRAM - loop_at * one;
+            assert_eq!(rig.end_of(write).unwrap() - zero, BUS + back + SWITCH + left, "{done}");
+            assert_eq!(dropped(&rig), (1, 0, done - loop_at * one), "{loops}, {done}");
             let blame = |part: Part| {
                 rig.drive.stats().latencies[0][Op::Write as usize].blame_ns[part as usize]
             };
             // The dropped time counts as program time, too.
-            let programming = done + TURN + TURN + left;
+            let programming = done + SWITCH + SWITCH + left;
             assert_eq!(blame(Part::Program), u128::from(programming), "{done}");
             assert_eq!(blame(Part::DieHost), u128::from(READ + BUS), "{done}");
         }
@@ -50,7 +50,7 @@ fn a_program_goes_on_at_the_beginning_of_the_loop_that_a_read_dropped() {
 #[test]
 fn an_erase_goes_on_at_the_beginning_of_the_loop_that_a_read_dropped() {
     let one = ERASE / 5;
-    for (done, turn) in [(0, 0), (one - 1, 0), (one, 1), (5 * one - 1, 4)] {
+    for (done, loop_at) in [(0, 0), (one - 1, 0), (one, 1), (5 * one - 1, 4)] {
         let mut rig = Rig::new(&[ESRA]);
         let begun = until_an_erase(&mut rig);
         rig.until(begun + done);
@@ -58,8 +58,8 @@ fn an_erase_goes_on_at_the_beginning_of_the_loop_that_a_read_dropped() {
         rig.finish();
         let back = begun + done + VISIT;
         assert_eq!(rig.end_of(read), Some(back));
-        assert_eq!(rig.now(), back + TURN + ERASE - turn * one, "after {done}");
-        assert_eq!(dropped(&rig), (0, 1, done - turn * one));
+        assert_eq!(rig.now(), back + SWITCH + ERASE - loop_at * one, "after {done}");
+        assert_eq!(dropped(&rig), (0, 1, done - loop_at * one));
     }
 }
 
@@ -117,40 +117,40 @@ fn visits(most: u8, after: &[u64]) -> (Rig, Vec<u64>, u64) {
 #[test]
 fn a_loop_that_was_dropped_so_often_runs_to_its_end_and_the_next_is_counted_anew() {
     let one = PROGRAM / 5;
-    let again = TURN + US;
+    let again = SWITCH + US;
     let (rig, ends, write) = visits(2, &[US, again, again, again, again, again]);
     let mut expected = vec![BUS + US + VISIT];
     expected.push(expected[0] + again + VISIT);
     // The third read waits until the first loop ends, which restarted after the second read.
-    expected.push(expected[1] + TURN + one + VISIT);
+    expected.push(expected[1] + SWITCH + one + VISIT);
     // Two more reads interrupt at once, and the next waits for the second loop.
     expected.push(expected[2] + again + VISIT);
     expected.push(expected[3] + again + VISIT);
-    expected.push(expected[4] + TURN + one + VISIT);
+    expected.push(expected[4] + SWITCH + one + VISIT);
     assert_eq!(ends, expected);
-    assert_eq!(write, expected[5] + TURN + 3 * one);
+    assert_eq!(write, expected[5] + SWITCH + 3 * one);
     assert_eq!(dropped(&rig), (6, 0, 4 * US));
 }
 
 #[test]
 fn in_the_last_loop_a_read_waits_for_the_whole() {
     let one = PROGRAM / 5;
-    let (rig, ends, write) = visits(1, &[4 * one, TURN + US]);
+    let (rig, ends, write) = visits(1, &[4 * one, SWITCH + US]);
     let first = BUS + 4 * one + VISIT;
-    assert_eq!(write, first + TURN + one);
+    assert_eq!(write, first + SWITCH + one);
     assert_eq!(ends, [first, write + READ + BUS]);
     assert_eq!(dropped(&rig), (1, 0, 0));
 }
 
 #[test]
 fn an_operation_that_is_interrupted_while_it_resumes_loses_nothing_and_that_counts() {
-    let (rig, ends, write) = visits(3, &[US, 0, TURN - 1, TURN]);
+    let (rig, ends, write) = visits(3, &[US, 0, SWITCH - 1, SWITCH]);
     let first = BUS + US + VISIT;
-    let third = first + 2 * VISIT + TURN - 1;
+    let third = first + 2 * VISIT + SWITCH - 1;
     // Three reads dropped the loop: the fourth finds it at its start and waits.
-    let fourth = third + TURN + PROGRAM / 5 + VISIT;
+    let fourth = third + SWITCH + PROGRAM / 5 + VISIT;
     assert_eq!(ends, [first, first + VISIT, third, fourth]);
-    assert_eq!(write, fourth + TURN + 4 * PROGRAM / 5);
+    assert_eq!(write, fourth + SWITCH + 4 * PROGRAM / 5);
     assert_eq!(dropped(&rig), (4, 0, US));
 }
 
@@ -161,7 +161,7 @@ fn reads_that_interrupt_as_before_drop_nothing() {
     let write = rig.write(1);
     rig.until(zero + BUS + 70 * US).read(0);
     rig.finish();
-    assert_eq!(rig.end_of(write).unwrap() - zero, BUS + PROGRAM + VISIT + TURN);
+    assert_eq!(rig.end_of(write).unwrap() - zero, BUS + PROGRAM + VISIT + SWITCH);
     assert_eq!(dropped(&rig), (1, 0, 0));
 }
 
@@ -224,14 +224,14 @@ proptest! {
         array in prop::sample::select(vec!["plane", "die", "chip"]),
         (program, erase) in (1..9u8, 1..256u16),
         most in prop::sample::select(vec![1, 2, 255u8]),
-        turns in (0..30u32, 0..30u32),
+        times in (0..30u32, 0..30u32),
         depth in prop::sample::select(vec![1u32, 3, 16]),
         steps in prop::collection::vec(step(), 1..300),
     ) {
         let sets = [
             "geometry = { dies = 2, planes = 2, blocks = 10 }".into(),
             format!("flash = {{ array = \"{array}\", program_loops = {program}, erase_loops = {erase} }}"),
-            format!("flash = {{ suspend_time = \"{}us\", resume_time = \"{}us\" }}", turns.0, turns.1),
+            format!("flash = {{ suspend_time = \"{}us\", resume_time = \"{}us\" }}", times.0, times.1),
             format!("suspend = {{ esra = {{ max_aborts = {most} }} }}\nftl.overprovisioning = 0.5"),
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();

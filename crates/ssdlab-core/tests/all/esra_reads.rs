@@ -36,8 +36,8 @@ impl Rig {
     }
 }
 
-fn reads_aside(rig: &Rig) -> u64 {
-    rig.drive.flash().set_aside().reads
+fn suspended_reads(rig: &Rig) -> u64 {
+    rig.drive.flash().suspend_counts().reads
 }
 
 /// Includes a bundle of settings. Source: ReadGuard.
@@ -48,12 +48,12 @@ macro_rules! bundle {
 }
 
 #[test]
-fn bundles_set_suspension_and_retries_ahead() {
+fn bundles_set_suspension_and_pipelined_retries() {
     let physics = "physics.retries = {}\nhost.queues = 3";
     let passes = |bundle: &str| {
         let rig = Rig::new(&[physics, bundle!("priority"), bundle]);
         let flash = &rig.drive.resolved().flash;
-        (flash.loops, flash.reads_pass, flash.ahead.is_some())
+        (flash.loops, flash.reads_pass, flash.pipelined_retry.is_some())
     };
     assert_eq!(passes(bundle!("i_es")), (Some([5, 5]), false, false));
     assert_eq!(passes(bundle!("esra")), (Some([5, 5]), true, false));
@@ -68,7 +68,7 @@ fn a_higher_read_waits_for_the_attempt_of_a_lower_one_and_no_longer() {
         let high = rig.until(zero + after).read_for(0, 1, 1);
         // The low-priority read makes each of its four attempts once.
         assert_eq!(rig.ends(zero, &[high, low]), [after + waits + ALL, 2 * ALL], "{after}");
-        assert_eq!(reads_aside(&rig), 1);
+        assert_eq!(suspended_reads(&rig), 1);
         assert_eq!(rig.drive.flash().error_counts(), (6, 2, 0));
     }
     // The attempt in progress is the last one of the low-priority read.
@@ -76,7 +76,7 @@ fn a_higher_read_waits_for_the_attempt_of_a_lower_one_and_no_longer() {
     let low = rig.read_for(1, 0, 1);
     let high = rig.until(zero + 3 * ONE).read_for(0, 1, 1);
     assert_eq!(rig.ends(zero, &[high, low]), [2 * ALL, ALL]);
-    assert_eq!(reads_aside(&rig), 0);
+    assert_eq!(suspended_reads(&rig), 0);
 }
 
 #[test]
@@ -112,14 +112,14 @@ fn without_it_or_among_equals_a_read_waits_for_all_of_another() {
 }
 
 #[test]
-fn no_more_reads_are_set_aside_than_a_unit_may() {
+fn no_more_reads_are_suspended_than_a_unit_may() {
     let ends = |most: u8| {
         let set = format!("suspend.esra.max_suspended_reads = {most}");
         let (mut rig, zero) = rig(&[&set], 3);
         let low = rig.read_for(2, 0, 1);
         let middle = rig.until(zero + 1).read_for(1, 1, 1);
         let high = rig.until(zero + ONE + 1).read_for(0, 2, 1);
-        (rig.ends(zero, &[high, middle, low]), reads_aside(&rig))
+        (rig.ends(zero, &[high, middle, low]), suspended_reads(&rig))
     };
     // The read suspended last continues first.
     assert_eq!(ends(2), (vec![2 * ONE + ALL, ONE + 2 * ALL, 3 * ALL], 2));
@@ -127,7 +127,7 @@ fn no_more_reads_are_set_aside_than_a_unit_may() {
 }
 
 #[test]
-fn reads_that_planes_do_together_are_set_aside_as_one() {
+fn reads_that_planes_do_together_are_suspended_as_one() {
     for (planes, most) in [(2, 2), (2, 1), (4, 1)] {
         let dies = format!("geometry.planes = {planes}\nflash.array = \"die\"");
         let set = format!("suspend.esra.max_suspended_reads = {most}");
@@ -138,12 +138,12 @@ fn reads_that_planes_do_together_are_set_aside_as_one() {
         let high = rig.until(zero + 1).read_for(0, planes, 1);
         let ends = [attempt + ALL, ALL + 4 * attempt];
         assert_eq!(rig.ends(zero, &[high, low]), ends, "{planes} planes, {most}");
-        assert_eq!(reads_aside(&rig), planes);
+        assert_eq!(suspended_reads(&rig), planes);
     }
 }
 
 #[test]
-fn the_time_that_a_read_is_set_aside_is_a_wait_for_the_die_and_no_retry() {
+fn the_time_that_a_read_is_suspended_is_a_wait_for_the_die_and_no_retry() {
     let blame = |passed: bool| {
         let (mut rig, zero) = rig(&[], 4);
         rig.drive.keep_log();
@@ -188,38 +188,38 @@ fn collecting(set: &str) -> (Rig, [u64; 2]) {
 fn a_read_of_collection_lets_every_read_of_the_host_pass() {
     for (set, most) in [("", ONE), ("suspend = \"none\"", ALL)] {
         let (mut rig, [page, _]) = collecting(set);
-        let came = rig.now();
+        let arrival = rig.now();
         let read = rig.read_for(2, page, 1);
         rig.finish();
-        assert_eq!(rig.end_of(read), Some(came + most + ALL), "{set}");
-        assert_eq!(reads_aside(&rig), u64::from(set.is_empty()));
+        assert_eq!(rig.end_of(read), Some(arrival + most + ALL), "{set}");
+        assert_eq!(suspended_reads(&rig), u64::from(set.is_empty()));
     }
 }
 
 #[test]
 fn a_read_of_collection_takes_no_place_from_those_of_the_host() {
     let (mut rig, [first, second]) = collecting("suspend = { esra = { max_suspended_reads = 1 } }");
-    let came = rig.now();
+    let arrival = rig.now();
     let low = rig.read_for(2, first, 1);
-    let high = rig.until(came + ONE + 1).read_for(0, second, 1);
+    let high = rig.until(arrival + ONE + 1).read_for(0, second, 1);
     rig.finish();
-    let ends = [high, low].map(|tag| rig.end_of(tag).unwrap() - came);
+    let ends = [high, low].map(|tag| rig.end_of(tag).unwrap() - arrival);
     assert_eq!(ends, [2 * ONE + ALL, ONE + 2 * ALL]);
-    assert_eq!(reads_aside(&rig), 2);
+    assert_eq!(suspended_reads(&rig), 2);
 }
 
 #[test]
-fn what_was_set_aside_goes_on_before_writes_and_before_a_suspended_program() {
-    let turn = 5 * US;
+fn a_suspended_read_resumes_before_writes_and_before_a_suspended_program() {
+    let switch = 5 * US;
     let (mut rig, zero) = rig(&[], 4);
     // A low-priority read interrupts a program and is itself suspended.
     let write = rig.write(2);
     let low = rig.until(zero + BUS).read_for(1, 0, 1);
-    let high = rig.until(zero + BUS + turn + 1).read_for(0, 1, 1);
+    let high = rig.until(zero + BUS + switch + 1).read_for(0, 1, 1);
     let later = rig.offer(Op::Write, 3 * SPP, SPP, 0).unwrap();
-    let begun = BUS + turn;
+    let begun = BUS + switch;
     let reads = begun + 2 * ALL;
-    let first = reads + turn + PROGRAM;
+    let first = reads + switch + PROGRAM;
     assert_eq!(
         rig.ends(zero, &[high, low, write, later]),
         [begun + ONE + ALL, reads, first, first + BUS + PROGRAM]
@@ -227,7 +227,7 @@ fn what_was_set_aside_goes_on_before_writes_and_before_a_suspended_program() {
 }
 
 #[test]
-fn what_was_set_aside_goes_on_before_a_later_write_of_a_higher_priority() {
+fn a_suspended_read_resumes_before_a_later_write_of_a_higher_priority() {
     let (mut rig, zero) = rig(&[], 4);
     let low = rig.read_for(1, 0, 1);
     let high = rig.until(zero + 1).read_for(0, 1, 1);
@@ -237,7 +237,7 @@ fn what_was_set_aside_goes_on_before_a_later_write_of_a_higher_priority() {
 }
 
 #[test]
-fn no_block_is_erased_of_which_a_read_is_set_aside() {
+fn no_block_with_a_suspended_read_is_erased() {
     // All collection here is urgent, and goes before the host.
     let urgent = "background.gc = { threshold = 0.9, hard_threshold = 0.9 }";
     let whole = "suspend = { esra = { program = false, erase = false } }";
@@ -255,14 +255,14 @@ fn no_block_is_erased_of_which_a_read_is_set_aside() {
 
 #[test]
 fn a_write_that_came_first_goes_before_a_higher_read_and_is_interrupted_by_it() {
-    let turn = 5 * US;
+    let switch = 5 * US;
     let (mut rig, zero) = rig(&[], 4);
     let low = rig.read_for(1, 0, 1);
     let write = rig.until(zero + 1).offer(Op::Write, 2 * SPP, SPP, 0).unwrap();
     let high = rig.until(zero + 2).read_for(0, 1, 1);
-    let begun = ONE + BUS + turn;
+    let begun = ONE + BUS + switch;
     let reads = begun + ALL + 3 * ONE;
-    assert_eq!(rig.ends(zero, &[high, low, write]), [begun + ALL, reads, reads + turn + PROGRAM]);
+    assert_eq!(rig.ends(zero, &[high, low, write]), [begun + ALL, reads, reads + switch + PROGRAM]);
 }
 
 #[test]
@@ -276,8 +276,8 @@ fn a_low_read_goes_on_between_high_ones() {
         (0..20).map(|n| rig.until(zero + 1 + n * period).read_for(0, 1, 1)).collect();
     let ends = rig.ends(zero, &high);
     for (n, end) in (0..).zip(ends) {
-        let came = 1 + n * period;
-        assert!(end - came <= ONE + ALL, "{n}: {}", end - came);
+        let arrival = 1 + n * period;
+        assert!(end - arrival <= ONE + ALL, "{n}: {}", end - arrival);
     }
     let low = rig.end_of(low).unwrap() - zero;
     assert!(low <= 4 * period, "{low}");
@@ -296,7 +296,7 @@ fn passed_by(set: &str, high: u64, low: impl Fn(&mut Rig) -> u64) -> usize {
 
 #[test]
 fn operations_of_low_priority_are_not_starved() {
-    const TURNS: &str = "scheduler = { strict_priority = { max_passes = 10 } }";
+    const MAX_PASSES: &str = "scheduler = { strict_priority = { max_passes = 10 } }";
     const STRICT: &str = "scheduler = { strict_priority = { max_passes = 0 } }";
     // Suspended after its first attempt, the read has three to make: one in each turn.
     let begun = |rig: &mut Rig| {
@@ -305,13 +305,13 @@ fn operations_of_low_priority_are_not_starved() {
         rig.until(now + 1);
         low
     };
-    assert_eq!(passed_by(TURNS, 100, begun), 30);
+    assert_eq!(passed_by(MAX_PASSES, 100, begun), 30);
     let queued = |rig: &mut Rig| {
         rig.read_for(0, 1, 1);
         rig.read_for(2, 0, 1)
     };
     // Its first turn is its first attempt.
-    assert_eq!(passed_by(TURNS, 100, queued), 40);
+    assert_eq!(passed_by(MAX_PASSES, 100, queued), 40);
     for waits in [&begun as &dyn Fn(&mut Rig) -> u64, &queued] {
         assert_eq!(passed_by(STRICT, 100, waits), 100);
         assert_eq!(passed_by("", 100, waits), 100);
@@ -327,7 +327,7 @@ fn operations_of_low_priority_are_not_starved() {
 }
 
 #[test]
-fn an_interrupted_program_has_its_turn_before_a_read_of_a_lower_priority() {
+fn an_interrupted_program_resumes_before_a_read_of_a_lower_priority() {
     let ends = |queue: u8| {
         let (mut rig, zero) = rig(&["scheduler = { strict_priority = { max_passes = 2 } }"], 2);
         let low = rig.read_for(2, 1, 1);
@@ -371,10 +371,10 @@ fn a_unit_that_releases_its_page_serves_reads_between_attempts_by_priority() {
     let low = rig.read_for(1, 0, 1);
     let high = rig.until(zero + 1).read_for(0, 1, 1);
     // Sensing and transfer alternate: while one read decodes, the unit senses the other.
-    let turn = READ + BUS;
+    let switch = READ + BUS;
     let ends = rig.ends(zero, &[high, low]);
-    assert_eq!(ends, [8 * turn + 10 * US, 7 * turn + 10 * US]);
-    assert_eq!(reads_aside(&rig), 0);
+    assert_eq!(ends, [8 * switch + 10 * US, 7 * switch + 10 * US]);
+    assert_eq!(suspended_reads(&rig), 0);
 }
 
 #[test]
@@ -398,7 +398,7 @@ fn letting_pass_helps_high_priorities_and_costs_low_ones() {
             let latencies = &rig.drive.stats().latencies[queue][Op::Read as usize];
             latencies.sum_ns as f64 / latencies.count() as f64
         });
-        (means.collect::<Vec<_>>(), reads_aside(&rig))
+        (means.collect::<Vec<_>>(), suspended_reads(&rig))
     };
     let ((with, some), (without, none)) = (run(true), run(false));
     assert!(some > 100 && none == 0, "{some} {none}");
@@ -416,20 +416,20 @@ proptest! {
         loops in 1..6u8,
         retries in prop::sample::select(vec![1, 3, 25]),
         copies in prop::sample::select(vec!["", "ftl.allocation = \"dynamic\""]),
-        ahead in prop::sample::select(vec!["\"serial\"", "\"pipelined\"", "{ pipelined = { first = true } }"]),
+        order in prop::sample::select(vec!["\"serial\"", "\"pipelined\"", "{ pipelined = { first = true } }"]),
         depth in prop::sample::select(vec![3u32, 16, 64]),
         steps in prop::collection::vec(step(), 1..300),
     ) {
-        let aside = if hold { format!(", max_suspended_reads = {most}") } else { String::new() };
+        let suspended = if hold { format!(", max_suspended_reads = {most}") } else { String::new() };
         let sets = [
             "geometry = { dies = 2, planes = 2, blocks = 9, cell = \"tlc\", pages = 12 }".into(),
             "ftl.overprovisioning = 0.5\nscheduler = \"strict_priority\"\nhost.queues = 2".into(),
             "background.gc.threshold = 0.5\nstart.fill = 0.9\ntiming.decode = \"10us\"".into(),
             format!("flash = {{ array = \"{array}\", hold_until_decoded = {hold} }}"),
-            format!("flash.program_loops = {loops}\nsuspend = {{ esra = {{ max_aborts = 2{aside} }} }}"),
+            format!("flash.program_loops = {loops}\nsuspend = {{ esra = {{ max_aborts = 2{suspended} }} }}"),
             format!("physics = {{ retries = {{ retries = {retries}, fresh_errors = 200.0 }} }}"),
             copies.into(),
-            if hold { format!("flash.retries = {ahead}\nread_start = \"last_vref\"") } else { String::new() },
+            if hold { format!("flash.retries = {order}\nread_start = \"last_vref\"") } else { String::new() },
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let mut rig = Rig::seeded(&sets, 1).unwrap();

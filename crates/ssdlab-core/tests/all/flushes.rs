@@ -42,7 +42,7 @@ fn a_flushed_page_keeps_its_slot_until_it_is_programmed() {
 }
 
 #[test]
-fn slots_kept_free_are_none_while_flushed_pages_are_programmed() {
+fn no_slots_stay_free_while_flushed_pages_are_programmed() {
     let sets = ["buffer = { size = \"16KiB\", keep_free = 0.5 }"];
     let ends = ends_of_writes(&sets, 8, flush);
     assert_eq!(ends[..4], [0, 1, 2, 3].map(|write| write * 2_000 + IN));

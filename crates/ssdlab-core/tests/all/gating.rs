@@ -61,8 +61,8 @@ fn an_ecc_engine_decodes_one_page_at_a_time() {
         assert_eq!(end, after + READ + BUS + waited + decode, "after {after}");
         assert_eq!(blamed, u128::from(2 * decode + waited), "after {after}");
     }
-    let apart = ["geometry.channels = 2", "timing.decode = \"10us\""];
-    assert_eq!(second_read(&apart, 0, Part::Decode).0, READ + BUS + decode);
+    let separate = ["geometry.channels = 2", "timing.decode = \"10us\""];
+    assert_eq!(second_read(&separate, 0, Part::Decode).0, READ + BUS + decode);
 }
 
 /// Transfers take 100 us, twice as long as sensing.
@@ -268,7 +268,7 @@ fn read_into_an_erase(rig: &mut Rig) -> bool {
 }
 
 #[test]
-fn an_erase_that_begins_while_a_read_waits_is_set_aside_at_once() {
+fn an_erase_that_begins_while_a_read_waits_is_suspended_at_once() {
     let sets = [
         "geometry = { blocks = 8, pages = 4 }",
         "ftl.overprovisioning = 0.5",
@@ -373,8 +373,8 @@ fn planes_erased_together_take_as_long_as_the_slowest() {
             flash.enqueue(id, Rank::URGENT, SimTime::START);
         }
         let unit = flash.take_idle().unwrap();
-        let lane = Rank::URGENT.lane(OpKind::Erase);
-        let [head, other] = [0, 1].map(|plane| flash.pop(PlaneId(plane), lane));
+        let queue = Rank::URGENT.queue(OpKind::Erase);
+        let [head, other] = [0, 1].map(|plane| flash.pop(PlaneId(plane), queue));
         flash.join(head, other);
         flash.start(unit, head, SimTime::START);
         let times = blocks.map(|block| chip.erase_time(block, 0.0).as_ns());

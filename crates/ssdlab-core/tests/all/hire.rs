@@ -41,12 +41,12 @@ fn hotness(drive: &Drive) -> ([u64; Hotness::COUNT], [u64; Hotness::COUNT]) {
 
 const BUFFER: &str = "buffer = { size = \"16KiB\", latency = \"1us\" }";
 const LEARNS: &str = "metadata.page_hotness.buffer = { initial = \"none\" }";
-const APART: &str = "placement = [\"hotness\"]";
+const HOTNESS: &str = "placement = [\"hotness\"]";
 const BY_HOTNESS: &str = "program_mode = [\"per_hotness\"]";
 const TOGETHER: &str = "ftl.gc_stream = \"shared\"";
 /// Room for an open block of each of three kinds of pages.
 const ROOM: &str = "ftl.overprovisioning = 0.35";
-const HIRE: [&str; 7] = [VOLTAGES, BUFFER, LEARNS, APART, BY_HOTNESS, TOGETHER, ROOM];
+const HIRE: [&str; 7] = [VOLTAGES, BUFFER, LEARNS, HOTNESS, BY_HOTNESS, TOGETHER, ROOM];
 const NORMAL: ProgramMode = ProgramMode::NORMAL;
 const BOOSTED: ProgramMode = ProgramMode(1);
 const REDUCED: ProgramMode = ProgramMode(2);
@@ -201,7 +201,7 @@ fn reads_that_come_while_their_page_is_fetched_count() {
 }
 
 #[test]
-fn what_is_known_of_pages_and_the_blocks_of_each_kind_are_kept_with_what_a_drive_holds() {
+fn page_hotness_and_the_blocks_of_each_kind_are_saved_with_the_contents() {
     let before = three_kinds(&[]);
     let media = before.drive.clone().media().expect("nothing under way");
     let resolved = Arc::new(Resolved::new(&config(&HIRE), 1).unwrap());
@@ -211,7 +211,7 @@ fn what_is_known_of_pages_and_the_blocks_of_each_kind_are_kept_with_what_a_drive
     let first_pass = "metadata.page_hotness.buffer = { initial = \"classified\" }";
     let asks = Resolved::new(&config(&[&HIRE[..], &[first_pass]].concat()), 1).unwrap();
     let known = Drive::with_media(Arc::new(asks), before.drive.clone().media().unwrap()).unwrap();
-    assert!(known.rehearsal().is_none(), "it is known what was done with them");
+    assert!(known.first_pass_run().is_none(), "it is known what was done with them");
     // Each kind continues in its open block: the new write lies with page 2.
     uses(&mut after, Op::Write, 5);
     drive_out(&mut after);
@@ -256,25 +256,26 @@ fn a_first_pass_finds_what_the_run_finds() {
         let sets =
             [&HIRE[..], &[&evict, "metadata.page_hotness.buffer = { initial = \"classified\" }"]]
                 .concat();
-        let mut rehearsed = Rig::new(&sets);
-        let mut rehearsal = rehearsed.drive.rehearsal().expect("it is asked for");
+        let mut after_first_pass = Rig::new(&sets);
+        let mut pass = after_first_pass.drive.first_pass_run().expect("it is asked for");
         for (page, write) in stream() {
             let op = if write { Op::Write } else { Op::Read };
-            rehearsed.drive.rehearse(&mut rehearsal, op, page * SPP, SPP as u32);
+            after_first_pass.drive.first_pass_request(&mut pass, op, page * SPP, SPP as u32);
         }
-        rehearsed.drive.rehearsed(rehearsal);
+        after_first_pass.drive.end_first_pass(pass);
         let mut run = Rig::new(&[&HIRE[..], &[&evict]].concat());
-        assert!(run.drive.rehearsal().is_none());
+        assert!(run.drive.first_pass_run().is_none());
         for (page, write) in stream() {
             uses(&mut run, if write { Op::Write } else { Op::Read }, page);
         }
         let (left, _) = hotness(&run.drive);
         assert!(left.iter().all(|&pages| pages > 0), "{left:?}");
-        let (none, _) = hotness(&rehearsed.drive);
+        let (none, _) = hotness(&after_first_pass.drive);
         assert_eq!(none, [0; 3], "what a first pass counts is not the run's");
         // The four pages in the buffer have left only in the first pass.
-        let differs =
-            |page: &u32| run.drive.hotness_of(Lpn(*page)) != rehearsed.drive.hotness_of(Lpn(*page));
+        let differs = |page: &u32| {
+            run.drive.hotness_of(Lpn(*page)) != after_first_pass.drive.hotness_of(Lpn(*page))
+        };
         let differ: Vec<u32> = (0..40).filter(differs).collect();
         assert!(differ.len() <= 4, "{evict}: {differ:?}");
     }
@@ -285,11 +286,11 @@ fn a_first_pass_heeds_trims_and_takes_flushes() {
     let classified = "metadata.page_hotness.buffer = { initial = \"classified\" }";
     let found = |requests: &[(Op, u64)]| {
         let mut rig = Rig::new(&[&HIRE[..], &[classified]].concat());
-        let mut rehearsal = rig.drive.rehearsal().expect("it is asked for");
+        let mut pass = rig.drive.first_pass_run().expect("it is asked for");
         for &(op, page) in requests {
-            rig.drive.rehearse(&mut rehearsal, op, page * SPP, SPP as u32);
+            rig.drive.first_pass_request(&mut pass, op, page * SPP, SPP as u32);
         }
-        rig.drive.rehearsed(rehearsal);
+        rig.drive.end_first_pass(pass);
         hotness(&rig.drive).1
     };
     let all = found(&[]).iter().sum::<u64>();
@@ -308,11 +309,11 @@ fn data_that_is_there_at_the_start_was_programmed_as_it_would_be() {
     let sets = |start: &'static str| {
         let classified = "metadata.page_hotness.buffer = { initial = \"classified\" }";
         let mut rig = Rig::new(&[&HIRE[..], &[classified, "start.fill = 0.5", start]].concat());
-        let mut rehearsal = rig.drive.rehearsal().unwrap();
+        let mut pass = rig.drive.first_pass_run().unwrap();
         for (page, op) in [(5, Op::Read), (6, Op::Write), (7, Op::Write), (7, Op::Read)] {
-            rig.drive.rehearse(&mut rehearsal, op, page * SPP, SPP as u32);
+            rig.drive.first_pass_request(&mut pass, op, page * SPP, SPP as u32);
         }
-        rig.drive.rehearsed(rehearsal);
+        rig.drive.end_first_pass(pass);
         rig.drive.program_start();
         [5, 6, 7, 8].map(|page| program_mode_of(&rig.drive, page))
     };
@@ -324,11 +325,11 @@ fn data_that_is_there_at_the_start_was_programmed_as_it_would_be() {
 fn pages_of_the_start_were_programmed_in_the_mode_of_the_policy() {
     let hvc =
         "program_mode = [{ fixed = { mode = \"boosted\" } }]\nstart.program_mode = \"policy\"";
-    let mut laid = Rig::new(&[VOLTAGES, hvc, "start.unwritten_reads = \"footprint\""]);
-    let mut laying = laid.drive.laying();
-    assert!(laid.drive.lay_down(&mut laying, 9));
+    let mut filled = Rig::new(&[VOLTAGES, hvc, "start.unwritten_reads = \"footprint\""]);
+    let mut prefill = filled.drive.prefill();
+    assert!(filled.drive.prefill_page(&mut prefill, 9));
     let mut lazy = Rig::new(&[VOLTAGES, hvc, "start.unwritten_reads = \"lazy\""]);
-    for rig in [&mut laid, &mut lazy] {
+    for rig in [&mut filled, &mut lazy] {
         let read = rig.read(9);
         rig.finish();
         assert_eq!(rig.end_of(read), Some(70_000));
@@ -341,11 +342,11 @@ fn unwritten_pages_keep_the_voltages_of_the_start() {
     let read_twice = |initial: &str, before: &[(u64, Op)]| {
         let known = format!("metadata.page_hotness.buffer = {{ initial = \"{initial}\" }}");
         let mut rig = Rig::new(&[&HIRE[..], &[start, &known]].concat());
-        if let Some(mut rehearsal) = rig.drive.rehearsal() {
+        if let Some(mut pass) = rig.drive.first_pass_run() {
             for &(page, op) in before {
-                rig.drive.rehearse(&mut rehearsal, op, page * SPP, SPP as u32);
+                rig.drive.first_pass_request(&mut pass, op, page * SPP, SPP as u32);
             }
-            rig.drive.rehearsed(rehearsal);
+            rig.drive.end_first_pass(pass);
         }
         rig.drive.program_start();
         let mut reads = Vec::new();

@@ -115,15 +115,15 @@ fn imports(all: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>>
 /// Returns a module that can be reached from itself, with the modules on the way.
 fn circle(edges: &BTreeMap<Module, BTreeSet<Module>>) -> Option<Vec<Module>> {
     edges.keys().find_map(|start| {
-        let (mut way, mut seen) = (vec![vec![start.clone()]], BTreeSet::new());
-        while let Some(path) = way.pop() {
+        let (mut paths, mut seen) = (vec![vec![start.clone()]], BTreeSet::new());
+        while let Some(path) = paths.pop() {
             for next in edges.get(path.last().unwrap()).into_iter().flatten() {
                 let longer = [&path[..], std::slice::from_ref(next)].concat();
                 if next == start {
                     return Some(longer);
                 }
                 if seen.insert(next.clone()) {
-                    way.push(longer);
+                    paths.push(longer);
                 }
             }
         }
@@ -149,7 +149,7 @@ fn a_circle_is_found_wherever_it_runs() {
         let module = |path: &str| path.split('/').map(str::to_owned).collect();
         files.iter().map(|(path, text)| (module(path), (*text).to_owned())).collect()
     };
-    let found = |files: &[(&str, &str)]| circle(&imports(&all(files))).map(|way| way.len() - 1);
+    let found = |files: &[(&str, &str)]| circle(&imports(&all(files))).map(|paths| paths.len() - 1);
     let (up, down) = ("use crate::b::{Thing, more::Other};", "use super::a::A;");
     assert_eq!(found(&[("a", up), ("b", "")]), None);
     assert_eq!(found(&[("a", up), ("b", down)]), Some(2));

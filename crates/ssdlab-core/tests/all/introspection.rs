@@ -6,7 +6,7 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::stats::Ended;
-use ssdlab_core::{At, Survey};
+use ssdlab_core::{At, ChipInspector};
 use ssdlab_nand::{BlockId, Level, Lpn, PlaneId, ProgramMode};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
@@ -83,11 +83,11 @@ fn an_erase_wears_a_block_and_ends_the_age_of_what_it_held() {
         rig.finish();
     }
     let later = SimTime::from_ns(rig.now() + 90 * 86_400_000_000_000);
-    let sights =
+    let blocks_of =
         |block| [rig.drive.now(), later].map(|now| rig.drive.block(0, block, now).unwrap());
     let (mut erased, mut written) = (0, 0);
     for block in 0..16 {
-        let [now, then] = sights(block);
+        let [now, then] = blocks_of(block);
         let ages = then.rber > now.rber;
         assert_eq!(ages, rig.drive.ftl().blocks.written(BlockId(block)) > 0, "block {block}");
         erased += now.erases;
@@ -97,11 +97,11 @@ fn an_erase_wears_a_block_and_ends_the_age_of_what_it_held() {
 }
 
 #[test]
-fn a_survey_tells_what_makes_pages_err_and_how_long_their_programs_take() {
+fn an_inspector_returns_error_rates_and_program_times_of_chips() {
     let times = "timing.program = [\"100us\", \"300us\"]";
-    let survey_of = |physics: &str, look: &dyn Fn(Survey) -> f64| {
+    let inspect_with = |physics: &str, look: &dyn Fn(ChipInspector) -> f64| {
         let resolved = Rig::new(&[physics, times]).drive.resolved().clone();
-        look(Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash))
+        look(ChipInspector::new(&resolved.chip, &resolved.page_order, &resolved.flash))
     };
     let day = Nanos::from_ms(86_400_000);
     let normal = ProgramMode::NORMAL;
@@ -113,19 +113,19 @@ fn a_survey_tells_what_makes_pages_err_and_how_long_their_programs_take() {
         reads: 0,
     };
     let retries = "physics = { retries = {} }";
-    let rate = |at| survey_of(retries, &|survey| survey.read(0, at).rber);
+    let rate = |at| inspect_with(retries, &|inspector| inspector.read(0, at).rber);
     let old = At { age: day * 90, ..fresh };
     assert!(rate(old) > rate(fresh));
     assert!(rate(At { dwell: day, ..old }) < rate(old), "slower wear is less wear");
     let levels = "physics = { levels = {} }";
-    let bases = [0, 1].map(|block| survey_of(levels, &|survey| survey.base(block)));
+    let bases = [0, 1].map(|block| inspect_with(levels, &|inspector| inspector.base(block)));
     assert!(bases[0] > 0.0 && bases[1] > 0.0 && bases[0] != bases[1], "{bases:?}");
-    let program = survey_of(levels, &|survey| survey.program(normal, 2).as_ns() as f64);
+    let program = inspect_with(levels, &|inspector| inspector.program(normal, 2).as_ns() as f64);
     assert_eq!(program, 200_000.0);
     let strong = "physics = { levels = {} }\nmetadata.block_class = \"factory\"\nprogram_mode = [\"per_class\"]\n\
         timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", base_factor = 30.0 }]";
     let by = |program_mode| {
-        survey_of(strong, &|survey| survey.read(0, At { program_mode, ..fresh }).rber)
+        inspect_with(strong, &|inspector| inspector.read(0, At { program_mode, ..fresh }).rber)
     };
     assert!(by(ProgramMode(1)) > 10.0 * by(normal));
 }
@@ -154,11 +154,11 @@ fn a_log_goes_on_when_statistics_begin_anew_and_without_what_came_before() {
 }
 
 #[test]
-fn a_page_laid_down_before_the_start_is_there_once_and_is_read_as_any() {
+fn a_prefilled_page_is_there_once_and_is_read_as_any() {
     let mut rig = Rig::new(&["geometry.channels = 2"]);
-    let mut laying = rig.drive.laying();
+    let mut prefill = rig.drive.prefill();
     for page in [3, 5, 3] {
-        assert!(rig.drive.lay_down(&mut laying, page));
+        assert!(rig.drive.prefill_page(&mut prefill, page));
     }
     assert_eq!(rig.drive.stats().unwritten_reads, 2);
     let lies = |page| rig.drive.ftl().map.get(Lpn(page)).map(|ppn| ppn.0);
@@ -171,7 +171,7 @@ fn a_page_laid_down_before_the_start_is_there_once_and_is_read_as_any() {
 }
 
 #[test]
-fn a_page_is_not_laid_down_where_there_is_no_room() {
+fn a_page_is_not_prefilled_where_there_is_no_room() {
     // Overwritten host pages fill the plane, and no collection runs.
     let mut rig = Rig::new(&["background.gc = false"]);
     for n in 0..14 * 8 {
@@ -179,12 +179,12 @@ fn a_page_is_not_laid_down_where_there_is_no_room() {
         rig.finish();
     }
     let room = 16 * 8 - 14 * 8 - 8;
-    let mut laying = rig.drive.laying();
+    let mut prefill = rig.drive.prefill();
     let pages = 8..8 + room + 2;
-    let laid: Vec<bool> = pages.map(|page| rig.drive.lay_down(&mut laying, page)).collect();
-    let (there, beyond) = laid.split_at(room as usize);
-    assert!(there.iter().all(|&laid| laid), "but for a block that is kept: {laid:?}");
-    assert!(!beyond.iter().any(|&laid| laid));
+    let filled: Vec<bool> = pages.map(|page| rig.drive.prefill_page(&mut prefill, page)).collect();
+    let (there, beyond) = filled.split_at(room as usize);
+    assert!(there.iter().all(|&filled| filled), "but for a block that is kept: {filled:?}");
+    assert!(!beyond.iter().any(|&filled| filled));
 }
 
 #[test]

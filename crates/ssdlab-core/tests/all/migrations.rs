@@ -94,7 +94,7 @@ proptest! {
     })]
 
     #[test]
-    fn wherever_pages_move_the_books_agree_and_the_drive_goes_on(
+    fn wherever_pages_move_the_tables_agree_and_the_drive_continues(
         at in 0..DRIVES.len(),
         steps in prop::collection::vec((step(), asks()), 1..120),
         full in any::<bool>(),

@@ -143,8 +143,8 @@ fn collector() -> impl Strategy<Value = Vec<String>> {
 }
 
 /// Classes of blocks on a drive with aging blocks that differ, or page types, with the policies
-/// that use them. `apart` are the shares of the groups to set apart.
-fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
+/// that use them. `share` are the shares of the groups to set apart.
+fn classes(share: &'static [&'static str]) -> impl Strategy<Value = Vec<String>> {
     let shares = one_of(&["0.33", "0.2, 0.3", "0.1, 0.2, 0.3"]);
     let place = one_of(&["next_page", "small_to_strong"]);
     let read = one_of(&["lowest_level", "highest_level", "sl_table", "last_level"]);
@@ -183,16 +183,16 @@ fn classes(apart: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
     let read = one_of(&["measured_level", "lowest_level"]);
     let opens = one_of(&["least_erased", "fewest_errors", "healthiest"]);
     let moves = one_of(&["{ threshold = 1 }", "{ threshold = 3 }", "false"]);
-    let apart = one_of(apart);
+    let share = one_of(share);
     // From too little space to set anything apart, to more than the groups need.
     let room = (24..40u32, 4..20u32, one_of(&["0.0", "0.9"]));
-    let measured = ((groups, scope), (read, opens), moves, apart, room).prop_map(
-        |((by, scope), (read, opens), moves, apart, (blocks, free, fill))| {
+    let measured = ((groups, scope), (read, opens), moves, share, room).prop_map(
+        |((by, scope), (read, opens), moves, share, (blocks, free, fill))| {
             let free = f64::from(free) / f64::from(blocks) + 1e-6;
             vec![
                 "physics = { levels = { base = { shares = [1, 1, 1, 1, 1, 1, 1] } } }".into(),
                 format!("metadata.block_class.measured = {{ boundaries = {by}, scope = \"{scope}\" }}"),
-                format!("metadata.block_class.measured = {{ read_hot_share = {apart}, interval = 2 }}"),
+                format!("metadata.block_class.measured = {{ read_hot_share = {share}, interval = 2 }}"),
                 format!("read_start = \"{read}\"\nbackground.read_hot_migration = {moves}\nftl.free_block_policy = \"{opens}\""),
                 format!("geometry.blocks = {blocks}\nftl.overprovisioning = {free}"),
                 format!("start.fill = {fill}"),
@@ -244,8 +244,8 @@ fn prioritized() -> impl Strategy<Value = Vec<String>> {
             let (moves, order) = moves;
             // Open blocks of host, collection and leveling for each priority, one free of each, and
             // `slack`.
-            let kept = 4 * priorities + 3 + slack;
-            let free = f64::from(kept) / f64::from(blocks) + 1e-6;
+            let reserved = 4 * priorities + 3 + slack;
+            let free = f64::from(reserved) / f64::from(blocks) + 1e-6;
             vec![
                 "physics.retries = { disturb = { scale = 50.0 } }".into(),
                 "start = { pe_cycles = 2000, pe_spread = 5, age_max = \"90d\" }".into(),

@@ -40,7 +40,7 @@ fn rig(sets: &[&str]) -> Rig {
     let resolved = Resolved::new(&config(&sets), 1).expect("a drive");
     let tenants = tenants(&resolved);
     let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
-    assert!(drive.watch(Pace::Every(3)));
+    assert!(drive.start_audit(Pace::Every(3)));
     Rig { drive, done: Vec::new(), tag: 0 }
 }
 
@@ -78,7 +78,7 @@ fn pages_without_a_tenant_have_the_owner_that_the_config_names() {
     }
 }
 
-const NOBODY: &str = "start.owners = \"nobody\"";
+const UNOWNED: &str = "start.owners = \"nobody\"";
 const REPAIRS: &str =
     "background.inversion_repair = { interval = \"7d\", margin = 0, monitor = false }";
 
@@ -87,13 +87,13 @@ fn blocks_without_an_owner_are_the_worst_and_the_quality_monitor_leaves_them() {
     let emptied = |owners: &str| {
         let mut rig = rig(&[owners, REPAIRS]);
         let blocks = &rig.drive.ftl().blocks;
-        let turns = |class: u8| {
+        let free_ranks = |class: u8| {
             let all = (0..80).map(BlockId).filter(|&block| blocks.written(block) > 0);
             let own = all.filter(|&block| blocks.class(block) == BlockClass(class));
-            own.map(|block| blocks.turn(block)).collect::<Vec<_>>()
+            own.map(|block| blocks.free_rank(block)).collect::<Vec<_>>()
         };
-        let (lowest, nobody) = (turns(2), turns(3));
-        assert!(nobody.is_empty() || lowest.iter().max() <= nobody.iter().min());
+        let (lowest, unowned) = (free_ranks(2), free_ranks(3));
+        assert!(unowned.is_empty() || lowest.iter().max() <= unowned.iter().min());
         let before: Vec<u32> = (0..160).map(|at| blocks.erases(BlockId(at))).collect();
         let class: Vec<u8> = (0..160).map(|at| blocks.class(BlockId(at)).0).collect();
         rig.until(7 * DAY).finish();
@@ -105,7 +105,7 @@ fn blocks_without_an_owner_are_the_worst_and_the_quality_monitor_leaves_them() {
         }
         emptied
     };
-    assert_eq!(emptied(NOBODY)[3], 0);
+    assert_eq!(emptied(UNOWNED)[3], 0);
     let lowest = emptied("start.owners = \"lowest\"");
     assert!(lowest[2] > 0, "whose is the lowest priority's is examined: {lowest:?}");
 }
@@ -122,7 +122,7 @@ fn churn(rig: &mut Rig, pages: std::ops::Range<u32>, queue: u8, writes: u64) {
 
 #[test]
 fn a_page_without_an_owner_gets_one_when_the_host_writes_it() {
-    let mut rig = rig(&[NOBODY, "start.steady_state = true"]);
+    let mut rig = rig(&[UNOWNED, "start.steady_state = true"]);
     let pages = rig.drive.resolved().logical_pages;
     let rest = pages * 6 / 10 + 2..pages;
     // The high tenant writes its own pages. Collection also empties blocks without an owner.
@@ -142,7 +142,7 @@ fn a_page_without_an_owner_gets_one_when_the_host_writes_it() {
 
 #[test]
 fn a_saved_drive_keeps_pages_without_an_owner() {
-    let mut rig = rig(&[NOBODY]);
+    let mut rig = rig(&[UNOWNED]);
     churn(&mut rig, 0..100, 1, 500);
     let classes = |drive: &Drive| -> Vec<u8> {
         (0..160).map(|block| drive.ftl().blocks.class(BlockId(block)).0).collect()
@@ -161,7 +161,7 @@ fn a_saved_drive_keeps_pages_without_an_owner() {
 #[test]
 fn owners_need_priorities_and_data() {
     let refused = |sets: &[&str]| {
-        let sets: Vec<&str> = sets.iter().chain(&[NOBODY]).copied().collect();
+        let sets: Vec<&str> = sets.iter().chain(&[UNOWNED]).copied().collect();
         Resolved::new(&config(&sets), 1).unwrap_err().to_string()
     };
     let shared = refused(&["start.fill = 1"]);

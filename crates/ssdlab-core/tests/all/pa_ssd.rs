@@ -157,8 +157,8 @@ fn what_collection_moves_is_typed_too() {
     let done = |place: &str| {
         let mut rig = Rig::new(&[&sets[..], &[place]].concat());
         let pages = rig.drive.resolved().logical_pages;
-        let mut laying = rig.drive.laying();
-        (0..pages / 2).for_each(|page| assert!(rig.drive.lay_down(&mut laying, page)));
+        let mut prefill = rig.drive.prefill();
+        (0..pages / 2).for_each(|page| assert!(rig.drive.prefill_page(&mut prefill, page)));
         play(&mut rig, &writes(3000, None), 16).unwrap();
         let moved = rig.drive.flash().ops()[OpKind::Program as usize][Cause::Gc as usize];
         assert!(moved > 100, "{moved} pages were moved");

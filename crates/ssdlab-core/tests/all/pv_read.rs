@@ -94,11 +94,11 @@ fn of_a_page_that_was_read_in_part_the_rest_is_read() {
 }
 
 #[test]
-fn what_is_written_leaves_what_is_set_apart() {
+fn a_written_page_leaves_its_reserved_block() {
     let mut rig = full(&[HOT, "background.read_hot_migration.threshold = 1"]);
     (0..40).for_each(|page| read(&mut rig, page, 3));
-    let apart = (0..40).filter(|&page| class(&rig.drive, page) < 2).count();
-    assert!(apart > 20, "{apart} pages were moved");
+    let moved = (0..40).filter(|&page| class(&rig.drive, page) < 2).count();
+    assert!(moved > 20, "{moved} pages were moved");
     for page in 0..40 {
         rig.write(page);
     }
@@ -147,10 +147,10 @@ fn what_cannot_be_decoded_does_not_move() {
 #[test]
 fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
     let mut rig = full(&[HOT, "background.read_hot_migration.threshold = 1"]);
-    let kept = 0..6;
+    let unread = 0..6;
     for round in 0..60 {
         // These pages are read again and again; the others change.
-        for page in kept.clone() {
+        for page in unread.clone() {
             read(&mut rig, page, 1);
         }
         for n in 0..10 {
@@ -159,7 +159,7 @@ fn where_a_group_is_full_a_block_that_is_not_read_makes_room() {
     }
     let moves = rig.drive.stats().migration;
     assert!(moves.emptied > 10 && moves.cold > 10, "{moves:?}");
-    let levels: Vec<u8> = kept.map(|page| level(&rig.drive, page)).collect();
+    let levels: Vec<u8> = unread.map(|page| level(&rig.drive, page)).collect();
     assert!(levels.iter().all(|&level| level < 5), "{levels:?}");
     assert_eq!(rig.drive.stats().gc.0, 0, "the collector has nothing to do with it");
 }
@@ -265,9 +265,9 @@ fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
         uses.reads[..40].fill(9);
         uses.writes[40..80].fill(9);
         rig.drive.publish_uses(&uses);
-        let mut laying = rig.drive.laying();
+        let mut prefill = rig.drive.prefill();
         for page in 0..40 {
-            assert!(rig.drive.lay_down(&mut laying, page));
+            assert!(rig.drive.prefill_page(&mut prefill, page));
         }
         for page in 40..80 {
             rig.write(page);
@@ -285,7 +285,7 @@ fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
 }
 
 #[test]
-fn of_a_full_steady_drive_no_more_is_set_apart_than_leaves_room_to_write() {
+fn a_full_steady_drive_reserves_no_more_than_leaves_room_to_write() {
     // Few blocks are free, fewer than the number to set apart.
     let full = "start = { fill = 1, steady_state = true }";
     let mut rig = Rig::new(&[SHAPE, LEVELS, GROUPS, "ftl.overprovisioning = 0.4", full]);

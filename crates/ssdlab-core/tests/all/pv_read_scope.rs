@@ -56,29 +56,30 @@ fn foreign(drive: &Drive) -> Vec<u32> {
 }
 
 /// Returns, for each bitwise difference of plane numbers, how many of 200 pages moved by it.
-fn ways(scope: &str, allocation: &str) -> Vec<u32> {
+fn moves_by_distance(scope: &str, allocation: &str) -> Vec<u32> {
     let mut rig = full(scope, &[allocation]);
-    let mut ways = vec![0; PLANES as usize];
+    let mut moves_by_distance = vec![0; PLANES as usize];
     for page in 0..200 {
         let (from, moved) = (plane(&rig.drive, page), rig.drive.stats().migration.hot);
         read(&mut rig, page);
         if rig.drive.stats().migration.hot > moved {
-            ways[(from ^ plane(&rig.drive, page)) as usize] += 1;
+            moves_by_distance[(from ^ plane(&rig.drive, page)) as usize] += 1;
         }
     }
-    ways
+    moves_by_distance
 }
 
 #[test]
-fn a_page_moves_to_the_planes_of_its_scope_in_turn() {
+fn a_page_moves_to_the_planes_of_its_scope_round_robin() {
     const DYNAMIC: &str = "ftl.allocation = \"dynamic\"";
     for allocation in [DYNAMIC, "ftl.allocation = \"static\""] {
-        let ways = |scope| <[u32; 4]>::try_from(ways(scope, allocation)).unwrap();
-        let [own, others @ ..] = ways("plane");
+        let moves_by_distance =
+            |scope| <[u32; 4]>::try_from(moves_by_distance(scope, allocation)).unwrap();
+        let [own, others @ ..] = moves_by_distance("plane");
         assert!(own > 50 && others == [0; 3], "{own} and {others:?}");
-        let [own, other, beyond @ ..] = ways("chip");
+        let [own, other, beyond @ ..] = moves_by_distance("chip");
         assert!(own > 20 && other > 20 && beyond == [0; 2], "{own}, {other} and {beyond:?}");
-        assert!(ways("drive").iter().all(|&pages| pages > 10));
+        assert!(moves_by_distance("drive").iter().all(|&pages| pages > 10));
     }
     // While each plane has room, pages of one plane move equally often to each plane of its chip.
     let mut rig = full("chip", &[DYNAMIC]);
@@ -173,7 +174,7 @@ fn a_write_in_part_reads_a_page_where_it_has_gone_and_brings_it_home() {
 }
 
 #[test]
-fn what_is_written_comes_home_and_so_it_does_after_a_start_from_what_was_kept() {
+fn a_written_page_returns_home_also_after_a_start_from_saved_contents() {
     let mut rig = full("drive", &[]);
     (0..200).for_each(|page| read(&mut rig, page));
     let away = foreign(&rig.drive);
@@ -181,7 +182,7 @@ fn what_is_written_comes_home_and_so_it_does_after_a_start_from_what_was_kept() 
     let media = rig.drive.clone().media().expect("a drive at rest");
     let resolved = Arc::new(rig.drive.resolved().clone());
     let mut drive = Drive::with_media(resolved, media).expect("a drive of the same shape");
-    assert!(drive.watch(Pace::Every(1)));
+    assert!(drive.start_audit(Pace::Every(1)));
     let mut again = Rig { drive, done: Vec::new(), tag: 0 };
     for rig in [&mut rig, &mut again] {
         for page in 0..100 {
@@ -198,8 +199,8 @@ fn a_plane_takes_no_more_pages_of_others_than_leave_room_for_its_own() {
     // Slightly more than the least over-provisioning with which blocks can be set apart.
     let tight = ["ftl.overprovisioning = 0.2", "start.fill = 1.0", "start.invalid = 0.02"];
     let mut rig = full("drive", &tight);
-    rig.drive.watch(Pace::Every(64));
-    let most = rig.drive.resolved().most_foreign;
+    rig.drive.start_audit(Pace::Every(64));
+    let most = rig.drive.resolved().max_foreign_pages;
     let pages = u64::from(rig.drive.resolved().logical_pages);
     let mut reached = 0;
     for n in 0..30_000 {

@@ -121,9 +121,9 @@ fn a_steady_drive_begins_with_the_free_blocks_that_collection_leaves_its_subpool
             let planes = (0..4).map(|plane| alloc.free_blocks(PlaneId(plane)));
             let planes: Vec<_> = planes.collect();
             assert!(planes.iter().max().unwrap() - planes.iter().min().unwrap() <= 1, "{planes:?}");
-            let books = &rig.drive.ftl().blocks;
-            let open = (0..240).map(BlockId).filter(|&it| books.state(it) == BlockState::Open);
-            written.extend(open.map(|block| f64::from(books.written(block))));
+            let table = &rig.drive.ftl().blocks;
+            let open = (0..240).map(BlockId).filter(|&it| table.state(it) == BlockState::Open);
+            written.extend(open.map(|block| f64::from(table.written(block))));
         }
     }
     // Blocks have sixty pages: the open blocks of no stream are nearly full on all planes.
@@ -165,8 +165,8 @@ fn inverted(drive: &Drive) -> usize {
     let (geometry, table) = (drive.resolved().geometry(), &drive.ftl().blocks);
     let each = geometry.block_count() / geometry.plane_count();
     let rate = |block: BlockId| {
-        let sight = drive.block(block.0 / each, block.0 % each, drive.now());
-        sight.and_then(|sight| sight.rber).map(|rate| (table.class(block).0, rate))
+        let inspected = drive.block(block.0 / each, block.0 % each, drive.now());
+        inspected.and_then(|inspected| inspected.rber).map(|rate| (table.class(block).0, rate))
     };
     let blocks = (0..geometry.block_count()).map(BlockId);
     let full = blocks.filter(|&block| table.state(block) == BlockState::Closed);

@@ -70,7 +70,7 @@ fn spread(drive: &Drive) -> u32 {
 }
 
 #[test]
-fn the_grader_alone_has_the_best_blocks_written_first() {
+fn the_estimates_alone_have_the_best_blocks_written_first() {
     let run = |sets: &[&str]| {
         let mut rig = rig(sets);
         churn(&mut rig, &[0, 1, 2], 400);
@@ -85,7 +85,7 @@ fn the_grader_alone_has_the_best_blocks_written_first() {
 }
 
 #[test]
-fn subpools_alone_keep_queues_apart_and_plain_collection_keeps_them_so() {
+fn subpools_alone_separate_queues_and_plain_collection_does_not_mix_them() {
     let run = |sets: &[&str]| {
         let mut rig = rig(&[&[FULL][..], sets].concat());
         churn(&mut rig, &[0, 1, 2], 3_000);
@@ -223,7 +223,7 @@ fn writes_wait_for_an_operation_of_a_repair_not_for_all_of_a_block() {
         "scheduler = \"strict_priority\"",
     ];
     let mut rig = rig(&repaired);
-    rig.drive.watch(Pace::Every(50_000));
+    rig.drive.start_audit(Pace::Every(50_000));
     let third = u64::from(rig.drive.resolved().logical_pages / 3);
     for number in 0..30_000 {
         let queue = (number % 3) as u8;

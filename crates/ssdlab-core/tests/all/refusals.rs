@@ -92,7 +92,7 @@ fn shares_of_classes_of_blocks() {
 }
 
 #[test]
-fn policies_that_tell_blocks_apart() {
+fn policies_that_need_classes_of_blocks() {
     let strong = "timing.program_modes = [{ name = \"normal\" }, { name = \"strong\", program = \"100us\" }]";
     for (key, set) in [
         ("program_mode", "program_mode = [\"per_class\"]"),
@@ -228,7 +228,7 @@ fn what_can_be_outdated_at_the_start() {
 }
 
 #[test]
-fn space_that_is_kept() {
+fn space_that_is_reserved() {
     // Three of sixteen blocks, one more with wear leveling, two more that are bad.
     let op = |share: f64| format!("ftl.overprovisioning = {share}");
     let (key, level) = ("ftl.overprovisioning", "background.static_wear_leveling = {}");
@@ -236,10 +236,10 @@ fn space_that_is_kept() {
     gate(key, &[level], &op(4.0 / 16.0), &op(4.0 / 16.0 - 1e-2));
     // Each class but one has one more open block, and another one with wear leveling.
     let three = "metadata.block_class = { factory = { shares = [0.3, 0.3] } }";
-    let kept = |share: f64| [op(share / 16.0), op(share / 16.0 - 1e-2)];
-    let [good, bad] = kept(5.0);
+    let reserved = |share: f64| [op(share / 16.0), op(share / 16.0 - 1e-2)];
+    let [good, bad] = reserved(5.0);
     gate(key, &[LEVELS, three], &good, &bad);
-    let [good, bad] = kept(8.0);
+    let [good, bad] = reserved(8.0);
     gate(key, &[LEVELS, three, level], &good, &bad);
     gate(key, &["geometry = { channels = 3, planes = 2 }"], &op(3.0 / 16.0), &op(0.18));
     gate(key, &[], &op(0.99), &op(0.9999));
@@ -250,7 +250,7 @@ fn space_that_is_kept() {
 }
 
 #[test]
-fn the_plane_with_most_bad_blocks_decides_how_much_is_kept() {
+fn the_plane_with_most_bad_blocks_decides_how_much_is_reserved() {
     let sets = ["geometry = { channels = 4, blocks = 40 }", "ftl.bad_blocks = 0.1"];
     for seed in 0..20 {
         let drive = Rig::seeded(&[sets[0], sets[1], "ftl.overprovisioning = 0.9"], seed).unwrap();
@@ -262,12 +262,12 @@ fn the_plane_with_most_bad_blocks_decides_how_much_is_kept() {
         let on = |plane: u32| (plane * 40..(plane + 1) * 40).filter(is_bad).count() as u32;
         let worst = (0..4).map(on).max().unwrap();
         assert!(worst > 0);
-        let tried = |kept: f64| {
-            let set = format!("ftl.overprovisioning = {}", kept / 40.0);
+        let tried = |reserved: f64| {
+            let set = format!("ftl.overprovisioning = {}", reserved / 40.0);
             Resolved::new(&config(&[sets[0], sets[1], &set]), seed).is_ok()
         };
-        let kept = f64::from(worst + 3);
-        assert_eq!((tried(kept), tried(kept - 0.1)), (true, false), "seed {seed}");
+        let reserved = f64::from(worst + 3);
+        assert_eq!((tried(reserved), tried(reserved - 0.1)), (true, false), "seed {seed}");
     }
 }
 
@@ -298,7 +298,7 @@ fn a_back_end_is_built_as_the_config_says() {
 const PASSING: &str = "suspend = { esra = {} }\nphysics.retries = {}\nscheduler = \"strict_priority\"\nhost.queues = 2";
 
 #[test]
-fn loops_and_what_is_set_aside() {
+fn loops_and_suspended_reads() {
     let esra = ["suspend = \"esra\""];
     for key in ["flash.program_loops", "flash.erase_loops", "suspend.esra.max_aborts"] {
         gate(key, &esra, &format!("{key} = 1"), &format!("{key} = 0"));

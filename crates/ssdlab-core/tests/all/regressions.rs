@@ -95,7 +95,7 @@ fn wear_leveling_has_a_page_to_write_when_the_host_takes_all_it_may() {
         "background.gc.threshold = 0.5",
     ];
     let mut rig = Rig::new(&sets);
-    rig.drive.watch(Pace::Every(16));
+    rig.drive.start_audit(Pace::Every(16));
     let pages = u64::from(rig.drive.resolved().logical_pages);
     for n in 0..pages * 40 {
         // Most pages are written once; few of them are hot.
@@ -251,7 +251,7 @@ fn a_request_behind_a_page_of_the_buffer_waits_for_no_request() {
 }
 
 #[test]
-fn a_block_that_a_job_has_erased_is_not_set_apart_while_the_kept_one_is_in_use() {
+fn a_block_that_a_job_has_erased_is_not_reserved_while_the_spare_one_is_in_use() {
     let sets = [
         "geometry = { blocks = 24, pages = 4 }",
         "ftl.overprovisioning = 0.501",
@@ -331,7 +331,7 @@ const FOUND_BY_CHANCE: [(u64, Op, u64, u64, bool, u8); 49] = [
 ];
 
 #[test]
-fn a_page_that_moves_to_another_priority_leaves_a_job_the_block_that_is_kept_for_it() {
+fn a_page_that_moves_to_another_priority_leaves_a_job_the_spare_block() {
     let sets = [
         "geometry = { channels = 1, chips = 1, dies = 1, planes = 1, blocks = 26, cell = \"slc\" }",
         "geometry = { pages = 3, page_size = \"16KiB\" }",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use ssdlab_base::rng;
 use ssdlab_core::Pace;
 use ssdlab_core::drive::{Media, Misfit, Unchecked};
-use ssdlab_core::kept::Limits;
+use ssdlab_core::saved::Limits;
 use ssdlab_core::{Drive, Op, Resolved};
 
 use crate::support::{Rig, SPP, config};
@@ -100,7 +100,7 @@ fn taken_up(resolved: &Arc<Resolved>, columns: &Value) -> Result<Option<Drive>, 
 fn works(drive: Drive) -> Result<(), String> {
     let mut rig = Rig { drive, done: Vec::new(), tag: 0 };
     rig.drive.audit()?;
-    assert!(rig.drive.watch(Pace::Every(1)));
+    assert!(rig.drive.start_audit(Pace::Every(1)));
     for n in 0..60 {
         step(&mut rig, n)?;
     }
@@ -147,10 +147,10 @@ fn whatever_number_is_changed_it_is_refused_or_the_drive_works() {
     let (mut refused, mut worked) = (0, 0);
     for (at, sets) in DRIVES.iter().enumerate() {
         let resolved = Arc::new(Resolved::new(&config(sets), 1).unwrap());
-        let kept = serde_json::to_value(used(sets)).unwrap();
-        works(taken_up(&resolved, &kept).unwrap().expect("the drive itself")).unwrap();
+        let saved = serde_json::to_value(used(sets)).unwrap();
+        works(taken_up(&resolved, &saved).unwrap().expect("the drive itself")).unwrap();
         for round in 0..400 {
-            let mut columns = kept.clone();
+            let mut columns = saved.clone();
             let mut found = Vec::new();
             numbers(&mut columns, &mut found);
             let draw = |purpose| rng::hash(at as u64, purpose, round);
@@ -179,16 +179,16 @@ fn a_column_that_is_too_long_or_too_short_is_refused() {
     let mut endless = BTreeSet::new();
     for sets in DRIVES {
         let resolved = Arc::new(Resolved::new(&config(sets), 1).unwrap());
-        let kept = serde_json::to_value(used(sets)).unwrap();
-        let columns = kept.as_array().unwrap().len();
+        let saved = serde_json::to_value(used(sets)).unwrap();
+        let columns = saved.as_array().unwrap().len();
         for column in
-            (0..columns).filter(|&at| kept[at].as_array().is_some_and(|it| !it.is_empty()))
+            (0..columns).filter(|&at| saved[at].as_array().is_some_and(|it| !it.is_empty()))
         {
-            let length = kept[column].as_array().unwrap().len();
+            let length = saved[column].as_array().unwrap().len();
             // A column longer than any drive's takes long to build: each is tried once.
             let lengths = if endless.insert(column) { 4 } else { 3 };
             for length in [0, length - 1, length + 1, 1 << 20].into_iter().take(lengths) {
-                let mut changed = kept.clone();
+                let mut changed = saved.clone();
                 let entries = changed[column].as_array_mut().unwrap();
                 let last = entries[entries.len() - 1].clone();
                 entries.resize(length, last);
@@ -198,7 +198,7 @@ fn a_column_that_is_too_long_or_too_short_is_refused() {
                 let optional = length == 0 && [2, 14].contains(&column);
                 // A drive ignores the metadata of another drive's pages.
                 let optional =
-                    optional || column == 15 && length < kept[0].as_array().unwrap().len();
+                    optional || column == 15 && length < saved[0].as_array().unwrap().len();
                 // A policy with incomplete state starts new.
                 let optional = optional || column == 16 && length < 1 << 20;
                 assert!(is_refused || optional, "{sets:?}: column {column} of {length}");
@@ -211,14 +211,14 @@ fn a_column_that_is_too_long_or_too_short_is_refused() {
 fn contradictions_in_a_saved_state_are_named() {
     let sets = &["ftl.partial_writes = \"sector_bitmap\""][..];
     let resolved = Arc::new(Resolved::new(&config(sets), 1).unwrap());
-    let kept = serde_json::to_value(used(sets)).unwrap();
+    let saved = serde_json::to_value(used(sets)).unwrap();
     let of_state = |state: &str| {
-        let states = kept[3].as_array().unwrap();
+        let states = saved[3].as_array().unwrap();
         states.iter().position(|it| it == state).unwrap()
     };
-    let mapped = kept[0].as_array().unwrap().iter().position(|it| *it != json!(0)).unwrap();
+    let mapped = saved[0].as_array().unwrap().iter().position(|it| *it != json!(0)).unwrap();
     let free = of_state("Free");
-    let open = kept[11][0]["block"].as_u64().unwrap();
+    let open = saved[11][0]["block"].as_u64().unwrap();
     let cases = [
         ([0, mapped], json!(129), "beyond the drive"),
         ([0, mapped], json!(1 + 8 * free), "which is not written"),
@@ -247,14 +247,14 @@ fn contradictions_in_a_saved_state_are_named() {
         ),
     ];
     for ([column, row], value, what) in cases {
-        let mut changed = kept.clone();
+        let mut changed = saved.clone();
         changed[column][row] = value.clone();
         let line = taken_up(&resolved, &changed).map(|_| ()).unwrap_err();
         assert!(line.contains(what), "{column}.{row} = {value}: {line}");
     }
-    let mut twice = kept.clone();
-    let one = kept[0][mapped].clone();
-    let other = (mapped + 1..).find(|&at| kept[0][at] != json!(0)).unwrap();
+    let mut twice = saved.clone();
+    let one = saved[0][mapped].clone();
+    let other = (mapped + 1..).find(|&at| saved[0][at] != json!(0)).unwrap();
     twice[0][other] = one;
     let line = taken_up(&resolved, &twice).map(|_| ()).unwrap_err();
     assert!(line.contains("which holds another"), "{line}");
@@ -263,8 +263,8 @@ fn contradictions_in_a_saved_state_are_named() {
 #[test]
 fn a_column_takes_no_more_memory_than_there_is() {
     let resolved = Resolved::new(&config(&[]), 1).unwrap();
-    let kept = serde_json::to_value(used(&[])).unwrap();
+    let saved = serde_json::to_value(used(&[])).unwrap();
     let limits = Limits::new(resolved.geometry(), 300);
-    assert!(Unchecked::reader(&limits).deserialize(&kept).is_err());
+    assert!(Unchecked::reader(&limits).deserialize(&saved).is_err());
     assert_eq!(limits.lacked(), Some(4 * u64::from(resolved.logical_pages)));
 }

@@ -62,7 +62,7 @@ proptest! {
     })]
 
     #[test]
-    fn the_books_of_a_drawn_drive_agree_and_it_can_be_used(
+    fn the_tables_of_a_drawn_drive_agree_and_it_can_be_used(
         sets in shape(),
         fill in prop::sample::select(vec![0.01, 0.3, 0.77, 1.0]),
         used in prop::sample::select(vec!["invalid = 0", "invalid = 0.2", "steady_state = true"]),
@@ -82,9 +82,9 @@ proptest! {
         for lpn in (0..resolved.logical_pages).map(Lpn) {
             let plane = ftl.map.get(lpn).map(|ppn| geometry.plane_of_page(ppn));
             prop_assert_eq!(plane, (lpn.0 < filled).then(|| order.plane_of(lpn)));
-            let (kept, whole) = (resolved.kept_sectors() != 0, geometry.page_mask());
+            let (tracked, whole) = (resolved.tracked_sectors() != 0, geometry.page_mask());
             let sectors = if lpn.0 < filled { whole } else { 0 };
-            prop_assert_eq!(ftl.map.sectors(lpn), kept.then_some(sectors));
+            prop_assert_eq!(ftl.map.sectors(lpn), tracked.then_some(sectors));
         }
         for block in blocks(&rig) {
             let (wear, bad) = (ftl.blocks.erases(block), ftl.blocks.state(block) == BlockState::Bad);
@@ -144,15 +144,16 @@ fn a_plane_of_many_blocks_is_as_outdated_as_one_of_few() {
 
 #[test]
 fn blocks_begin_as_worn_as_they_are_and_those_with_data_as_old() {
-    let sights = |start: &str| {
+    let blocks_of = |start: &str| {
         let start = format!("start = {{ fill = 0.5, {start} }}");
         let sets = [LARGE[0], LARGE[1], "physics = { retries = {} }", &start];
         let drive = Rig::unwatched(&sets, 1).unwrap().drive;
-        let sight = |block| drive.block(0, block, drive.now()).expect("a good block");
-        (0..400).map(|block| (sight(block).valid > 0, sight(block).rber)).collect()
+        let inspected = |block| drive.block(0, block, drive.now()).expect("a good block");
+        (0..400).map(|block| (inspected(block).valid > 0, inspected(block).rber)).collect()
     };
-    let fresh: Vec<(bool, Option<f64>)> = sights("pe_cycles = 0");
-    let (worn, old) = (sights("pe_cycles = 1000"), sights("age_min = \"90d\", age_max = \"90d\""));
+    let fresh: Vec<(bool, Option<f64>)> = blocks_of("pe_cycles = 0");
+    let (worn, old) =
+        (blocks_of("pe_cycles = 1000"), blocks_of("age_min = \"90d\", age_max = \"90d\""));
     assert!(fresh.iter().any(|(data, _)| *data) && fresh.iter().any(|(data, _)| !*data));
     for (block, (data, rate)) in fresh.into_iter().enumerate() {
         assert_eq!(rate.is_some(), data, "block {block} has a rate if it holds data");
@@ -233,10 +234,10 @@ fn a_steady_plane_of_any_size_begins_with_as_many_free_blocks_as_collection_leav
         let rig = Rig::unwatched(&[&shape, keeps, "start = { fill = 1, steady_state = true }"], 1)
             .unwrap();
         let free = rig.drive.ftl().alloc.free_blocks(PlaneId(0));
-        let kept = (0.004 * f64::from(blocks)).ceil() as usize;
+        let target = (0.004 * f64::from(blocks)).ceil() as usize;
         assert!(
-            (kept - 1..=kept + 1).contains(&free),
-            "{free} of {blocks} are free, {kept} are kept"
+            (target - 1..=target + 1).contains(&free),
+            "{free} of {blocks} are free, {target} should be"
         );
     }
 }
@@ -276,7 +277,7 @@ const WITH_PART: &[&str] = &[
 ];
 
 #[test]
-fn drives_with_a_history_begin_alike_if_they_lived_alike() {
+fn drives_of_equal_histories_begin_alike() {
     let tenants = "tenants = [{ footprint = \"4MiB\", writes_per_day = \"1MiB\" }]";
     let drive = |policies: &str, own: &str| {
         let history = format!("start.history = {{ policies = \"{policies}\", {tenants} }}");
@@ -314,7 +315,7 @@ fn drives_that_begin_alike_begin_in_the_same_state_and_no_policy_without_a_part_
     for (own, resolved) in &drives {
         let alone = format!("{:?}", Drive::new(resolved.clone()));
         for (other, like) in &drives {
-            if resolved.begins_as(like, || resolved.outline() == like.outline()) {
+            if resolved.begins_as(like, || resolved.start_model() == like.start_model()) {
                 let copied = Drive::begin(resolved.clone(), Start::draw(like, &[]));
                 assert!(format!("{copied:?}") == alone, "{own}: another start than with {other}");
                 alike.insert((*own, *other));

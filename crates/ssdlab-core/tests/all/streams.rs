@@ -134,7 +134,7 @@ proptest! {
     })]
 
     #[test]
-    fn whatever_the_host_does_the_books_agree(
+    fn whatever_the_host_does_the_tables_agree(
         steps in prop::collection::vec(step(), 1..150),
         seed in 0..1000u64,
         shared in any::<bool>(),

@@ -65,7 +65,7 @@ pub struct Rig {
 }
 
 /// The most events of a run; a run with more counts as hung.
-const EVENTS_MOST: u64 = 20_000_000;
+const MAX_EVENTS: u64 = 20_000_000;
 
 impl Rig {
     /// Returns the audited drive of [`BASE`] with these settings on top.
@@ -76,7 +76,7 @@ impl Rig {
     /// Returns a drive as [`Rig::new`] does, or the error if there is no such drive.
     pub fn seeded(sets: &[&str], seed: u64) -> Result<Rig, String> {
         let mut rig = Rig::unwatched(sets, seed)?;
-        assert!(rig.drive.watch(Pace::Every(1)));
+        assert!(rig.drive.start_audit(Pace::Every(1)));
         Ok(rig)
     }
 
@@ -105,7 +105,7 @@ impl Rig {
             ..Tenant::default()
         });
         let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
-        assert!(drive.watch(Pace::Every(3)));
+        assert!(drive.start_audit(Pace::Every(3)));
         Rig { drive, done: Vec::new(), tag: 0 }
     }
 
@@ -159,14 +159,14 @@ impl Rig {
 
     /// Does the same as [`Rig::finish`], but returns the error.
     pub fn try_finish(&mut self) -> Result<(), String> {
-        for _ in 0..EVENTS_MOST {
+        for _ in 0..MAX_EVENTS {
             let Some(next) = self.drive.next_event() else { return self.ended() };
             self.drive.advance_once(next, &mut self.done);
             if let Some(what) = self.drive.violation() {
                 return Err(what.into());
             }
         }
-        Err(format!("gave up after {EVENTS_MOST} events"))
+        Err(format!("gave up after {MAX_EVENTS} events"))
     }
 
     fn ended(&self) -> Result<(), String> {
@@ -186,7 +186,7 @@ impl Rig {
 
     /// Waits until fewer than `most` requests are in progress.
     pub fn wait_below(&mut self, most: u32) -> Result<(), String> {
-        for _ in 0..EVENTS_MOST {
+        for _ in 0..MAX_EVENTS {
             if self.drive.unfinished() < most {
                 return Ok(());
             }
@@ -196,7 +196,7 @@ impl Rig {
                 return Err(what.into());
             }
         }
-        Err(format!("gave up after {EVENTS_MOST} events"))
+        Err(format!("gave up after {MAX_EVENTS} events"))
     }
 
     /// Returns when a request ended.

@@ -112,16 +112,16 @@ fn a_program_that_is_interrupted_is_seen_in_two_parts() {
     let begun = BUS + 20 * US;
     rig.until(zero + begun).read(0);
     rig.finish();
-    let aside = begun + 5 * US;
-    let gone = aside + READ + BUS;
+    let suspended = begun + 5 * US;
+    let gone = suspended + READ + BUS;
     assert_eq!(
         seen(&rig, UNIT),
         [
             span(zero, UNIT, Act::TakeIn, 1, 0, BUS),
             span(zero, UNIT, Act::Program, 1, BUS, begun),
-            span(zero, UNIT, Act::Suspend, 1, begun, aside),
-            span(zero, UNIT, Act::Sense, 0, aside, aside + READ),
-            span(zero, UNIT, Act::GiveOut, 0, aside + READ, gone),
+            span(zero, UNIT, Act::Suspend, 1, begun, suspended),
+            span(zero, UNIT, Act::Sense, 0, suspended, suspended + READ),
+            span(zero, UNIT, Act::GiveOut, 0, suspended + READ, gone),
             span(zero, UNIT, Act::Program, 1, gone, gone + 5 * US + PROGRAM - 20 * US),
         ]
     );

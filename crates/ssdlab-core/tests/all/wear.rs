@@ -24,9 +24,9 @@ fn spread(drive: &Drive) -> u32 {
 
 /// Writes random pages, `hot` of a hundred in the first eighth. Returns the largest spread of wear
 /// in the second half, and the number of blocks moved for leveling.
-fn most_spread(sets: &[&str], hot: u64, writes: u64) -> (u32, u64) {
+fn max_spread(sets: &[&str], hot: u64, writes: u64) -> (u32, u64) {
     let mut rig = Rig::unwatched(&[&DRIVE, sets].concat(), 1).unwrap();
-    rig.drive.watch(Pace::Every(5_000));
+    rig.drive.start_audit(Pace::Every(5_000));
     let pages = u64::from(rig.drive.resolved().logical_pages);
     let mut most = 0;
     for number in 0..writes {
@@ -49,12 +49,12 @@ const POOLS: &str = "background.dual_pool = { threshold = 12 }";
 #[test]
 fn wear_stays_within_the_threshold_however_long_the_drive_lives() {
     for order in ORDERS {
-        let (without, none) = most_spread(&[order], 97, 100_000);
+        let (without, none) = max_spread(&[order], 97, 100_000);
         assert!(without > 60 && none == 0, "{order}: {without}");
-        let (leveled, moved) = most_spread(&[order, STATIC], 97, 100_000);
+        let (leveled, moved) = max_spread(&[order, STATIC], 97, 100_000);
         assert!(leveled <= 15 && moved > 0, "{order}: {leveled} after {moved}");
         // The hot pool may differ by twice the threshold.
-        let (leveled, moved) = most_spread(&[order, POOLS], 97, 100_000);
+        let (leveled, moved) = max_spread(&[order, POOLS], 97, 100_000);
         assert!(leveled <= 30 && moved > 0, "{order}: {leveled} after {moved}");
     }
 }
@@ -77,8 +77,8 @@ fn all_planes_are_leveled_alike() {
     let after = erases(&rig.drive);
     let own = [0, 1, 2, 3].map(|plane| after[plane] - before[plane]);
     let moved = rig.ops(OpKind::Erase, Cause::Wl);
-    let apart = own.iter().max().unwrap() - own.iter().min().unwrap();
-    assert!(moved > 100 && u64::from(apart) < moved / 10, "{own:?} of {moved}");
+    let distance = own.iter().max().unwrap() - own.iter().min().unwrap();
+    assert!(moved > 100 && u64::from(distance) < moved / 10, "{own:?} of {moved}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_read_waits_for_an_operation_of_leveling_not_for_all_of_a_block() {
 fn a_block_that_is_not_written_on_keeps_its_wear_no_longer_than_others() {
     // The initial differences are leveled once; then all pages are written equally often.
     for (order, level) in ORDERS.iter().flat_map(|order| [(order, STATIC), (order, POOLS)]) {
-        let (leveled, moved) = most_spread(&[order, level, "start.pe_spread = 15"], 0, 200_000);
+        let (leveled, moved) = max_spread(&[order, level, "start.pe_spread = 15"], 0, 200_000);
         assert!(leveled <= 30 && moved > 0, "{order}, {level}: {leveled} after {moved}");
     }
 }

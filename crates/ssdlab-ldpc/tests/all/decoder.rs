@@ -155,15 +155,15 @@ fn any_codeword_decodes_as_the_one_of_zeros() {
     for seed in 0..6 {
         let mut zeros = drawn(seed, &[19], 600 + 80 * seed as u32);
         let mut other = zeros.clone();
-        let turn = |frame: &mut Frame| {
+        let negate = |frame: &mut Frame| {
             let bits = frame.iter_mut().flatten().zip(&word);
             bits.filter(|(_, one)| **one).for_each(|(bit, _)| *bit = -*bit);
         };
-        turn(&mut other);
+        negate(&mut other);
         let expected = decoder.decode(&mut zeros);
         failures += u32::from(expected.is_none());
         assert_eq!(decoder.decode(&mut other), expected);
-        turn(&mut other);
+        negate(&mut other);
         assert!(other == zeros);
     }
     assert!((1..6).contains(&failures), "some decode, some do not: {failures}");

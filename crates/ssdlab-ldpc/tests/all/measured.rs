@@ -61,7 +61,7 @@ fn seconds_are_a_budget_too() {
 }
 
 #[test]
-fn what_was_measured_before_a_stop_is_kept() {
+fn measurements_before_a_stop_are_saved() {
     let curves = [(1, vec![0.0088]), (1, vec![0.0087])];
     let stop = AtomicBool::new(false);
     let shares = Mutex::new(Vec::new());

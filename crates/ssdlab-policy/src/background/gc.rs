@@ -85,12 +85,12 @@ impl GcConfig {
         let of = |share: Share, all: u32| (share.get() * f64::from(all)).ceil() as u32;
         match self.unit {
             GcUnit::Blocks => {
-                let hard = of(self.hard_threshold, blocks).max(HARD_LEAST);
+                let hard = of(self.hard_threshold, blocks).max(MIN_HARD_THRESHOLD);
                 let reach = of(self.target.unwrap_or(TARGET_DEFAULT), spare).max(hard + 1);
                 (of(self.threshold, blocks).min(reach).max(hard) * pages, hard * pages)
             }
             GcUnit::Pages => {
-                let hard = of(self.hard_threshold, blocks * pages).max(HARD_LEAST * pages);
+                let hard = of(self.hard_threshold, blocks * pages).max(MIN_HARD_THRESHOLD * pages);
                 (of(self.threshold, blocks * pages).max(hard), hard)
             }
         }
@@ -104,7 +104,7 @@ const TARGET_DEFAULT: Share = Share::new(0.5);
 const D_DEFAULT: u32 = 10;
 
 /// Free blocks below which the host must wait. The collector itself needs one of them.
-const HARD_LEAST: u32 = 2;
+const MIN_HARD_THRESHOLD: u32 = 2;
 
 /// The collector's state, by plane. Columns of a state file: a drive that continues from a state
 /// collects as the saved drive would have done.
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_blocks_are_taken_in_turn() {
+    fn equal_blocks_are_taken_round_robin() {
         let mut gc = collector(Victim::Greedy);
         let same = table(&[2, 2, 2]);
         let taken = [0; 4].map(|_| ask(&mut gc, &same, Trigger::Changed, 1).unwrap());

@@ -55,7 +55,7 @@ pub enum Trigger {
 
 /// Free blocks that a plane needs before wear leveling or a repair starts: one for the pages that
 /// move and one for the host. Below this number garbage collection goes first.
-pub const MOVES_FREE_LEAST: u32 = 2;
+pub const MIN_FREE_TO_MOVE: u32 = 2;
 
 /// A job on a plane: the drive moves the valid pages of a block and then erases the block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -133,8 +133,8 @@ pub struct HostRead {
     pub lpn: Lpn,
     /// Its block.
     pub block: BlockId,
-    /// Whether the block is set apart for pages that are read often.
-    pub is_apart: bool,
+    /// Whether the block is reserved for pages that are read often.
+    pub is_reserved: bool,
     /// The class of the block by its last measurement, 0 the best.
     pub group: BlockClass,
 }
@@ -150,7 +150,7 @@ pub struct BackgroundNeeds {
     /// Whether these two limits count all free pages, not only those of free blocks.
     pub counts_pages: bool,
     /// Free blocks of the whole drive that the policy keeps.
-    pub keeps_of_drive: u32,
+    pub free_blocks_of_drive: u32,
     /// Whether the policy moves pages that the host has read.
     pub migrates: bool,
     /// Whether the drive asks the policy about the drive as a whole

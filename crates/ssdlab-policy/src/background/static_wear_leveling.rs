@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BackgroundPolicy, BackgroundUses, Job, MOVES_FREE_LEAST, PlaneView, Trigger};
+use super::{BackgroundPolicy, BackgroundUses, Job, MIN_FREE_TO_MOVE, PlaneView, Trigger};
 use crate::account::Cause;
 use crate::allocation::Writer;
 use crate::blocks::BlockState;
@@ -47,13 +47,13 @@ impl BackgroundPolicy for StaticWearLeveling {
     // There is no target of free pages: wear changes only with an erase, which ends a job.
 
     fn job(&mut self, trigger: Trigger, view: &PlaneView) -> Option<Job> {
-        if trigger != Trigger::JobEnded || view.free_blocks < MOVES_FREE_LEAST {
+        if trigger != Trigger::JobEnded || view.free_blocks < MIN_FREE_TO_MOVE {
             return None;
         }
         let usable = |at: &usize| view.pool.state[*at] != BlockState::Bad;
         let worn = (0..view.pool.len()).filter(usable).map(|at| view.pool.erases[at]).max()?;
-        let settled = |at: &usize| view.pool.is_settled(*at) && !view.pool.is_apart(*at);
-        let cold = (0..view.pool.len()).filter(settled).min_by_key(|&at| view.pool.erases[at])?;
+        let is_cold = |at: &usize| view.pool.is_cold(*at) && !view.pool.is_reserved(*at);
+        let cold = (0..view.pool.len()).filter(is_cold).min_by_key(|&at| view.pool.erases[at])?;
         if worn - view.pool.erases[cold] <= self.threshold {
             return None;
         }
@@ -79,9 +79,9 @@ mod tests {
             table.set_erases(block, erases);
             table.set_state(block, state);
         }
-        (0..closed).for_each(|_| table.lay(BlockId(11), SMALL.pages as u16, 0));
+        (0..closed).for_each(|_| table.prefill(BlockId(11), SMALL.pages as u16, 0));
         // Closings on another plane must not count.
-        (0..100).for_each(|_| table.lay(BlockId(0), SMALL.pages as u16, 0));
+        (0..100).for_each(|_| table.prefill(BlockId(0), SMALL.pages as u16, 0));
         table
     }
 

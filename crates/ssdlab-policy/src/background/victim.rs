@@ -28,7 +28,7 @@ pub enum Victim {
 
 /// Number of draws after which a random rule examines every block instead. Where collection runs at
 /// all, few blocks lack an invalid page.
-const DRAWS_MOST: u32 = 64;
+const MAX_DRAWS: u32 = 64;
 
 impl Victim {
     /// Returns the index in the pool of the block to collect. `cursor` is where the last search
@@ -79,7 +79,7 @@ fn cost(pool: &Pool, at: usize) -> u64 {
 }
 
 fn draw(pool: &Pool, random: &mut Random) -> Option<usize> {
-    (0..DRAWS_MOST)
+    (0..MAX_DRAWS)
         .map(|_| random.random_range(0..pool.len() as u32) as usize)
         .find(|&at| pool.reclaimable(at))
 }

@@ -300,7 +300,7 @@ impl Case {
     /// this process for the command, too.
     fn measure_command(&self) -> Figures {
         let command = command().expect("the command is there");
-        let watch = "import json, os, resource, sys, time\n\
+        let script = "import json, os, resource, sys, time\n\
             begin = time.monotonic()\n\
             code = os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:])\n\
             used = resource.getrusage(resource.RUSAGE_CHILDREN)\n\
@@ -311,7 +311,7 @@ impl Case {
             sys.exit(code)";
         let sets = self.set.iter().flat_map(|set| ["--set", set]);
         let output = Command::new(command.with_file_name("python"))
-            .args(["-S", "-E", "-c", watch])
+            .args(["-S", "-E", "-c", script])
             .arg(command)
             .args(["run", "--device", self.device, "--seed", "1"])
             .args(sets)

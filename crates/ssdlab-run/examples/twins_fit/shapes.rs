@@ -1,8 +1,9 @@
 //! Writes the parts of a shape that an excerpt determines, as a file of the catalog.
 //!
-//! A statistic is used only if the half holds at least [`LEAST`] requests for it, and lacks nothing
-//! that it depends on. Some figures are never used, because no short excerpt determines them: size
-//! and access rate of a hot set, shares of a footprint read and written, and the largest request.
+//! A statistic is used only if the half holds at least [`MIN_REQUESTS`] requests for it, and lacks
+//! nothing that it depends on. Some figures are never used, because no short excerpt determines
+//! them: size and access rate of a hot set, shares of a footprint read and written, and the largest
+//! request.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +17,10 @@ use super::cases::Case;
 /// The least number of requests of a kind in the fitted half. It fixes their distribution to within
 /// 0.08 (Kolmogorov and Smirnov, one time in twenty), which is less than the difference between
 /// volumes.
-const LEAST: usize = 300;
+const MIN_REQUESTS: usize = 300;
 /// The least number of requests to known places, for the statistics of returns. It fixes them to
 /// within 0.14, which is less than the difference between the two most similar excerpts.
-const LEAST_RETURNS: usize = 100;
+const MIN_RETURNS: usize = 100;
 /// The largest factor between the mean size in an excerpt and that of the whole trace. Beyond it,
 /// tilting the sizes to the mean would leave almost only the largest or the smallest.
 const SIZES_OFF: f64 = 4.0;
@@ -32,7 +33,7 @@ pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
     remove(&mut table, &of_others);
     let figures = find(case.twins[0], None).expect("a twin").figures();
     let returns = returns(half);
-    if returns.iter().sum::<usize>() < LEAST_RETURNS {
+    if returns.iter().sum::<usize>() < MIN_RETURNS {
         remove(&mut table, &["lags", "along_lags"]);
     }
     let mut counts = Vec::new();
@@ -41,11 +42,11 @@ pub fn text(case: &Case, half: &[Record], shape: &Shape) -> String {
     {
         let own: Vec<&Record> = half.iter().filter(|record| record.op == op).collect();
         counts.push(own.len());
-        if own.len() < LEAST {
+        if own.len() < MIN_REQUESTS {
             table.remove(key);
         } else if let Some(Value::Table(habits)) = table.get_mut(key) {
             remove(habits, &["again", "hot", "theta", "reach"]);
-            if returns[counts.len() - 1] < LEAST_RETURNS {
+            if returns[counts.len() - 1] < MIN_RETURNS {
                 let locality = ["follow", "new_run", "known_run", "along", "across", "regulars"];
                 remove(habits, &locality);
             }

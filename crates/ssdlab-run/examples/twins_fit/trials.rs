@@ -28,12 +28,12 @@ pub fn all_recent() -> Option<u64> {
 /// Fits the wanted trials on a half and leaves out those that cannot run. The distance of each
 /// trial sums three differences: in reuse distances, in how often accessed pages are used, and in
 /// the share of first uses.
-pub fn tried(case: &Case, half: &[Record], is_wanted: impl Fn(&Trial) -> bool) -> Vec<Tried> {
+pub fn tried(case: &Case, half: &[Record], is_selected: impl Fn(&Trial) -> bool) -> Vec<Tried> {
     let source = "fitted on the first half of an excerpt";
     let (mut real, first) = distances(half);
     let mut real_uses = uses(half);
     let mut list = Vec::new();
-    for trial in Trial::all().into_iter().filter(is_wanted) {
+    for trial in Trial::all().into_iter().filter(is_selected) {
         let (targets, shape) = fit(half, source, trial);
         let twin = match Twin::new(case.name, targets, shape.clone()) {
             Ok(twin) => twin,

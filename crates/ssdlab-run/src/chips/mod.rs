@@ -54,9 +54,9 @@ const fn whole(name: &'static str, most: f64) -> Number {
     Number { name, optional: false, whole: true, least: 0.0, most }
 }
 
-const MOST: f64 = 1e9;
+const MAX_NUMBER: f64 = 1e9;
 /// More than the bits of any codeword.
-const ERRORS_MOST: f64 = 1e5;
+const MAX_ERRORS: f64 = 1e5;
 
 /// The columns of numbers:
 /// - P/E cycles of the block;
@@ -70,16 +70,16 @@ const ERRORS_MOST: f64 = 1e5;
 /// - mean hours between erases at 30 °C (optional);
 /// - retries that the best page needed (optional).
 pub const NUMBERS: [Number; 10] = [
-    number("pe", 0.0, MOST),
-    number("retention_h", 0.0, MOST),
+    number("pe", 0.0, MAX_NUMBER),
+    number("retention_h", 0.0, MAX_NUMBER),
     number("temp_c", -40.0, 125.0),
     whole("reads", 4e9),
     // One second. A longer erase time is given in a wrong unit.
     number("t_erase_us", 1e-3, 1e6),
-    number("e0", 0.0, ERRORS_MOST),
-    number("errors", 0.0, ERRORS_MOST),
+    number("e0", 0.0, MAX_ERRORS),
+    number("errors", 0.0, MAX_ERRORS),
     whole("retries", 63.0),
-    Number { optional: true, ..number("dwell_h", 1e-6, MOST) },
+    Number { optional: true, ..number("dwell_h", 1e-6, MAX_NUMBER) },
     Number { optional: true, ..whole("retries_best", 63.0) },
 ];
 

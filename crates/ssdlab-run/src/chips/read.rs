@@ -14,7 +14,7 @@ use super::{NUMBERS, Samples, at};
 /// The columns that identify the block of a row.
 const NAMES: [&str; 2] = ["chip", "block"];
 /// Every line has fewer bytes than this.
-const LINE_MOST: u64 = 1 << 16;
+const MAX_LINE_BYTES: u64 = 1 << 16;
 
 /// A column of a file: a name or a number, each with its index.
 #[derive(Clone, Copy)]
@@ -39,13 +39,13 @@ pub fn read(path: &Path) -> Result<(Samples, String), Fault> {
     let (mut samples, mut cells) = (Samples::default(), Cells::new());
     loop {
         line.clear();
-        let limited = &mut file.by_ref().take(LINE_MOST);
+        let limited = &mut file.by_ref().take(MAX_LINE_BYTES);
         if limited.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
             break;
         }
         number += 1;
         let fault = |what: &str| Fault::new(&name, what).line(number);
-        if line.len() as u64 == LINE_MOST {
+        if line.len() as u64 == MAX_LINE_BYTES {
             return Err(fault("too long").expected("a table of measurements in CSV"));
         }
         let text = std::str::from_utf8(&line).map_err(|_| fault("is no UTF-8"))?;

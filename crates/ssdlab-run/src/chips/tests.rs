@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use ssdlab_core::Survey;
+use ssdlab_core::ChipInspector;
 
 use super::*;
 use crate::chip_measurements::{Order, measure};
@@ -76,11 +76,11 @@ fn measurements_read_back_as_written() {
     assert_eq!(Samples { lines: Vec::new(), ..again.clone() }, samples);
     assert_eq!(hash.len(), 64);
     // Columns in another order, remarks between rows, and no optional columns.
-    let turn = |line: &str| {
+    let reversed = |line: &str| {
         let cells: Vec<&str> = line.split(',').take(10).collect();
         format!("# a remark\n{}\n\n", cells.into_iter().rev().collect::<Vec<_>>().join(","))
     };
-    let text: String = samples.csv().lines().map(turn).collect();
+    let text: String = samples.csv().lines().map(reversed).collect();
     let (turned, _) = read(&Written::new(&text).path()).unwrap();
     assert_eq!(number(&turned, "errors"), number(&samples, "errors"));
     assert!(number(&turned, "dwell_h").is_empty());
@@ -157,9 +157,9 @@ fn what_is_measured_is_what_the_physics_says() {
     let resolved = &*prepared.resolved;
     let geometry = resolved.geometry();
     let of_chip = geometry.dies * geometry.planes * geometry.blocks;
-    let survey = Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash);
-    let own = survey.erase(of_chip / 6, 0.0).as_us();
-    let next = survey.erase(geometry.channels * geometry.chips * of_chip + of_chip / 6, 0.0);
+    let inspector = ChipInspector::new(&resolved.chip, &resolved.page_order, &resolved.flash);
+    let own = inspector.erase(of_chip / 6, 0.0).as_us();
+    let next = inspector.erase(geometry.channels * geometry.chips * of_chip + of_chip / 6, 0.0);
     assert_ne!(of("t_erase_us")[0], own);
     assert_eq!(of("t_erase_us")[0], next.as_us());
     let noisy = made(&[]);

@@ -14,16 +14,16 @@ use ssdlab_base::{Fault, reason};
 use tempfile::{Builder, NamedTempFile};
 use writer::FirstRefusal;
 
-mod apart;
+mod distinct;
 #[cfg(target_os = "linux")]
 mod unnamed;
 mod writer;
 
-pub use apart::{NamedFile, check_apart};
+pub use distinct::{NamedFile, check_distinct};
 pub use writer::Writer;
 
 /// The most symbolic links followed in a row, as in Linux.
-const LINKS_MOST: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Incomplete files that have a name.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -195,7 +195,7 @@ fn named(folder: &Path) -> io::Result<NamedTempFile> {
 /// lack the old contents and everything still written to them.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
-    for _ in 0..=LINKS_MOST {
+    for _ in 0..=MAX_LINKS {
         let Ok(next) = path.read_link() else { return Ok(path) };
         #[cfg(target_os = "linux")]
         if is_of_a_process(&path) && path.metadata().is_ok_and(|about| about.is_file()) {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn open(folder: &Path) -> io::Result<File> {
     let mut options = File::options();
     let file = options.read(true).write(true).custom_flags(libc::O_TMPFILE).open(folder)?;
-    way_to(&file).symlink_metadata().map(|_| file)
+    proc_path(&file).symlink_metadata().map(|_| file)
 }
 
 /// Gives the file this name, and replaces a file that already has it.
@@ -40,7 +40,7 @@ pub(super) fn put(file: &File, target: &Path) -> io::Result<()> {
 /// Gives the file a new name.
 fn link(file: &File, path: &Path) -> io::Result<()> {
     let c_string = |path: &Path| CString::new(path.as_os_str().as_bytes());
-    let (from, to) = (c_string(&way_to(file))?, c_string(path)?);
+    let (from, to) = (c_string(&proc_path(file))?, c_string(path)?);
     // SAFETY: both are strings that end in a NUL and live until the call is over.
     let done = unsafe {
         let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
@@ -50,6 +50,6 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
 }
 
 /// Returns the name in `/proc` of an open file.
-fn way_to(file: &File) -> PathBuf {
+fn proc_path(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }

@@ -237,8 +237,8 @@ pub(super) fn read_ages(drive: &Drive) -> Option<Vec<[f64; 2]>> {
 
 /// Returns the spread of retries over the pages read.
 pub(super) fn retries_apart(drive: &Drive) -> Option<RetriesApart> {
-    let apart = drive.flash().cells.apart()?;
-    let (blocks, pages) = (apart.between_blocks()?, apart.within_a_block());
+    let spread = drive.flash().cells.retry_spread()?;
+    let (blocks, pages) = (spread.between_blocks()?, spread.within_a_block());
     Some(RetriesApart { blocks, pages })
 }
 

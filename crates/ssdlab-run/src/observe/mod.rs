@@ -18,7 +18,7 @@ use ssdlab_core::Drive;
 use ssdlab_core::stats::Ended;
 
 use crate::files::NewFile;
-use crate::prepare::{Prepared, Wanted};
+use crate::prepare::{OutputOptions, Prepared};
 use detail::Slowest;
 use series::Series;
 use table::Table;
@@ -26,7 +26,7 @@ use table::Table;
 /// Records a run.
 pub struct Observer {
     detail: bool,
-    wanted: Wanted,
+    output: OutputOptions,
     log: Option<Table>,
     series_file: Option<Table>,
     timeline: Option<NewFile>,
@@ -60,7 +60,7 @@ impl Observer {
         let series_file = table("--series", &plan.series, &series::columns())?;
         Ok(Observer {
             detail: plan.detail,
-            wanted: prepared.wanted.clone(),
+            output: prepared.output.clone(),
             log,
             series_file,
             timeline: new("--timeline", &plan.timeline)?,
@@ -79,30 +79,30 @@ impl Observer {
         let now = drive.now();
         self.began = now;
         if self.timeline.is_some() {
-            drive.record(now + self.wanted.timeline_span);
+            drive.record(now + self.output.timeline_span);
         }
-        let is_kept = self.detail || self.series_file.is_some();
-        if let Some(interval) = self.wanted.interval {
+        let logs_ends = self.detail || self.series_file.is_some();
+        if let Some(interval) = self.output.interval {
             let table = self.series_file.take();
             self.written = table.map(|table| Series::written(interval, table, drive));
         }
         if self.detail || self.series_file.is_some() {
-            self.held = Some(Series::held(self.wanted.interval, drive));
+            self.held = Some(Series::held(self.output.interval, drive));
         }
         self.due = self.next_due();
         if self.detail {
             drive.compare_pages();
         }
-        if is_kept || self.log.is_some() {
+        if logs_ends || self.log.is_some() {
             drive.keep_log();
         }
     }
 
     /// Prepares for a reset of the drive's statistics before the next replay. Intervals continue.
-    pub fn turn(&mut self, drive: &mut Drive) {
+    pub fn before_reset(&mut self, drive: &mut Drive) {
         self.handle_flash_events(drive);
         for series in [&mut self.held, &mut self.written].into_iter().flatten() {
-            series.turn(drive);
+            series.before_reset(drive);
         }
         self.slowest = Slowest::default();
     }
@@ -120,8 +120,8 @@ impl Observer {
 
     /// Announces that time advances to `to`, beyond the open interval. Records a fault now if the
     /// file would have too many rows.
-    pub fn foresee(&mut self, to: SimTime) {
-        if let Some(Err(fault)) = self.written.as_ref().map(|series| series.foresee(to)) {
+    pub fn check_rows_until(&mut self, to: SimTime) {
+        if let Some(Err(fault)) = self.written.as_ref().map(|series| series.check_rows_until(to)) {
             self.fault.get_or_insert(fault);
             self.due = SimTime::NEVER;
         }
@@ -207,7 +207,7 @@ impl Observer {
             return (None, fault);
         }
         remarks
-            .extend(self.wanted.interval.and_then(|requested| series::remark(requested, &series)));
+            .extend(self.output.interval.and_then(|requested| series::remark(requested, &series)));
         let span = (now - drive.stats().since).as_ns().max(1) as f64;
         let shares =
             |busy: Vec<u64>| -> Vec<f64> { busy.into_iter().map(|ns| ns as f64 / span).collect() };

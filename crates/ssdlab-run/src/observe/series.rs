@@ -184,25 +184,25 @@ impl Row {
 /// The first interval length of a series that chooses its own length.
 const FIRST: Nanos = Nanos::from_us(100);
 /// The most rows of a series that chooses its own length.
-const ROWS_MOST: usize = 400;
+const MAX_ROWS: usize = 400;
 /// The most rows of a series that begins with a requested length.
-const REQUESTED_MOST: usize = 2000;
+const MAX_REQUESTED_ROWS: usize = 2000;
 /// The most rows of a file. An interval that is too short by mistake would fill the disk.
-const FILE_MOST: u64 = 10_000_000;
+const MAX_FILE_ROWS: u64 = 10_000_000;
 /// Returns whether a file would have too many intervals of this length in this time.
 pub(crate) fn is_too_long(interval: Nanos, time: Nanos) -> bool {
-    time.as_ns() / interval.as_ns() > FILE_MOST
+    time.as_ns() / interval.as_ns() > MAX_FILE_ROWS
 }
 
 /// Returns the fault for an interval that is too short.
 pub(crate) fn too_many(interval: Nanos) -> Fault {
-    let what = format!("a series of more than {FILE_MOST} intervals");
+    let what = format!("a series of more than {MAX_FILE_ROWS} intervals");
     Fault::new("--interval", what).got(interval).expected("a longer interval")
 }
 
 /// Destination of the closed intervals.
-enum Kept {
-    /// Kept in memory. When there are this many, every two neighbors are merged.
+enum Destination {
+    /// Kept in memory. When there are this many, every two neighbours are merged.
     Held(Vec<Row>, usize),
     /// Written to a file; the number of rows so far.
     Written(Box<Table>, u64),
@@ -211,7 +211,7 @@ enum Kept {
 /// The intervals of a run. In memory, they grow longer as the run goes on; in a file, they do not.
 pub(super) struct Series {
     span: Nanos,
-    kept: Kept,
+    destination: Destination,
     open: Row,
     before: Counters,
     began: SimTime,
@@ -219,20 +219,20 @@ pub(super) struct Series {
 
 impl Series {
     /// Creates a series in memory that begins with this interval. Without one, it begins with
-    /// [`FIRST`] and has at most [`ROWS_MOST`] rows.
+    /// [`FIRST`] and has at most [`MAX_ROWS`] rows.
     pub(super) fn held(interval: Option<Nanos>, drive: &Drive) -> Series {
-        let most = if interval.is_some() { REQUESTED_MOST } else { ROWS_MOST };
-        Series::new(interval.unwrap_or(FIRST), Kept::Held(Vec::new(), most), drive)
+        let most = if interval.is_some() { MAX_REQUESTED_ROWS } else { MAX_ROWS };
+        Series::new(interval.unwrap_or(FIRST), Destination::Held(Vec::new(), most), drive)
     }
 
     /// Creates a series of intervals of this length that is written to a file.
     pub(super) fn written(interval: Nanos, table: Table, drive: &Drive) -> Series {
-        Series::new(interval, Kept::Written(Box::new(table), 0), drive)
+        Series::new(interval, Destination::Written(Box::new(table), 0), drive)
     }
 
-    fn new(span: Nanos, kept: Kept, drive: &Drive) -> Series {
+    fn new(span: Nanos, destination: Destination, drive: &Drive) -> Series {
         let began = drive.now();
-        Series { span, kept, open: Row::default(), before: counters(drive, began), began }
+        Series { span, destination, open: Row::default(), before: counters(drive, began), began }
     }
 
     /// Returns the end of the open interval.
@@ -242,9 +242,9 @@ impl Series {
 
     /// Returns the table that the series is written to.
     pub(super) fn table(&self) -> Option<&Table> {
-        match &self.kept {
-            Kept::Held(..) => None,
-            Kept::Written(table, _) => Some(table),
+        match &self.destination {
+            Destination::Held(..) => None,
+            Destination::Written(table, _) => Some(table),
         }
     }
 
@@ -252,8 +252,10 @@ impl Series {
     ///
     /// # Errors
     /// When it would have too many rows.
-    pub(super) fn foresee(&self, to: SimTime) -> Result<(), Fault> {
-        if matches!(self.kept, Kept::Written(..)) && is_too_long(self.span, to - self.began) {
+    pub(super) fn check_rows_until(&self, to: SimTime) -> Result<(), Fault> {
+        if matches!(self.destination, Destination::Written(..))
+            && is_too_long(self.span, to - self.began)
+        {
             return Err(too_many(self.span));
         }
         Ok(())
@@ -274,7 +276,7 @@ impl Series {
 
     /// Prepares for a reset of the drive's counters. The counts of the open interval so far are
     /// carried over.
-    pub(super) fn turn(&mut self, drive: &Drive) {
+    pub(super) fn before_reset(&mut self, drive: &Drive) {
         let counted = counters(drive, drive.now()).into_iter();
         let owed = self.before.iter_mut().zip(counted);
         owed.for_each(|(before, counted)| *before = before.wrapping_sub(counted));
@@ -298,8 +300,8 @@ impl Series {
         row.counters = std::array::from_fn(|at| counted[at].wrapping_sub(self.before[at]));
         row.free = drive.ftl().free_by_type();
         (self.before, self.open.start) = (counted, end);
-        match &mut self.kept {
-            Kept::Held(rows, most) => {
+        match &mut self.destination {
+            Destination::Held(rows, most) => {
                 rows.push(row);
                 if rows.len() == *most {
                     halve(rows);
@@ -307,8 +309,8 @@ impl Series {
                 }
                 Ok(())
             }
-            Kept::Written(_, FILE_MOST) => Err(too_many(self.span)),
-            Kept::Written(table, rows) => {
+            Destination::Written(_, MAX_FILE_ROWS) => Err(too_many(self.span)),
+            Destination::Written(table, rows) => {
                 *rows += 1;
                 table.push(row.to_interval().row())
             }
@@ -330,9 +332,9 @@ impl Series {
         if (now - self.began).as_ns() > self.open.start {
             self.close(drive, now, in_system)?;
         }
-        match self.kept {
-            Kept::Held(rows, _) => Ok(rows.iter().map(Row::to_interval).collect()),
-            Kept::Written(table, _) => table.close(about).map(|()| Vec::new()),
+        match self.destination {
+            Destination::Held(rows, _) => Ok(rows.iter().map(Row::to_interval).collect()),
+            Destination::Written(table, _) => table.close(about).map(|()| Vec::new()),
         }
     }
 }
@@ -353,7 +355,7 @@ pub(super) fn remark(requested: Nanos, shown: &[Interval]) -> Option<String> {
     let span = Nanos::from_ns(((first.end_s - first.start_s) * 1e9).round() as u64);
     (span > requested).then(|| {
         format!(
-            "--interval {requested} makes over {REQUESTED_MOST} intervals: in the report several are \
+            "--interval {requested} makes over {MAX_REQUESTED_ROWS} intervals: in the report several are \
              joined to one of {span} (--series FILE has each)"
         )
     })

@@ -26,13 +26,17 @@ pub enum What {
     /// Retries of the worst block divided by those of the best, by days.
     RetriesRatio,
     /// Retries of the best block, by days.
-    RetriesLeast,
+    #[serde(rename = "retries_least")]
+    MinRetries,
     /// Retries of the worst block, by days.
-    RetriesMost,
+    #[serde(rename = "retries_most")]
+    MaxRetries,
     /// Retries of the worst block, minus those of the best block with fresh data, by days.
-    BlocksApart,
+    #[serde(rename = "blocks_apart")]
+    BlockSpread,
     /// The largest difference in retries between two pages of a block, by days.
-    PagesApart,
+    #[serde(rename = "pages_apart")]
+    PageSpread,
 }
 
 /// A figure of a paper, with that of the model.
@@ -179,11 +183,11 @@ impl<'a> Model<'a> {
                 Some(program.program_us / self.programs[0].program_us)
             }
             What::RetriesRatio => self.ends(published, at).map(|(least, most)| most / least),
-            What::RetriesLeast => self.ends(published, at).map(|(least, _)| least),
-            What::RetriesMost => self.ends(published, at).map(|(_, most)| most),
-            What::BlocksApart => Some(self.ends(published, at)?.1 - self.ends(published, 0.0)?.0),
-            What::PagesApart => {
-                self.sampler.pages_apart(&self.all, published.cycles.unwrap_or(self.cycles), at)
+            What::MinRetries => self.ends(published, at).map(|(least, _)| least),
+            What::MaxRetries => self.ends(published, at).map(|(_, most)| most),
+            What::BlockSpread => Some(self.ends(published, at)?.1 - self.ends(published, 0.0)?.0),
+            What::PageSpread => {
+                self.sampler.page_spread(&self.all, published.cycles.unwrap_or(self.cycles), at)
             }
         }
     }

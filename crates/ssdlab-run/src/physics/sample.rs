@@ -4,7 +4,7 @@ use ssdlab_base::Nanos;
 use ssdlab_core::Resolved;
 use ssdlab_core::config::PhysicsConfig;
 use ssdlab_core::metadata::block_class::BlockClassChoice;
-use ssdlab_core::{At, Level as SensingLevel, ProgramMode, Survey};
+use ssdlab_core::{At, ChipInspector, Level as SensingLevel, ProgramMode};
 
 use super::{Level, Point};
 
@@ -33,14 +33,14 @@ impl Sample {
 /// Evaluates the physics of a device.
 pub(super) struct Sampler<'a> {
     resolved: &'a Resolved,
-    survey: Survey<'a>,
+    inspector: ChipInspector<'a>,
     dwell: Nanos,
 }
 
 impl<'a> Sampler<'a> {
     pub(super) fn new(resolved: &'a Resolved) -> Sampler<'a> {
         Sampler {
-            survey: Survey::new(&resolved.chip, &resolved.page_order, &resolved.flash),
+            inspector: ChipInspector::new(&resolved.chip, &resolved.page_order, &resolved.flash),
             resolved,
             dwell: resolved.config.start.dwell,
         }
@@ -66,7 +66,7 @@ impl<'a> Sampler<'a> {
 
     /// Returns the base error rate of a block.
     pub(super) fn base(&self, block: u32) -> f64 {
-        self.survey.base(block)
+        self.inspector.base(block)
     }
 
     pub(super) fn voltage_name(&self, program_mode: ProgramMode) -> String {
@@ -76,12 +76,12 @@ impl<'a> Sampler<'a> {
 
     /// Returns the wear of a block by a program in this mode.
     pub(super) fn wear(&self, program_mode: ProgramMode) -> f64 {
-        self.survey.wear(program_mode)
+        self.inspector.wear(program_mode)
     }
 
     pub(super) fn program_us(&self, program_mode: ProgramMode) -> f64 {
         let types = self.resolved.geometry().cell.bits() as u8;
-        self.survey.program(program_mode, types).as_us()
+        self.inspector.program(program_mode, types).as_us()
     }
 
     /// Returns the blocks of each class, in the order of their rates.
@@ -117,7 +117,7 @@ impl<'a> Sampler<'a> {
     ) -> Point {
         let conditions = self.at(sample.program_mode, cycles, days);
         let mut reads: Vec<_> =
-            sample.blocks.iter().map(|&block| self.survey.read(block, conditions)).collect();
+            sample.blocks.iter().map(|&block| self.inspector.read(block, conditions)).collect();
         reads.sort_by(|a, b| a.rber.total_cmp(&b.rber));
         let lost = reads.iter().filter(|read| read.level.is_none()).count();
         let read = reads[((reads.len() - 1) as f64 * quantile).round() as usize];
@@ -140,8 +140,9 @@ impl<'a> Sampler<'a> {
     /// Returns the retries of the best and of the worst block; `None` if reads climb levels.
     pub(super) fn retries(&self, sample: &Sample, cycles: f64, days: f64) -> Option<(f64, f64)> {
         let at = self.at(sample.program_mode, cycles, days);
-        let needed =
-            |block: &u32| self.survey.level(*block, self.survey.worst_page(*block), at).retries();
+        let needed = |block: &u32| {
+            self.inspector.level(*block, self.inspector.worst_page(*block), at).retries()
+        };
         let needed = || sample.blocks.iter().map(needed);
         let ends = (f64::from(needed().min()?), f64::from(needed().max()?));
         (self.counts_from() == 0).then_some(ends)
@@ -149,28 +150,28 @@ impl<'a> Sampler<'a> {
 
     /// Returns the largest difference in retries between two pages of a block, over a few blocks;
     /// `None` if reads climb levels.
-    pub(super) fn pages_apart(&self, sample: &Sample, cycles: f64, days: f64) -> Option<f64> {
+    pub(super) fn page_spread(&self, sample: &Sample, cycles: f64, days: f64) -> Option<f64> {
         let at = self.at(sample.program_mode, cycles, days);
         let pages = self.resolved.geometry().pages as u16;
-        let apart = |&block: &u32| {
-            let best = self.survey.best_page(block, pages, at);
-            let retries = |page| self.survey.level(block, page, at).retries();
-            f64::from(retries(self.survey.worst_page(block)) - retries(best))
+        let distance = |&block: &u32| {
+            let best = self.inspector.best_page(block, pages, at);
+            let retries = |page| self.inspector.level(block, page, at).retries();
+            f64::from(retries(self.inspector.worst_page(block)) - retries(best))
         };
         let few = sample.blocks.iter().step_by(sample.blocks.len().div_ceil(PAGED));
-        few.map(apart).max_by(f64::total_cmp).filter(|_| self.counts_from() == 0)
+        few.map(distance).max_by(f64::total_cmp).filter(|_| self.counts_from() == 0)
     }
 
     /// Returns the microseconds of a read that begins at the level at which it decodes.
     fn direct(&self, program_mode: ProgramMode, level: SensingLevel) -> f64 {
-        let one = self.survey.attempt(program_mode, level);
+        let one = self.inspector.attempt(program_mode, level);
         (one.sense + one.transfer + one.decode).as_us()
     }
 
     /// Returns the microseconds of a read that climbs from the first level to this one.
     fn climb(&self, program_mode: ProgramMode, level: SensingLevel) -> f64 {
         let of = |level| {
-            let one = self.survey.attempt(program_mode, level);
+            let one = self.inspector.attempt(program_mode, level);
             let sense = if level == SensingLevel::FIRST { one.sense } else { one.sense_on };
             sense + one.transfer + one.decode
         };
@@ -183,7 +184,7 @@ impl<'a> Sampler<'a> {
         let levels = limits.into_iter().zip((0..).map(SensingLevel));
         levels
             .map(|(capability, level)| {
-                let one = self.survey.attempt(program_mode, level);
+                let one = self.inspector.attempt(program_mode, level);
                 Level {
                     needed: u32::from(level.0) + self.counts_from(),
                     capability,

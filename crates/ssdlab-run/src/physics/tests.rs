@@ -140,11 +140,11 @@ fn the_model_is_near_readguards_chips() {
     // New blocks after a year: the paper reports a ratio of 3, and the model gives less.
     let (paper, model) = found(What::RetriesRatio);
     assert!(paper == 3.0 && (2.0..=4.0).contains(&model), "{model}");
-    assert_eq!(found(What::RetriesLeast).0, 8.0);
-    assert!(found(What::RetriesLeast).1 >= 8.0 && found(What::RetriesMost).1 <= 16.0);
-    let (paper, model) = found(What::BlocksApart);
+    assert_eq!(found(What::MinRetries).0, 8.0);
+    assert!(found(What::MinRetries).1 >= 8.0 && found(What::MaxRetries).1 <= 16.0);
+    let (paper, model) = found(What::BlockSpread);
     assert!((model - paper).abs() <= 3.0, "{model}");
-    let (paper, model) = found(What::PagesApart);
+    let (paper, model) = found(What::PageSpread);
     assert!(model <= paper && model >= 2.0, "{model}");
     // Sister presets have the same blocks, whatever their wear and size.
     for sister in ["readguard-tlc-2t-old", "readguard-tlc-500g"] {

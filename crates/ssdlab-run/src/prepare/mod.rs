@@ -36,7 +36,7 @@ pub enum Warmup {
 
 /// Settings of the records of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct OutputOptions {
     /// Length of an interval; if absent, intervals grow so that a run has some hundred.
     pub interval: Option<Nanos>,
     /// Length of the timeline.
@@ -86,7 +86,7 @@ pub struct Prepared {
     /// Whether to overwrite the drive until it is steady.
     pub steady: bool,
     /// Settings of the records of the run.
-    pub wanted: Wanted,
+    pub output: OutputOptions,
 }
 
 /// The keys below `workload.` that apply to twins.
@@ -102,21 +102,21 @@ type Settings<'a> =
     ([&'a str; 2], &'a Option<PathBuf>, &'a [PathBuf], &'a [String], &'a Option<String>, [bool; 2]);
 
 /// The config of a plan, and the origins of its values.
-type Settled = (RunConfig, Arc<Effective>);
+type Configured = (RunConfig, Arc<Effective>);
 
 /// Checks all plans before the first of them runs. Plans with the same settings share one config.
 ///
 /// # Errors
 /// The first fault.
 pub(crate) fn prepare_all(plans: &[Plan]) -> Result<Vec<Prepared>, Fault> {
-    let mut known: BTreeMap<Settings<'_>, Settled> = BTreeMap::new();
+    let mut known: BTreeMap<Settings<'_>, Configured> = BTreeMap::new();
     let mut prepare = |plan| {
         Plan::check_start(plan)?;
-        let settled = match known.entry(Plan::settings(plan)) {
+        let configured = match known.entry(Plan::settings(plan)) {
             Entry::Occupied(entry) => entry.get().clone(),
             Entry::Vacant(entry) => entry.insert(plan.resolve()?).clone(),
         };
-        plan.prepare_as(settled)
+        plan.prepare_as(configured)
     };
     plans.iter().map(&mut prepare).collect()
 }
@@ -160,7 +160,7 @@ impl Plan {
     }
 
     /// Prepares the plan as [`Plan::prepare`] does, with its resolved config.
-    fn prepare_as(&self, (config, effective): Settled) -> Result<Prepared, Fault> {
+    fn prepare_as(&self, (config, effective): Configured) -> Result<Prepared, Fault> {
         let (drive, mut workload) = config.split();
         self.check_workload_keys(&effective)?;
         self.check_options(&effective, &drive, &workload)?;
@@ -205,7 +205,7 @@ impl Plan {
             until_settled: Goal::of(self, drive.host.queues)?,
             time_scale: self.parse_time_scale()?,
             steady: self.parse_precondition()?,
-            wanted: self.parse_wanted()?,
+            output: self.parse_output()?,
             plan: self.clone(),
             resolved: Arc::new(resolved),
             effective,
@@ -305,7 +305,7 @@ impl Plan {
     }
 
     /// Returns the config of this plan, including the contents of the files that it names.
-    fn resolve(&self) -> Result<Settled, Fault> {
+    fn resolve(&self) -> Result<Configured, Fault> {
         let layers = self.layers()?;
         let (mut config, mut effective) = layers.resolve::<RunConfig>()?;
         if let Some(read) = simulated::read(&config, &effective, &self.config)? {

@@ -4,24 +4,24 @@ use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, Nanos};
 use ssdlab_core::Resolved;
 
-use super::{Wanted, Warmup};
+use super::{OutputOptions, Warmup};
 use crate::plan::Plan;
 
 /// The most replays for a figure that does not settle, unless `--replays` says otherwise.
 const REPLAYS_UNSETTLED: u32 = 100;
 /// The most replays of a drive that does not wear out.
-const REPLAYS_MOST: u32 = 10_000;
+const MAX_REPLAYS: u32 = 10_000;
 
 /// Longer than any run. The sum of two such times does not overflow.
-const SPAN_MOST: Nanos = Nanos::from_ms(70 * 365 * 86_400_000);
+const MAX_SPAN: Nanos = Nanos::from_ms(70 * 365 * 86_400_000);
 
 /// Refuses a time that is longer than any run.
 fn within_a_run(option: &str, time: Nanos) -> Result<Nanos, Fault> {
-    if time <= SPAN_MOST {
+    if time <= MAX_SPAN {
         Ok(time)
     } else {
         let fault = Fault::new(option, "longer than any run").got(time);
-        Err(fault.expected(format!("at most {SPAN_MOST}")))
+        Err(fault.expected(format!("at most {MAX_SPAN}")))
     }
 }
 
@@ -54,7 +54,7 @@ impl Plan {
                 Err(Fault::new("--warmup", "a warm-up beside --until-worn")
                     .expected("one or the other: the figures are those of the last replay alone"))
             }
-            (None, None) if self.until_worn.is_some() => Ok(REPLAYS_MOST),
+            (None, None) if self.until_worn.is_some() => Ok(MAX_REPLAYS),
             (None, None) if self.until_settled.is_some() => Ok(REPLAYS_UNSETTLED),
             (replays, _) => Ok(replays.unwrap_or(1)),
         }
@@ -83,7 +83,7 @@ impl Plan {
         Ok(Some(share))
     }
 
-    pub(super) fn parse_wanted(&self) -> Result<Wanted, Fault> {
+    pub(super) fn parse_output(&self) -> Result<OutputOptions, Fault> {
         let time = |option: &str, text: &Option<String>| match text {
             None => Ok(None),
             Some(text) => match text.parse() {
@@ -109,7 +109,7 @@ impl Plan {
             return Err(Fault::new(*option, "an option without effect").expected(expected));
         }
         let span = time("--timeline-span", &self.timeline_span)?;
-        Ok(Wanted {
+        Ok(OutputOptions {
             interval: time("--interval", &self.interval)?,
             timeline_span: span.unwrap_or(Nanos::from_ms(10)),
         })

@@ -31,7 +31,7 @@ use ssdlab_core::stats::{Latencies, MigrationCounts, Stats};
 use ssdlab_core::{Drive, Op};
 
 use crate::observe::Detail;
-use crate::precondition::Settled;
+use crate::precondition::PreconditionResult;
 use crate::prepare::Prepared;
 use crate::source::Requests;
 use crate::state::contents_sha256;
@@ -41,13 +41,13 @@ pub const SCHEMA_VERSION: u32 = 2;
 
 /// A wall clock, for figures on the simulation itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Watch(Instant);
+pub struct Stopwatch(Instant);
 
-impl Watch {
+impl Stopwatch {
     /// Starts the clock.
     #[expect(clippy::disallowed_methods, reason = "the wall-clock figures are what it is for")]
-    pub fn start() -> Watch {
-        Watch(Instant::now())
+    pub fn start() -> Stopwatch {
+        Stopwatch(Instant::now())
     }
 
     /// Returns the time since the start.
@@ -202,7 +202,7 @@ pub struct RunResult {
 
 /// A drive is saturated if three conditions hold. First: when the last request arrives, more than
 /// this many requests are unfinished.
-const BACKLOG_LEAST: u64 = 64;
+const MIN_BACKLOG: u64 = 64;
 /// Second: these are more than this share of all requests.
 const BACKLOG_SHARE: f64 = 0.01;
 /// Third: finishing them takes more than this share of the time over which requests arrived.
@@ -219,9 +219,9 @@ fn prioritized(drive: &Drive) -> Option<Prioritized> {
 
 fn strong_share(drive: &Drive) -> Option<f64> {
     let layout = drive.resolved().classes;
-    // The host never writes to blocks that are set apart. The blocks of a priority are no stronger
+    // The host never writes to blocks that are reserved. The blocks of a priority are no stronger
     // than those of another.
-    if layout.apart > 0 || layout.by_priority {
+    if layout.reserved_classes > 0 || layout.by_priority {
         return None;
     }
     let classes = layout.count;
@@ -235,7 +235,7 @@ fn is_saturated(course: &Course, closed: bool) -> bool {
     let drain = course.last_end.saturating_since(course.last_arrival).as_ns() as f64;
     let ended = course.completed - course.before;
     let total = (ended + if course.partial { course.backlog } else { 0 }) as f64;
-    let behind = course.backlog > BACKLOG_LEAST && course.backlog as f64 > BACKLOG_SHARE * total;
+    let behind = course.backlog > MIN_BACKLOG && course.backlog as f64 > BACKLOG_SHARE * total;
     !closed && behind && (course.partial || drain > DRAIN_SHARE * arrivals)
 }
 
@@ -245,7 +245,7 @@ impl RunResult {
         drive: &mut Drive,
         course: &Course,
         requests: &Requests,
-        settled: Option<Settled>,
+        settled: Option<PreconditionResult>,
         remarks: Vec<String>,
         (ready, looped): (Duration, Duration),
     ) -> Result<RunResult, Fault> {
@@ -349,8 +349,8 @@ fn per_second(amount: f64, seconds: f64) -> f64 {
 }
 
 fn sensed_in_vain(drive: &Drive) -> Option<u64> {
-    let pipelined = drive.resolved().flash.ahead.is_some();
-    pipelined.then(|| drive.flash().in_vain())
+    let pipelined = drive.resolved().flash.pipelined_retry.is_some();
+    pipelined.then(|| drive.flash().unused_senses())
 }
 
 fn map_cache(drive: &Drive) -> Option<MapCacheResult> {

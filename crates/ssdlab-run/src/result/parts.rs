@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use ssdlab_core::Drive;
-use ssdlab_core::SetAside;
+use ssdlab_core::SuspendCounts;
 use ssdlab_core::stats::{BufferCounts, MapCounts, StreamCounts};
 
 use super::mix::MixMember;
 use super::program_modes::HotnessResult;
 use super::{Typed, WearResult};
-use crate::precondition::Settled;
+use crate::precondition::PreconditionResult;
 use crate::settle::SettledFigure;
 use crate::traces::member_label;
 
@@ -50,7 +50,7 @@ pub struct KindResult {
 pub struct Settling {
     /// Preconditioning of the drive; only if the plan asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub precondition: Option<Settled>,
+    pub precondition: Option<PreconditionResult>,
     /// How the figure settled that ends the run; only with `--until-settled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until_settled: Option<SettledFigure>,
@@ -110,7 +110,7 @@ pub struct SetAsideResult {
 
 impl SetAsideResult {
     pub(super) fn of(drive: &Drive) -> Option<SetAsideResult> {
-        let SetAside { reads, programs, erases, dropped_ns } = drive.flash().set_aside();
+        let SuspendCounts { reads, programs, erases, dropped_ns } = drive.flash().suspend_counts();
         let dropped_s = dropped_ns as f64 / 1e9;
         let drops = drive.resolved().flash.loops.is_some();
         drops.then_some(SetAsideResult { reads, programs, erases, dropped_s })

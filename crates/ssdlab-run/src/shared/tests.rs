@@ -90,9 +90,9 @@ fn all_readers_get_the_fault_of_the_trace() {
 }
 
 /// Returns two plans that share more requests than memory has room for.
-fn two_with(path: &Path, keep: Keep) -> Vec<Prepared> {
+fn two_with(path: &Path, cache: TraceCache) -> Vec<Prepared> {
     let mut plans = some_plans(path, &[None, None]);
-    share_in(&Arc::new(keep), &mut plans);
+    share_in(&Arc::new(cache), &mut plans);
     plans
 }
 
@@ -101,7 +101,7 @@ fn a_trace_longer_than_memory_is_parsed_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.msr");
     write(&path, 40_000, None);
-    let plans = two_with(&path, Keep::new(10_000, folder.path().into()));
+    let plans = two_with(&path, TraceCache::new(10_000, folder.path().into()));
     let shared = plans[0].shared.trace.as_ref().unwrap();
     let [mut first, mut second] = [(); 2].map(|()| shared.view());
     let mut all = [read(&mut first, 5).unwrap(), read(&mut second, 2).unwrap()];
@@ -120,7 +120,7 @@ fn a_trace_without_room_in_memory_is_read_by_each_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some.msr");
     write(&path, 20_000, None);
-    let plans = two_with(&path, Keep::new(10_000, folder.path().join("nowhere")));
+    let plans = two_with(&path, TraceCache::new(10_000, folder.path().join("nowhere")));
     let shared = plans[0].shared.trace.as_ref().unwrap();
     let [mut first, mut second] = [(); 2].map(|()| shared.view());
     let mut all = [read(&mut first, 2).unwrap(), read(&mut second, 1).unwrap()];
@@ -138,7 +138,7 @@ fn traces_have_memory_as_they_need_it() {
     let [long, short] = long_and_short(folder.path());
     let mut plans = some_plans(&long, &[None, None]);
     plans.append(&mut some_plans(&short, &[None, None]));
-    share_in(&Arc::new(Keep::new(50_000, folder.path().join("nowhere"))), &mut plans);
+    share_in(&Arc::new(TraceCache::new(50_000, folder.path().join("nowhere"))), &mut plans);
     for (at, requests) in [(2, 9000), (0, 40_000)] {
         let shared = plans[at].shared.trace.as_ref().unwrap();
         assert_eq!(read(&mut shared.view(), 11).unwrap().len(), requests);

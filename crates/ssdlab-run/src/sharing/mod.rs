@@ -4,14 +4,15 @@
 pub mod starts;
 pub mod traces;
 
-/// Groups the plans in `wants` by equality under `same`. Returns the groups of two plans or more.
+/// Groups the plans that `is_shared` selects by equality under `same`. Returns the groups of two
+/// plans or more.
 fn groups(
     plans: usize,
-    wants: impl Fn(usize) -> bool,
+    is_shared: impl Fn(usize) -> bool,
     same: impl Fn(usize, usize) -> bool,
 ) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = Vec::new();
-    for at in (0..plans).filter(|&at| wants(at)) {
+    for at in (0..plans).filter(|&at| is_shared(at)) {
         match all.iter_mut().find(|group| same(group[0], at)) {
             Some(group) => group.push(at),
             None => all.push(vec![at]),

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use ssdlab_base::memory::{Limit, left};
-use ssdlab_core::drive::Outline;
+use ssdlab_core::drive::StartModel;
 
 use crate::begin::{Begins, Common};
 use crate::memory;
@@ -14,7 +14,7 @@ use crate::sharing::groups;
 use crate::tenants;
 
 /// Start states of up to this many pages are shared however little memory is free: 1.6 GB.
-const KEPT_LEAST: u32 = 3 << 26;
+const MIN_COPIED_PAGES: u32 = 3 << 26;
 /// If fewer than one page in this many holds data, copying the mapping table takes longer than
 /// drawing a new start state.
 const SPARSE: f64 = 16.0;
@@ -24,22 +24,22 @@ const SPARSE: f64 = 16.0;
 /// plans share a start state, never its contents.
 pub fn share(prepared: &mut [Prepared], jobs: usize) -> Vec<usize> {
     let drives = jobs.clamp(1, prepared.len().max(1)) + 1;
-    share_up_to(kept_most(memory::available().map(|limit| limit.bytes), drives), prepared)
+    share_up_to(max_copied_pages(memory::available().map(|limit| limit.bytes), drives), prepared)
 }
 
 /// Returns the most pages of a drive whose start state is kept. This many drives of that size,
 /// including the kept one, fit into memory.
-fn kept_most(available: Option<u64>, drives: usize) -> u32 {
+fn max_copied_pages(available: Option<u64>, drives: usize) -> u32 {
     let fit = usable(available.unwrap_or(0)) / (PAGE * drives as u64);
-    u32::try_from(fit).unwrap_or(u32::MAX).max(KEPT_LEAST)
+    u32::try_from(fit).unwrap_or(u32::MAX).max(MIN_COPIED_PAGES)
 }
 
 fn share_up_to(most: u32, prepared: &mut [Prepared]) -> Vec<usize> {
-    let mut turns: Vec<usize> = (0..prepared.len()).collect();
-    let outlines: Vec<OnceCell<Outline>> = prepared.iter().map(|_| OnceCell::new()).collect();
-    let outline = |at: usize| outlines[at].get_or_init(|| prepared[at].resolved.outline());
+    let mut groups_at: Vec<usize> = (0..prepared.len()).collect();
+    let models: Vec<OnceCell<StartModel>> = prepared.iter().map(|_| OnceCell::new()).collect();
+    let model = |at: usize| models[at].get_or_init(|| prepared[at].resolved.start_model());
     let alike = |one: usize, other: usize| {
-        begin_alike(&prepared[one], &prepared[other], || outline(one) == outline(other))
+        begin_alike(&prepared[one], &prepared[other], || model(one) == model(other))
     };
     for plans in groups(prepared.len(), |at| is_worth_it(&prepared[at]), alike) {
         let first = &prepared[plans[0]];
@@ -58,11 +58,11 @@ fn share_up_to(most: u32, prepared: &mut [Prepared]) -> Vec<usize> {
             (None, false) => Begins::Drawn(Common::new(plans.len())),
         };
         for &at in &plans {
-            (turns[at], prepared[at].shared.begins) = (plans[0], Some(begins.clone()));
+            (groups_at[at], prepared[at].shared.begins) = (plans[0], Some(begins.clone()));
         }
     }
     let mut order: Vec<usize> = (0..prepared.len()).collect();
-    order.sort_by_key(|&at| turns[at]);
+    order.sort_by_key(|&at| groups_at[at]);
     order
 }
 
@@ -132,8 +132,8 @@ fn fitting(available: Option<u64>, mut bytes: Vec<u64>) -> usize {
 /// Returns whether two plans' drives begin alike. `outlined_alike` returns whether their outlines
 /// are equal.
 fn begin_alike(one: &Prepared, other: &Prepared, outlined_alike: impl FnOnce() -> bool) -> bool {
-    let ways = |prepared: &Prepared| (prepared.plan.state.clone(), prepared.steady);
-    if ways(one) != ways(other) {
+    let beginnings = |prepared: &Prepared| (prepared.plan.state.clone(), prepared.steady);
+    if beginnings(one) != beginnings(other) {
         return false;
     }
     if one.plan.state.is_some() {
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(fitting(Some(2_000_000_000), all("start.fill=0")), usize::MAX);
         // With so many runs, memory still suffices to keep the start state.
         let pages = plan("start.fill=1").prepare().unwrap().resolved.geometry().page_count();
-        assert!(kept_most(Some(18_000_000_000), 4 + 1) >= pages);
+        assert!(max_copied_pages(Some(18_000_000_000), 4 + 1) >= pages);
     }
 
     fn prepared(device: &str, seed: u64, order: &str) -> Prepared {
@@ -203,8 +203,11 @@ mod tests {
 
     #[test]
     fn where_memory_is_short_each_makes_its_own_and_says_so() {
-        assert_eq!([kept_most(None, 2), kept_most(Some(1 << 30), 2)], [KEPT_LEAST; 2]);
-        assert_eq!(kept_most(Some(32 << 30), 3), 1 << 30);
+        assert_eq!(
+            [max_copied_pages(None, 2), max_copied_pages(Some(1 << 30), 2)],
+            [MIN_COPIED_PAGES; 2]
+        );
+        assert_eq!(max_copied_pages(Some(32 << 30), 3), 1 << 30);
         let mut plans = ["fifo", "read_first"].map(|order| prepared("dlv-mlc-128g", 1, order));
         assert_eq!(share_up_to(1000, &mut plans), [0, 1]);
         assert!(plans.iter().all(|plan| plan.shared.begins.is_none()));

@@ -8,15 +8,15 @@ use super::groups;
 use crate::control::Control;
 use crate::mix::Layout;
 use crate::prepare::Prepared;
-use crate::shared::{Keep, Shared};
+use crate::shared::{Shared, TraceCache};
 use crate::traces::AppOrder;
 
 /// Lets plans share a trace if they read the same requests of it.
 pub fn share(prepared: &mut [Prepared]) {
-    share_in(&Arc::new(Keep::default()), prepared);
+    share_in(&Arc::new(TraceCache::default()), prepared);
 }
 
-pub(crate) fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
+pub(crate) fn share_in(cache: &Arc<TraceCache>, prepared: &mut [Prepared]) {
     let requests = |at: usize| {
         let plan = &prepared[at];
         (&plan.plan.trace, &plan.workload.trace, plan.plan.limit)
@@ -27,16 +27,16 @@ pub(crate) fn share_in(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
         // A trace that cannot be read fails when its plan opens it.
         let first = &prepared[readers[0]];
         let spec = first.plan.trace.as_deref().expect("a plan that reads a trace");
-        if let Ok(one) = Shared::open(spec, &first.workload.trace, keep.clone()) {
+        if let Ok(one) = Shared::open(spec, &first.workload.trace, cache.clone()) {
             let one = Arc::new(one);
             readers.iter().for_each(|&at| prepared[at].shared.trace = Some(one.clone()));
         }
     }
-    share_members(keep, prepared);
+    share_members(cache, prepared);
 }
 
 /// Lets plans share the members of equal mixes.
-fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
+fn share_members(cache: &Arc<TraceCache>, prepared: &mut [Prepared]) {
     let reads = |at: usize| prepared[at].mix.is_some();
     let same =
         |one: usize, other: usize| members_read(&prepared[one]) == members_read(&prepared[other]);
@@ -44,7 +44,7 @@ fn share_members(keep: &Arc<Keep>, prepared: &mut [Prepared]) {
         let first = &prepared[readers[0]];
         let layout = first.mix.as_ref().expect("a plan with a mix");
         let open = |(nth, app): (usize, &AppOrder)| {
-            let new = || Shared::open(&app.trace, &first.workload.trace, keep.clone()).ok();
+            let new = || Shared::open(&app.trace, &first.workload.trace, cache.clone()).ok();
             layout.twins()[nth].is_none().then(new).flatten().map(Arc::new)
         };
         let members: Vec<_> = first.plan.mix.iter().enumerate().map(open).collect();

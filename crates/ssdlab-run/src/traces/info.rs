@@ -76,7 +76,7 @@ pub fn info(
 }
 
 /// Sectors of the largest request that the profiler follows page by page: 64 GiB.
-const MOST_SECTORS: u32 = 1 << 27;
+const MAX_SECTORS: u32 = 1 << 27;
 
 /// Sectors of several requests that the profiler follows in one step: 1 GiB.
 const CHECK_SECTORS: u64 = 1 << 21;
@@ -108,10 +108,10 @@ fn one(
     // Numbers of page runs and of followed pages for which memory was checked.
     let [mut upto, mut followed_upto] = [CHECK_RUNS; 2];
     while source.fill(&mut batch, BATCH)? > 0 {
-        if let Some(index) = batch.iter().position(|record| record.sectors > MOST_SECTORS) {
+        if let Some(index) = batch.iter().position(|record| record.sectors > MAX_SECTORS) {
             let got = Bytes::new(u64::from(batch[index].sectors) * SECTOR_BYTES);
             let fault = source.fault(index, "a request too large to measure").got(got);
-            let most = Bytes::new(u64::from(MOST_SECTORS) * SECTOR_BYTES);
+            let most = Bytes::new(u64::from(MAX_SECTORS) * SECTOR_BYTES);
             return Err(fault.expected(format!("at most {most}")));
         }
         let mut rest = &batch[..];

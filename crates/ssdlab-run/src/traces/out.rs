@@ -7,7 +7,7 @@ use ssdlab_workload::{
     Format, Packed, Packing, Source, WRITABLE, Written, parse_spec, write_trace,
 };
 
-use crate::files::{NamedFile, NewFile, check_apart};
+use crate::files::{NamedFile, NewFile, check_distinct};
 
 /// The output file of a trace, with its format and compression.
 pub(super) struct Out {
@@ -41,7 +41,7 @@ impl Out {
                 .expected("a name that ends in .parquet: its pages are compressed"));
         }
         let read: Vec<NamedFile> = inputs.iter().map(|input| NamedFile::new("IN", input)).collect();
-        check_apart(&read, [&NamedFile::new("OUT", &path)])?;
+        check_distinct(&read, [&NamedFile::new("OUT", &path)])?;
         Ok(Out { shown, format, packing, file: NewFile::new("OUT", &path)? })
     }
 

@@ -21,7 +21,7 @@ fn a_drive_of_more_pages_than_numbers_is_refused_with_the_limit_named() {
 }
 
 #[test]
-fn a_plane_needs_blocks_beside_those_that_are_kept() {
+fn a_plane_needs_blocks_beside_its_reserve() {
     let expected = "more than 3: of a plane's blocks 3 are kept for writing and collecting";
     assert!(set(&["geometry.blocks=3"]).contains(expected));
     let line = set(&["ftl.overprovisioning=0"]);
@@ -35,9 +35,9 @@ fn times_that_could_overflow_are_refused() {
     assert!(set(&["flash.command_time=1h"]).contains("at most 100s"));
     let decode = set(&["timing.decode=200s"]);
     assert!(decode.contains("timing.decode: got \"200s\", expected at most 100s"), "{decode}");
-    let apart = set(&["workload.interarrival=90000d"]);
+    let refusal = set(&["workload.interarrival=90000d"]);
     let expected = "workload.interarrival: got 1000 requests 90000d apart, expected a workload";
-    assert!(apart.contains(expected), "{apart}");
+    assert!(refusal.contains(expected), "{refusal}");
     let old = set(&["physics=retries", "start.age_max=100000d"]);
     assert!(old.contains("start.age_max: got \"100000d\", expected at most 36500d"), "{old}");
     let late = line(Plan { time_scale: Some(1e300), ..Plan::default() });

@@ -105,7 +105,7 @@ fn plans_with_the_same_mix_have_the_same_addresses() {
 }
 
 #[test]
-fn a_footprint_is_laid_down_for_a_mix_too() {
+fn a_footprint_is_prefilled_for_a_mix_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = trace(folder.path(), "t.csv", 300, 100, 0);
     let mut plan = plan(&[app("a", &file), app("b", &file)], 2);

@@ -88,10 +88,10 @@ fn a_run_that_is_watched_is_the_same_run() {
 }
 
 #[test]
-fn a_run_that_foresees_tells_the_same() {
+fn lookahead_changes_no_figure() {
     let folder = tempfile::tempdir().unwrap();
-    // With held planes, the drive foresees failed attempts. Without, it foresees programs to their
-    // end.
+    // With held planes, the drive computes failed attempts in advance. Without, it computes
+    // programs to their end.
     let cases: [(_, &[&str]); 5] = [
         (None, &["flash.hold_until_decoded=true"]),
         (Some(8), &["flash.hold_until_decoded=true"]),
@@ -100,16 +100,15 @@ fn a_run_that_foresees_tells_the_same() {
         (Some(64), &["flash.cache_read=true", "ftl.allocation=dynamic", "flash.array=die"]),
     ];
     for (closed, more) in cases {
-        let mut foreseeing =
-            Plan { closed, detail: true, interval: Some("300us".into()), ..plan() };
-        foreseeing.set.extend(more.iter().map(|&line| line.into()));
+        let mut fast = Plan { closed, detail: true, interval: Some("300us".into()), ..plan() };
+        fast.set.extend(more.iter().map(|&line| line.into()));
         if closed.is_some() {
-            foreseeing.set.retain(|line| !line.starts_with("workload.interarrival"));
+            fast.set.retain(|line| !line.starts_with("workload.interarrival"));
         }
-        // A timeline records every step, so the drive foresees none.
+        // A timeline records every step, so the drive computes none in advance.
         let timeline = Some(folder.path().join("timeline"));
-        let plain = Plan { timeline, timeline_span: Some("1us".into()), ..foreseeing.clone() };
-        let [plain, foreseeing] = [plain, foreseeing].map(|plan| {
+        let plain = Plan { timeline, timeline_span: Some("1us".into()), ..fast.clone() };
+        let [plain, fast] = [plain, fast].map(|plan| {
             let mut figures = serde_json::to_value(run(plan)).unwrap();
             let fields = figures.as_object_mut().unwrap();
             fields.retain(|name, _| !["sim", "provenance", "remarks"].contains(&name.as_str()));
@@ -117,7 +116,7 @@ fn a_run_that_foresees_tells_the_same() {
         });
         assert!(plain["retries"].as_u64().unwrap() > 1000, "{}", plain["retries"]);
         for (field, figure) in plain.as_object().unwrap() {
-            assert_eq!(*figure, foreseeing[field], "{field}");
+            assert_eq!(*figure, fast[field], "{field}");
         }
     }
 }
@@ -225,8 +224,8 @@ fn a_report_has_what_it_draws() {
     let rber = detail.blocks.rber.expect("a rate under this physics").concat();
     assert!(rber.iter().flatten().all(|rate| (1e-5..0.1).contains(rate)));
     // Each cell covers one block.
-    let apart = detail.retries_apart.expect("reads under this physics");
-    assert!(apart.pages <= apart.blocks && apart.blocks > 0, "{apart:?}");
+    let spread = detail.retries_apart.expect("reads under this physics");
+    assert!(spread.pages <= spread.blocks && spread.blocks > 0, "{spread:?}");
     let empty = |(rate, valid): (&Option<f64>, &Option<f64>)| rate.is_none() && *valid > Some(0.0);
     let valid = detail.blocks.valid.concat();
     assert!(rber.contains(&None) && !rber.iter().zip(&valid).any(empty));

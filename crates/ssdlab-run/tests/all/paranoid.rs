@@ -43,14 +43,14 @@ fn results_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn a_watched_run_finds_nothing_and_is_the_same_run() {
-    let ways: [&[&str]; 5] = [
+    let cases: [&[&str]; 5] = [
         &[],
         &["buffer.size=256KiB"],
         &["ftl.allocation=dynamic", "flash.cache_read=true"],
         &["start.fill=0.9", "start.invalid=0.05", "flash.array=plane"],
         &["start.unwritten_reads=footprint", "host.queue_depth=4"],
     ];
-    for sets in ways {
+    for sets in cases {
         let alone = plan(sets);
         let watched = Plan { paranoid: true, ..alone.clone() };
         let results = run(&[alone, watched], 2);

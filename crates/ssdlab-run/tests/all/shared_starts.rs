@@ -166,18 +166,18 @@ fn what_a_state_holds_was_programmed_normally_where_it_knows_one_way() {
     let begins = ["start.fill=1", "start.steady_state=true", "start.age_max=60d"];
     let saved = plan("dlv-mlc-128g", "conventional", &begins);
     save_state(&saved, &path, &Control::new(1)).expect("a state");
-    let ways = [
+    let modes = [
         "timing.program_modes=[{name=\"normal\",volts=[1.17,2.37,2.96,3.54]},\
          {name=\"reduced\",volts=[0.93,1.9,2.37,2.83]}]",
         "workload.read_share=0.1",
         "workload.requests=3000",
     ];
-    let drawn = plan("dlv-mlc-128g", "hire/lvc", &[&begins[..], &ways].concat());
+    let drawn = plan("dlv-mlc-128g", "hire/lvc", &[&begins[..], &modes].concat());
     let set = drawn.set.iter().filter(|line| !line.starts_with("start.")).cloned().collect();
     let plans = [drawn.clone(), Plan { state: Some(path), set, ..drawn }];
     let results = run_uninterrupted(&plans, 1).expect("runs");
     let weights = |result: &RunResult| {
-        result.programmed.program_modes.as_ref().map(|ways| ways.weight_erases)
+        result.programmed.program_modes.as_ref().map(|modes| modes.weight_erases)
     };
     assert!(weights(&results[0]).is_some_and(|weight| weight > 0.0));
     assert_eq!(weights(&results[0]), weights(&results[1]));

@@ -69,10 +69,10 @@ fn how_much_of_what_is_read_is_written_can_be_set_of_a_twin() {
     };
     let drive = "readguard-tlc-500g";
     for (workload, device) in [("hm0", "dlv-mlc-128g"), ("mix-a", drive)] {
-        let apart = run(of(workload, device, &["workload.overlap=0"])).unwrap();
+        let separate = run(of(workload, device, &["workload.overlap=0"])).unwrap();
         let as_is = run(of(workload, device, &[])).unwrap();
-        assert_eq!(apart.requests, as_is.requests);
-        assert_ne!(apart.read.latency_us.mean, as_is.read.latency_us.mean);
+        assert_eq!(separate.requests, as_is.requests);
+        assert_ne!(separate.read.latency_us.mean, as_is.read.latency_us.mean);
     }
     for setting in ["workload.overlap=0", "workload.read_theta=0", "workload.small_in_page=true"] {
         let closed = run(of("random", drive, &[setting])).unwrap_err();

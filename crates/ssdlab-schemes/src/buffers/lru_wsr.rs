@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dirty_page_leaves_when_its_turn_comes_again_unless_it_was_used() {
+    fn a_marked_dirty_page_leaves_at_the_end_of_the_list_unless_it_was_used() {
         let mut wsr = lru_wsr(4);
         for (slot, write) in [(0, WRITE), (1, WRITE), (2, READ), (3, WRITE)] {
             wsr.insert(slot, write);

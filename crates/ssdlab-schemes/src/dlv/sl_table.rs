@@ -34,9 +34,9 @@ impl Default for SlTableConfig {
 }
 
 /// The largest number of tables. Source: DLV, section III-D.
-const TABLES_MAX: usize = 10;
+const MAX_TABLES: usize = 10;
 /// The highest age that nine bits hold, in days. Source: DLV, section III-D.
-const AGE_MAX: u16 = 511;
+const MAX_AGE: u16 = 511;
 /// Bits of an entry: nine for the age, three for the level. Source: DLV, section III-D.
 const ENTRY_BITS: u64 = 12;
 /// Bits of a block's time stamp. Source: DLV, section III-D.
@@ -66,7 +66,7 @@ impl Table {
 
     /// Raises each start age by a day, but not above that of the next level.
     fn relax(&mut self) {
-        let mut most = AGE_MAX;
+        let mut most = MAX_AGE;
         for start in self.starts.iter_mut().rev() {
             *start = (*start + 1).min(most);
             most = *start;
@@ -93,8 +93,8 @@ impl Policy for SlTable {
             return Err(Refusal::new(KEY, format!("{:?}", config.pe_bins), "ascending numbers"));
         }
         let tables = (config.pe_bins.len() + 1) * usize::from(context.classes.count);
-        if tables > TABLES_MAX {
-            let expected = format!("at most {TABLES_MAX} tables, one a class and bin");
+        if tables > MAX_TABLES {
+            let expected = format!("at most {MAX_TABLES} tables, one a class and bin");
             return Err(Refusal::new(KEY, format!("{tables} tables"), expected));
         }
         match context.levels {
@@ -108,7 +108,7 @@ impl Policy for SlTable {
     }
 
     fn build(config: &SlTableConfig, context: &PolicyContext) -> SlTable {
-        let starts = vec![AGE_MAX; usize::from(context.levels) - 1].into_boxed_slice();
+        let starts = vec![MAX_AGE; usize::from(context.levels) - 1].into_boxed_slice();
         let count = (config.pe_bins.len() + 1) * usize::from(context.classes.count);
         SlTable {
             tables: vec![Table { starts, good: 0 }; count].into_boxed_slice(),
@@ -150,7 +150,7 @@ impl SlTable {
 /// Returns an age in days, as nine bits hold it. It stays below the start of a level that no read
 /// has needed.
 fn days(age: Nanos) -> u16 {
-    age.as_whole_days().min(u64::from(AGE_MAX - 1)) as u16
+    age.as_whole_days().min(u64::from(MAX_AGE - 1)) as u16
 }
 
 impl SlTable {
@@ -190,7 +190,7 @@ mod tests {
     use ssdlab_policy::testing::{bits, read_at};
 
     fn tables(relax_after: u32, pe_bins: &[u32]) -> SlTable {
-        let table = Table { starts: vec![AGE_MAX; 6].into(), good: 0 };
+        let table = Table { starts: vec![MAX_AGE; 6].into(), good: 0 };
         SlTable {
             tables: vec![table; 2 * (pe_bins.len() + 1)].into(),
             pe_bins: pe_bins.into(),

@@ -44,7 +44,7 @@ impl Policy for FixedMode {
 
 impl ProgramModePolicy for FixedMode {
     fn needs(_: &FixedModeConfig) -> ProgramModeNeeds {
-        ProgramModeNeeds { chooses: true, answers_all: true, hotness: false }
+        ProgramModeNeeds { chooses: true, decides_all: true, hotness: false }
     }
 
     #[inline]

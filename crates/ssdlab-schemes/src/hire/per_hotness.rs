@@ -70,7 +70,7 @@ impl Policy for PerHotness {
 
 impl ProgramModePolicy for PerHotness {
     fn needs(_: &PerHotnessConfig) -> ProgramModeNeeds {
-        ProgramModeNeeds { chooses: true, answers_all: true, hotness: true }
+        ProgramModeNeeds { chooses: true, decides_all: true, hotness: true }
     }
 
     #[inline]

@@ -80,7 +80,7 @@ impl BlockClassChoice {
     pub fn layout(&self, geometry: &Geometry) -> ClassLayout {
         let alike = ClassLayout {
             count: self.count(),
-            apart: 0,
+            reserved_classes: 0,
             by_priority: false,
             is_learned: false,
             // Each class has blocks on every plane.
@@ -89,7 +89,7 @@ impl BlockClassChoice {
         match self {
             BlockClassChoice::None(_) | BlockClassChoice::Factory(_) => alike,
             BlockClassChoice::Measured(config) => ClassLayout {
-                apart: config.groups() - 1,
+                reserved_classes: config.groups() - 1,
                 is_learned: true,
                 move_span: config.scope.planes(geometry),
                 ..alike
@@ -129,12 +129,15 @@ impl BlockClassChoice {
                 let last = config.groups() as u8 - 1;
                 return BlockClasses {
                     classes: vec![BlockClass(last); rates().len()],
-                    apart: last,
+                    reserved_classes: last,
                 };
             }
             // The owner of a block is decided when its data is laid down.
             BlockClassChoice::Predicted(_) => {
-                return BlockClasses { classes: vec![BlockClass::BEST; rates().len()], apart: 0 };
+                return BlockClasses {
+                    classes: vec![BlockClass::BEST; rates().len()],
+                    reserved_classes: 0,
+                };
             }
             BlockClassChoice::Factory(config) => config,
         };
@@ -152,13 +155,13 @@ impl BlockClassChoice {
             these.iter().for_each(|&block| classes[block as usize] = class);
             rest = others;
         }
-        BlockClasses { classes, apart: 0 }
+        BlockClasses { classes, reserved_classes: 0 }
     }
 }
 
 impl ComponentConfig for BlockClassChoice {
     /// Other choices need no state besides the class of each block.
-    fn is_kept(&self, _: bool) -> bool {
+    fn is_present(&self, _: bool) -> bool {
         matches!(self, BlockClassChoice::Measured(_))
     }
 
@@ -167,17 +170,17 @@ impl ComponentConfig for BlockClassChoice {
             BlockClassChoice::None(_) => Ok(()),
             BlockClassChoice::Measured(config) => check_groups(config, levels),
             BlockClassChoice::Predicted(config) => {
-                if (2..=BlockClass::MOST as u8).contains(&config.priorities) {
+                if (2..=BlockClass::MAX_COUNT as u8).contains(&config.priorities) {
                     return Ok(());
                 }
                 let key = "metadata.block_class.predicted.priorities";
-                let expected = format!("2 to {}", BlockClass::MOST);
+                let expected = format!("2 to {}", BlockClass::MAX_COUNT);
                 Err(Refusal::new(key, config.priorities, expected))
             }
             BlockClassChoice::Factory(config) => {
                 const KEY: &str = "metadata.block_class.factory.shares";
-                if !(2..=BlockClass::MOST).contains(&self.count()) {
-                    let most = BlockClass::MOST - 1;
+                if !(2..=BlockClass::MAX_COUNT).contains(&self.count()) {
+                    let most = BlockClass::MAX_COUNT - 1;
                     let expected = format!("1 to {most} shares: the last class has the rest");
                     let got = format!("a list of {}", config.shares.len());
                     return Err(Refusal::new(KEY, got, expected));
@@ -226,8 +229,9 @@ fn check_groups(config: &GroupsConfig, levels: u8) -> Result<(), Refusal> {
     const KEY: &str = "metadata.block_class.measured.boundaries";
     let growth = config.growth.unwrap_or(1.0);
     positive("metadata.block_class.measured.growth", growth)?;
-    if config.groups() > BlockClass::MOST {
-        let expected = format!("at most {}: the last group has the rest", BlockClass::MOST - 1);
+    if config.groups() > BlockClass::MAX_COUNT {
+        let expected =
+            format!("at most {}: the last group has the rest", BlockClass::MAX_COUNT - 1);
         return Err(Refusal::new(KEY, format!("a list of {}", config.groups() - 1), expected));
     }
     match &config.boundaries {

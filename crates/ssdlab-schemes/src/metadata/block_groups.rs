@@ -1,10 +1,10 @@
-//! Groups of blocks by the level at which they are read. A part of each group is set apart for
+//! Groups of blocks by the level at which they are read. A part of each group is reserved for
 //! pages that are read often. Source: PV-read, sections IV.B and IV.C.
 //!
 //! The measurement of a block is the worst read of its pages since the last measurement. It holds
 //! the level at which the page decoded, and the bit errors that the decoder counted. The block
 //! takes its new measurement at an erase, once per interval of P/E cycles. At an erase it may also
-//! join or leave the part that is set apart.
+//! join or leave the part that is reserved.
 
 use ssdlab_base::math;
 use ssdlab_nand::{BlockId, Level, PlaneId};
@@ -24,7 +24,7 @@ use ssdlab_policy::event::{Action, Event, EventContext, EventMask, FreedBlock};
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     blocks: u32,
-    apart: u32,
+    reserved: u32,
 }
 
 /// The groups of a drive's blocks.
@@ -42,15 +42,15 @@ pub struct Groups {
     /// By plane and group but the last, the group's last block in the order of errors; empty if
     /// levels divide the groups.
     bounds: Box<[(u32, u32)]>,
-    /// Number of blocks of each plane that may still be set apart.
+    /// Number of blocks of each plane that may still be reserved.
     room: Box<[u32]>,
-    /// Total number of blocks of a plane that may be set apart.
-    most_apart: u32,
+    /// Total number of blocks of a plane that may be reserved.
+    max_reserved_blocks: u32,
     blocks_per_plane: u32,
     /// Number of levels at which a block can be read.
     levels: u8,
     /// The most errors in a codeword of a readable block.
-    most_errors: u32,
+    max_errors: u32,
     /// The order in which free blocks are opened.
     free_block_policy: FreeBlockPolicy,
 }
@@ -58,14 +58,14 @@ pub struct Groups {
 /// The first measurement of a drive's blocks.
 #[derive(Clone, Debug)]
 pub struct First {
-    /// Number of blocks of a plane, and of those that can be set apart.
+    /// Number of blocks of a plane, and of those that can be reserved.
     pub blocks_per_plane: u32,
     /// See `blocks_per_plane`.
-    pub most_apart: u32,
+    pub max_reserved_blocks: u32,
     /// Number of levels at which a block can be read.
     pub levels: u8,
     /// The most errors in a codeword of a readable block.
-    pub most_errors: u32,
+    pub max_errors: u32,
     /// The measurement of each block, and its P/E cycles.
     pub known: Vec<Reading>,
     /// See `known`.
@@ -80,22 +80,22 @@ impl Groups {
     fn first(view: &StartView, known: Vec<Reading>, erases: Vec<u32>) -> First {
         First {
             blocks_per_plane: view.context.geometry.blocks,
-            most_apart: view.most_apart,
+            max_reserved_blocks: view.max_reserved_blocks,
             levels: view.context.levels,
-            most_errors: view.most_errors,
+            max_errors: view.max_errors,
             known,
             erases,
             free_block_policy: view.free_block_policy,
         }
     }
 
-    /// Returns groups without blocks set apart.
+    /// Returns groups of which no block is reserved.
     pub fn new(config: &GroupsConfig, first: First) -> Groups {
         let First {
             blocks_per_plane,
-            most_apart,
+            max_reserved_blocks,
             levels,
-            most_errors,
+            max_errors,
             known,
             erases,
             free_block_policy,
@@ -112,28 +112,28 @@ impl Groups {
             measured: erases.into(),
             shares: vec![Part::default(); planes * config.groups()].into(),
             bounds: vec![(0, 0); planes * bounds].into(),
-            room: vec![most_apart; planes].into(),
-            most_apart,
+            room: vec![max_reserved_blocks; planes].into(),
+            max_reserved_blocks,
             blocks_per_plane,
             levels,
-            most_errors,
+            max_errors,
             free_block_policy,
         };
         groups.count_anew(|_| None);
         groups
     }
 
-    /// Counts the blocks of each group, and those that are set apart. `class` returns the class of
-    /// a block that is set apart, and `None` for any other block.
+    /// Counts the blocks of each group, and those that are reserved. `class` returns the class of
+    /// a block that is reserved, and `None` for any other block.
     pub fn count_anew(&mut self, class: impl Fn(BlockId) -> Option<BlockClass>) {
         self.shares.fill(Part::default());
-        self.room.fill(self.most_apart);
+        self.room.fill(self.max_reserved_blocks);
         (0..self.room.len() as u32).for_each(|plane| self.cut(PlaneId(plane)));
         for block in (0..self.measured.len() as u32).map(BlockId) {
             let group = self.group_of(block);
             self.share(block, group).blocks += 1;
             if let Some(class) = class(block) {
-                self.share(block, class).apart += 1;
+                self.share(block, class).reserved += 1;
                 let room = self.room(block);
                 *room = room.saturating_sub(1);
             }
@@ -194,14 +194,14 @@ impl Groups {
     /// Returns how long a block with `erases` P/E cycles is predicted to stay readable, in
     /// measuring intervals. Its errors grow with a power of its cycles.
     pub fn intervals_left(&self, block: BlockId, erases: u32) -> u32 {
-        let grows = f64::from(self.most_errors) / f64::from(self.errors(block).max(1));
+        let grows = f64::from(self.max_errors) / f64::from(self.errors(block).max(1));
         let life = math::pow(grows, 1.0 / self.config.growth.unwrap_or(GROWTH));
         let left = f64::from(erases.max(1)) * (life - 1.0) / f64::from(self.config.interval.max(1));
         // A negative result becomes 0: the block is beyond its predicted life.
         left as u32
     }
 
-    /// Returns the number of groups. Each group but the last has a part that is set apart.
+    /// Returns the number of groups. Each group but the last has a part that is reserved.
     pub fn count(&self) -> u8 {
         self.config.groups() as u8
     }
@@ -214,33 +214,33 @@ impl Groups {
         &mut self.room[self.plane(block)]
     }
 
-    /// Returns the number of blocks of a group on a plane that are set apart.
-    fn apart(&self, plane: PlaneId, group: BlockClass) -> u32 {
-        self.shares[plane.index() * self.config.groups() + group.index()].apart
+    /// Returns the number of blocks of a group on a plane that are reserved.
+    fn reserved(&self, plane: PlaneId, group: BlockClass) -> u32 {
+        self.shares[plane.index() * self.config.groups() + group.index()].reserved
     }
 
-    /// Returns whether one more block of its group should be set apart.
-    fn is_wanted(&mut self, block: BlockId, group: BlockClass) -> bool {
+    /// Returns whether one more block of its group should be reserved.
+    fn has_share_left(&mut self, block: BlockId, group: BlockClass) -> bool {
         if group.0 + 1 == self.count() {
             return false;
         }
         let share = self.config.read_hot_share;
         let room = *self.room(block);
         let found = self.share(block, group);
-        room > 0 && u64::from(found.apart) < share.of(u64::from(found.blocks))
+        room > 0 && u64::from(found.reserved) < share.of(u64::from(found.blocks))
     }
 
-    /// Returns whether blocks of this class are set apart.
-    pub fn is_apart(&self, class: BlockClass) -> bool {
+    /// Returns whether blocks of this class are reserved.
+    pub fn is_reserved(&self, class: BlockClass) -> bool {
         class.0 + 1 < self.count()
     }
 
     /// Returns the class of a free block. It is the block's group if the block `may` join the part
-    /// that is set apart and that part needs it. Otherwise it is the last class.
+    /// that is reserved and that part needs it. Otherwise it is the last class.
     fn group_of_free(&mut self, block: BlockId, may: bool) -> BlockClass {
         let group = self.group_of(block);
-        if may && self.is_wanted(block, group) {
-            self.share(block, group).apart += 1;
+        if may && self.has_share_left(block, group) {
+            self.share(block, group).reserved += 1;
             *self.room(block) -= 1;
             return group;
         }
@@ -254,7 +254,7 @@ impl Groups {
     }
 
     /// Returns the new class of a block of class `class` that was erased and now has `erases` P/E
-    /// cycles. The class is the last if the block may not be set apart.
+    /// cycles. The class is the last if the block may not be reserved.
     pub fn erased(
         &mut self,
         block: BlockId,
@@ -262,8 +262,8 @@ impl Groups {
         erases: u32,
         may_join: bool,
     ) -> BlockClass {
-        if self.is_apart(class) {
-            self.share(block, class).apart -= 1;
+        if self.is_reserved(class) {
+            self.share(block, class).reserved -= 1;
             *self.room(block) += 1;
         }
         // A state file may hold impossible values.
@@ -313,13 +313,13 @@ impl Component for Groups {
         Some(self.group_of_free(block, may_join))
     }
 
-    fn classes_restored(&mut self, class_apart: &dyn Fn(BlockId) -> Option<BlockClass>) {
-        self.count_anew(class_apart);
+    fn classes_restored(&mut self, reserved_class: &dyn Fn(BlockId) -> Option<BlockClass>) {
+        self.count_anew(reserved_class);
     }
 }
 
 impl BlockMetadata for Groups {
-    fn turn(&self, block: BlockId, pe_cycles: u32) -> Option<u32> {
+    fn free_rank(&self, block: BlockId, pe_cycles: u32) -> Option<u32> {
         if self.measured.is_empty() {
             return None;
         }
@@ -336,8 +336,8 @@ impl BlockMetadata for Groups {
         Some(self.group_of(block))
     }
 
-    fn blocks_apart(&self, plane: PlaneId, class: BlockClass) -> Option<u32> {
-        Some(self.apart(plane, class))
+    fn reserved_blocks(&self, plane: PlaneId, class: BlockClass) -> Option<u32> {
+        Some(self.reserved(plane, class))
     }
 }
 
@@ -364,9 +364,11 @@ impl Learner for Groups {
             Event::BlockFreed(&FreedBlock { block, class, pe_cycles, has_spare, .. }) => {
                 let class = self.erased(block, class, pe_cycles, has_spare);
                 context.actions.push(Action::SetClass { block, class });
-                let turn = self.turn(block, pe_cycles);
-                let set_turn = |turn| Action::SetTurn { block, turn };
-                turn.into_iter().for_each(|turn| context.actions.push(set_turn(turn)));
+                let free_rank = self.free_rank(block, pe_cycles);
+                let set_free_rank = |free_rank| Action::SetFreeRank { block, free_rank };
+                free_rank
+                    .into_iter()
+                    .for_each(|free_rank| context.actions.push(set_free_rank(free_rank)));
             }
             _ => {}
         }
@@ -374,7 +376,7 @@ impl Learner for Groups {
 
     fn columns(&mut self) -> Vec<Column<'_>> {
         let of_a_group = u64::from(u8::BITS - (self.count() - 1).leading_zeros());
-        let of_errors = u64::from(u32::BITS - self.most_errors.leading_zeros());
+        let of_errors = u64::from(u32::BITS - self.max_errors.leading_zeros());
         let of_errors = if self.counts_errors() { of_errors } else { 0 };
         let levels = self.levels.into();
         let Groups { known, seen, measured, .. } = self;

@@ -149,9 +149,9 @@ components! { $ each_component each_component_mut
 impl MetadataConfig {
     /// Returns the names of the components that a drive keeps. `is_used` tells whether a policy
     /// uses one.
-    pub fn kept(&self, is_used: impl Fn(&str) -> bool) -> Vec<&'static str> {
-        let kept = self.each().filter(|(name, config)| config.is_kept(is_used(name)));
-        kept.map(|(name, _)| name).collect()
+    pub fn present(&self, is_used: impl Fn(&str) -> bool) -> Vec<&'static str> {
+        let present = self.each().filter(|(name, config)| config.is_present(is_used(name)));
+        present.map(|(name, _)| name).collect()
     }
 
     /// Checks the settings for a drive whose reads have this number of levels.
@@ -184,15 +184,15 @@ impl MetadataConfig {
 }
 
 /// Declares the questions that go to one component after another until one has the answer.
-macro_rules! first_answers {
+macro_rules! first_result {
     ($(
-        $(#[$hint:meta])+ fn $name:ident($($argument:ident: $Argument:ty),+) -> Option<$Answer:ty>;
+        $(#[$hint:meta])+ fn $name:ident($($argument:ident: $Argument:ty),+) -> Option<$Output:ty>;
     )+) => {
         impl Metadata {
-            $($(#[$hint])+ pub fn $name(&self, $($argument: $Argument),+) -> Option<$Answer> {
+            $($(#[$hint])+ pub fn $name(&self, $($argument: $Argument),+) -> Option<$Output> {
                 each_component!(self, component => {
-                    if let Some(answer) = component.$name($($argument),+) {
-                        return Some(answer);
+                    if let Some(result) = component.$name($($argument),+) {
+                        return Some(result);
                     }
                 });
                 None
@@ -201,15 +201,15 @@ macro_rules! first_answers {
     };
 }
 
-first_answers! {
-    /// See [`BlockMetadata::turn`].
-    fn turn(block: BlockId, pe_cycles: u32) -> Option<u32>;
+first_result! {
+    /// See [`BlockMetadata::free_rank`].
+    fn free_rank(block: BlockId, pe_cycles: u32) -> Option<u32>;
     /// See [`BlockMetadata::expected`].
     #[inline] fn expected(block: BlockId, pe_cycles: u32, now: CellTime, true_retries: &dyn Fn() -> u8) -> Option<Expected>;
     /// See [`BlockMetadata::group`].
     fn group(block: BlockId) -> Option<BlockClass>;
-    /// See [`BlockMetadata::blocks_apart`].
-    fn blocks_apart(plane: PlaneId, class: BlockClass) -> Option<u32>;
+    /// See [`BlockMetadata::reserved_blocks`].
+    fn reserved_blocks(plane: PlaneId, class: BlockClass) -> Option<u32>;
     /// See [`PageMetadata::hotness`].
     #[inline(always)] fn hotness(lpn: Lpn) -> Option<Hotness>;
     /// See [`PageMetadata::hotness_at_start`].
@@ -233,8 +233,8 @@ impl Metadata {
     }
 
     /// See [`Component::classes_restored`].
-    pub fn classes_restored(&mut self, class_apart: &dyn Fn(BlockId) -> Option<BlockClass>) {
-        each_component_mut!(self, component => component.classes_restored(class_apart));
+    pub fn classes_restored(&mut self, reserved_class: &dyn Fn(BlockId) -> Option<BlockClass>) {
+        each_component_mut!(self, component => component.classes_restored(reserved_class));
     }
 
     /// See [`BlockMetadata::prefetch`].
@@ -257,11 +257,11 @@ impl Metadata {
     pub fn first_pass(&self) -> FirstPass {
         each_component!(self, component => {
             let first_pass = component.first_pass();
-            if first_pass != FirstPass::Unwanted {
+            if first_pass != FirstPass::NotNeeded {
                 return first_pass;
             }
         });
-        FirstPass::Unwanted
+        FirstPass::NotNeeded
     }
 
     /// See [`PageMetadata::start_programmed`].

@@ -39,7 +39,7 @@ impl HotnessChoice {
 }
 
 impl ComponentConfig for HotnessChoice {
-    fn is_kept(&self, _: bool) -> bool {
+    fn is_present(&self, _: bool) -> bool {
         self.get().is_some()
     }
 
@@ -228,7 +228,7 @@ impl Component for HotPages {
     type Config = HotnessChoice;
 
     fn build(config: &HotnessChoice, view: &StartView) -> HotPages {
-        let config = config.get().expect("a component that is kept");
+        let config = config.get().expect("a component that is present");
         HotPages::new(config, 0, view.context.buffer_pages)
     }
 
@@ -255,9 +255,9 @@ impl PageMetadata for HotPages {
 
     fn first_pass(&self) -> FirstPass {
         match self.initial {
-            InitialHotness::Classified if self.is_blank() => FirstPass::Wanted,
+            InitialHotness::Classified if self.is_blank() => FirstPass::Needed,
             InitialHotness::Classified => FirstPass::Learned,
-            InitialHotness::Rewrite | InitialHotness::None => FirstPass::Unwanted,
+            InitialHotness::Rewrite | InitialHotness::None => FirstPass::NotNeeded,
         }
     }
 

@@ -58,7 +58,7 @@ const fn hundred() -> u32 {
 /// The largest coefficient: no sum or product of values up to it overflows to NaN.
 const HIGHEST: f64 = 1e12;
 /// Largest number of thresholds: a ladder of retries has no more.
-const THRESHOLDS_MOST: usize = 63;
+const MAX_THRESHOLDS: usize = 63;
 
 /// The predictor with checked settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ pub struct Predictor {
     initial: [f64; 2],
     growth: [f64; 3],
     thresholds: Box<[f64]>,
-    dwell_least_days: f64,
+    min_dwell_days: f64,
     interval: u32,
 }
 
@@ -91,12 +91,12 @@ impl Predictor {
         }
         let rising = config.thresholds.windows(2).all(|pair| pair[0] < pair[1]);
         let beyond = |errors: &f64| (0.0..=HIGHEST).contains(errors);
-        let count = 1..=THRESHOLDS_MOST;
+        let count = 1..=MAX_THRESHOLDS;
         if !(count.contains(&config.thresholds.len())
             && rising
             && config.thresholds.iter().all(beyond))
         {
-            let expected = format!("1 to {THRESHOLDS_MOST} rising numbers of errors, from 0 up");
+            let expected = format!("1 to {MAX_THRESHOLDS} rising numbers of errors, from 0 up");
             let got = format!("{:?}", config.thresholds);
             return Err(Refusal::new(of("thresholds"), got, expected));
         }
@@ -112,7 +112,7 @@ impl Predictor {
             initial: config.initial,
             growth: config.growth,
             thresholds: config.thresholds.clone().into(),
-            dwell_least_days: config.min_dwell.as_days(),
+            min_dwell_days: config.min_dwell.as_days(),
             interval: config.interval,
         })
     }
@@ -129,7 +129,7 @@ impl Predictor {
     #[inline]
     pub fn age(&self, pe_cycles: f64, erase_us: f64, e0: f64, dwell_days: f64) -> f64 {
         let [constant, by_cycle, by_erase, by_error, by_dwell] = self.age;
-        let log_dwell = math::ln(dwell_days.max(self.dwell_least_days));
+        let log_dwell = math::ln(dwell_days.max(self.min_dwell_days));
         constant + by_cycle * pe_cycles + by_erase * erase_us + by_error * e0 + by_dwell * log_dwell
     }
 

@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ssdlab_base::{CellTime, Nanos, ahead, choice};
+use ssdlab_base::{CellTime, Nanos, choice, prefetch};
 use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::{IdleKey, Refusal};
 
@@ -50,7 +50,7 @@ pub struct LastSeenConfig {}
 pub struct OracleConfig {}
 
 impl ComponentConfig for RetryEstimateChoice {
-    fn is_kept(&self, is_used: bool) -> bool {
+    fn is_present(&self, is_used: bool) -> bool {
         is_used && !matches!(self, RetryEstimateChoice::None(_))
     }
 
@@ -212,7 +212,7 @@ impl RetryEstimates {
 
     /// Returns the rank of a free block, the lowest first: by its expected retries and errors right
     /// after a program.
-    fn turn_of(&self, block: BlockId) -> u32 {
+    fn free_rank_of(&self, block: BlockId) -> u32 {
         let at = block.index();
         match &self.source {
             Source::Model(model) => {
@@ -290,7 +290,7 @@ impl Component for RetryEstimates {
             .collect();
         let probe = |block, pe_cycles| view.blocks.probe(block, pe_cycles);
         let estimates = RetryEstimates::new(config, view.days_in_a_nano, &before, probe);
-        estimates.expect("a component that is kept")
+        estimates.expect("a component that is present")
     }
 
     fn begin(&mut self, view: &StartView) {
@@ -304,8 +304,8 @@ impl Component for RetryEstimates {
 }
 
 impl BlockMetadata for RetryEstimates {
-    fn turn(&self, block: BlockId, _: u32) -> Option<u32> {
-        Some(self.turn_of(block))
+    fn free_rank(&self, block: BlockId, _: u32) -> Option<u32> {
+        Some(self.free_rank_of(block))
     }
 
     #[inline]
@@ -325,7 +325,7 @@ impl BlockMetadata for RetryEstimates {
 
     #[inline]
     fn prefetch(&self, block: BlockId) {
-        ahead::fetch(&self.reads, block.index());
+        prefetch::fetch(&self.reads, block.index());
     }
 }
 
@@ -349,7 +349,9 @@ impl Learner for RetryEstimates {
                 let FreedBlock { block, pe_cycles, cycles_per_erase, probe, .. } = *freed;
                 let now = context.cell_time;
                 self.erased(block, now, (pe_cycles, cycles_per_erase), probe.0);
-                context.actions.push(Action::SetTurn { block, turn: self.turn_of(block) });
+                context
+                    .actions
+                    .push(Action::SetFreeRank { block, free_rank: self.free_rank_of(block) });
             }
             _ => {}
         }
@@ -390,7 +392,7 @@ mod tests {
         BlockProbe { erase_us: 3500.0, first_errors: 30.0, worst }
     }
 
-    fn grader(choice: &RetryEstimateChoice, erases: u32, dwell: u64) -> RetryEstimates {
+    fn estimator(choice: &RetryEstimateChoice, erases: u32, dwell: u64) -> RetryEstimates {
         let dwell = Nanos::from_ns(dwell);
         let before = [Before { erases, dwell, reads: 0 }];
         RetryEstimates::new(choice, 1.0 / DAY as f64, &before, |_, _| probe(7))
@@ -410,49 +412,50 @@ mod tests {
 
     #[test]
     fn a_block_is_estimated_to_read_as_it_was_read_last() {
-        let mut grader = grader(&RetryEstimateChoice::LastSeen(LastSeenConfig {}), 40, 0);
-        let retries = |grader: &RetryEstimates| grader.estimate(BLOCK, 40, at(0)).retries;
+        let mut estimator = estimator(&RetryEstimateChoice::LastSeen(LastSeenConfig {}), 40, 0);
+        let retries = |estimator: &RetryEstimates| estimator.estimate(BLOCK, 40, at(0)).retries;
         // Every source has a first reading, so it knows how a new block reads.
-        assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (7, 7));
-        grader.read(BLOCK, 3);
-        assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (3, 3));
-        // An erase does not change the retries last seen.
-        grader.erased(BLOCK, at(5), (41, 1), |_| probe(9));
-        assert_eq!((retries(&grader), grader.turn_of(BLOCK)), (3, 3));
+        assert_eq!((retries(&estimator), estimator.free_rank_of(BLOCK)), (7, 7));
+        estimator.read(BLOCK, 3);
+        assert_eq!((retries(&estimator), estimator.free_rank_of(BLOCK)), (3, 3));
+        // An erase does not change what was last seen.
+        estimator.erased(BLOCK, at(5), (41, 1), |_| probe(9));
+        assert_eq!((retries(&estimator), estimator.free_rank_of(BLOCK)), (3, 3));
     }
 
     #[test]
     fn the_time_between_erases_is_their_mean_however_long_and_many_they_were() {
         // 3,000 times a year exceeds 64 bits of nanoseconds.
-        let mut grader = grader(&predicted(), 2999, 365 * DAY);
-        let days = |grader: &RetryEstimates| grader.dwell[0] as f64 / DAY as f64;
-        grader.erased(BLOCK, at(0), (3000, 1), |_| probe(7));
-        assert!((days(&grader) - 365.0 * 2999.0 / 3000.0).abs() < 1e-6, "{}", days(&grader));
+        let mut estimator = estimator(&predicted(), 2999, 365 * DAY);
+        let days = |estimator: &RetryEstimates| estimator.dwell[0] as f64 / DAY as f64;
+        estimator.erased(BLOCK, at(0), (3000, 1), |_| probe(7));
+        assert!((days(&estimator) - 365.0 * 2999.0 / 3000.0).abs() < 1e-6, "{}", days(&estimator));
         // 100 erases later the age follows the mean: c4 times its logarithm.
         for erase in 1..=100 {
-            grader.erased(BLOCK, at((erase * DAY) as i64), (3000 + erase as u32, 1), |_| probe(7));
+            estimator
+                .erased(BLOCK, at((erase * DAY) as i64), (3000 + erase as u32, 1), |_| probe(7));
         }
         let mean = (365.0 * 2999.0 + 100.0) / 3100.0;
-        assert!((days(&grader) - mean).abs() < 1e-6, "{} and {mean}", days(&grader));
-        let age = f64::from(grader.estimate(BLOCK, 3100, at(0)).age);
+        assert!((days(&estimator) - mean).abs() < 1e-6, "{} and {mean}", days(&estimator));
+        let age = f64::from(estimator.estimate(BLOCK, 3100, at(0)).age);
         assert!((age - 0.1 * ssdlab_base::math::ln(mean)).abs() < 1e-6, "{age}");
     }
 
     #[test]
     fn moments_that_a_state_file_invents_end_no_run() {
-        let mut grader = grader(&predicted(), 0, 5 * DAY);
-        (grader.erased[0], grader.programmed[0]) = (i64::MIN, i64::MIN + 1);
-        assert!(!grader.estimate(BLOCK, 1, at(i64::MAX)).age.is_nan());
-        grader.erased(BLOCK, at(i64::MAX), (1, 1), |_| probe(7));
-        assert_eq!(grader.erased[0], i64::MAX);
+        let mut estimator = estimator(&predicted(), 0, 5 * DAY);
+        (estimator.erased[0], estimator.programmed[0]) = (i64::MIN, i64::MIN + 1);
+        assert!(!estimator.estimate(BLOCK, 1, at(i64::MAX)).age.is_nan());
+        estimator.erased(BLOCK, at(i64::MAX), (1, 1), |_| probe(7));
+        assert_eq!(estimator.erased[0], i64::MAX);
     }
 
     #[test]
     fn the_controller_looks_at_a_block_again_after_so_many_cycles() {
-        let mut grader = grader(&predicted(), 0, 5 * DAY);
+        let mut estimator = estimator(&predicted(), 0, 5 * DAY);
         let mut probes = Vec::new();
         for erases in 1..=250 {
-            grader.erased(BLOCK, at(0), (erases, 1), |cycles| {
+            estimator.erased(BLOCK, at(0), (erases, 1), |cycles| {
                 probes.push(cycles);
                 probe(7)
             });

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn us_takes_turns_among_those_that_are_left_to_it() {
+    fn us_rotates_among_the_types_that_are_left_to_it() {
         let mut us: us::Us = build(us::UsConfig {});
         assert_eq!(
             [0; 4].map(|_| requested(&mut us, VIEW())),

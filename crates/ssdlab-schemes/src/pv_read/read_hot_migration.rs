@@ -1,6 +1,6 @@
 //! `background.read_hot_migration`: a page that was read often moves one group up, to blocks that
-//! are set apart there. If these are full, the first block that was not read for a while makes
-//! room. Source: PV-read, section IV.B. If the drive keeps blocks apart by priority, the page moves
+//! are reserved there. If these are full, the first block that was not read for a while makes
+//! room. Source: PV-read, section IV.B. If the drive separates blocks by priority, the page moves
 //! to those of the next higher priority (ruled).
 
 use schemars::JsonSchema;
@@ -45,7 +45,7 @@ pub struct ReadHotMigration {
     hands: Box<[u32]>,
     /// By plane, the group that was full when a page was to move to it, counted from 1; 0 without
     /// one.
-    wanted: Box<[u8]>,
+    requested_groups: Box<[u8]>,
     groups: u8,
     blocks_per_plane: u32,
     /// The number of reads of each page.
@@ -89,7 +89,7 @@ impl Policy for ReadHotMigration {
             threshold: config.threshold,
             referenced: vec![0; blocks.div_ceil(64)].into(),
             hands: vec![0; planes * usize::from(groups(context))].into(),
-            wanted: vec![0; planes].into(),
+            requested_groups: vec![0; planes].into(),
             groups: groups(context),
             blocks_per_plane: geometry.blocks,
             counts: ReadCounts::new(context.logical_pages, config.threshold),
@@ -117,7 +117,7 @@ impl Policy for ReadHotMigration {
                     });
                 }
             }
-            Event::NoSpace { plane, class } => self.wanted[plane.index()] = class.0 + 1,
+            Event::NoSpace { plane, class } => self.requested_groups[plane.index()] = class.0 + 1,
             // A page that was written, begins to move, or was moved out is counted from zero again.
             Event::PageInvalidated { lpn, .. } | Event::MigrationBegan(lpn) => {
                 self.counts.forget(lpn);
@@ -131,15 +131,17 @@ impl Policy for ReadHotMigration {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        let blocks = self.wanted.len() as u64 * u64::from(self.blocks_per_plane);
+        let blocks = self.requested_groups.len() as u64 * u64::from(self.blocks_per_plane);
         let number = u64::from(u64::BITS - (blocks - 1).leading_zeros());
         let counts = u64::from(self.held_entries) * self.counts.bits();
         let last = u64::from(self.blocks_per_plane) - 1;
         vec![
             self.counts.column("read_counts").bits_in_all(counts),
-            Column::new("clock", Per::Drive, &mut self.referenced).bits_per_block_apart(number + 1),
+            Column::new("clock", Per::Drive, &mut self.referenced)
+                .bits_per_reserved_block(number + 1),
             Column::new("clock_hands", Per::Plane, &mut self.hands).up_to(last),
-            Column::new("groups_wanted", Per::Plane, &mut self.wanted).up_to(self.groups.into()),
+            Column::new("groups_wanted", Per::Plane, &mut self.requested_groups)
+                .up_to(self.groups.into()),
         ]
     }
 }
@@ -153,7 +155,7 @@ impl ReadHotMigration {
     /// Counts a host read of a page. Returns the page's target class, if it should move.
     fn read(&mut self, read: &HostRead) -> Option<BlockClass> {
         let count = self.counts.read(read.lpn);
-        if read.is_apart {
+        if read.is_reserved {
             let (word, bit) = self.bit(read.block);
             *word |= bit;
         }
@@ -194,8 +196,8 @@ impl BackgroundPolicy for ReadHotMigration {
     }
 
     fn job(&mut self, _: Trigger, view: &PlaneView) -> Option<Job> {
-        let wanted = std::mem::take(&mut self.wanted[view.plane.index()]);
-        let group = BlockClass(wanted.checked_sub(1)?);
+        let requested_groups = std::mem::take(&mut self.requested_groups[view.plane.index()]);
+        let group = BlockClass(requested_groups.checked_sub(1)?);
         let block = self.victim(group, view)?;
         let class = Some(BlockClass(group.0 + 1));
         Some(Job { class, ..Job::new(block, Cause::Migration, Writer::Gc) })
@@ -242,15 +244,15 @@ mod tests {
     fn table() -> BlockTable {
         let mut table = BlockTable::new(&policy_context().geometry);
         let classes = [[2; 6], [0, 0, 1, 0, 0, 2]].concat().into_iter().map(BlockClass).collect();
-        table.set_classes(&BlockClasses { classes, apart: 2 });
-        (6..10).for_each(|block| table.lay(BlockId(block), 4, 4));
+        table.set_classes(&BlockClasses { classes, reserved_classes: 2 });
+        (6..10).for_each(|block| table.prefill(BlockId(block), 4, 4));
         table
     }
 
     /// Returns a host read of a page in a block of this group.
     fn read(lpn: u32, group: u8, block: u32) -> HostRead {
         let group = BlockClass(group);
-        HostRead { lpn: Lpn(lpn), block: BlockId(block), is_apart: group.0 < 2, group }
+        HostRead { lpn: Lpn(lpn), block: BlockId(block), is_reserved: group.0 < 2, group }
     }
 
     #[test]

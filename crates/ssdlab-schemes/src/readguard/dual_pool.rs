@@ -12,7 +12,7 @@ use super::pools::Pools;
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::Writer;
 use ssdlab_policy::background::{
-    BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, EndedJob, Job, MOVES_FREE_LEAST,
+    BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, EndedJob, Job, MIN_FREE_TO_MOVE,
 };
 use ssdlab_policy::blocks::{BlockState, BlockTable, Pool};
 use ssdlab_policy::columns::{Column, Per};
@@ -101,16 +101,16 @@ impl Policy for DualPool {
 /// Returns whether a block of a plane holds data. A partly written block counts once no writer
 /// continues it: otherwise it would keep its wear forever.
 fn has_data(pool: &Pool, at: usize) -> bool {
-    pool.state[at] == BlockState::Closed || pool.is_settled(at)
+    pool.state[at] == BlockState::Closed || pool.is_cold(at)
 }
 
 /// Returns the wear of the most worn block of a plane, and of the least worn block that holds data.
-/// Blocks that are set apart do not count.
+/// Blocks that are reserved do not count.
 fn wear_of(blocks: &BlockTable, plane: PlaneId) -> (u32, u32) {
     let pool = blocks.pool(plane);
     let (mut most, mut least) = (0, u32::MAX);
     for at in 0..pool.len() {
-        if pool.state[at] != BlockState::Bad && !pool.is_apart(at) {
+        if pool.state[at] != BlockState::Bad && !pool.is_reserved(at) {
             most = most.max(pool.erases[at]);
             if has_data(&pool, at) {
                 least = least.min(pool.erases[at]);
@@ -151,7 +151,7 @@ impl DualPool {
         // The number of free blocks, the wear of the most worn of them, and the blocks that hold
         // data.
         let (mut free, mut worn, mut held) = (0, None, Vec::with_capacity(pool.len()));
-        for at in (0..pool.len()).filter(|&at| !pool.is_apart(at)) {
+        for at in (0..pool.len()).filter(|&at| !pool.is_reserved(at)) {
             let (block, wear) = (pool.block(at), pool.erases[at]);
             let is_free = pool.state[at] == BlockState::Free;
             free += u32::from(is_free);
@@ -164,7 +164,7 @@ impl DualPool {
                 held.push(self.pools.held(block, wear));
             }
         }
-        if free < MOVES_FREE_LEAST {
+        if free < MIN_FREE_TO_MOVE {
             return None;
         }
         let worn = worn?;
@@ -229,13 +229,13 @@ mod tests {
         let mut table = BlockTable::new(&geometry());
         table.set_classes(&ssdlab_policy::blocks::BlockClasses {
             classes: vec![BlockClass(0); 8],
-            apart: 0,
+            reserved_classes: 0,
         });
         for (block, (erases, priority)) in (0..).map(BlockId).zip(blocks) {
             table.set_erases(block, erases);
             table.set_class(block, BlockClass(priority));
             if block.0 > 1 {
-                table.lay(block, 4, 4);
+                table.prefill(block, 4, 4);
             }
         }
         table
@@ -308,7 +308,7 @@ mod tests {
             table([(131, 0), (105, 0), (100, 0), (130, 0), (9, 1), (9, 1), (9, 1), (9, 1)]);
         assert_eq!(ask(&mut leveler, &blocks, false), Some(2));
         // The worn block takes the data, and the other one is erased.
-        blocks.lay(BlockId(0), 4, 4);
+        blocks.prefill(BlockId(0), 4, 4);
         (0..4).for_each(|_| blocks.page_invalid(BlockId(2)));
         blocks.erased(BlockId(2), 1);
         ended(&mut leveler, 2, Cause::Wl, Some(0));
@@ -316,7 +316,7 @@ mod tests {
         let members = [0, 2].map(|at| (leveler.pools.is_cold[at], leveler.pools.joined[at]));
         assert_eq!(members, [(1, 131), (0, 101)], "the taker and the giver");
         // Data that the host writes there is not cold, however little the block is worn.
-        blocks.lay(BlockId(2), 4, 4);
+        blocks.prefill(BlockId(2), 4, 4);
         blocks.set_erases(BlockId(1), 161);
         blocks.set_state(BlockId(3), BlockState::Free);
         freed(&mut leveler, 1);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_block_turns_hot_when_a_job_of_its_own_has_emptied_it() {
+    fn a_cold_block_becomes_hot_when_a_job_of_its_own_has_emptied_it() {
         let worn = [(131, 0), (105, 0), (100, 0), (130, 0), (9, 1), (9, 1), (9, 1), (9, 1)];
         let mut leveler = leveler();
         let mut blocks = table(worn);
@@ -356,12 +356,12 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_are_set_apart_are_neither_emptied_nor_counted_as_free() {
+    fn reserved_blocks_are_neither_emptied_nor_counted_as_free() {
         let worn = [(131, 2), (105, 2), (90, 0), (130, 2), (9, 2), (9, 2), (9, 2), (9, 2)];
-        let apart = |apart| {
+        let table_of = |reserved_classes| {
             let mut table = table(worn);
             let classes = worn.map(|(_, class)| BlockClass(class)).to_vec();
-            table.set_classes(&ssdlab_policy::blocks::BlockClasses { classes, apart });
+            table.set_classes(&ssdlab_policy::blocks::BlockClasses { classes, reserved_classes });
             table
         };
         let in_all = |table: BlockTable| {
@@ -369,7 +369,7 @@ mod tests {
             leveler.config.cross_priority_threshold = 31;
             ask(&mut leveler, &table, false)
         };
-        assert_eq!([0, 1].map(|count| in_all(apart(count))), [Some(2), None]);
+        assert_eq!([0, 1].map(|count| in_all(table_of(count))), [Some(2), None]);
     }
 
     #[test]

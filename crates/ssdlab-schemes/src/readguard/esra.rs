@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_reads_are_set_aside_as_there_are_lower_priorities() {
+    fn as_many_reads_are_suspended_as_there_are_lower_priorities() {
         let mut esra = Esra { config: EsraConfig::default() };
         let running = InService {
             kind: Some(OpKind::Read),

@@ -8,7 +8,7 @@ use ssdlab_base::Nanos;
 use ssdlab_base::quantity::Share;
 use ssdlab_nand::refusal::Refusal;
 
-use super::monitor::{COUNTED_MOST, Monitor, MonitorConfig};
+use super::monitor::{MAX_COUNTED, Monitor, MonitorConfig};
 use super::repair_counts::RepairCounts;
 use ssdlab_policy::Toggle;
 use ssdlab_policy::account::{Cause, Priority};
@@ -56,7 +56,7 @@ pub struct InversionRepair {
     margins: Vec<f64>,
     counts: RepairCounts,
     /// Pages that repairs have moved since the run began, and pages that all jobs have moved.
-    ever: (u64, u64),
+    total: (u64, u64),
 }
 
 impl Policy for InversionRepair {
@@ -75,8 +75,8 @@ impl Policy for InversionRepair {
             let expected = "a retry estimate (metadata.retry_estimate)";
             return Err(Refusal::new(KEY, "inversion_repair", expected));
         }
-        if config.interval < LEAST {
-            let expected = format!("at least {LEAST}");
+        if config.interval < MIN_INTERVAL {
+            let expected = format!("at least {MIN_INTERVAL}");
             return Err(Refusal::new(format!("{KEY}.interval"), config.interval, expected));
         }
         config.monitor.get().map_or(Ok(()), MonitorConfig::check)
@@ -93,7 +93,7 @@ impl Policy for InversionRepair {
             priorities,
             margins,
             counts: RepairCounts::default(),
-            ever: (0, 0),
+            total: (0, 0),
         }
     }
 
@@ -112,23 +112,23 @@ impl Policy for InversionRepair {
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
-        let (extra, all) = &mut self.ever;
+        let (extra, all) = &mut self.total;
         let own = [
             Column::new("margins", Per::Drive, &mut self.margins),
-            Column::new("pages_repaired", Per::Drive, extra).up_to(COUNTED_MOST),
-            Column::new("pages_moved", Per::Drive, all).up_to(COUNTED_MOST),
+            Column::new("pages_repaired", Per::Drive, extra).up_to(MAX_COUNTED),
+            Column::new("pages_moved", Per::Drive, all).up_to(MAX_COUNTED),
         ];
         own.into_iter().chain(self.monitor.iter_mut().flat_map(Monitor::columns)).collect()
     }
 
     fn counters(&self) -> Vec<(&'static str, Counter)> {
-        let extra_share = self.ever.0 as f64 / self.ever.1.max(1) as f64;
+        let extra_share = self.total.0 as f64 / self.total.1.max(1) as f64;
         self.counts.counters(extra_share, &self.margins)
     }
 }
 
 /// The shortest allowed interval: each round examines every block.
-const LEAST: Nanos = Nanos::from_ms(60_000);
+const MIN_INTERVAL: Nanos = Nanos::from_ms(60_000);
 
 impl InversionRepair {
     /// Finds the inversions of one pair of priorities, and requests a repair of each. `high` lists
@@ -141,8 +141,8 @@ impl InversionRepair {
     ) {
         let (mut worst, mut best) = (0, 0);
         while let (Some(bad), Some(good)) = (high.get(worst), low.get(best)) {
-            let apart = f64::from(bad.expected.retries) - f64::from(good.expected.retries);
-            if apart <= margin {
+            let difference = f64::from(bad.expected.retries) - f64::from(good.expected.retries);
+            if difference <= margin {
                 break;
             }
             self.counts.inversions += 1;
@@ -195,10 +195,10 @@ impl InversionRepair {
     fn ended(&mut self, ended: &EndedJob) {
         let moved = u64::from(ended.moved);
         self.counts.moved_by_all += moved;
-        self.ever.1 += moved;
+        self.total.1 += moved;
         if ended.own {
             self.counts.moved += moved;
-            self.ever.0 += moved;
+            self.total.0 += moved;
             match ended.job.gains {
                 Some(_) => self.counts.reassigned += 1,
                 None => self.counts.refreshed += 1,

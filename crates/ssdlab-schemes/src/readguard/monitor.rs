@@ -59,8 +59,8 @@ pub struct Monitor {
     /// Number of blocks freed since the last check.
     freed: u64,
     /// Pages written since the last check, and in all.
-    lately: Written,
-    ever: Written,
+    recent: Written,
+    total: Written,
 }
 
 /// Pages that the controller wrote for itself.
@@ -82,20 +82,20 @@ impl Written {
 }
 
 /// The largest count: no drive reaches it.
-pub(super) const COUNTED_MOST: u64 = 1 << 60;
+pub(super) const MAX_COUNTED: u64 = 1 << 60;
 
 impl Monitor {
     /// Returns the columns of the monitor.
     pub fn columns(&mut self) -> [Column<'_>; 5] {
-        let Monitor { freed, lately, ever, .. } = self;
+        let Monitor { freed, recent, total, .. } = self;
         [
             Column::new("blocks_freed", Per::Drive, freed),
-            Column::new("repairs_lately", Per::Drive, &mut lately.extra),
-            Column::new("others_lately", Per::Drive, &mut lately.others),
-            Column::new("repairs_ever", Per::Drive, &mut ever.extra),
-            Column::new("others_ever", Per::Drive, &mut ever.others),
+            Column::new("repairs_lately", Per::Drive, &mut recent.extra),
+            Column::new("others_lately", Per::Drive, &mut recent.others),
+            Column::new("repairs_ever", Per::Drive, &mut total.extra),
+            Column::new("others_ever", Per::Drive, &mut total.others),
         ]
-        .map(|count| count.up_to(COUNTED_MOST))
+        .map(|count| count.up_to(MAX_COUNTED))
     }
 
     /// Returns the monitor of a drive with `blocks` blocks.
@@ -106,18 +106,18 @@ impl Monitor {
             paced: config.paced,
             every: config.interval.of(blocks).max(1),
             freed: 0,
-            lately: Written::default(),
-            ever: Written::default(),
+            recent: Written::default(),
+            total: Written::default(),
         }
     }
 
     /// Returns whether a repair that writes `pages` pages may begin. Counts it if so.
     pub fn may_start(&mut self, pages: u64) -> bool {
-        if self.paced && self.ever.is_over(self.limit, pages) {
+        if self.paced && self.total.is_over(self.limit, pages) {
             return false;
         }
-        self.lately.extra += pages;
-        self.ever.extra += pages;
+        self.recent.extra += pages;
+        self.total.extra += pages;
         true
     }
 
@@ -126,14 +126,14 @@ impl Monitor {
     pub fn ended(&mut self, ended: &EndedJob) -> Option<f64> {
         self.freed += u64::from(ended.job.cause == Cause::Gc);
         if !ended.own {
-            self.lately.others += u64::from(ended.moved);
-            self.ever.others += u64::from(ended.moved);
+            self.recent.others += u64::from(ended.moved);
+            self.total.others += u64::from(ended.moved);
         }
         if self.freed < self.every {
             return None;
         }
-        let over = self.lately.is_over(self.limit, ended.waiting);
-        (self.freed, self.lately) = (0, Written::default());
+        let over = self.recent.is_over(self.limit, ended.waiting);
+        (self.freed, self.recent) = (0, Written::default());
         Some(if over { self.step } else { -self.step })
     }
 }

@@ -100,7 +100,7 @@ impl BackgroundPolicy for SubpoolGc {
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds {
             // One more in each subpool than the number at which garbage is collected for it.
-            keeps_of_drive: (self.threshold + 1) * self.priorities,
+            free_blocks_of_drive: (self.threshold + 1) * self.priorities,
             is_drive_wide: true,
             ..BackgroundNeeds::default()
         }
@@ -153,7 +153,7 @@ mod tests {
     ) -> Option<(u32, u8)> {
         let mut blocks = BlockTable::new(&policy_context().geometry);
         for (block, valid) in (0..).map(BlockId).zip(valid) {
-            blocks.lay(block, 4, valid);
+            blocks.prefill(block, 4, valid);
         }
         let view = view(&blocks, &free, &coming, &busy);
         let mut gc = SubpoolGc::build(&SubpoolGcConfig { threshold: Some(2) }, &policy_context());
@@ -183,7 +183,10 @@ mod tests {
     fn a_block_whose_pages_would_take_as_many_again_for_their_entries_is_no_victim() {
         let pool = |valid: [u16; 8], map_in_part| {
             let mut blocks = BlockTable::new(&policy_context().geometry);
-            (0..).map(BlockId).zip(valid).for_each(|(block, valid)| blocks.lay(block, 4, valid));
+            (0..)
+                .map(BlockId)
+                .zip(valid)
+                .for_each(|(block, valid)| blocks.prefill(block, 4, valid));
             let view = view(&blocks, &[1; 3], &[0; 3], &[false; 2]);
             let config = SubpoolGcConfig { threshold: Some(2) };
             let mut context = policy_context();
@@ -196,13 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn three_blocks_for_every_two_planes_are_kept_by_default_where_there_are_as_many() {
-        let kept = |spare_blocks| {
+    fn three_blocks_for_every_two_planes_stay_free_by_default_where_there_are_as_many() {
+        let free_pages = |spare_blocks| {
             let geometry = Geometry { channels: 8, chips: 4, planes: 4, ..SMALL };
             let context = PolicyContext { spare_blocks, geometry, ..policy_context() };
             SubpoolGc::build(&SubpoolGcConfig::default(), &context).threshold
         };
-        assert_eq!((kept(100), kept(9), kept(6)), (192, 192, 128));
+        assert_eq!((free_pages(100), free_pages(9), free_pages(6)), (192, 192, 128));
     }
 
     #[test]

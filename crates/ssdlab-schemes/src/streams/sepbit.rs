@@ -168,10 +168,10 @@ impl SepBit {
 
     /// Returns the stream of a page that the host writes.
     fn write(&mut self, page: &PageView) -> StreamId {
-        let lived = self.age(page);
+        let age = self.age(page);
         self.written[page.lpn.index()] = self.now;
         self.now = self.now.saturating_add(1);
-        let is_short = !self.config.host || lived < self.lifespan;
+        let is_short = !self.config.host || age < self.lifespan;
         if is_short { SHORT } else { LONG }
     }
 

@@ -15,7 +15,7 @@ use ssdlab_workload::twins::hits::HitRatio;
 use ssdlab_workload::twins::{Compared, Twin, catalogue};
 
 /// The most requests of a twin; a longer one is scaled down, with span and footprint in proportion.
-const MOST: u64 = 60_000_000;
+const MAX_REQUESTS: u64 = 60_000_000;
 /// A hit ratio is far off from here on.
 const FAR: f64 = 0.08;
 const BEGIN: &str = "<!-- achieved: written by `make twins` -->";
@@ -30,11 +30,12 @@ fn main() {
     if names == ["bursts"] {
         return replace(&path, BURSTS_BEGIN, BURSTS_END, &bursts::tables());
     }
-    let is_wanted = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
+    let is_selected = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
     let (mut drawn, mut hits, mut found) = (Vec::new(), hits_head(), Vec::new());
-    for twin in catalogue().iter().filter(is_wanted) {
-        let scaled = if twin.requests() > MOST { twin.scaled(MOST) } else { twin.clone() };
+    for twin in catalogue().iter().filter(is_selected) {
+        let scaled =
+            if twin.requests() > MAX_REQUESTS { twin.scaled(MAX_REQUESTS) } else { twin.clone() };
         drawn.push(speed(&scaled));
         let measured = measured(&scaled);
         let compared = scaled.compare(&measured);

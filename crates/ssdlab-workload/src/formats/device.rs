@@ -12,7 +12,7 @@ pub fn twin_in(device: &str) -> Option<&str> {
 /// A filter for the requests of one device.
 pub(crate) struct DeviceFilter {
     /// The selected device; `None` selects all.
-    pub(crate) wanted: Option<String>,
+    pub(crate) selected: Option<String>,
     name: Vec<u8>,
     /// Devices seen before the first request of the selected one, for the message if it never
     /// comes.
@@ -23,18 +23,18 @@ pub(crate) struct DeviceFilter {
 }
 
 impl DeviceFilter {
-    const MOST_NAMED: usize = 8;
+    const MAX_NAMED: usize = 8;
 
     /// Selects the requests of this device, or of all devices.
-    pub(crate) fn new(wanted: Option<&str>) -> DeviceFilter {
-        let wanted = wanted.map(str::to_owned);
-        DeviceFilter { wanted, name: Vec::new(), seen: Vec::new(), found: false, known: None }
+    pub(crate) fn new(selected: Option<&str>) -> DeviceFilter {
+        let selected = selected.map(str::to_owned);
+        DeviceFilter { selected, name: Vec::new(), seen: Vec::new(), found: false, known: None }
     }
 
     /// Returns whether requests of this device are selected. `name_it` writes the device's name; it
     /// is called only if needed.
-    pub(crate) fn wants(&mut self, name_it: impl FnOnce(&mut Vec<u8>)) -> bool {
-        if self.wanted.is_none() && self.known.is_none() {
+    pub(crate) fn accepts(&mut self, name_it: impl FnOnce(&mut Vec<u8>)) -> bool {
+        if self.selected.is_none() && self.known.is_none() {
             return true;
         }
         self.name.clear();
@@ -42,14 +42,14 @@ impl DeviceFilter {
         if let Some(known) = &mut self.known {
             known.take(&self.name);
         }
-        let Some(wanted) = &self.wanted else { return true };
-        let wants = self.name == wanted.as_bytes();
-        self.found |= wants;
+        let Some(selected) = &self.selected else { return true };
+        let accepts = self.name == selected.as_bytes();
+        self.found |= accepts;
         let new = !self.found && !self.seen.contains(&self.name);
-        if new && self.seen.len() <= Self::MOST_NAMED {
+        if new && self.seen.len() <= Self::MAX_NAMED {
             self.seen.push(self.name.clone());
         }
-        wants
+        accepts
     }
 
     /// Keeps the device of each request from now on.
@@ -69,8 +69,9 @@ impl DeviceFilter {
 
     /// Returns the selected devices that are twins.
     pub(crate) fn twins(&self) -> Vec<String> {
-        let wants = |name: &&String| self.wanted.as_ref().is_none_or(|wanted| wanted == *name);
-        let names = self.known.iter().flat_map(|known| &known.names).filter(wants);
+        let accepts =
+            |name: &&String| self.selected.as_ref().is_none_or(|selected| selected == *name);
+        let names = self.known.iter().flat_map(|known| &known.names).filter(accepts);
         let mut twins: Vec<String> =
             names.filter(|name| twin_in(name).is_some()).cloned().collect();
         twins.sort();
@@ -79,9 +80,9 @@ impl DeviceFilter {
 
     /// Returns the devices seen, for the message that the selected one is not among them.
     pub(crate) fn seen_names(&self) -> String {
-        let named = self.seen.iter().take(Self::MOST_NAMED);
+        let named = self.seen.iter().take(Self::MAX_NAMED);
         let mut names: Vec<_> = named.map(|name| String::from_utf8_lossy(name)).collect();
-        if self.seen.len() > Self::MOST_NAMED {
+        if self.seen.len() > Self::MAX_NAMED {
             names.push("…".into());
         }
         names.join(", ")
@@ -99,7 +100,7 @@ struct Known {
 
 impl Known {
     /// The most names that are kept apart; all further devices count as one.
-    const MOST: usize = 1 << 16;
+    const MAX_NAMES: usize = 1 << 16;
     const OTHERS: &str = "…";
 
     fn take(&mut self, name: &[u8]) {
@@ -115,15 +116,15 @@ impl Known {
             return *number;
         }
         let number = self.names.len() as u32;
-        if self.names.len() < Self::MOST {
+        if self.names.len() < Self::MAX_NAMES {
             self.numbers.insert(name.to_vec(), number);
             let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
             self.names.push(String::from_utf8_lossy(name).chars().map(plain).collect());
             return number;
         }
-        if self.names.len() == Self::MOST {
+        if self.names.len() == Self::MAX_NAMES {
             self.names.push(Self::OTHERS.into());
         }
-        Self::MOST as u32
+        Self::MAX_NAMES as u32
     }
 }

@@ -48,7 +48,7 @@ const LAYOUT_FLUSH: Layout = Layout { offset: 0, size: 0, elapsed: 5, disk: 6 };
 /// The index of the process name. Of the columns used, only the time comes before it.
 const PROCESS: usize = 2;
 /// The most commas that a process name may contain.
-const MOST_COMMAS: usize = 16;
+const MAX_COMMAS: usize = 16;
 
 impl Layout {
     /// Returns the columns moved by `more` places.
@@ -98,7 +98,7 @@ impl Etw {
             inner.is_some_and(|inner| number(inner.trim_ascii())) && number(text(PROCESS + index + 1))
         };
         let names = (0..).take_while(|index| !text(PROCESS + index).is_empty());
-        names.take(MOST_COMMAS + 1).find(is_end).unwrap_or(0)
+        names.take(MAX_COMMAS + 1).find(is_end).unwrap_or(0)
     }
 
     fn event(&mut self, line: &[u8], op: Op) -> Result<Option<Entry>, Box<Wrong>> {

@@ -6,7 +6,7 @@ use super::columns::{Field, Wrong};
 pub(crate) type Extent = (u64, u32);
 
 /// The number of sectors whose byte addresses fit in 64 bits.
-pub(crate) const SECTORS_MAX: u64 = 1 << 55;
+pub(crate) const MAX_SECTORS: u64 = 1 << 55;
 pub(crate) const SECTOR: u64 = ssdlab_base::units::SECTOR_BYTES;
 
 const LESS: &str = "less than 2 TiB (2^32 sectors)";
@@ -70,7 +70,7 @@ pub(crate) fn extent_of_sectors(lba: Field<'_>, size: Field<'_>) -> Result<Exten
 
 fn within(first: u64, sectors: u32, lba: Field<'_>) -> Result<Extent, Box<Wrong>> {
     match first.checked_add(u64::from(sectors)) {
-        Some(end) if end <= SECTORS_MAX => Ok((first, sectors)),
+        Some(end) if end <= MAX_SECTORS => Ok((first, sectors)),
         _ => Err(lba.wrong("an end below 2^55 sectors")),
     }
 }

@@ -3,7 +3,7 @@
 use atoi::{FromRadix10Checked, FromRadix16Checked};
 use ssdlab_base::{Fault, Nanos, nearest};
 
-use crate::record::{MOST_HINT, Op};
+use crate::record::{MAX_HINT, Op};
 
 /// A fault in a line; the trace adds the file and the line number.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl<'a> Field<'a> {
 
     /// Parses a latency hint.
     pub(crate) fn hint(&self) -> Result<u8, Box<Wrong>> {
-        let hint = u8::try_from(self.whole()?).ok().filter(|hint| *hint <= MOST_HINT);
+        let hint = u8::try_from(self.whole()?).ok().filter(|hint| *hint <= MAX_HINT);
         hint.ok_or_else(|| {
             self.wrong("a latency hint: 0 (none), 1 (short), 2 (medium) or 3 (long)")
         })
@@ -393,9 +393,9 @@ fn part_of_a_tick(fraction: &[u8], tick: u64) -> u64 {
         return (digits(fraction).unwrap_or(0) * tick + scale / 2) / scale;
     }
     // Eighteen digits of a tick are finer than a nanosecond for every possible tick.
-    let kept = &fraction[..fraction.len().min(18)];
-    let scale = 10u128.pow(kept.len() as u32);
-    let part = u128::from(digits(kept).unwrap_or(0)) * u128::from(tick);
+    let leading = &fraction[..fraction.len().min(18)];
+    let scale = 10u128.pow(leading.len() as u32);
+    let part = u128::from(digits(leading).unwrap_or(0)) * u128::from(tick);
     ((part + scale / 2) / scale) as u64
 }
 

@@ -6,10 +6,10 @@ use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos, Stop};
 
 use crate::formats::mapping::Mapping;
-use crate::record::{MOST_REQUEST, MOST_TRIM, Op};
+use crate::record::{MAX_REQUEST, MAX_TRIM, Op};
 
 /// The widest window for sorting time stamps, in requests.
-pub const MOST_UNSORTED: u32 = 1 << 20;
+pub const MAX_UNSORTED: u32 = 1 << 20;
 
 /// The range of the largest request in bytes; the upper bound is the largest that a record can
 /// hold.
@@ -66,7 +66,7 @@ pub struct TraceOptions {
 impl TraceOptions {
     /// Returns the largest request of this kind.
     pub(crate) fn most(&self, op: Op) -> Bytes {
-        self.max_request.unwrap_or(if op == Op::Trim { MOST_TRIM } else { MOST_REQUEST })
+        self.max_request.unwrap_or(if op == Op::Trim { MAX_TRIM } else { MAX_REQUEST })
     }
 
     /// Refuses values with which no trace can be read. Returns the column mapping, if there is one.
@@ -81,8 +81,8 @@ impl TraceOptions {
             return Err(fault.expected("from 512B to 2TiB"));
         }
         match self.unsorted {
-            Some(Unsorted::Sort(window)) if !(1..=MOST_UNSORTED).contains(&window) => {
-                let expected = format!("from 1 to {MOST_UNSORTED} requests");
+            Some(Unsorted::Sort(window)) if !(1..=MAX_UNSORTED).contains(&window) => {
+                let expected = format!("from 1 to {MAX_UNSORTED} requests");
                 Err(Fault::new("", "workload.trace.unsorted.sort").got(window).expected(expected))
             }
             _ => self.columns.as_deref().map(Mapping::parse).transpose(),

@@ -109,11 +109,11 @@ impl Table {
             Box::new(Fault { source: name.into(), ..fault.line(number) })
         })?;
         let cell = self.binding.device.as_ref().map(|bound| self.columns[bound.slot].get(row));
-        let wants = device.wants(|name| match cell {
+        let accepts = device.accepts(|name| match cell {
             Some(Some(cell)) => cell.write(name),
             _ => name.push(b'0'),
         });
-        Ok(if wants { Next::Request(number, entry) } else { Next::OtherDevice })
+        Ok(if accepts { Next::Request(number, entry) } else { Next::OtherDevice })
     }
 
     /// Reads the next rows. Returns whether there are any.

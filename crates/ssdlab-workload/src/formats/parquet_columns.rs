@@ -10,7 +10,7 @@ use ssdlab_base::{Fault, Nanos};
 use super::columns::Field;
 use super::extent::SECTOR;
 use super::mapping::{Mapping, Place, Spelling, Unit};
-use crate::record::{MOST_HINT, Op};
+use crate::record::{MAX_HINT, Op};
 
 /// The names of a column, each with its unit in nanoseconds or bytes; 0 if the name implies none.
 type Names = &'static [(&'static str, u64)];
@@ -135,7 +135,7 @@ impl Binding {
 
     /// Returns the latency hint of a row, or 0 if there is none; `cell` reads the row's value.
     pub(crate) fn hint<'a>(&self, cell: impl Fn(&Bound) -> Option<Cell<'a>>) -> Result<u8, Fault> {
-        small(self.hint.as_ref(), MOST_HINT, cell)
+        small(self.hint.as_ref(), MAX_HINT, cell)
     }
 
     /// Converts an offset or a size into bytes.

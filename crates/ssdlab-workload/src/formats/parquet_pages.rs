@@ -17,12 +17,12 @@ use ::parquet::file::serialized_reader::SerializedPageReader;
 use bytes::Bytes;
 
 /// The most bytes of a page. Writers end a page at 1 MiB by default.
-const PAGE_MOST: u64 = 64 << 20;
+const MAX_PAGE_BYTES: u64 = 64 << 20;
 /// The most bytes of a dictionary. Each text in it takes about 32 more bytes after decoding.
-const DICTIONARY_MOST: u64 = 16 << 20;
+const MAX_DICTIONARY_BYTES: u64 = 16 << 20;
 /// The least bytes of a dictionary value. A text begins with its length, and other values have four
 /// bytes or more.
-const VALUE_LEAST: usize = 4;
+const MIN_VALUE: usize = 4;
 
 /// Opens the reader of one column of a row group.
 pub(super) fn open_column(
@@ -82,8 +82,8 @@ fn check(header: &[u8]) -> std::result::Result<(), String> {
     let fields = [field(&mut rest), field(&mut rest), field(&mut rest)];
     let [Some(kind), Some(plain), Some(stored)] = fields else { return Ok(()) };
     let (what, most) = match kind {
-        DICTIONARY => ("a dictionary", DICTIONARY_MOST),
-        _ => ("a page", PAGE_MOST),
+        DICTIONARY => ("a dictionary", MAX_DICTIONARY_BYTES),
+        _ => ("a page", MAX_PAGE_BYTES),
     };
     let size = u64::try_from(plain.max(stored)).unwrap_or(0);
     if size > most {
@@ -123,7 +123,7 @@ struct Dictionaries(SerializedPageReader<Pages>);
 fn honest(page: Option<Page>) -> Result<Option<Page>> {
     match &page {
         Some(Page::DictionaryPage { buf, num_values, .. })
-            if *num_values as usize > buf.len() / VALUE_LEAST =>
+            if *num_values as usize > buf.len() / MIN_VALUE =>
         {
             let what = format!("a dictionary of {num_values} values in {} bytes", buf.len());
             Err(ParquetError::General(what))
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn the_sizes_of_a_header_are_bounded() {
         let header = |kind, plain, stored| [number(kind), number(plain), number(stored)].concat();
-        for (kind, most) in [(0, PAGE_MOST), (2, DICTIONARY_MOST), (3, PAGE_MOST)] {
+        for (kind, most) in [(0, MAX_PAGE_BYTES), (2, MAX_DICTIONARY_BYTES), (3, MAX_PAGE_BYTES)] {
             let most = most as i64;
             assert_eq!(check(&header(kind, most, 9)), Ok(()));
             assert!(check(&header(kind, most + 1, 9)).is_err());

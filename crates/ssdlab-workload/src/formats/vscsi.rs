@@ -16,7 +16,7 @@
 use ssdlab_base::{Fault, Nanos};
 
 use super::columns::{Clock, Wrong};
-use super::extent::{SECTOR, SECTORS_MAX};
+use super::extent::{SECTOR, MAX_SECTORS};
 use super::{About, Entry, Framing, IN_FLIGHT, Reader};
 use crate::record::Op;
 
@@ -95,7 +95,7 @@ impl Reader for Vscsi {
             return Ok(None);
         }
         let sectors = bytes.div_ceil(SECTOR);
-        if command.block.checked_add(sectors).is_none_or(|end| end > SECTORS_MAX) {
+        if command.block.checked_add(sectors).is_none_or(|end| end > MAX_SECTORS) {
             return Err(wrong("block", command.block, "an end below 2^55 sectors"));
         }
         let widened = !bytes.is_multiple_of(SECTOR);

@@ -4,10 +4,10 @@ use rand::Rng;
 use ssdlab_base::Fault;
 use ssdlab_base::rng::{Stream, below, stream};
 
-use crate::record::MOST_HINT;
+use crate::record::MAX_HINT;
 
 /// The most hints that a workload may list.
-const HINTS_MAX: usize = 256;
+const MAX_HINTS: usize = 256;
 
 /// Draws the latency hints of requests.
 #[derive(Debug)]
@@ -20,13 +20,13 @@ impl Hints {
     /// Returns hints drawn with equal probability; `workload` names their random stream.
     pub(crate) fn new(choices: &[u8], workload: &str, seed: u64) -> Result<Hints, Fault> {
         let fault = || Fault::new("", "workload.hints");
-        if choices.is_empty() || choices.len() > HINTS_MAX {
+        if choices.is_empty() || choices.len() > MAX_HINTS {
             return Err(fault()
                 .got(format!("a list of {}", choices.len()))
-                .expected(format!("from 1 to {HINTS_MAX} hints")));
+                .expected(format!("from 1 to {MAX_HINTS} hints")));
         }
-        if let Some(wrong) = choices.iter().find(|hint| **hint > MOST_HINT) {
-            return Err(fault().got(wrong).expected(format!("0 (none) to {MOST_HINT} (long)")));
+        if let Some(wrong) = choices.iter().find(|hint| **hint > MAX_HINT) {
+            return Err(fault().got(wrong).expected(format!("0 (none) to {MAX_HINT} (long)")));
         }
         let stream = stream(seed, &format!("{workload}/hints"));
         Ok(Hints { choices: choices.to_vec(), stream })

@@ -5,10 +5,10 @@ use ssdlab_base::rng::{Stream, below};
 use ssdlab_base::{Bytes, Fault, units::SECTOR_BYTES};
 
 use super::config::SizeChoice;
-use crate::record::MOST_REQUEST;
+use crate::record::MAX_REQUEST;
 
 /// The most sizes that a workload may list.
-const SIZES_MAX: usize = 1024;
+const MAX_SIZES: usize = 1024;
 
 /// Draws the sizes of requests.
 #[derive(Debug)]
@@ -26,19 +26,19 @@ impl Sizes {
         stream: Stream,
     ) -> Result<Sizes, Fault> {
         let fault = || Fault::new("", "workload.sizes");
-        if choices.is_empty() || choices.len() > SIZES_MAX {
+        if choices.is_empty() || choices.len() > MAX_SIZES {
             return Err(fault()
                 .got(format!("a list of {}", choices.len()))
-                .expected(format!("from 1 to {SIZES_MAX} sizes")));
+                .expected(format!("from 1 to {MAX_SIZES} sizes")));
         }
         let mut table = Vec::with_capacity(choices.len());
         let mut total = 0;
         for SizeChoice { size, weight } in choices.iter().copied() {
             let bytes = size.get();
             let sectors = u32::try_from(bytes / SECTOR_BYTES).ok();
-            let fits = bytes > 0 && bytes.is_multiple_of(SECTOR_BYTES) && size <= MOST_REQUEST;
+            let fits = bytes > 0 && bytes.is_multiple_of(SECTOR_BYTES) && size <= MAX_REQUEST;
             let Some(sectors) = sectors.filter(|_| fits) else {
-                let expected = format!("multiples of 512 B from 512 B to {MOST_REQUEST}");
+                let expected = format!("multiples of 512 B from 512 B to {MAX_REQUEST}");
                 return Err(fault().got(size).expected(expected));
             };
             if bytes > footprint.get() {

@@ -10,7 +10,7 @@ const WINDOWS_NS: [u64; 5] =
     [10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000];
 const STEP: u64 = 10;
 /// The least number of windows from which a figure is reported.
-const LEAST_WINDOWS: u64 = 20;
+const MIN_WINDOWS: u64 = 20;
 /// The share of one kind from which a second is a phase of it, in percent.
 const PHASE_PERCENT: u64 = 90;
 
@@ -150,7 +150,7 @@ impl Counts {
         let each = WINDOWS_NS.iter().zip(self.sums.iter().zip(&self.squares));
         let of = |(&window, (&sum, &squares)): (&u64, (&u64, &u128))| {
             let windows = since / window;
-            (windows >= LEAST_WINDOWS).then(|| {
+            (windows >= MIN_WINDOWS).then(|| {
                 let (count, whole) = (u128::from(windows), u128::from(sum));
                 // Whole numbers, so that no digits cancel.
                 let spread = (count * squares - whole * whole) as f64;
@@ -214,7 +214,7 @@ impl Seconds {
 
     fn finish(&self) -> Option<Phases> {
         let share = |count: u64| count as f64 / self.seconds as f64;
-        (self.seconds >= LEAST_WINDOWS).then(|| Phases {
+        (self.seconds >= MIN_WINDOWS).then(|| Phases {
             seconds: self.seconds,
             read_share: share(self.reading),
             write_share: share(self.writing),
@@ -247,9 +247,9 @@ impl Pairs {
 
     fn correlation(&self) -> Option<f64> {
         /// The least variance that is no rounding error, of shares between 0 and 1.
-        const LEAST: f64 = 1e-12;
-        let varies = self.squares.iter().all(|squares| *squares > LEAST * self.count as f64);
-        (self.count >= LEAST_WINDOWS && varies)
+        const MIN_VARIANCE: f64 = 1e-12;
+        let varies = self.squares.iter().all(|squares| *squares > MIN_VARIANCE * self.count as f64);
+        (self.count >= MIN_WINDOWS && varies)
             .then(|| self.product / (self.squares[0] * self.squares[1]).sqrt())
     }
 }

@@ -42,9 +42,9 @@ const FINEST: u32 = 16;
 /// The most octaves that a time in nanoseconds has.
 const OCTAVES: usize = (u64::BITS - FINEST) as usize;
 /// The least number of pairs of bins in an octave.
-const LEAST_PAIRS: u64 = 16;
+const MIN_PAIRS: u64 = 16;
 /// The least number of octaves for a line with an interval.
-const LEAST_OCTAVES: usize = 4;
+const MIN_OCTAVES: usize = 4;
 /// The quantile of the normal distribution for an interval of 95 %.
 const NORMAL_95: f64 = 1.959_963_984_540_054;
 
@@ -107,12 +107,11 @@ impl Octaves {
         let bins = self.open;
         let has_request = |place: usize| u128::from(self.complete) << place >= u128::from(bins);
         let first = (0..OCTAVES).find(|place| has_request(*place))?;
-        let last =
-            (first..OCTAVES).take_while(|place| bins >> (place + 1) >= LEAST_PAIRS).last()?;
+        let last = (first..OCTAVES).take_while(|place| bins >> (place + 1) >= MIN_PAIRS).last()?;
         let points: Option<Vec<Point>> = (first..=last)
             .map(|place| self.octaves[place].point(place, bins >> (place + 1)))
             .collect();
-        let points = points.filter(|points| points.len() >= LEAST_OCTAVES)?;
+        let points = points.filter(|points| points.len() >= MIN_OCTAVES)?;
         let [slope, deviation] = line(&points);
         let bin_s = |place: usize| (1u64 << (FINEST as usize + place)) as f64 / 1e9;
         let exponent = 0.5 * (slope + 1.0);

@@ -20,7 +20,7 @@ pub struct Load {
 }
 
 /// The most intervals.
-const MOST: usize = 128;
+const MAX_INTERVALS: usize = 128;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Counts requests in intervals. Doubles the interval length as the trace goes on.
@@ -43,7 +43,7 @@ struct Interval {
 
 impl Counting {
     pub(super) fn new() -> Counting {
-        let counts = Vec::with_capacity(MOST);
+        let counts = Vec::with_capacity(MAX_INTERVALS);
         Counting { first: None, interval_ns: 1 << 20, counts, second: 0, in_second: 0, peak: 0 }
     }
 
@@ -51,7 +51,7 @@ impl Counting {
     #[inline]
     pub(super) fn take(&mut self, at: u64, is_read: bool, touched: u64) {
         let since = at - *self.first.get_or_insert(at);
-        while since / self.interval_ns >= MOST as u64 {
+        while since / self.interval_ns >= MAX_INTERVALS as u64 {
             self.widen();
         }
         let place = (since / self.interval_ns) as usize;
@@ -102,7 +102,7 @@ impl Counting {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counting, MOST};
+    use super::{Counting, MAX_INTERVALS};
 
     #[test]
     fn intervals_widen_and_lose_nothing() {
@@ -117,7 +117,7 @@ mod tests {
             total += requests;
             assert_eq!(*touched, (total - 1) / 2 + 1);
         }
-        assert!((MOST / 2..=MOST).contains(&load.requests.len()));
+        assert!((MAX_INTERVALS / 2..=MAX_INTERVALS).contains(&load.requests.len()));
         assert!((load.interval_s - (1 << 30) as f64 / 1e9).abs() < 1e-9);
         assert_eq!(load.peak_per_s, 143);
         assert!((load.peak_to_mean - 143.0 * 70.0 / 10_000.0).abs() < 1e-9);

@@ -1,7 +1,7 @@
 //! Hit ratios of caches that evict the least recently used page (LRU), for several sizes at once.
 //!
 //! Sizes in pages come from reuse distances: a page is in a cache of `n` pages if fewer than `n`
-//! other pages were used since its last use. Up to [`MOST_FOLLOWED`] pages the ratios are exact.
+//! other pages were used since its last use. Up to [`MAX_FOLLOWED`] pages the ratios are exact.
 //! Beyond, a sample of the pages stands for all, so that memory is bounded.
 
 use super::table::Numbers;
@@ -9,7 +9,7 @@ use super::{PAGE, Reuse};
 use crate::record::Record;
 
 /// The most pages that are followed.
-const MOST_FOLLOWED: usize = 1 << 21;
+const MAX_FOLLOWED: usize = 1 << 21;
 
 /// The effect of a write on a cache of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl PageCaches {
             sizes: sizes.to_vec(),
             uses: [0; 2],
             hits: vec![[0; 2]; sizes.len()],
-            most: MOST_FOLLOWED,
+            most: MAX_FOLLOWED,
         }
     }
 

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_take_what_was_foreseen() {
+    fn runs_take_their_expected_time() {
         let mut pages = Pages::new();
         let taken = |pages: &Pages| pages.pages.capacity() as u64 * RUN * 4 + pages.runs.bytes();
         for _ in 0..40 {

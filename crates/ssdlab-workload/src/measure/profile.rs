@@ -266,7 +266,7 @@ struct Again {
 }
 
 /// The most pages that are followed.
-const MOST_FOLLOWED: usize = 1 << 20;
+const MAX_FOLLOWED: usize = 1 << 20;
 
 impl Again {
     fn new() -> Again {
@@ -286,7 +286,7 @@ impl Again {
             let weight = 1 << self.reuse.sample();
             let Some(distance) = self.reuse.take(page) else {
                 self.first_uses += weight;
-                if self.reuse.pages() > MOST_FOLLOWED {
+                if self.reuse.pages() > MAX_FOLLOWED {
                     self.reuse.thin();
                 }
                 continue;
@@ -303,7 +303,7 @@ impl Again {
     /// Returns the bytes that at most `pages` further pages take. Only a sample of them is
     /// followed.
     fn growth(&self, pages: u64) -> u64 {
-        let left = (MOST_FOLLOWED + 1).saturating_sub(self.reuse.pages());
+        let left = (MAX_FOLLOWED + 1).saturating_sub(self.reuse.pages());
         self.reuse.growth((pages >> self.reuse.sample()).min(left as u64))
     }
 

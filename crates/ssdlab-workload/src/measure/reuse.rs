@@ -162,12 +162,12 @@ impl Reuse {
 
     /// Closes the gaps between positions, and makes room for as many positions again.
     fn compact(&mut self) {
-        let kept: Vec<u32> = self.user.iter().copied().filter(|user| *user != NONE).collect();
-        let room = (kept.len() * 2).next_power_of_two().max(POSITIONS);
+        let live: Vec<u32> = self.user.iter().copied().filter(|user| *user != NONE).collect();
+        let room = (live.len() * 2).next_power_of_two().max(POSITIONS);
         self.user = vec![NONE; room];
         self.tree = vec![0; room + 1];
         self.holes.clear();
-        for (position, number) in kept.iter().enumerate() {
+        for (position, number) in live.iter().enumerate() {
             self.user[position] = *number;
             if *number == HOLE {
                 self.holes.push(position as u32);
@@ -182,7 +182,7 @@ impl Reuse {
                 self.tree[above] += self.tree[at];
             }
         }
-        self.next = kept.len();
+        self.next = live.len();
     }
 }
 

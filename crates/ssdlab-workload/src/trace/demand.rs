@@ -18,7 +18,7 @@ pub(super) struct Demand {
 
 /// The highest plausible rate in bytes per second. A drive's link carries no more: at best PCIe 5.0
 /// with four lanes.
-const MOST: f64 = 16e9;
+const MAX_RATE: f64 = 16e9;
 /// The least number of requests for a warning. A burst may exceed any link, since its requests
 /// wait.
 const ENOUGH: u64 = 1000;
@@ -41,7 +41,7 @@ impl Demand {
     /// Returns a question about the time unit, if the requests exceed any drive.
     pub(super) fn warning(&self) -> Option<String> {
         let rate = (self.sectors * SECTOR_BYTES) as f64 / (self.last.as_ns() as f64 / 1e9);
-        let doubtful = self.requests >= ENOUGH && self.last > Nanos::ZERO && rate > MOST;
+        let doubtful = self.requests >= ENOUGH && self.last > Nanos::ZERO && rate > MAX_RATE;
         let unit = self.tick.map_or_else(|| "right".into(), |tick| tick.to_string());
         doubtful.then(|| {
             format!(

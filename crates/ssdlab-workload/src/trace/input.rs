@@ -88,11 +88,11 @@ pub(crate) fn plain<R: Read + Send + 'static>(
         Some("gzip") => {
             Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(CHUNK, metered)))
         }
-        Some("zstd") => Box::new(Windowed::new(announced, window::ZSTD_MOST, || {
+        Some("zstd") => Box::new(Windowed::new(announced, window::MAX_ZSTD, || {
             zstd::Decoder::with_buffer(BufReader::with_capacity(CHUNK, metered))
         })?),
-        Some(_) => Box::new(Windowed::new(announced, window::XZ_MOST, || {
-            let stream = Stream::new_stream_decoder(window::XZ_MOST, CONCATENATED)?;
+        Some(_) => Box::new(Windowed::new(announced, window::MAX_XZ, || {
+            let stream = Stream::new_stream_decoder(window::MAX_XZ, CONCATENATED)?;
             let buffered = BufReader::with_capacity(CHUNK, metered);
             Ok(liblzma::bufread::XzDecoder::new_stream(buffered, stream))
         })?),

@@ -307,7 +307,7 @@ impl Trace {
             Input::Pieces(pieces) => pieces.reader.why_empty(),
             Input::Table(_) => Some("a table without rows"),
         };
-        Err(Box::new(match &self.device.wanted {
+        Err(Box::new(match &self.device.selected {
             Some(device) if self.counts.other_devices > 0 => {
                 Fault::new(&self.name, "holds no request of the device asked for")
                     .got(format!("{device:?}"))

@@ -45,7 +45,7 @@ impl Pieces {
             };
             let Some(entry) = entry else { continue };
             let reader = &self.reader;
-            return Ok(if device.wants(|name| reader.device(piece, name)) {
+            return Ok(if device.accepts(|name| reader.device(piece, name)) {
                 Next::Request(number, entry)
             } else {
                 Next::OtherDevice

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use ssdlab_base::memory::{Growing, Reserved};
 
 /// The most memory that an xz stream may need; `xz -9` needs 65 MiB.
-pub(super) const XZ_MOST: u64 = 256 << 20;
+pub(super) const MAX_XZ: u64 = 256 << 20;
 /// The largest window of a zstd stream, which is zstd's own limit.
-pub(super) const ZSTD_MOST: u64 = 1 << 27;
+pub(super) const MAX_ZSTD: u64 = 1 << 27;
 /// The assumed window if the start of the stream does not announce one.
 const USUAL: u64 = 8 << 20;
 /// The memory that a decompressor takes in addition to its window.

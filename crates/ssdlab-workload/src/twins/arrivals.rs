@@ -44,9 +44,9 @@ pub struct Arrivals {
 }
 
 /// The least excess of a dispersion over 1 that differs from none.
-const LEAST_EXCESS: f64 = 1e-9;
+const MIN_EXCESS: f64 = 1e-9;
 /// The most by which the excesses of reads and writes change for the dispersion of all requests.
-const MOST_CHANGE: f64 = 2.0;
+const MAX_CHANGE: f64 = 2.0;
 
 impl Arrivals {
     /// Fills in missing parts: kinds from `class`, and in the windows shorter than all of their own
@@ -178,10 +178,10 @@ impl Row {
         let [read, write] = self.excess.map(|excess| excess.max(0.0));
         let both = (reads * (1.0 - reads) * (read + 1.0) * (write + 1.0)).sqrt();
         let follows = reads * read + (1.0 - reads) * write + 2.0 * self.together * both;
-        if all <= LEAST_EXCESS || follows <= LEAST_EXCESS {
+        if all <= MIN_EXCESS || follows <= MIN_EXCESS {
             return self;
         }
-        let change = (all / follows).sqrt().clamp(1.0 / MOST_CHANGE, MOST_CHANGE);
+        let change = (all / follows).sqrt().clamp(1.0 / MAX_CHANGE, MAX_CHANGE);
         Row { excess: self.excess.map(|excess| excess * change), ..self }
     }
 }
@@ -196,14 +196,14 @@ pub(super) fn row_at(rows: &[Row], growth: f64, window_ns: f64) -> Row {
     let scaled = |row: &Row, power: [f64; 2]| {
         let grown = |kind: usize| {
             let factor = math::pow(window_ns / row.window_ns, power[kind]);
-            row.excess[kind].max(LEAST_EXCESS) * factor
+            row.excess[kind].max(MIN_EXCESS) * factor
         };
         Row { window_ns, excess: [0, 1].map(grown), together: row.together }
     };
     let slope = |one: &Row, other: &Row| {
         let octaves = math::log2(other.window_ns / one.window_ns);
         [0, 1].map(|kind| {
-            let [one, other] = [one, other].map(|row| row.excess[kind].max(LEAST_EXCESS));
+            let [one, other] = [one, other].map(|row| row.excess[kind].max(MIN_EXCESS));
             math::log2(other / one) / octaves
         })
     };

@@ -240,16 +240,16 @@ fn whole_shape(
         let found = name.as_str().and_then(|name| fitted.get(name));
         let found =
             found.ok_or_else(|| Fault::new("", "fitted: nothing of this name").got(name))?;
-        lay_over(&mut base, found.clone());
+        layer_over(&mut base, found.clone());
     }
-    lay_over(&mut base, table);
+    layer_over(&mut base, table);
     Ok(base)
 }
 
-fn lay_over(base: &mut toml::Table, over: toml::Table) {
+fn layer_over(base: &mut toml::Table, over: toml::Table) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
-            (Some(toml::Value::Table(base)), toml::Value::Table(over)) => lay_over(base, over),
+            (Some(toml::Value::Table(base)), toml::Value::Table(over)) => layer_over(base, over),
             (_, value) => {
                 base.insert(key, value);
             }

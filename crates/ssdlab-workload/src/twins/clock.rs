@@ -35,12 +35,12 @@ const SHORTEST: f64 = 1.0;
 const FIRST_OCTAVE: f64 = 64.0;
 /// The largest variance of a half in windows longer than all of the table. Up to 1, all requests
 /// come in one half.
-const MOST_VARIANCE: f64 = 0.8;
+const MAX_VARIANCE: f64 = 0.8;
 /// A factor on the excess of a dispersion. Measured windows straddle the parts of a cascade, which
 /// cluster less across their borders than within.
 const STRADDLED: f64 = 1.15;
-/// The least product moment of reads and writes, both non-negative.
-const LEAST_MOMENT: f64 = 0.05;
+/// The least product moment of reads and writes, of which none is negative.
+const MIN_MOMENT: f64 = 0.05;
 
 impl Clock {
     pub(super) fn new(shape: &Shape, counts: [u64; 2], span: f64, mut stream: Stream) -> Clock {
@@ -119,16 +119,16 @@ fn splits(rows: &[Row], growth: f64, counts: [u64; 2], span: f64) -> impl Iterat
         let row = row_at(rows, growth, span * part);
         let means = counts.map(|count| (count * part).max(1e-30));
         let longest = rows[rows.len() - 1].window_ns;
-        let most = if span * part > longest { MOST_VARIANCE } else { 1.0 };
+        let most = if span * part > longest { MAX_VARIANCE } else { 1.0 };
         let variances = [0, 1].map(|kind| {
-            let wanted = 1.0 + STRADDLED * row.excess[kind] / means[kind];
-            (wanted / moments[kind] - 1.0).clamp(0.0, most)
+            let target = 1.0 + STRADDLED * row.excess[kind] / means[kind];
+            (target / moments[kind] - 1.0).clamp(0.0, most)
         });
         let offsets = variances.map(f64::sqrt);
         let spread = [0, 1].map(|kind| (STRADDLED * row.excess[kind] + 1.0) / means[kind]);
-        let wanted = (1.0 + row.together * (spread[0] * spread[1]).sqrt()).max(LEAST_MOMENT);
+        let target = (1.0 + row.together * (spread[0] * spread[1]).sqrt()).max(MIN_MOMENT);
         let most = offsets[0] * offsets[1];
-        let covariance = (wanted / both - 1.0).clamp(-most, most);
+        let covariance = (target / both - 1.0).clamp(-most, most);
         moments = [0, 1].map(|kind| moments[kind] * (1.0 + variances[kind]));
         both *= 1.0 + covariance;
         let together = if most > 0.0 { 0.5 + 0.5 * covariance / most } else { 0.5 };

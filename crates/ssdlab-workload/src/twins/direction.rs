@@ -24,7 +24,7 @@ pub(super) const ENDS: usize = 1 << 7;
 /// Marks a slot whose place was used again later, or an end that a later request continued.
 const GONE: u64 = u64::MAX;
 /// The largest number of returns that is kept apart.
-const MOST_TIMES: u64 = 1 << (REGULARS - 2);
+const MAX_TIMES: u64 = 1 << (REGULARS - 2);
 /// The number of neighboring slots to search if a place is gone.
 const NEAR: usize = 64;
 /// Classes of places by their number of returns: never, once, 2 or 3 times, and so on.
@@ -43,26 +43,26 @@ impl Ring {
     }
 
     fn push(&mut self, place: u64, times: u64) {
-        self.places[self.count as usize & (RING - 1)] = place | times.min(MOST_TIMES) << TIMES;
+        self.places[self.count as usize & (RING - 1)] = place | times.min(MAX_TIMES) << TIMES;
         self.count += 1;
     }
 
-    /// Returns the slot of the place last used about `lag` requests ago. If `wanted` is given,
+    /// Returns the slot of the place last used about `lag` requests ago. If `class` is given,
     /// prefers a place of the nearest class. Returns `None` if there is none, or if it is too long
     /// ago.
-    fn back(&self, lag: u64, wanted: Option<usize>) -> Option<usize> {
+    fn back(&self, lag: u64, class: Option<usize>) -> Option<usize> {
         if lag > self.count || lag > RING as u64 {
             return None;
         }
         let at = (self.count - lag) as usize;
         let there = |slot: &usize| self.places[*slot] != GONE;
         let first = near(at, RING).find(there);
-        let (Some(wanted), Some(_)) = (wanted, first) else { return first };
+        let (Some(class), Some(_)) = (class, first) else { return first };
         // Search only slots within half the lag, so that lags keep their distribution.
         let about = near(at, RING).take(1 + (lag as usize).min(NEAR)).filter(there);
         let mut best = (usize::MAX, first);
         for slot in about {
-            let off = regular(self.places[slot] >> TIMES).abs_diff(wanted);
+            let off = regular(self.places[slot] >> TIMES).abs_diff(class);
             if off < best.0 {
                 best = (off, Some(slot));
             }
@@ -120,7 +120,7 @@ pub(super) struct Hot {
 
 /// The kind of place that the last request used.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum PlaceKind {
     New,
     Visit,
     Back { lag: u64, across: bool },
@@ -132,7 +132,7 @@ enum Way {
 pub(super) struct Direction {
     parts: Parts,
     pub(super) ring: Ring,
-    way: Way,
+    kind: PlaceKind,
     sectors: u32,
     /// The number of returns to the place of this request.
     times: u64,
@@ -174,7 +174,7 @@ pub(super) struct Parts {
 
 impl Direction {
     pub(super) fn new(parts: Parts) -> Direction {
-        Direction { parts, ring: Ring::new(), way: Way::New, sectors: 0, times: 0 }
+        Direction { parts, ring: Ring::new(), kind: PlaceKind::New, sectors: 0, times: 0 }
     }
 
     /// Returns the place and the length of the next request in sectors; `left` requests of this
@@ -187,31 +187,31 @@ impl Direction {
         }
         let needed = left as f64 * self.parts.mean_taken;
         let pressed = (self.parts.cold.left + self.parts.visit.left) as f64 >= needed;
-        let go_on = match self.way {
-            Way::New if self.parts.cold.left > 0 => self.parts.run,
-            Way::Visit if self.parts.visit.left > 0 => self.parts.run,
-            Way::Back { .. } => self.parts.follow,
+        let go_on = match self.kind {
+            PlaceKind::New if self.parts.cold.left > 0 => self.parts.run,
+            PlaceKind::Visit if self.parts.visit.left > 0 => self.parts.run,
+            PlaceKind::Back { .. } => self.parts.follow,
             _ => 0.0,
         };
         if pressed {
-            self.turn(needed);
+            self.draw_kind(needed);
         } else if go_on == 0.0 || unit(self.parts.stream.next_u64()) >= go_on {
-            self.stay_or_turn(needed);
+            self.stay_or_draw(needed);
         }
         self.times = 0;
-        let place = match self.way {
-            Way::New => self.parts.cold.next(taken),
-            Way::Visit => self.parts.visit.next(taken),
-            Way::Along => match self.along(taken) {
+        let place = match self.kind {
+            PlaceKind::New => self.parts.cold.next(taken),
+            PlaceKind::Visit => self.parts.visit.next(taken),
+            PlaceKind::Along => match self.along(taken) {
                 Some(place) => place,
                 None => {
-                    self.turn_back();
+                    self.draw_return();
                     self.again(other, taken)
                 }
             },
-            Way::Hot | Way::Back { .. } => self.again(other, taken),
+            PlaceKind::Hot | PlaceKind::Back { .. } => self.again(other, taken),
         };
-        if !self.parts.only_hot || !matches!(self.way, Way::New) {
+        if !self.parts.only_hot || !matches!(self.kind, PlaceKind::New) {
             self.ring.push(place, self.times);
             let end = place + u64::from(sectors);
             if self.parts.along > 0.0 && self.knows(end) {
@@ -224,11 +224,11 @@ impl Direction {
     /// Returns a place to use again, recent or hot.
     fn again(&mut self, other: &mut Ring, taken: u64) -> u64 {
         let place = self.known_place(other, taken);
-        self.kept(place, taken)
+        self.clamped(place, taken)
     }
 
     /// Moves a request that would leave the pages of this kind to their end.
-    fn kept(&self, place: u64, taken: u64) -> u64 {
+    fn clamped(&self, place: u64, taken: u64) -> u64 {
         let ranges = self.parts.own.iter().flatten();
         match ranges.copied().find(|(first, end)| (*first..*end).contains(&place)) {
             Some((first, end)) if place + taken > end => end.saturating_sub(taken).max(first),
@@ -237,25 +237,25 @@ impl Direction {
     }
 
     fn known_place(&mut self, other: &mut Ring, taken: u64) -> u64 {
-        let Way::Back { lag, across } = self.way else { return self.hot_place(taken) };
-        let wanted = self.wanted();
-        let there = if across { other.back(lag, wanted) } else { None };
+        let PlaceKind::Back { lag, across } = self.kind else { return self.hot_place(taken) };
+        let class = self.draw_class();
+        let there = if across { other.back(lag, class) } else { None };
         let there = there.filter(|slot| self.owns(other.place(*slot)));
         let found = match there {
             Some(slot) => Some(other.take(slot)),
-            None => self.ring.back(lag, wanted).map(|slot| self.ring.take(slot)),
+            None => self.ring.back(lag, class).map(|slot| self.ring.take(slot)),
         };
         match found {
             Some((place, times)) => {
                 self.times = times;
                 place
             }
-            None => self.elsewhere(taken),
+            None => self.fallback_place(taken),
         }
     }
 
     /// Draws the class of places to return to, if classes matter.
-    fn wanted(&mut self) -> Option<usize> {
+    fn draw_class(&mut self) -> Option<usize> {
         if self.parts.regulars.is_empty() {
             return None;
         }
@@ -299,67 +299,67 @@ impl Direction {
     }
 
     /// Keeps to new places after new ones and to known places after known ones, or draws again.
-    fn stay_or_turn(&mut self, needed: f64) {
-        let stay = match self.way {
-            Way::New if self.parts.cold.left > 0 => self.parts.new_run,
-            Way::Along | Way::Back { .. } | Way::Hot => self.parts.known_run,
+    fn stay_or_draw(&mut self, needed: f64) {
+        let stay = match self.kind {
+            PlaceKind::New if self.parts.cold.left > 0 => self.parts.new_run,
+            PlaceKind::Along | PlaceKind::Back { .. } | PlaceKind::Hot => self.parts.known_run,
             _ => 0.0,
         };
         if stay == 0.0 || unit(self.parts.stream.next_u64()) >= stay {
-            self.turn(needed);
-        } else if self.way == Way::New {
-            self.parts.cold.turn(&mut self.parts.stream, self.parts.align > 1);
+            self.draw_kind(needed);
+        } else if self.kind == PlaceKind::New {
+            self.parts.cold.switch_walk(&mut self.parts.stream, self.parts.align > 1);
         } else {
-            self.turn_known();
+            self.draw_known();
         }
     }
 
     /// Draws the kind of the next place. The sweeps end with the last of `needed` sectors.
-    fn turn(&mut self, needed: f64) {
+    fn draw_kind(&mut self, needed: f64) {
         let aligned = self.parts.align > 1;
         let mut word = unit(self.parts.stream.next_u64()) * needed;
         if word < self.parts.cold.left as f64 {
-            self.parts.cold.turn(&mut self.parts.stream, aligned);
-            self.way = Way::New;
+            self.parts.cold.switch_walk(&mut self.parts.stream, aligned);
+            self.kind = PlaceKind::New;
             return;
         }
         word -= self.parts.cold.left as f64;
         if word < self.parts.visit.left as f64 {
-            self.parts.visit.turn(&mut self.parts.stream, aligned);
-            self.way = Way::Visit;
+            self.parts.visit.switch_walk(&mut self.parts.stream, aligned);
+            self.kind = PlaceKind::Visit;
             return;
         }
-        self.turn_known();
+        self.draw_known();
     }
 
     /// Draws which known place the request uses.
-    fn turn_known(&mut self) {
+    fn draw_known(&mut self) {
         if self.parts.along > 0.0 && unit(self.parts.stream.next_u64()) < self.parts.along {
-            self.way = Way::Along;
+            self.kind = PlaceKind::Along;
             return;
         }
-        self.turn_back();
+        self.draw_return();
     }
 
     /// Draws a recent or a hot place, but none behind an earlier request.
-    fn turn_back(&mut self) {
+    fn draw_return(&mut self) {
         if self.parts.hot.is_some() && unit(self.parts.stream.next_u64()) >= self.parts.again {
-            self.way = Way::Hot;
+            self.kind = PlaceKind::Hot;
             return;
         }
         let lag = self.parts.lags.at(unit(self.parts.stream.next_u64())) as u64;
         let across = unit(self.parts.stream.next_u64()) < self.parts.across;
-        self.way = Way::Back { lag: lag.max(1), across };
+        self.kind = PlaceKind::Back { lag: lag.max(1), across };
     }
 
     /// Returns a place if there is nothing to return to yet.
-    fn elsewhere(&mut self, taken: u64) -> u64 {
+    fn fallback_place(&mut self, taken: u64) -> u64 {
         if self.parts.cold.left == 0 || self.parts.only_hot {
-            self.way = Way::Hot;
+            self.kind = PlaceKind::Hot;
             return self.hot_place(taken);
         }
-        self.way = Way::New;
-        self.parts.cold.turn(&mut self.parts.stream, self.parts.align > 1);
+        self.kind = PlaceKind::New;
+        self.parts.cold.switch_walk(&mut self.parts.stream, self.parts.align > 1);
         self.parts.cold.next(taken)
     }
 

@@ -19,9 +19,9 @@ const PAGE: u64 = 4096 / SECTOR_BYTES;
 /// The number of sizes that a fit keeps. It replaces a rarer size by the next larger one kept.
 const SIZES: usize = 24;
 /// The largest share of the moved bytes that a fit counts as new.
-const MOST_NEW: f64 = 0.85;
+const MAX_NEW: f64 = 0.85;
 /// The largest extent, and so the largest request size, that a fit produces.
-const EXTENT_MOST: u64 = 1 << 20;
+const MAX_EXTENT: u64 = 1 << 20;
 
 /// Parameters that the trace does not show, so they are tried: see [`fit`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -106,7 +106,7 @@ fn targets(measured: &Measured, source: &str) -> Targets {
     let read = moved(measured.mean_read, measured.reads);
     let all = read + moved(measured.mean_write, measured.requests - measured.reads);
     let pages = |pages: u64, of: f64| {
-        figure(Bytes::new((pages as f64 * 4096.0).min(MOST_NEW * of).round() as u64), source)
+        figure(Bytes::new((pages as f64 * 4096.0).min(MAX_NEW * of).round() as u64), source)
     };
     Targets {
         requests: figure(measured.requests, source),
@@ -133,10 +133,10 @@ pub fn growth(arrivals: &Arrivals) -> f64 {
 }
 
 /// Returns the shares of the returns by class of their places, without empty classes at the end.
-fn regulars(ways: &Ways) -> Vec<f64> {
-    let upto = ways.regulars.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
-    let shares = ways.regulars[..upto].iter();
-    shares.map(|count| share(*count as f64 / ways.near as f64).get()).collect()
+fn regulars(places: &PlaceCounts) -> Vec<f64> {
+    let upto = places.regulars.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+    let shares = places.regulars[..upto].iter();
+    shares.map(|count| share(*count as f64 / places.near as f64).get()).collect()
 }
 
 /// Returns the probability to repeat a size without a draw that gives as many equal neighbors.
@@ -157,12 +157,12 @@ fn align(records: &[Record]) -> Bytes {
 fn extent(records: &[Record]) -> Bytes {
     let largest = records.iter().map(|record| u64::from(record.sectors) * SECTOR_BYTES).max();
     let largest = largest.unwrap_or(0).next_power_of_two();
-    Bytes::new(largest.clamp(1 << 16, EXTENT_MOST))
+    Bytes::new(largest.clamp(1 << 16, MAX_EXTENT))
 }
 
 /// Counts of the requests of one kind by the kind of their place.
 #[derive(Default)]
-struct Ways {
+struct PlaceCounts {
     new: u64,
     near: u64,
     across: u64,
@@ -175,21 +175,21 @@ struct Ways {
     in_order: u64,
     /// Requests that did not continue the one before. The indices are `[last for a known place]`
     /// and `[this one for a known place]`.
-    turns: [[u64; 2]; 2],
+    transitions: [[u64; 2]; 2],
     /// Near returns that went as far back as the request before.
     follow: u64,
     /// Near returns by the class of their place.
     regulars: [u64; REGULARS],
 }
 
-impl Ways {
+impl PlaceCounts {
     /// Returns the probability to stay with known places, or with new ones, that gives as many
     /// stays.
     fn stays(&self, known: bool) -> Share {
-        let turns = self.turns[usize::from(known)];
+        let transitions = self.transitions[usize::from(known)];
         let of = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
         let chance = of(if known { self.known() } else { self.new }, self.known() + self.new);
-        let stayed = of(turns[usize::from(known)], turns[0] + turns[1]);
+        let stayed = of(transitions[usize::from(known)], transitions[0] + transitions[1]);
         share((stayed - chance) / (1.0 - chance).max(1e-3))
     }
 
@@ -209,7 +209,7 @@ fn habits(
     lags: &mut Vec<f64>,
     along: &mut Vec<f64>,
 ) -> Habits {
-    let ways = ways(records, op, trial, lags, along);
+    let places = count_places(records, op, trial, lags, along);
     let own = records.iter().filter(|record| record.op == op);
     let of = |part: u64, whole: u64| share(part as f64 / whole.max(1) as f64);
     let pages = match op {
@@ -217,15 +217,15 @@ fn habits(
         _ => measured.write_pages,
     };
     Habits {
-        run: of(ways.in_order, ways.new),
-        follow: share(trial.follow * ways.follow as f64 / ways.near.max(1) as f64),
-        new_run: ways.stays(false),
-        known_run: ways.stays(true),
-        along: of(ways.along, ways.known()),
-        again: of(ways.near, ways.near + ways.far),
-        across: of(ways.across, ways.near),
-        regulars: if trial.regulars { regulars(&ways) } else { Vec::new() },
-        hot: of(ways.hot.len() as u64, measured.footprint_pages),
+        run: of(places.in_order, places.new),
+        follow: share(trial.follow * places.follow as f64 / places.near.max(1) as f64),
+        new_run: places.stays(false),
+        known_run: places.stays(true),
+        along: of(places.along, places.known()),
+        again: of(places.near, places.near + places.far),
+        across: of(places.across, places.near),
+        regulars: if trial.regulars { regulars(&places) } else { Vec::new() },
+        hot: of(places.hot.len() as u64, measured.footprint_pages),
         theta: trial.theta,
         rounds: Share::new(0.0),
         scans: Share::new(0.0),
@@ -235,24 +235,24 @@ fn habits(
     }
 }
 
-impl Ways {
+impl PlaceCounts {
     /// Counts whether a known place followed a known one.
-    fn turn(&mut self, before: Option<bool>, now: bool) {
+    fn count_transition(&mut self, before: Option<bool>, now: bool) {
         if let Some(before) = before {
-            self.turns[usize::from(before)][usize::from(now)] += 1;
+            self.transitions[usize::from(before)][usize::from(now)] += 1;
         }
     }
 }
 
-fn ways(
+fn count_places(
     records: &[Record],
     op: Op,
     trial: Trial,
     lags: &mut Vec<f64>,
     along: &mut Vec<f64>,
-) -> Ways {
+) -> PlaceCounts {
     let near = trial.near;
-    let mut ways = Ways::default();
+    let mut places = PlaceCounts::default();
     // The last request for each page: its kind, and its number within its kind.
     let mut last: BTreeMap<u64, (Op, u64)> = BTreeMap::new();
     // The number of returns to places that end in each page.
@@ -274,31 +274,31 @@ fn ways(
             let mut gone_on = false;
             match lag {
                 None => {
-                    ways.new += 1;
-                    ways.in_order += u64::from(record.lba == end);
+                    places.new += 1;
+                    places.in_order += u64::from(record.lba == end);
                     gone_on = record.lba == end;
                 }
                 Some((_, lag)) if before.is_some() => {
-                    ways.along += 1;
+                    places.along += 1;
                     along.extend(before.map(|place| place as f64 + 1.0));
                     // A request that continues has the same lag as the one that it continues. A
                     // request that continues within a page has a lag of 1, which tells nothing.
                     lags.extend((lag > 1 && lag <= near).then_some(lag as f64));
                 }
                 Some((_, lag)) if lag > near => {
-                    ways.far += 1;
-                    *ways.hot.entry(first).or_default() += 1;
+                    places.far += 1;
+                    *places.hot.entry(first).or_default() += 1;
                 }
                 Some((other, lag)) => {
-                    ways.near += 1;
-                    ways.across += u64::from(other != op);
-                    ways.regulars[regular(*returned)] += 1;
-                    ways.follow += u64::from(lag_before == Some((other, lag)));
+                    places.near += 1;
+                    places.across += u64::from(other != op);
+                    places.regulars[regular(*returned)] += 1;
+                    places.follow += u64::from(lag_before == Some((other, lag)));
                     gone_on = trial.follow > 0.0 && lag_before == Some((other, lag));
                     lags.push(lag as f64);
                 }
             }
-            ways.turn(known_before.filter(|_| !gone_on), lag.is_some());
+            places.count_transition(known_before.filter(|_| !gone_on), lag.is_some());
             known_before = Some(lag.is_some());
             (end, lag_before) = (record.lba + u64::from(record.sectors), lag);
             before.into_iter().for_each(|place| ends[place] = None);
@@ -312,7 +312,7 @@ fn ways(
             ends.truncate(ENDS);
         }
     }
-    ways
+    places
 }
 
 /// Returns the most frequent sizes and the largest one, with the weights of all sizes.
@@ -324,18 +324,18 @@ fn sizes(records: &[Record], op: Op, extent: Bytes) -> Vec<(Bytes, f64)> {
     }
     let mut common: Vec<(u64, u64)> = counts.iter().map(|(size, count)| (*size, *count)).collect();
     common.sort_by_key(|(size, count)| (std::cmp::Reverse(*count), *size));
-    let mut kept: BTreeMap<u64, u64> =
+    let mut largest: BTreeMap<u64, u64> =
         common.iter().take(SIZES).map(|(size, _)| (*size, 0)).collect();
-    kept.extend(counts.keys().last().map(|size| (*size, 0)));
+    largest.extend(counts.keys().last().map(|size| (*size, 0)));
     for (size, count) in counts {
-        if let Some((_, weight)) = kept.range_mut(size..).next() {
+        if let Some((_, weight)) = largest.range_mut(size..).next() {
             *weight += count;
         }
     }
-    if kept.is_empty() {
-        kept.insert(4096, 1);
+    if largest.is_empty() {
+        largest.insert(4096, 1);
     }
-    kept.into_iter().map(|(size, count)| (Bytes::new(size), count as f64)).collect()
+    largest.into_iter().map(|(size, count)| (Bytes::new(size), count as f64)).collect()
 }
 
 fn share(value: f64) -> Share {

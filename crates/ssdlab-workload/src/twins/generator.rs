@@ -55,9 +55,9 @@ impl Requests {
             |what: &str| [what, "sizes", "hot"].map(|part| named(&format!("{what}/{part}")));
         let only_hot = figures.read_hot.is_some();
         let own = shape.write.reach.is_none();
-        let ways = (only_hot, own || figures.read_set.is_some());
+        let kinds = (only_hot, own || figures.read_set.is_some());
         let own = own || figures.write_set.is_some();
-        let read = direction(shape, &reads, &layout, layout.read, ways, chance("read"))?;
+        let read = direction(shape, &reads, &layout, layout.read, kinds, chance("read"))?;
         let write =
             direction(shape, &writes, &layout, layout.write, (false, own), chance("write"))?;
         Ok(Requests {

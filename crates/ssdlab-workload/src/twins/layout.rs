@@ -29,17 +29,17 @@ pub(super) struct Layout {
 }
 
 /// The largest share of the moved sectors of one kind that sweeps may take.
-const MOST_SWEPT: f64 = 0.98;
+const MAX_SWEPT: f64 = 0.98;
 
 /// The least number of extents in a footprint.
 const EXTENTS: f64 = 256.0;
 /// Sectors of the largest extent: 64 MiB.
-const EXTENT_MOST: u64 = (64 << 20) / SECTOR_BYTES;
+const MAX_EXTENT: u64 = (64 << 20) / SECTOR_BYTES;
 /// The least number of parts in a footprint, and in a set of pages from a source. Sets consist of
 /// parts of equal size; 256 meet a share to 0.2 %.
 const PARTS: f64 = 256.0;
 /// Sectors of the smallest part: a page of 4 KiB.
-const PART_LEAST: u64 = 8;
+const MIN_PART: u64 = 8;
 
 impl Layout {
     /// Returns the number of extents in the footprint, and the sectors in one. Extents are as large
@@ -56,7 +56,7 @@ impl Layout {
         let shares = sets.map(|bytes| bytes / figures.footprint).chain(figures.read_hot);
         let smallest = shares.filter(|share| *share > 0.0).fold(1.0, f64::min);
         let sectors = figures.footprint / SECTOR_BYTES as f64;
-        largest(PART_LEAST, sectors * smallest / PARTS).min(extent)
+        largest(MIN_PART, sectors * smallest / PARTS).min(extent)
     }
 
     /// Returns the ranges for these statistics; `read` and `write` are sectors moved.
@@ -75,9 +75,9 @@ impl Layout {
         let (read, write) = (in_parts(read), in_parts(write));
         let (read_set, write_set) = (set(figures.read_set), set(figures.write_set));
         let hot = |habits: &Habits, moved: f64, set: Option<f64>| {
-            let wanted = habits.hot.get() * parts as f64;
+            let target = habits.hot.get() * parts as f64;
             // A hot set is used more than once, or it is not hot.
-            wanted.min(0.5 * moved).min(0.5 * set.unwrap_or(f64::MAX)).round() as u64
+            target.min(0.5 * moved).min(0.5 * set.unwrap_or(f64::MAX)).round() as u64
         };
         let read_visits = if figures.read_hot.is_some() { READ_HOT } else { 1 };
         let read_hot = match figures.read_hot {
@@ -91,18 +91,18 @@ impl Layout {
             .round() as u64;
         let cold = read_hot + write_hot - shared;
         let rest = parts.saturating_sub(cold);
-        let can_read = MOST_SWEPT * read - (read_hot * read_visits) as f64;
-        let can_write = MOST_SWEPT * write - write_hot as f64;
+        let can_read = MAX_SWEPT * read - (read_hot * read_visits) as f64;
+        let can_write = MAX_SWEPT * write - write_hot as f64;
         let covered = |habits: &Habits| habits.reach.map_or(0.0, Share::get) * rest as f64;
-        let wanted = read_set.map_or(covered(&shape.read), |set| set - read_hot as f64);
-        let wanted_of_writes = |cold_read: u64| match (write_set, both(read_hot + cold_read)) {
+        let target = read_set.map_or(covered(&shape.read), |set| set - read_hot as f64);
+        let target_of_writes = |cold_read: u64| match (write_set, both(read_hot + cold_read)) {
             (Some(set), _) => set - write_hot as f64,
             (None, Some(both)) => (rest - cold_read) as f64 + both - shared as f64,
             (None, None) => covered(&shape.write),
         };
         let both_known = read_set.is_some() && write_set.is_some();
         let (cold_read, cold_write) =
-            share_out(rest, (wanted, can_read), (wanted_of_writes, can_write), both_known)
+            share_out(rest, (target, can_read), (target_of_writes, can_write), both_known)
                 .ok_or_else(|| too_little(figures))?;
         let range = |first: u64, end: u64| (first * part, end * part);
         let first_write = read_hot - shared;
@@ -148,11 +148,11 @@ impl Ranges {
     }
 }
 
-/// Returns the largest power of two times `least` that is at most `most` and [`EXTENT_MOST`], but
+/// Returns the largest power of two times `least` that is at most `most` and [`MAX_EXTENT`], but
 /// not less than `least`.
 fn largest(least: u64, most: f64) -> u64 {
     let mut size = least;
-    while size * 2 <= EXTENT_MOST && (size * 2) as f64 <= most {
+    while size * 2 <= MAX_EXTENT && (size * 2) as f64 <= most {
         size *= 2;
     }
     size

@@ -20,10 +20,10 @@ pub struct Meter {
 
 /// The least number of windows in the span for a figure, and the least share of the requests that
 /// they hold: an incomplete last window may have most.
-const LEAST_WINDOWS: u64 = 10;
-const LEAST_SHARE: f64 = 0.5;
+const MIN_WINDOWS: u64 = 10;
+const MIN_SHARE: f64 = 0.5;
 /// The least number of requests of a kind for its figures.
-const LEAST_REQUESTS: u64 = 20;
+const MIN_REQUESTS: u64 = 20;
 /// Each window is so many times as long as the one before, from the shortest to the longest.
 const STEP: u64 = 10;
 const LONGEST_NS: u64 = 1_000_000_000_000;
@@ -66,7 +66,7 @@ impl Meter {
     /// Returns the arrivals.
     pub fn finish(&self, source: &str) -> Arrivals {
         let mut out = Arrivals { source: source.to_owned(), ..Arrivals::default() };
-        let [reads, writes] = self.requests.map(|count| count >= LEAST_REQUESTS);
+        let [reads, writes] = self.requests.map(|count| count >= MIN_REQUESTS);
         let all: u64 = self.requests.iter().sum();
         if reads && writes {
             let mean = |kind: usize| self.requests[kind] as f64 / self.runs[kind] as f64;
@@ -75,7 +75,7 @@ impl Meter {
         for counts in &self.windows {
             let windows = self.since / counts.length;
             let counted = counts.sums.iter().sum::<u64>() as f64;
-            if windows < LEAST_WINDOWS || counted < LEAST_SHARE * all as f64 {
+            if windows < MIN_WINDOWS || counted < MIN_SHARE * all as f64 {
                 break;
             }
             let [all, read, write] = counts.dispersions(windows);

@@ -57,7 +57,7 @@ impl Sweep {
 
     /// Switches to another unfinished walk, at a page that was not used yet. Starts at the
     /// beginning of the page, or at any of its sectors if requests are not `aligned` to pages.
-    pub(super) fn turn(&mut self, stream: &mut Stream, aligned: bool) {
+    pub(super) fn switch_walk(&mut self, stream: &mut Stream, aligned: bool) {
         let count = self.walks.len();
         let start = below(stream.next_u64(), count as u64) as usize;
         let open = (0..count).map(|step| (start + step) % count);
@@ -127,7 +127,7 @@ mod tests {
         let mut seen = vec![0; 50 * 64];
         let mut chance = stream(1, "test");
         while sweep.left > 0 {
-            sweep.turn(&mut chance, true);
+            sweep.switch_walk(&mut chance, true);
             let place = sweep.next(8) as usize;
             seen[place..place + 8].iter_mut().for_each(|times| *times += 1);
         }
@@ -140,7 +140,7 @@ mod tests {
         let mut sweep = Sweep::new((3 * 64, 40 * 64), 7.5, 64, 64);
         let mut chance = stream(1, "test");
         while sweep.left > 0 {
-            sweep.turn(&mut chance, false);
+            sweep.switch_walk(&mut chance, false);
             assert!((3 * 64..=40 * 64 - 5).contains(&sweep.next(5)));
         }
     }

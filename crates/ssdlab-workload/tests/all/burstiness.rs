@@ -270,9 +270,9 @@ fn phases_by_hand() {
     // Of 119 pairs, 11 change. Pearson's correlation of the table (54, 6; 5, 54).
     let wanted = (54.0 * 54.0 - 6.0 * 5.0) / (60.0f64 * 59.0 * 59.0 * 60.0).sqrt();
     assert!((found.correlation.unwrap() - wanted).abs() < 1e-9, "{found:?}");
-    let turns = seconds((0..100).map(|n| n % 2 * 8)).phases.unwrap();
-    assert_eq!((turns.read_share, turns.write_share), (0.0, 50.0 / 99.0));
-    assert!((turns.correlation.unwrap() + 1.0).abs() < 1e-9, "{turns:?}");
+    let alternating = seconds((0..100).map(|n| n % 2 * 8)).phases.unwrap();
+    assert_eq!((alternating.read_share, alternating.write_share), (0.0, 50.0 / 99.0));
+    assert!((alternating.correlation.unwrap() + 1.0).abs() < 1e-9, "{alternating:?}");
 }
 
 #[test]
@@ -283,12 +283,12 @@ fn phases_need_seconds_that_vary() {
     assert_eq!(seconds([5; 20]).phases, None);
     assert_eq!(seconds([5; 21]).phases.unwrap().seconds, 20);
     // No second with requests follows another, so there is no pair.
-    let apart = (0..100u64).map(|n| {
+    let separate = (0..100u64).map(|n| {
         let op = if n % 3 == 0 { Op::Read } else { Op::Write };
         record(2 * n * SECOND, 0, 8, op)
     });
-    let apart = of(&apart.collect::<Vec<_>>()).phases.unwrap();
-    assert_eq!((apart.seconds, apart.correlation), (99, None));
+    let separate = of(&separate.collect::<Vec<_>>()).phases.unwrap();
+    assert_eq!((separate.seconds, separate.correlation), (99, None));
 }
 
 #[test]

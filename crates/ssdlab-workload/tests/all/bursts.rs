@@ -9,13 +9,14 @@ use ssdlab_workload::{Op, Record, Source};
 use crate::drain;
 
 /// The most requests of a twin that a test draws; span and footprint are in proportion.
-const MOST: u64 = 1_000_000;
+const MAX_REQUESTS: u64 = 1_000_000;
 /// The shortest window to compare, in microseconds.
 const FROM_US: f64 = 1000.0;
 
-/// Returns the beginning of a twin that is scaled to at most [`MOST`] requests.
+/// Returns the beginning of a twin that is scaled to at most [`MAX_REQUESTS`] requests.
 fn requests(twin: &Twin, seed: u64, most: usize) -> Vec<Record> {
-    let scaled = if twin.requests() > MOST { twin.scaled(MOST) } else { twin.clone() };
+    let scaled =
+        if twin.requests() > MAX_REQUESTS { twin.scaled(MAX_REQUESTS) } else { twin.clone() };
     let mut records = Vec::new();
     let mut source = scaled.source(seed).unwrap();
     while records.len() < most && source.fill(&mut records, 4096).unwrap() > 0 {}

@@ -76,7 +76,7 @@ fn poisson_arrivals_have_the_mean_and_the_spread_of_an_exponential() {
 }
 
 #[test]
-fn fixed_arrivals_are_exactly_apart() {
+fn fixed_arrivals_have_equal_distances() {
     let config = WorkloadConfig {
         arrivals: Arrivals::Fixed(FixedConfig {}),
         ..config(Kind::default(), 1000)
@@ -142,10 +142,10 @@ fn reads_and_writes_of_self_similar_arrivals_come_together_or_in_phases() {
         let same = records.windows(2).filter(|pair| pair[0].op == pair[1].op).count();
         same as f64 / 1e5
     };
-    let [apart, between, one] = [0.0, 0.5, 1.0].map(alike);
+    let [separate, between, one] = [0.0, 0.5, 1.0].map(alike);
     assert!(
-        apart > between && between > 0.6 && (one - 0.5).abs() < 0.02,
-        "{apart} {between} {one}"
+        separate > between && between > 0.6 && (one - 0.5).abs() < 0.02,
+        "{separate} {between} {one}"
     );
 }
 
@@ -181,7 +181,7 @@ fn bursts_have_their_length_and_their_pause() {
 }
 
 #[test]
-fn the_read_share_is_kept() {
+fn the_read_share_is_as_configured() {
     for (seed, share) in [(1, 0.0), (2, 0.3), (3, 0.5), (4, 1.0)] {
         let read_share = Share::new(share);
         let records =

@@ -74,7 +74,7 @@ fn ssdsim_lines_may_end_in_hashes() {
 }
 
 #[test]
-fn blkparse_requests_are_issue_events_and_flushes_and_discards_are_counted_apart() {
+fn blkparse_requests_are_issue_events_and_flushes_and_discards_have_their_own_counts() {
     let want = [
         (0, 282_624, 8, Read),
         (7_538, 0, 0, Flush),

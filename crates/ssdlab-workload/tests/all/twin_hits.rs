@@ -30,7 +30,7 @@ fn caches_of_a_tenth_of_the_pages_are_a_tenth_of_what_twins_use() {
 
 /// The pages in a sample, and how far hit ratios may be off.
 const PAGES: u64 = 1 << 16;
-const MOST_OFF: f64 = 0.08;
+const MAX_OFF: f64 = 0.08;
 
 /// A trace, what is compared, the published ratio, and that of the twin.
 type Far<'a> = (&'a str, &'a str, f64, f64);
@@ -71,7 +71,7 @@ fn twins_hit_as_their_traces_do() {
         let sizes = 2 * trace.cached.len() + trace.dropped.len() + trace.bytes.len();
         assert_eq!(found.len(), sizes, "{}", trace.of);
         for hit in found {
-            if (hit.achieved - hit.published).abs() > MOST_OFF {
+            if (hit.achieved - hit.published).abs() > MAX_OFF {
                 far.push((&trace.of[..], hit.what, hit.published, hit.achieved));
             }
         }

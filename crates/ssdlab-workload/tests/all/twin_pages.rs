@@ -80,8 +80,8 @@ fn hardly_any_page_is_read_and_written_where_the_week_has_hardly_any() {
         (of.read_pages + of.write_pages - of.footprint_pages) as f64 / of.read_pages as f64
     };
     // In the weeks, 0.002 and 0.627 of the pages read are also written.
-    let (apart, together) = (both("hire/stg1"), both("hire/hm0"));
-    assert!(apart < 0.01 && (together - 0.627).abs() < 0.02, "{apart} {together}");
+    let (separate, together) = (both("hire/stg1"), both("hire/hm0"));
+    assert!(separate < 0.01 && (together - 0.627).abs() < 0.02, "{separate} {together}");
 }
 
 #[test]

@@ -325,7 +325,7 @@ fn requests_go_on_through_known_places_and_a_fit_sees_it() {
 
 #[test]
 fn new_places_and_known_ones_stay_together() {
-    let turns = |runs: &str| {
+    let stays = |runs: &str| {
         let mut seen = BTreeSet::new();
         let known: Vec<bool> = staying(runs)
             .iter()
@@ -334,8 +334,8 @@ fn new_places_and_known_ones_stay_together() {
             .collect();
         together(&known, |one, other| one == other)
     };
-    let (mixed, apart) = (turns(""), turns("new_run = 0.8\nknown_run = 0.8"));
-    assert!(apart > mixed + 0.15, "{mixed} {apart}");
+    let (mixed, separate) = (stays(""), stays("new_run = 0.8\nknown_run = 0.8"));
+    assert!(separate > mixed + 0.15, "{mixed} {separate}");
 }
 
 #[test]
@@ -349,8 +349,8 @@ fn the_less_its_hot_places_differ_the_more_of_what_a_twin_reads_is_read_often() 
         let up_to_ten = of.read_counts.iter().find(|[count, ..]| *count == 10.0).unwrap();
         1.0 - up_to_ten[2]
     };
-    let [alike, between, apart] = [0.0, 0.9, 1.8].map(often);
-    assert!(alike > between + 0.02 && between > apart + 0.02, "{alike} {between} {apart}");
+    let [alike, between, separate] = [0.0, 0.9, 1.8].map(often);
+    assert!(alike > between + 0.02 && between > separate + 0.02, "{alike} {between} {separate}");
 }
 
 #[test]

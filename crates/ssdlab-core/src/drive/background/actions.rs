@@ -58,7 +58,7 @@ impl Background {
                     self.migrate(machine, lpn, (class, stream));
                     continue;
                 }
-                Action::SetClass { .. } | Action::SetTurn { .. } => {
+                Action::SetClass { .. } | Action::SetFreeRank { .. } => {
                     machine.policies.reassess_later(action);
                     continue;
                 }

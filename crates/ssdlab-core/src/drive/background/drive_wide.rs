@@ -13,7 +13,7 @@ use crate::drive::machine::policies::{BackgroundAt, Listener};
 use crate::flash::TxnId;
 use crate::ftl::{BlockState, Writer};
 use crate::policy::background::{
-    BlockEstimate, DriveView, EndedJob, Job, MOVES_FREE_LEAST, Trigger,
+    BlockEstimate, DriveView, EndedJob, Job, MIN_FREE_TO_MOVE, Trigger,
 };
 use crate::policy::columns::{Column, Per, SavedColumns};
 use crate::policy::component::Components;
@@ -112,7 +112,7 @@ impl DriveWide {
         for due in once.filter(|due| due.at < SimTime::NEVER) {
             let place = places.iter().find(|(listener, _)| *listener == due.owner);
             let left = due.at.saturating_since(now).as_ns();
-            let mut left = left.saturating_mul(self.time_scale.into()).min(TIMER_MOST);
+            let mut left = left.saturating_mul(self.time_scale.into()).min(MAX_TIMER);
             if let Some((_, place)) = place {
                 to.add(&timer_of(place), &[Column::new(TIMER, Per::Drive, &mut left)]);
             }
@@ -130,7 +130,7 @@ impl DriveWide {
     ) -> Result<(), String> {
         for (owner, place) in places {
             let mut left = 0;
-            let mut column = [Column::new(TIMER, Per::Drive, &mut left).up_to(TIMER_MOST)];
+            let mut column = [Column::new(TIMER, Per::Drive, &mut left).up_to(MAX_TIMER)];
             if from.restore(&timer_of(place), &mut column)? {
                 self.set_timer(*owner, SimTime::START, Nanos::from_ns(left));
             }
@@ -193,7 +193,7 @@ impl DriveWide {
 
 /// The name of a timer's column in a state file, and its largest value.
 const TIMER: &str = "left";
-const TIMER_MOST: u64 = 1 << 62;
+const MAX_TIMER: u64 = 1 << 62;
 
 /// Returns the place in a state file of the timer of the policy at a place in the config.
 fn timer_of(place: &str) -> String {
@@ -275,7 +275,7 @@ impl Background {
             machine.policies.publish_to(machine.now, first.owner, &Event::JobDropped(first.job));
         };
         let (policy, job) = (first.owner.background(), first.job);
-        if machine.ftl.alloc.free_blocks(plane) < MOVES_FREE_LEAST as usize
+        if machine.ftl.alloc.free_blocks(plane) < MIN_FREE_TO_MOVE as usize
             || machine.policies.across_classes()
         {
             return None;
@@ -389,13 +389,13 @@ impl Background {
         id: TxnId,
         writer: Writer,
     ) {
-        if machine.policies.wants.has(EventMask::BLOCK_OPENED) {
+        if machine.policies.subscribed.has(EventMask::BLOCK_OPENED) {
             let txn = &machine.flash.txns[id];
             let block = machine.geometry.block_of(txn.ppn);
             let stream = machine.resolved.config.streams().of(txn.hint.stream);
             machine.publish(&Event::BlockOpened(&BlockOpened { block, writer, stream }));
         }
-        if machine.policies.wants.has(EventMask::LOW_SPACE) {
+        if machine.policies.subscribed.has(EventMask::LOW_SPACE) {
             self.publish_low_space(machine, machine.flash.txns[id].plane);
         }
         self.start_drive_wide_jobs(machine);

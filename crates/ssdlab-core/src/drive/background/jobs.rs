@@ -14,7 +14,7 @@ use crate::policy::event::Event;
 use ssdlab_schemes::AnyBackground;
 
 /// Number of pages of a block whose map entries are prefetched together.
-const AHEAD: u16 = 32;
+const PREFETCHED: u16 = 32;
 
 /// A job under way.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(in crate::drive) struct Running {
     pub(in crate::drive) job: Job,
     /// The next page of the block to look at, and the first page that was not prefetched.
     cursor: u16,
-    ahead: u16,
+    prefetched: u16,
     /// The source of the page that is moving.
     pub(in crate::drive) from: Ppn,
     /// The background policy that requested the job.
@@ -109,10 +109,18 @@ impl Background {
     ) {
         debug_assert!(machine.ftl.may_empty(job.block), "{:?} is being programmed", job.block);
         machine.stats.unprogrammed += u64::from(machine.ftl.begin_collection(job.block));
-        self.jobs.running[plane.index()] =
-            Some(Running { job, cursor: 0, from: Ppn(0), policy, moved: 0, took: None, ahead: 0 });
+        self.jobs.running[plane.index()] = Some(Running {
+            job,
+            cursor: 0,
+            from: Ppn(0),
+            policy,
+            moved: 0,
+            took: None,
+            prefetched: 0,
+        });
         self.drive_wide.begins(&job);
-        if let Some(streams) = machine.history.streams.as_mut().filter(|_| job.cause == Cause::Gc) {
+        if let Some(streams) = machine.lifetime.streams.as_mut().filter(|_| job.cause == Cause::Gc)
+        {
             streams.collected(job.block, machine.ftl.blocks.valid(job.block));
         }
         machine.publish(&Event::BlockCollected(job.block));
@@ -129,11 +137,11 @@ impl Background {
         let mut kind = OpKind::Erase;
         let mut page = machine.geometry.page(block, PageInBlock(0));
         if machine.ftl.blocks.valid(block) > 0 {
-            if running.cursor >= running.ahead {
-                let end = (running.cursor + AHEAD).min(machine.geometry.pages as u16);
-                let ahead = [running.cursor, end].map(|at| page.0 + u32::from(at));
-                machine.ftl.map.expect_moves(ahead[0]..ahead[1]);
-                running.ahead = end;
+            if running.cursor >= running.prefetched {
+                let end = (running.cursor + PREFETCHED).min(machine.geometry.pages as u16);
+                let prefetched = [running.cursor, end].map(|at| page.0 + u32::from(at));
+                machine.ftl.map.expect_moves(prefetched[0]..prefetched[1]);
+                running.prefetched = end;
             }
             for offset in running.cursor..machine.geometry.pages as u16 {
                 let ppn = machine.geometry.page(block, PageInBlock(offset));
@@ -178,8 +186,8 @@ impl Background {
     /// next page.
     #[cold]
     pub(in crate::drive) fn skip_page(&mut self, machine: &mut Machine, id: TxnId) {
-        let Txn { plane, lane, .. } = machine.flash.txns[id];
-        machine.flash.pop(plane, lane);
+        let Txn { plane, plane_queue, .. } = machine.flash.txns[id];
+        machine.flash.pop(plane, plane_queue);
         self.next_of_job(machine, id, plane);
     }
 

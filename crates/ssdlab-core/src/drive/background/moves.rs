@@ -8,7 +8,7 @@ use ssdlab_nand::{Geometry, Lpn, PlaneId, Ppn};
 
 use super::Background;
 use crate::account::{Cause, OpKind};
-use crate::audit::watch;
+use crate::audit::audit_event;
 use crate::config::{Allocation, Resolved};
 use crate::drive::machine::Machine;
 use crate::drive::translation::Translation;
@@ -33,7 +33,7 @@ pub(in crate::drive) struct Moves {
     /// Number of pages on each plane whose home is another plane. Empty if pages have no home or do
     /// not leave it.
     foreign: Box<[u32]>,
-    most_foreign: u32,
+    max_foreign_pages: u32,
 }
 
 impl Moves {
@@ -49,7 +49,7 @@ impl Moves {
             takes: vec![0; parts].into(),
             hands: vec![0; parts * resolved.classes.count].into(),
             foreign: vec![0; if leave_home { planes as usize } else { 0 }].into(),
-            most_foreign: resolved.most_foreign,
+            max_foreign_pages: resolved.max_foreign_pages,
         }
     }
 
@@ -105,7 +105,7 @@ impl Moves {
     /// Returns whether a plane may take one more page with this home from another plane.
     fn may_take(&self, plane: PlaneId, home: PlaneId) -> bool {
         let foreign = self.foreign.get(plane.index());
-        plane == home || foreign.is_none_or(|&foreign| foreign < self.most_foreign)
+        plane == home || foreign.is_none_or(|&foreign| foreign < self.max_foreign_pages)
     }
 }
 
@@ -113,7 +113,7 @@ impl Background {
     /// Offers the policies a page that the host has read from the flash: one may ask to move it.
     #[inline]
     pub(in crate::drive) fn host_has_read(&mut self, machine: &mut Machine, id: TxnId) {
-        if machine.policies.wants.has(EventMask::HOST_READ) {
+        if machine.policies.subscribed.has(EventMask::HOST_READ) {
             self.may_migrate(machine, id);
         }
     }
@@ -133,8 +133,8 @@ impl Background {
         let block = machine.geometry.block_of(ppn);
         let group = machine.policies.metadata.group(block);
         let group = group.unwrap_or_else(|| machine.ftl.blocks.class(block));
-        let is_apart = machine.ftl.blocks.is_apart(block);
-        let read = HostRead { lpn, block, is_apart, group };
+        let is_reserved = machine.ftl.blocks.is_reserved(block);
+        let read = HostRead { lpn, block, is_reserved, group };
         machine.publish(&Event::HostRead(&read));
         if let Some(to) = machine.policies.take_migration(lpn) {
             self.move_page(machine, (lpn, ppn), Some(id), to);
@@ -169,14 +169,14 @@ impl Background {
             moves.recount(&machine.ftl.map, &machine.geometry, machine.planes.order());
             Box::new(moves)
         });
-        let at_hand = read.is_some_and(|read| machine.flash.txns[read].mask == whole);
+        let has_data = read.is_some_and(|read| machine.flash.txns[read].mask == whole);
         let lies_on = machine.geometry.plane_of_page(from);
         let Some(to) = self.plane_for_move(machine, lpn, lies_on, class) else {
             return self.ask_for_room(machine, lpn, lies_on, class);
         };
         let id = machine.flash.txns.insert(machine.now);
         if let Some(read) = read {
-            watch!(machine, takes_over(id, read));
+            audit_event!(machine, copies_read(id, read));
         }
         let erases = machine.ftl.blocks.erases(machine.geometry.block_of(from));
         let txn = &mut machine.flash.txns[id];
@@ -188,7 +188,7 @@ impl Background {
         txn.sectors = machine.geometry.sectors_per_page() as u16;
         txn.hint = PlacementHint { quality: Some(class), stream, ..PlacementHint::default() };
         machine.publish(&Event::MigrationBegan(lpn));
-        if at_hand {
+        if has_data {
             return self.program_moved(machine, id, to);
         }
         machine.flash.comes(id);
@@ -252,8 +252,8 @@ impl Background {
         }
         let mut busy = None;
         for plane in planes {
-            let apart = machine.policies.metadata.blocks_apart(plane, class);
-            if apart.unwrap_or(0) == 0 || !self.may_take(machine, plane, lpn, lies_on) {
+            let reserved = machine.policies.metadata.reserved_blocks(plane, class);
+            if reserved.unwrap_or(0) == 0 || !self.may_take(machine, plane, lpn, lies_on) {
                 continue;
             }
             if self.jobs.block(plane).is_some() {
@@ -275,7 +275,7 @@ impl Background {
         }
     }
 
-    /// Returns whether a move at the head of its lane may begin. If not, the move is abandoned.
+    /// Returns whether a move at the head of its queue may begin. If not, the move is abandoned.
     #[inline(never)]
     pub(in crate::drive) fn may_move(&mut self, machine: &mut Machine, id: TxnId) -> bool {
         let txn = &machine.flash.txns[id];
@@ -294,7 +294,7 @@ impl Background {
             }
         };
         if !fits {
-            machine.flash.pop(machine.flash.txns[id].plane, machine.flash.txns[id].lane);
+            machine.flash.pop(machine.flash.txns[id].plane, machine.flash.txns[id].plane_queue);
             machine.flash.wait_ends(id, machine.now);
             give_up_move(machine, id);
         }
@@ -326,11 +326,11 @@ impl Background {
                 None => give_up_move(machine, id),
             };
         }
-        watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl, false));
+        audit_event!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl, false));
         let txn = &machine.flash.txns[id];
         let (to, plane) = (txn.ppn, txn.plane);
         machine.flash.txns.remove(id);
-        watch!(machine, gone(id));
+        audit_event!(machine, gone(id));
         // The page may be at that place again, with other data.
         let same = machine.ftl.blocks.erases(machine.geometry.block_of(from)) == erases;
         let from = if same { from } else { Ppn(u32::MAX) };
@@ -395,7 +395,7 @@ impl Background {
 fn give_up_move(machine: &mut Machine, id: TxnId) {
     machine.stats.migration.abandoned += 1;
     machine.flash.txns.remove(id);
-    watch!(machine, gone(id));
+    audit_event!(machine, gone(id));
 }
 
 /// The panic text of code that only runs on a drive whose pages move.

@@ -6,7 +6,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 use super::Background;
 use super::jobs::Running;
 use crate::account::{Cause, OpKind, Priority};
-use crate::audit::watch;
+use crate::audit::audit_event;
 use crate::drive::machine::Machine;
 use crate::drive::translation::Translation;
 use crate::flash::TxnId;
@@ -39,7 +39,7 @@ impl Background {
                 self.enqueue_job(machine, id, plane);
             }
             OpKind::Program => {
-                watch!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl, false));
+                audit_event!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl, false));
                 let running = self.jobs.of(plane);
                 let (lpn, to) = (machine.flash.txns[id].lpn, machine.flash.txns[id].ppn);
                 let took = machine.geometry.block_of(to);
@@ -73,8 +73,8 @@ impl Background {
         machine.collecting[plane.index()] = false;
         let block: BlockId = ended.job.block;
         machine.flash.txns.remove(id);
-        watch!(machine, gone(id));
-        watch!(machine, erased(block));
+        audit_event!(machine, gone(id));
+        audit_event!(machine, erased(block));
         machine.reassess(block);
         let counts_for = machine.resolved.config.flash.cycles_per_erase;
         machine.ftl.commit_erase(block, counts_for, ended.job.gains);

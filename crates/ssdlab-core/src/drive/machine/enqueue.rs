@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    /// Moves a write, the first of its lane, off a plane that has filled up since it was chosen.
+    /// Moves a write, the first of its queue, off a plane that has filled up since it was chosen.
     /// Only dynamic allocation allows this. Returns false if no other plane has room.
     #[inline(never)]
     pub(in crate::drive) fn on_plane_changed(&mut self, id: TxnId) -> bool {
@@ -45,7 +45,7 @@ impl Machine {
             let (from, to, arrival) = (txn.plane, other, txn.began());
             self.policies.publish(self.now, &Event::PlaneChanged { from, to, arrival });
         }
-        self.flash.pop(txn.plane, txn.lane);
+        self.flash.pop(txn.plane, txn.plane_queue);
         self.flash.wait_ends(id, self.now);
         self.enqueue_host(id, other);
         true
@@ -115,7 +115,7 @@ impl Machine {
     pub(in crate::drive) fn page_to_evict(&mut self, room: Room) -> Option<u32> {
         let waiting = match room {
             Room::For(write) => Some(self.flash.txns[write].lpn),
-            Room::None | Room::Ahead => None,
+            Room::None | Room::Early => None,
         };
         let components = Components::new(&self.policies.metadata);
         let view = EvictionView { now: self.now, waiting, components };

@@ -153,7 +153,7 @@ impl Machine {
         let txn = &mut self.flash.txns[id];
         let block = self.geometry.block_of(txn.ppn);
         let class = self.ftl.blocks.class(block);
-        if let Some(streams) = &mut self.history.streams {
+        if let Some(streams) = &mut self.lifetime.streams {
             streams.programmed(txn.ppn, &self.geometry, txn.hint.stream, txn.cause);
         }
         let page_type = self.ftl.page_type(txn.ppn);
@@ -180,7 +180,7 @@ impl Machine {
                 let slowest = &mut self.host[slot].page_type;
                 *slowest = (*slowest).max(Some(page_type));
             }
-            if self.policies.wants.has(EventMask::PAGE_ALLOCATED) {
+            if self.policies.subscribed.has(EventMask::PAGE_ALLOCATED) {
                 let class = hint.quality.unwrap_or(BlockClass::BEST);
                 let (plane, arrival) = (txn.plane, txn.began());
                 self.policies.publish(self.now, &Event::PageAllocated { plane, class, arrival });
@@ -190,7 +190,7 @@ impl Machine {
     }
 
     /// Sets the program mode of one page that was laid down.
-    pub(in crate::drive) fn program_laid(&mut self, lpn: Lpn) {
+    pub(in crate::drive) fn program_prefilled(&mut self, lpn: Lpn) {
         if self.resolved.config.start.program_mode == StartProgramMode::Policy
             && let Some(ppn) = self.ftl.map.get(lpn)
         {

@@ -51,7 +51,7 @@ impl Machine {
 
     /// Continues the reads that a unit holds, each at its next level.
     pub(in crate::drive) fn try_again(&mut self, unit: UnitId) {
-        if self.flash.continue_ahead(unit, self.now) {
+        if self.flash.continue_pipelined(unit, self.now) {
             return;
         }
         self.for_held(unit, Machine::set_level);

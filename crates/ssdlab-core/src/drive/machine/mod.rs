@@ -4,9 +4,8 @@
 
 mod enqueue;
 mod hints;
-mod history;
 mod levels;
-mod life;
+mod lifetime;
 mod page_waits;
 mod pages;
 pub(super) mod policies;
@@ -14,13 +13,14 @@ mod publish;
 mod reassessments;
 mod requests;
 mod same_page;
+mod wear_out;
 
 use std::sync::Arc;
 
-pub(super) use life::Lives;
-pub use life::{Life, LifeMark};
 use ssdlab_base::SimTime;
 use ssdlab_nand::Geometry;
+pub(super) use wear_out::WearOut;
+pub use wear_out::{Life, LifeMark};
 
 use super::start::{self, Start};
 use crate::audit::Auditor;
@@ -29,7 +29,7 @@ use crate::flash::Flash;
 use crate::ftl::{Ftl, PlaneOrder, WritePlanes};
 use crate::host::Host;
 use crate::stats::Stats;
-use history::History;
+use lifetime::Lifetime;
 use page_waits::PageWaits;
 use policies::Policies;
 
@@ -50,7 +50,7 @@ pub(super) struct Machine {
     pub(super) collecting: Box<[bool]>,
     /// The statistics since they began.
     pub(super) stats: Stats,
-    pub(super) history: History,
+    pub(super) lifetime: Lifetime,
     /// The waits of requests for their pages, while requests are logged.
     page_waits: Option<Box<PageWaits>>,
     /// The auditor, in paranoid mode.
@@ -80,14 +80,14 @@ impl Machine {
             policies: Policies::new(&resolved, metadata),
             collecting: vec![false; geometry.plane_count() as usize].into(),
             stats: Stats::new(config.host.queues as usize, SimTime::START),
-            history: History::new(&resolved),
+            lifetime: Lifetime::new(&resolved),
             page_waits: None,
             auditor: None,
             geometry,
             resolved,
         };
         machine.publish_open_blocks();
-        machine.follow_lives();
+        machine.track_wear_out();
         machine
     }
 }

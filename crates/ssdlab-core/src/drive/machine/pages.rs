@@ -34,9 +34,9 @@ impl Machine {
             return None;
         }
         let (ppn, age, plane) = self.page_before_start(lpn);
-        let laid_with = self.program_mode_of_unwritten(lpn, ppn);
+        let unwritten_mode = self.program_mode_of_unwritten(lpn, ppn);
         let txn = &mut self.flash.txns[id];
-        (txn.ppn, txn.age, txn.laid_with) = (ppn, Some(age), laid_with);
+        (txn.ppn, txn.age, txn.unwritten_mode) = (ppn, Some(age), unwritten_mode);
         if !self.is_translation(lpn) {
             self.note_unwritten_read(lpn);
         }
@@ -110,7 +110,7 @@ impl Machine {
 
     /// Counts the first read of a page that counts as written before the start.
     fn note_unwritten_read(&mut self, lpn: Lpn) {
-        let first = self.history.is_first_read(lpn, self.resolved.logical_pages);
+        let first = self.lifetime.is_first_read(lpn, self.resolved.logical_pages);
         self.stats.unwritten_reads += u64::from(first);
     }
 

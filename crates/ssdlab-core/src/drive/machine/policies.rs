@@ -37,7 +37,7 @@ pub(in crate::drive) struct Policies {
     /// The metadata components, which learn before the policies.
     pub(in crate::drive) metadata: Metadata,
     /// The kinds of event that at least one listener wants.
-    pub(in crate::drive) wants: EventMask,
+    pub(in crate::drive) subscribed: EventMask,
     /// The listeners of each kind of event.
     listeners: [Box<[Listener]>; EventMask::KINDS],
     /// Whether the placement chain fills in hints page by page.
@@ -48,7 +48,7 @@ pub(in crate::drive) struct Policies {
     pub(in crate::drive) reads: ReadStartNeeds,
     /// The requested actions that have not been carried out, each with its requester.
     pending: Vec<(Listener, Action)>,
-    /// New classes and turns of blocks that are not free yet.
+    /// New classes and ranks of blocks that are not free yet.
     reassessments: Reassessments,
     /// A list that is empty between two events, kept to reuse its memory.
     actions: Actions,
@@ -111,7 +111,7 @@ impl Policies {
             eviction: AnyEviction::build(&config.eviction, &context),
             background: AnyBackground::build(&config.background, &context),
             metadata,
-            wants: EventMask::NONE,
+            subscribed: EventMask::NONE,
             listeners: Default::default(),
             pending: Vec::new(),
             reassessments: Reassessments::default(),
@@ -154,7 +154,7 @@ impl Policies {
             .chain(background.map(|(at, one)| (one.events(), Listener::Background(at))))
             .chain([(self.recorded.0, Listener::Record)]);
         let all: Vec<(EventMask, Listener)> = all.collect();
-        self.wants = all.iter().fold(EventMask::NONE, |wants, (events, _)| wants.and(*events));
+        self.subscribed = all.iter().fold(EventMask::NONE, |mask, (events, _)| mask.and(*events));
         for (kind, listeners) in EventMask::all().zip(&mut self.listeners) {
             let who = all.iter().filter(|(events, _)| events.has(kind));
             *listeners = who.map(|(_, listener)| *listener).collect();
@@ -164,7 +164,7 @@ impl Policies {
     /// Passes an event to its listeners.
     #[inline(always)]
     pub(in crate::drive) fn publish(&mut self, now: SimTime, event: &Event) {
-        if self.wants.has(event.kind()) {
+        if self.subscribed.has(event.kind()) {
             self.publish_to_all(now, event);
         }
     }
@@ -304,26 +304,26 @@ impl Policies {
         first
     }
 
-    /// Returns whether any new class or turn may wait for its block.
+    /// Returns whether any new class or rank may wait for its block.
     pub(super) fn have_reassessments(&self) -> bool {
         !(self.pending.is_empty() && self.reassessments.is_empty())
     }
 
-    /// Keeps a new class or turn of a block until the block is free.
+    /// Keeps a new class or rank of a block until the block is free.
     pub(in crate::drive) fn reassess_later(&mut self, action: Action) {
         self.reassessments.push(action);
     }
 
-    /// Removes and returns the new classes and turns of a block that is about to join the free
+    /// Removes and returns the new classes and ranks of a block that is about to join the free
     /// blocks. Earlier requests come first, so that an answer to the event overrides them.
     pub(super) fn take_reassessments(&mut self, freed: BlockId) -> Vec<Action> {
         let is_of = |action: &Action| match *action {
-            Action::SetClass { block, .. } | Action::SetTurn { block, .. } => block == freed,
+            Action::SetClass { block, .. } | Action::SetFreeRank { block, .. } => block == freed,
             _ => false,
         };
         let mut all = self.reassessments.take(is_of);
-        let answers = self.pending.extract_if(.., |(_, action)| is_of(action));
-        all.extend(answers.map(|(_, action)| action));
+        let ready = self.pending.extract_if(.., |(_, action)| is_of(action));
+        all.extend(ready.map(|(_, action)| action));
         all
     }
 
@@ -408,14 +408,14 @@ impl Policies {
         all.map(|(_, place, learner)| (place, learner.counters().into_iter().collect()))
     }
 
-    /// Returns the bits that a controller needs for all columns, by name, with `blocks_apart`
-    /// blocks set apart.
+    /// Returns the bits that a controller needs for all columns, by name, with `reserved_blocks`
+    /// blocks reserved.
     pub(in crate::drive) fn metadata_bits(
         &mut self,
-        blocks_apart: u64,
+        reserved_blocks: u64,
     ) -> Vec<(&'static str, u64)> {
         let columns = self.columns().flat_map(|(_, columns)| columns);
-        columns::metadata_bits(columns, blocks_apart)
+        columns::metadata_bits(columns, reserved_blocks)
     }
 
     /// Returns the columns for a state file. `shape` holds the numbers of blocks and of classes.

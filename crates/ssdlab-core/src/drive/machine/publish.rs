@@ -52,10 +52,10 @@ impl Machine {
             age: Nanos::ZERO,
         };
         // Computing errors and ages takes time, so it is done only for subscribers.
-        if read.mapped && self.policies.wants.has(EventMask::READ_ERRORS) {
+        if read.mapped && self.policies.subscribed.has(EventMask::READ_ERRORS) {
             read.errors = self.flash.cells.errors_of(txn, &self.geometry, self.now);
         }
-        if self.policies.wants.has(EventMask::READ_AGES) {
+        if self.policies.subscribed.has(EventMask::READ_AGES) {
             read.age = self.flash.cells.age(txn, block, self.now);
             read.pe_cycles = self.ftl.blocks.erases(block);
         }
@@ -77,7 +77,7 @@ impl Machine {
     /// Publishes that a block is full, if this page was its last.
     #[inline]
     pub(in crate::drive) fn publish_if_closed(&mut self, ppn: Ppn) {
-        if self.policies.wants.has(EventMask::BLOCK_CLOSED) {
+        if self.policies.subscribed.has(EventMask::BLOCK_CLOSED) {
             let block = self.geometry.block_of(ppn);
             if self.ftl.blocks.state(block) == BlockState::Closed {
                 self.publish(&Event::BlockClosed(block));
@@ -105,13 +105,14 @@ impl Machine {
 
     /// Publishes the blocks that are open when the drive starts.
     pub(super) fn publish_open_blocks(&mut self) {
-        if self.history.streams.is_none() && !self.policies.wants.has(EventMask::BLOCK_OPENED) {
+        if self.lifetime.streams.is_none() && !self.policies.subscribed.has(EventMask::BLOCK_OPENED)
+        {
             return;
         }
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
             for &writer in self.ftl.alloc.writers() {
                 for (stream, block) in self.ftl.alloc.open_blocks(plane, writer) {
-                    if let Some(streams) = &mut self.history.streams {
+                    if let Some(streams) = &mut self.lifetime.streams {
                         streams.opened(block, stream);
                     }
                     let opened = BlockOpened { block, writer, stream };
@@ -121,10 +122,10 @@ impl Machine {
         }
     }
 
-    /// Gives an erased block its class and turn from now on. Its P/E cycles do not count this erase
+    /// Gives an erased block its class and rank from now on. Its P/E cycles do not count this erase
     /// yet.
     pub(in crate::drive) fn reassess(&mut self, block: BlockId) {
-        if self.policies.wants.has(EventMask::BLOCK_FREED) {
+        if self.policies.subscribed.has(EventMask::BLOCK_FREED) {
             self.publish_freed(block);
         }
         if !self.policies.have_reassessments() {
@@ -136,7 +137,9 @@ impl Machine {
                 Action::SetClass { block, class } => {
                     self.ftl.blocks.set_class(block, class.min(worst));
                 }
-                Action::SetTurn { block, turn } => self.ftl.blocks.set_turn(block, turn),
+                Action::SetFreeRank { block, free_rank } => {
+                    self.ftl.blocks.set_free_rank(block, free_rank)
+                }
                 Action::Relocate(_) | Action::MigratePage { .. } | Action::SetTimer { .. } => {}
             }
         }

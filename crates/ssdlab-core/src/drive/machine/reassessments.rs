@@ -1,4 +1,4 @@
-//! The new classes and turns that wait until their blocks are free.
+//! The new classes and ranks that wait until their blocks are free.
 
 use ssdlab_nand::BlockId;
 
@@ -9,7 +9,7 @@ use crate::policy::event::Action;
 /// The place of these actions in a state file.
 const PLACE: &str = "reassessments";
 
-/// The actions that set a class or turn of a block that is not free yet, oldest first.
+/// The actions that set a class or rank of a block that is not free yet, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reassessments(Vec<Action>);
 
@@ -17,22 +17,26 @@ pub(super) struct Reassessments(Vec<Action>);
 struct Table {
     /// The new class of a block, counted from 1; 0 without one.
     classes: Vec<u8>,
-    /// Whether a block has a new turn, and the turn.
-    has_turn: Vec<u8>,
-    turns: Vec<u32>,
+    /// Whether a block has a new rank among free blocks, and the rank.
+    has_free_rank: Vec<u8>,
+    free_ranks: Vec<u32>,
 }
 
 impl Table {
     fn blank(blocks: usize) -> Table {
-        Table { classes: vec![0; blocks], has_turn: vec![0; blocks], turns: vec![0; blocks] }
+        Table {
+            classes: vec![0; blocks],
+            has_free_rank: vec![0; blocks],
+            free_ranks: vec![0; blocks],
+        }
     }
 
     /// Returns the columns of the table, on a drive with `classes` classes.
     fn columns(&mut self, classes: usize) -> [Column<'_>; 3] {
         [
             Column::new("classes", Per::Block, &mut self.classes).up_to(classes as u64),
-            Column::new("has_turn", Per::Block, &mut self.has_turn).up_to(1),
-            Column::new("turns", Per::Block, &mut self.turns),
+            Column::new("has_turn", Per::Block, &mut self.has_free_rank).up_to(1),
+            Column::new("turns", Per::Block, &mut self.free_ranks),
         ]
     }
 }
@@ -62,10 +66,11 @@ impl Reassessments {
         for action in &self.0 {
             match *action {
                 Action::SetClass { block, class } => table.classes[block.index()] = class.0 + 1,
-                Action::SetTurn { block, turn } => {
-                    (table.has_turn[block.index()], table.turns[block.index()]) = (1, turn);
+                Action::SetFreeRank { block, free_rank } => {
+                    (table.has_free_rank[block.index()], table.free_ranks[block.index()]) =
+                        (1, free_rank);
                 }
-                _ => unreachable!("only classes and turns wait for their blocks"),
+                _ => unreachable!("only classes and ranks wait for their blocks"),
             }
         }
         to.add(PLACE, &table.columns(classes));
@@ -88,8 +93,11 @@ impl Reassessments {
             if let Some(class) = table.classes[block.index()].checked_sub(1) {
                 self.push(Action::SetClass { block, class: BlockClass(class) });
             }
-            if table.has_turn[block.index()] == 1 {
-                self.push(Action::SetTurn { block, turn: table.turns[block.index()] });
+            if table.has_free_rank[block.index()] == 1 {
+                self.push(Action::SetFreeRank {
+                    block,
+                    free_rank: table.free_ranks[block.index()],
+                });
             }
         }
         Ok(())

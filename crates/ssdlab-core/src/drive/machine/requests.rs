@@ -4,7 +4,7 @@ use ssdlab_base::SimTime;
 
 use super::Machine;
 use crate::account::{OpKind, Part, Priority};
-use crate::audit::watch;
+use crate::audit::audit_event;
 use crate::flash::{Owner, TxnId};
 use crate::host::{Active, Completion};
 use crate::policy::event::Event;
@@ -42,7 +42,7 @@ impl Machine {
                 self.stats.page_types.slowest_page_type[slowest.index()] += 1;
             }
         }
-        watch!(self, ended(slot, request, self.now, blame));
+        audit_event!(self, ended(slot, request, self.now, blame));
         self.policies.publish(
             self.now,
             &Event::RequestEnded {

@@ -1,10 +1,10 @@
 //! Turns of operations on the same page.
 
 use super::Machine;
-use crate::audit::watch;
+use crate::audit::audit_event;
 use crate::config::PartialWrites;
 use crate::flash::{Fifo, Owner, TxnId};
-use crate::host::{Programmed, Turn, Write};
+use crate::host::{Acquired, Programmed, Write};
 
 impl Machine {
     /// Starts an operation on its page. Returns true if it may continue; if false, it waits, or
@@ -24,11 +24,11 @@ impl Machine {
         let covers = self.flash.txns[id].mask == self.geometry.page_mask();
         let pads = self.resolved.config.ftl.partial_writes == PartialWrites::Pad;
         let write = Write { is_here, whole: covers || pads };
-        let turn = self.host.hazards.acquire_to_write(&mut self.flash.txns, id, write);
-        if let Turn::With(first) = turn {
+        let acquired = self.host.hazards.acquire_to_write(&mut self.flash.txns, id, write);
+        if let Acquired::With(first) = acquired {
             self.supersede(first, id);
         }
-        turn == Turn::Now
+        acquired == Acquired::Now
     }
 
     /// Ends the turn of a write that has been programmed.
@@ -45,7 +45,7 @@ impl Machine {
     fn supersede(&mut self, first: TxnId, later: TxnId) {
         self.stats.superseded += 1;
         let mask = self.flash.txns[later].mask;
-        watch!(self, joins(first, later, mask));
+        audit_event!(self, joins(first, later, mask));
         let txn = &mut self.flash.txns[first];
         txn.mask |= mask;
         // A write that reads the rest of its page first counts the sectors of that read until then.

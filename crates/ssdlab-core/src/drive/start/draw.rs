@@ -10,11 +10,11 @@ use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::allocator_config;
-use super::lived::{Mixed, Sorted};
+use super::from_history::{Mixed, Sorted};
 use super::owners::{Numbers, Owned, Owners};
 use super::pool::{
-    Filling, Open, OpenedBy, Pool, Snapshot, blocks_of, context, free_page_target, kept_of_drive,
-    least_blocks,
+    Filling, Open, OpenedBy, Pool, Snapshot, blocks_of, context, free_blocks_of_drive,
+    free_page_target, min_blocks,
 };
 use super::shuffled::Shuffled;
 use crate::config::{RESERVE_BLOCKS, Resolved, usable_blocks};
@@ -22,7 +22,7 @@ use crate::ftl::{Allocator, BlockTable, Ftl, Map, PlaneOrder, Pointers, ReverseP
 use ssdlab_schemes::AnyBackground;
 
 /// Largest number of snapshots of a steady plane. The planes use them in turn.
-const SNAPSHOTS_MOST: u32 = 8;
+const MAX_SNAPSHOTS: u32 = 8;
 /// Number of planes that are drawn before the map gets the places of their pages. Consecutive pages
 /// lie on consecutive planes, and this number of map entries shares a cache line.
 const TOGETHER: usize = 16;
@@ -33,8 +33,8 @@ const ROWS: u32 = 1 << 14;
 pub enum Model<'a> {
     /// A plane that was written without time.
     Written(&'a Owners),
-    /// The blocks of a drive that lived.
-    Lived(&'a Sorted<'a>),
+    /// The blocks of a sample after its history.
+    History(&'a Sorted<'a>),
 }
 
 /// The tables of a drive that was drawn, without its allocator.
@@ -43,7 +43,7 @@ pub struct Drawn {
     /// The block table.
     pub blocks: BlockTable,
     open: Vec<(PlaneId, OpenedBy, BlockId, u16)>,
-    /// The blocks that take after a block of a drive that lived.
+    /// The blocks that are drawn like a block of the sample.
     pub taken: Vec<(BlockId, u32)>,
 }
 
@@ -75,8 +75,8 @@ pub fn filled(
     map.expect_filled(filled);
     let planes = order.planes().len() as u32;
     let snapshots = match model {
-        Model::Written(_) => Outline::of(resolved, filled).snapshots,
-        Model::Lived(_) => Vec::new(),
+        Model::Written(_) => StartModel::of(resolved, filled).snapshots,
+        Model::History(_) => Vec::new(),
     };
     let mut random = rng::stream(resolved.seed, "start.draw");
     let (mut open, mut taken) = (Vec::new(), Vec::new());
@@ -91,9 +91,9 @@ pub fn filled(
                 Model::Written(owners) => {
                     let snapshot = &snapshots[position as usize % snapshots.len()];
                     let like = (owners, snapshot);
-                    Contents::apart(resolved, place, pages, like, &mut blocks, &mut random)
+                    Contents::per_owner(resolved, place, pages, like, &mut blocks, &mut random)
                 }
-                Model::Lived(sorted) => {
+                Model::History(sorted) => {
                     let mixed = Mixed::of(resolved, sorted, place, &mut blocks);
                     taken.extend_from_slice(&mixed.taken);
                     Contents::Mixed(mixed)
@@ -160,7 +160,7 @@ struct Plan {
 /// The contents of a plane.
 enum Contents {
     /// A part for each owner.
-    Apart(Vec<Part>),
+    PerOwner(Vec<Part>),
     /// Blocks with pages of several owners.
     Mixed(Mixed),
 }
@@ -178,7 +178,7 @@ struct Part {
 impl Contents {
     /// Plans a plane with `pages` pages after `snapshot`. Lays its blocks down, and advances the
     /// random stream to where the next plane begins.
-    fn apart(
+    fn per_owner(
         resolved: &Resolved,
         place: (PlaneId, u32, u32),
         pages: u32,
@@ -208,7 +208,7 @@ impl Contents {
             let like = (&snapshot.closed[..], &open[..], full);
             let layout = Layout::draw(geometry, usable, like, numbers.count(), random);
             for (block, filling) in layout.used() {
-                blocks.lay(block, filling.written, filling.valid);
+                blocks.prefill(block, filling.written, filling.valid);
                 if let Owners::Each { .. } = owners {
                     blocks.set_class(block, class);
                 }
@@ -218,7 +218,7 @@ impl Contents {
             layout.used().for_each(|(_, filling)| PageDraw::skip(filling, random));
             parts.push(Part { numbers, layout, key, random: start });
         }
-        Contents::Apart(parts)
+        Contents::PerOwner(parts)
     }
 }
 
@@ -227,7 +227,7 @@ impl Plan {
     fn open(&self) -> Vec<(PlaneId, OpenedBy, BlockId, u16)> {
         let of = |(by, block, written)| (self.plane, by, block, written);
         match &self.contents {
-            Contents::Apart(parts) => {
+            Contents::PerOwner(parts) => {
                 let open = parts.iter().flat_map(|part| &part.layout.open);
                 open.map(|&(by, block, filling)| of((by, block, filling.written))).collect()
             }
@@ -239,7 +239,7 @@ impl Plan {
     fn draw(&self, geometry: &Geometry, own: &mut Vec<Ppn>, mut reverse: ReversePart) {
         own.resize(self.pages as usize, Ppn(0));
         let parts = match &self.contents {
-            Contents::Apart(parts) => parts,
+            Contents::PerOwner(parts) => parts,
             Contents::Mixed(mixed) => {
                 return mixed.draw(geometry, (self.position, self.planes), own, &mut reverse);
             }
@@ -263,18 +263,21 @@ impl Plan {
 /// The part of a drive's start that depends on its background policies. Two drives with equal
 /// outlines and otherwise equal start settings are drawn alike.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outline {
+pub struct StartModel {
     /// The snapshots of the model plane.
     snapshots: Vec<Snapshot>,
     /// Number of free blocks that are kept of the whole drive.
-    kept: u32,
+    free_blocks: u32,
 }
 
-impl Outline {
+impl StartModel {
     /// Returns the outline of a drive whose first `filled` pages hold data.
-    pub fn of(resolved: &Resolved, filled: u32) -> Outline {
+    pub fn of(resolved: &Resolved, filled: u32) -> StartModel {
         let pages = filled.div_ceil(resolved.geometry().plane_count());
-        Outline { snapshots: snapshots(resolved, pages), kept: kept_of_drive(resolved) }
+        StartModel {
+            snapshots: snapshots(resolved, pages),
+            free_blocks: free_blocks_of_drive(resolved),
+        }
     }
 }
 
@@ -288,12 +291,12 @@ fn snapshots(resolved: &Resolved, pages: u32) -> Vec<Snapshot> {
         return vec![pool.snapshot()];
     }
     pool.overwrite_until_steady();
-    let kept =
+    let free_pages =
         free_page_target(&AnyBackground::build(&resolved.config.background, &context(resolved)));
-    let count = SNAPSHOTS_MOST.min(resolved.geometry().plane_count());
+    let count = MAX_SNAPSHOTS.min(resolved.geometry().plane_count());
     let snapshots = (0..count).map(|_| {
         pool.move_on();
-        pool.steady_snapshot(kept)
+        pool.steady_snapshot(free_pages)
     });
     snapshots.collect()
 }
@@ -316,7 +319,7 @@ impl Layout {
     ) -> Layout {
         usable.shuffle(random);
         let mut usable = usable.into_iter();
-        let least = least_blocks(pages, open, geometry.pages);
+        let least = min_blocks(pages, open, geometry.pages);
         let open: Vec<_> = open
             .iter()
             .filter_map(|&(writer, filling)| Some((writer, usable.next()?, filling)))
@@ -332,7 +335,7 @@ impl Layout {
             })
             .collect();
         let mut layout = Layout { closed, open };
-        layout.settle(pages, random);
+        layout.adjust(pages, random);
         layout
     }
 
@@ -342,7 +345,7 @@ impl Layout {
     }
 
     /// Adds or removes valid pages at random places until there are `pages` of them.
-    fn settle(&mut self, pages: u32, random: &mut rng::Stream) {
+    fn adjust(&mut self, pages: u32, random: &mut rng::Stream) {
         let mut fillings: Vec<&mut Filling> = self.closed.iter_mut().map(|(_, f)| f).collect();
         fillings.extend(self.open.iter_mut().map(|(_, _, filling)| filling));
         let mut have: u32 = fillings.iter().map(|filling| u32::from(filling.valid)).sum();
@@ -414,13 +417,13 @@ mod tests {
         let open = [Writer::Host, Writer::Gc].into_iter().zip([5, 1]);
         let open: Vec<Open> =
             open.map(|(writer, written)| ((writer, StreamId(0)), of(written))).collect();
-        let least = |pages| least_blocks(pages, &open, 8);
+        let least = |pages| min_blocks(pages, &open, 8);
         assert_eq!([0, 6, 7, 14, 15, 22].map(least), [0, 0, 1, 1, 2, 2]);
-        assert_eq!(least_blocks(16, &[], 8), 2);
+        assert_eq!(min_blocks(16, &[], 8), 2);
     }
 
     #[test]
-    fn the_books_are_the_same_however_many_threads_draw_them() {
+    fn the_tables_are_the_same_however_many_threads_draw_them() {
         let config = "
             start = { fill = 0.9, steady_state = true }
             ftl.overprovisioning = 0.2
@@ -439,11 +442,14 @@ mod tests {
         let order = PlaneOrder::new(&resolved.config.ftl.allocation_order, geometry);
         let filled = resolved.logical_pages * 9 / 10;
         let draw = |threads| {
-            let map =
-                Map::new(resolved.mapped_pages(), geometry.page_count(), resolved.kept_sectors());
-            let books = (map, BlockTable::new(geometry));
+            let map = Map::new(
+                resolved.mapped_pages(),
+                geometry.page_count(),
+                resolved.tracked_sectors(),
+            );
+            let tables = (map, BlockTable::new(geometry));
             let model = Model::Written(&Owners::One);
-            let drawn = super::filled(&resolved, &order, (filled, model), books, threads);
+            let drawn = super::filled(&resolved, &order, (filled, model), tables, threads);
             let ftl = drawn.with_allocator(&resolved);
             assert!(ftl.audit().is_ok() && ftl.map.mapped() == filled);
             format!("{:?} {:?}", ftl.map, ftl.blocks)

@@ -57,8 +57,8 @@ impl Blocks<'_> {
             context,
             host_pages: self.resolved.logical_pages,
             free_block_policy: self.resolved.config.ftl.free_block_policy,
-            most_apart: self.resolved.most_apart,
-            most_errors: self.cells.most_errors(),
+            max_reserved_blocks: self.resolved.max_reserved_blocks,
+            max_errors: self.cells.max_errors(),
             days_in_a_nano: self.cells.days_in_a_nano(),
             blocks: self,
         }
@@ -87,14 +87,14 @@ pub fn begin(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl, cells:
 /// blocks.
 fn classify(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl) {
     let geometry: &Geometry = resolved.geometry();
-    set_turns(metadata, &mut ftl.blocks);
+    set_free_ranks(metadata, &mut ftl.blocks);
     let all = (0..geometry.block_count()).map(BlockId);
     let is_free = |&block: &BlockId| ftl.blocks.state(block) == BlockState::Free;
     let mut free: Vec<BlockId> = all.filter(is_free).collect();
     // In random order: otherwise the host would get the first blocks in numerical order.
-    free.sort_by_cached_key(|&block| media::turn(resolved.seed, block));
+    free.sort_by_cached_key(|&block| media::random_key(resolved.seed, block));
     // A plane keeps one block for jobs and one for the host. Blocks that are collected later may be
-    // set apart.
+    // reserved.
     let mut left = vec![0; geometry.plane_count() as usize];
     free.iter().for_each(|&block| left[geometry.plane_of(block).index()] += 1);
     for block in free {
@@ -102,21 +102,21 @@ fn classify(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl) {
         let may_join = *left > RESERVE_BLOCKS + 1;
         let Some(class) = metadata.class_of_free(block, may_join) else { continue };
         ftl.blocks.set_class(block, class);
-        *left -= usize::from(ftl.blocks.is_apart(block));
+        *left -= usize::from(ftl.blocks.is_reserved(block));
     }
     sort_free_blocks(resolved, ftl);
 }
 
-/// Sets the turn of each block, if a component ranks blocks.
-pub(super) fn set_turns(metadata: &Metadata, blocks: &mut BlockTable) {
+/// Sets the rank of each block, if a component ranks blocks.
+pub(super) fn set_free_ranks(metadata: &Metadata, blocks: &mut BlockTable) {
     let all = (0..blocks.len() as u32).map(BlockId);
-    let turns = all.map(|block| metadata.turn(block, blocks.erases(block)));
-    if let Some(turns) = turns.collect() {
-        blocks.set_turns(turns);
+    let free_ranks = all.map(|block| metadata.free_rank(block, blocks.erases(block)));
+    if let Some(free_ranks) = free_ranks.collect() {
+        blocks.set_free_ranks(free_ranks);
     }
 }
 
-/// Has the allocator sort free blocks by their classes and turns.
+/// Has the allocator sort free blocks by their classes and ranks.
 fn sort_free_blocks(resolved: &Resolved, ftl: &mut Ftl) {
     let (open, geometry) = (ftl.alloc.save(), resolved.geometry());
     let order = ftl.alloc.free_order(ftl.blocks.len());
@@ -127,21 +127,21 @@ fn sort_free_blocks(resolved: &Resolved, ftl: &mut Ftl) {
     }
 }
 
-/// Restores from a state file which blocks are set apart, if the file holds it. The components were
+/// Restores from a state file which blocks are reserved, if the file holds it. The components were
 /// restored before.
-pub fn restore_apart(
+pub fn restore_reserved(
     resolved: &Resolved,
     metadata: &mut Metadata,
     ftl: &mut Ftl,
-    kept: &SavedColumns,
+    saved: &SavedColumns,
 ) -> Result<(), Misfit> {
-    if !(metadata.classifies() && restore_classes(resolved, &mut ftl.blocks, kept)?) {
+    if !(metadata.classifies() && restore_classes(resolved, &mut ftl.blocks, saved)?) {
         return Ok(());
     }
     let blocks = &ftl.blocks;
-    let class_apart = |block| Some(blocks.class(block)).filter(|_| blocks.is_apart(block));
-    metadata.classes_restored(&class_apart);
-    set_turns(metadata, &mut ftl.blocks);
+    let reserved_class = |block| Some(blocks.class(block)).filter(|_| blocks.is_reserved(block));
+    metadata.classes_restored(&reserved_class);
+    set_free_ranks(metadata, &mut ftl.blocks);
     sort_free_blocks(resolved, ftl);
     Ok(())
 }

@@ -6,22 +6,22 @@
 //! ([`draw`]).
 
 mod draw;
-mod lived;
+mod from_history;
 mod metadata;
 mod owners;
 mod pool;
 mod shuffled;
 
-pub use draw::Outline;
-pub use lived::{Lived, Record, by_rank, group_of};
-pub use metadata::{begin, restore_apart};
+pub use draw::StartModel;
+pub use from_history::{HistorySample, Record, by_rank, group_of};
+pub use metadata::{begin, restore_reserved};
 pub use owners::{Owners, Rate, Tenant, areas};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn, ProgramMode};
 
 use super::{Media, Misfit};
 use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved, is_bad};
-use crate::flash::{BlockPast, Cells};
+use crate::flash::{BlockHistory, Cells};
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
 use crate::metadata::{Metadata, place_of};
@@ -43,7 +43,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Draws a start without a history. If the drive keeps blocks apart by priority, the data lies
+    /// Draws a start without a history. If the drive separates blocks by priority, the data lies
     /// in blocks of these tenants.
     pub(super) fn drawn(resolved: &Resolved, tenants: &[Tenant]) -> Start {
         let mut cells = unused(resolved);
@@ -54,8 +54,8 @@ impl Start {
         Start { ftl, cells, metadata }
     }
 
-    /// Draws a start after the blocks of a drive that lived with these tenants.
-    pub(super) fn after(resolved: &Resolved, tenants: &[Tenant], lived: &Lived) -> Start {
+    /// Draws a start after the blocks of a sample that these tenants wrote and read.
+    pub(super) fn after(resolved: &Resolved, tenants: &[Tenant], sample: &HistorySample) -> Start {
         let mut cells = unused(resolved);
         worn(resolved, &mut cells);
         let metadata = metadata::build(resolved, None, &cells);
@@ -63,19 +63,20 @@ impl Start {
         let filled = filled_pages(resolved);
         let areas = areas(resolved, tenants, filled);
         let owned = (&areas[..], tenants.len());
-        let sorted = lived::Sorted::new(resolved, lived, owned, resolved.kept_of_plane());
+        let sorted =
+            from_history::Sorted::new(resolved, sample, owned, resolved.free_blocks_of_plane());
         let order = PlaneOrder::new(&resolved.config.ftl.allocation_order, resolved.geometry());
-        let model = (filled, draw::Model::Lived(&sorted));
-        let books = (unmapped(resolved), blocks);
-        let mut drawn = draw::filled(resolved, &order, model, books, threads_for(filled));
+        let model = (filled, draw::Model::History(&sorted));
+        let tables = (unmapped(resolved), blocks);
+        let mut drawn = draw::filled(resolved, &order, model, tables, threads_for(filled));
         for (block, record) in std::mem::take(&mut drawn.taken) {
-            let record = &lived.records[record as usize];
-            give_past(resolved, (block, record), lived, &mut drawn.blocks, &mut cells);
+            let record = &sample.records[record as usize];
+            set_history(resolved, (block, record), sample, &mut drawn.blocks, &mut cells);
         }
         let metadata = metadata::build(resolved, Some(&drawn.blocks), &cells);
-        metadata::set_turns(&metadata, &mut drawn.blocks);
+        metadata::set_free_ranks(&metadata, &mut drawn.blocks);
         let mut ftl = drawn.with_allocator(resolved);
-        if let Some(subpools) = &lived.subpools {
+        if let Some(subpools) = &sample.subpools {
             let sizes = in_proportion(subpools, free_blocks(&ftl));
             ftl.alloc.resume(&mut ftl.blocks, None, Some(&sizes));
         }
@@ -88,12 +89,12 @@ impl Start {
     /// # Errors
     /// If the contents come from a drive of another shape, or if the saved state of a component is
     /// impossible.
-    pub fn of(resolved: &Resolved, media: Media, kept: &SavedColumns) -> Result<Start, Misfit> {
+    pub fn of(resolved: &Resolved, media: Media, saved: &SavedColumns) -> Result<Start, Misfit> {
         let geometry = resolved.geometry();
         let (data, pages) = (resolved.logical_pages, resolved.mapped_pages());
         let Media { map, mut blocks, open, facts, .. } = media;
         let map = map.sized(data, pages).ok_or(Misfit::OtherShape)?;
-        let map = Map::restore(map, geometry.page_count(), resolved.kept_sectors());
+        let map = Map::restore(map, geometry.page_count(), resolved.tracked_sectors());
         let map = map.ok_or(Misfit::OtherShape)?;
         let same_blocks = blocks.len() == geometry.block_count() as usize;
         let same_pages = map.logical_pages() == pages;
@@ -106,22 +107,22 @@ impl Start {
         let mut metadata = metadata::build(resolved, Some(&blocks), &cells);
         for (_, component) in metadata.components() {
             let place = place_of(component.name());
-            kept.restore(&place, &mut component.columns()).map_err(Misfit::Inconsistent)?;
+            saved.restore(&place, &mut component.columns()).map_err(Misfit::Inconsistent)?;
         }
-        metadata::set_turns(&metadata, &mut blocks);
-        let sizes = set_owners(resolved, &mut blocks, kept)?;
+        metadata::set_free_ranks(&metadata, &mut blocks);
+        let sizes = set_owners(resolved, &mut blocks, saved)?;
         let alloc = Allocator::restore(&open, geometry, &mut blocks, allocator_config(resolved));
         let mut alloc = alloc.ok_or(Misfit::OtherShape)?;
-        resume_free_blocks(&mut alloc, &mut blocks, kept, sizes.as_deref())?;
+        resume_free_blocks(&mut alloc, &mut blocks, saved, sizes.as_deref())?;
         Ok(Start { ftl: Ftl::new(geometry, map, blocks, alloc), cells, metadata })
     }
 }
 
 impl Resolved {
     /// Returns whether drives of these configs begin alike if their data has the same tenants:
-    /// [`Start::draw`] returns the same for both. Calls `outlined_alike` if their background
+    /// [`Start::draw`] returns the same for both. Calls `models_equal` if their background
     /// policies differ.
-    pub fn begins_as(&self, other: &Resolved, outlined_alike: impl FnOnce() -> bool) -> bool {
+    pub fn begins_as(&self, other: &Resolved, models_equal: impl FnOnce() -> bool) -> bool {
         fn relevant(resolved: &Resolved) -> impl PartialEq {
             // The drive's design. Every section is listed by name: the author of a new section must
             // decide whether a start depends on it.
@@ -157,17 +158,19 @@ impl Resolved {
         }
         // A steady plane takes as long to compute as a drive to draw, and other background policies
         // seldom leave the same state.
-        let outlined = || !self.config.start.steady_state && outlined_alike();
-        let lives = self.lives_as();
+        let equal_models = || !self.config.start.steady_state && models_equal();
+        let history = self.history_config();
         relevant(self) == relevant(other)
-            && lives == other.lives_as()
-            && (lives.is_some() || self.config.background == other.config.background || outlined())
+            && history == other.history_config()
+            && (history.is_some()
+                || self.config.background == other.config.background
+                || equal_models())
     }
 
     /// Returns the part of a start that depends on the background policies. This writes a model
     /// plane.
-    pub fn outline(&self) -> Outline {
-        Outline::of(self, filled_pages(self))
+    pub fn start_model(&self) -> StartModel {
+        StartModel::of(self, filled_pages(self))
     }
 }
 
@@ -201,7 +204,7 @@ fn ftl(
         let first = geometry.first_block(plane).0;
         let all = (first..first + geometry.blocks).map(BlockId);
         let free: Vec<_> = all.filter(|&it| blocks.state(it) == BlockState::Free).collect();
-        free.into_iter().take(used).for_each(|it| blocks.lay(it, geometry.pages as u16, 0));
+        free.into_iter().take(used).for_each(|it| blocks.prefill(it, geometry.pages as u16, 0));
     }
     let map = unmapped(resolved);
     let filled = filled_pages(resolved);
@@ -227,7 +230,7 @@ fn threads_for(filled: u32) -> usize {
 
 /// Returns a map without data.
 fn unmapped(resolved: &Resolved) -> Map {
-    Map::new(resolved.mapped_pages(), resolved.geometry().page_count(), resolved.kept_sectors())
+    Map::new(resolved.mapped_pages(), resolved.geometry().page_count(), resolved.tracked_sectors())
 }
 
 /// Returns the number of free blocks of a drive.
@@ -239,33 +242,34 @@ fn free_blocks(ftl: &Ftl) -> usize {
 /// Divides `whole` in proportion to these sizes.
 fn in_proportion(sizes: &[u32], whole: usize) -> Vec<usize> {
     let all = sizes.iter().map(|&size| u64::from(size)).sum::<u64>().max(1);
-    let (mut summed, mut dealt) = (0, 0);
+    let (mut summed, mut handed_out) = (0, 0);
     let mut own = |size: &u32| {
         summed += u64::from(*size);
         let upto = (whole as u64 * summed / all) as usize;
-        upto - std::mem::replace(&mut dealt, upto)
+        upto - std::mem::replace(&mut handed_out, upto)
     };
     let mut shares: Vec<usize> = sizes.iter().map(&mut own).collect();
     if let Some(last) = shares.last_mut() {
-        *last += whole - dealt;
+        *last += whole - handed_out;
     }
     shares
 }
 
-/// Gives a block the past of a block of a drive that lived, on top of its own wear at the start.
-fn give_past(
+/// Sets the history of a block as a record of the sample has it, on top of its own wear at the
+/// start.
+fn set_history(
     resolved: &Resolved,
     (block, record): (BlockId, &Record),
-    lived: &Lived,
+    sample: &HistorySample,
     blocks: &mut BlockTable,
     cells: &mut Cells,
 ) {
-    let more = lived.more_erases.get(record.class.index()).copied().unwrap_or(0.0);
+    let more = sample.more_erases.get(record.class.index()).copied().unwrap_or(0.0);
     let began = media::start_wear(resolved, block);
     blocks.set_erases(block, began + record.erases + more.round() as u32);
-    if let Some(past) = &record.past {
-        let wear = began as f32 + past.wear + more as f32;
-        cells.set_block_past(block, &BlockPast { wear, ..*past });
+    if let Some(history) = &record.history {
+        let wear = began as f32 + history.wear + more as f32;
+        cells.set_block_history(block, &BlockHistory { wear, ..*history });
     }
     let first = resolved.geometry().page(block, PageInBlock(0)).0;
     for (page, &mode) in (first..).map(Ppn).zip(&record.modes[..]) {
@@ -278,7 +282,7 @@ fn unwritten(resolved: &Resolved, block_classes: &BlockClasses, metadata: &Metad
     let geometry = resolved.geometry();
     let mut blocks = BlockTable::new(geometry);
     blocks.set_classes(block_classes);
-    metadata::set_turns(metadata, &mut blocks);
+    metadata::set_free_ranks(metadata, &mut blocks);
     let bad = resolved.config.ftl.bad_blocks.get();
     let worn = resolved.config.start.pe_cycles > 0;
     if bad > 0.0 || worn {
@@ -317,13 +321,13 @@ pub fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColu
 pub fn restore_classes(
     resolved: &Resolved,
     blocks: &mut BlockTable,
-    kept: &SavedColumns,
+    saved: &SavedColumns,
 ) -> Result<bool, Misfit> {
     let Some(place) = place_of_classes(resolved) else { return Ok(false) };
     let mut classes = vec![0; blocks.len()];
     let last = resolved.classes_of_blocks() as u64 - 1;
     let mut column = [Column::new(CLASSES, Per::Block, &mut classes).up_to(last)];
-    let found = kept.restore(&place, &mut column).map_err(Misfit::Inconsistent)?;
+    let found = saved.restore(&place, &mut column).map_err(Misfit::Inconsistent)?;
     if found {
         let all = (0..).map(BlockId).zip(classes);
         all.for_each(|(block, class)| blocks.set_class(block, BlockClass(class)));
@@ -347,14 +351,14 @@ pub fn save_free_order(ftl: &Ftl, to: &mut SavedColumns) {
 fn resume_free_blocks(
     alloc: &mut Allocator,
     blocks: &mut BlockTable,
-    kept: &SavedColumns,
+    saved: &SavedColumns,
     sizes: Option<&[usize]>,
 ) -> Result<(), Misfit> {
     let mut order = alloc.free_order(blocks.len());
     if let Some(own) = &mut order {
         let most = own.len() as u64;
         let mut column = [Column::new(FREE_ORDER, Per::Block, own).up_to(most)];
-        kept.restore(FREE_BLOCKS, &mut column).map_err(Misfit::Inconsistent)?;
+        saved.restore(FREE_BLOCKS, &mut column).map_err(Misfit::Inconsistent)?;
     }
     if order.is_some() || sizes.is_some() {
         alloc.resume(blocks, order.as_deref(), sizes);
@@ -363,14 +367,14 @@ fn resume_free_blocks(
 }
 
 /// Gives each block its saved class back. If blocks belong to priorities, returns the number of
-/// free blocks of each. If the state file has no owners, the blocks with data are divided evenly in
-/// the order of their turns, the best to the highest priority.
+/// free blocks of each. If the state file does not say who owned them, the blocks with data are
+/// divided evenly in the order of their ranks, the best to the highest priority.
 fn set_owners(
     resolved: &Resolved,
     blocks: &mut BlockTable,
-    kept: &SavedColumns,
+    saved: &SavedColumns,
 ) -> Result<Option<Vec<usize>>, Misfit> {
-    let found = restore_classes(resolved, blocks, kept)?;
+    let found = restore_classes(resolved, blocks, saved)?;
     if !resolved.classes.by_priority {
         return Ok(None);
     }
@@ -387,7 +391,7 @@ fn set_owners(
     }
     let all = (0..blocks.len() as u32).map(BlockId);
     let mut used: Vec<BlockId> = all.filter(|&block| blocks.written(block) > 0).collect();
-    used.sort_by_key(|&block| (blocks.turn(block), block.0));
+    used.sort_by_key(|&block| (blocks.free_rank(block), block.0));
     let each = used.len().div_ceil(resolved.classes.count).max(1);
     for (class, run) in (0..).map(BlockClass).zip(used.chunks(each)) {
         run.iter().for_each(|&block| blocks.set_class(block, class));
@@ -401,7 +405,7 @@ pub fn allocator_config(resolved: &Resolved) -> AllocatorConfig {
         reserve: RESERVE_BLOCKS as u32,
         free_block_policy: resolved.config.ftl.free_block_policy,
         classes: resolved.classes_of_blocks(),
-        apart: resolved.classes.apart,
+        reserved_classes: resolved.classes.reserved_classes,
         order: resolved.config.ftl.page_order,
         gc_stream: resolved.config.ftl.gc_stream.unwrap_or_default(),
         by_priority: resolved.classes.by_priority,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ssdlab_nand::{BlockId, PlaneId};
 
-use super::pool::{Open, Snapshot, kept_of_drive, least_blocks};
+use super::pool::{Open, Snapshot, free_blocks_of_drive, min_blocks};
 use crate::account::Priority;
 use crate::config::{RESERVE_BLOCKS, Resolved, StartOwners};
 use crate::ftl::{BlockState, BlockTable};
@@ -73,9 +73,9 @@ pub enum Owners {
     /// All data shares the blocks.
     One,
     /// Each priority has separate blocks. `ranges` lists its logical pages in consecutive ranges.
-    /// `unowned` tells whether a further class holds pages of no priority. `kept` is the number of
-    /// free blocks that are kept of the whole drive.
-    Each { ranges: Vec<(Range<u32>, BlockClass)>, classes: u8, unowned: bool, kept: u32 },
+    /// `unowned` tells whether a further class holds pages of no priority. `free_blocks` is the
+    /// number of free blocks that are kept of the whole drive.
+    Each { ranges: Vec<(Range<u32>, BlockClass)>, classes: u8, unowned: bool, free_blocks: u32 },
 }
 
 /// The part of a plane that one owner has.
@@ -142,7 +142,7 @@ impl Owners {
         let areas = areas(resolved, tenants, filled).into_iter();
         let ranges = areas.map(|area| (area.pages, area.class)).collect();
         let unowned = resolved.has_unowned();
-        Owners::Each { ranges, classes, unowned, kept: kept_of_drive(resolved) }
+        Owners::Each { ranges, classes, unowned, free_blocks: free_blocks_of_drive(resolved) }
     }
 
     /// Returns the number of owners with separate open blocks. Nobody counts as one.
@@ -164,12 +164,12 @@ impl Owners {
     /// Returns whether free blocks are kept of the drive as a whole, so that garbage collection
     /// serves all planes.
     pub fn share_free(&self) -> bool {
-        matches!(*self, Owners::Each { kept, .. } if kept > 0)
+        matches!(*self, Owners::Each { free_blocks, .. } if free_blocks > 0)
     }
 
     /// Returns the part of a plane that each owner has. The plane has `pages` pages of data: those
     /// whose number modulo `planes` is `position`. The owners' blocks follow one another in the
-    /// order of their turns, and the highest priority has the first. The open blocks come in
+    /// order of their ranks, and the highest priority has the first. The open blocks come in
     /// addition.
     pub fn of_plane(
         &self,
@@ -183,15 +183,15 @@ impl Owners {
         let mut usable: Vec<BlockId> =
             usable.filter(|&block| blocks.state(block) == BlockState::Free).collect();
         let opens: usize = open.iter().map(Vec::len).sum();
-        let Owners::Each { ranges, classes, unowned, kept } = self else {
+        let Owners::Each { ranges, classes, unowned, free_blocks } = self else {
             let full = snapshot.full_of(usable.len(), opens, snapshot.free);
             let numbers = Numbers::all(pages);
             return vec![Owned { class: BlockClass::BEST, blocks: usable, full, numbers }];
         };
-        usable.sort_by_key(|&block| (blocks.turn(block), block.0));
+        usable.sort_by_key(|&block| (blocks.free_rank(block), block.0));
         // The free blocks that are kept of the drive are spread evenly over the planes.
         let share = |planes_before: u32| {
-            (u64::from(*kept) * u64::from(planes_before) / u64::from(planes)) as usize
+            (u64::from(*free_blocks) * u64::from(planes_before) / u64::from(planes)) as usize
         };
         let free = snapshot.free.max(share(position + 1) - share(position));
         let full = snapshot.full_of(usable.len(), opens, free);
@@ -204,13 +204,13 @@ impl Owners {
                 Numbers::of(own.map(|(range, _)| range), position, planes)
             })
             .collect();
-        let (mut summed, mut dealt) = (0, 0);
+        let (mut summed, mut taken) = (0, 0);
         let mut in_use = Vec::new();
         for (numbers, open) in numbers.iter().zip(open) {
             summed += u64::from(numbers.count());
             let upto = (full * summed / u64::from(pages.max(1))) as usize;
-            in_use.push((upto - dealt).max(least_blocks(numbers.count(), open, per_block)));
-            dealt = upto;
+            in_use.push((upto - taken).max(min_blocks(numbers.count(), open, per_block)));
+            taken = upto;
         }
         let rest = usable.len().saturating_sub(in_use.iter().sum::<usize>() + opens);
         let rest = rest.saturating_sub(usize::from(*unowned));
@@ -240,7 +240,7 @@ fn shares_of_others(owners: StartOwners, own: Vec<u64>) -> Vec<u64> {
         StartOwners::Footprint if known => own,
         StartOwners::Footprint | StartOwners::Equal => vec![1; classes],
         StartOwners::Lowest => only(classes - 1),
-        StartOwners::Nobody => only(classes),
+        StartOwners::Unowned => only(classes),
     }
 }
 

@@ -25,11 +25,11 @@ use crate::policy::{PlacementHint, PolicyContext};
 use ssdlab_schemes::{AnyBackground, AnyPlacement};
 
 /// Largest number of blocks of the model plane. More blocks would change nothing.
-const BLOCKS_MOST: u32 = 1024;
+const MAX_BLOCKS: u32 = 1024;
 /// Number of capacities to overwrite before the plane counts as steady.
 const STEADY_CAPACITIES: f64 = 5.0;
 /// Distance between two snapshots of a steady plane, in capacities.
-const APART: f64 = 0.25;
+const SNAPSHOT_DISTANCE: f64 = 0.25;
 
 /// The pages of a block: how many are written, and how many of these hold the newest copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,7 +44,7 @@ pub type OpenedBy = (Writer, StreamId);
 pub type Open = (OpenedBy, Filling);
 
 /// Returns the least number of full blocks for this much data, besides the open blocks.
-pub fn least_blocks(pages: u32, open: &[Open], per_block: u32) -> usize {
+pub fn min_blocks(pages: u32, open: &[Open], per_block: u32) -> usize {
     let in_open: u32 = open.iter().map(|(_, filling)| u32::from(filling.written)).sum();
     pages.saturating_sub(in_open).div_ceil(per_block) as usize
 }
@@ -118,7 +118,7 @@ pub struct Pool {
 
 /// Returns the number of blocks of the plane that stands for all planes of this drive.
 pub fn blocks_of(resolved: &Resolved) -> u32 {
-    usable_blocks(&resolved.config).min(BLOCKS_MOST)
+    usable_blocks(&resolved.config).min(MAX_BLOCKS)
 }
 
 impl Pool {
@@ -137,7 +137,7 @@ impl Pool {
         let allocator_config = AllocatorConfig {
             free_block_policy: FreeBlockPolicy::LongestFree,
             classes: 1,
-            apart: 0,
+            reserved_classes: 0,
             by_priority: false,
             unowned: false,
             ..super::allocator_config(resolved)
@@ -191,7 +191,7 @@ impl Pool {
 
     /// Overwrites a steady plane until it looks like another one.
     pub fn move_on(&mut self) {
-        self.overwrite_capacities(APART);
+        self.overwrite_capacities(SNAPSHOT_DISTANCE);
     }
 
     fn overwrite_capacities(&mut self, capacities: f64) {
@@ -355,12 +355,12 @@ impl Pool {
         }
     }
 
-    /// Returns a snapshot of a steady plane of another size that keeps `kept` pages free.
-    pub fn steady_snapshot(&self, kept: u32) -> Snapshot {
+    /// Returns a snapshot of a steady plane of another size that keeps `free_pages` pages free.
+    pub fn steady_snapshot(&self, free_pages: u32) -> Snapshot {
         let snapshot = self.snapshot();
         let blocks = |pages: u32| pages.div_ceil(self.geometry.pages) as usize;
         // The number of free blocks grows or shrinks as collection there begins earlier or later.
-        let free = snapshot.free + blocks(kept)
+        let free = snapshot.free + blocks(free_pages)
             - blocks(free_page_target(&self.policies)).min(snapshot.free);
         Snapshot { free, steady: true, ..snapshot }
     }
@@ -372,9 +372,9 @@ pub fn context(resolved: &Resolved) -> PolicyContext {
 }
 
 /// Returns the number of free blocks that a drive's background policies keep of the whole drive.
-pub fn kept_of_drive(resolved: &Resolved) -> u32 {
+pub fn free_blocks_of_drive(resolved: &Resolved) -> u32 {
     let policies = AnyBackground::build(&resolved.config.background, &context(resolved));
-    policies.iter().map(|policy| policy.needs().keeps_of_drive).max().unwrap_or(0)
+    policies.iter().map(|policy| policy.needs().free_blocks_of_drive).max().unwrap_or(0)
 }
 
 /// Returns the free pages of a plane that satisfy these background policies.

@@ -8,7 +8,7 @@ use ssdlab_nand::{Level, Lpn, PlaneId};
 use super::Step;
 use super::Translation;
 use crate::account::{Cause, OpKind};
-use crate::audit::watch;
+use crate::audit::audit_event;
 use crate::drive::machine::Machine;
 use crate::flash::{Fifo, Owner, TxnId};
 use crate::ftl::{Entry, MapCache, MapRoom, MapShape};
@@ -43,7 +43,7 @@ impl Translation {
     /// way.
     #[inline(always)]
     pub(in crate::drive) fn acquire(&mut self, machine: &mut Machine, id: TxnId) -> Step {
-        if machine.acquire_page(id, true) { self.translate(machine, id) } else { Step::UnderWay }
+        if machine.acquire_page(id, true) { self.translate(machine, id) } else { Step::InProgress }
     }
 
     /// Enqueues a page operation at its plane, as soon as the map entry of its page is cached.
@@ -52,7 +52,7 @@ impl Translation {
         if self.ensure_mapping_cached(machine, id) {
             self.continue_with_entry(machine, id)
         } else {
-            Step::UnderWay
+            Step::InProgress
         }
     }
 
@@ -67,7 +67,7 @@ impl Translation {
             OpKind::Read => self.translate_read(machine, id),
             OpKind::Program => {
                 self.translate_write(machine, id);
-                Step::UnderWay
+                Step::InProgress
             }
             OpKind::Erase => Step::Trims,
         }
@@ -77,7 +77,7 @@ impl Translation {
     fn translate_read(&mut self, machine: &mut Machine, id: TxnId) -> Step {
         let Some(plane) = machine.locate(id) else { return Step::Unmapped };
         self.dispatch.send(machine, id, plane);
-        Step::UnderWay
+        Step::InProgress
     }
 
     #[inline(always)]
@@ -107,7 +107,7 @@ impl Translation {
     pub(in crate::drive) fn write_after_read(&mut self, machine: &mut Machine, id: TxnId) {
         machine.note_page_read(id);
         let txn = &mut machine.flash.txns[id];
-        watch!(machine, merges(id, txn.mask));
+        audit_event!(machine, merges(id, txn.mask));
         txn.read_first = false;
         txn.kind = OpKind::Program;
         if txn.cause == Cause::Rmw {
@@ -254,12 +254,12 @@ impl Translation {
         txn.mask = if in_part { 1 } else { whole };
         txn.sectors = txn.mask.count_ones() as u16;
         let op = if kind == OpKind::Read { Op::Read } else { Op::Write };
-        watch!(machine, begins(id, &machine.flash.txns[id], op));
+        audit_event!(machine, begins(id, &machine.flash.txns[id], op));
         // The map's own pages need no entry.
         let changes = machine.flash.txns[id].changes_page();
         if machine.host.hazards.acquire(&mut machine.flash.txns, id, changes) {
             let step = self.continue_with_entry(machine, id);
-            debug_assert_eq!(step, Step::UnderWay, "the map was on the flash from the start");
+            debug_assert_eq!(step, Step::InProgress, "the map was on the flash from the start");
         }
     }
 }

@@ -13,7 +13,7 @@ use mapping::Mapping;
 #[must_use]
 pub(super) enum Step {
     /// The operation waits, or is on its way to the flash.
-    UnderWay,
+    InProgress,
     /// The operation reads a page that was never written, and ends.
     Unmapped,
     /// The operation unmaps its page, and ends.

@@ -18,7 +18,7 @@ impl Cells {
     /// the errors of its first page right after a program. It adds, for oracles, the true state of
     /// the worst page.
     pub fn probe(&self, block: BlockId, pe_cycles: u32) -> BlockProbe {
-        let dwell = self.past(block).dwell;
+        let dwell = self.history(block).dwell;
         let at = |page| Conditions {
             dwell,
             ..Conditions::fresh(page, self.order.page_type(page), pe_cycles as f32)
@@ -39,14 +39,14 @@ impl Cells {
 
     /// Returns the retries that the worst page of a block needs now: truth, for oracles.
     pub fn retries_of(&self, block: BlockId, now: SimTime) -> u8 {
-        let past = self.past(block);
+        let history = self.history(block);
         let page = self.chip.worst_page(block);
         let since = |born| self.time(now).saturating_since(born);
         let conditions = Conditions {
-            retention: past.born().map_or(Nanos::ZERO, since),
-            reads: past.reads,
-            dwell: past.dwell,
-            ..Conditions::fresh(page, self.order.page_type(page), past.wear)
+            retention: history.born().map_or(Nanos::ZERO, since),
+            reads: history.reads,
+            dwell: history.dwell,
+            ..Conditions::fresh(page, self.order.page_type(page), history.wear)
         };
         self.chip.level_needed(block, &conditions).map_or(self.levels(), Level::retries)
     }
@@ -66,16 +66,16 @@ impl Cells {
     /// Returns the level that reads a block's worst page right after a program, [`Level::BEYOND`]
     /// if none does, and the errors of a codeword.
     fn fresh(&self, block: BlockId, geometry: &Geometry) -> (Level, u32) {
-        let past = self.past(block);
+        let history = self.history(block);
         let of = |page_type| {
             let conditions = Conditions {
                 page: self.chip.worst_page(block),
                 page_type: PageType(page_type),
                 program_mode: ProgramMode::NORMAL,
-                pe_cycles: past.wear,
+                pe_cycles: history.wear,
                 retention: Nanos::ZERO,
                 reads: 0,
-                dwell: past.dwell,
+                dwell: history.dwell,
             };
             let level = self.chip.level_needed(block, &conditions).unwrap_or(Level::BEYOND);
             (level, self.chip.errors(block, &conditions))
@@ -86,17 +86,17 @@ impl Cells {
     /// Returns the true raw bit error rate of a block's worst page now, with its pages' modes;
     /// `None` without data and under flat physics.
     pub fn rber_of(&self, block: BlockId, now: SimTime) -> Option<f64> {
-        let past = self.past(block);
-        let born = past.born()?;
+        let history = self.history(block);
+        let born = history.born()?;
         let rate = |page, program_mode| {
             let conditions = Conditions {
                 page,
                 page_type: self.order.page_type(page),
                 program_mode,
-                pe_cycles: past.wear,
+                pe_cycles: history.wear,
                 retention: self.time(now).saturating_since(born),
-                reads: past.reads,
-                dwell: past.dwell,
+                reads: history.reads,
+                dwell: history.dwell,
             };
             self.chip.rber(block, &conditions)
         };

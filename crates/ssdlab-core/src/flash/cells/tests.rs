@@ -153,34 +153,34 @@ fn the_pages_of_what_the_host_reads_are_compared() {
     assert!(worn.0 < worn.1 && fresh.1 < worn.1, "{worn:?}, {fresh:?}: pages and blocks differ");
     let mut txn = read(&mut cells);
     cells.level_needed(&txn, &geometry, SimTime::START);
-    assert_eq!(cells.apart(), None, "nobody asks");
+    assert_eq!(cells.retry_spread(), None, "nobody asks");
     cells.reset_counts();
     cells.compare();
-    assert_eq!(cells.apart().unwrap().between_blocks(), None, "nothing was read");
-    let apart = |cells: &Cells| {
-        let apart = cells.apart().unwrap();
-        (apart.between_blocks(), apart.within_a_block())
+    assert_eq!(cells.retry_spread().unwrap().between_blocks(), None, "nothing was read");
+    let spread = |cells: &Cells| {
+        let spread = cells.retry_spread().unwrap();
+        (spread.between_blocks(), spread.within_a_block())
     };
     let worn = needed(&cells, BLOCK);
     cells.level_needed(&txn, &geometry, SimTime::START);
-    assert_eq!(apart(&cells), (Some(0), worn.1 - worn.0));
+    assert_eq!(spread(&cells), (Some(0), worn.1 - worn.0));
     // The next comparison is at the 257th read, here of the other block.
     txn.ppn = geometry.page(other, PageInBlock(1));
     for _ in 0..255 {
         cells.level_needed(&txn, &geometry, SimTime::START);
     }
-    assert_eq!(apart(&cells).0, Some(0));
+    assert_eq!(spread(&cells).0, Some(0));
     let fresh = needed(&cells, other);
     cells.level_needed(&txn, &geometry, SimTime::START);
-    assert_eq!(apart(&cells).0, Some(worn.1 - fresh.1));
+    assert_eq!(spread(&cells).0, Some(worn.1 - fresh.1));
     cells.reset_counts();
     txn.cause = Cause::Gc;
     cells.level_needed(&txn, &geometry, SimTime::START);
-    assert_eq!(apart(&cells), (None, 0), "the controller's own reads do not count");
+    assert_eq!(spread(&cells), (None, 0), "the controller's own reads do not count");
 }
 
 #[test]
-fn what_was_kept_goes_on_at_the_age_it_had() {
+fn restored_cells_continue_at_the_age_that_they_had() {
     let mut before = cells();
     before.programmed(BLOCK, day(10));
     before.erased(BlockId(1), day(20), 1);

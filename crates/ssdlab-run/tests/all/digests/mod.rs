@@ -87,17 +87,17 @@ fn results_are_what_they_were() {
     if std::env::var_os("SSDLAB_WRITE_DIGESTS").is_some() {
         return std::fs::write(FILE, found.join("\n") + "\n").expect("a file that can be written");
     }
-    let kept = std::fs::read_to_string(FILE).expect("the digests");
-    let mut kept = kept.lines();
+    let recorded = std::fs::read_to_string(FILE).expect("the digests");
+    let mut recorded = recorded.lines();
     let mut others = String::new();
     for found in &found {
-        let kept = kept.next().unwrap_or("none");
-        if kept != found {
-            writeln!(others, "  {found}, was {kept}").expect("a string");
+        let recorded = recorded.next().unwrap_or("none");
+        if recorded != found {
+            writeln!(others, "  {found}, was {recorded}").expect("a string");
         }
     }
     assert!(
-        others.is_empty() && kept.next().is_none(),
+        others.is_empty() && recorded.next().is_none(),
         "results have changed:\n{others}If they should, say so in CHANGELOG.md and `make digests`."
     );
 }

@@ -110,14 +110,14 @@ fn record() -> Vec<(String, String)> {
 /// Runs every `step`th pair of device and scheme in all stages, and compares the hashes with the
 /// file.
 fn check(step: usize) {
-    let kept = record();
+    let recorded = record();
     let pairs =
         PRESETS.iter().flat_map(|device| SCHEMES.iter().map(move |scheme| (device, scheme)));
     let mut others = Vec::new();
     for (at, (device, scheme)) in pairs.enumerate() {
         for stage in STAGES {
             let run = format!("{} {} {}", device.name, scheme.name, stage.0);
-            let was = kept.iter().find(|(of, _)| *of == run);
+            let was = recorded.iter().find(|(of, _)| *of == run);
             let Some((_, was)) = was else { panic!("no record of {run}: SSDLAB_RECORD_FIGURES=1") };
             if at % step == 0 {
                 let found = line(device.name, scheme.name, stage);
@@ -140,17 +140,17 @@ fn figures_of_all_pairs_are_what_they_were() {
         return check(1);
     }
     // Add runs that the file lacks. Never replace a recorded run.
-    let mut kept = record();
+    let mut recorded = record();
     for device in PRESETS {
         for scheme in SCHEMES {
             for stage in STAGES {
                 let run = format!("{} {} {}", device.name, scheme.name, stage.0);
-                if !kept.iter().any(|(of, _)| *of == run) {
-                    kept.push((run, line(device.name, scheme.name, stage)));
+                if !recorded.iter().any(|(of, _)| *of == run) {
+                    recorded.push((run, line(device.name, scheme.name, stage)));
                 }
             }
         }
     }
-    let lines: Vec<String> = kept.into_iter().map(|(_, line)| line).collect();
+    let lines: Vec<String> = recorded.into_iter().map(|(_, line)| line).collect();
     std::fs::write(FILE, lines.join("\n") + "\n").expect("a file that can be written");
 }

@@ -49,7 +49,7 @@ pub(crate) const TENANT: &[(&str, &str)] =
     &[("footprint", "\"16MiB\""), ("writes_per_day", "\"2MiB\""), ("reads_per_day", "\"20MiB\"")];
 pub(crate) const TENANT_KEY: &str = "start.history.tenants[].";
 /// Old data whose owner wrote and read it for a month.
-macro_rules! lived {
+macro_rules! history {
     ($($more:literal),*) => {
         &[
             "physics=retries",
@@ -61,10 +61,10 @@ macro_rules! lived {
         ]
     };
 }
-pub(crate) const LIVED: &[&str] = lived!();
-pub(crate) const LIVED_LEVELLED: &[&str] =
-    lived!("background.static_wear_leveling={threshold=2}", "start.pe_spread=20");
-pub(crate) const LIVED_APART: &[&str] = lived!(
+pub(crate) const HISTORY: &[&str] = history!();
+pub(crate) const HISTORY_LEVELED: &[&str] =
+    history!("background.static_wear_leveling={threshold=2}", "start.pe_spread=20");
+pub(crate) const HISTORY_BY_PRIORITY: &[&str] = history!(
     "host.queues=3",
     "metadata.block_class=predicted",
     "metadata.retry_estimate=oracle",

@@ -2,12 +2,12 @@
 
 use super::rig::{ONE_PLANE, PROGRAM, SENSE, TRANSFER, plan, run};
 
-const FAR_APART: &[&str] =
+const IDLE: &[&str] =
     &["workload.arrivals=fixed", "workload.interarrival=10ms", "workload.requests=500"];
 
 fn all_take(settings: &[&str], read: bool, expected_ns: f64) {
     let share = if read { "workload.read_share=1" } else { "workload.read_share=0" };
-    let settings: Vec<&str> = [FAR_APART, &[share], settings].concat();
+    let settings: Vec<&str> = [IDLE, &[share], settings].concat();
     let result = &run(&[plan(ONE_PLANE, "random", &settings)])[0];
     let kind = if read { &result.read } else { &result.write };
     let latency = &kind.latency_us;

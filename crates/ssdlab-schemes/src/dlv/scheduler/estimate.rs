@@ -31,13 +31,13 @@ impl Dlv {
         view: &QueueView<impl Planes>,
         kind: OpKind,
     ) -> Option<GroupId> {
-        let (mut best, mut least, mut looked_at) = (None, SimTime::NEVER, 0);
+        let (mut best, mut least, mut examined) = (None, SimTime::NEVER, 0);
         self.searches += 1;
         for id in view.queue.arrived(kind).take(self.config.window as usize) {
             let group = view.queue.group(id);
             let mut end = view.now;
             for plane_share in &group.plane_shares {
-                looked_at += 1;
+                examined += 1;
                 end = end.max(self.known_idle_at(view, plane_share.plane) + plane_share.estimate);
                 // Most groups are rejected at the first plane.
                 if end >= least {
@@ -48,7 +48,7 @@ impl Dlv {
                 (best, least) = (Some(id), end);
             }
         }
-        self.steps += looked_at;
+        self.steps += examined;
         best
     }
 

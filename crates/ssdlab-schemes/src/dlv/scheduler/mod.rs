@@ -9,7 +9,7 @@
 mod bench;
 mod config;
 mod estimate;
-mod who;
+mod selection;
 
 pub use config::{DlvConfig, Selection, Strong};
 use ssdlab_base::{Nanos, SimTime};
@@ -53,7 +53,7 @@ struct Plane {
     due: Vec<SimTime>,
     first_due: SimTime,
     /// Pages of each class that were promised and not yet allocated.
-    promised: [u32; BlockClass::MOST],
+    promised: [u32; BlockClass::MAX_COUNT],
 }
 
 impl Plane {
@@ -61,7 +61,7 @@ impl Plane {
         idle_at: SimTime::START,
         due: Vec::new(),
         first_due: SimTime::NEVER,
-        promised: [0; BlockClass::MOST],
+        promised: [0; BlockClass::MAX_COUNT],
     };
 
     /// Adds the deadline of a page that waits to be programmed.

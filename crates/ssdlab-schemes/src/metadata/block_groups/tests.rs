@@ -6,8 +6,8 @@ use ssdlab_policy::testing::SMALL;
 
 /// Two planes of ten blocks. The blocks of the first need these levels, those of the second the
 /// last level.
-fn groups(levels: [u8; 10], apart: f64) -> Groups {
-    of(&GroupsConfig { read_hot_share: Share::new(apart), ..GroupsConfig::default() }, levels)
+fn groups(levels: [u8; 10], share: f64) -> Groups {
+    of(&GroupsConfig { read_hot_share: Share::new(share), ..GroupsConfig::default() }, levels)
 }
 
 fn of(config: &GroupsConfig, levels: [u8; 10]) -> Groups {
@@ -17,9 +17,9 @@ fn of(config: &GroupsConfig, levels: [u8; 10]) -> Groups {
         config,
         First {
             blocks_per_plane: 10,
-            most_apart: 4,
+            max_reserved_blocks: 4,
             levels: 7,
-            most_errors: 490,
+            max_errors: 490,
             known,
             erases,
             free_block_policy: FreeBlockPolicy::default(),
@@ -70,7 +70,7 @@ fn levels_map_to_the_groups_of_table_1() {
 }
 
 #[test]
-fn a_share_of_each_group_but_the_last_is_set_apart() {
+fn a_share_of_each_group_but_the_last_is_reserved() {
     let mut groups = groups(LEVELS, 0.5);
     let classes = (0..20).map(|block| groups.group_of_free(BlockId(block), true));
     let classes: Vec<u8> = classes.map(|class| class.0).collect();
@@ -80,12 +80,13 @@ fn a_share_of_each_group_but_the_last_is_set_apart() {
 }
 
 #[test]
-fn no_more_are_set_apart_than_leave_room_for_the_data() {
+fn no_more_blocks_are_reserved_than_leave_room_for_the_data() {
     let mut groups = groups(LEVELS, 1.0);
-    let apart = (0..10).filter(|&block| groups.group_of_free(BlockId(block), true).0 < 2).count();
-    assert_eq!((apart, all_apart(&groups)), (4, 4));
+    let reserved =
+        (0..10).filter(|&block| groups.group_of_free(BlockId(block), true).0 < 2).count();
+    assert_eq!((reserved, all_reserved(&groups)), (4, 4));
     erased(&mut groups, 0, 0, 501, true);
-    assert_eq!(all_apart(&groups), 4);
+    assert_eq!(all_reserved(&groups), 4);
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn a_block_is_predicted_to_last_until_its_errors_are_too_many() {
     assert_eq!([left(0, 500), left(1, 500), left(0, 1000)], [339, 0, 678]);
 }
 
-/// Returns the number of blocks of both planes that are set apart.
-fn all_apart(groups: &Groups) -> u32 {
-    groups.shares.iter().map(|share| share.apart).sum()
+/// Returns the number of blocks of both planes that are reserved.
+fn all_reserved(groups: &Groups) -> u32 {
+    groups.shares.iter().map(|share| share.reserved).sum()
 }

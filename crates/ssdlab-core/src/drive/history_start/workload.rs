@@ -1,0 +1,150 @@
+//! The requests of a history.
+
+use rand::RngExt;
+use ssdlab_base::{Nanos, SimTime, rng};
+
+use crate::drive::{Drive, Tenant};
+use crate::host::{Op, Request};
+
+/// The most page writes of a sample. If its tenants wrote more, each writes its last overwrites
+/// alone, as often as this allows.
+const MAX_WRITES: f64 = 1_000_000.0;
+/// The most overwrites of each page of a sample. Assumed: as with `steady_state`, more would change
+/// only the wear, which is extrapolated.
+const MAX_OVERWRITES: f64 = 10.0;
+/// The most page reads of a sample. If its tenants read more, each read stands for several.
+const MAX_READS: f64 = 500_000.0;
+
+/// The requests of a tenant of one kind.
+#[derive(Clone, Debug)]
+struct Load {
+    op: Op,
+    tenant: Tenant,
+    /// Their number in the whole history.
+    all: f64,
+    /// Their number that is run, the last ones.
+    run: f64,
+    /// How many requests each of them stands for.
+    stands_for: f64,
+}
+
+/// The requests that a sample serves in its history.
+#[derive(Clone, Debug)]
+pub struct HistoryWorkload {
+    span: Nanos,
+    loads: Vec<Load>,
+    /// How many reads each read stands for.
+    reads_for: u32,
+}
+
+impl HistoryWorkload {
+    /// Returns the requests of these tenants in a span of the cells' clock.
+    pub fn of(tenants: &[Tenant], span: Nanos) -> HistoryWorkload {
+        let days = span.as_days();
+        let able = || tenants.iter().filter(|tenant| tenant.pages > 0);
+        let writes: Vec<(f64, f64)> =
+            able().map(|tenant| (tenant.rate.writes * days, tenant.pages.into())).collect();
+        let overwrites = overwrites(&writes);
+        let writes = able().zip(writes).map(|(tenant, (all, pages))| Load {
+            op: Op::Write,
+            tenant: *tenant,
+            all,
+            run: all.min(overwrites * pages),
+            stands_for: 1.0,
+        });
+        let reads: f64 = able().map(|tenant| tenant.rate.reads * days).sum();
+        let reads_for = (reads / MAX_READS).ceil().max(1.0);
+        let reads = able().map(|tenant| {
+            let all = tenant.rate.reads * days;
+            Load { op: Op::Read, tenant: *tenant, all, run: all, stands_for: reads_for }
+        });
+        let loads = writes.chain(reads).filter(|load| load.all > 0.0).collect();
+        HistoryWorkload { span, loads, reads_for: reads_for as u32 }
+    }
+
+    /// Returns how often the tenants that `of` selects wrote in the whole history, for each write
+    /// that is run; 1 without writes.
+    pub fn writes_for(&self, of: impl Fn(&Tenant) -> bool) -> f64 {
+        let writes = || self.loads.iter().filter(|load| load.op == Op::Write);
+        let own = || writes().filter(|load| of(&load.tenant));
+        let run: f64 = own().map(|load| load.run).sum();
+        if run > 0.0 { own().map(|load| load.all).sum::<f64>() / run } else { 1.0 }
+    }
+
+    /// Runs a drive through the history. Tenants write and read at equal intervals, a page of
+    /// their own at random each time. At the end, the drive is idle and its buffer clean.
+    pub fn run(&self, drive: &mut Drive) {
+        let mut random = rng::stream(drive.resolved().seed, "start.history");
+        let time_scale = drive.resolved().config.flash.time_scale;
+        let span = self.span.as_ns() as f64 / f64::from(time_scale);
+        let cells = &mut drive.machine.flash.cells;
+        cells.count_host_reads_as(self.reads_for);
+        let gaps: Vec<f64> =
+            self.loads.iter().map(|load| span * load.stands_for / load.all).collect();
+        let mut due: Vec<f64> = (self.loads.iter().zip(&gaps))
+            .map(|(load, gap)| {
+                let first = span * (1.0 - load.run / load.all);
+                first + gap * random.random::<f64>()
+            })
+            .collect();
+        let earliest = |due: &[f64]| {
+            let next = (0..due.len()).min_by(|&a, &b| due[a].total_cmp(&due[b]))?;
+            (due[next] < span).then_some(next)
+        };
+        let mut tag = 0;
+        while let Some(next) = earliest(&due) {
+            let Load { op, tenant, .. } = &self.loads[next];
+            let page = random.random_range(tenant.first..tenant.first + tenant.pages);
+            ask(drive, SimTime::from_ns(due[next] as u64), (*op, tag), (page, tenant.queue));
+            due[next] += gaps[next];
+            tag += 1;
+        }
+        let mut done = Vec::new();
+        drive.advance(SimTime::from_ns(span as u64).max(drive.now()), &mut done);
+        finish(drive);
+        let arrival = drive.now();
+        let flush = Request { tag, arrival, op: Op::Flush, lba: 0, sectors: 0, queue: 0, hint: 0 };
+        drive.submit(arrival, flush).expect("an idle drive has room");
+        finish(drive);
+        drive.machine.flash.cells.count_host_reads_as(1);
+    }
+}
+
+/// Returns how often each tenant may overwrite its pages, if each page is overwritten at most so
+/// often. `writes` lists the writes and pages of each tenant.
+fn overwrites(writes: &[(f64, f64)]) -> f64 {
+    let run = |most: f64| writes.iter().map(|(all, pages)| all.min(most * pages)).sum::<f64>();
+    let (mut low, mut high) =
+        (0.0, writes.iter().map(|(all, pages)| all / pages).fold(0.0, f64::max));
+    high = high.min(MAX_OVERWRITES);
+    if run(high) <= MAX_WRITES {
+        return high;
+    }
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        *(if run(middle) <= MAX_WRITES { &mut low } else { &mut high }) = middle;
+    }
+    low
+}
+
+/// Submits a request for a whole page at this time, or as soon as there is room.
+fn ask(drive: &mut Drive, at: SimTime, (op, tag): (Op, u64), (page, queue): (u32, u8)) {
+    let mut done = Vec::new();
+    drive.advance(at.max(drive.now()), &mut done);
+    while !drive.has_room(queue) {
+        let next = drive.next_event().expect("a drive with requests has events");
+        drive.advance_once(next, &mut done);
+    }
+    let sectors = drive.resolved().geometry().sectors_per_page();
+    let (lba, arrival) = (u64::from(page) * u64::from(sectors), drive.now());
+    let request = Request { tag, arrival, op, lba, sectors, queue, hint: 0 };
+    drive.submit(arrival, request).expect("a queue with room");
+}
+
+/// Lets the drive end all that is under way.
+fn finish(drive: &mut Drive) {
+    let mut done = Vec::new();
+    while let Some(next) = drive.next_event() {
+        drive.advance_once(next, &mut done);
+    }
+}

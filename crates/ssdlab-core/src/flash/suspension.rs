@@ -1,0 +1,304 @@
+//! Suspension for a host read, and resumption. A program or an erase resumes where it stopped or at
+//! the start of its loop. Reads that failed to decode continue with their next attempt.
+
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::PlaneId;
+
+use super::unit::{State, Suspended, Unit, Work};
+use super::{Flash, Next, Rank, TxnId, UnitId};
+use crate::account::{OpKind, Part};
+
+/// Counts of suspensions for host reads, and their cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SuspendCounts {
+    /// Reads that were suspended after a failed attempt.
+    pub reads: u64,
+    /// Suspended programs; programs that planes perform together count as one.
+    pub programs: u64,
+    /// Suspended erases; erases that planes perform together count as one.
+    pub erases: u64,
+    /// Nanoseconds of programs and erases that were dropped and repeated.
+    pub dropped_ns: u64,
+}
+
+impl Flash {
+    /// Records the start of a program or an erase that takes `span`.
+    #[inline]
+    pub(super) fn begin_work(&mut self, id: UnitId, span: Nanos, now: SimTime) {
+        if self.setup.may_suspend {
+            let work = Work { total: span, since: now, ..Work::default() };
+            let unit = &mut self.units[id.0 as usize];
+            (unit.work, unit.left) = (work, work.total);
+        }
+    }
+
+    /// Returns the loops of a unit's program or erase, if one of them may be dropped.
+    pub(super) fn loops_of(&self, unit: &Unit) -> Option<u8> {
+        let loops = self.setup.loops?;
+        match unit.state {
+            State::Programming => Some(loops[0]),
+            State::Erasing => Some(loops[1]),
+            _ => None,
+        }
+    }
+
+    /// Returns the array time left for a unit's program or erase.
+    fn left(&self, id: UnitId, now: SimTime) -> Nanos {
+        let unit = &self.units[id.0 as usize];
+        let ends = self.timers.get(id.0 as usize);
+        let left = ends.saturating_since(now) + unit.work.beyond;
+        left.min(unit.left)
+    }
+
+    /// Suspends a unit's program or erase; it will resume where it stopped.
+    #[inline(never)]
+    pub fn suspend(&mut self, id: UnitId, now: SimTime) {
+        let left = self.left(id, now);
+        self.interrupt(id, left, now);
+    }
+
+    /// Suspends a unit's program or erase; it will resume at the start of its current loop.
+    pub fn drop_loop(&mut self, id: UnitId, now: SimTime) {
+        let left = self.left(id, now);
+        let unit = &self.units[id.0 as usize];
+        let Some(loops) = self.loops_of(unit) else { return self.suspend(id, now) };
+        let current_loop = unit.work.current_loop(left, loops);
+        let whole = unit.work.left_at(current_loop, loops);
+        let work = &mut self.units[id.0 as usize].work;
+        work.aborts = work.aborts_of(current_loop).saturating_add(1);
+        work.looped = current_loop;
+        work.dropped += whole - left;
+        self.suspend_counts.dropped_ns += (whole - left).as_ns();
+        self.interrupt(id, whole, now);
+    }
+
+    /// Suspends a unit's program or erase after its current loop; does nothing in the last loop.
+    pub fn stop_after_loop(&mut self, id: UnitId, now: SimTime) {
+        let left = self.left(id, now);
+        let unit = &self.units[id.0 as usize];
+        let Some(loops) = self.loops_of(unit) else { return self.suspend(id, now) };
+        let current_loop = unit.work.current_loop(left, loops) + 1;
+        if unit.work.beyond > Nanos::ZERO || current_loop == loops {
+            return;
+        }
+        let beyond = unit.work.left_at(current_loop, loops);
+        let ends = self.timers.get(id.0 as usize);
+        self.units[id.0 as usize].work.beyond = beyond;
+        self.timers.set(id.0 as usize, ends - beyond);
+    }
+
+    /// Suspends a unit after the loop that has ended.
+    #[cold]
+    pub(super) fn loop_ends(&mut self, id: UnitId, now: SimTime) {
+        let left = self.units[id.0 as usize].work.beyond;
+        self.interrupt(id, left, now);
+    }
+
+    fn interrupt(&mut self, id: UnitId, remaining: Nanos, now: SimTime) {
+        let unit = &mut self.units[id.0 as usize];
+        let (kind, count) = match unit.state {
+            State::Programming => (OpKind::Program, &mut self.suspend_counts.programs),
+            State::Erasing => (OpKind::Erase, &mut self.suspend_counts.erases),
+            state => unreachable!("a unit that is {state:?} cannot be suspended"),
+        };
+        *count += 1;
+        unit.work.worked += now.saturating_since(unit.work.since);
+        unit.work.beyond = Nanos::ZERO;
+        unit.suspended = Some(Suspended { head: unit.head, kind, cause: unit.cause, remaining });
+        unit.suspends = unit.suspends.saturating_add(1);
+        self.set_state(id, State::Suspending, now);
+        self.timers.set(id.0 as usize, now + self.setup.suspend_time);
+    }
+
+    /// Completes the suspension of a program or an erase.
+    #[inline(never)]
+    pub(super) fn suspend_ends(&mut self, id: UnitId, now: SimTime) {
+        let suspended = self.units[id.0 as usize].suspended.expect("what is being suspended");
+        self.for_members(suspended.head, |flash, member| {
+            // The wait that begins now must not include the time charged here.
+            let part =
+                if suspended.kind == OpKind::Program { Part::Program } else { Part::DieHost };
+            flash.txns[member].charge(part, now);
+            flash.note_wait(member, now);
+        });
+        self.free(id, now);
+    }
+
+    /// Resumes a unit's suspended program or erase.
+    pub fn resume(&mut self, id: UnitId, now: SimTime) {
+        let unit = &mut self.units[id.0 as usize];
+        unit.count_busy(now);
+        let suspended = unit.suspended.take().expect("a suspended operation");
+        unit.passes = 0;
+        unit.head = suspended.head;
+        unit.cause = suspended.cause;
+        unit.left = suspended.remaining;
+        let begins = now + self.setup.resume_time;
+        unit.work.since = begins;
+        self.timers.set(id.0 as usize, begins + suspended.remaining);
+        let state = match suspended.kind {
+            OpKind::Program => State::Programming,
+            _ => State::Erasing,
+        };
+        self.set_state(id, state, now);
+        self.for_members(suspended.head, |flash, member| flash.charge_wait(member, now));
+    }
+
+    /// Checks the array time of a unit's program or erase, in service or suspended.
+    ///
+    /// # Errors
+    /// Time was lost or counted twice.
+    pub(super) fn audit_work(&self, id: UnitId, now: SimTime) -> Result<(), String> {
+        let unit = &self.units[id.0 as usize];
+        match (unit.suspended, unit.state) {
+            (Some(suspended), _) => self.adds_up(id, suspended.remaining, now),
+            (None, State::Programming | State::Erasing) => {
+                self.adds_up(id, self.left(id, now), now)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that the time worked and the time left add up to the total and the dropped time.
+    pub(super) fn adds_up(&self, id: UnitId, left: Nanos, now: SimTime) -> Result<(), String> {
+        let unit = &self.units[id.0 as usize];
+        let works = matches!(unit.state, State::Programming | State::Erasing);
+        let dispatch = if works { now.saturating_since(unit.work.since) } else { Nanos::ZERO };
+        let worked = unit.work.worked + dispatch;
+        if !self.setup.may_suspend || worked + left == unit.work.total + unit.work.dropped {
+            return Ok(());
+        }
+        let [worked, left] = [worked, left].map(Nanos::as_ns);
+        Err(format!("{:?}: worked {worked} ns with {left} ns left", unit.work))
+    }
+
+    /// Returns the host read of a higher rank that waits for a unit, and the number of host reads
+    /// that the unit has suspended. All reads that the unit holds have decoded or failed, and it
+    /// may suspend the failed ones.
+    pub fn overtaken(&self, id: UnitId) -> Option<(TxnId, u8)> {
+        let unit = &self.units[id.0 as usize];
+        if !self.is_overtaken(unit) {
+            return None;
+        }
+        let higher = Rank::HOST_READS & Rank::of(&self.txns[unit.head]).higher();
+        let planes = unit.first_plane.0..unit.first_plane.0 + unit.planes;
+        let read = planes.into_iter().find_map(|plane| {
+            let queues = &self.queues[plane as usize];
+            Some(queues.head(queues.first(&self.txns, higher)?))
+        });
+        Some((read?, self.suspended_host_reads(unit)))
+    }
+
+    /// Returns whether a unit may suspend its failed reads for a read of a higher rank.
+    #[inline]
+    pub(super) fn is_overtaken(&self, unit: &Unit) -> bool {
+        self.setup.reads_pass && self.higher_read_waits(unit, Rank::of(&self.txns[unit.head]))
+    }
+
+    /// Returns the number of host reads that a unit has suspended. Background reads do not count:
+    /// they have the lowest rank and use up none of the limit.
+    fn suspended_host_reads(&self, unit: &Unit) -> u8 {
+        let heads = self.suspended_heads(unit).map(|head| Rank::of(&self.txns[head]));
+        heads.filter(|rank| *rank != Rank::BACKGROUND).count() as u8
+    }
+
+    /// Returns whether a host read of a higher rank than `rank` waits for a unit.
+    #[inline]
+    fn higher_read_waits(&self, unit: &Unit, rank: Rank) -> bool {
+        let reads = Rank::HOST_READS & rank.higher();
+        if reads == 0 || unit.waiting == 0 {
+            return false;
+        }
+        let planes = unit.first_plane.0..unit.first_plane.0 + unit.planes;
+        planes.into_iter().any(|plane| self.queues[plane as usize].any(reads))
+    }
+
+    /// Suspends the reads that a unit holds, which all failed to decode.
+    #[inline(never)]
+    pub fn suspend_reads(&mut self, id: UnitId, now: SimTime) {
+        let head = self.units[id.0 as usize].head;
+        self.for_members(head, |flash, member| {
+            flash.txns[member].charge(Part::Retry, now);
+            flash.suspend_counts.reads += 1;
+        });
+        let unit = &mut self.units[id.0 as usize];
+        unit.suspended_read_count += 1;
+        self.txns[head].next = std::mem::replace(&mut unit.suspended_reads, head);
+        self.free_pipelined(id, now);
+    }
+
+    /// Makes a unit hold the reads again that it suspended last; the drive must set each read's
+    /// next level.
+    pub fn resume_reads(&mut self, id: UnitId, now: SimTime) {
+        let unit = &mut self.units[id.0 as usize];
+        unit.count_busy(now);
+        let head = unit.suspended_reads;
+        unit.head = head;
+        unit.cause = self.txns[head].cause;
+        unit.suspended_reads = std::mem::replace(&mut self.txns[head].next, TxnId::NONE);
+        unit.suspended_read_count -= 1;
+        unit.passes = 0;
+        // Meanwhile the unit worked for host reads.
+        self.for_members(head, |flash, member| flash.txns[member].waited_for_host(now));
+    }
+
+    /// Selects the next operation of a free unit with suspended reads; `first` is the first
+    /// operation in its queues. The reads continue when no host read of a higher rank waits.
+    #[cold]
+    pub(super) fn next_with_suspended_reads(
+        &self,
+        unit: &Unit,
+        first: Option<(PlaneId, u8)>,
+    ) -> Next {
+        let rank = Rank::of(&self.txns[unit.suspended_reads]);
+        match first {
+            Some((plane, queue)) if self.higher_read_waits(unit, rank) => Next::Serve(plane, queue),
+            // A suspended program or erase goes before suspended background reads.
+            _ if rank == Rank::BACKGROUND && unit.suspended.is_some() => Next::Resume,
+            _ => Next::ResumeReads,
+        }
+    }
+
+    /// Returns a plane's queues whose first operation would erase the block of a suspended read.
+    #[cold]
+    pub(super) fn unsafe_erases(&self, unit: &Unit, plane: PlaneId) -> u16 {
+        let queues = &self.queues[plane.index()];
+        let erases = |rank: Rank| {
+            let queue = rank.queue(OpKind::Erase);
+            let head = queues.head(queue);
+            let waits = head.is_some() && !self.may_erase_beside(unit, head);
+            u16::from(waits) << queue
+        };
+        erases(Rank::URGENT) | erases(Rank::BACKGROUND)
+    }
+
+    /// Returns whether an operation may start beside its unit's suspended reads. It must not erase
+    /// a block that one of them reads.
+    pub fn may_start(&self, id: TxnId) -> bool {
+        self.may_erase_beside(&self.units[self.unit_of(self.txns[id].plane).0 as usize], id)
+    }
+
+    fn may_erase_beside(&self, unit: &Unit, id: TxnId) -> bool {
+        let txn = &self.txns[id];
+        let block = self.geometry.block_of(txn.ppn);
+        let reads = |&read: &TxnId| self.geometry.block_of(self.txns[read].ppn) == block;
+        txn.kind != OpKind::Erase || !self.suspended_reads(unit).any(|read| reads(&read))
+    }
+
+    /// Returns every read that a unit has suspended, the last first.
+    pub(super) fn suspended_reads<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
+        self.suspended_heads(unit).flat_map(|head| self.held_from(head))
+    }
+
+    /// Returns the first read of each suspended group of a unit, the last group first.
+    fn suspended_heads<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
+        let first = Some(unit.suspended_reads).filter(|id| id.is_some());
+        let below = |&id: &TxnId| Some(self.txns[id].next).filter(|id| id.is_some());
+        std::iter::successors(first, below)
+    }
+
+    /// Returns the counts of suspensions since the counts began.
+    pub fn suspend_counts(&self) -> SuspendCounts {
+        self.suspend_counts
+    }
+}

@@ -1,0 +1,133 @@
+//! Views of the back end for the drive and its policies.
+
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::{Level, PlaneId, ProgramMode};
+
+use super::{Flash, Rank, State, TxnId, UnitId};
+use crate::account::OpKind;
+use crate::policy::suspend::InService;
+
+impl Flash {
+    /// Returns the array unit of a plane.
+    #[inline]
+    pub fn unit_of(&self, plane: PlaneId) -> UnitId {
+        UnitId(self.unit_of[plane.index()])
+    }
+
+    /// Returns the planes of a unit.
+    pub fn planes_of(&self, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> {
+        let unit = &self.units[unit.0 as usize];
+        (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId)
+    }
+
+    /// Returns whether several planes share a unit and may work together.
+    #[inline]
+    pub fn is_multi_plane(&self) -> bool {
+        self.setup.planes_per_unit > 1 && self.setup.multi_plane
+    }
+
+    /// Returns whether programs and erases may be interrupted.
+    #[inline]
+    pub fn may_suspend(&self) -> bool {
+        self.setup.may_suspend
+    }
+
+    /// Returns whether a transaction waits for a unit or is suspended on it.
+    #[inline]
+    pub fn has_to_do(&self, unit: UnitId) -> bool {
+        self.units[unit.0 as usize].has_to_do()
+    }
+
+    /// Returns whether a transaction waits for a unit's planes.
+    #[inline]
+    pub fn is_awaited(&self, unit: UnitId) -> bool {
+        self.units[unit.0 as usize].waiting > 0
+    }
+
+    /// Returns the load of a plane: its waiting transactions, plus one if its unit is busy.
+    #[inline]
+    pub fn load(&self, plane: PlaneId) -> u32 {
+        let unit = &self.units[self.unit_of[plane.index()] as usize];
+        let busy = unit.state != State::Idle || unit.suspended.is_some();
+        self.queues[plane.index()].waiting() + u32::from(busy)
+    }
+
+    /// Returns whether host reads wait on a plane, and whether host programs that may begin do.
+    #[inline]
+    pub fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
+        let queues = &self.queues[plane.index()];
+        let may_program = !self.blocked[plane.index()];
+        (queues.any(Rank::HOST_READS), may_program && queues.any(Rank::HOST_PROGRAMS))
+    }
+
+    /// Returns the arrival number of the first host operation that waits on a plane and may begin.
+    pub fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {
+        let blocked = if self.blocked[plane.index()] { Rank::HOST_PROGRAMS } else { 0 };
+        let queues = &self.queues[plane.index()];
+        let queue =
+            queues.first(&self.txns, (Rank::HOST_READS | Rank::HOST_PROGRAMS) & !blocked)?;
+        Some(self.txns[queues.head(queue)].seq)
+    }
+
+    /// Returns whether a plane's unit is free.
+    #[inline]
+    pub fn is_free(&self, plane: PlaneId) -> bool {
+        self.units[self.unit_of[plane.index()] as usize].state == State::Idle
+    }
+
+    /// Returns the data sheet's time of a read alone that decodes at this level.
+    pub fn nominal_read(&mut self, id: TxnId, level: Level) -> Nanos {
+        let txn = &mut self.txns[id];
+        let before = std::mem::replace(&mut txn.level, level);
+        self.cells.begin(txn, &self.geometry);
+        let moved = self.setup.command_time + self.cells.read_transfer(txn, &self.setup.moves);
+        let time = self.cells.sense_time(txn) + moved + self.cells.decode_time(txn);
+        txn.level = before;
+        time
+    }
+
+    /// Returns the data sheet's time to transfer and program a page in this mode, the mean over the
+    /// page types.
+    pub fn nominal_program(&self, program_mode: ProgramMode) -> Nanos {
+        let page = self.setup.whole_page().time;
+        let types = self.geometry.cell.bits() as u8;
+        self.setup.command_time + page + self.cells.nominal_program(program_mode, types)
+    }
+
+    /// Returns the first host read that waits for a unit.
+    pub fn waiting_read(&self, id: UnitId) -> Option<TxnId> {
+        let unit = &self.units[id.0 as usize];
+        let planes = (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId);
+        planes.into_iter().find_map(|plane| {
+            let queues = &self.queues[plane.index()];
+            let queue = queues.first(&self.txns, Rank::HOST_READS)?;
+            Some(queues.head(queue))
+        })
+    }
+
+    /// Returns the facts about a unit's operation that a policy may use.
+    pub fn in_service(&self, id: UnitId, now: SimTime) -> InService {
+        let unit = &self.units[id.0 as usize];
+        let kind = match unit.state {
+            State::Programming => Some(OpKind::Program),
+            State::Erasing => Some(OpKind::Erase),
+            State::Sensing => Some(OpKind::Read),
+            _ => None,
+        };
+        let ends = self.timers.get(id.0 as usize);
+        let mut left = ends.saturating_since(now).min(unit.left);
+        let mut aborts = 0;
+        if let Some(loops) = self.loops_of(unit) {
+            left = (left + unit.work.beyond).min(unit.left);
+            aborts = unit.work.aborts_of(unit.work.current_loop(left, loops));
+        }
+        InService {
+            kind,
+            cause: unit.cause,
+            remaining: left,
+            suspended: unit.suspends,
+            has_suspended: unit.suspended.is_some(),
+            aborts,
+        }
+    }
+}
