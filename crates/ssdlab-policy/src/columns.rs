@@ -26,7 +26,7 @@ pub struct Column<'a> {
 /// The things that a column describes. It has one value for each, or the same number for each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Per {
-    /// Each logical page.
+    /// Each logical page, with or without the translation pages of a map that is cached in part.
     Page,
     /// Each block.
     Block,
@@ -39,13 +39,13 @@ pub enum Per {
 }
 
 impl Per {
-    /// Returns the number of things on a drive, of which the number of values is a multiple.
-    fn count(self, context: &PolicyContext) -> usize {
+    /// Returns the numbers of things that a column of a drive may describe.
+    fn counts(self, context: &PolicyContext, host_pages: u32) -> [usize; 2] {
         match self {
-            Per::Page => context.logical_pages as usize,
-            Per::Block | Per::Layer => context.geometry.block_count() as usize,
-            Per::Plane => context.geometry.plane_count() as usize,
-            Per::Drive => 1,
+            Per::Page => [context.logical_pages as usize, host_pages as usize],
+            Per::Block | Per::Layer => [context.geometry.block_count() as usize; 2],
+            Per::Plane => [context.geometry.plane_count() as usize; 2],
+            Per::Drive => [1; 2],
         }
     }
 }
@@ -221,13 +221,14 @@ impl<'a> Column<'a> {
     ///
     /// # Errors
     /// The column's name and its number of values.
-    pub fn check(&self, context: &PolicyContext) -> Result<(), String> {
+    pub fn check(&self, context: &PolicyContext, host_pages: u32) -> Result<(), String> {
         let (name, per) = (self.name, self.per);
         let Some((_, values)) = self.values.as_ref().map(Values::shape) else { return Ok(()) };
-        match per.count(context) {
-            count if values.is_multiple_of(count) => Ok(()),
-            count => Err(format!("{name}: {values} values for {count} of {per:?}")),
+        let counts = per.counts(context, host_pages);
+        if counts.iter().any(|count| values.is_multiple_of(*count)) {
+            return Ok(());
         }
+        Err(format!("{name}: {values} values for {} of {per:?}", counts[0]))
     }
 
     /// Returns a copy of the values; `None` if a state file does not carry them.
@@ -468,7 +469,7 @@ mod tests {
     fn a_column_of_another_length_than_its_drive_is_found() {
         let context = PolicyContext::plain(crate::testing::SMALL, 1);
         let check =
-            |values| Column::new("ages", Per::Block, &mut vec![0u8; values]).check(&context);
+            |values| Column::new("ages", Per::Block, &mut vec![0u8; values]).check(&context, 16);
         assert_eq!([check(0), check(4), check(8)], [Ok(()), Ok(()), Ok(())]);
         assert_eq!(check(6), Err("ages: 6 values for 4 of Block".to_owned()));
     }

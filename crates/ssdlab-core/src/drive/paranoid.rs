@@ -36,7 +36,7 @@ impl Drive {
     /// The first column that does not fit the drive.
     pub fn check_columns(&mut self) -> Result<(), String> {
         let context = self.machine.resolved.policy_context();
-        self.machine.policies.check_columns(&context)
+        self.machine.policies.check_columns(&context, self.machine.resolved.logical_pages)
     }
 
     /// Returns the first violation since the audit began.

@@ -386,12 +386,13 @@ impl Policies {
     pub(in crate::drive) fn check_columns(
         &mut self,
         context: &PolicyContext,
+        host_pages: u32,
     ) -> Result<(), String> {
         let all = self.columns().flat_map(|(place, columns)| {
             columns.into_iter().map(move |column| (place.clone(), column))
         });
         all.map(|(place, column)| {
-            column.check(context).map_err(|error| format!("{place}: {error}"))
+            column.check(context, host_pages).map_err(|error| format!("{place}: {error}"))
         })
         .collect()
     }
