@@ -113,7 +113,8 @@ impl Feed {
         })
     }
 
-    /// Begins the next replay with the first request; false if the last replay has ended.
+    /// Begins the next replay with the first request; false if the last replay has ended. If the
+    /// run ends once a figure has settled, each replay draws a generated workload anew.
     ///
     /// # Errors
     /// When the trace can no longer be read.
@@ -121,7 +122,8 @@ impl Feed {
         if self.replay + 1 == self.replays {
             return Ok(false);
         }
-        let mut requests = Requests::open(prepared, &mut Vec::new())?;
+        let number = if prepared.until_settled.is_some() { self.replay + 1 } else { 0 };
+        let mut requests = Requests::open_draw(prepared, number, &mut Vec::new())?;
         requests.seen.hinted = self.batch.seen.hinted;
         self.reader = Reader::start(requests)?;
         self.batch.requests.clear();

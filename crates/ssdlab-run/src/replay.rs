@@ -133,8 +133,10 @@ impl<'a> Replay<'a> {
                     (true, true) => None,
                 }
             });
-            let ends = worn || self.course.never_worn.is_some() || self.has_settled();
-            if self.course.partial || ends {
+            let repeats = self.settle.as_mut().filter(|_| prepared.plan.reads_traces());
+            self.course.exhausted = repeats.and_then(SettleMonitor::end_pass);
+            let vain = self.course.never_worn.is_some() || self.course.exhausted.is_some();
+            if self.course.partial || worn || vain || self.has_settled() {
                 break;
             }
             if !feed.again(prepared)? {

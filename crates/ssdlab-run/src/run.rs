@@ -188,7 +188,10 @@ fn unreached_ends(course: &Course) -> impl Iterator<Item = String> {
     let unsettled = course.settled.as_ref().filter(|found| !found.settled);
     let unsettled = unsettled.map(|found| {
         let figure = &found.figure;
-        format!("--until-settled was given up: the load ended before {figure} settled")
+        let why = course.exhausted.map_or(String::new(), |once| {
+            format!("; a trace with {once} requests of this figure gains none by replays")
+        });
+        format!("--until-settled was given up: the load ended before {figure} settled{why}")
     });
     let fresh = course.settled.as_ref().filter(|found| found.settled && !found.collected);
     let fresh = fresh.filter(|found| found.host_pages > 0).map(|found| {

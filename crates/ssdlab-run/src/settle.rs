@@ -4,6 +4,9 @@
 //! run, and only those of its second half count (a form of batch means: Law and Kelton, *Simulation
 //! Modeling and Analysis*, chapter 9). The interval is widened if neighboring windows are alike,
 //! and the counted windows must have no trend.
+//!
+//! A replay of a trace repeats its requests, so its windows are no independent ones. The interval
+//! then counts at most as many windows as one pass of the trace has.
 
 use std::fmt;
 use std::str::FromStr;
@@ -254,12 +257,16 @@ struct Estimate {
 
 impl Estimate {
     /// Returns the estimate from the values of windows, by their number in steps of [`STEP`] / 2.
-    fn of(values: &[f64]) -> Estimate {
+    /// `independent` of them, at least 16, are independent.
+    fn of(values: &[f64], independent: usize) -> Estimate {
         let count = values.len() as f64;
-        let t = T_975[((values.len() - FIRST / 2) / (STEP / 2)).min(T_975.len() - 1)];
+        let independent = independent.min(values.len());
+        let t = T_975[((independent - FIRST / 2) / (STEP / 2)).min(T_975.len() - 1)];
+        let repeats = (count / independent as f64).sqrt();
         let mean = values.iter().sum::<f64>() / count;
         let off: Vec<f64> = values.iter().map(|value| value - mean).collect();
-        let half_width_95 = t * (squares(&off) / (count - 1.0) / count).sqrt() * widened(&off);
+        let half_width_95 =
+            t * (squares(&off) / (count - 1.0) / count).sqrt() * widened(&off) * repeats;
         // The straight line through the windows; its slope must not differ from zero.
         let place = |at: usize| at as f64 - (count - 1.0) / 2.0;
         let spread: f64 = (0..values.len()).map(|at| place(at).powi(2)).sum();
@@ -298,6 +305,9 @@ pub(crate) struct SettleMonitor {
     before: [u64; 2],
     /// Whether garbage collection has run.
     collected: bool,
+    /// Requests of the figure so far, and in the first replay of a load that later ones repeat.
+    requests: u64,
+    once: Option<u64>,
     /// The result of the last check.
     last: SettledFigure,
 }
@@ -316,8 +326,17 @@ impl SettleMonitor {
             full,
             before: pages(drive),
             collected: false,
+            requests: 0,
+            once: None,
             last,
         }
+    }
+
+    /// Ends a replay whose requests the next one repeats. Returns the requests of the figure in one
+    /// such pass if further ones cannot settle it: too few windows of this size are independent.
+    pub(crate) fn end_pass(&mut self) -> Option<u64> {
+        let once = *self.once.get_or_insert(self.requests);
+        (!self.last.settled && self.independent().is_none()).then_some(once)
     }
 
     /// Prepares for a reset of the drive's counters before the next replay.
@@ -345,6 +364,7 @@ impl SettleMonitor {
         }
         let latency = (ended.end - ended.arrival).as_ns();
         self.open.requests += 1;
+        self.requests += 1;
         self.open.sum_ns += u128::from(latency);
         if let Of::Latency { quantile: Some(_), .. } = self.goal.figure.of {
             let new = || Histogram::new(3).expect("a number of digits");
@@ -382,7 +402,8 @@ impl SettleMonitor {
         let values: Option<Vec<f64>> =
             counted.iter().map(|window| self.goal.figure.of_window(window)).collect();
         let Some(values) = values else { return };
-        let estimate = Estimate::of(&values);
+        let Some(independent) = self.independent() else { return };
+        let estimate = Estimate::of(&values, independent);
         // Before garbage collection begins, every window has the same write amplification.
         let is_due = self.collected || self.goal.figure.of != Of::Waf;
         let narrow = estimate.half_width_95 <= self.goal.width * estimate.mean.abs();
@@ -406,6 +427,13 @@ impl SettleMonitor {
         };
     }
 
+    /// Returns how many windows are independent at most; `None` if too few for an interval.
+    fn independent(&self) -> Option<usize> {
+        let Some(once) = self.once else { return Some(MAX_WINDOWS) };
+        let windows = (once / self.full) as usize;
+        (windows >= FIRST / 2).then_some(windows)
+    }
+
     /// Returns how the run settled.
     pub(crate) fn into_result(self) -> SettledFigure {
         self.last
@@ -419,69 +447,4 @@ fn pages(drive: &Drive) -> [u64; 2] {
 }
 
 #[cfg(test)]
-mod tests {
-    use rand::RngExt;
-    use ssdlab_base::math::exp;
-    use ssdlab_base::rng;
-
-    use super::*;
-
-    /// Returns the values of windows: a mean of 100 that is reached with this decay, and noise that
-    /// resembles the noise before it as much as `alike`.
-    fn values(seed: u64, count: usize, transient: f64, alike: f64) -> Vec<f64> {
-        let mut random = rng::stream(seed, "settle.test");
-        let mut noise = 0.0;
-        let value = |at| {
-            let draw: f64 = (0..12).map(|_| random.random_range(-0.5..0.5)).sum();
-            noise = alike * noise + draw;
-            100.0 + transient * exp(-(at as f64) / 20.0) + noise
-        };
-        (0..count).map(value).collect()
-    }
-
-    #[test]
-    fn the_interval_holds_the_true_mean_as_often_as_it_says() {
-        for (alike, least) in [(0.0, 0.92), (0.5, 0.85)] {
-            let holds = (0..1000).filter(|&seed| {
-                let estimate = Estimate::of(&values(seed, 32, 0.0, alike));
-                (estimate.mean - 100.0).abs() <= estimate.half_width_95
-            });
-            let share = holds.count() as f64 / 1000.0;
-            assert!((least..=0.97).contains(&share), "noise alike by {alike}: {share}");
-        }
-    }
-
-    #[test]
-    fn what_still_drifts_is_not_steady() {
-        let steady = |transient| {
-            let is_steady = |seed: &u64| Estimate::of(&values(*seed, 32, transient, 0.0)).steady;
-            (0..200).filter(is_steady).count()
-        };
-        assert!(steady(0.0) > 180, "{} of 200", steady(0.0));
-        assert!(steady(20.0) < 20, "{} of 200", steady(20.0));
-    }
-
-    #[test]
-    fn a_figure_is_named_as_in_a_result() {
-        let names = Figure::names(3);
-        assert!(names.contains(&"priority.high.read.latency_us.mean".to_owned()), "{names:?}");
-        let queued = Figure::names(2);
-        assert!(queued.contains(&"queues[1].write.latency_us.p99".to_owned()), "{queued:?}");
-        for name in Figure::names(1).iter().chain(&names).chain(&queued) {
-            let figure: Figure = name.parse().unwrap_or_else(|()| panic!("{name}"));
-            assert_eq!(figure.to_string(), *name);
-        }
-        for name in ["", "read", "read.latency_us", "priority.top.read.latency_us.mean", "iops"] {
-            assert_eq!(name.parse::<Figure>(), Err(()), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_window_of_a_percentile_holds_ten_requests_beyond_it() {
-        let first = |name: &str| name.parse::<Figure>().unwrap().first_window();
-        assert_eq!(first("waf"), 256);
-        assert_eq!(first("read.latency_us.p50"), 256);
-        assert_eq!(first("read.latency_us.p99"), 1000);
-        assert_eq!(first("read.latency_us.p999"), 10_000);
-    }
-}
+mod tests;

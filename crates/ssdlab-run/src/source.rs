@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use ssdlab_base::{Fault, Nanos};
-use ssdlab_workload::{Generator, Op, Record, Source};
+use ssdlab_workload::{Draw, Generator, Op, Record, Source};
 
 use crate::control::Control;
 use crate::need::Tables;
@@ -50,8 +50,20 @@ impl Requests {
     /// # Errors
     /// When the trace cannot be read.
     pub fn open(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Requests, Fault> {
+        Requests::open_draw(prepared, 0, remarks)
+    }
+
+    /// Opens a draw of a plan's requests as [`Requests::open`] opens draw 0. A trace has one draw.
+    ///
+    /// # Errors
+    /// When the trace cannot be read.
+    pub fn open_draw(
+        prepared: &Prepared,
+        number: u32,
+        remarks: &mut Vec<String>,
+    ) -> Result<Requests, Fault> {
         Ok(Requests {
-            source: source_of(prepared, remarks)?,
+            source: source_of(prepared, number, remarks)?,
             left: prepared.plan.limit.unwrap_or(u64::MAX),
             scale: prepared.plan.closed.is_none().then_some(prepared.time_scale),
             sectors: prepared.resolved.sectors(),
@@ -166,19 +178,23 @@ impl Requests {
     }
 }
 
-/// Opens the source of a plan's requests. Adds remarks for the user on how they are read to
-/// `remarks`.
-fn source_of(prepared: &Prepared, remarks: &mut Vec<String>) -> Result<Box<dyn Source>, Fault> {
+/// Opens the source of a draw of a plan's requests. Adds remarks for the user on how they are read
+/// to `remarks`.
+fn source_of(
+    prepared: &Prepared,
+    number: u32,
+    remarks: &mut Vec<String>,
+) -> Result<Box<dyn Source>, Fault> {
+    let draw = Draw { seed: prepared.plan.seed, number };
     Ok(match (&prepared.mix, &prepared.plan.trace, &prepared.twin) {
         (Some(mix), ..) => {
             let (options, shared) = (&prepared.workload.trace, &prepared.shared.members);
             Box::new(mix.open(&prepared.plan, options, shared, remarks)?)
         }
         (None, None, Some(twin)) => {
-            let seed = prepared.plan.seed;
-            Box::new(twin.source(seed)?.with_hints(&prepared.workload.hints, seed)?)
+            Box::new(twin.source(draw)?.with_hints(&prepared.workload.hints, draw)?)
         }
-        (None, None, None) => Box::new(Generator::new(&prepared.workload, prepared.plan.seed)?),
+        (None, None, None) => Box::new(Generator::new(&prepared.workload, draw)?),
         (None, Some(spec), _) => match &prepared.shared.trace {
             Some(shared) => {
                 let view = shared.view();

@@ -31,6 +31,7 @@
 //! - `generate/zipf.rs`: one generator.
 
 mod cascade;
+mod draw;
 mod formats;
 mod generate;
 pub mod measure;
@@ -40,6 +41,7 @@ mod select;
 mod trace;
 pub mod twins;
 
+pub use draw::Draw;
 pub use formats::Format;
 pub use formats::device::twin_in;
 pub use formats::options::{MAX_UNSORTED, TraceOptions, Unsorted};

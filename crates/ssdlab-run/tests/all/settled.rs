@@ -84,6 +84,35 @@ fn a_narrower_interval_takes_longer() {
     assert!(wide < narrow, "{wide} and {narrow} requests");
 }
 
+/// Returns a plan of a small load on a full drive, which must be replayed to settle.
+fn short(seed: u64, until_settled: &str) -> Plan {
+    let more = ["start.fill=90%", "workload.footprint=16MiB", "workload.requests=1000"];
+    let set = [plan("").set, more.map(str::to_owned).into()].concat();
+    Plan { seed, set, replays: Some(400), ..plan(until_settled) }
+}
+
+#[test]
+fn the_interval_of_a_replayed_load_holds_the_mean_of_a_long_run() {
+    let figure = "read.latency_us.mean@2%";
+    let long = Plan { limit: None, replays: Some(1), ..short(99, figure) };
+    let set = [long.set.clone(), vec!["workload.requests=400000".into()]].concat();
+    let long = run(Plan { set, until_settled: None, warmup: Some("40000".into()), ..long });
+    let truth = long.read.latency_us.mean;
+    let found: Vec<_> =
+        (1..=8).map(|seed| run(short(seed, figure)).settling.until_settled.unwrap()).collect();
+    let holds = found.iter().filter(|one| {
+        one.settled && (one.mean.unwrap() - truth).abs() <= one.half_width_95.unwrap()
+    });
+    assert!(holds.count() >= 6, "{truth}: {found:?}");
+}
+
+#[test]
+fn replays_are_drawn_anew_and_alike_in_each_run() {
+    let [first, again] = [(); 2].map(|()| run(short(1, "read.latency_us.mean@2%")));
+    assert!(first.replays.len() > 2, "{} replays", first.replays.len());
+    assert_eq!(first.settling.until_settled, again.settling.until_settled);
+}
+
 #[test]
 fn a_load_that_ends_first_says_so() {
     let result = run(Plan {
@@ -108,4 +137,27 @@ fn figures_and_widths_that_do_not_exist_are_refused() {
     }
     let both = refusal(Plan { until_worn: Some("5%".into()), ..plan("waf") });
     assert!(both.contains("--until-settled") && both.contains("--until-worn"), "{both}");
+}
+
+#[test]
+fn replays_of_a_trace_do_not_narrow_the_interval() {
+    let path = std::env::temp_dir().join(format!("ssdlab-settled-{}.csv", std::process::id()));
+    let line = |at: u64| {
+        let (place, kind) = (at * 7919 % 1500, if at.is_multiple_of(3) { "Write" } else { "Read" });
+        format!("{},host,0,{kind},{},8192,0\n", at * 40_000, place * 8192)
+    };
+    std::fs::write(&path, (0..3000).map(line).collect::<String>()).unwrap();
+    let set = plan("").set.into_iter().filter(|one| !one.starts_with("workload."));
+    let result = run(Plan {
+        set: set.collect(),
+        workload: None,
+        trace: Some(format!("{}:msr", path.display())),
+        wrap: true,
+        ..plan("read.latency_us.mean@0.5%")
+    });
+    std::fs::remove_file(&path).unwrap();
+    let found = result.settling.until_settled.unwrap();
+    assert!(!found.settled && result.replays.len() <= 1, "{found:?}");
+    let remark = "a trace with 2000 requests of this figure gains none by replays";
+    assert!(result.remarks.iter().any(|line| line.contains(remark)), "{:?}", result.remarks);
 }

@@ -2,8 +2,9 @@
 
 use rand::Rng;
 use ssdlab_base::Fault;
-use ssdlab_base::rng::{Stream, below, stream};
+use ssdlab_base::rng::{Stream, below};
 
+use crate::draw::Draw;
 use crate::record::MAX_HINT;
 
 /// The most hints that a workload may list.
@@ -18,7 +19,7 @@ pub(crate) struct Hints {
 
 impl Hints {
     /// Returns hints drawn with equal probability; `workload` names their random stream.
-    pub(crate) fn new(choices: &[u8], workload: &str, seed: u64) -> Result<Hints, Fault> {
+    pub(crate) fn new(choices: &[u8], workload: &str, draw: Draw) -> Result<Hints, Fault> {
         let fault = || Fault::new("", "workload.hints");
         if choices.is_empty() || choices.len() > MAX_HINTS {
             return Err(fault()
@@ -28,7 +29,7 @@ impl Hints {
         if let Some(wrong) = choices.iter().find(|hint| **hint > MAX_HINT) {
             return Err(fault().got(wrong).expected(format!("0 (none) to {MAX_HINT} (long)")));
         }
-        let stream = stream(seed, &format!("{workload}/hints"));
+        let stream = draw.stream(&format!("{workload}/hints"));
         Ok(Hints { choices: choices.to_vec(), stream })
     }
 

@@ -44,7 +44,7 @@ impl HotcoldConfig {
             hot,
             hot_access_share: self.hot_access_share.get(),
             scatter: Scatter::new(count, room.seed),
-            stream: stream(room.seed, "places"),
+            stream: stream(room.places, "places"),
         })
     }
 

@@ -5,7 +5,7 @@
 //! A change of the read share, for example, leaves every address unchanged.
 
 use rand::Rng;
-use ssdlab_base::rng::{Stream, stream, unit};
+use ssdlab_base::rng::{Stream, unit};
 use ssdlab_base::{Fault, Nanos};
 
 mod arrivals;
@@ -14,6 +14,7 @@ pub(crate) mod hints;
 mod scatter;
 pub(crate) mod sizes;
 
+use crate::draw::Draw;
 use crate::record::{Op, Record, Source};
 use arrivals::Clock;
 use config::WorkloadConfig;
@@ -27,7 +28,10 @@ pub(crate) struct Room<'a> {
     /// Sectors that requests may touch.
     pub(crate) sectors: u64,
     pub(crate) sizes: &'a Sizes,
+    /// The seed of the layout, which all draws share.
     pub(crate) seed: u64,
+    /// The seed of the addresses of this draw.
+    pub(crate) places: u64,
 }
 
 impl Room<'_> {
@@ -126,17 +130,23 @@ struct Rest {
 }
 
 impl Generator {
-    /// Returns the workload that `config` describes. Equal configs and seeds give equal records on
-    /// every machine.
+    /// Returns the workload that `config` describes. Equal configs and draws give equal records on
+    /// every machine. A seed alone is its draw 0.
     ///
     /// # Errors
     /// Fails if a value of the config is out of range, or if two values contradict each other.
-    pub fn new(config: &WorkloadConfig, seed: u64) -> Result<Generator, Fault> {
+    pub fn new(config: &WorkloadConfig, draw: impl Into<Draw>) -> Result<Generator, Fault> {
         config.check()?;
-        let named = |what: &str| stream(seed, &format!("workload/{}/{what}", config.kind.name()));
+        let draw = draw.into();
+        let name = |what: &str| format!("workload/{}/{what}", config.kind.name());
+        let named = |what: &str| draw.stream(&name(what));
         let sizes = Sizes::new(&config.sizes, config.footprint, named("sizes"))?;
-        let room =
-            Room { sectors: config.sectors(), sizes: &sizes, seed: named("addresses").next_u64() };
+        let room = Room {
+            sectors: config.sectors(),
+            sizes: &sizes,
+            seed: draw.layout(&name("addresses")).next_u64(),
+            places: named("addresses").next_u64(),
+        };
         let places = Places::new(&config.kind, &room)?;
         let clock = Clock::new(config, bursts(&config.kind), named("arrivals"))?;
         let rest = Rest {
@@ -147,7 +157,7 @@ impl Generator {
             ops: named("operations"),
             read_share: config.read_share.get(),
             queue: config.queue,
-            hints: Hints::new(&config.hints, &format!("workload/{}", config.kind.name()), seed)?,
+            hints: Hints::new(&config.hints, &format!("workload/{}", config.kind.name()), draw)?,
         };
         Ok(Generator { name: config.kind.name(), places, rest })
     }

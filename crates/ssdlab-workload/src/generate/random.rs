@@ -31,7 +31,7 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn new(room: &Room<'_>) -> Places {
-        Places { sectors: room.sectors, stream: stream(room.seed, "places") }
+        Places { sectors: room.sectors, stream: stream(room.places, "places") }
     }
 }
 

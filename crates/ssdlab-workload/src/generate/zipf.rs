@@ -40,7 +40,7 @@ impl ZipfConfig {
             granule,
             ranks: Ranks::new(count, self.theta),
             scatter: Scatter::new(count, room.seed),
-            stream: stream(room.seed, "places"),
+            stream: stream(room.places, "places"),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Generates a twin as a stream of requests.
 
 use rand::Rng;
-use ssdlab_base::rng::{Stream, stream};
+use ssdlab_base::rng::Stream;
 use ssdlab_base::{Bytes, Fault, Nanos, units::SECTOR_BYTES};
 
 use super::clock::Clock;
@@ -11,6 +11,7 @@ use super::layout::{Layout, Ranges};
 use super::shape::{Habits, Shape};
 use super::sweep::Sweep;
 use super::tilt::{self, Mix};
+use crate::draw::Draw;
 use crate::generate::sizes::Sizes;
 use crate::generate::{Ranks, Scatter};
 use crate::measure::LARGE;
@@ -41,9 +42,9 @@ impl Requests {
         figures: &Figures,
         shape: &Shape,
         name: &str,
-        seed: u64,
+        draw: Draw,
     ) -> Result<Requests, Fault> {
-        let named = |what: &str| stream(seed, &format!("twin/{name}/{what}"));
+        let named = |what: &str| draw.stream(&format!("twin/{name}/{what}"));
         let reads = Plan::of(&shape.read, figures.mean_read, None, shape, "reads")?;
         let large = figures.large_writes;
         let writes = Plan::of(&shape.write, figures.mean_write, large, shape, "writes")?;
@@ -67,7 +68,10 @@ impl Requests {
             clock: Clock::new(shape, [figures.reads, count], figures.span, named("arrivals")),
             read,
             write,
-            scatter: Scatter::new(layout.extents, named("extents").next_u64()),
+            scatter: Scatter::new(
+                layout.extents,
+                draw.layout(&format!("twin/{name}/extents")).next_u64(),
+            ),
             extent: layout.extent,
             bits: layout.extent.trailing_zeros(),
             small_in_page: shape.small_in_page,

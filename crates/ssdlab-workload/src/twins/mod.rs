@@ -40,6 +40,7 @@ mod tilt;
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
+use crate::draw::Draw;
 use crate::generate::hints::Hints;
 use crate::record::{Record, Source};
 pub use catalogue::{arrivals, catalogue, find, parse};
@@ -210,11 +211,13 @@ impl Twin {
         Twin { parts, ..self.clone() }
     }
 
-    /// Returns its requests. Equal seeds give equal requests on every machine.
+    /// Returns its requests. Equal draws give equal requests on every machine. A seed alone is its
+    /// draw 0.
     ///
     /// # Errors
     /// Fails if its statistics contradict each other, which no twin of the catalog does.
-    pub fn source(&self, seed: u64) -> Result<TwinSource, Fault> {
+    pub fn source(&self, draw: impl Into<Draw>) -> Result<TwinSource, Fault> {
+        let draw = draw.into();
         let mut streams = Vec::new();
         let mut first = 0;
         let members =
@@ -223,7 +226,7 @@ impl Twin {
             let Parts::Alone(alone) = &member.parts else {
                 return Err(Fault::new("", "a mix").got("a mix in a mix"));
             };
-            let mut requests = Requests::new(&alone.figures, &alone.shape, &member.name, seed)?;
+            let mut requests = Requests::new(&alone.figures, &alone.shape, &member.name, draw)?;
             (requests.first, requests.queue) = (first, queue as u8);
             first += member.sectors();
             streams.push(Merged { head: None, rest: requests });
@@ -253,8 +256,8 @@ impl TwinSource {
     ///
     /// # Errors
     /// Fails if `hints` is not a valid list of hints.
-    pub fn with_hints(self, hints: &[u8], seed: u64) -> Result<TwinSource, Fault> {
-        let hints = Some(Hints::new(hints, &format!("twin/{}", self.title), seed)?);
+    pub fn with_hints(self, hints: &[u8], draw: impl Into<Draw>) -> Result<TwinSource, Fault> {
+        let hints = Some(Hints::new(hints, &format!("twin/{}", self.title), draw.into())?);
         Ok(TwinSource { hints, ..self })
     }
 
