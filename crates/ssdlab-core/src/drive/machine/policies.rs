@@ -388,13 +388,10 @@ impl Policies {
         context: &PolicyContext,
         host_pages: u32,
     ) -> Result<(), String> {
-        let all = self.columns().flat_map(|(place, columns)| {
-            columns.into_iter().map(move |column| (place.clone(), column))
-        });
-        all.map(|(place, column)| {
-            column.check(context, host_pages).map_err(|error| format!("{place}: {error}"))
+        self.columns().try_for_each(|(place, columns)| {
+            let mut checks = columns.iter().map(|column| column.check(context, host_pages));
+            checks.try_for_each(|check| check.map_err(|error| format!("{place}: {error}")))
         })
-        .collect()
     }
 
     /// Returns the state of each component and policy as text, with its place in the config.
