@@ -126,10 +126,6 @@ ARGUMENTS = [
         ),
     ),
     (
-        "run --scheme streams",
-        '--scheme: not a scheme: got "streams", expected one of its family: streams/sepbit',
-    ),
-    (
         "run --workload randon",
         (
             '--workload: unknown workload: got "randon", '
