@@ -25,7 +25,7 @@ LOADS = {
     "mixed": "4 to 64 KiB, half of them reads, over 16 GiB",
     "writes": "pages of 8 KiB, written over 1.5 of 2 GiB: collection throughout",
 }
-"""What both simulators simulate, by the names in the raw figures."""
+"""The cases that both simulators run, by the names in the raw figures."""
 MILLION = 1e6
 Case = Mapping[str, Any]
 

@@ -121,7 +121,7 @@ fn stepped(mut values: [f64; 10], index: usize, step: f64) -> [f64; 10] {
         _ => value + step * (MAX_VALUES[kind] - MIN_VALUES[kind]),
     };
     values[index] = moved.clamp(MIN_VALUES[kind], MAX_VALUES[kind]);
-    // What goes round and what is scanned are shares of one whole.
+    // The shares of rounds and of scans are parts of one whole.
     let (rounds, scans) = (index - kind + 3, index - kind + 4);
     if values[rounds] + values[scans] > 1.0 {
         let other = if index == rounds { scans } else { rounds };

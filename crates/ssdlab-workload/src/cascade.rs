@@ -20,8 +20,8 @@ use ssdlab_base::rng::{Stream, unit};
 const SHORTEST: f64 = 1_000.0;
 /// The most halvings: the index of a part then fits into a word.
 const MAX_LEVELS: f64 = 60.0;
-/// The largest number of requests of which each draws its half by itself. Of more, the number in a
-/// half is nearly normal.
+/// The largest number of requests that draw their halves one by one. For more, the number in a half
+/// is nearly normal.
 const DRAWN: u64 = 32;
 
 /// How one halving divides the requests: shares of the busier half, and agreement of the kinds.

@@ -46,8 +46,9 @@ impl Resolved {
         f64::from(usable_blocks(&self.config)) - self.free_blocks_of_plane() - open as f64
     }
 
-    /// Returns what the start takes from its history, besides its section of the config: the config
-    /// under which the drive lives, and the free blocks of a plane. `None` without a history.
+    /// Returns the parts of the history that the start depends on, besides its section of the
+    /// config: the drive's config meanwhile, and the free blocks of a plane. `None` without a
+    /// history.
     pub fn history_config(&self) -> Option<(DriveConfig, f64)> {
         let drive = || history_drive(&self.config, self.geometry(), 1.0);
         self.history().map(|_| (drive(), self.free_blocks_of_plane()))

@@ -113,7 +113,7 @@ impl Drive {
         true
     }
 
-    /// Moves a read, the first of its queue, to the plane to which its page has moved.
+    /// Moves a read, the first of its queue, to the new plane of its page.
     #[cold]
     fn follow(&mut self, id: TxnId, plane: PlaneId) {
         assert!(

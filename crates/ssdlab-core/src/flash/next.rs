@@ -50,8 +50,8 @@ impl Flash {
         }
     }
 
-    /// Returns the queue to serve, of all queues of a unit's planes from which it may start now.
-    /// The highest rank wins, then the queue whose first transaction arrived first.
+    /// Returns the queue to serve among the queues of a unit's planes that may start now. The
+    /// highest rank wins, then the queue whose first transaction arrived first.
     #[inline(always)]
     fn first_of_planes(&self, unit: &Unit) -> Option<(PlaneId, u8)> {
         let first = unit.first_plane.0;
@@ -70,7 +70,7 @@ impl Flash {
         best.map(|(_, _, plane, queue)| (plane, queue))
     }
 
-    /// Returns the queues from which a free unit may start now.
+    /// Returns the queues that a free unit may serve now.
     #[inline(always)]
     pub(super) fn allowed(&self, unit: &Unit, plane: PlaneId) -> u16 {
         const READS: u16 = 0x5555;

@@ -73,7 +73,7 @@ fn every_block_is_one_of_the_file_and_reads_as_it_did() {
     }
     // 16,384 blocks: 819 of each, with a deviation of 28.
     assert!(seen.iter().all(|&count| (680..960).contains(&count)), "{seen:?}");
-    // Each block is drawn by itself, so that one in twenty pairs of neighbors is alike.
+    // Draws of blocks are independent, so that one in twenty pairs of neighbors is alike.
     let alike = blocks().skip(1).filter(|&b| which(&chip, b) == which(&chip, BlockId(b.0 - 1)));
     assert!((600..1050).contains(&alike.count()));
     let other = resolve(&fixed(), &physics(measured()), 2).unwrap();

@@ -202,7 +202,7 @@ pub(crate) fn too_many(interval: Nanos) -> Fault {
 
 /// Destination of the closed intervals.
 enum Destination {
-    /// Kept in memory. When there are this many, every two neighbours are merged.
+    /// Kept in memory. When there are this many, every two neighbors are merged.
     Held(Vec<Row>, usize),
     /// Written to a file; the number of rows so far.
     Written(Box<Table>, u64),

@@ -89,7 +89,7 @@ impl Groups {
         }
     }
 
-    /// Returns groups of which no block is reserved.
+    /// Returns groups without reserved blocks.
     pub fn new(config: &GroupsConfig, first: First) -> Groups {
         let First {
             blocks_per_plane,

@@ -418,7 +418,7 @@ mod tests {
         assert_eq!((retries(&estimator), estimator.free_rank_of(BLOCK)), (7, 7));
         estimator.read(BLOCK, 3);
         assert_eq!((retries(&estimator), estimator.free_rank_of(BLOCK)), (3, 3));
-        // An erase does not change what was last seen.
+        // An erase does not change the retries last seen.
         estimator.erased(BLOCK, at(5), (41, 1), |_| probe(9));
         assert_eq!((retries(&estimator), estimator.free_rank_of(BLOCK)), (3, 3));
     }

@@ -39,7 +39,7 @@ const MAX_VARIANCE: f64 = 0.8;
 /// A factor on the excess of a dispersion. Measured windows straddle the parts of a cascade, which
 /// cluster less across their borders than within.
 const STRADDLED: f64 = 1.15;
-/// The least product moment of reads and writes, of which none is negative.
+/// The least product moment of reads and writes, both non-negative.
 const MIN_MOMENT: f64 = 0.05;
 
 impl Clock {

@@ -28,7 +28,7 @@ struct Load {
     stands_for: f64,
 }
 
-/// The requests that a sample serves in its history.
+/// The load of a sample during its history.
 #[derive(Clone, Debug)]
 pub struct HistoryWorkload {
     span: Nanos,

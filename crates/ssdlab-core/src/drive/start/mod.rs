@@ -367,8 +367,8 @@ fn resume_free_blocks(
 }
 
 /// Gives each block its saved class back. If blocks belong to priorities, returns the number of
-/// free blocks of each. If the state file does not say who owned them, the blocks with data are
-/// divided evenly in the order of their ranks, the best to the highest priority.
+/// free blocks of each. If the state file has no owners, the blocks with data are divided evenly in
+/// the order of their ranks, the best to the highest priority.
 fn set_owners(
     resolved: &Resolved,
     blocks: &mut BlockTable,

@@ -5,7 +5,7 @@ use ssdlab_nand::BlockId;
 
 use super::{Cells, UNBORN, saved};
 
-/// What has happened to a block, with times before the present on the cells' clock.
+/// The history of a block, with times before the present on the cells' clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockHistory {
     /// The age of its data, if it holds any.
@@ -25,7 +25,7 @@ impl Cells {
     pub fn block_history(&self, block: BlockId, now: SimTime) -> Option<BlockHistory> {
         let (now, history) = (self.time(now), self.facts.blocks.get(block.index())?);
         let age = history.born().map(|born| now.saturating_since(born));
-        // What was written before the drive began was erased before that.
+        // Blocks with data from before the drive's start were erased even earlier.
         let erased = now.saturating_since(history.erased).max(age.unwrap_or(Nanos::ZERO));
         Some(BlockHistory {
             age,

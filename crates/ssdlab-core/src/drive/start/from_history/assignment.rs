@@ -87,7 +87,7 @@ impl Assignment<'_> {
     }
 }
 
-/// Returns what `usable` blocks of a plane will be, as a plane of the sample was.
+/// Returns the future of the `usable` blocks of a plane, after a plane of the sample.
 pub fn slots(
     resolved: &Resolved,
     sorted: &Sorted,
@@ -106,7 +106,7 @@ pub fn slots(
         assignment.add(at, class.index(), *written);
         in_open[class.index()] += u32::from(*written);
     }
-    // What is free beyond that which policies keep grows with the plane.
+    // Free blocks beyond those that policies keep grow with the plane.
     let beyond = like.free.len() as f64 - sample.free_blocks;
     let grown = if beyond > 0.0 { usable as f64 / sample.blocks } else { 1.0 };
     let free = (sorted.free_blocks + beyond * grown).round().max(min_free as f64) as usize;
