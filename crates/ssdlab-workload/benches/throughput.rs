@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 
 use ssdlab_base::Fault;
 use ssdlab_workload::measure::Measure;
-use ssdlab_workload::twins::{TwinSource, find};
+use ssdlab_workload::twins::{TwinSource, catalogue, find};
 use ssdlab_workload::{
     BurstyConfig, Format, Generator, HotcoldConfig, Kind, Op, Record, SequentialConfig, Source,
     Trace, TraceOptions, WorkloadConfig, ZipfConfig,
 };
 
 const REQUESTS: u64 = 2_000_000;
+/// The most requests of each twin in the search for the slowest one.
+const MAX_DRAWN: u64 = 1_000_000;
 const BATCH: usize = 4096;
 
 fn main() {
@@ -96,6 +98,23 @@ fn twins() {
     for name in ["dlv/hm0", "readguard/ycsb-a"] {
         measure(&format!("{name} measured"), 0, || Box::new(Measured::at(name)));
     }
+    if is_wanted("slowest") {
+        slowest();
+    }
+}
+
+/// Draws every twin of the catalog, and prints the one with the fewest requests per second.
+fn slowest() {
+    let rates = catalogue().iter().map(|twin| {
+        let twin = twin.scaled(twin.requests().min(MAX_DRAWN));
+        let pass = || {
+            let (requests, took) = drawn(&mut twin.source(1).unwrap());
+            requests as f64 / took.as_secs_f64()
+        };
+        ((0..2).map(|_| pass()).fold(0.0, f64::max), twin.name)
+    });
+    let (rate, name) = rates.min_by(|one, other| one.0.total_cmp(&other.0)).unwrap();
+    println!("{:<22} {rate:>12.3e}", format!("slowest: {name}"));
 }
 
 /// A source that also measures its requests.
@@ -148,28 +167,37 @@ fn written(mut line: impl FnMut(&mut String, u64, u64, u64, bool) -> std::fmt::R
     text.into_bytes()
 }
 
-/// Prints the best of five passes over a source.
-#[expect(clippy::disallowed_methods, reason = "a benchmark measures the wall clock")]
-fn measure(name: &str, bytes: usize, source: impl Fn() -> Box<dyn Source>) {
+/// Returns whether this name was typed, or none.
+fn is_wanted(name: &str) -> bool {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    if wanted.is_some_and(|wanted| wanted != name) {
+    wanted.is_none_or(|wanted| wanted == name)
+}
+
+/// Returns the number of requests of a source, and the time that one pass over them takes.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures the wall clock")]
+fn drawn(source: &mut dyn Source) -> (u64, Duration) {
+    let (mut batch, mut requests) = (Vec::with_capacity(BATCH), 0);
+    let start = Instant::now();
+    loop {
+        batch.clear();
+        match source.fill(&mut batch, BATCH).unwrap() {
+            0 => break,
+            count => requests += count as u64,
+        }
+        black_box(&batch);
+    }
+    (requests, start.elapsed())
+}
+
+/// Prints the best of five passes over a source.
+fn measure(name: &str, bytes: usize, source: impl Fn() -> Box<dyn Source>) {
+    if !is_wanted(name) {
         return;
     }
     let mut best = Duration::MAX;
     for _ in 0..5 {
-        let mut source = source();
-        let mut batch = Vec::with_capacity(BATCH);
-        let mut requests = 0;
-        let start = Instant::now();
-        loop {
-            batch.clear();
-            match source.fill(&mut batch, BATCH).unwrap() {
-                0 => break,
-                count => requests += count as u64,
-            }
-            black_box(&batch);
-        }
-        best = best.min(start.elapsed());
+        let (requests, took) = drawn(&mut *source());
+        best = best.min(took);
         assert_eq!(requests, REQUESTS);
     }
     let per_second = |count: f64| count / best.as_secs_f64();

@@ -42,6 +42,14 @@ const NONE: Case =
     Case { name: "", path: "", device: None, tick: None, lacks: Lacks::Nothing, twins: &[] };
 const WEB: &str = "msr_web_0_first1000/orig_pre-processed_first_1000.csv.zst";
 
+/// An excerpt of which only the arrivals are fitted.
+pub const VM: Case = Case {
+    name: "vm",
+    path: "cloudphysics_114k/orig_cloudPhysicsIO.vscsi.zst",
+    twins: &["readguard/ali2"],
+    ..NONE
+};
+
 pub const CASES: &[Case] = &[
     Case {
         name: "hm0",

@@ -5,9 +5,10 @@
 //! - `twins_fit shapes FOLDER` writes to FOLDER the parts of a shape that each excerpt determines
 //!   (`shapes.rs`);
 //! - `twins_fit tables docs/concepts/twins.md` replaces the text between the page's marks with
-//!   tables.
+//!   tables; `twins_fit hits docs/concepts/twins.md` replaces only the table of hit ratios.
 
 mod cases;
+mod hits;
 mod shapes;
 mod tables;
 mod trials;
@@ -50,8 +51,10 @@ fn main() {
                 tables.add(case, &halves, trials::best(&tried));
             }
             tables.write(Path::new(page));
+            hits::write(&folder, Path::new(page));
         }
-        _ => panic!("shapes FOLDER or tables PAGE: got {arguments:?}"),
+        ["hits", page] => hits::write(&folder, Path::new(page)),
+        _ => panic!("shapes FOLDER, tables PAGE or hits PAGE: got {arguments:?}"),
     }
 }
 

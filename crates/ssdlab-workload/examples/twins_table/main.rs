@@ -5,19 +5,15 @@
 //! replaces only the tables of arrivals.
 
 mod bursts;
+mod hits;
 
 use std::fmt::Write as _;
-use std::time::Instant;
 
-use ssdlab_workload::Source;
 use ssdlab_workload::measure::{Measured, measure};
-use ssdlab_workload::twins::hits::HitRatio;
 use ssdlab_workload::twins::{Compared, Twin, catalogue};
 
 /// The most requests of a twin; a longer one is scaled down, with span and footprint in proportion.
 const MAX_REQUESTS: u64 = 60_000_000;
-/// A hit ratio is far off from here on.
-const FAR: f64 = 0.08;
 const BEGIN: &str = "<!-- achieved: written by `make twins` -->";
 const END: &str = "<!-- end of achieved -->";
 const BURSTS_BEGIN: &str = "<!-- bursts: written by `make twins` -->";
@@ -32,27 +28,23 @@ fn main() {
     }
     let is_selected = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
-    let (mut drawn, mut hits, mut found) = (Vec::new(), hits_head(), Vec::new());
+    let mut found = Vec::new();
     for twin in catalogue().iter().filter(is_selected) {
         let scaled =
             if twin.requests() > MAX_REQUESTS { twin.scaled(MAX_REQUESTS) } else { twin.clone() };
-        drawn.push(speed(&scaled));
         let measured = measured(&scaled);
         let compared = scaled.compare(&measured);
         writeln!(table, "{}", row(twin, &scaled, &compared, &measured)).expect("text");
         writeln!(sources, "{}", targets_line(twin, &compared)).expect("text");
         let of_it = scaled.hit_ratios(1, u64::MAX).expect("a generator");
-        hits.push_str(&hits_row(twin, &of_it));
-        found.push((twin.name.clone(), of_it));
+        found.push((twin, of_it));
         worst.extend(compared.into_iter().map(|compared| (twin.name.clone(), compared)));
         eprintln!("{}", twin.name);
     }
     let text = format!(
-        "{}\n\n{table}\n{}\n\n### Hit ratios of LRU caches\n\n{hits}\n{}\n\n\
-         ### Where the targets stand\n\n{sources}",
+        "{}\n\n{table}\n### Hit ratios of LRU caches\n\n{}\n### Where the targets stand\n\n{sources}",
         worst_of(&worst),
-        pace(&mut drawn),
-        far(&found)
+        hits::text(&found)
     );
     if !names.is_empty() {
         return print!("{text}");
@@ -72,33 +64,6 @@ fn replace(path: &str, begin: &str, end: &str, text: &str) {
 fn measured(twin: &Twin) -> Measured {
     let mut source = twin.source(1).expect("a twin");
     measure(&mut source, u64::MAX, None).expect("a generator")
-}
-
-/// Returns the million requests generated per second, over the first four million.
-#[expect(clippy::disallowed_methods, reason = "what is measured is the wall clock")]
-fn speed(twin: &Twin) -> f64 {
-    let mut source = twin.source(1).expect("a twin");
-    let (mut batch, mut count) = (Vec::with_capacity(4096), 0);
-    let start = Instant::now();
-    while count < 4_000_000 {
-        batch.clear();
-        match source.fill(&mut batch, 4096).expect("a generator") {
-            0 => break,
-            more => count += more,
-        }
-        std::hint::black_box(&batch);
-    }
-    count as f64 / start.elapsed().as_secs_f64() / 1e6
-}
-
-fn pace(drawn: &mut [f64]) -> String {
-    drawn.sort_unstable_by(f64::total_cmp);
-    format!(
-        "Generating on one core of the machine that wrote this: {:.1} million requests a second \
-         (median of the twins), {:.1} the slowest.",
-        drawn[drawn.len() / 2],
-        drawn[0]
-    )
 }
 
 fn head() -> String {
@@ -137,43 +102,6 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
         measured.gap_variation,
         measured.dispersion
     )
-}
-
-fn hits_head() -> String {
-    "| twin | pages | reads | writes | reads where writes drop pages: sizes, largest deviation | \
-     reads of places at 100, 512 and 1024 MB |\n|---|---|---|---|---|---|\n"
-        .to_owned()
-}
-
-/// Returns the row of a twin of whose trace hit ratios are published: trace / twin.
-fn hits_row(twin: &Twin, found: &[HitRatio]) -> String {
-    let of = |what: &str| found.iter().filter(|hit| hit.what == what).collect::<Vec<&HitRatio>>();
-    let pair = |hit: &HitRatio| format!("{:.3} / {:.3}", hit.published, hit.achieved);
-    let pairs = |what: &str| of(what).into_iter().map(pair).collect::<Vec<String>>().join(", ");
-    let curve = of("reads, writes drop");
-    let off = |hit: &HitRatio| hit.achieved - hit.published;
-    let largest = curve.iter().map(|hit| off(hit)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
-    let curve = largest.map_or(String::new(), |off| format!("{}, {off:+.3}", curve.len()));
-    let pages = of("reads").first().map_or(String::new(), |hit| hit.size.to_string());
-    if found.is_empty() {
-        return String::new();
-    }
-    let [reads, writes, places] = ["reads", "writes", "reads of places"].map(pairs);
-    format!("| {} | {pages} | {reads} | {writes} | {curve} | {places} |\n", twin.name)
-}
-
-/// Returns the sentence on hit ratios that are far off, with the largest deviation of each twin.
-fn far(found: &[(String, Vec<HitRatio>)]) -> String {
-    let off = |hit: &HitRatio| (hit.achieved - hit.published).abs();
-    let all: Vec<&HitRatio> = found.iter().flat_map(|(_, hits)| hits).collect();
-    let count = all.iter().filter(|hit| off(hit) > FAR).count();
-    let largest = |(name, hits): &(String, Vec<HitRatio>)| {
-        let largest = hits.iter().map(off).fold(0.0, f64::max);
-        (largest > FAR).then(|| format!("{name} {largest:.3}"))
-    };
-    let names: Vec<String> = found.iter().filter_map(largest).collect();
-    let list = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-    format!("{count} of {} hit ratios are off by more than {FAR}{list}.", all.len())
 }
 
 /// Formats a value with four digits.

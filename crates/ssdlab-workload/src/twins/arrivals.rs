@@ -23,7 +23,7 @@ pub struct Arrivals {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// The share of reads, and the mean lengths of runs of reads and of writes; empty if a kind is
-    /// missing. A run is a sequence of requests of one kind.
+    /// missing, and for fewer than 20 runs. A run is a sequence of requests of one kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<f64>,
     /// Lengths of the windows, in microseconds, rising.

@@ -24,6 +24,8 @@ const MIN_WINDOWS: u64 = 10;
 const MIN_SHARE: f64 = 0.5;
 /// The least number of requests of a kind for its figures.
 const MIN_REQUESTS: u64 = 20;
+/// The least number of runs for their mean lengths.
+const MIN_RUNS: u64 = 20;
 /// Each window is so many times as long as the one before, from the shortest to the longest.
 const STEP: u64 = 10;
 const LONGEST_NS: u64 = 1_000_000_000_000;
@@ -68,7 +70,7 @@ impl Meter {
         let mut out = Arrivals { source: source.to_owned(), ..Arrivals::default() };
         let [reads, writes] = self.requests.map(|count| count >= MIN_REQUESTS);
         let all: u64 = self.requests.iter().sum();
-        if reads && writes {
+        if reads && writes && self.runs.iter().sum::<u64>() >= MIN_RUNS {
             let mean = |kind: usize| self.requests[kind] as f64 / self.runs[kind] as f64;
             out.runs = vec![self.requests[0] as f64 / all as f64, mean(0), mean(1)];
         }

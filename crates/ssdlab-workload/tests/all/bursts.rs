@@ -44,17 +44,36 @@ fn pairs(excerpt: &Arrivals, twin: &Arrivals, column: Column) -> Vec<(f64, [f64;
         .collect()
 }
 
+/// A dispersion that is off: excerpt, kind of requests, window in microseconds, the excerpt's
+/// dispersion, the twin's.
+type Off<'a> = (&'a str, &'static str, f64, f64, f64);
+
+/// Dispersions that are known to be off by more than a factor of two, of excerpts that no twin is
+/// fitted to.
+const FAR: &[Off] = &[
+    ("fin1_part", "all", 1e6, 8.908, 19.306),
+    ("fin1_part", "writes", 1e6, 8.612, 23.257),
+    ("hm0_writes", "writes", 1e7, 25.899, 85.923),
+    ("websearch3_part", "all", 1e5, 1.061, 2.461),
+    ("websearch3_part", "reads", 1e5, 1.061, 2.462),
+];
+
 /// Returns the dispersions of a twin that are off from those of an excerpt by more than `factor`,
 /// and the number compared.
-fn off(name: &str, excerpt: &Arrivals, twin: &Arrivals, factor: f64) -> (Vec<String>, usize) {
+fn off<'a>(
+    name: &'a str,
+    excerpt: &Arrivals,
+    twin: &Arrivals,
+    factor: f64,
+) -> (Vec<Off<'a>>, usize) {
     let (mut off, mut count) = (Vec::new(), 0);
-    let columns: [(&str, Column); 3] =
+    let columns: [(&'static str, Column); 3] =
         [("all", |of| &of.all), ("reads", |of| &of.reads), ("writes", |of| &of.writes)];
     for (kind, column) in columns {
         for (window, [wanted, got]) in pairs(excerpt, twin, column) {
             count += 1;
             if !(wanted / factor..=wanted * factor).contains(&got) {
-                off.push(format!("{name}, {kind} in {window} us: {got:.3}, excerpt {wanted:.3}"));
+                off.push((name, kind, window, wanted, got));
             }
         }
     }
@@ -71,20 +90,27 @@ fn each_twin_is_as_bursty_as_the_excerpt_that_it_is_fitted_to() {
         all_off.extend(off);
         all += count;
     }
-    assert!(all_off.is_empty(), "{}", all_off.join("\n"));
+    assert!(all_off.is_empty(), "{all_off:.3?}");
     assert!(all >= 100, "{all} are compared");
 }
 
 #[test]
 fn each_twin_is_as_bursty_as_excerpts_that_no_fit_has_seen() {
-    let mut all = 0;
+    let (mut all_off, mut all) = (Vec::new(), 0);
     for (name, excerpt) in arrivals().iter().filter(|(_, excerpt)| excerpt.unseen) {
         let twin = find(excerpt.twin.as_deref().unwrap(), None).unwrap();
-        let (off, count) = off(name, excerpt, &measured(&requests(twin, 1, usize::MAX)), 4.0);
-        assert!(off.is_empty(), "{}", off.join("\n"));
+        let (off, count) = off(name, excerpt, &measured(&requests(twin, 1, usize::MAX)), 2.0);
+        all_off.extend(off);
         all += count;
     }
     assert!(all >= 20, "{all} are compared");
+    let near = |(found, known): (&Off, &Off)| {
+        (found.0, found.1, found.2) == (known.0, known.1, known.2)
+            && (found.3 / known.3 - 1.0).abs() < 0.005
+            && (found.4 / known.4 - 1.0).abs() < 0.02
+    };
+    let same = all_off.len() == FAR.len() && all_off.iter().zip(FAR).all(near);
+    assert!(same, "{all_off:.3?}");
 }
 
 #[test]
@@ -145,7 +171,7 @@ fn the_beginning_of_a_twin_comes_at_its_mean_rate_and_is_bursty_too() {
             let mut excerpt = arrivals()[excerpt].clone();
             excerpt.windows_us.retain(|window| *window <= 1e6);
             let (off, count) = off(name, &excerpt, &measured(&records), 4.0);
-            assert!(off.is_empty() && count == 12, "{seed}, {count}: {}", off.join("\n"));
+            assert!(off.is_empty() && count == 12, "{seed}, {count}: {off:.3?}");
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Hit ratios of LRU caches: of whole traces and of their twins.
 
-use ssdlab_workload::Source;
-use ssdlab_workload::measure::PlaceCaches;
+use ssdlab_base::Nanos;
+use ssdlab_workload::measure::{PageCaches, PlaceCaches, Writes};
 use ssdlab_workload::twins::find;
 use ssdlab_workload::twins::hits::published;
+use ssdlab_workload::{Op, Record, Source, TraceOptions, open_with};
+
+use crate::{drain, real_traces};
 
 #[test]
 fn hit_ratios_are_published_of_traces_that_have_twins() {
@@ -37,29 +40,27 @@ type Far<'a> = (&'a str, &'a str, f64, f64);
 
 /// Known hit ratios that are farther off: trace, what hits, the trace's ratio, the twin's.
 const FAR: &[Far] = &[
-    ("proj_3", "reads, writes drop", 0.560, 0.461),
-    ("proj_3", "reads, writes drop", 0.611, 0.696),
-    ("proj_3", "reads, writes drop", 0.786, 0.705),
-    ("proj_3", "reads, writes drop", 0.788, 0.707),
-    ("proj_3", "reads, writes drop", 0.793, 0.708),
-    ("src2_0", "reads, writes drop", 0.305, 0.196),
-    ("ts_0", "reads", 0.629, 0.713),
-    ("ts_0", "reads, writes drop", 0.287, 0.197),
-    ("ts_0", "reads, writes drop", 0.471, 0.218),
-    ("ts_0", "reads, writes drop", 0.532, 0.271),
-    ("ts_0", "reads, writes drop", 0.667, 0.381),
-    ("ts_0", "reads, writes drop", 0.689, 0.553),
-    ("usr_0", "reads, writes drop", 0.897, 0.806),
-    ("usr_0", "reads, writes drop", 0.899, 0.806),
-    ("wdev_0", "reads, writes drop", 0.200, 0.295),
-    ("wdev_0", "reads, writes drop", 0.255, 0.338),
-    ("wdev_0", "reads, writes drop", 0.595, 0.451),
-    ("wdev_0", "reads, writes drop", 0.625, 0.486),
-    ("wdev_0", "reads, writes drop", 0.643, 0.519),
-    ("wdev_0", "reads, writes drop", 0.836, 0.667),
-    ("wdev_0", "reads, writes drop", 0.870, 0.784),
-    ("Financial2", "reads of places", 0.851, 0.942),
-    ("WebSearch1", "reads of places", 0.042, 0.122),
+    ("hm_0", "reads, writes drop", 0.155, 0.298),
+    ("proj_3", "reads, writes drop", 0.560, 0.449),
+    ("proj_3", "reads, writes drop", 0.786, 0.703),
+    ("proj_3", "reads, writes drop", 0.788, 0.705),
+    ("proj_3", "reads, writes drop", 0.793, 0.706),
+    ("src2_0", "reads, writes drop", 0.375, 0.456),
+    ("src2_0", "reads, writes drop", 0.406, 0.487),
+    ("src2_0", "reads, writes drop", 0.411, 0.496),
+    ("src2_0", "reads, writes drop", 0.452, 0.532),
+    ("ts_0", "reads, writes drop", 0.471, 0.359),
+    ("ts_0", "reads, writes drop", 0.843, 0.755),
+    ("ts_0", "reads, writes drop", 0.862, 0.755),
+    ("ts_0", "reads, writes drop", 0.873, 0.785),
+    ("usr_0", "reads, writes drop", 0.897, 0.777),
+    ("usr_0", "reads, writes drop", 0.899, 0.777),
+    ("wdev_0", "reads, writes drop", 0.643, 0.762),
+    ("wdev_0", "reads, writes drop", 0.890, 0.806),
+    ("wdev_0", "reads, writes drop", 0.908, 0.806),
+    ("wdev_0", "reads, writes drop", 0.918, 0.806),
+    ("wdev_0", "reads, writes drop", 0.919, 0.806),
+    ("WebSearch1", "reads of places", 0.042, 0.131),
 ];
 
 #[test]
@@ -102,4 +103,126 @@ fn requests_of_financial_and_websearch_begin_at_as_many_sectors_as_in_the_trace(
         compared += 1;
     }
     assert_eq!(compared, 3);
+}
+
+/// The sizes of caches in pages, as on the page of the twins.
+const SIZES: [u64; 6] = [64, 256, 1024, 4096, 16384, 65536];
+
+/// An excerpt, and its hit ratios of reads and of writes beside those of as many requests of its
+/// twin. A kind with fewer than 20 requests has none.
+struct Beside {
+    twin: &'static str,
+    path: &'static str,
+    tick_ns: Option<u64>,
+    requests: usize,
+    excerpt: [Option<[f64; 6]>; 2],
+    of_twin: [Option<[f64; 6]>; 2],
+}
+
+const BESIDE: &[Beside] = &[
+    Beside {
+        twin: "dlv/hm0",
+        path: "msr_hm_0_7k/orig_hm_0.csv.zst",
+        tick_ns: None,
+        requests: 7016,
+        excerpt: [
+            Some([0.097, 0.102, 0.119, 0.141, 0.353, 0.353]),
+            Some([0.278, 0.319, 0.359, 0.417, 0.464, 0.464]),
+        ],
+        of_twin: [
+            Some([0.158, 0.206, 0.256, 0.285, 0.290, 0.290]),
+            Some([0.336, 0.440, 0.537, 0.613, 0.614, 0.614]),
+        ],
+    },
+    Beside {
+        twin: "dlv/fin1",
+        path: "spc_financial1_10k/orig_example.ascii.zst",
+        tick_ns: None,
+        requests: 10000,
+        excerpt: [
+            Some([0.428, 0.609, 0.624, 0.638, 0.642, 0.642]),
+            Some([0.463, 0.546, 0.590, 0.711, 0.716, 0.716]),
+        ],
+        of_twin: [
+            Some([0.176, 0.271, 0.368, 0.438, 0.444, 0.444]),
+            Some([0.322, 0.466, 0.577, 0.642, 0.647, 0.647]),
+        ],
+    },
+    Beside {
+        twin: "pa-ssd/dtr",
+        path: "msps_dtrs_5min/orig_DTRS1K.trace.zst",
+        tick_ns: Some(1_000),
+        requests: 127043,
+        excerpt: [
+            Some([0.000, 0.000, 0.000, 0.000, 0.000, 0.000]),
+            Some([0.000, 0.000, 0.000, 0.000, 0.000, 0.002]),
+        ],
+        of_twin: [
+            Some([0.001, 0.005, 0.018, 0.042, 0.077, 0.114]),
+            Some([0.000, 0.002, 0.007, 0.019, 0.040, 0.062]),
+        ],
+    },
+    Beside {
+        twin: "hire/websearch",
+        path: "spc_websearch1_24k/orig_wsrch-small.trace.zst",
+        tick_ns: None,
+        requests: 24783,
+        excerpt: [Some([0.000, 0.000, 0.003, 0.004, 0.006, 0.011]), None],
+        of_twin: [Some([0.000, 0.000, 0.002, 0.007, 0.027, 0.073]), None],
+    },
+    Beside {
+        twin: "readguard/ali2",
+        path: "cloudphysics_114k/orig_cloudPhysicsIO.vscsi.zst",
+        tick_ns: None,
+        requests: 113872,
+        excerpt: [
+            Some([0.057, 0.061, 0.072, 0.077, 0.099, 0.347]),
+            Some([0.094, 0.109, 0.119, 0.125, 0.128, 0.177]),
+        ],
+        of_twin: [
+            Some([0.082, 0.135, 0.194, 0.268, 0.371, 0.449]),
+            Some([0.191, 0.274, 0.352, 0.454, 0.539, 0.624]),
+        ],
+    },
+];
+
+/// Checks hit ratios to three places.
+fn check(name: &str, records: &[Record], wanted: &[Option<[f64; 6]>; 2]) {
+    let mut caches = PageCaches::new(&SIZES, Writes::Cached);
+    caches.take(records);
+    for (size, (place, ratios)) in SIZES.iter().zip(caches.ratios().iter().enumerate()) {
+        for (ratio, wanted) in ratios.iter().zip(wanted) {
+            let Some(wanted) = wanted.map(|wanted| wanted[place]) else { continue };
+            let ratio = ratio.unwrap();
+            assert!((ratio - wanted).abs() < 6e-4, "{name}, {size}: {ratio:.4}, not {wanted}");
+        }
+    }
+}
+
+#[test]
+fn twins_hit_as_the_page_says_beside_excerpts() {
+    for Beside { twin, requests, of_twin, .. } in BESIDE {
+        let mut source = find(twin, None).unwrap().source(1).unwrap();
+        let mut records = Vec::new();
+        while records.len() < *requests {
+            let left = (requests - records.len()).min(4096);
+            assert!(source.fill(&mut records, left).unwrap() > 0);
+        }
+        check(twin, &records, of_twin);
+    }
+}
+
+#[test]
+fn excerpts_hit_as_the_page_says() {
+    let Some(folder) = real_traces::folder() else { return };
+    for Beside { path, tick_ns, requests, excerpt, .. } in BESIDE {
+        let options = TraceOptions { tick: tick_ns.map(Nanos::from_ns), ..TraceOptions::default() };
+        let records = drain(&mut open_with(&folder.join(path), None, &options).unwrap()).unwrap();
+        assert_eq!(records.len(), *requests, "{path}");
+        for (kind, op) in [Op::Read, Op::Write].into_iter().enumerate() {
+            let few = records.iter().filter(|record| record.op == op).count() < 20;
+            assert_eq!(few, excerpt[kind].is_none(), "{path}");
+        }
+        check(path, &records, excerpt);
+    }
 }

@@ -144,8 +144,10 @@ fn small_writes_begin_where_they_will_or_lie_within_a_page() {
     let fin = find("pa-ssd/fin", None).unwrap().scaled(REQUESTS);
     let (free, within) = (measured(&fin, 1), measured(&fin.small_in_page(true), 1));
     // Financial1's first 10,000 requests have 7.5 % of their writes larger than a page of 8 KiB,
-    // and 32 % in more than one page.
-    assert!((0.20..0.40).contains(&free.split_writes), "{}", free.split_writes);
+    // and 32 % in more than one page. A few hot places have much of the writes, and their position
+    // in a page depends on the seed.
+    let split: f64 = (1..=10).map(|seed| measured(&fin, seed).split_writes).sum();
+    assert!((2.0..4.0).contains(&split), "{split} of 10");
     assert_eq!(within.split_writes, within.large_writes);
     assert_eq!(within.large_writes, free.large_writes);
 }
