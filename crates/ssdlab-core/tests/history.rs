@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use rand::RngExt;
 use ssdlab_base::{SimTime, math, rng};
+use ssdlab_core::config::SampleSize;
+use ssdlab_core::drive::Start;
 use ssdlab_core::{BlockState, Drive, DriveConfig, Op, Request, Resolved, Tenant, Toggle};
-use ssdlab_nand::{BlockId, Lpn};
+use ssdlab_nand::{BlockId, Lpn, Ppn};
 
 const DAY: f64 = 86_400e9;
 /// The days of the history.
@@ -39,33 +41,72 @@ const DRIVE: &str = r#"
     spread = { quality = 0.06, wear = 0.05 }
 "#;
 
-/// The tenants: the share of the drive's pages, and the overwrites and reads of each page in the
-/// history.
+/// The tenants: the share of the drive's pages, and the overwrites and reads of each page in a
+/// history with the usual load.
 const TENANTS: [(f64, f64, f64); 3] = [(0.15, 3.0, 20.0), (0.25, 0.7, 5.0), (0.2, 0.1, 40.0)];
 
-/// Drives by their policies.
-const CASES: [(&str, &str); 4] = [
-    ("garbage collection alone", "ftl.overprovisioning = 0.25"),
-    (
+/// A drive by its policies, and the load of its history.
+#[derive(Clone, Copy)]
+struct Case {
+    name: &'static str,
+    sets: &'static str,
+    /// Overwrites and reads, as a multiple of the usual ones.
+    load: [f64; 2],
+}
+
+const fn case(name: &'static str, sets: &'static str, load: [f64; 2]) -> Case {
+    Case { name, sets, load }
+}
+
+const CASES: [Case; 7] = [
+    case("garbage collection alone", "ftl.overprovisioning = 0.25", [1.0; 2]),
+    // A tenant overwrites its pages more often than a sample runs, and each read of the sample
+    // stands for two.
+    case("more load than a sample runs", "ftl.overprovisioning = 0.25", [5.0, 3.0]),
+    case(
+        "program modes",
+        "ftl = { overprovisioning = 0.25, gc_stream = \"shared\" }
+               buffer = { size = \"6MiB\" }
+               metadata.page_hotness.buffer.threshold = 0.6
+               placement = [\"hotness\"]
+               program_mode = [\"per_hotness\"]
+               timing.program_modes = [
+                   { name = \"normal\", transfer = \"80us\" },
+                   { name = \"boosted\", sense = \"30us\", transfer = \"40us\" },
+                   { name = \"reduced\", sense = \"210us\", transfer = \"100us\" },
+               ]",
+        [1.0; 2],
+    ),
+    case(
+        "pages that are read often",
+        "ftl = { overprovisioning = 0.35, free_block_policy = \"fewest_retries\" }
+               metadata = { block_class.predicted = {}, retry_estimate = \"oracle\" }
+               placement = [\"priority\"]
+               background = { subpool_gc = true, read_hot_migration = { threshold = 4 } }",
+        [1.0; 2],
+    ),
+    case(
         "blocks by priority",
         "ftl = { overprovisioning = 0.35, free_block_policy = \"fewest_retries\" }
                metadata = { block_class.predicted = {}, retry_estimate = \"oracle\" }
                placement = [\"priority\"]
                background = { subpool_gc = true, inversion_repair = { interval = \"7d\" } }",
+        [1.0; 2],
     ),
-    ("streams", "ftl.overprovisioning = 0.35\nplacement = [\"sepbit\"]"),
-    (
+    case("streams", "ftl.overprovisioning = 0.35\nplacement = [\"sepbit\"]", [1.0; 2]),
+    case(
         "wear leveling",
         "ftl.overprovisioning = 0.3
                background.static_wear_leveling = { threshold = 6 }",
+        [1.0; 2],
     ),
 ];
 
-fn resolved(sets: &str, history: bool, seed: u64) -> Resolved {
+fn resolved(case: &Case, history: bool, seed: u64) -> Resolved {
     let mut table: toml::Table = DRIVE.parse().expect("a config");
     let begins = r#"start = { fill = 0.95, invalid = 0.05, pe_cycles = 1500, pe_spread = 20,
                     age_min = "1d", age_max = "30d", dwell = "1d" }"#;
-    for own in [sets, begins] {
+    for own in [case.sets, begins] {
         merge(&mut table, own.parse().expect("settings"));
     }
     let config: DriveConfig = toml::Value::Table(table.clone()).try_into().expect("a drive");
@@ -76,7 +117,7 @@ fn resolved(sets: &str, history: bool, seed: u64) -> Resolved {
     let of = |page: f64| format!("\"{}B\"", (page * 4096.0).round());
     let tenants = tenants(&plain).into_iter().enumerate().map(|(queue, tenant)| {
         let pages = f64::from(tenant.pages);
-        let (_, writes, reads) = TENANTS[queue];
+        let [writes, reads] = case.accesses(queue);
         format!(
             "{{ queue = {queue}, footprint = {}, writes_per_day = {}, reads_per_day = {} }}",
             of(pages),
@@ -89,6 +130,14 @@ fn resolved(sets: &str, history: bool, seed: u64) -> Resolved {
     merge(&mut table, history.parse().expect("a history"));
     let config: DriveConfig = toml::Value::Table(table).try_into().expect("a drive");
     Resolved::new(&config, seed).expect("a drive with a history")
+}
+
+impl Case {
+    /// Returns the overwrites and the reads of each page of a tenant in the history.
+    fn accesses(&self, tenant: usize) -> [f64; 2] {
+        let (_, writes, reads) = TENANTS[tenant];
+        [writes * self.load[0], reads * self.load[1]]
+    }
 }
 
 fn merge(under: &mut toml::Table, over: toml::Table) {
@@ -111,15 +160,15 @@ fn tenants(resolved: &Resolved) -> Vec<Tenant> {
 }
 
 /// Returns a drive that really ran: tenants write and read at random times.
-fn ran(sets: &str, seed: u64) -> Drive {
-    let resolved = resolved(sets, false, seed);
+fn ran(case: &Case, seed: u64) -> Drive {
+    let resolved = resolved(case, false, seed);
     let tenants = tenants(&resolved);
     let mut drive = Drive::for_tenants(Arc::new(resolved), &tenants);
     let mut random = rng::stream(seed, "test.history");
     let span = DAYS * DAY / 100.0;
     let mut submitted = Vec::new();
-    for (tenant, (_, writes, reads)) in tenants.iter().zip(TENANTS) {
-        for (op, times) in [(Op::Write, writes), (Op::Read, reads)] {
+    for (at, tenant) in tenants.iter().enumerate() {
+        for (op, times) in [Op::Write, Op::Read].into_iter().zip(case.accesses(at)) {
             let mean = span / (times * f64::from(tenant.pages));
             let mut at = 0.0;
             loop {
@@ -207,6 +256,21 @@ fn measure(drive: &Drive) -> Measures {
         });
         let read: Vec<(f64, f64)> = read.collect();
         let count = read.len() as f64;
+        let pages = || (tenant.first..tenant.first + tenant.pages).map(Lpn);
+        let place = |page| drive.ftl().map.get(page).expect("data");
+        let mut share = |name: String, of: &dyn Fn(Ppn) -> bool| {
+            let own = pages().filter(|&page| of(place(page))).count();
+            measures
+                .numbers
+                .insert(format!("{name} of queue {}", tenant.queue), own as f64 / count);
+        };
+        for mode in 0..resolved.chip.program_modes().len() as u8 {
+            share(format!("pages in mode {mode}"), &|at| cells.program_mode(at).0 == mode);
+        }
+        for class in 0..resolved.classes.count as u8 {
+            let of_class = |at| blocks.class(geometry.block_of(at)).0 == class;
+            share(format!("pages in class {class}"), &of_class);
+        }
         let age = read.iter().map(|read| read.0).sum::<f64>() / count;
         let rber = read.iter().map(|read| read.1).sum::<f64>() / count;
         measures.numbers.insert(format!("age of the pages of queue {}", tenant.queue), age);
@@ -245,7 +309,8 @@ fn differences(drawn: &[Measures], ran: &[Measures]) -> Vec<String> {
         };
         let ((own, error), (real, real_error)) =
             (mean_and_error(&of(drawn)), mean_and_error(&of(ran)));
-        let most = 3.0 * (error * error + real_error * real_error).sqrt();
+        // Three errors would reject some of so many figures by chance.
+        let most = 4.0 * (error * error + real_error * real_error).sqrt();
         let line = format!("{name}: {own:.4} drawn, {real:.4} ran, {most:.4} apart at most");
         println!("    {line}");
         // Half a percent, where seeds do not differ at all.
@@ -280,16 +345,17 @@ fn differences(drawn: &[Measures], ran: &[Measures]) -> Vec<String> {
 #[test]
 fn a_drive_with_a_history_is_as_one_that_ran() {
     let mut wrong = Vec::new();
-    for (name, sets) in CASES {
+    for case in CASES {
+        let name = case.name;
         println!("{name}");
         let begun = (0..SEEDS).map(|seed| {
-            let resolved = Arc::new(resolved(sets, true, seed));
+            let resolved = Arc::new(resolved(&case, true, seed));
             let drive = Drive::new(resolved);
             assert_eq!(drive.audit(), Ok(()), "{name}, seed {seed}");
             measure(&drive)
         });
         let begun: Vec<Measures> = begun.collect();
-        let ran: Vec<Measures> = (0..SEEDS).map(|seed| measure(&ran(sets, seed + 100))).collect();
+        let ran: Vec<Measures> = (0..SEEDS).map(|seed| measure(&ran(&case, seed + 100))).collect();
         wrong.extend(differences(&begun, &ran).into_iter().map(|line| format!("{name}: {line}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -297,8 +363,9 @@ fn a_drive_with_a_history_is_as_one_that_ran() {
 
 #[test]
 fn a_drive_with_a_history_is_drawn_alike_each_time_and_can_be_saved() {
-    for (name, sets) in CASES {
-        let resolved = Arc::new(resolved(sets, true, 3));
+    for case in CASES {
+        let name = case.name;
+        let resolved = Arc::new(resolved(&case, true, 3));
         let drive = || Drive::new(resolved.clone());
         assert!(format!("{:?}", drive()) == format!("{:?}", drive()), "{name}");
         let began = drive();
@@ -316,29 +383,49 @@ fn a_drive_with_a_history_is_drawn_alike_each_time_and_can_be_saved() {
     }
 }
 
-#[test]
-fn what_is_written_too_often_to_be_run_wears_blocks_all_the_same() {
-    // Forty overwrites, but only ten run; half of the drive is never written.
-    let drive = |overwrites: f64| {
-        let plain = resolved("ftl.overprovisioning = 0.25", false, 1);
-        let pages = f64::from(plain.logical_pages) / 2.0;
-        let mut config = plain.config.clone();
-        let bytes = |pages: f64| ssdlab_base::Bytes::new((pages * 4096.0) as u64);
-        config.start.history = Toggle::with(ssdlab_core::config::HistoryConfig {
-            tenants: vec![ssdlab_core::config::HistoryTenant {
-                queue: 0,
-                footprint: bytes(pages),
-                writes_per_day: bytes(overwrites * pages / 90.0),
-                reads_per_day: bytes(0.0),
-            }],
-            ..Default::default()
-        });
-        let drive = Drive::new(Arc::new(Resolved::new(&config, 1).expect("a drive")));
-        let erases: Vec<u32> = drive.ftl().blocks.usable_erases().collect();
-        erases.iter().map(|&erases| f64::from(erases)).sum::<f64>() / erases.len() as f64 - 1500.0
+/// Returns measures of drives whose samples have this size, each with another seed.
+fn sampled(case: &Case, most: SampleSize) -> Vec<Measures> {
+    let drive = |seed| {
+        let resolved = Arc::new(resolved(case, true, seed));
+        let start = Start::draw_after(&resolved, &[], most);
+        let drive = Drive::begin(resolved, start);
+        assert_eq!(drive.audit(), Ok(()), "{}, seed {seed}", case.name);
+        measure(&drive)
     };
-    let (ten, forty) = (drive(10.0), drive(40.0));
-    assert!((forty / ten - 4.0).abs() < 0.3, "{ten} and {forty} erases");
+    (0..SEEDS).map(drive).collect()
+}
+
+/// Returns the mean of a number over drives.
+fn mean_of(drives: &[Measures], name: &str) -> f64 {
+    drives.iter().map(|drive| drive.numbers[name]).sum::<f64>() / drives.len() as f64
+}
+
+#[test]
+fn writes_that_a_sample_leaves_out_wear_blocks_all_the_same() {
+    // A third and a thirteenth of the writes run. The fewer cannot tell how blocks will differ.
+    let case = Case { load: [12.0, 0.1], ..CASES[0] };
+    let whole = sampled(&case, SampleSize::default());
+    for (writes, [mean, spread]) in [(40_000, [0.05, 0.3]), (10_000, [0.05, 1.0])] {
+        let part = sampled(&case, SampleSize { writes, ..SampleSize::default() });
+        for (name, near) in [("erases, mean", mean), ("erases, spread", spread)] {
+            let (own, real) = (mean_of(&part, name), mean_of(&whole, name));
+            println!("{writes} writes, {name}: {own:.3}, of all writes {real:.3}");
+            assert!((own / real - 1.0).abs() < near, "{writes}, {name}: {own} and {real}");
+        }
+    }
+}
+
+#[test]
+fn a_read_that_stands_for_several_moves_pages_and_disturbs_blocks_as_often() {
+    let case = CASES.into_iter().find(|case| case.sets.contains("migration")).expect("a case");
+    let case = Case { load: [1.0, 3.0], ..case };
+    let of = |reads| sampled(&case, SampleSize { reads, ..SampleSize::default() });
+    let (whole, part) = (of(10_000_000), of(200_000));
+    for name in ["pages in class 0 of queue 1", "pages in class 0 of queue 2", "reads, mean"] {
+        let (own, real) = (mean_of(&part, name), mean_of(&whole, name));
+        println!("{name}: {own:.3}, of all reads {real:.3}");
+        assert!((own / real - 1.0).abs() < 0.15, "{name}: {own} and {real}");
+    }
 }
 
 #[test]
@@ -357,7 +444,18 @@ fn histories_that_no_drive_can_have_are_refused() {
         ("start.fill = 0", "start.history", "without start.fill"),
         ("start.history.span = \"0d\"", "start.history.span", "more than 0ns"),
         ("start.history.span = \"9999d\"", "start.history.span", "at most 3650d"),
-        ("ftl.map_cache = {}", "start.history", "ftl.map_cache"),
+        ("ftl.map_cache = {}", "start.history", "a drive without ftl.map_cache"),
+        ("metadata.block_class.measured = {}", "start.history", "without metadata.block_class"),
+        (
+            "start.history.tenants = [{ footprint = \"1MiB\", writes_per_day = \"100TB\" }]",
+            "tenants[0].writes_per_day",
+            "all planes program no more",
+        ),
+        (
+            "start.history.tenants = [{ footprint = \"1MiB\", reads_per_day = \"100TB\" }]",
+            "tenants[0].reads_per_day",
+            "all planes read no more",
+        ),
         (
             "start.history.tenants = [{ footprint = \"1MiB\", queue = 3 }]",
             "start.history.tenants[0].queue",

@@ -3,8 +3,8 @@
 
 use std::sync::atomic::Ordering;
 
-use ssdlab_base::{Fault, Nanos};
-use ssdlab_core::drive::Rate;
+use ssdlab_base::{Bytes, Fault, Nanos};
+use ssdlab_core::config::Rate;
 use ssdlab_core::{Resolved, Tenant};
 use ssdlab_workload::{Op, Reach};
 
@@ -55,7 +55,35 @@ pub(crate) fn of(prepared: &Prepared, control: &Control) -> Result<Vec<Tenant>, 
         let rate = rates.get(usize::from(queue)).copied().unwrap_or_default();
         Tenant { first: first as u32, pages: end.saturating_sub(first) as u32, queue, rate }
     });
-    Ok(tenants.collect())
+    let tenants: Vec<Tenant> = tenants.collect();
+    if rates_matter(resolved) {
+        check_rates(prepared, &tenants)?;
+    }
+    Ok(tenants)
+}
+
+/// Refuses tenants that write or read more in a day than the flash can.
+fn check_rates(prepared: &Prepared, tenants: &[Tenant]) -> Result<(), Fault> {
+    let resolved = &prepared.resolved;
+    let most = resolved.max_rate(tenants.iter().map(|tenant| u64::from(tenant.pages)).sum());
+    let sum = |rate: fn(&Rate) -> f64| tenants.iter().map(|tenant| rate(&tenant.rate)).sum::<f64>();
+    let of_day =
+        |pages: f64| Bytes::new((pages * resolved.geometry().page_size.get() as f64).ceil() as u64);
+    for (all, most, verb) in [
+        (sum(|rate| rate.writes), most.writes, "writes"),
+        (sum(|rate| rate.reads), most.reads, "reads"),
+    ] {
+        if all > most {
+            let fault = prepared.effective.fault_at("start.history");
+            let got =
+                format!("a workload that {verb} {} in a day of the cells' clock", of_day(all));
+            let most = of_day(most);
+            let expected =
+                format!("a workload that {verb} at most {most}, or start.history.tenants");
+            return Err(fault.got(got).expected(expected));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the addresses of each queue, if they are known without reading any request.
@@ -119,7 +147,6 @@ fn rates(prepared: &Prepared, control: &Control) -> Result<Vec<Rate>, Fault> {
     if days <= 0.0 && !control.stop.load(Ordering::Relaxed) {
         return Err(without_rates(prepared));
     }
-    let a_day = |pages: f64| pages / days;
-    let rates = counts.into_iter();
-    Ok(rates.map(|all| Rate { writes: a_day(all.writes), reads: a_day(all.reads) }).collect())
+    let a_day = |all: Rate| Rate { writes: all.writes / days, reads: all.reads / days };
+    Ok(counts.into_iter().map(a_day).collect())
 }

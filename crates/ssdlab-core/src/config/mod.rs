@@ -11,6 +11,7 @@ mod sample;
 mod space;
 mod start;
 
+pub use history::Rate;
 pub use host::{HostConfig, SamePage};
 pub use renamed::RENAMED;
 pub use resolve::Resolved;

@@ -9,19 +9,24 @@ use super::{DriveConfig, HistoryPolicies, Resolved, usable_blocks};
 use crate::Toggle;
 use ssdlab_schemes::{AnyBackground, SchedulerChoice};
 
-/// The largest size of a sample.
+/// The largest size of a sample, and of its load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleSize {
     /// Number of planes.
     pub planes: u32,
     /// Blocks of a plane, unless its free blocks need more.
     pub blocks: u32,
+    /// Page writes. If the tenants wrote more, each writes its last overwrites alone, as often as
+    /// this allows.
+    pub writes: u32,
+    /// Page reads. If the tenants read more, each read stands for several.
+    pub reads: u32,
 }
 
 impl Default for SampleSize {
     /// Four planes rank blocks about as finely as a plane of a drive of 2 TB has blocks.
     fn default() -> SampleSize {
-        SampleSize { planes: 4, blocks: 256 }
+        SampleSize { planes: 4, blocks: 256, writes: 1_000_000, reads: 500_000 }
     }
 }
 
@@ -81,9 +86,12 @@ impl Resolved {
         let data = f64::from(self.logical_pages) / own_planes / self.for_data();
         let pages = f64::from(shape.page_count()) / planes;
         let mut room = f64::from(shape.blocks) - (f64::from(own.blocks) - self.for_data());
+        let all_data = data * self.for_data() * own_planes;
         for _ in 0..ROUNDS {
             let spare = 1.0 - data * room / pages;
             config.ftl.overprovisioning = Share::new(spare.clamp(0.0, 1.0));
+            // The buffer holds the same share of the data.
+            config.buffer.size = part_of_buffer(&self.config, data * room * planes / all_data);
             room = Resolved::typed(&config, self.seed, &|_| false)?.for_data();
         }
         Resolved::typed(&config, self.seed, &|_| false)
@@ -101,14 +109,17 @@ fn shape(geometry: &Geometry, max_planes: u32, blocks: u32) -> Geometry {
     Geometry { channels, chips: 1, dies: 1, planes, blocks, ..geometry.clone() }
 }
 
+/// Returns the size of a part of the buffer: at least a page, if there is a buffer.
+fn part_of_buffer(config: &DriveConfig, part: f64) -> Bytes {
+    let (page, buffer) = (config.geometry.page_size.get(), config.buffer.size.get());
+    Bytes::new(if buffer > 0 { ((buffer as f64 * part) as u64).max(page) } else { 0 })
+}
+
 /// Returns the config of a drive of this shape, a part of the whole, while it lives.
 fn history_drive(config: &DriveConfig, shape: &Geometry, part: f64) -> DriveConfig {
     let mut drive = config.clone();
     drive.geometry = shape.clone();
-    let (page, buffer) = (shape.page_size.get(), config.buffer.size.get());
-    if buffer > 0 {
-        drive.buffer.size = Bytes::new(((buffer as f64 * part) as u64).max(page));
-    }
+    drive.buffer.size = part_of_buffer(config, part);
     drive.start.history = Toggle::off();
     let history = config.start.history.get();
     if history.is_some_and(|history| history.policies == HistoryPolicies::Conventional) {

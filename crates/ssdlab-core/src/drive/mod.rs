@@ -47,7 +47,7 @@ use crate::policy::event::Action;
 use background::Background;
 use buffer_stage::BufferStage;
 use machine::Machine;
-pub use start::{Rate, Start, StartModel, Tenant};
+pub use start::{Start, StartModel, Tenant};
 use translation::Translation;
 
 /// A simulated drive.

@@ -137,6 +137,8 @@ pub struct HostRead {
     pub is_reserved: bool,
     /// The class of the block by its last measurement, 0 the best.
     pub group: BlockClass,
+    /// The number of reads that this one stands for: 1, except in the history of a start.
+    pub reads: u32,
 }
 
 /// The needs of a background policy.

@@ -139,6 +139,18 @@ fn every_scheme_continues_a_state_with_a_history_and_data_without_an_owner() {
 }
 
 #[test]
+fn a_workload_that_the_flash_cannot_keep_up_with_is_no_history() {
+    let of = |interarrival: &str| {
+        let interarrival = format!("workload.interarrival={interarrival}");
+        run(plan(&["start.fill=0.5", "start.history={span=\"1d\"}", &interarrival]))
+    };
+    of("100ms").expect("a slow workload");
+    let refused = of("10ns").unwrap_err();
+    let named = ["start.history", "a workload that", "in a day", "start.history.tenants"];
+    assert!(named.iter().all(|part| refused.contains(part)), "{refused}");
+}
+
+#[test]
 fn settings_of_the_start_that_a_state_overrules_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("old.state");

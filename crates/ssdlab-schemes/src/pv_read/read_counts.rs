@@ -18,11 +18,11 @@ impl ReadCounts {
         ReadCounts { counts: vec![0; pages as usize], most }
     }
 
-    /// Counts a read of a page. Returns the reads since its counter began.
+    /// Counts reads of a page. Returns the reads since its counter began.
     #[inline]
-    pub fn read(&mut self, lpn: Lpn) -> u8 {
+    pub fn read(&mut self, lpn: Lpn, reads: u32) -> u8 {
         let count = &mut self.counts[lpn.index()];
-        *count = count.saturating_add(1).min(self.most);
+        *count = count.saturating_add(reads.min(u8::MAX.into()) as u8).min(self.most);
         *count
     }
 
@@ -59,12 +59,13 @@ mod tests {
     #[test]
     fn a_counter_stops_and_begins_anew_with_its_entry() {
         let mut counts = ReadCounts::new(10, 3);
-        assert_eq!([0; 4].map(|_| counts.read(Lpn(7))), [1, 2, 3, 3]);
+        assert_eq!([0; 4].map(|_| counts.read(Lpn(7), 1)), [1, 2, 3, 3]);
         counts.forget(Lpn(7));
-        assert_eq!((counts.read(Lpn(7)), counts.read(Lpn(5)), counts.bits()), (1, 1, 2));
+        assert_eq!((counts.read(Lpn(7), 1), counts.read(Lpn(5), 1), counts.bits()), (1, 1, 2));
         counts.come(Lpn(6), 6);
-        assert_eq!((counts.read(Lpn(7)), counts.read(Lpn(5))), (1, 2));
+        assert_eq!((counts.read(Lpn(7), 1), counts.read(Lpn(5), 1)), (1, 2));
+        assert_eq!([2, 300].map(|reads| counts.read(Lpn(1), reads)), [2, 3]);
         let mut counts = ReadCounts::new(1, u8::MAX);
-        assert_eq!((0..300).map(|_| counts.read(Lpn(0))).max(), Some(u8::MAX));
+        assert_eq!((0..300).map(|_| counts.read(Lpn(0), 1)).max(), Some(u8::MAX));
     }
 }

@@ -154,7 +154,7 @@ fn groups(context: &PolicyContext) -> u8 {
 impl ReadHotMigration {
     /// Counts a host read of a page. Returns the page's target class, if it should move.
     fn read(&mut self, read: &HostRead) -> Option<BlockClass> {
-        let count = self.counts.read(read.lpn);
+        let count = self.counts.read(read.lpn, read.reads);
         if read.is_reserved {
             let (word, bit) = self.bit(read.block);
             *word |= bit;
@@ -252,7 +252,8 @@ mod tests {
     /// Returns a host read of a page in a block of this group.
     fn read(lpn: u32, group: u8, block: u32) -> HostRead {
         let group = BlockClass(group);
-        HostRead { lpn: Lpn(lpn), block: BlockId(block), is_reserved: group.0 < 2, group }
+        let is_reserved = group.0 < 2;
+        HostRead { lpn: Lpn(lpn), block: BlockId(block), is_reserved, group, reads: 1 }
     }
 
     #[test]

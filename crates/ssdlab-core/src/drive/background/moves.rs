@@ -134,7 +134,8 @@ impl Background {
         let group = machine.policies.metadata.group(block);
         let group = group.unwrap_or_else(|| machine.ftl.blocks.class(block));
         let is_reserved = machine.ftl.blocks.is_reserved(block);
-        let read = HostRead { lpn, block, is_reserved, group };
+        let reads = machine.flash.cells.reads_of_host();
+        let read = HostRead { lpn, block, is_reserved, group, reads };
         machine.publish(&Event::HostRead(&read));
         if let Some(to) = machine.policies.take_migration(lpn) {
             self.move_page(machine, (lpn, ppn), Some(id), to);

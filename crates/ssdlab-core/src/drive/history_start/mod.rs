@@ -6,8 +6,8 @@ mod workload;
 use ssdlab_nand::PlaneId;
 
 use super::start::{HistorySample, by_rank};
-use super::{Rate, Start, Tenant};
-use crate::config::{HistoryConfig, Resolved, SampleSize};
+use super::{Start, Tenant};
+use crate::config::{HistoryConfig, Rate, Resolved, SampleSize};
 use crate::drive::Drive;
 use workload::HistoryWorkload;
 
@@ -73,7 +73,7 @@ fn run_history(
     let ranked = planes.map(|plane| by_rank(drive.resolved(), &drive.ftl().blocks, PlaneId(plane)));
     let ranked: Vec<_> = ranked.collect();
     let began = records::began(&drive);
-    let workload = HistoryWorkload::of(&tenants, history.span);
-    workload.run(&mut drive);
-    records::of(&drive, &tenants, (&ranked, &began), &workload)
+    let workload = HistoryWorkload::of(&tenants, history.span, most);
+    let halfway = workload.run(&mut drive);
+    records::of(&drive, &tenants, (&ranked, &began, &halfway), &workload)
 }

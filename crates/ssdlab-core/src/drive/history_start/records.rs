@@ -27,11 +27,11 @@ pub fn began(drive: &Drive) -> Vec<Began> {
 }
 
 /// Returns the blocks of a drive after its history. `ranked` lists the blocks of each plane as they
-/// ranked when it began.
+/// ranked when it began, and `halfway` the erases of each block as the workload counted them.
 pub fn of(
     drive: &Drive,
     tenants: &[Tenant],
-    (ranked, began): (&[Vec<BlockId>], &[Began]),
+    (ranked, began, halfway): (&[Vec<BlockId>], &[Began], &[u32]),
     workload: &HistoryWorkload,
 ) -> HistorySample {
     let resolved = drive.resolved();
@@ -68,7 +68,11 @@ pub fn of(
         }
         sample.planes.push(began_at..sample.records.len() as u32);
     }
-    sample.more_erases = more_erases(resolved, &sample, workload);
+    let second = ranked
+        .iter()
+        .flatten()
+        .map(|block| f64::from(ftl.blocks.erases(*block) - halfway[block.index()]));
+    add_erases(resolved, &mut sample.records, &second.collect::<Vec<_>>(), workload);
     sample
 }
 
@@ -119,29 +123,61 @@ fn record_of(drive: &Drive, block: BlockId, (erases, wear): Began) -> Record {
         written,
         closed_after: 0,
         erases: ftl.blocks.erases(block) - erases,
+        more_erases: 0.0,
         history: history.map(|history| BlockHistory { wear: history.wear - wear, ..history }),
         modes,
     }
 }
 
-/// Returns by class the P/E cycles of a block in the part of the history that was not run: as many
-/// for each write as in the part that was.
-fn more_erases(
+/// Adds to each record the P/E cycles in the part of the history that was not run. `second` lists
+/// the erases of each block in the second half of the part that was run.
+///
+/// The blocks of a class have as many for each write as in this half: the drive is then closest to
+/// its steady state. Blocks differ as much as the halves agree that they do: each deviates from the
+/// mean to the same side as in the part that was run.
+fn add_erases(
     resolved: &Resolved,
-    sample: &HistorySample,
+    records: &mut [Record],
+    second: &[f64],
     workload: &HistoryWorkload,
-) -> Vec<f64> {
+) {
     let classes = if resolved.classes.by_priority { resolved.classes.count } else { 1 };
-    let more = (0..classes).map(|class| {
-        let own = |record: &&Record| record.class.index() == class;
-        let of_class = || sample.records.iter().filter(own);
-        let erases: f64 = of_class().map(|record| f64::from(record.erases)).sum();
-        let each = erases / of_class().count().max(1) as f64;
+    for class in 0..classes {
         let writes = |tenant: &Tenant| {
             let last = Priority(classes as u8 - 1);
             Priority::of_queue(tenant.queue).min(last).class().index() == class
         };
-        each * (workload.writes_for(writes) - 1.0)
-    });
-    more.collect()
+        let left_out = workload.writes_left_out(writes);
+        let own: Vec<usize> =
+            (0..records.len()).filter(|&at| records[at].class.index() == class).collect();
+        if left_out == 0.0 || own.is_empty() {
+            continue;
+        }
+        let halves = |&at: &usize| (f64::from(records[at].erases) - second[at], second[at]);
+        let halves: Vec<(f64, f64)> = own.iter().map(halves).collect();
+        let mean =
+            |of: fn(&(f64, f64)) -> f64| halves.iter().map(of).sum::<f64>() / own.len() as f64;
+        let (all, late) = (mean(|half| half.0 + half.1), mean(|half| half.1));
+        let agreement = correlation(&halves).max(0.0);
+        // The formula of Spearman and Brown: the part of the variance of the sums that lasts.
+        let lasting = (2.0 * agreement / (1.0 + agreement)).sqrt();
+        for (&at, half) in own.iter().zip(&halves) {
+            let above = (half.0 + half.1) / all.max(f64::MIN_POSITIVE) - 1.0;
+            records[at].more_erases = left_out * late * (1.0 + lasting * above);
+        }
+    }
+}
+
+/// Returns the correlation of pairs; 0 if one side does not vary.
+fn correlation(pairs: &[(f64, f64)]) -> f64 {
+    let count = pairs.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|pair| pair.0), mean(|pair| pair.1));
+    let mut sums = [0.0; 3];
+    for pair in pairs {
+        let (dx, dy) = (pair.0 - x, pair.1 - y);
+        sums = [sums[0] + dx * dx, sums[1] + dy * dy, sums[2] + dx * dy];
+    }
+    let [xx, yy, xy] = sums;
+    if xx > 0.0 && yy > 0.0 { xy / (xx * yy).sqrt() } else { 0.0 }
 }

@@ -2,18 +2,11 @@
 
 use rand::RngExt;
 use ssdlab_base::{Nanos, SimTime, rng};
+use ssdlab_nand::BlockId;
 
+use crate::config::SampleSize;
 use crate::drive::{Drive, Tenant};
 use crate::host::{Op, Request};
-
-/// The most page writes of a sample. If its tenants wrote more, each writes its last overwrites
-/// alone, as often as this allows.
-const MAX_WRITES: f64 = 1_000_000.0;
-/// The most overwrites of each page of a sample. Assumed: as with `steady_state`, more would change
-/// only the wear, which is extrapolated.
-const MAX_OVERWRITES: f64 = 10.0;
-/// The most page reads of a sample. If its tenants read more, each read stands for several.
-const MAX_READS: f64 = 500_000.0;
 
 /// The requests of a tenant of one kind.
 #[derive(Clone, Debug)]
@@ -38,13 +31,13 @@ pub struct HistoryWorkload {
 }
 
 impl HistoryWorkload {
-    /// Returns the requests of these tenants in a span of the cells' clock.
-    pub fn of(tenants: &[Tenant], span: Nanos) -> HistoryWorkload {
+    /// Returns the requests of these tenants in a span of the cells' clock, and how many of them run.
+    pub fn of(tenants: &[Tenant], span: Nanos, most: SampleSize) -> HistoryWorkload {
         let days = span.as_days();
         let able = || tenants.iter().filter(|tenant| tenant.pages > 0);
         let writes: Vec<(f64, f64)> =
             able().map(|tenant| (tenant.rate.writes * days, tenant.pages.into())).collect();
-        let overwrites = overwrites(&writes);
+        let overwrites = overwrites(&writes, most.writes.into());
         let writes = able().zip(writes).map(|(tenant, (all, pages))| Load {
             op: Op::Write,
             tenant: *tenant,
@@ -53,7 +46,7 @@ impl HistoryWorkload {
             stands_for: 1.0,
         });
         let reads: f64 = able().map(|tenant| tenant.rate.reads * days).sum();
-        let reads_for = (reads / MAX_READS).ceil().max(1.0);
+        let reads_for = (reads / f64::from(most.reads)).ceil().max(1.0);
         let reads = able().map(|tenant| {
             let all = tenant.rate.reads * days;
             Load { op: Op::Read, tenant: *tenant, all, run: all, stands_for: reads_for }
@@ -62,18 +55,29 @@ impl HistoryWorkload {
         HistoryWorkload { span, loads, reads_for: reads_for as u32 }
     }
 
-    /// Returns how often the tenants that `of` selects wrote in the whole history, for each write
-    /// that is run; 1 without writes.
-    pub fn writes_for(&self, of: impl Fn(&Tenant) -> bool) -> f64 {
-        let writes = || self.loads.iter().filter(|load| load.op == Op::Write);
-        let own = || writes().filter(|load| of(&load.tenant));
-        let run: f64 = own().map(|load| load.run).sum();
-        if run > 0.0 { own().map(|load| load.all).sum::<f64>() / run } else { 1.0 }
+    /// Returns the writes of the history that are not run, as a multiple of those in the second half
+    /// of the time in which all tenants are active. Counts the tenants that `of` selects.
+    pub fn writes_left_out(&self, of: impl Fn(&Tenant) -> bool) -> f64 {
+        let own = || self.writes().filter(|load| of(&load.tenant));
+        let all: f64 = own().map(|load| load.all).sum();
+        let left_out: f64 = own().map(|load| load.all - load.run).sum();
+        if left_out > 0.0 { left_out / (all * (1.0 - self.halfway())) } else { 0.0 }
+    }
+
+    fn writes(&self) -> impl Iterator<Item = &Load> {
+        self.loads.iter().filter(|load| load.op == Op::Write)
+    }
+
+    /// Returns the middle of the time in which all tenants are active, as a share of the span.
+    fn halfway(&self) -> f64 {
+        let active = self.writes().map(|load| 1.0 - load.run / load.all).fold(0.0, f64::max);
+        (1.0 + active) / 2.0
     }
 
     /// Runs a drive through the history. Tenants write and read at equal intervals, a page of
-    /// their own at random each time. At the end, the drive is idle and its buffer clean.
-    pub fn run(&self, drive: &mut Drive) {
+    /// their own at random each time. At the end, the drive is idle and its buffer clean. Returns
+    /// the erases of each block at [`HistoryWorkload::halfway`].
+    pub fn run(&self, drive: &mut Drive) -> Vec<u32> {
         let mut random = rng::stream(drive.resolved().seed, "start.history");
         let time_scale = drive.resolved().config.flash.time_scale;
         let span = self.span.as_ns() as f64 / f64::from(time_scale);
@@ -91,8 +95,11 @@ impl HistoryWorkload {
             let next = (0..due.len()).min_by(|&a, &b| due[a].total_cmp(&due[b]))?;
             (due[next] < span).then_some(next)
         };
-        let mut tag = 0;
+        let (mut tag, mut erases) = (0, None);
         while let Some(next) = earliest(&due) {
+            if due[next] >= span * self.halfway() && erases.is_none() {
+                erases = Some(erases_of(drive));
+            }
             let Load { op, tenant, .. } = &self.loads[next];
             let page = random.random_range(tenant.first..tenant.first + tenant.pages);
             ask(drive, SimTime::from_ns(due[next] as u64), (*op, tag), (page, tenant.queue));
@@ -107,22 +114,30 @@ impl HistoryWorkload {
         drive.submit(arrival, flush).expect("an idle drive has room");
         finish(drive);
         drive.machine.flash.cells.count_host_reads_as(1);
+        erases.unwrap_or_else(|| erases_of(drive))
     }
 }
 
-/// Returns how often each tenant may overwrite its pages, if each page is overwritten at most so
-/// often. `writes` lists the writes and pages of each tenant.
-fn overwrites(writes: &[(f64, f64)]) -> f64 {
-    let run = |most: f64| writes.iter().map(|(all, pages)| all.min(most * pages)).sum::<f64>();
+/// Returns the erases of each block.
+fn erases_of(drive: &Drive) -> Vec<u32> {
+    let blocks = (0..drive.ftl().blocks.len() as u32).map(BlockId);
+    blocks.map(|block| drive.ftl().blocks.erases(block)).collect()
+}
+
+/// Returns how often each tenant may overwrite its pages, so that all together write at most `most`
+/// pages. `writes` lists the writes and pages of each tenant.
+fn overwrites(writes: &[(f64, f64)], most: f64) -> f64 {
+    let run = |overwrites: f64| {
+        writes.iter().map(|(all, pages)| all.min(overwrites * pages)).sum::<f64>()
+    };
     let (mut low, mut high) =
         (0.0, writes.iter().map(|(all, pages)| all / pages).fold(0.0, f64::max));
-    high = high.min(MAX_OVERWRITES);
-    if run(high) <= MAX_WRITES {
+    if run(high) <= most {
         return high;
     }
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        *(if run(middle) <= MAX_WRITES { &mut low } else { &mut high }) = middle;
+        *(if run(middle) <= most { &mut low } else { &mut high }) = middle;
     }
     low
 }

@@ -15,7 +15,7 @@ mod shuffled;
 pub use draw::StartModel;
 pub use from_history::{HistorySample, Record, by_rank, group_of};
 pub use metadata::{begin, restore_reserved};
-pub use owners::{Owners, Rate, Tenant, areas};
+pub use owners::{Owners, Tenant, areas};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn, ProgramMode};
 
@@ -71,7 +71,7 @@ impl Start {
         let mut drawn = draw::filled(resolved, &order, model, tables, threads_for(filled));
         for (block, record) in std::mem::take(&mut drawn.taken) {
             let record = &sample.records[record as usize];
-            set_history(resolved, (block, record), sample, &mut drawn.blocks, &mut cells);
+            set_history(resolved, (block, record), &mut drawn.blocks, &mut cells);
         }
         let metadata = metadata::build(resolved, Some(&drawn.blocks), &cells);
         metadata::set_free_ranks(&metadata, &mut drawn.blocks);
@@ -260,13 +260,13 @@ fn in_proportion(sizes: &[u32], whole: usize) -> Vec<usize> {
 fn set_history(
     resolved: &Resolved,
     (block, record): (BlockId, &Record),
-    sample: &HistorySample,
     blocks: &mut BlockTable,
     cells: &mut Cells,
 ) {
-    let more = sample.more_erases.get(record.class.index()).copied().unwrap_or(0.0);
+    let more = record.more_erases;
     let began = media::start_wear(resolved, block);
-    blocks.set_erases(block, began + record.erases + more.round() as u32);
+    let erases = record.erases.saturating_add(more.round() as u32);
+    blocks.set_erases(block, began.saturating_add(erases));
     if let Some(history) = &record.history {
         let wear = began as f32 + history.wear + more as f32;
         cells.set_block_history(block, &BlockHistory { wear, ..*history });

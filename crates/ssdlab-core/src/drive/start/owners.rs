@@ -6,7 +6,7 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use super::pool::{Open, Snapshot, free_blocks_of_drive, min_blocks};
 use crate::account::Priority;
-use crate::config::{RESERVE_BLOCKS, Resolved, StartOwners};
+use crate::config::{RESERVE_BLOCKS, Rate, Resolved, StartOwners};
 use crate::ftl::{BlockState, BlockTable};
 use crate::policy::allocation::BlockClass;
 
@@ -21,15 +21,6 @@ pub struct Tenant {
     pub queue: u8,
     /// How often the pages were accessed in the history of the start, if it has one.
     pub rate: Rate,
-}
-
-/// Page accesses in a day of the cells' clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rate {
-    /// Pages written.
-    pub writes: f64,
-    /// Pages read.
-    pub reads: f64,
 }
 
 /// A range of logical pages with one owner.

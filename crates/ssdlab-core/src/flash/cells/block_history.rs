@@ -53,4 +53,9 @@ impl Cells {
     pub fn count_host_reads_as(&mut self, reads: u32) {
         self.reads_of_host = reads;
     }
+
+    /// Returns the number of reads that each read of the host stands for.
+    pub fn reads_of_host(&self) -> u32 {
+        self.reads_of_host
+    }
 }

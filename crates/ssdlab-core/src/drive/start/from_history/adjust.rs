@@ -7,11 +7,12 @@ use ssdlab_nand::BlockId;
 use super::{Slot, Sorted};
 
 /// Returns the valid pages of blocks by block and group, those of their records. The last few are
-/// exchanged, added or removed at random, so that each group has as many as it needs.
+/// exchanged, added or removed at random, so that the blocks of each class hold as many of each
+/// group as they need. `need` lists these by class and group.
 pub fn adjusted(
     sorted: &Sorted,
     held: &[(BlockId, Slot)],
-    need: &[u32],
+    need: &[Vec<u32>],
     random: &mut rng::Stream,
 ) -> Vec<u16> {
     let count = sorted.sample.groups;
@@ -26,23 +27,18 @@ pub fn adjusted(
     }
     let sum = |at: usize| -> u16 { valid[at * count..][..count].iter().sum() };
     let room = held.iter().enumerate().map(|(at, (_, slot))| slot.written - sum(at)).collect();
-    let mut have = vec![0u32; count];
-    for own in valid.chunks(count.max(1)) {
-        own.iter().zip(&mut have).for_each(|(&own, have)| *have += u32::from(own));
-    }
-    let mut adjustment = Adjustment { valid, room, have, count, random };
-    for more in 0..count {
-        for less in 0..count {
-            if sorted.classes[more] == sorted.classes[less] {
-                adjustment.exchange((more, less), need);
-            }
+    let mut adjustment = Adjustment { valid, room, count, random };
+    let mut missing = vec![0; count];
+    for (class, need) in need.iter().enumerate() {
+        let of_class = |at: &usize| held[*at].1.class == class;
+        let blocks: Vec<usize> = (0..held.len()).filter(of_class).collect();
+        for (group, left) in adjustment.fit(&blocks, need).into_iter().enumerate() {
+            missing[group] += left;
         }
     }
-    (0..count).for_each(|group| adjustment.remove(group, need[group]));
-    for (group, &need) in need.iter().enumerate().take(count) {
-        let class = sorted.classes[group];
-        let of_class: Vec<bool> = held.iter().map(|(_, slot)| slot.class == class).collect();
-        adjustment.add(group, need, &of_class);
+    for (group, missing) in missing.into_iter().enumerate() {
+        let left = adjustment.add(group, missing, (0..held.len()).collect());
+        assert_eq!(left, 0, "a plane has room for its data");
     }
     adjustment.valid
 }
@@ -53,13 +49,42 @@ struct Adjustment<'a> {
     valid: Vec<u16>,
     /// By block: written pages that are not valid.
     room: Vec<u16>,
-    /// By group.
-    have: Vec<u32>,
     count: usize,
     random: &'a mut rng::Stream,
 }
 
 impl Adjustment<'_> {
+    /// Gives these blocks as many pages of each group as they need. Returns the pages of each group
+    /// that found no room.
+    fn fit(&mut self, blocks: &[usize], need: &[u32]) -> Vec<u32> {
+        let mut have = vec![0u32; self.count];
+        for &at in blocks {
+            let own = &self.valid[at * self.count..][..self.count];
+            own.iter().zip(&mut have).for_each(|(&own, have)| *have += u32::from(own));
+        }
+        for more in 0..self.count {
+            for less in 0..self.count {
+                let over = have[more].saturating_sub(need[more]);
+                let times = over.min(need[less].saturating_sub(have[less]));
+                let done = self.exchange((more, less), times, blocks);
+                have[more] -= done;
+                have[less] += done;
+            }
+        }
+        for group in 0..self.count {
+            let times = have[group].saturating_sub(need[group]);
+            have[group] -= self.remove(group, times, blocks);
+        }
+        let missing = need.iter().zip(have).map(|(need, have)| need.saturating_sub(have));
+        let missing: Vec<u32> = missing.collect();
+        (0..self.count)
+            .map(|group| {
+                let left = self.add(group, missing[group], self.having(group, blocks));
+                self.add(group, left, blocks.to_vec())
+            })
+            .collect()
+    }
+
     fn of(&mut self, at: usize, group: usize) -> &mut u16 {
         &mut self.valid[at * self.count + group]
     }
@@ -84,62 +109,48 @@ impl Adjustment<'_> {
         times - left
     }
 
-    /// Returns the blocks that hold pages of a group.
-    fn having(&self, group: usize) -> Vec<usize> {
-        let all = self.valid.chunks(self.count.max(1)).enumerate();
-        all.filter(|(_, own)| own[group] > 0).map(|(at, _)| at).collect()
+    /// Returns those of these blocks that hold pages of a group.
+    fn having(&self, group: usize, blocks: &[usize]) -> Vec<usize> {
+        let has = |&&at: &&usize| self.valid[at * self.count + group] > 0;
+        blocks.iter().filter(has).copied().collect()
     }
 
-    /// Turns surplus pages of `more` into missing pages of `less`, in blocks that hold both.
-    fn exchange(&mut self, (more, less): (usize, usize), need: &[u32]) {
-        let over = self.have[more].saturating_sub(need[more]);
-        let times = over.min(need[less].saturating_sub(self.have[less]));
-        let mut both = self.having(more);
-        both.retain(|&at| self.valid[at * self.count + less] > 0);
-        let done = self.change(both, times, |own, at| {
+    /// Turns up to `times` pages of `more` into pages of `less`, in blocks that hold both. Returns
+    /// how many.
+    fn exchange(&mut self, (more, less): (usize, usize), times: u32, blocks: &[usize]) -> u32 {
+        let both = self.having(less, &self.having(more, blocks));
+        self.change(both, times, |own, at| {
             let has = *own.of(at, more) > 0;
             if has {
                 *own.of(at, more) -= 1;
                 *own.of(at, less) += 1;
             }
             has
-        });
-        self.have[more] -= done;
-        self.have[less] += done;
+        })
     }
 
-    /// Removes pages of a group until it has no more than it needs.
-    fn remove(&mut self, group: usize, need: u32) {
-        let times = self.have[group].saturating_sub(need);
-        let done = self.change(self.having(group), times, |own, at| {
+    /// Removes up to `times` pages of a group. Returns how many.
+    fn remove(&mut self, group: usize, times: u32, blocks: &[usize]) -> u32 {
+        self.change(self.having(group, blocks), times, |own, at| {
             let has = *own.of(at, group) > 0;
             if has {
                 *own.of(at, group) -= 1;
                 own.room[at] += 1;
             }
             has
-        });
-        self.have[group] -= done;
+        })
     }
 
-    /// Adds pages of a group until it has as many as it needs: in blocks that hold it, else in
-    /// others of its class, else in any.
-    fn add(&mut self, group: usize, need: u32, of_class: &[bool]) {
-        let all = 0..of_class.len();
-        let lists =
-            [self.having(group), all.clone().filter(|&at| of_class[at]).collect(), all.collect()];
-        for list in lists {
-            let times = need.saturating_sub(self.have[group]);
-            let done = self.change(list, times, |own, at| {
-                let has = own.room[at] > 0;
-                if has {
-                    *own.of(at, group) += 1;
-                    own.room[at] -= 1;
-                }
-                has
-            });
-            self.have[group] += done;
-        }
-        assert_eq!(self.have[group], need, "a plane has room for its data");
+    /// Adds up to `times` pages of a group. Returns how many found no room.
+    fn add(&mut self, group: usize, times: u32, blocks: Vec<usize>) -> u32 {
+        let done = self.change(blocks, times, |own, at| {
+            let has = own.room[at] > 0;
+            if has {
+                *own.of(at, group) += 1;
+                own.room[at] -= 1;
+            }
+            has
+        });
+        times - done
     }
 }

@@ -51,15 +51,13 @@ impl Assignment<'_> {
     /// Exchanges records of the slots from `first` on with their neighbors in the list, until the
     /// blocks of a class hold nearly as many valid pages as it needs. To add and remove single
     /// pages would spread the numbers of valid pages.
-    fn balance(&mut self, list: &[u32], (first, class): (usize, usize), need: &[u32]) {
+    fn balance(&mut self, list: &[u32], (first, class): (usize, usize), need: u32) {
         let sorted = self.sorted;
         let valid =
             |record: u32| -> i64 { sorted.valid(record).iter().map(|&v| i64::from(v)).sum() };
-        let of_class = (0..need.len()).filter(|&group| sorted.classes[group] == class);
-        let needed: i64 = of_class.map(|group| i64::from(need[group])).sum();
         let open = self.slots[..first].iter().filter(|slot| slot.class == class);
         let own = open.chain(&self.slots[first..]).map(|slot| valid(slot.record));
-        let mut off = own.sum::<i64>() - needed;
+        let mut off = own.sum::<i64>() - i64::from(need);
         for _ in 0..4 * (self.slots.len() - first) {
             if off.unsigned_abs() < u64::from(self.pages).div_ceil(4) {
                 break;
@@ -87,12 +85,13 @@ impl Assignment<'_> {
     }
 }
 
-/// Returns the future of the `usable` blocks of a plane, after a plane of the sample.
+/// Returns the future of the `usable` blocks of a plane, after a plane of the sample. `need` lists
+/// the pages that the plane holds, by class and group.
 pub fn slots(
     resolved: &Resolved,
     sorted: &Sorted,
     usable: usize,
-    need: &[u32],
+    need: &[Vec<u32>],
     random: &mut rng::Stream,
 ) -> Vec<Slot> {
     let (sample, pages) = (sorted.sample, resolved.geometry().pages as u16);
@@ -112,11 +111,12 @@ pub fn slots(
     let free = (sorted.free_blocks + beyond * grown).round().max(min_free as f64) as usize;
     let rest = usable - assignment.slots.len();
     let free = (free.min(rest), min_free.min(rest));
-    let full = full_blocks((sorted, like), rest, free, (need, &in_open, pages.into()));
+    let need: Vec<u32> = need.iter().map(|of_class| of_class.iter().sum()).collect();
+    let full = full_blocks(like, rest, free, (&need, &in_open, pages.into()));
     for (class, count) in full.into_iter().enumerate() {
         let (list, first) = (assignment.full_like(class), assignment.slots.len());
         assignment.spread(&list, count, class, assignment.pages);
-        assignment.balance(&list, (first, class), need);
+        assignment.balance(&list, (first, class), need[class]);
     }
     let left = usable.saturating_sub(assignment.slots.len());
     assignment.spread(&like.free, left, 0, 0);
@@ -125,19 +125,15 @@ pub fn slots(
 
 /// Returns how many blocks of each class are full, if `free` of `rest` blocks should stay free, and
 /// at least as many as its second number. Classes divide them as in the sample, but each has at
-/// least those that its data needs. `in_open` lists the pages in open blocks by class.
+/// least those that its data needs. `need` lists its pages by class, `in_open` those in open blocks.
 fn full_blocks(
-    (sorted, like): (&Sorted, &SortedPlane),
+    like: &SortedPlane,
     rest: usize,
     (free, min_free): (usize, usize),
     (need, in_open, pages): (&[u32], &[u32], u32),
 ) -> Vec<usize> {
     let all: usize = like.full.iter().map(Vec::len).sum();
-    let least = |class: usize| {
-        let of_class = |group: &usize| sorted.classes[*group] == class;
-        let data: u32 = (0..need.len()).filter(of_class).map(|group| need[group]).sum();
-        data.saturating_sub(in_open[class]).div_ceil(pages) as usize
-    };
+    let least = |class: usize| need[class].saturating_sub(in_open[class]).div_ceil(pages) as usize;
     let least: Vec<usize> = (0..like.full.len()).map(least).collect();
     let share = |list: &Vec<u32>| {
         ((rest - free) as f64 * list.len() as f64 / all.max(1) as f64).round() as usize

@@ -45,6 +45,8 @@ pub struct Record {
     pub closed_after: u32,
     /// P/E cycles since the beginning, as the controller counts them.
     pub erases: u32,
+    /// P/E cycles that the history has beyond those that were run.
+    pub more_erases: f64,
     /// The history of its cells, with the wear since the beginning; none under flat physics.
     pub history: Option<BlockHistory>,
     /// The program mode of each page; empty on a drive with one mode.
@@ -68,8 +70,6 @@ pub struct HistorySample {
     pub blocks: f64,
     /// Free blocks of each subpool, if priorities have subpools.
     pub subpools: Option<Vec<u32>>,
-    /// By class: P/E cycles of a block that the history has beyond those that were run.
-    pub more_erases: Vec<f64>,
 }
 
 /// Returns the group of the pages of an area. `tenants` is the number of tenants.
@@ -89,8 +89,8 @@ struct SortedPlane {
 pub struct Sorted<'a> {
     sample: &'a HistorySample,
     planes: Vec<SortedPlane>,
-    /// By group: whose blocks hold its pages.
-    classes: Vec<usize>,
+    /// By group and class: the share of the group's pages that lie in blocks of the class.
+    shares: Vec<Vec<f64>>,
     areas: &'a [Area],
     tenants: usize,
     /// Free blocks of a plane that the background policies of the drive keep.
@@ -123,11 +123,39 @@ impl<'a> Sorted<'a> {
             }
             plane
         });
-        let mut classes = vec![0; sample.groups];
-        for area in areas {
-            classes[group_of(area, tenants)] = if by_priority { area.class.index() } else { 0 };
+        let mut shares = vec![vec![0.0; count]; sample.groups];
+        for (record, valid) in sample.records.iter().zip(sample.valid.chunks(sample.groups.max(1)))
+        {
+            for (&valid, shares) in valid.iter().zip(&mut shares) {
+                shares[record.class.index()] += f64::from(valid);
+            }
         }
-        Sorted { sample, planes: planes.collect(), classes, areas, tenants, free_blocks }
+        for area in areas {
+            // A group without pages in the sample lies in its own blocks.
+            let shares = &mut shares[group_of(area, tenants)];
+            let own = if by_priority { area.class.index() } else { 0 };
+            if shares.iter().all(|&share| share == 0.0) {
+                shares[own] = 1.0;
+            }
+            let all: f64 = shares.iter().sum();
+            shares.iter_mut().for_each(|share| *share /= all);
+        }
+        Sorted { sample, planes: planes.collect(), shares, areas, tenants, free_blocks }
+    }
+
+    /// Divides the pages of each group among classes. Returns them by class and group.
+    fn by_class(&self, need: &[u32]) -> Vec<Vec<u32>> {
+        let count = self.shares.first().map_or(1, Vec::len);
+        let mut divided = vec![vec![0; need.len()]; count];
+        for (group, (&need, shares)) in need.iter().zip(&self.shares).enumerate() {
+            let (mut summed, mut handed_out) = (0.0, 0);
+            for (share, own) in shares.iter().zip(&mut divided) {
+                summed += share;
+                let upto = (f64::from(need) * summed).round() as u32;
+                own[group] = upto - std::mem::replace(&mut handed_out, upto);
+            }
+        }
+        divided
     }
 
     fn record(&self, at: u32) -> &'a Record {
@@ -174,6 +202,7 @@ impl Mixed {
             .collect();
         let need: Vec<u32> = groups.iter().map(|(numbers, _)| numbers.count()).collect();
         let usable = by_rank(resolved, blocks, plane);
+        let need = sorted.by_class(&need);
         let mut slots = slots(resolved, sorted, usable.len(), &need, &mut random);
         slots.sort_by(|a, b| a.rank.total_cmp(&b.rank));
         let mut held: Vec<(BlockId, Slot)> = usable.into_iter().zip(slots).collect();
