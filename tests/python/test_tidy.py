@@ -1,6 +1,7 @@
 """The structure of the Python sources: what imports what, how long files and functions are."""
 
 import ast
+import subprocess
 import typing
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -21,6 +22,7 @@ FOLDERS = ("python", "reproduction")
 OTHERS = ("tests", "benches", "docs", "examples")
 LINES_MOST = 500
 FUNCTION_MOST = 70
+BYTES_MOST = 1 << 20
 
 
 def sources(*folders: str) -> list[Path]:
@@ -137,6 +139,20 @@ def test_no_file_and_no_function_is_too_long(path: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno is not None
             assert node.end_lineno - node.lineno < FUNCTION_MOST, f"{path}: {node.name}"
+
+
+def test_no_file_of_the_repository_is_large() -> None:
+    """Outputs of builds and traces do not belong into a repository."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    sizes = {path: path.stat().st_size for path in paths if path.exists()}
+    assert not {path: size for path, size in sizes.items() if size > BYTES_MOST}
+    # There is a margin, so that the limit can fail.
+    assert max(sizes.values()) > BYTES_MOST / 4
 
 
 def test_the_options_of_a_run_are_the_fields_of_a_plan() -> None:

@@ -31,7 +31,7 @@ pub struct HistoryWorkload {
 }
 
 impl HistoryWorkload {
-    /// Returns the requests of these tenants in a span of the cells' clock, and how many of them run.
+    /// Returns the requests of these tenants in a span of the cells' clock, as far as they run.
     pub fn of(tenants: &[Tenant], span: Nanos, most: SampleSize) -> HistoryWorkload {
         let days = span.as_days();
         let able = || tenants.iter().filter(|tenant| tenant.pages > 0);
@@ -55,8 +55,8 @@ impl HistoryWorkload {
         HistoryWorkload { span, loads, reads_for: reads_for as u32 }
     }
 
-    /// Returns the writes of the history that are not run, as a multiple of those in the second half
-    /// of the time in which all tenants are active. Counts the tenants that `of` selects.
+    /// Returns the writes of the history that are not run, as a multiple of those in the second
+    /// half of the time in which all tenants are active. Counts the tenants that `of` selects.
     pub fn writes_left_out(&self, of: impl Fn(&Tenant) -> bool) -> f64 {
         let own = || self.writes().filter(|load| of(&load.tenant));
         let all: f64 = own().map(|load| load.all).sum();

@@ -125,7 +125,8 @@ pub fn slots(
 
 /// Returns how many blocks of each class are full, if `free` of `rest` blocks should stay free, and
 /// at least as many as its second number. Classes divide them as in the sample, but each has at
-/// least those that its data needs. `need` lists its pages by class, `in_open` those in open blocks.
+/// least those that its data needs. `need` lists its pages by class, `in_open` those that open
+/// blocks hold.
 fn full_blocks(
     like: &SortedPlane,
     rest: usize,
