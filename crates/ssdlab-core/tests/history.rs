@@ -260,9 +260,8 @@ fn measure(drive: &Drive) -> Measures {
         let place = |page| drive.ftl().map.get(page).expect("data");
         let mut share = |name: String, of: &dyn Fn(Ppn) -> bool| {
             let own = pages().filter(|&page| of(place(page))).count();
-            measures
-                .numbers
-                .insert(format!("{name} of queue {}", tenant.queue), own as f64 / count);
+            let name = format!("{name} of queue {}", tenant.queue);
+            measures.numbers.insert(name, own as f64 / count);
         };
         for mode in 0..resolved.chip.program_modes().len() as u8 {
             share(format!("pages in mode {mode}"), &|at| cells.program_mode(at).0 == mode);
