@@ -278,8 +278,8 @@ test-release: dev
 	$(BIN)/python tests/release/check.py build/release/ssdlab-*.whl $(BIN)/ssdlab
 
 # That a new policy is as little work as CONTRIBUTING.md says.
-test-newcomer:
-	tests/newcomer/check.sh
+test-newcomer: dev
+	PYTHON=$(abspath $(BIN)/python) tests/newcomer/check.sh
 
 lint: $(STAMPS)/dev
 	cargo fmt --all --check
