@@ -12,26 +12,9 @@ from ssdlab.cli import main
 
 COLUMNS = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime"
 GOOD = "128166372000000000,hm,1,Write,4096,8192,0\n"
-DEVICES = (
-    "generic-mlc-512g, generic-tlc-2t, dlv-mlc-128g, pa-ssd-tlc-288g, pv-read-mlc-128g, "
-    "hire-mlc-128g, "
-    "readguard-tlc-2t, readguard-tlc-2t-young, readguard-tlc-2t-old, "
-    "readguard-tlc-500g, readguard-tlc-500g-young, readguard-tlc-500g-old, "
-    "readguard-tlc-1t, readguard-tlc-1t-young, readguard-tlc-1t-old, "
-    "readguard-tlc-4t, readguard-tlc-4t-young, readguard-tlc-4t-old, five-tlc-512g"
-)
+DEVICES = ", ".join(lab.presets())
 STAGED = "readguard-tlc-2t, readguard-tlc-500g, readguard-tlc-1t, readguard-tlc-4t"
-SCHEMES = (
-    "conventional, dlv/baseline, dlv/woo, dlv/roo, dlv/dlv, dlv/pv-reorder, dlv/pv-allocation, "
-    "dlv/lv-ldpc, dlv/laldpc, pa-ssd/us, pa-ssd/lfs, pa-ssd/ubs, "
-    "pa-ssd/hgs, pa-ssd/hgs+us, pa-ssd/hgs+ubs, pa-ssd/sbs, pa-ssd/sbs+us, pa-ssd/sbs+ubs, "
-    "pa-ssd/qds, pa-ssd/qds+us, pa-ssd/qds+ubs, pa-ssd/wbs, pa-ssd/wbs+us, pa-ssd/wbs+ubs, "
-    "pv-read/pv-unaware, pv-read/groups-2, pv-read/pv-read, pv-read/groups-4, pv-read/groups-7, "
-    "pv-read/pv-ideal, pv-read/ideal-wear, pv-read/pv-wear-leveling, pv-read/health-binning, "
-    "readguard/baseline, readguard/rgftl, readguard/rgftl-, readguard/rgftl++, "
-    "readguard/baseline+, readguard/rgftl+, readguard/nopftl, readguard/rorftl, "
-    "hire/baseline, hire/hvc, hire/lvc, hire/hire, all-five, streams/sepbit"
-)
+SCHEMES = ", ".join(lab.schemes())
 FORMATS = (
     "one of msr, spc, mqsim, ssdsim, disksim, heimdall, alicloud, tencent, systor, fiu, blkparse, "
     "fio, vscsi, etw, wpa, diskmon, hfplayer, wiscsee, ssdlab, csv, parquet"

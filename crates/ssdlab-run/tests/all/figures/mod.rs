@@ -3,9 +3,11 @@
 //! `figures.txt` has a hash for each run, over all numbers of its result in ascending order and
 //! over its completions. Keys, options and fields may therefore be renamed and reordered, but no
 //! figure may change. `make figures` compares all runs. With `SSDLAB_RECORD_FIGURES=1`, it adds the
-//! runs that the file lacks. The plain test compares a part of the runs.
+//! runs that the file lacks. The plain test compares a part of the runs. It skips a new scheme or
+//! device, and prints a line that names it.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -107,37 +109,74 @@ fn record() -> Vec<(String, String)> {
     text.lines().map(|line| (run(line), line.to_owned())).collect()
 }
 
-/// Runs every `step`th pair of device and scheme in all stages, and compares the hashes with the
-/// file.
-fn check(step: usize) {
+/// Returns the schemes, then the devices, of which the file has no run.
+fn unrecorded<'a>(
+    recorded: &[(String, String)],
+    devices: &[&'a str],
+    schemes: &[&'a str],
+) -> Vec<&'a str> {
+    let has = |at: usize, name: &str| {
+        recorded.iter().any(|(run, _)| run.split(' ').nth(at) == Some(name))
+    };
+    let schemes = schemes.iter().filter(|name| !has(1, name));
+    schemes.chain(devices.iter().filter(|name| !has(0, name))).copied().collect()
+}
+
+/// Runs every `step`th pair of recorded device and scheme in all stages, and compares the hashes
+/// with the file. Returns the schemes and devices without a record.
+fn check(step: usize) -> Vec<&'static str> {
     let recorded = record();
+    let [devices, schemes] = [
+        PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>(),
+        SCHEMES.iter().map(|scheme| scheme.name).collect(),
+    ];
+    let new = unrecorded(&recorded, &devices, &schemes);
     let pairs =
-        PRESETS.iter().flat_map(|device| SCHEMES.iter().map(move |scheme| (device, scheme)));
+        devices.iter().flat_map(|device| schemes.iter().map(move |scheme| (device, scheme)));
+    let known = pairs.filter(|(device, scheme)| !new.contains(device) && !new.contains(scheme));
     let mut others = Vec::new();
-    for (at, (device, scheme)) in pairs.enumerate() {
+    for (at, (device, scheme)) in known.enumerate() {
         for stage in STAGES {
-            let run = format!("{} {} {}", device.name, scheme.name, stage.0);
+            let run = format!("{device} {scheme} {}", stage.0);
             let was = recorded.iter().find(|(of, _)| *of == run);
-            let Some((_, was)) = was else { panic!("no record of {run}: SSDLAB_RECORD_FIGURES=1") };
+            let Some((_, was)) = was else { panic!("no record of {run}: {TO_RECORD}") };
             if at % step == 0 {
-                let found = line(device.name, scheme.name, stage);
+                let found = line(device, scheme, stage);
                 others.extend((found != *was).then(|| format!("  {found}, was {was}")));
             }
         }
     }
     assert!(others.is_empty(), "figures have changed:\n{}", others.join("\n"));
+    new
 }
+
+/// The command that adds the runs of new schemes and devices to the file.
+const TO_RECORD: &str = "SSDLAB_RECORD_FIGURES=1 make figures";
 
 #[test]
 fn figures_of_some_pairs_are_what_they_were() {
-    check(PART);
+    let new = check(PART);
+    if !new.is_empty() {
+        // A test's output is captured, except for what it writes itself.
+        let line = format!("no record of {}: {TO_RECORD}", new.join(", "));
+        writeln!(std::io::stderr(), "{line}").expect("the standard error");
+    }
+}
+
+#[test]
+fn a_scheme_or_device_without_any_run_is_new() {
+    let recorded = [("a x steady".to_owned(), String::new())];
+    assert_eq!(unrecorded(&recorded, &["a", "b"], &["x", "y"]), ["y", "b"]);
+    assert!(unrecorded(&recorded, &["a"], &["x"]).is_empty());
 }
 
 #[test]
 #[ignore = "minutes: make figures"]
 fn figures_of_all_pairs_are_what_they_were() {
     if std::env::var_os("SSDLAB_RECORD_FIGURES").is_none() {
-        return check(1);
+        let new = check(1);
+        assert!(new.is_empty(), "no record of {}: {TO_RECORD}", new.join(", "));
+        return;
     }
     // Add runs that the file lacks. Never replace a recorded run.
     let mut recorded = record();
