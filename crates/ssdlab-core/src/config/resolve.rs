@@ -134,6 +134,7 @@ impl Resolved {
         AnyScheduler::check(&config.scheduler, &setup)?;
         config.placement.iter().try_for_each(|link| AnyPlacement::check(link, &setup))?;
         check_links(&config.placement)?;
+        check_streams(config)?;
         drawn_start::check(config, &setup)?;
         config.program_mode.iter().try_for_each(|link| AnyProgramMode::check(link, &setup))?;
         check_free_block_policy(config.ftl.free_block_policy, &setup)?;
@@ -217,6 +218,19 @@ fn check_links(links: &[PlacementChoice]) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Refuses several streams in the relaxed order, in which all writes share the blocks of a plane.
+fn check_streams(config: &DriveConfig) -> Result<(), Refusal> {
+    let mut links = config.placement.iter();
+    match links.find(|link| AnyPlacement::streams(link).count > 1) {
+        Some(link) if config.ftl.page_order == PageSequence::Relaxed => {
+            let expected = "ftl.page_order = \"strict\": in the relaxed order all that is written \
+                            shares the blocks of a plane";
+            Err(Refusal::new("placement", link.name(), expected))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Resolves how much of the page map the controller holds.

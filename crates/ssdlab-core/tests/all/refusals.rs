@@ -153,6 +153,22 @@ fn links_that_type_pages() {
 }
 
 #[test]
+fn several_streams_need_the_strict_order() {
+    let room = ["geometry.blocks = 128", "ftl.overprovisioning = 0.5"];
+    for config in ["gc = false", "host = false", ""] {
+        let sets = [&room[..], &[&format!("placement = [{{ sepbit = {{ {config} }} }}]")]].concat();
+        gate("placement", &sets, "ftl.page_order = \"strict\"", "ftl.page_order = \"relaxed\"");
+    }
+    let one = "placement = [{ sepbit = { host = false, gc = false } }]";
+    let relaxed = "ftl.page_order = \"relaxed\"";
+    assert!(resolve(&[room[0], room[1], one, relaxed]).is_ok(), "one stream is no separation");
+    let sets = [room[0], room[1], "placement = [\"sepbit\"]", relaxed];
+    let refusal = Resolved::new(&config(&sets), 1).unwrap_err();
+    let line = refusal.to_string();
+    assert!(!line.contains('\n') && line.contains("placement") && line.contains("ftl.page_order"));
+}
+
+#[test]
 fn tables_of_sensing_levels() {
     let key = "read_start.sl_table.pe_bins";
     let bins = |bins: Vec<u32>| format!("read_start = {{ sl_table = {{ pe_bins = {bins:?} }} }}");

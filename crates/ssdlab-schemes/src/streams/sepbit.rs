@@ -75,12 +75,7 @@ pub struct SepBit {
 impl Policy for SepBit {
     type Config = SepBitConfig;
 
-    fn check(config: &SepBitConfig, context: &PolicyContext) -> Result<(), Refusal> {
-        if context.typed_pages {
-            let expected = "ftl.page_order = \"strict\": in the relaxed order all that is written \
-                            shares the blocks of a plane";
-            return Err(Refusal::new("placement", "sepbit", expected));
-        }
+    fn check(config: &SepBitConfig, _: &PolicyContext) -> Result<(), Refusal> {
         if config.window == 0 {
             return Err(Refusal::new("placement[].sepbit.window", 0, "at least 1"));
         }
@@ -317,10 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drive_whose_pages_have_types_and_bounds_that_fall_are_refused() {
-        let typed = PolicyContext { typed_pages: true, ..PolicyContext::plain(SMALL, 1) };
-        let refused = SepBit::check(&SepBitConfig::default(), &typed).unwrap_err();
-        assert!(refused.to_string().contains("strict"), "{refused}");
+    fn bounds_that_fall_and_an_empty_window_are_refused() {
         let falls = SepBitConfig { age_bounds: [4.0, 2.0], ..SepBitConfig::default() };
         let plain = PolicyContext::plain(SMALL, 1);
         assert_eq!(SepBit::check(&falls, &plain).unwrap_err().key, "placement[].sepbit.age_bounds");
