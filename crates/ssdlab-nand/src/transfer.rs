@@ -64,7 +64,7 @@ impl Transfers {
                         Move::Bus { times: bits_of_level(level + 1), over: bits_of_level(levels) }
                     }
                     (TransferConfig::Table(times), None) => {
-                        Move::Page(of_table(times, level, levels)?)
+                        Move::Page(of_table(times, Level(level as u8), levels)?)
                     }
                     (_, Some(time)) => {
                         let key = format!("timing.program_modes[{class}].transfer");
@@ -102,9 +102,9 @@ fn scale(time: Nanos, times: u64, over: u64) -> Nanos {
     Nanos::from_ns((time.as_ns() * times + over / 2) / over)
 }
 
-fn of_table(times: &[Nanos], level: usize, levels: usize) -> Result<Nanos, Refusal> {
+fn of_table(times: &[Nanos], level: Level, levels: usize) -> Result<Nanos, Refusal> {
     if times.len() == levels && times.is_sorted() {
-        Ok(times[level])
+        Ok(times[level.index()])
     } else {
         let got = format!("{} times", times.len());
         let expected = format!("{levels} times in non-decreasing order, one for each level");

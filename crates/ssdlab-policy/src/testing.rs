@@ -29,18 +29,17 @@ pub fn publish(policy: &mut impl Policy, event: &Event) -> Vec<Action> {
     actions.drain().collect()
 }
 
-/// Passes a policy the host read of a page that decoded at this level, counted from 0. `first_try`
-/// tells whether the first attempt decoded.
-pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: u8, first_try: bool) {
+/// Passes a policy the host read of a page that decoded at this level. `first_try` tells whether
+/// the first attempt decoded.
+pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: Level, first_try: bool) {
     let read = outcome(view, level, first_try);
     publish(policy, &Event::PageRead(&read));
 }
 
-/// Returns the outcome of a host read of a page that decoded at this level, counted from 0.
-pub fn outcome(view: &ReadStartView, level: u8, first_try: bool) -> ReadOutcome {
+/// Returns the outcome of a host read of a page that decoded at this level.
+pub fn outcome(view: &ReadStartView, level: Level, first_try: bool) -> ReadOutcome {
     let ReadStartView { lpn, block, page, class, pe_cycles, age, .. } = *view;
-    let (level, cause) = (Level(level), Cause::Host);
-    let (errors, mapped) = (0, true);
+    let (cause, errors, mapped) = (Cause::Host, 0, true);
     ReadOutcome { lpn, block, page, class, level, first_try, errors, mapped, cause, pe_cycles, age }
 }
 

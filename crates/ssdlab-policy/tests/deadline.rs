@@ -13,8 +13,8 @@ use ssdlab_policy::account::{OpKind, RequestAttrs};
 use ssdlab_policy::allocation::BlockClass;
 use ssdlab_policy::queue::{Arrival, Group, GroupId, Queue};
 use ssdlab_policy::scheduler::{
-    Decision, DecisionDetails, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy,
-    SchedulerView,
+    Decision, DecisionDetails, DispatchMode, HostRank, Occasion, Planes, QueueView,
+    SchedulerPolicy, SchedulerView,
 };
 use ssdlab_policy::testing::SMALL;
 use ssdlab_policy::{Policy, PolicyContext};
@@ -88,8 +88,8 @@ impl Deadline {
 }
 
 impl SchedulerPolicy for Deadline {
-    fn rank(&mut self, view: &SchedulerView) -> u8 {
-        u8::from(view.kind != OpKind::Read)
+    fn rank(&mut self, view: &SchedulerView) -> HostRank {
+        HostRank(u8::from(view.kind != OpKind::Read))
     }
 
     fn window(&self) -> Option<usize> {

@@ -43,8 +43,8 @@ use ssdlab_policy::program_mode::{ProgramModeNeeds, ProgramModePolicy, ProgramMo
 use ssdlab_policy::queue::PlaneShare;
 use ssdlab_policy::read_start::{ReadStartNeeds, ReadStartPolicy, ReadStartView};
 use ssdlab_policy::scheduler::{
-    Decision, DecisionDetails, Occasion, Planes, QueueView, SchedulerNeeds, SchedulerPolicy,
-    SchedulerView,
+    Decision, DecisionDetails, HostRank, Occasion, Planes, QueueView, SchedulerNeeds,
+    SchedulerPolicy, SchedulerView,
 };
 use ssdlab_policy::suspend::{SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict};
 use ssdlab_policy::{Learner, PlacementHint, Policy, PolicyContext, Toggle};
@@ -202,7 +202,7 @@ impl BackgroundChoice {
 
 asks! { each_scheduler, AnyScheduler {
     /// [`SchedulerPolicy::rank`].
-    #[inline] fn rank(self: &mut Self, view: &SchedulerView) -> u8;
+    #[inline] fn rank(self: &mut Self, view: &SchedulerView) -> HostRank;
     /// [`SchedulerPolicy::window`].
     fn window(self: &Self) -> Option<usize>;
     /// [`SchedulerPolicy::estimate`].

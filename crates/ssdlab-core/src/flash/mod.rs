@@ -49,6 +49,7 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{Geometry, PlaneId};
 
 use crate::account::{Cause, OpKind, Part};
+use crate::policy::scheduler::HostRank;
 use crate::timers::Timers;
 use link::Link;
 use lookahead::Reservation;
@@ -321,7 +322,7 @@ impl Flash {
     /// Raises a plane's first host program of a lower rank to the highest host rank, at its
     /// position in the order of arrival.
     pub fn raise(&mut self, plane: PlaneId) {
-        let first = Rank::host(0).queue(OpKind::Program);
+        let first = Rank::host(HostRank::FIRST).queue(OpKind::Program);
         let queues = &mut self.queues[plane.index()];
         let later = Rank::HOST_PROGRAMS & !(1 << first);
         let id =

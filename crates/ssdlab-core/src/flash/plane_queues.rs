@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::txn::{Fifo, Txn, TxnId, Txns};
 use crate::account::OpKind;
+use crate::policy::scheduler::HostRank;
 
 /// The urgency of a transaction in its plane's queues; 0 goes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -24,11 +25,11 @@ impl Rank {
     /// The rank after all host operations.
     pub const BACKGROUND: Rank = Rank(RANKS - 1);
 
-    /// Returns the host rank of `level`; 0 is the most urgent. Levels beyond the last one count as
-    /// the last.
+    /// Returns the rank that a scheduler gives to a host operation. Ranks beyond the last one count
+    /// as the last.
     #[inline]
-    pub const fn host(level: u8) -> Rank {
-        Rank(if level < HOST_RANKS { level + 1 } else { HOST_RANKS })
+    pub const fn host(HostRank(rank): HostRank) -> Rank {
+        Rank(if rank < HOST_RANKS { rank + 1 } else { HOST_RANKS })
     }
 
     /// Returns the queue of this rank for a kind of operation.
@@ -297,17 +298,18 @@ mod tests {
 
     #[test]
     fn what_the_host_waits_for_goes_before_the_host_and_the_rest_after() {
+        let host = |rank| Rank::host(HostRank(rank));
         let queues = |rank: Rank| [rank.queue(OpKind::Read), rank.queue(OpKind::Program)];
-        let order: Vec<u8> = [Rank::URGENT, Rank::host(0), Rank::host(4), Rank::BACKGROUND]
+        let order: Vec<u8> = [Rank::URGENT, host(0), host(4), Rank::BACKGROUND]
             .into_iter()
             .flat_map(queues)
             .collect();
         assert!(order.is_sorted());
         for beyond in [HOST_RANKS, 9] {
-            assert_eq!(queues(Rank::host(beyond)), queues(Rank::host(HOST_RANKS - 1)));
+            assert_eq!(queues(host(beyond)), queues(host(HOST_RANKS - 1)));
         }
         assert_eq!(Rank::URGENT.queue(OpKind::Erase), Rank::URGENT.queue(OpKind::Program));
-        let host = (0..HOST_RANKS).map(Rank::host);
+        let host = (0..HOST_RANKS).map(host);
         let reads: u16 = host.clone().map(|rank| 1 << rank.queue(OpKind::Read)).sum();
         let programs: u16 = host.map(|rank| 1 << rank.queue(OpKind::Program)).sum();
         assert_eq!((Rank::HOST_READS, Rank::HOST_PROGRAMS), (reads, programs));

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Decision, DecisionDetails, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy,
-    SchedulerView,
+    Decision, DecisionDetails, DispatchMode, HostRank, Occasion, Planes, QueueView,
+    SchedulerPolicy, SchedulerView,
 };
 use crate::account::OpKind;
 use crate::{Policy, PolicyContext};
@@ -36,8 +36,8 @@ impl Policy for Fifo {
 
 impl SchedulerPolicy for Fifo {
     #[inline]
-    fn rank(&mut self, _: &SchedulerView) -> u8 {
-        0
+    fn rank(&mut self, _: &SchedulerView) -> HostRank {
+        HostRank::FIRST
     }
 
     fn window(&self) -> Option<usize> {

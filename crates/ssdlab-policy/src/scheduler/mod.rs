@@ -67,6 +67,16 @@ pub struct QueueView<'a, P> {
     pub programming: &'a [Nanos],
 }
 
+/// The rank of a page operation of the host in the queues of its plane; 0 goes first. The drive has
+/// five ranks, and later ones count as the last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct HostRank(pub u8);
+
+impl HostRank {
+    /// The most urgent rank.
+    pub const FIRST: HostRank = HostRank(0);
+}
+
 /// The state of the planes, as far as a scheduler may know it.
 pub trait Planes {
     /// Returns whether a plane is idle and no operation waits for it.
@@ -146,7 +156,7 @@ pub trait SchedulerPolicy: Policy {
 
     /// Returns the rank of a page operation in the queues of its plane. The lower rank goes first;
     /// at equal rank, the earlier operation goes first.
-    fn rank(&mut self, view: &SchedulerView) -> u8;
+    fn rank(&mut self, view: &SchedulerView) -> HostRank;
 
     /// Returns the window: how many groups of a kind, the first to arrive, the scheduler chooses
     /// among. Requests then wait until it dispatches them. `None` if requests do not wait for the

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SchedulerNeeds, SchedulerPolicy, SchedulerView};
+use super::{HostRank, SchedulerNeeds, SchedulerPolicy, SchedulerView};
 use crate::account::OpKind;
 use crate::{Policy, PolicyContext};
 
@@ -26,8 +26,8 @@ impl Policy for ReadFirst {
 
 impl SchedulerPolicy for ReadFirst {
     #[inline]
-    fn rank(&mut self, view: &SchedulerView) -> u8 {
-        u8::from(view.kind != OpKind::Read)
+    fn rank(&mut self, view: &SchedulerView) -> HostRank {
+        HostRank(u8::from(view.kind != OpKind::Read))
     }
 }
 
@@ -51,8 +51,8 @@ impl Policy for WriteFirst {
 
 impl SchedulerPolicy for WriteFirst {
     #[inline]
-    fn rank(&mut self, view: &SchedulerView) -> u8 {
-        u8::from(view.kind == OpKind::Read)
+    fn rank(&mut self, view: &SchedulerView) -> HostRank {
+        HostRank(u8::from(view.kind == OpKind::Read))
     }
 }
 
@@ -91,7 +91,7 @@ impl SchedulerPolicy for StrictPriority {
     }
 
     #[inline]
-    fn rank(&mut self, view: &SchedulerView) -> u8 {
-        view.request.priority.0
+    fn rank(&mut self, view: &SchedulerView) -> HostRank {
+        HostRank(view.request.priority.0)
     }
 }

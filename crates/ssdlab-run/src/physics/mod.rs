@@ -193,7 +193,8 @@ pub fn physics(plan: &Plan) -> Result<Physics, Fault> {
         programs: programs(resolved, &sampler),
         groups: lines(samples.len())
             .map(|(class, name, quantile)| {
-                let name = name.unwrap_or_else(|| class_name(class, samples.len()));
+                let name =
+                    name.unwrap_or_else(|| class_name(BlockClass(class as u8), samples.len()));
                 group(&sampler, &axes, (&classes[class], &samples[class]), name, quantile)
             })
             .collect(),
@@ -211,8 +212,8 @@ fn lines(classes: usize) -> impl Iterator<Item = (usize, Option<String>, f64)> {
     of_class.take(classes).chain(of_one.take(quantiles))
 }
 
-fn class_name(class: usize, classes: usize) -> String {
-    match (classes, class) {
+fn class_name(class: BlockClass, classes: usize) -> String {
+    match (classes, class.0) {
         (1, _) => "all".into(),
         (2, 0) => "strong".into(),
         (2, _) => "normal".into(),
@@ -316,7 +317,9 @@ fn base(sampler: &Sampler<'_>, classes: &[Vec<u32>]) -> Base {
     let edge = |at: usize| least + step * at as f64;
     let bins = counts.into_iter().enumerate();
     Base {
-        classes: (0..classes.len()).map(|class| class_name(class, classes.len())).collect(),
+        classes: BlockClass::numbered(0..classes.len())
+            .map(|class| class_name(class, classes.len()))
+            .collect(),
         boundaries: spans[..spans.len() - 1].iter().map(|span| span.1).collect(),
         bins: bins
             .map(|(at, blocks)| Bin { least: edge(at), most: edge(at + 1), blocks })

@@ -180,7 +180,7 @@ impl InversionRepair {
             a_nr.cmp(&b_nr).then(a_age.total_cmp(&b_age)).then(a.block.0.cmp(&b.block.0))
         };
         for high in 0..owned.len() {
-            let margin = self.margin(high.min(self.margins.len() - 1));
+            let margin = self.margin(Priority(high as u8));
             for low in high + 1..owned.len() {
                 let (above, below) = owned.split_at_mut(low);
                 let (above, below) = (&mut above[high], &mut below[0]);
@@ -214,9 +214,10 @@ impl InversionRepair {
         }
     }
 
-    /// Returns the margin of a priority, in retries.
-    fn margin(&self, priority: usize) -> f64 {
-        self.margins[priority] * f64::from(self.most)
+    /// Returns the margin of a priority, in retries. Priorities beyond the last count as the last.
+    fn margin(&self, priority: Priority) -> f64 {
+        let at = priority.index().min(self.margins.len() - 1);
+        self.margins[at] * f64::from(self.most)
     }
 }
 

@@ -107,7 +107,7 @@ fn record_of(drive: &Drive, block: BlockId, (erases, wear): Began) -> Record {
     let written = ftl.blocks.written(block);
     let modes = if resolved.chip.program_modes().len() > 1 && written > 0 {
         let pages = (0..resolved.geometry().pages as u16).map(PageInBlock);
-        pages.map(|page| cells.program_mode(resolved.geometry().page(block, page)).0).collect()
+        pages.map(|page| cells.program_mode(resolved.geometry().page(block, page))).collect()
     } else {
         Vec::new()
     };

@@ -22,8 +22,8 @@ impl Machine {
         let (kind, owner, lpn, arrival) = (txn.kind, txn.owner, txn.lpn, txn.began());
         let request = self.attrs(owner);
         let view = SchedulerView { kind, request, lpn, plane, arrival, now: self.now };
-        let level = self.policies.scheduler.rank(&view);
-        self.flash.enqueue(id, Rank::host(level), self.now);
+        let rank = self.policies.scheduler.rank(&view);
+        self.flash.enqueue(id, Rank::host(rank), self.now);
         if kind == OpKind::Read {
             self.ask_to_suspend(id);
         }

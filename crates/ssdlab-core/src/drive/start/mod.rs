@@ -17,7 +17,7 @@ pub use from_history::{HistorySample, Record, by_rank, group_of};
 pub use metadata::{begin, restore_reserved};
 pub use owners::{Owners, Tenant, areas};
 use ssdlab_base::Nanos;
-use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn, ProgramMode};
+use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 
 use super::{Media, Misfit};
 use crate::config::{DriveConfig, RESERVE_BLOCKS, Resolved, is_bad};
@@ -273,7 +273,7 @@ fn set_history(
     }
     let first = resolved.geometry().page(block, PageInBlock(0)).0;
     for (page, &mode) in (first..).map(Ppn).zip(&record.modes[..]) {
-        cells.set_program_mode(page, ProgramMode(mode));
+        cells.set_program_mode(page, mode);
     }
 }
 

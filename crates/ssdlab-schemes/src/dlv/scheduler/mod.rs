@@ -22,8 +22,8 @@ use ssdlab_policy::columns::Column;
 use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::queue::{Group, PlaneShare};
 use ssdlab_policy::scheduler::{
-    Decision, DecisionDetails, DispatchMode, Occasion, Planes, QueueView, SchedulerPolicy,
-    SchedulerView,
+    Decision, DecisionDetails, DispatchMode, HostRank, Occasion, Planes, QueueView,
+    SchedulerPolicy, SchedulerView,
 };
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -123,10 +123,10 @@ impl Policy for Dlv {
 
 impl SchedulerPolicy for Dlv {
     #[inline]
-    fn rank(&mut self, view: &SchedulerView) -> u8 {
+    fn rank(&mut self, view: &SchedulerView) -> HostRank {
         // Nothing that is dispatched later overtakes a late request, not even a read.
         let first = self.late || view.kind == OpKind::Read;
-        u8::from(!(self.config.reads == Selection::Shortest && first))
+        HostRank(u8::from(!(self.config.reads == Selection::Shortest && first)))
     }
 
     fn window(&self) -> Option<usize> {
@@ -335,7 +335,7 @@ mod tests {
             let view = SchedulerView::plain;
             assert_eq!(
                 [OpKind::Read, OpKind::Program].map(|kind| order.rank(&view(kind))),
-                expected
+                expected.map(HostRank)
             );
         }
     }

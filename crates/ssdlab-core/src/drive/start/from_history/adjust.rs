@@ -5,6 +5,7 @@ use ssdlab_base::rng;
 use ssdlab_nand::BlockId;
 
 use super::{Slot, Sorted};
+use crate::policy::allocation::BlockClass;
 
 /// Returns the valid pages of blocks by block and group, those of their records. The last few are
 /// exchanged, added or removed at random, so that the blocks of each class hold as many of each
@@ -19,7 +20,7 @@ pub fn adjusted(
     let mut valid = Vec::with_capacity(held.len() * count);
     for (_, slot) in held {
         let record = sorted.record(slot.record);
-        if record.written == slot.written && record.class.index() == slot.class {
+        if record.written == slot.written && record.class == slot.class {
             valid.extend_from_slice(sorted.valid(slot.record));
         } else {
             valid.resize(valid.len() + count, 0);
@@ -29,7 +30,7 @@ pub fn adjusted(
     let room = held.iter().enumerate().map(|(at, (_, slot))| slot.written - sum(at)).collect();
     let mut adjustment = Adjustment { valid, room, count, random };
     let mut missing = vec![0; count];
-    for (class, need) in need.iter().enumerate() {
+    for (class, need) in (0..).map(BlockClass).zip(need) {
         let of_class = |at: &usize| held[*at].1.class == class;
         let blocks: Vec<usize> = (0..held.len()).filter(of_class).collect();
         for (group, left) in adjustment.fit(&blocks, need).into_iter().enumerate() {

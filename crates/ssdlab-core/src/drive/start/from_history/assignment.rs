@@ -5,6 +5,7 @@ use ssdlab_base::rng;
 
 use super::{Record, Sorted, SortedPlane};
 use crate::config::{RESERVE_BLOCKS, Resolved};
+use crate::policy::allocation::BlockClass;
 
 /// The future of a block of the drive: its class, and the record that it gets.
 #[derive(Clone, Copy)]
@@ -14,7 +15,7 @@ pub struct Slot {
     /// The record.
     pub record: u32,
     /// Its class.
-    pub class: usize,
+    pub class: BlockClass,
     /// Its written pages.
     pub written: u16,
 }
@@ -32,7 +33,7 @@ struct Assignment<'a> {
 }
 
 impl Assignment<'_> {
-    fn add(&mut self, record: u32, class: usize, written: u16) {
+    fn add(&mut self, record: u32, class: BlockClass, written: u16) {
         // Ranks of blocks that take after the same record differ a little.
         let jitter = (self.random.random::<f64>() - 0.5) / self.sorted.sample.blocks;
         let rank = self.sorted.record(record).rank + jitter;
@@ -40,7 +41,7 @@ impl Assignment<'_> {
     }
 
     /// Adds `count` blocks that take after these records, each about equally often.
-    fn spread(&mut self, list: &[u32], count: usize, class: usize, written: u16) {
+    fn spread(&mut self, list: &[u32], count: usize, class: BlockClass, written: u16) {
         let offset: f64 = self.random.random();
         for nth in 0..count {
             let at = ((nth as f64 + offset) * list.len() as f64 / count as f64) as usize;
@@ -51,7 +52,7 @@ impl Assignment<'_> {
     /// Exchanges records of the slots from `first` on with their neighbors in the list, until the
     /// blocks of a class hold nearly as many valid pages as it needs. To add and remove single
     /// pages would spread the numbers of valid pages.
-    fn balance(&mut self, list: &[u32], (first, class): (usize, usize), need: u32) {
+    fn balance(&mut self, list: &[u32], (first, class): (usize, BlockClass), need: u32) {
         let sorted = self.sorted;
         let valid =
             |record: u32| -> i64 { sorted.valid(record).iter().map(|&v| i64::from(v)).sum() };
@@ -75,9 +76,9 @@ impl Assignment<'_> {
     }
 
     /// Returns the full blocks, or others if there are none, after which those of a class take.
-    fn full_like(&self, class: usize) -> Vec<u32> {
+    fn full_like(&self, class: BlockClass) -> Vec<u32> {
         let planes = [self.like].into_iter().chain(&self.sorted.planes);
-        let own = planes.clone().map(|plane| &plane.full[class]);
+        let own = planes.clone().map(|plane| &plane.full[class.index()]);
         let mut lists = own.chain(planes.flat_map(|plane| &plane.full));
         let some = lists.find(|list| !list.is_empty());
         let all = || (0..self.sorted.sample.records.len() as u32).collect();
@@ -102,7 +103,7 @@ pub fn slots(
     let mut in_open = vec![0; like.full.len()];
     for &at in like.open.iter().take(usable.saturating_sub(min_free)) {
         let Record { class, written, .. } = sorted.record(at);
-        assignment.add(at, class.index(), *written);
+        assignment.add(at, *class, *written);
         in_open[class.index()] += u32::from(*written);
     }
     // Free blocks beyond those that policies keep grow with the plane.
@@ -113,13 +114,13 @@ pub fn slots(
     let free = (free.min(rest), min_free.min(rest));
     let need: Vec<u32> = need.iter().map(|of_class| of_class.iter().sum()).collect();
     let full = full_blocks(like, rest, free, (&need, &in_open, pages.into()));
-    for (class, count) in full.into_iter().enumerate() {
+    for (class, count) in (0..).map(BlockClass).zip(full) {
         let (list, first) = (assignment.full_like(class), assignment.slots.len());
         assignment.spread(&list, count, class, assignment.pages);
-        assignment.balance(&list, (first, class), need[class]);
+        assignment.balance(&list, (first, class), need[class.index()]);
     }
     let left = usable.saturating_sub(assignment.slots.len());
-    assignment.spread(&like.free, left, 0, 0);
+    assignment.spread(&like.free, left, BlockClass::BEST, 0);
     assignment.slots
 }
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 use rand::Rng;
 use rand::seq::SliceRandom;
 use ssdlab_base::rng;
-use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
+use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn, ProgramMode};
 
 use super::owners::{Area, Numbers};
 use super::pool::OpenedBy;
@@ -50,7 +50,7 @@ pub struct Record {
     /// The history of its cells, with the wear since the beginning; none under flat physics.
     pub history: Option<BlockHistory>,
     /// The program mode of each page; empty on a drive with one mode.
-    pub modes: Vec<u8>,
+    pub modes: Vec<ProgramMode>,
 }
 
 /// The blocks of a sample after its history.
@@ -219,7 +219,7 @@ impl Mixed {
         for ((block, slot), own) in held.iter().zip(valid.chunks(count)) {
             blocks.prefill(*block, slot.written, own.iter().sum());
             if resolved.classes.by_priority {
-                blocks.set_class(*block, BlockClass(slot.class as u8));
+                blocks.set_class(*block, slot.class);
             }
             let by = sorted.record(slot.record).open.filter(|_| slot.written < pages);
             open.extend(by.map(|by| (by, *block, slot.written)));
