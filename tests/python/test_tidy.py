@@ -40,21 +40,30 @@ def modules() -> Mapping[str, Path]:
     return found
 
 
-def imported(node: ast.AST, known: Mapping[str, object]) -> Iterator[str]:
-    """Go through the modules that a module imports, inside functions too, but for types alone."""
+def base_of(module: str, level: int, known: Mapping[str, object]) -> str:
+    """Return the package from which a relative import of this level starts."""
+    is_package = any(name.startswith(f"{module}.") for name in known)
+    parts = module.split(".")
+    return ".".join(parts[: len(parts) - level + is_package])
+
+
+def imported(node: ast.AST, known: Mapping[str, object], own: str) -> Iterator[str]:
+    """Yield the modules that the module ``own`` imports, in functions too, but for types alone."""
     for child in ast.iter_child_nodes(node):
         match child:
             case ast.If(test=ast.Name("TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
                 for other in child.orelse:
-                    yield from imported(ast.Module([other], []), known)
+                    yield from imported(ast.Module([other], []), known, own)
                 continue
             case ast.Import():
                 yield from (name.name for name in child.names)
-            case ast.ImportFrom(module=str(module), level=0):
+            case ast.ImportFrom(module=module, level=level):
+                above = base_of(own, level, known) if level else ""
+                base = ".".join(part for part in (above, module) if part)
                 for name in child.names:
-                    full = f"{module}.{name.name}"
-                    yield full if full in known else module
-        yield from imported(child, known)
+                    full = f"{base}.{name.name}"
+                    yield full if full in known else base
+        yield from imported(child, known, own)
 
 
 def packages_of(module: str) -> set[str]:
@@ -66,7 +75,7 @@ def graph(texts: Mapping[str, str]) -> dict[str, set[str]]:
     """Return what each module imports: who imports a module runs the packages above it, too."""
     found = {}
     for module, text in texts.items():
-        named = {name for name in imported(ast.parse(text), texts) if name in texts}
+        named = {name for name in imported(ast.parse(text), texts, module) if name in texts}
         above = {package for name in named for package in packages_of(name) if package in texts}
         found[module] = (named | above - packages_of(module)) - {module}
     return found
@@ -87,6 +96,15 @@ def test_no_circle_of_imports() -> None:
         texts
     )
     assert circle(texts) == []
+
+
+@pytest.mark.parametrize("back", ["from . import a", "from .a import x", "from ..p import a"])
+def test_a_circle_of_relative_imports_is_found(back: str) -> None:
+    assert circle({"p": "", "p.a": "from p import b", "p.b": ""}) == []
+    assert set(circle({"p": "", "p.a": "from p import b", "p.b": back})) == {"p.a", "p.b"}
+    in_package = {"p": "from . import a", "p.a": "", "q": "from p import a"}
+    assert circle(in_package) == []
+    assert circle({**in_package, "p.a": "from . import b", "p.b": "from . import a"}) != []
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::tidy::{crates, sources};
+use crate::source::{code, crates, sources};
 
 type Module = Vec<String>;
 
@@ -24,27 +24,26 @@ fn modules(src: &Path) -> BTreeMap<Module, String> {
     all.filter(|(path, _)| path.last().is_none_or(|last| last != "tests")).collect()
 }
 
-/// Returns a source without comments and test code.
-fn code(text: &str) -> String {
-    let bare: String = text.lines().map(|line| line.split("//").next().unwrap()).collect();
-    let mut parts = bare.split("#[cfg(test)]");
-    let mut code = parts.next().unwrap().to_owned();
-    for part in parts {
-        // A test-only line ends with a semicolon; a test module is the last item of its file.
-        match part.split_once([';', '{']) {
-            Some((item, rest)) if part[item.len()..].starts_with(';') => code.push_str(rest),
-            _ => break,
-        }
-    }
-    code
-}
-
-/// Returns the paths that `use` names; a list in braces gives one path each.
+/// Returns the paths that `use` names, a list in braces as one path each, and those that code names
+/// in place from `crate` or `super` on.
 pub fn imported(text: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for item in code(text).split("use ").skip(1) {
+    let lines = code(text);
+    let lines = lines.lines().map(|line| line.split("//").next().unwrap_or(""));
+    let code: String = lines.flat_map(|line| [line, " "]).collect();
+    for item in code.split("use ").skip(1) {
         let tree: String = item.split(';').next().unwrap().split_whitespace().collect();
         expand("", &tree, &mut found);
+    }
+    for root in ["crate::", "super::"] {
+        for (at, _) in code.match_indices(root) {
+            let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            // A path may pass through `super` several times.
+            if !code[..at].ends_with(is_part) {
+                let path = code[at..].split(|c| !is_part(c)).next().unwrap_or("");
+                found.push(path.trim_end_matches(':').to_owned());
+            }
+        }
     }
     found
 }
@@ -160,4 +159,10 @@ fn a_circle_is_found_wherever_it_runs() {
     assert_eq!(found(&[("a", up), ("b", "#[cfg(test)]\nuse super::a::A;")]), None);
     let after = "#[cfg(test)]\nmod tests;\nuse super::a::A;";
     assert_eq!(found(&[("a", up), ("b", after)]), Some(2));
+    let behind = "#[cfg(test)]\nmod tests {\n}\nuse super::a::A;";
+    assert_eq!(found(&[("a", up), ("b", behind)]), Some(2));
+    // By a path in the code.
+    let inline = "fn f() -> super::a::A {\n    crate::a::g()\n}";
+    assert_eq!(found(&[("a", up), ("b", inline)]), Some(2));
+    assert_eq!(found(&[("a", up), ("b", "// super::a::A")]), None);
 }

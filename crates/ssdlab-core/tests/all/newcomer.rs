@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::tidy::crates;
+use crate::source::crates;
 
 #[test]
 fn a_new_policy_needs_no_more_than_a_file_and_its_lines_in_the_list() {

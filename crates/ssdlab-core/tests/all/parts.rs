@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::imports::imported;
-use crate::tidy::{crates, has_word, sources};
+use crate::source::{crates, has_word, sources};
 
 /// The parts of the drive, lowest first: a file or folder, and its type.
 const PARTS: [(&str, &str); 6] = [
