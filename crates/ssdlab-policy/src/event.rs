@@ -153,6 +153,11 @@ impl<'a> EventContext<'a> {
 /// An event in the drive.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
+    /// The drive is in its start state and has accepted no request. A policy sets its first timer
+    /// in response. The event comes once, also on a drive that begins with the contents of a state
+    /// file. A policy that had the event before the file was saved does not get it again: it
+    /// continues with its saved state and timer. A fork of a running drive does not publish it.
+    DriveStarted,
     /// The drive has accepted a request.
     RequestArrived {
         /// The kind of the request.
@@ -359,6 +364,8 @@ impl EventMask {
     pub const JOB_DROPPED: EventMask = EventMask(1 << 28);
     /// [`Event::RoundDue`].
     pub const ROUND_DUE: EventMask = EventMask(1 << 29);
+    /// [`Event::DriveStarted`].
+    pub const DRIVE_STARTED: EventMask = EventMask(1 << 30);
 
     /// The four kinds that tell an eviction policy about the slots of the buffer.
     pub const BUFFER_SLOTS: EventMask = EventMask::PAGE_BUFFERED
@@ -377,6 +384,7 @@ impl EventMask {
         .and(EventMask::PAGE_INVALIDATED)
         .and(EventMask::PAGE_MIGRATED)
         .and(EventMask::PAGE_TRIMMED)
+        .and(EventMask::DRIVE_STARTED)
         .and(EventMask::COUNTS_RESET);
 
     /// Not a kind of event. Asks that [`Event::PageRead`] holds the number of errors, which takes
@@ -388,7 +396,7 @@ impl EventMask {
     pub const READ_AGES: EventMask = EventMask(1 << 62);
 
     /// Number of kinds.
-    pub const KINDS: usize = 30;
+    pub const KINDS: usize = 31;
 
     /// Returns each kind as a set of its own.
     pub fn all() -> impl Iterator<Item = EventMask> {
@@ -430,6 +438,7 @@ impl Event<'_> {
     /// Returns the kind of the event.
     pub const fn kind(&self) -> EventMask {
         match self {
+            Event::DriveStarted => EventMask::DRIVE_STARTED,
             Event::RequestArrived { .. } => EventMask::REQUEST_ARRIVED,
             Event::RequestEnded { .. } => EventMask::REQUEST_ENDED,
             Event::PageBuffered { .. } => EventMask::PAGE_BUFFERED,

@@ -27,6 +27,7 @@ mod prefetch;
 mod prefill;
 mod serve;
 mod start;
+mod started;
 mod state;
 mod translation;
 
@@ -78,6 +79,13 @@ impl Drive {
     /// Returns a drive with this config that begins in the state `start`. The state is its own, or
     /// that of a drive that [begins alike](Resolved::begins_as).
     pub fn begin(resolved: Arc<Resolved>, start: Start) -> Drive {
+        let mut drive = Drive::at_start(resolved, start);
+        drive.publish_started(&[]);
+        drive
+    }
+
+    /// Returns a drive whose policies have not received `Event::DriveStarted`.
+    fn at_start(resolved: Arc<Resolved>, start: Start) -> Drive {
         let mut machine = Machine::new(resolved, start);
         Drive {
             buffer: BufferStage::new(&machine.resolved),
@@ -174,6 +182,12 @@ impl Drive {
     /// way appears in [`Drive::take_events`].
     pub fn ask(&mut self, action: Action) {
         self.machine.policies.ask(action);
+        self.act_at_once();
+    }
+
+    /// Carries out actions outside the event loop.
+    #[cold]
+    fn act_at_once(&mut self) {
         self.act_and_serve();
     }
 }

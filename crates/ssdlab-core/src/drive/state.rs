@@ -178,7 +178,7 @@ impl Drive {
     pub fn with_media(resolved: Arc<Resolved>, mut media: Media) -> Result<Drive, Misfit> {
         let policies = std::mem::take(&mut media.policies);
         let start = Start::of(&resolved, media, &policies)?;
-        let mut drive = Drive::begin(resolved, start);
+        let mut drive = Drive::at_start(resolved, start);
         drive.restore_columns(&policies).map_err(Misfit::Inconsistent)?;
         let Machine { resolved, ftl, policies: own, .. } = &mut drive.machine;
         restore_reserved(resolved, &mut own.metadata, ftl, &policies)?;
@@ -189,6 +189,8 @@ impl Drive {
                 drive.machine.planes.order(),
             );
         }
+        let continued = drive.restore_started(&policies).map_err(Misfit::Inconsistent)?;
+        drive.publish_started(&continued);
         Ok(drive)
     }
 
@@ -207,6 +209,7 @@ impl Drive {
         if let Some(moves) = &mut self.background.moves {
             saved.add(MOVES, &moves.columns());
         }
+        self.save_started(&mut saved);
         saved
     }
 

@@ -58,6 +58,12 @@ pub(in crate::drive) struct Policies {
     recorded: (EventMask, Vec<String>),
 }
 
+/// The kinds of event that are recorded from the start on. The unit tests see the first event.
+#[cfg(test)]
+const RECORDED: EventMask = EventMask::DRIVE_STARTED;
+#[cfg(not(test))]
+const RECORDED: EventMask = EventMask::NONE;
+
 /// A component or policy that subscribes to events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::drive) enum Listener {
@@ -117,7 +123,7 @@ impl Policies {
             reassessments: Reassessments::default(),
             actions: Actions::default(),
             time_scale: config.flash.time_scale,
-            recorded: (EventMask::NONE, Vec::new()),
+            recorded: (RECORDED, Vec::new()),
         };
         policies.listen();
         policies
@@ -245,6 +251,11 @@ impl Policies {
     /// Passes an event to one listener alone.
     pub(in crate::drive) fn publish_to(&mut self, now: SimTime, listener: Listener, event: &Event) {
         self.notify(now, listener, event);
+    }
+
+    /// Returns the listeners of a kind of event.
+    pub(in crate::drive) fn listeners_of(&self, kind: EventMask) -> Vec<Listener> {
+        self.listeners[kind.index()].to_vec()
     }
 
     /// Publishes that a block is about to join the free blocks. Components may learn of its worst
