@@ -6,10 +6,10 @@ use crate::check::Refused;
 use crate::de::{Error, Kind};
 use crate::keys;
 use crate::schema::{Schema, one_of};
-use crate::tree::{Origin, Sources, Step, dotted, one_line};
+use crate::tree::{Node, Origin, Sources, Step, Value, dotted, one_line};
 
 /// Old names with their new names: keys by their paths (`background.gc.hard`), choices as
-/// `path=name` (`suspend=nobody`).
+/// `path=name` (`suspend=nobody`). A new name with a dot is a whole path.
 pub type Renamed = &'static [(&'static str, &'static str)];
 
 /// The most sibling keys that a message lists, so that the list fits on a line.
@@ -24,6 +24,7 @@ pub(crate) struct Reporter<'a> {
     pub(crate) schema: &'a Schema,
     /// Old names with their new names.
     pub(crate) renamed: &'a [Renamed],
+    pub(crate) tree: &'a Node,
 }
 
 impl Reporter<'_> {
@@ -46,7 +47,9 @@ impl Reporter<'_> {
             Kind::UnknownVariant { name, names } => {
                 let fault = self.sources.fault(origin, dotted(&path));
                 let fault = fault.got(format!("{name:?}")).expected(one_of(names));
-                if let Some(new) = self.new_name(&format!("{}={name}", in_any_element(&path))) {
+                let new = self.new_name_below(&path, &name);
+                let old = format!("{}={name}", in_any_element(&path));
+                if let Some(new) = new.or_else(|| self.new_name(&old)) {
                     return fault.hint(now_called(new));
                 }
                 let meant = match nearest(&name, names.iter().copied()) {
@@ -125,6 +128,14 @@ impl Reporter<'_> {
     /// name.
     fn new_name(&self, old: &str) -> Option<&'static str> {
         self.renamed.iter().copied().flatten().find(|(name, _)| *name == old).map(|(_, new)| *new)
+    }
+
+    /// Returns the new path of a setting of an old choice, if the choice's new name has none.
+    fn new_name_below(&self, path: &[Step], choice: &str) -> Option<&'static str> {
+        let Value::Table(choices) = &self.tree.at(path)?.value else { return None };
+        let Value::Table(settings) = &choices.get(choice)?.node.value else { return None };
+        let old = format!("{}.{choice}", in_any_element(path));
+        settings.keys().find_map(|key| self.new_name(&format!("{old}.{key}")))
     }
 
     /// Returns the paths of keys called `name`: those below `here` if there are any, else all

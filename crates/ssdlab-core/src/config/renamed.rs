@@ -4,7 +4,8 @@
 /// Old and new names: those of the drive, then those of the schemes.
 pub const RENAMED: [&[(&str, &str)]; 2] = [OF_THE_DRIVE, ssdlab_schemes::RENAMED];
 
-/// Keys are paths, choices are `path=name`. The tables above an old key have their new names.
+/// Keys are paths, choices are `path=name`. The tables above an old key have their new names, except
+/// for a key that moved to another choice.
 const OF_THE_DRIVE: &[(&str, &str)] = &[
     ("order", "scheduler"),
     ("place", "placement"),
@@ -18,6 +19,7 @@ const OF_THE_DRIVE: &[(&str, &str)] = &[
     ("scheduler.fifo.hol", "head_of_line"),
     ("scheduler.strict_priority.most_passes", "max_passes"),
     ("read_start=climb", "lowest_level"),
+    ("read_start.climb.start", "read_start.fixed_level.level"),
     ("read_start=worst", "highest_level"),
     ("suspend=nobody", "none"),
     ("suspend=reads_interrupt", "program_erase"),
@@ -37,4 +39,6 @@ const OF_THE_DRIVE: &[(&str, &str)] = &[
     ("start.voltages", "program_mode"),
     ("start.program_mode=programmed", "policy"),
     ("timing.voltages", "program_modes"),
+    ("physics.measured.pages.centre", "center"),
+    ("physics.retries.pages.centre", "center"),
 ];

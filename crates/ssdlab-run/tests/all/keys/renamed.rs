@@ -29,7 +29,9 @@ fn an_old_name_is_refused_with_the_new_one() {
         assert!(line.ends_with(&format!("(it is now called {new:?})")), "{old}: {line}");
         let path = old.rsplit_once(['=', '.']).map_or("", |(above, _)| above);
         let separator = if old.contains('=') { "=" } else { "." };
-        let now = message(setting(format!("{path}{separator}{new}").trim_start_matches('.')));
+        let moved = format!("{path}{separator}{new}");
+        let moved = if new.contains('.') { new } else { moved.trim_start_matches('.') };
+        let now = message(setting(moved));
         let is_refused =
             old.contains('=') && now.contains(&format!("got {new:?}, expected one of"));
         let is_known = !now.contains("unknown key") && !is_refused;
