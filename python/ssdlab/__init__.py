@@ -54,7 +54,7 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # A type checker must know exactly the names that exist.
-    _RENAMED = {"Asked": "ChipSpec"}
+    _RENAMED = {"Asked": "ChipSpec", "codes": "ldpc"}
 
     def __getattr__(name: str) -> object:
         """Raise an error that names the replacement of an old name."""

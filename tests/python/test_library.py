@@ -1,5 +1,7 @@
 """`import ssdlab`."""
 
+import copy
+import importlib
 import json
 import pickle
 import typing
@@ -19,6 +21,7 @@ from ssdlab.cpu import available_cores
 from ssdlab.render.formatting import share
 from ssdlab.render.text.comparison import caveats
 from ssdlab.result import Comparison, Missing, schema
+from ssdlab.result.parts import PageTypesResult
 
 LITTLE: dict[str, Any] = {"limit": 2000}
 
@@ -60,7 +63,20 @@ def test_an_option_that_there_is_not_is_refused() -> None:
 def test_an_old_name_names_the_new_one() -> None:
     with pytest.raises(AttributeError, match=r"^ssdlab\.Asked is now ssdlab\.ChipSpec$"):
         ssdlab.Asked  # type: ignore[attr-defined]  # noqa: B018  it raises
+    with pytest.raises(AttributeError, match=r"^ssdlab\.codes is now ssdlab\.ldpc$"):
+        ssdlab.codes  # type: ignore[attr-defined]  # noqa: B018  it raises
+    with pytest.raises(ImportError, match=r"^ssdlab\.codes is now ssdlab\.ldpc$"):
+        importlib.import_module("ssdlab.codes")
     assert not hasattr(ssdlab, "nothing")
+    types = PageTypesResult((1,), (1,), (1,))
+    with pytest.raises(AttributeError, match=r"^PageTypesResult\.wished is now \S+\.requested$"):
+        types.wished  # type: ignore[attr-defined]  # noqa: B018  it raises
+    result = ssdlab.run(workload="random", limit=1)
+    for old, new in (("preloaded", "unwritten_reads"), ("dominated", "slowest_page_type")):
+        with pytest.raises(AttributeError, match=rf"^Result\.{old} is now Result\.{new}$"):
+            getattr(result, old)
+    assert not hasattr(result, "nothing")
+    assert copy.copy(result) == result
     for call in (ssdlab.run, ssdlab.Plan, ssdlab.physics, ssdlab.Drive):
         with pytest.raises(TypeError, match=r"^fit is now called wrap$"):
             call(fit=True)  # type: ignore[call-arg]

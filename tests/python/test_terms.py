@@ -144,7 +144,7 @@ def python_names(text: str) -> Iterator[str]:
 
 def files(*patterns: str) -> list[Path]:
     found = [path for pattern in patterns for path in ROOT.glob(pattern)]
-    return [path for path in found if "target" not in path.parts and path.name != "renamed.rs"]
+    return [path for path in found if "target" not in path.parts and path.stem != "renamed"]
 
 
 def keys(schema: object, above: str = "") -> Iterator[str]:

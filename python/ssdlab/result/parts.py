@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ssdlab.renamed import renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,9 @@ class PageTypesResult:
     granted: Sequence[int]
     free: Sequence[int]
 
+    if not TYPE_CHECKING:
+        __getattr__ = renamed("PageTypesResult")
+
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
@@ -97,6 +103,9 @@ class ReplayResult:
     slowest_page_type: Mapping[str, int] = field(default_factory=dict)
     allocation_success: float | None = None
     page_types: PageTypesResult | None = None
+
+    if not TYPE_CHECKING:
+        __getattr__ = renamed("ReplayResult")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from ssdlab import arrow
 from ssdlab.deserialize import from_dict
 from ssdlab.display import as_text
 from ssdlab.files import File
+from ssdlab.renamed import renamed
 from ssdlab.result.detail import Detail
 from ssdlab.result.parts import (
     BitErrors,
@@ -132,6 +133,9 @@ class Result:
     vary: Mapping[str, str] = field(default_factory=dict)
     raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     input_files: Sequence[File] = field(default=(), repr=False, compare=False)
+
+    if not typing.TYPE_CHECKING:
+        __getattr__ = renamed("Result")
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:

@@ -4,8 +4,8 @@
 /// Old and new names: those of the drive, then those of the schemes.
 pub const RENAMED: [&[(&str, &str)]; 2] = [OF_THE_DRIVE, ssdlab_schemes::RENAMED];
 
-/// Keys are paths, choices are `path=name`. The tables above an old key have their new names, except
-/// for a key that moved to another choice.
+/// Keys are paths, choices are `path=name`. The tables above an old key have their new names. A key
+/// that moved to another choice has its whole old path, and its whole new one.
 const OF_THE_DRIVE: &[(&str, &str)] = &[
     ("order", "scheduler"),
     ("place", "placement"),

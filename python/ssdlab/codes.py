@@ -1,0 +1,3 @@
+"""The former name of :mod:`ssdlab.ldpc`; an import names the new one."""
+
+raise ImportError("ssdlab.codes is now ssdlab.ldpc")
