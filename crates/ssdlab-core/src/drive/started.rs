@@ -71,7 +71,8 @@ mod tests {
 
     fn resolved() -> Arc<Resolved> {
         let config = "geometry = { channels = 1, chips = 1, dies = 1, planes = 1, blocks = 16, \
-                      pages = 8, page_size = \"4KiB\", cell = \"slc\" }\n\
+                      pages = 8, page_size = \"4KiB\", cell = \"mlc\" }\n\
+                      timing = { read = \"50us\", program = \"200us\", erase = \"1ms\" }\n\
                       ftl.overprovisioning = 0.4\nstart.fill = 0.5";
         Arc::new(Resolved::new(&toml::from_str(config).unwrap(), 1).unwrap())
     }

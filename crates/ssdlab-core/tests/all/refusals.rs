@@ -156,7 +156,8 @@ fn links_that_type_pages() {
 fn several_streams_need_the_strict_order() {
     let room = ["geometry.blocks = 128", "ftl.overprovisioning = 0.5"];
     for config in ["gc = false", "host = false", ""] {
-        let sets = [&room[..], &[&format!("placement = [{{ sepbit = {{ {config} }} }}]")]].concat();
+        let placement = format!("placement = [{{ sepbit = {{ {config} }} }}]");
+        let sets = [room[0], room[1], &placement];
         gate("placement", &sets, "ftl.page_order = \"strict\"", "ftl.page_order = \"relaxed\"");
     }
     let one = "placement = [{ sepbit = { host = false, gc = false } }]";

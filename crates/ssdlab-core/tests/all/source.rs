@@ -81,8 +81,8 @@ fn only_tests_are_left_out() {
     let text = "use a;\n#[cfg(test)]\nuse b::{\n    c,\n};\nfn d() {\n    #[cfg(test)]\n    \
                 #[allow(x)]\n    fn e() {\n        f();\n    }\n    g(); // h\n}\n#[cfg(test)]\n\
                 mod i;\n#[cfg(test)]\nmod j {\n    k();\n}\n// l\nfn m() {}\n";
-    let kept = "use a;\nfn d() {\n    g(); // h\n}\n// l\nfn m() {}\n";
-    assert_eq!(without_tests(text), kept);
-    assert_eq!(code(text), kept.replace("// l\n", ""));
+    let expected = "use a;\nfn d() {\n    g(); // h\n}\n// l\nfn m() {}\n";
+    assert_eq!(without_tests(text), expected);
+    assert_eq!(code(text), expected.replace("// l\n", ""));
     assert_eq!(without_tests("//! a\n#![cfg(test)]\nfn b() {}\n"), "");
 }
