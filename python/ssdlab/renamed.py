@@ -1,10 +1,11 @@
-"""The old names of attributes of results; an error for an old name tells the new one."""
+"""The old names of attributes of results and fits; an error for an old name tells the new one."""
 
 from collections.abc import Callable, Mapping
 
 _NEW_NAMES: Mapping[str, Mapping[str, str]] = {
     "Result": {"preloaded": "unwritten_reads", "dominated": "slowest_page_type"},
     "ReplayResult": {"dominated": "slowest_page_type"},
+    "Error": {"centre": "center"},
     "PageTypesResult": {"wished": "requested"},
 }
 """By class, the new name of each old one."""

@@ -336,8 +336,8 @@ FIT = {
         for at, rows, of in ((0, 60, (0, 1, 2.5, 3, 4)), (7, 80, (5, 6, 6.5, 8, 9)))
     ],
     "errors": [
-        {"over": over, "age": 0.2, "centre": centre, "rows": 50, "percent": 4.0, "points": points}
-        for over, centre, points in (
+        {"over": over, "age": 0.2, "center": center, "rows": 50, "percent": 4.0, "points": points}
+        for over, center, points in (
             ("retention", 0.214, [point(0, 11, 12), point(30, 21, 23)]),
             ("retention", 0.8, [point(0, 31, 34)]),
             ("reads", 0.239, [point(0, 13, 15), point(57_600, 44, 47)]),

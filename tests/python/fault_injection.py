@@ -1,4 +1,4 @@
-"""Commands whose n-th allocation, write, synchronisation, naming or thread fails.
+"""Commands whose n-th allocation, write, synchronization, naming or thread fails.
 
 A library that is loaded before the command does it (tests/faults/faults.c).
 """

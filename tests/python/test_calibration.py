@@ -115,7 +115,7 @@ def test_knowing_less_is_worse_and_claims_are_as_found() -> None:
     widest = max(one.most - one.least for one in made().spreads)
     assert held["retries predicted alike"] == (widest <= 1)
     for one in made().errors:
-        is_there = abs(one.centre - one.age) <= 0.05
+        is_there = abs(one.center - one.age) <= 0.05
         fine = one.percent < 10 if is_there else None
         assert held[f"%RMSE over {one.over}, age {one.age:g}"] is fine
         assert sum(1 for _ in one.points) in {7, 4}

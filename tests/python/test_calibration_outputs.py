@@ -262,6 +262,6 @@ def test_wrong_arguments_are_reported_in_a_line(
 def test_an_error_below_the_bound_is_not_reported_as_the_bound(
     percent: float, shown: str, holds: bool
 ) -> None:
-    found = {"errors": [{"over": "reads", "age": 0.2, "centre": 0.2, "percent": percent}]}
+    found = {"errors": [{"over": "reads", "age": 0.2, "center": 0.2, "percent": percent}]}
     first = next(evaluation.claims(found, Measurements.__new__(Measurements)))
     assert (first["found"], first["holds"]) == (shown, holds)

@@ -70,7 +70,7 @@ def seen(tone: str, sight: str) -> Triple:
 
 
 @pytest.mark.parametrize("name", PALETTES)
-def test_a_grey_print_tells_the_colors_of_runs_apart(name: str) -> None:
+def test_a_gray_print_tells_the_colors_of_runs_apart(name: str) -> None:
     lightness = [lab(linear(tone))[0] for tone in PALETTES[name][0]]
     for least, count in ((8, 4), (4, 8)):
         assert min(abs(a - b) for a, b in combinations(lightness[:count], 2)) > least, lightness
@@ -114,14 +114,14 @@ def least_step(tones: Iterable[str]) -> float:
 
 
 @pytest.mark.parametrize("name", BARS)
-def test_a_grey_print_tells_the_neighbors_in_a_bar_apart(name: str) -> None:
+def test_a_gray_print_tells_the_neighbors_in_a_bar_apart(name: str) -> None:
     lightness = [lab(linear(tone))[0] for tone in BARS[name]]
     assert min(abs(one - other) for one, other in pairwise(lightness)) > 7, lightness
     # The parts of blame are too many to be as far apart as those of the other bars.
     assert least_step(BARS[name]) > (3 if name == "blame" else 7)
 
 
-def test_a_grey_print_tells_any_two_parts_of_most_bars_apart() -> None:
+def test_a_gray_print_tells_any_two_parts_of_most_bars_apart() -> None:
     assert least_step(blame.part_of(name).color for name in COMMON) > 6
     # These meet in nearly every report, where a short part between them is left out, too.
     reads, writes = ("die_host", "bus", "sense", "transfer"), ("die_host", "transfer", "program")

@@ -237,9 +237,10 @@ It is 9 times faster.
 
 
 BRITISH = re.compile(
-    r"colour|behaviour|neighbour|favour|\bgrey|labelled(?!by)|modelled|levelled|cancelled|judgement"
-    r"|\bcatalogue|(?:normal|optim|organ|character|initial|serial|minim|maxim|summar|util)is"
-    r"(?:e[ds]?|ing|ations?)\b",
+    r"colour|behaviour|neighbour|favour|(?<![a-z])grey|labelled(?!by)|modelled|levelled|cancelled"
+    r"|judgement|catalogue|centre|licence|fibre|"
+    r"(?:character|initial|maxim|minim|normal|optim|organ|priorit|quant|random|recogn|serial|summar"
+    r"|synchron|util)is(?:e[drs]?|ing|ations?)(?![a-z])",
     re.IGNORECASE,
 )
 """Words that Americans spell otherwise."""
@@ -251,11 +252,22 @@ OWN = Path(__file__).relative_to(ROOT).as_posix()
 )
 def test_words_are_spelled_as_americans_do(name: str) -> None:
     assert name == OWN or not BRITISH.findall(read(name))
+    assert not BRITISH.search(name)
+
+
+def test_names_in_rust_are_spelled_as_americans_do() -> None:
+    # Old names of a config, and titles of papers, stay as they are.
+    for name in sources(".rs", ".toml"):
+        text = re.sub(r"Source: .*", "", read(name))
+        assert name.endswith("renamed.rs") or not BRITISH.findall(text), name
+        assert not BRITISH.search(name)
 
 
 def test_a_british_spelling_is_found() -> None:
     for word in ("colour", "Neighbours", "grey", "normalised", "optimisation", "labelled"):
         assert BRITISH.search(word)
+    for name in ("the_catalogue", "POOLS_LEVELLED", "is_recognised_by", "pages.centre"):
+        assert BRITISH.search(name)
     for word in ("color", "aria-labelledby", "normalize", "serial", "analysis", "utilization"):
         assert not BRITISH.search(word)
 

@@ -116,7 +116,8 @@ impl Layers {
         let mut sources = Sources::new();
         let mut tree = self.merged(&mut sources, &schema)?;
         complete(&mut tree, schema.view());
-        let report = Reporter { sources: &sources, schema: &schema, renamed: &self.renamed, tree: &tree };
+        let report =
+            Reporter { sources: &sources, schema: &schema, renamed: &self.renamed, tree: &tree };
         check(&tree, schema.view()).map_err(|refused| report.refused(refused))?;
         let config = T::deserialize(&tree).map_err(|error| report.fault(error))?;
         let effective = Effective::new(&config, tree, sources, schema)?;

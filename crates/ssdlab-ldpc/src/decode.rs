@@ -2,7 +2,7 @@
 //! eight bits.
 
 use crate::code::{CIRCULANT, COLUMNS, Code, ROWS};
-use crate::min_sum::normalised;
+use crate::min_sum::normalized;
 
 type Lanes = [i8; CIRCULANT];
 type Sizes = [u8; CIRCULANT];
@@ -58,7 +58,7 @@ impl Decoder {
             take_inputs(inputs, &self.messages[row][column], &mut least, &mut second, &mut signs);
         }
         for size in least.iter_mut().chain(&mut second) {
-            *size = normalised(*size);
+            *size = normalized(*size);
         }
         for (column, bits) in frame.iter_mut().enumerate() {
             let inputs = &mut self.inputs[column];
@@ -122,7 +122,7 @@ fn send_messages(
     for z in 0..CIRCULANT {
         let bit = inputs[z];
         // If this bit has the least magnitude, the least of the others is the second.
-        let own = normalised(bit.unsigned_abs()) == least[z];
+        let own = normalized(bit.unsigned_abs()) == least[z];
         let size = if own { second[z] } else { least[z] } as i8;
         let message = if (signs[z] ^ bit) < 0 { -size } else { size };
         messages[z] = message;

@@ -17,7 +17,7 @@ const MAX_INPUT: u8 = 32;
 const MAX_SUM: i32 = 127;
 
 /// Returns a channel's ratio as the decoder receives it.
-pub fn quantised(ratio: f64) -> i8 {
+pub fn quantized(ratio: f64) -> i8 {
     let most = f64::from(MAX_CHANNEL_VALUE);
     (ratio * STEPS).round().clamp(-most, most) as i8
 }
@@ -25,7 +25,7 @@ pub fn quantised(ratio: f64) -> i8 {
 /// Returns the magnitude of a check's message: three quarters of its least input, rounded up. Of
 /// 1/2, 3/4 and 7/8, this factor has the best thresholds.
 #[inline]
-pub const fn normalised(least: u8) -> u8 {
+pub const fn normalized(least: u8) -> u8 {
     let least = if least < MAX_INPUT { least } else { MAX_INPUT };
     least - (least >> 2)
 }
@@ -53,7 +53,7 @@ impl Bits {
     fn new(ensemble: Ensemble, channel: &Symmetric) -> Bits {
         let mut sent = vec![0.0; 2 * MAX_SUM as usize + 1];
         for point in channel.points() {
-            sent[(i32::from(quantised(point.ratio)) + MAX_SUM) as usize] += point.probability;
+            sent[(i32::from(quantized(point.ratio)) + MAX_SUM) as usize] += point.probability;
         }
         Bits { ensemble, messages: sent.clone(), sent }
     }
@@ -84,7 +84,7 @@ fn checked(bits: &[f64], count: u32) -> Vec<f64> {
         lead += if magnitude == 0 { 0.0 } else { right - wrong };
         let (now, now_lead) = (power(sum, count), power(lead, count));
         let (here, here_lead) = (now - all, now_lead - all_lead);
-        let message = usize::from(normalised(magnitude as u8));
+        let message = usize::from(normalized(magnitude as u8));
         messages[middle + message] += (here + here_lead) / 2.0;
         messages[middle - message] += (here - here_lead) / 2.0;
         (all, all_lead) = (now, now_lead);

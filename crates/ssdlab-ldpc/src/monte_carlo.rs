@@ -16,7 +16,7 @@ use ssdlab_base::threads::in_up_to;
 use crate::channel::Symmetric;
 use crate::code::{CIRCULANT, COLUMNS, Code};
 use crate::decode::{Decoder, Frame};
-use crate::min_sum::quantised;
+use crate::min_sum::quantized;
 use crate::tail;
 
 /// Iterations after which the decoder gives up. Assumed.
@@ -219,7 +219,7 @@ impl Source {
         let outputs = channel.points().iter().map(|point| {
             let start = (before * 2f64.powi(32)) as u32;
             before += point.probability;
-            (start, quantised(point.ratio))
+            (start, quantized(point.ratio))
         });
         Source { outputs: outputs.collect() }
     }

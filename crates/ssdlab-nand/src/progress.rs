@@ -55,12 +55,12 @@ impl Progress {
     #[inline]
     pub fn candidate(&self, page_type: PageType) -> Option<WordLine> {
         let next = self.programmed[page_type.index()];
-        let above_neighbours = match page_type.index() {
+        let above_neighbors = match page_type.index() {
             0 => true,
             at => self.programmed[at - 1] >= self.wordlines.min(next + 2),
         };
         let has = page_type.0 < self.types && next < self.wordlines;
-        (has && above_neighbours).then_some(WordLine(next))
+        (has && above_neighbors).then_some(WordLine(next))
     }
 
     /// Programs the next page of this type and returns its wordline. Returns `None` if the page
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_and_the_last_wordline_have_one_neighbour() {
+    fn the_first_and_the_last_wordline_have_one_neighbor() {
         assert_eq!(candidates([0, 0, 0]), [Some(0), None, None]);
         assert_eq!(candidates([4, 3, 0]), [Some(4), None, Some(0)], "C3 waits for L4");
         assert_eq!(candidates([5, 4, 3]), [None, Some(4), None], "M3 waits for C4");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_one_wordline_has_no_neighbours_to_wait_for() {
+    fn a_block_of_one_wordline_has_no_neighbors_to_wait_for() {
         let mut block = Progress::new(3, 1);
         assert_eq!(block.program(CSB), None);
         for kind in [LSB, CSB, MSB] {
@@ -179,7 +179,7 @@ mod tests {
                 if let Some(lower) = kind.0.checked_sub(1).map(PageType) {
                     let first = wordline.0.saturating_sub(1);
                     for near in first..=(wordline.0 + 1).min(wordlines - 1) {
-                        prop_assert!(programmed.contains(&(near, lower)), "a neighbour is missing");
+                        prop_assert!(programmed.contains(&(near, lower)), "a neighbor is missing");
                     }
                 }
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ssdlab_base::{Bytes, Fault};
 use ssdlab_config::Effective;
-use ssdlab_workload::twins::{Twin, catalogue, find};
+use ssdlab_workload::twins::{Twin, catalog, find};
 use ssdlab_workload::{Kind, parse_spec};
 
 use crate::plan::Plan;
@@ -30,7 +30,7 @@ pub(crate) fn of(plan: &Plan) -> Result<Option<&'static Twin>, Fault> {
             let fault = Fault::new("--workload", "a file, not a workload").got(format!("{name:?}"));
             return fault.hint(format!("--trace {name}"));
         }
-        let twins = catalogue().iter().map(|twin| twin.name.as_str());
+        let twins = catalog().iter().map(|twin| twin.name.as_str());
         Fault::new("--workload", "unknown workload")
             .got(format!("{name:?}"))
             .expected(format!("{}, or a twin such as dlv/hm0", Kind::NAMES.join(", ")))
@@ -54,7 +54,7 @@ pub(crate) fn missed(spec: &str, plan: &Plan, fault: Fault) -> Fault {
 
 /// Returns the family of twins that a device belongs to, if any.
 pub(crate) fn family(device: &str) -> Option<&'static str> {
-    let mut families = catalogue().iter().map(|twin| twin.family.as_str());
+    let mut families = catalog().iter().map(|twin| twin.family.as_str());
     families.find(|family| device.starts_with(&format!("{family}-")))
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 use ssdlab_base::Fault;
 use ssdlab_workload::measure::Measure;
-use ssdlab_workload::twins::{Compared, Twin, catalogue, find};
+use ssdlab_workload::twins::{Compared, Twin, catalog, find};
 use ssdlab_workload::{Record, Source};
 
 use crate::control::Control;
@@ -53,7 +53,7 @@ pub struct Shown {
 
 /// Returns every twin.
 pub fn twins() -> Vec<Listed> {
-    catalogue().iter().map(listed).collect()
+    catalog().iter().map(listed).collect()
 }
 
 fn listed(twin: &'static Twin) -> Listed {

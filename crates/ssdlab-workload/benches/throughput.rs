@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ssdlab_base::Fault;
 use ssdlab_workload::measure::Measure;
-use ssdlab_workload::twins::{TwinSource, catalogue, find};
+use ssdlab_workload::twins::{TwinSource, catalog, find};
 use ssdlab_workload::{
     BurstyConfig, Format, Generator, HotcoldConfig, Kind, Op, Record, SequentialConfig, Source,
     Trace, TraceOptions, WorkloadConfig, ZipfConfig,
@@ -105,7 +105,7 @@ fn twins() {
 
 /// Draws every twin of the catalog, and prints the one with the fewest requests per second.
 fn slowest() {
-    let rates = catalogue().iter().map(|twin| {
+    let rates = catalog().iter().map(|twin| {
         let twin = twin.scaled(twin.requests().min(MAX_DRAWN));
         let pass = || {
             let (requests, took) = drawn(&mut twin.source(1).unwrap());

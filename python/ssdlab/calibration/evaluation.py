@@ -33,12 +33,12 @@ def errors(table: Measurements, ages: Numbers, predicted: Numbers) -> Iterator[d
     calm, young = table.reads == table.reads.min(), table.days == table.days.min()
     for over, among, along in (("retention", calm, table.days), ("reads", young, table.reads)):
         for age in AGES:
-            centre = _found(ages[among], age)
-            rows = among & (np.abs(ages - centre) <= _WINDOW)
+            center = _found(ages[among], age)
+            rows = among & (np.abs(ages - center) <= _WINDOW)
             measured, foreseen, at = table.errors[rows], predicted[rows], along[rows]
             yield {
                 "age": age,
-                "centre": round(centre, 3),
+                "center": round(center, 3),
                 "over": over,
                 "rows": int(rows.sum()),
                 "percent": rmse_percent(foreseen, measured),
@@ -172,8 +172,8 @@ def claims(found: dict[str, Any], table: Measurements) -> Iterator[dict[str, Any
     """Yield the claims of the paper beside the values found."""
     for one in found["errors"]:
         words = f"%RMSE over {one['over']}, age {one['age']:g}"
-        near = f", nearest {one['centre']:g}" if one["centre"] != one["age"] else ""
-        tested = abs(one["centre"] - one["age"]) <= _WINDOW
+        near = f", nearest {one['center']:g}" if one["center"] != one["age"] else ""
+        tested = abs(one["center"] - one["age"]) <= _WINDOW
         fine = one["percent"] < RMSE_MOST if tested else None
         # A value just below the bound must not be rounded to the bound.
         digits = 4 if fine and round(one["percent"], 2) == RMSE_MOST else 2

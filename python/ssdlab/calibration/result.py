@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path as FilePath
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssdlab import arguments, escaping
 from ssdlab.analysis import Analysis
 from ssdlab.errors import InputError, quoted
 from ssdlab.files import File, OutputFolder, check_apart, open_regular
 from ssdlab.plan import Path
+from ssdlab.renamed import renamed
 
 DEFAULT_DEVICE = "readguard-tlc-2t"
 
@@ -63,16 +64,19 @@ class At:
 class Error:
     """The %RMSE of the errors of blocks of one age, over retention or over reads.
 
-    ``centre`` is the age of the evaluated blocks, within 0.05. It is ``age`` if there are such
+    ``center`` is the age of the evaluated blocks, within 0.05. It is ``age`` if there are such
     blocks, else the nearest age. ``percent`` is the root mean square error over the measured mean.
     """
 
     age: float
-    centre: float
+    center: float
     over: str
     rows: int
     percent: float
     points: Sequence[At]
+
+    if not TYPE_CHECKING:
+        __getattr__ = renamed("Error")
 
 
 @dataclass(frozen=True, slots=True)

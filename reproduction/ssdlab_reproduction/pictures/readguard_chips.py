@@ -79,7 +79,7 @@ def fig_10a(runs: Runs) -> Rows:
 def _errors(runs: Runs, over: str) -> Rows:
     """Return measured and predicted errors, by the age of the evaluated blocks."""
     return [
-        (point["at"], f"{one['centre']:.2f}, {kind}", point[kind])
+        (point["at"], f"{one['center']:.2f}, {kind}", point[kind])
         for one in runs["fit",]["errors"]
         if one["over"] == over
         for kind in ("measured", "predicted")

@@ -232,8 +232,8 @@ impl Data {
         let (at, wordline) = (self.order.page_type(page).index(), self.order.wordline(page).0);
         let begun = self.begun.entry(block.0).or_default();
         let before: u16 = begun.iter().sum();
-        let last_neighbour = (wordline + 2).min(self.order.wordlines());
-        let lower = at == 0 || begun[at - 1] >= last_neighbour;
+        let last_neighbor = (wordline + 2).min(self.order.wordlines());
+        let lower = at == 0 || begun[at - 1] >= last_neighbor;
         let fits = begun[at] == wordline && lower && (self.relaxed || before == page.0);
         begun[at] += 1;
         if fits {

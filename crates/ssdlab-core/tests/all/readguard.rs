@@ -258,7 +258,7 @@ fn blocks_that_are_read_to_death_are_refreshed_by_their_estimates() {
 }
 
 #[test]
-fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
+fn wear_is_leveled_within_priorities_and_across_them_once_it_has_spread() {
     // Only the last queue writes: its blocks wear, and the others' do not.
     let run = |across: u32| {
         let level = format!(
@@ -288,7 +288,7 @@ fn wear_is_levelled_within_priorities_and_across_them_once_it_has_spread() {
 }
 
 #[test]
-fn repairs_that_wait_do_not_begin_while_wear_is_levelled_across() {
+fn repairs_that_wait_do_not_begin_while_wear_is_leveled_across() {
     // A round for each minute in the cells, which is 0.6 s of the run. Each round has more jobs
     // than planes; they begin one after the other on each plane.
     let mut rig = full(&[

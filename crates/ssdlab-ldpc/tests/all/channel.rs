@@ -10,7 +10,7 @@ fn tail(z: f64) -> f64 {
 }
 
 #[test]
-fn neighbours_differ_in_one_bit_and_each_page_has_its_boundaries() {
+fn neighbors_differ_in_one_bit_and_each_page_has_its_boundaries() {
     for (cell, boundaries) in [(Cell::Mlc, &[1, 2][..]), (Cell::Tlc, &[1, 2, 4])] {
         for state in 1..cell.states() {
             let differ = |&page: &usize| cell.bit(page, state - 1) != cell.bit(page, state);

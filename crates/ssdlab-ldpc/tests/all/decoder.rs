@@ -4,7 +4,7 @@ use rand::Rng;
 use ssdlab_base::rng;
 use ssdlab_ldpc::code::{BITS, CIRCULANT, COLUMNS, Code, ROWS};
 use ssdlab_ldpc::decode::{Decoder, Frame};
-use ssdlab_ldpc::min_sum::normalised;
+use ssdlab_ldpc::min_sum::normalized;
 
 const ITERATIONS: u32 = 20;
 
@@ -31,7 +31,7 @@ fn plain(code: &Code, bits: &mut [i32]) -> Option<u32> {
                 let others = (0..COLUMNS).filter(|&k| k != j).map(|k| inputs[k]);
                 let least = others.clone().map(i32::abs).min().unwrap();
                 let wrong = others.filter(|&other| other < 0).count();
-                let size = i32::from(normalised(least as u8));
+                let size = i32::from(normalized(least as u8));
                 messages[j] = if wrong % 2 == 1 { -size } else { size };
                 bits[check[j]] = inputs[j] + messages[j];
                 assert!(bits[check[j]].abs() <= 127, "a sum fits eight bits");

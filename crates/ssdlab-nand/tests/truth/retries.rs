@@ -25,7 +25,7 @@ fn span(needed: &[u8]) -> (u8, u8) {
 }
 
 #[test]
-fn the_anchor_points_of_the_characterised_chips_are_met() {
+fn the_anchor_points_of_the_characterized_chips_are_met() {
     for seed in 1..=3 {
         let chip = resolve(&fixed(), &retries(RetriesConfig::default()), seed).unwrap();
         assert_eq!(chip.levels(), 26);

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn short_rests_count_as_the_shortest_that_was_characterised() {
+    fn short_rests_count_as_the_shortest_that_was_characterized() {
         let day = predictor().age(1000.0, 4000.0, 40.0, 1.0);
         assert_eq!(predictor().age(1000.0, 4000.0, 40.0, 0.0), day);
         assert_eq!(predictor().age(1000.0, 4000.0, 40.0, 0.9), day);

@@ -10,7 +10,7 @@ mod hits;
 use std::fmt::Write as _;
 
 use ssdlab_workload::measure::{Measured, measure};
-use ssdlab_workload::twins::{Compared, Twin, catalogue};
+use ssdlab_workload::twins::{Compared, Twin, catalog};
 
 /// The most requests of a twin; a longer one is scaled down, with span and footprint in proportion.
 const MAX_REQUESTS: u64 = 60_000_000;
@@ -29,7 +29,7 @@ fn main() {
     let is_selected = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
     let mut found = Vec::new();
-    for twin in catalogue().iter().filter(is_selected) {
+    for twin in catalog().iter().filter(is_selected) {
         let scaled =
             if twin.requests() > MAX_REQUESTS { twin.scaled(MAX_REQUESTS) } else { twin.clone() };
         let measured = measured(&scaled);

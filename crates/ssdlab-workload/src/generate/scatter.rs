@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_scattered_over_the_whole() {
+    fn neighbors_are_scattered_over_the_whole() {
         // The mean distance of two independent uniform places is a third of the range. With 1000
         // pairs, its standard error is sqrt(1/18 / 1000) = 0.0075.
         let count = 1 << 20;

@@ -81,11 +81,11 @@ pub fn arrivals() -> &'static BTreeMap<String, Arrivals> {
 }
 
 /// Returns every twin, in the order of the families.
-pub fn catalogue() -> &'static [Twin] {
-    static CATALOGUE: OnceLock<Vec<Twin>> = OnceLock::new();
-    CATALOGUE.get_or_init(|| {
+pub fn catalog() -> &'static [Twin] {
+    static CATALOG: OnceLock<Vec<Twin>> = OnceLock::new();
+    CATALOG.get_or_init(|| {
         parse(SHAPES, ARRIVALS, FITTED, FAMILIES)
-            .unwrap_or_else(|fault| panic!("the catalogue of twins: {fault}"))
+            .unwrap_or_else(|fault| panic!("the catalog of twins: {fault}"))
     })
 }
 
@@ -96,17 +96,17 @@ pub fn catalogue() -> &'static [Twin] {
 /// Fails if no twin has this name, or if several have it.
 pub fn find(name: &str, family: Option<&str>) -> Result<&'static Twin, Fault> {
     let own = family.map(|family| format!("{family}/{name}"));
-    let named = |full: &str| catalogue().iter().find(|twin| twin.name == full);
+    let named = |full: &str| catalog().iter().find(|twin| twin.name == full);
     if let Some(twin) = named(name).or_else(|| own.and_then(|own| named(&own))) {
         return Ok(twin);
     }
     let bare: Vec<&Twin> =
-        catalogue().iter().filter(|twin| twin.name.rsplit('/').next() == Some(name)).collect();
+        catalog().iter().filter(|twin| twin.name.rsplit('/').next() == Some(name)).collect();
     match bare[..] {
         [twin] => Ok(twin),
         [] => Err(Fault::new("", "not a twin")
             .got(format!("{name:?}"))
-            .suggest(name, catalogue().iter().map(|twin| twin.name.as_str()))),
+            .suggest(name, catalog().iter().map(|twin| twin.name.as_str()))),
         _ => {
             let names: Vec<&str> = bare.iter().map(|twin| twin.name.as_str()).collect();
             let fault = Fault::new("", "a name that several twins have").got(format!("{name:?}"));

@@ -8,7 +8,7 @@
 //!
 //! A new twin is an entry in a `.toml` file beside this one. A reading order:
 //! - `dlv.toml`: the entries,
-//! - `catalogue.rs`: the reader of the entries,
+//! - `catalog.rs`: the reader of the entries,
 //! - `figures.rs`: the statistics that follow from them,
 //! - `layout.rs`: the division of a footprint,
 //! - `direction.rs`: the addresses of requests,
@@ -21,7 +21,7 @@
 //! `docs/concepts/twins.md` has the targets, the achieved values and the fits.
 
 pub mod arrivals;
-mod catalogue;
+mod catalog;
 mod clock;
 mod compare;
 mod direction;
@@ -43,7 +43,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 use crate::draw::Draw;
 use crate::generate::hints::Hints;
 use crate::record::{Record, Source};
-pub use catalogue::{arrivals, catalogue, find, parse};
+pub use catalog::{arrivals, catalog, find, parse};
 pub use compare::{Compared, compare_dispersions};
 use figures::{Figures, Targets};
 use generator::Requests;

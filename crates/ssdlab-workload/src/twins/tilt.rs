@@ -56,7 +56,7 @@ pub(crate) fn to_mean_and_large(
     let within = |value: f64, (least, most): (f64, f64)| {
         value.clamp(least + 0.02 * (most - least), most - 0.02 * (most - least))
     };
-    let small_mean = mean_of(&normalised(small.clone()));
+    let small_mean = mean_of(&normalized(small.clone()));
     let big_mean = within((mean - (1.0 - large) * small_mean) / large, range(&big));
     let small_mean = within((mean - large * big_mean) / (1.0 - large), range(&small));
     let part = |mix: Mix, share: f64| mix.into_iter().map(move |(size, p)| (size, p * share));
@@ -83,10 +83,10 @@ fn tilted(base: &[(Bytes, f64)], tilt: f64, most: f64) -> Mix {
     let weigh = |(size, weight): &(Bytes, f64)| {
         (*size, weight * math::exp((exponent(size) - peak).max(-700.0)))
     };
-    normalised(base.iter().map(weigh).collect())
+    normalized(base.iter().map(weigh).collect())
 }
 
-fn normalised(mix: Mix) -> Mix {
+fn normalized(mix: Mix) -> Mix {
     let whole: f64 = mix.iter().map(|(_, weight)| weight).sum();
     mix.into_iter().map(|(size, weight)| (size, weight / whole)).collect()
 }

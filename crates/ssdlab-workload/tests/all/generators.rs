@@ -275,8 +275,8 @@ fn zipf_pages_are_hit_as_the_formula_says_and_scattered() {
     // / 10) of the footprint. At most one pair of successive ranks is adjacent.
     let mean = hits[..10].iter().map(|(slot, _)| *slot as f64).sum::<f64>() / 10.0 / 1000.0;
     assert!((mean - 0.5).abs() < 3.0 * (1.0f64 / 120.0).sqrt(), "{mean}");
-    let neighbours = hits[..10].windows(2).filter(|w| w[0].0.abs_diff(w[1].0) == 1).count();
-    assert!(neighbours <= 1, "{neighbours}");
+    let neighbors = hits[..10].windows(2).filter(|w| w[0].0.abs_diff(w[1].0) == 1).count();
+    assert!(neighbors <= 1, "{neighbors}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::drain;
 struct Case {
     /// The file, in the folder of its normalized copy unless it names another.
     original: &'static str,
-    normalised: &'static str,
+    normalized: &'static str,
     format: &'static str,
     device: Option<&'static str>,
     tick: Option<Nanos>,
@@ -29,10 +29,10 @@ struct Case {
     flushes: u64,
 }
 
-const fn case(normalised: &'static str, original: &'static str, format: &'static str) -> Case {
+const fn case(normalized: &'static str, original: &'static str, format: &'static str) -> Case {
     Case {
         original,
-        normalised,
+        normalized,
         format,
         device: None,
         tick: None,
@@ -43,15 +43,15 @@ const fn case(normalised: &'static str, original: &'static str, format: &'static
 }
 
 /// The normalizer stored MSR times as doubles of microseconds since 1601, in steps of 2 us.
-const fn msr(normalised: &'static str, original: &'static str) -> Case {
-    Case { slack_ns: 2_000, ..case(normalised, original, "msr") }
+const fn msr(normalized: &'static str, original: &'static str) -> Case {
+    Case { slack_ns: 2_000, ..case(normalized, original, "msr") }
 }
 
 /// The published excerpts of four volumes are one file, with whole seconds.
-const fn web(device: &'static str, normalised: &'static str) -> Case {
+const fn web(device: &'static str, normalized: &'static str) -> Case {
     let original = "../msr_web_0_first1000/orig_pre-processed_first_1000.csv";
     let tick = Some(Nanos::from_ms(1000));
-    Case { device: Some(device), tick, ..msr(normalised, original) }
+    Case { device: Some(device), tick, ..msr(normalized, original) }
 }
 
 const CASES: &[Case] = &[
@@ -105,7 +105,7 @@ pub fn folder() -> Option<PathBuf> {
 }
 
 /// Returns the requests of a normalized file, each with its device.
-fn normalised(path: &Path) -> Vec<(String, Record)> {
+fn normalized(path: &Path) -> Vec<(String, Record)> {
     let mut text = String::new();
     let file = std::fs::File::open(path).unwrap();
     zstd::Decoder::new(file).unwrap().read_to_string(&mut text).unwrap();
@@ -122,7 +122,7 @@ fn normalised(path: &Path) -> Vec<(String, Record)> {
 }
 
 fn path_of(folder: &Path, case: &Case) -> PathBuf {
-    folder.join(case.normalised).join(format!("{}.zst", case.original))
+    folder.join(case.normalized).join(format!("{}.zst", case.original))
 }
 
 /// Returns the original's reads and writes. Checks its format, and prints its warnings.
@@ -135,12 +135,12 @@ fn original(folder: &Path, case: &Case, device: Option<&str>) -> Vec<Record> {
     let mut trace = open_with(&path_of(folder, case), None, &options).unwrap();
     let mut got = drain(&mut trace).unwrap_or_else(|fault| panic!("{fault}"));
     got.retain(|record| matches!(record.op, Op::Read | Op::Write));
-    let (format, counts) = (trace.recognised().format.name(), trace.counts());
-    assert_eq!(format, case.format, "{}", case.normalised);
+    let (format, counts) = (trace.recognized().format.name(), trace.counts());
+    assert_eq!(format, case.format, "{}", case.normalized);
     assert_eq!(got.len() as u64, counts.requests);
     if device.is_none() {
         assert_eq!((counts.trims, counts.flushes), (case.trims, case.flushes), "{counts:?}");
-        println!("{} {}: {counts:?}", case.normalised, case.original);
+        println!("{} {}: {counts:?}", case.normalized, case.original);
         trace.remarks().iter().for_each(|remark| println!("    {remark}"));
     }
     got
@@ -148,14 +148,14 @@ fn original(folder: &Path, case: &Case, device: Option<&str>) -> Vec<Record> {
 
 /// Compares requests, with times counted from the first of each. Returns the largest error.
 fn compare(case: &Case, got: &[Record], want: &[Record]) -> u64 {
-    assert_eq!(got.len(), want.len(), "{}", case.normalised);
+    assert_eq!(got.len(), want.len(), "{}", case.normalized);
     let (got_first, want_first) = (got[0].at, want[0].at);
     let mut furthest = 0;
     for (line, (got, want)) in got.iter().zip(want).enumerate() {
         let at = [got.at - got_first, want.at - want_first].map(Nanos::as_ns);
         let off = at[0].abs_diff(at[1]);
         furthest = furthest.max(off);
-        let name = case.normalised;
+        let name = case.normalized;
         assert!(off <= case.slack_ns, "{name}: request {line} is off by {off} ns");
         assert_eq!(Record { at: want.at, ..*got }, *want, "{name}: {line}");
     }
@@ -163,11 +163,11 @@ fn compare(case: &Case, got: &[Record], want: &[Record]) -> u64 {
 }
 
 #[test]
-fn every_original_reads_as_its_normalised_form() {
+fn every_original_reads_as_its_normalized_form() {
     let Some(folder) = folder() else { return };
     for case in CASES {
         let got = original(&folder, case, None);
-        let want = normalised(&folder.join(case.normalised).join("trace.csv.zst"));
+        let want = normalized(&folder.join(case.normalized).join("trace.csv.zst"));
         let records: Vec<Record> = want.iter().map(|(_, record)| *record).collect();
         let furthest = compare(case, &got, &records);
         println!("    {} requests equal, times off by {furthest} ns at most", got.len());
@@ -175,10 +175,10 @@ fn every_original_reads_as_its_normalised_form() {
 }
 
 #[test]
-fn each_device_of_an_original_has_the_requests_of_its_normalised_form() {
+fn each_device_of_an_original_has_the_requests_of_its_normalized_form() {
     let Some(folder) = folder() else { return };
     for case in CASES {
-        let want = normalised(&folder.join(case.normalised).join("trace.csv.zst"));
+        let want = normalized(&folder.join(case.normalized).join("trace.csv.zst"));
         let mut devices: Vec<&str> = want.iter().map(|(device, _)| device.as_str()).collect();
         devices.sort_unstable();
         devices.dedup();
@@ -192,7 +192,7 @@ fn each_device_of_an_original_has_the_requests_of_its_normalised_form() {
 }
 
 #[test]
-fn every_normalised_form_reads_as_our_own_csv() {
+fn every_normalized_form_reads_as_our_own_csv() {
     let Some(folder) = folder() else { return };
     for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
         let path = entry.path().join("trace.csv.zst");
@@ -200,10 +200,10 @@ fn every_normalised_form_reads_as_our_own_csv() {
             continue;
         }
         let mut trace = open_with(&path, None, &TraceOptions::default()).unwrap();
-        assert_eq!(trace.recognised().format, Format::Ssdlab, "{}", path.display());
+        assert_eq!(trace.recognized().format, Format::Ssdlab, "{}", path.display());
         assert_eq!(trace.remarks(), Vec::<String>::new());
         let got = drain(&mut trace).unwrap_or_else(|fault| panic!("{fault}"));
-        let want: Vec<Record> = normalised(&path).into_iter().map(|(_, record)| record).collect();
+        let want: Vec<Record> = normalized(&path).into_iter().map(|(_, record)| record).collect();
         assert!(got == want, "{}", path.display());
     }
 }
@@ -222,7 +222,7 @@ fn the_tables_of_whole_weeks_agree_with_whole_traces() {
     let Some(folder) = folder() else { return };
     for (name, pages, size, ratio) in WEEKS {
         let path = folder.join(name).join("trace.csv.zst");
-        let records: Vec<Record> = normalised(&path).into_iter().map(|(_, one)| one).collect();
+        let records: Vec<Record> = normalized(&path).into_iter().map(|(_, one)| one).collect();
         let mut measure = Measure::default();
         measure.take(&records);
         let of = measure.finish();

@@ -1,7 +1,7 @@
 //! Which pages twins read and write: figures of whole weeks.
 
 use ssdlab_workload::measure::{Measured, measure};
-use ssdlab_workload::twins::{Twin, catalogue, find};
+use ssdlab_workload::twins::{Twin, catalog, find};
 
 /// Whole weeks of MSR volumes, in pages of 4 KiB: all, read, written. Source: metadata.csv of
 /// nusbaoning/multi_tenant_cache.
@@ -39,7 +39,7 @@ fn volume(twin: &Twin) -> &str {
 fn twins_of_weeks_read_and_write_the_pages_that_the_volumes_do() {
     let mut off = Vec::new();
     let families = ["dlv", "hire"];
-    let twins = catalogue().iter().filter(|twin| families.contains(&&twin.family[..]));
+    let twins = catalog().iter().filter(|twin| families.contains(&&twin.family[..]));
     let mut compared = 0;
     for twin in twins {
         let week = WEEKS.iter().find(|(name, ..)| *name == volume(twin));
@@ -116,7 +116,7 @@ fn read_pages_are_seldom_read_and_reads_are_of_pages_read_often() {
         let hot = 1.0 - upto(&counts(name), 10.0, 2);
         assert!(hot > 0.8, "{name}: {hot}");
     }
-    let twins = catalogue().iter().filter(|twin| twin.family == "pv-read");
+    let twins = catalog().iter().filter(|twin| twin.family == "pv-read");
     let cold: Vec<f64> = twins.map(|twin| upto(&counts(&twin.name), 2.0, 1)).collect();
     let mean = cold.iter().sum::<f64>() / cold.len() as f64;
     assert!(cold.len() == 8 && mean > 0.73, "{mean}");

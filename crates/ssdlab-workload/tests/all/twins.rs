@@ -6,7 +6,7 @@ use ssdlab_base::quantity::Share;
 use ssdlab_workload::measure::{Measured, measure};
 use ssdlab_workload::twins::fit::{Trial, fit};
 use ssdlab_workload::twins::shape::Shape;
-use ssdlab_workload::twins::{Compared, Twin, catalogue, find, parse};
+use ssdlab_workload::twins::{Compared, Twin, catalog, find, parse};
 use ssdlab_workload::{Op, Record, Source};
 
 use crate::drain;
@@ -42,7 +42,7 @@ fn tolerance(twin: &Twin, compared: &Compared) -> f64 {
 #[test]
 fn every_twin_meets_its_targets_at_a_hundred_thousand_requests() {
     let mut off = Vec::new();
-    for twin in catalogue() {
+    for twin in catalog() {
         let scaled = twin.scaled(REQUESTS.min(twin.requests()));
         for compared in scaled.compare(&measured(&scaled, 1)) {
             if compared.off().abs() > tolerance(&scaled, &compared) {
@@ -57,7 +57,7 @@ fn every_twin_meets_its_targets_at_a_hundred_thousand_requests() {
 #[test]
 fn every_workload_of_the_papers_has_a_twin() {
     let mut families: Vec<(&str, usize)> = Vec::new();
-    for twin in catalogue() {
+    for twin in catalog() {
         match families.iter_mut().find(|(family, _)| *family == twin.family) {
             Some((_, count)) => *count += 1,
             None => families.push((&twin.family, 1)),
@@ -71,9 +71,9 @@ fn every_workload_of_the_papers_has_a_twin() {
 
 #[test]
 fn names_are_unique_and_titles_say_twin() {
-    let names: BTreeSet<&str> = catalogue().iter().map(|twin| twin.name.as_str()).collect();
-    assert_eq!(names.len(), catalogue().len());
-    for twin in catalogue() {
+    let names: BTreeSet<&str> = catalog().iter().map(|twin| twin.name.as_str()).collect();
+    assert_eq!(names.len(), catalog().len());
+    for twin in catalog() {
         assert!(twin.title.starts_with("twin of "), "{}", twin.title);
         let source = twin.source(0).unwrap();
         assert_eq!((source.name(), source.expected()), (&twin.title[..], Some(twin.requests())));
@@ -181,7 +181,7 @@ fn a_mix_issues_each_member_to_a_queue_of_its_own() {
 
 #[test]
 fn a_twin_of_few_requests_is_refused_or_ends() {
-    for twin in catalogue() {
+    for twin in catalog() {
         for requests in [3, 50, 700] {
             let scaled = twin.scaled(requests);
             if let Ok(mut source) = scaled.source(1) {

@@ -106,8 +106,8 @@ def _error(one: Error) -> Figure:
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
     what = f"Mean and range of the measured errors of {of}, and the mean prediction:"
     what += f" {one.percent:.2f} %RMSE."
-    if one.centre != one.age:
-        what += f" The nearest measured age is {one.centre:.2f}."
+    if one.center != one.age:
+        what += f" The nearest measured age is {one.center:.2f}."
     keys = [Key("measured", _MEASURED), Key("predicted", _MODEL, "line")]
     name = f"fit-{one.over}-{one.age:g}".replace(".", "-")
     return Figure(name, ERRORS, f"Age {one.age:g}, over {one.over}", what, chart, keys)

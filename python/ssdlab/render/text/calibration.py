@@ -92,7 +92,7 @@ def error_table(fit: Fit) -> TitledTable:
     labels = Column("age", [f"{one.age:g}" for one in fit.errors])
     columns = [
         Column("over", [one.over for one in fit.errors]),
-        Column("found at", [f"{one.centre:.2f}" for one in fit.errors]),
+        Column("found at", [f"{one.center:.2f}" for one in fit.errors]),
         Column("rows", [f"{one.rows:,}" for one in fit.errors]),
         Column("%RMSE", [f"{one.percent:.2f}" for one in fit.errors]),
     ]

@@ -222,7 +222,7 @@ macro_rules! prioritized {
         ]
     };
 }
-pub(crate) const PRIORITISED: &[&str] = prioritized!(
+pub(crate) const PRIORITIZED: &[&str] = prioritized!(
     "metadata.retry_estimate=oracle",
     "background.inversion_repair.interval=60s",
     "workload.requests=20000"
@@ -234,7 +234,7 @@ pub(crate) const MONITORED: &[&str] = prioritized!(
     "background.inversion_repair.monitor={interval=0.01,max_write_share=0.01}",
     "workload.requests=20000"
 );
-pub(crate) const POOLS_LEVELLED: &[&str] = prioritized!(
+pub(crate) const POOLS_LEVELED: &[&str] = prioritized!(
     "metadata.retry_estimate=oracle",
     "background.dual_pool={threshold=2,cross_priority_threshold=8}",
     "start.pe_spread=6"
