@@ -163,19 +163,9 @@ impl Geometry {
         counts.iter().map(|&count| u128::from(count)).product()
     }
 
-    /// Returns the number of chips of the drive.
-    pub const fn chip_count(&self) -> u32 {
-        self.channels * self.chips
-    }
-
-    /// Returns the number of dies of the drive.
-    pub const fn die_count(&self) -> u32 {
-        self.chip_count() * self.dies
-    }
-
     /// Returns the number of planes of the drive.
     pub const fn plane_count(&self) -> u32 {
-        self.die_count() * self.planes
+        self.channels * self.chips * self.dies * self.planes
     }
 
     /// Returns the number of blocks of the drive.

@@ -6,6 +6,7 @@ use ssdlab_core::DriveConfig;
 use ssdlab_core::config::RENAMED;
 use ssdlab_core::config::catalog::{Entry, PRESETS, SCHEMES};
 use ssdlab_workload::WorkloadConfig;
+use ssdlab_workload::twins::layer_over;
 
 /// The config of a drive and its closed-form workload.
 pub type RunConfig = DriveConfig<WorkloadConfig>;
@@ -96,16 +97,6 @@ pub fn preset_text(name: &str) -> Result<String, Fault> {
             format!("# {base}, where it differs:\n{differs}\n{text}")
         }
     })
-}
-
-/// Overrides values in `under` with those in `over`, table by table.
-fn layer_over(under: &mut toml::Table, over: toml::Table) {
-    for (key, value) in over {
-        match (under.get_mut(&key), value) {
-            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => layer_over(under, over),
-            (_, value) => drop(under.insert(key, value)),
-        }
-    }
 }
 
 /// Returns the text of a scheme. The family may be omitted if only one family has a scheme of this

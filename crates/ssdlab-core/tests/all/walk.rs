@@ -156,3 +156,24 @@ fn the_walk_names_each_function_after_the_one_that_calls_it() {
         assert_ne!(uncalled(&broken, &bodies), [""; 0], "{wrong} for {right}");
     }
 }
+
+#[test]
+fn each_folder_of_the_core_is_on_a_map() {
+    let map = fs::read_to_string(crates().join("../ARCHITECTURE.md")).expect("the map");
+    let (pages, src) = (map + &walk(), crates().join("ssdlab-core/src"));
+    let mut folders = vec![src.clone()];
+    let mut found = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            // The parts of a file lie in a folder of its name.
+            if path.is_dir() && !path.with_extension("rs").exists() {
+                let name = format!("{}/", path.file_name().expect("a name").display());
+                assert!(pages.contains(&name), "no page names {name}");
+                found += 1;
+                folders.push(path);
+            }
+        }
+    }
+    assert!(found > 8, "{found} folders");
+}

@@ -246,13 +246,12 @@ fn whole_shape(
     Ok(base)
 }
 
-fn layer_over(base: &mut toml::Table, over: toml::Table) {
+/// Overrides values in `under` with those in `over`, table by table.
+pub fn layer_over(under: &mut toml::Table, over: toml::Table) {
     for (key, value) in over {
-        match (base.get_mut(&key), value) {
-            (Some(toml::Value::Table(base)), toml::Value::Table(over)) => layer_over(base, over),
-            (_, value) => {
-                base.insert(key, value);
-            }
+        match (under.get_mut(&key), value) {
+            (Some(toml::Value::Table(under)), toml::Value::Table(over)) => layer_over(under, over),
+            (_, value) => drop(under.insert(key, value)),
         }
     }
 }

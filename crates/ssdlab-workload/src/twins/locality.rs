@@ -48,11 +48,6 @@ pub fn of(twin: &str) -> Option<&'static Locality> {
 }
 
 impl Locality {
-    /// Returns the locality of a shape.
-    pub fn of_shape(shape: &Shape) -> Locality {
-        Locality { read: Local::of_habits(&shape.read), write: Local::of_habits(&shape.write) }
-    }
-
     /// Gives a shape this locality.
     pub fn apply(&self, shape: &mut Shape) {
         self.read.apply(&mut shape.read);
@@ -61,11 +56,6 @@ impl Locality {
 }
 
 impl Local {
-    fn of_habits(habits: &Habits) -> Local {
-        let Habits { again, hot, theta, rounds, scans, .. } = *habits;
-        Local { again, hot, theta, rounds, scans }
-    }
-
     fn apply(&self, habits: &mut Habits) {
         let Local { again, hot, theta, rounds, scans } = *self;
         (habits.again, habits.hot, habits.theta) = (again, hot, theta);

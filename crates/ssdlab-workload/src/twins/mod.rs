@@ -43,7 +43,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 use crate::draw::Draw;
 use crate::generate::hints::Hints;
 use crate::record::{Record, Source};
-pub use catalog::{arrivals, catalog, find, parse};
+pub use catalog::{arrivals, catalog, find, layer_over, parse};
 pub use compare::{Compared, compare_dispersions};
 use figures::{Figures, Targets};
 use generator::Requests;
