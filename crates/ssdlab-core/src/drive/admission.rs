@@ -37,7 +37,7 @@ impl Drive {
             pages,
             counted,
             transferred_in: self.machine.now,
-            arrival_seq: self.machine.flash.next_to_come(),
+            arrival_seq: self.machine.flash.next_seq(),
             dispatched: false,
             hint: PlacementHint::default(),
             page_type: None,
@@ -59,7 +59,7 @@ impl Drive {
             Op::Trim => self.trim(slot, pages),
             Op::Flush => self.buffer.flush(&mut self.machine, &mut self.translation, slot),
         }
-        if self.machine.host.part_ended(slot) {
+        if self.machine.host.end_part(slot) {
             self.machine.end_of_no_operation(slot, self.machine.now);
         }
         Ok(())
@@ -73,7 +73,7 @@ impl Drive {
         for lpn in first..first + pages {
             let count = left.min(spp - offset);
             let id = self.machine.flash.txns.insert(request.arrival);
-            self.machine.flash.comes(id);
+            self.machine.flash.assign_seq(id);
             let txn = &mut self.machine.flash.txns[id];
             txn.lpn = Lpn(lpn);
             txn.owner = Owner::Request(slot);
@@ -88,7 +88,7 @@ impl Drive {
             } else {
                 self.translation.acquire(&mut self.machine, id)
             };
-            self.finish(id, step);
+            self.end_without_flash(id, step);
             left -= count;
             offset = 0;
         }
@@ -111,7 +111,7 @@ impl Drive {
             audit_event!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
             self.buffer.drop_buffered(&mut self.machine, Lpn(lpn));
             let step = self.translation.acquire(&mut self.machine, id);
-            self.finish(id, step);
+            self.end_without_flash(id, step);
         }
         self.machine.host[slot].remaining -= skipped;
     }

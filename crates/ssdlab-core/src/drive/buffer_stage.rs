@@ -146,7 +146,7 @@ impl BufferStage {
             machine.stats.buffer.evicted_clean += 1;
             audit_event!(machine, forgets(page.lpn));
             let Some(number) = page.flushing else { return Left::Clean };
-            self.gives_room(machine, number, room);
+            self.reserve_slot_after_flush(machine, number, room);
             return Left::Flushing(number);
         }
         machine.stats.buffer.evicted_dirty += 1;
@@ -157,7 +157,7 @@ impl BufferStage {
 
     /// Reserves for `room` the slot of a page that has left, once its flush has programmed the
     /// page.
-    fn gives_room(&mut self, machine: &mut Machine, number: u64, room: Room) {
+    fn reserve_slot_after_flush(&mut self, machine: &mut Machine, number: u64, room: Room) {
         let program = self.the_buffer().departures.program(number);
         machine.flash.txns[program].owner = Owner::Buffer { room, number };
     }
@@ -165,7 +165,7 @@ impl BufferStage {
     /// Handles the departure of a page that a flush still programs, when no operation waits for its
     /// slot.
     fn leaves_early(&mut self, machine: &mut Machine, number: u64) {
-        self.gives_room(machine, number, Room::Early);
+        self.reserve_slot_after_flush(machine, number, Room::Early);
         self.the_buffer().leaves_early();
     }
 
@@ -183,7 +183,7 @@ impl BufferStage {
     ) -> u64 {
         let id = machine.flash.txns.insert(machine.now);
         let number = self.the_buffer().departures.begin(page.lpn, id, page.arriving);
-        machine.flash.comes(id);
+        machine.flash.assign_seq(id);
         let txn = &mut machine.flash.txns[id];
         txn.lpn = page.lpn;
         let owner = Owner::Buffer { room, number };

@@ -178,7 +178,7 @@ impl Drive {
         audit_event!(self.machine, gone(id));
         match txn.owner {
             Owner::Request(slot) => {
-                if self.machine.host.part_ended(slot) {
+                if self.machine.host.end_part(slot) {
                     self.machine.end_of_request(slot, id);
                 }
                 self.machine.flash.txns.remove(id);
@@ -198,7 +198,7 @@ impl Drive {
 
     /// Ends a page operation that needs no flash operation.
     #[inline(always)]
-    pub(super) fn finish(&mut self, id: TxnId, step: Step) {
+    pub(super) fn end_without_flash(&mut self, id: TxnId, step: Step) {
         match step {
             Step::InProgress => {}
             Step::Unmapped => self.end_of_unmapped(id),
@@ -224,7 +224,7 @@ impl Drive {
             self.machine.flash.txns[id].charge(Part::Page, self.machine.now);
             self.machine.flash.txns[id].was_held_up = true;
             let step = self.buffer.translate(&mut self.machine, &mut self.translation, id);
-            self.finish(id, step);
+            self.end_without_flash(id, step);
         }
         self.machine.host.hazards.none_ready();
     }
@@ -246,7 +246,7 @@ impl Drive {
         while let Some(id) = waiting.pop(&self.machine.flash.txns) {
             self.machine.waited_for_entry(id);
             let step = self.translation.continue_with_entry(&mut self.machine, id);
-            self.finish(id, step);
+            self.end_without_flash(id, step);
         }
         // An operation that found no slot to load its translation page.
         while let Some(mapping) =
@@ -257,7 +257,7 @@ impl Drive {
                 Entry::Here => {
                     self.machine.waited_for_entry(id);
                     let step = self.translation.continue_with_entry(&mut self.machine, id);
-                    self.finish(id, step);
+                    self.end_without_flash(id, step);
                 }
                 _ => self.translation.load_for(&mut self.machine, id),
             }

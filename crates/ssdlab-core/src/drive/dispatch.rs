@@ -183,7 +183,7 @@ impl Dispatcher {
         // Operations that load map entries do not wait for the scheduler.
         let chosen = !matches!(machine.flash.txns[id].owner, Owner::Map { .. });
         match &mut self.hold {
-            Some(hold) if chosen => hold.keep(machine, id, plane),
+            Some(hold) if chosen => hold.hold_for_scheduler(machine, id, plane),
             _ => machine.enqueue_host(id, plane),
         }
     }
@@ -222,7 +222,7 @@ impl Dispatcher {
 
 impl Hold {
     #[inline(never)]
-    fn keep(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
+    fn hold_for_scheduler(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
         machine.flash.txns[id].plane = plane;
         machine.flash.note_wait(id, machine.now);
         let reading = match machine.flash.txns[id].kind {
@@ -356,7 +356,7 @@ impl Hold {
                 machine.flash.wait_ends(id, machine.now);
                 match first_place {
                     Some(place) => machine.flash.inherit_seq(id, place),
-                    None if next.mode == DispatchMode::Behind => machine.flash.comes(id),
+                    None if next.mode == DispatchMode::Behind => machine.flash.assign_seq(id),
                     None => {}
                 }
                 machine.enqueue_host(id, plane);

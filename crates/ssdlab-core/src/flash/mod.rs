@@ -203,14 +203,14 @@ impl Flash {
 
     /// Assigns a transaction the next arrival number.
     #[inline]
-    pub fn comes(&mut self, id: TxnId) {
+    pub fn assign_seq(&mut self, id: TxnId) {
         self.txns[id].seq = self.seq;
         self.seq += 1;
     }
 
     /// Returns the arrival number of the next transaction.
     #[inline]
-    pub fn next_to_come(&self) -> u64 {
+    pub fn next_seq(&self) -> u64 {
         self.seq
     }
 

@@ -152,7 +152,7 @@ impl Host {
 
     /// Ends a page operation of a request, or its acceptance; returns true if it was the last part.
     #[inline]
-    pub fn part_ended(&mut self, slot: u32) -> bool {
+    pub fn end_part(&mut self, slot: u32) -> bool {
         let remaining = &mut self.slots[slot as usize].remaining;
         *remaining -= 1;
         *remaining == 0

@@ -173,7 +173,7 @@ impl Background {
         };
         let rank = if is_urgent { Rank::URGENT } else { Rank::BACKGROUND };
         machine.flash.txns[id].since = machine.now;
-        machine.flash.comes(id);
+        machine.flash.assign_seq(id);
         machine.flash.enqueue(id, rank, machine.now);
     }
 

@@ -192,7 +192,7 @@ impl Background {
         if has_data {
             return self.program_moved(machine, id, to);
         }
-        machine.flash.comes(id);
+        machine.flash.assign_seq(id);
         machine.flash.enqueue(id, Rank::BACKGROUND, machine.now);
     }
 
@@ -205,7 +205,7 @@ impl Background {
         let txn = &mut machine.flash.txns[id];
         (txn.kind, txn.plane) = (OpKind::Program, to);
         (txn.hint.quality, txn.hint.stream) = (quality, stream.or(txn.hint.stream));
-        machine.flash.comes(id);
+        machine.flash.assign_seq(id);
         machine.flash.enqueue(id, Rank::BACKGROUND, machine.now);
     }
 

@@ -80,7 +80,7 @@ impl Machine {
     /// Ends a flush's wait: all pages that were leaving the buffer when it came have been
     /// programmed.
     pub(in crate::drive) fn end_of_flush_wait(&mut self, slot: u32) {
-        if self.host.part_ended(slot) {
+        if self.host.end_part(slot) {
             self.end_of_no_operation(slot, self.host[slot].transferred_in);
         }
     }

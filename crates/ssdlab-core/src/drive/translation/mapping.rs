@@ -244,7 +244,7 @@ impl Translation {
         let mapping = self.mapping.as_ref().expect("a map that is held in part");
         let lpn = mapping.cache.lpn_of(page);
         let id = machine.flash.txns.insert(machine.now);
-        machine.flash.comes(id);
+        machine.flash.assign_seq(id);
         let whole = u64::MAX >> (64 - machine.geometry.sectors_per_page());
         let txn = &mut machine.flash.txns[id];
         txn.lpn = lpn;
