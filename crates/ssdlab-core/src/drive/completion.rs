@@ -7,7 +7,7 @@ use super::Drive;
 use super::translation::Step;
 use crate::account::{OpKind, Part};
 use crate::audit::audit_event;
-use crate::flash::{Event as FlashEvent, Fifo, Owner, TxnId};
+use crate::flash::{Fifo, FlashEvent, Owner, TxnId};
 use crate::ftl::Entry;
 use crate::host::Programmed;
 use crate::policy::event::{Event, EventMask};

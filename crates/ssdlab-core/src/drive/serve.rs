@@ -43,7 +43,7 @@ impl Drive {
     fn serve(&mut self, unit: UnitId) {
         loop {
             match self.machine.flash.next_of(unit) {
-                Next::Rest => return,
+                Next::Nothing => return,
                 Next::Resume => return self.machine.flash.resume(unit, self.machine.now),
                 Next::ResumeReads => {
                     self.machine.flash.resume_reads(unit, self.machine.now);

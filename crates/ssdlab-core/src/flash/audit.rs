@@ -180,7 +180,7 @@ impl Flash {
         };
         if unit.state == State::Idle {
             ensure(!unit.head.is_some(), || "it is free and serves something".into())?;
-            ensure(self.next_of(id) == Next::Rest, || "it rests and could work".into())?;
+            ensure(self.next_of(id) == Next::Nothing, || "it rests and could work".into())?;
         }
         self.audit_work(id, now)?;
         self.audit_suspended_reads(unit, census)?;

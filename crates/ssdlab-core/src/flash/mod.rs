@@ -62,7 +62,7 @@ pub struct UnitId(pub u32);
 
 /// Events that the flash reports to the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Event {
+pub enum FlashEvent {
     /// A transaction has ended.
     Done(TxnId),
     /// The reads that this unit holds failed to decode. The drive must set each read's next level.
@@ -102,9 +102,9 @@ pub struct Flash {
     seq: u64,
     /// Whether transactions may share arrival numbers.
     shares_places: bool,
-    events: Vec<Event>,
+    events: Vec<FlashEvent>,
     /// An empty list, kept for its memory.
-    spare_events: Vec<Event>,
+    spare_events: Vec<FlashEvent>,
     idle: Vec<UnitId>,
     /// Operations that have ended, by kind and cause.
     ops: [[u64; Cause::COUNT]; OpKind::COUNT],
@@ -171,13 +171,13 @@ impl Flash {
 
     /// Takes the events that the drive has not handled, in the order in which they happened.
     #[inline]
-    pub fn take_events(&mut self) -> Vec<Event> {
+    pub fn take_events(&mut self) -> Vec<FlashEvent> {
         std::mem::replace(&mut self.events, std::mem::take(&mut self.spare_events))
     }
 
     /// Returns an emptied list to the flash, for its memory.
     #[inline]
-    pub fn recycle_events(&mut self, list: Vec<Event>) {
+    pub fn recycle_events(&mut self, list: Vec<FlashEvent>) {
         self.spare_events = list;
     }
 

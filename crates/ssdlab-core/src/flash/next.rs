@@ -14,17 +14,17 @@ pub enum Next {
     Resume,
     /// Continue the reads that were suspended last.
     ResumeReads,
-    /// Nothing.
-    Rest,
+    /// Start nothing.
+    Nothing,
 }
 
 impl Flash {
-    /// Returns the next operation of a unit; [`Next::Rest`] if the unit is not free.
+    /// Returns the next operation of a unit; [`Next::Nothing`] if the unit is not free.
     #[inline(always)]
     pub fn next_of(&self, id: UnitId) -> Next {
         let unit = &self.units[id.0 as usize];
         if unit.state != State::Idle {
-            return Next::Rest;
+            return Next::Nothing;
         }
         if self.at_pass_limit(unit)
             && let Some(next) = self.next_passed(unit)
@@ -46,7 +46,7 @@ impl Flash {
             Some((plane, queue)) => Next::Serve(plane, queue),
             // A suspended operation does not resume beside a page in the cache register.
             None if unit.suspended.is_some() && unit.cached == 0 => Next::Resume,
-            None => Next::Rest,
+            None => Next::Nothing,
         }
     }
 

@@ -7,7 +7,7 @@ use ssdlab_nand::Level;
 
 use super::txn::Txn;
 use super::unit::{Pipelined, State};
-use super::{Event, Flash, TxnId, UnitId};
+use super::{Flash, FlashEvent, TxnId, UnitId};
 
 /// The settings of sensing ahead.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Flash {
             && may
             && self.held(id).any(|member| self.txns[member].level < last)
         {
-            self.events.push(Event::Sensed(id));
+            self.events.push(FlashEvent::Sensed(id));
         }
     }
 

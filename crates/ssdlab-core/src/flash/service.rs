@@ -3,7 +3,7 @@
 use ssdlab_base::{Nanos, SimTime};
 
 use super::unit::State;
-use super::{Act, Event, Flash, TxnId, UnitId};
+use super::{Act, Flash, FlashEvent, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
 impl Flash {
@@ -205,7 +205,7 @@ impl Flash {
                     flash.cells.programmed(block, now);
                 }
             }
-            flash.events.push(Event::Done(member));
+            flash.events.push(FlashEvent::Done(member));
         });
         self.units[id.0 as usize].suspends = 0;
         self.free(id, now);
@@ -330,7 +330,7 @@ impl Flash {
     #[inline]
     pub(super) fn tell_of_waiting_read(&mut self, id: UnitId) {
         if self.setup.may_suspend && self.waiting_read(id).is_some() {
-            self.events.push(Event::Began(id));
+            self.events.push(FlashEvent::Began(id));
         }
     }
 
@@ -432,7 +432,7 @@ impl Flash {
             txn.uncorrectable = !decoded;
             self.uncorrectable += u64::from(!decoded);
             self.ops[OpKind::Read as usize][txn.cause as usize] += 1;
-            self.events.push(Event::Done(id));
+            self.events.push(FlashEvent::Done(id));
             if self.holds_until_decoded() {
                 let unit = self.unit_of(self.txns[id].plane);
                 self.leave(unit, id);
@@ -444,7 +444,7 @@ impl Flash {
         let plane = txn.plane;
         self.retries += 1;
         if !self.holds_until_decoded() {
-            return self.events.push(Event::Again(id));
+            return self.events.push(FlashEvent::Again(id));
         }
         let unit = self.unit_of(plane);
         self.units[unit.0 as usize].pending -= 1;
@@ -457,7 +457,7 @@ impl Flash {
             return;
         }
         if self.units[id.0 as usize].head.is_some() {
-            self.events.push(Event::Failed(id));
+            self.events.push(FlashEvent::Failed(id));
         } else {
             self.free_pipelined(id, now);
         }
