@@ -77,3 +77,6 @@ fn run_history(
     workload.run(&mut drive);
     records::of(&drive, &tenants, (&ranked, &began), &workload)
 }
+
+#[cfg(test)]
+mod tests;
