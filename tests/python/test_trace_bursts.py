@@ -90,14 +90,14 @@ def test_windows_shorter_than_the_steps_of_stamps_have_no_figure(
     assert found["left_out"] == [{"window_s": length, "why": why} for length in (0.01, 0.1)]
     note = "windows of 10 ms and 100 ms are shorter than the stamps' steps of 1.00 s"
     done = ssdlab("trace", "info", coarse.name)
-    assert [row[:2] for row in section(done.out, "windows of")[:3]] == [
+    assert [row[:2] for row in section(done.out, "windows of  ")[:3]] == [
         ["1", "s"],
         ["10", "s"],
         ["100", "s"],
     ]
     assert f"\n{note}\n" in done.out
     assert note in of(info)["trace-dispersion"].what
-    assert [row["x"] for row in rows(of(info)["trace-dispersion"]) if row["label"]][0] == 1e6
+    assert next(row["x"] for row in rows(of(info)["trace-dispersion"]) if row["label"]) == 1e6
     assert note.replace("'", "&#39;") in trace_page([info])
     # Of several traces, the note names the trace.
     other = ssdlab("trace", "info", bursts.name, "--json", "-").json()

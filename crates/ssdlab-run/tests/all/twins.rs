@@ -189,7 +189,8 @@ fn a_twin_is_shown_with_the_measurements_of_a_trace() {
     profiler.take(&records, |_| None);
     assert_eq!(shown.profile, profiler.finish());
     assert!(shown.profile.burstiness.hurst.is_some() && shown.profile.reuse.is_some());
-    for window in &shown.profile.burstiness.windows {
+    // The excerpt of hm_0 is too short for windows of 100 s.
+    for window in &shown.profile.burstiness.windows[..4] {
         let same = |row: &&Compared| {
             row.what.starts_with("dispersion_") && row.achieved == window.dispersion
         };
