@@ -1,6 +1,7 @@
 """Burstiness of traces: what `trace info` prints, writes and draws of it."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,10 @@ def test_windows_shorter_than_the_steps_of_stamps_have_no_figure(
     assert f"\n{note}\n" in done.out
     assert note in of(info)["trace-dispersion"].what
     assert next(row["x"] for row in rows(of(info)["trace-dispersion"]) if row["label"]) == 1e6
-    assert note.replace("'", "&#39;") in trace_page([info])
+    # The page has it below the figure and above the table.
+    page, escaped = trace_page([info]), re.escape(note.replace("'", "&#39;"))
+    assert re.search(f"<span>Variance[^<]*{escaped}", page)
+    assert re.search(f"<caption>Bursts[^<]*{escaped}", page)
     # Of several traces, the note names the trace.
     other = ssdlab("trace", "info", bursts.name, "--json", "-").json()
     both = of(info, other)["trace-dispersion"].what
