@@ -22,6 +22,7 @@ from ssdlab.render.figures.base import (
     time_unit_s,
 )
 from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
+from ssdlab.render.text.burstiness import window_notes
 from ssdlab.render.text.traces import short_paths, size
 from ssdlab.traces.infos import Info
 
@@ -265,6 +266,8 @@ def _dispersion(traces: Sequence[Trace]) -> Iterator[Figure]:
         alt.Y("dispersion:Q", **up),
     )
     what = "Variance of the requests in a window over their mean; dotted, a Poisson process."
+    if notes := window_notes([(trace.label, trace.info) for trace in traces]):
+        what += f" No figure: {'; '.join(notes)}."
     what += lines.note
     yield Figure("trace-dispersion", BURSTS, "Burstiness by window", what, chart, lines.keys)
 

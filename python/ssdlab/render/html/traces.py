@@ -15,6 +15,7 @@ from ssdlab.render.text.burstiness import (
     dispersion_text,
     run_cells,
     window_name,
+    window_notes,
 )
 from ssdlab.render.text.traces import format_label, size, trace_columns
 from ssdlab.traces.infos import Info
@@ -110,7 +111,9 @@ def _bursts(traces: Sequence[Trace]) -> Table:
     cells_kept = [NONE if each is None else digits(each, 2).replace("-", "−") for each in kept]
     rows.append(["share of reads, correlation with the next second", *cells_kept])
     heads = ["figure", *(trace.label for trace in traces)]
-    return Table("Bursts of requests, and runs of reads and of writes", heads, rows)
+    notes = window_notes([(trace.label, trace.info) for trace in traces])
+    caption = "; ".join(["Bursts of requests, and runs of reads and of writes", *notes])
+    return Table(caption, heads, rows)
 
 
 def _exponent(info: Info) -> str:
