@@ -1,4 +1,4 @@
-//! Arbitrary bytes as a trace whose compression and format are recognised.
+//! Arbitrary bytes as a trace whose compression and format are recognized.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

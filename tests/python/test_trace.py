@@ -42,7 +42,7 @@ def test_info_counts_exactly(ssdlab: Ssdlab, few: Path) -> None:
     info = ssdlab("trace", "info", few.name, "--json", "-").json()
     assert {key: info[key] for key in COUNTS} == COUNTS
     assert {key: info[key] for key in SPACE} == SPACE
-    assert (info["trace"], info["format"], info["certainty"]) == ("few.csv", "ssdlab", "recognised")
+    assert (info["trace"], info["format"], info["certainty"]) == ("few.csv", "ssdlab", "recognized")
     assert (info["read_ratio"], info["span_s"], info["rate_per_s"]) == (0.75, 4.0, 1.0)
     assert (info["first_byte"], info["end_byte"]) == (2048, 16384)
     assert (info["read_bytes"], info["write_bytes"]) == (12288, 12288)

@@ -12,7 +12,7 @@ pub fn open_trace(spec: &str, options: &TraceOptions) -> Result<Trace, Fault> {
 
 /// Makes a trace report which of its requests come from twins, if its format stores their names.
 fn with_twins(trace: Trace) -> Trace {
-    match trace.recognised().format {
+    match trace.recognized().format {
         Format::Ssdlab | Format::Parquet => trace.with_devices(),
         _ => trace,
     }

@@ -54,7 +54,7 @@ pub use generate::{
 pub use merge::{App, Merge, Offset, Placing, Reach, lay_out};
 pub use record::{MAX_HINT, MAX_REQUEST, MAX_TRIM, Op, Record, Source};
 pub use select::{Select, Selection};
-pub use trace::recognise::{By, Recognition};
+pub use trace::recognize::{By, Recognition};
 pub use trace::spec::parse_spec;
 pub use trace::write::{Packed, Packing, WRITABLE, Written, write_trace};
 pub use trace::{Counts, Trace, Unpacked, open, open_with, sha256};

@@ -64,8 +64,8 @@ pub fn convert(
     remarks.extend(nameless(out, format, &trace_read.twins()));
     Ok(Some(Converted {
         trace: trace.into(),
-        from_format: trace_read.recognised().format.name(),
-        certainty: certainty(trace_read.recognised()),
+        from_format: trace_read.recognized().format.name(),
+        certainty: certainty(trace_read.recognized()),
         remarks,
         out: out.into(),
         format: format.name(),

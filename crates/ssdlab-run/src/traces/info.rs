@@ -39,10 +39,10 @@ pub struct TraceInfo {
 }
 
 /// Returns how certain a format is.
-pub(super) fn certainty(recognised: &Recognition) -> Certainty {
-    match recognised.by {
+pub(super) fn certainty(recognized: &Recognition) -> Certainty {
+    match recognized.by {
         By::Named => Certainty::Named,
-        By::Content if recognised.ambiguous_with.is_empty() => Certainty::Recognised,
+        By::Content if recognized.ambiguous_with.is_empty() => Certainty::Recognized,
         By::Content => Certainty::Ambiguous,
     }
 }
@@ -142,12 +142,12 @@ fn one(
         return Err(nothing_left(source.name()));
     }
     let trace = source.inner.inner();
-    let (recognised, counts) = (trace.recognised(), trace.counts());
+    let (recognized, counts) = (trace.recognized(), trace.counts());
     Ok(Some(TraceInfo {
         trace: spec.into(),
-        format: recognised.format.name(),
-        certainty: certainty(recognised),
-        ambiguous_with: recognised.ambiguous_with.iter().map(|other| other.name()).collect(),
+        format: recognized.format.name(),
+        certainty: certainty(recognized),
+        ambiguous_with: recognized.ambiguous_with.iter().map(|other| other.name()).collect(),
         compression: trace.compression(),
         remarks: trace.remarks(),
         other_devices: counts.other_devices,

@@ -122,7 +122,7 @@ pub enum Certainty {
     /// The user named the format.
     Named,
     /// The first lines match this format only.
-    Recognised,
+    Recognized,
     /// The first lines match other formats as well.
     Ambiguous,
 }

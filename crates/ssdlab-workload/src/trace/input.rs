@@ -71,7 +71,7 @@ pub(crate) fn plain<R: Read + Send + 'static>(
 ) -> io::Result<(Plain, Arc<Meter>, Option<&'static str>)> {
     let mut start = Vec::with_capacity(window::ANNOUNCED_IN as usize);
     stored.by_ref().take(window::ANNOUNCED_IN).read_to_end(&mut start)?;
-    let compression = recognise(&start);
+    let compression = recognize(&start);
     let announced = match compression {
         Some("zstd") => window::of_zstd(&start),
         Some("xz") => window::of_xz(&start),
@@ -129,7 +129,7 @@ impl Read for Unpacked {
 }
 
 /// Returns the compression that these first bytes announce.
-fn recognise(magic: &[u8]) -> Option<&'static str> {
+fn recognize(magic: &[u8]) -> Option<&'static str> {
     const KNOWN: &[(&[u8], &str)] = &[
         (&[0x1f, 0x8b], "gzip"),
         (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),

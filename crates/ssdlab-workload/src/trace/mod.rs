@@ -16,7 +16,7 @@ pub(crate) mod input;
 pub(crate) mod lines;
 pub(crate) mod order;
 pub(crate) mod pieces;
-pub(crate) mod recognise;
+pub(crate) mod recognize;
 pub(crate) mod spec;
 pub(crate) mod trial;
 mod window;
@@ -36,7 +36,7 @@ pub use input::{Unpacked, sha256};
 use lines::Lines;
 use order::{Order, Waiting};
 use pieces::Pieces;
-use recognise::{By, Recognition, no_request, recognise};
+use recognize::{By, Recognition, no_request, recognize};
 
 /// Opens a trace file, compressed or not. Recognizes its format unless `format` names it.
 ///
@@ -82,7 +82,7 @@ pub struct Trace {
     stored: Option<u64>,
     meter: Arc<Meter>,
     compression: Option<&'static str>,
-    recognised: Recognition,
+    recognized: Recognition,
     input: Input,
     device: DeviceFilter,
     order: Order,
@@ -140,8 +140,8 @@ impl Trace {
             return Err(no_request(&name, "an empty file"));
         }
         let choice = Choice { options, mapping: mapping.as_ref() };
-        let recognised = recognise(&name, format, start, whole, &choice)?;
-        let format = recognised.format;
+        let recognized = recognize(&name, format, start, whole, &choice)?;
+        let format = recognized.format;
         let binary = match format.about().framing {
             Framing::Lines => None,
             Framing::Records(length) => Some(length(start)),
@@ -154,7 +154,7 @@ impl Trace {
             meter,
             compression,
             demand: Demand::in_ticks_of(tick),
-            ..Trace::new(name, Input::Pieces(pieces), recognised, options)
+            ..Trace::new(name, Input::Pieces(pieces), recognized, options)
         })
     }
 
@@ -167,12 +167,12 @@ impl Trace {
     ) -> Result<Trace, Fault> {
         let mapping = options.check()?;
         let table = Table::open(&name, file, options.tick, mapping.as_ref())?;
-        let recognised = Recognition { by, ..Recognition::certain(Format::Parquet) };
-        Ok(Trace::new(name, Input::Table(Box::new(table)), recognised, options))
+        let recognized = Recognition { by, ..Recognition::certain(Format::Parquet) };
+        Ok(Trace::new(name, Input::Table(Box::new(table)), recognized, options))
     }
 
-    fn new(name: String, input: Input, recognised: Recognition, options: &TraceOptions) -> Trace {
-        let unsorted = options.unsorted.unwrap_or(recognised.format.about().unsorted);
+    fn new(name: String, input: Input, recognized: Recognition, options: &TraceOptions) -> Trace {
+        let unsorted = options.unsorted.unwrap_or(recognized.format.about().unsorted);
         let window = match unsorted {
             Unsorted::Refuse => 0,
             Unsorted::Sort(window) => window as usize,
@@ -183,7 +183,7 @@ impl Trace {
             stored: None,
             meter: Arc::default(),
             compression: None,
-            recognised,
+            recognized,
             input,
             device: DeviceFilter::new(options.device.as_deref()),
             order: Order::new(window),
@@ -200,8 +200,8 @@ impl Trace {
     }
 
     /// Returns the recognized format of the file.
-    pub fn recognised(&self) -> &Recognition {
-        &self.recognised
+    pub fn recognized(&self) -> &Recognition {
+        &self.recognized
     }
 
     /// Returns the compression of the file: `"gzip"`, `"zstd"` or `"xz"`.
@@ -217,8 +217,8 @@ impl Trace {
     /// Returns remarks on how the requests read so far are understood. Before the first batch,
     /// these are the first lines of the file.
     pub fn remarks(&self) -> Vec<String> {
-        let remarks = self.recognised.remark().into_iter();
-        let remarks = remarks.chain(self.recognised.remarks.iter().cloned());
+        let remarks = self.recognized.remark().into_iter();
+        let remarks = remarks.chain(self.recognized.remarks.iter().cloned());
         remarks
             .chain(self.demand.warning())
             .map(|remark| format!("{}: {remark}", self.name))
@@ -390,7 +390,7 @@ impl Source for Trace {
     }
 
     fn trace_format(&self) -> Option<&'static str> {
-        Some(self.recognised.format.name())
+        Some(self.recognized.format.name())
     }
 
     fn warnings(&self) -> Vec<String> {

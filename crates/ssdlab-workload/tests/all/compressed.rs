@@ -65,7 +65,7 @@ fn compressed_binary_records_read_as_plain_ones() {
     let options = TraceOptions { unsorted: Some(Unsorted::Sort(1 << 20)), ..Default::default() };
     for (compress, name) in COMPRESSORS {
         let mut t = trace(compress(&many), None, &options).unwrap();
-        assert_eq!((t.recognised().format, t.compression()), (Format::Vscsi, Some(name)));
+        assert_eq!((t.recognized().format, t.compression()), (Format::Vscsi, Some(name)));
         let (records, lines, fault) = drain_by(&mut t, 1000);
         assert_eq!((records.len(), lines.len(), fault), (12_000, 12_000, None));
         assert_eq!((t.counts().requests, t.counts().flushes), (9_000, 3_000));

@@ -91,7 +91,7 @@ fn spc_without_the_asu_is_read_and_remarked_on() {
         trace("303567,3584,w,0\n55590,3072,r,0.5\n", None, &TraceOptions::default()).unwrap();
     let want = [record(0, 303_567, 7, Write), record(500_000_000, 55_590, 6, Read)];
     assert_eq!(drain(&mut t).unwrap(), want);
-    assert_eq!(t.recognised().format, Format::Spc);
+    assert_eq!(t.recognized().format, Format::Spc);
     assert_eq!(t.remarks(), ["t: no ASU column: read as LBA,Size,Opcode,Timestamp of ASU 0"]);
 }
 
@@ -114,7 +114,7 @@ fn fractions_of_a_tick_are_rounded_to_the_nearest_nanosecond() {
 }
 
 #[test]
-fn each_format_is_recognised_by_content() {
+fn each_format_is_recognized_by_content() {
     let cases = [
         (MSR, Format::Msr, vec![]),
         ("0,20941264,8192,W,0.551706\n", Format::Spc, vec![]),
@@ -122,10 +122,10 @@ fn each_format_is_recognised_by_content() {
     ];
     for (text, format, ambiguous_with) in cases {
         let t = trace(text, None, &TraceOptions::default()).unwrap();
-        assert_eq!((t.recognised().format, t.recognised().by), (format, By::Content));
-        assert_eq!(t.recognised().ambiguous_with, ambiguous_with);
+        assert_eq!((t.recognized().format, t.recognized().by), (format, By::Content));
+        assert_eq!(t.recognized().ambiguous_with, ambiguous_with);
         let t = trace(text, Some(format), &TraceOptions::default()).unwrap();
-        assert_eq!((t.recognised().by, t.recognised().ambiguous_with.len()), (By::Named, 0));
+        assert_eq!((t.recognized().by, t.recognized().ambiguous_with.len()), (By::Named, 0));
     }
 }
 
@@ -139,10 +139,10 @@ fn an_ambiguous_content_is_never_guessed_in_silence() {
 }
 
 #[test]
-fn a_file_broken_further_down_is_still_recognised_and_its_line_named() {
+fn a_file_broken_further_down_is_still_recognized_and_its_line_named() {
     let text = format!("{MSR}128166372026382300,usr,0,Wri");
     let mut t = trace(text, None, &TraceOptions::default()).unwrap();
-    assert_eq!(t.recognised().format, Format::Msr);
+    assert_eq!(t.recognized().format, Format::Msr);
     let (records, _, fault) = crate::drain_by(&mut t, 1000);
     assert_eq!(records.len(), 3);
     assert_eq!(

@@ -119,7 +119,7 @@ fn vscsi_records_of_both_versions_say_the_same() {
     ];
     for bytes in [vscsi(vscsi_1), vscsi(vscsi_2)] {
         let mut t = trace(bytes, None, &TraceOptions::default()).unwrap();
-        assert_eq!(t.recognised().format, Format::Vscsi);
+        assert_eq!(t.recognized().format, Format::Vscsi);
         assert_eq!(drain(&mut t).unwrap(), records(&want));
         assert_eq!((t.counts().requests, t.counts().flushes, t.counts().widened), (3, 1, 1));
     }

@@ -135,7 +135,7 @@ fn original(folder: &Path, case: &Case, device: Option<&str>) -> Vec<Record> {
     let mut trace = open_with(&path_of(folder, case), None, &options).unwrap();
     let mut got = drain(&mut trace).unwrap_or_else(|fault| panic!("{fault}"));
     got.retain(|record| matches!(record.op, Op::Read | Op::Write));
-    let (format, counts) = (trace.recognised().format.name(), trace.counts());
+    let (format, counts) = (trace.recognized().format.name(), trace.counts());
     assert_eq!(format, case.format, "{}", case.normalised);
     assert_eq!(got.len() as u64, counts.requests);
     if device.is_none() {
@@ -200,7 +200,7 @@ fn every_normalised_form_reads_as_our_own_csv() {
             continue;
         }
         let mut trace = open_with(&path, None, &TraceOptions::default()).unwrap();
-        assert_eq!(trace.recognised().format, Format::Ssdlab, "{}", path.display());
+        assert_eq!(trace.recognized().format, Format::Ssdlab, "{}", path.display());
         assert_eq!(trace.remarks(), Vec::<String>::new());
         let got = drain(&mut trace).unwrap_or_else(|fault| panic!("{fault}"));
         let want: Vec<Record> = normalised(&path).into_iter().map(|(_, record)| record).collect();

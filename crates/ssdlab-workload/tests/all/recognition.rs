@@ -15,12 +15,12 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn every_fixture_is_recognised_as_its_own_format() {
+fn every_fixture_is_recognized_as_its_own_format() {
     for fixture in fixtures::all() {
         let name = fixture.format;
         let t = trace(fixture.bytes.clone(), None, &TraceOptions::default())
             .unwrap_or_else(|fault| panic!("{name}: {fault}"));
-        let found = t.recognised();
+        let found = t.recognized();
         assert_eq!((found.format, found.by), (name, By::Content));
         assert_eq!(found.ambiguous_with, fixture.ambiguous_with, "{name}");
     }
@@ -57,7 +57,7 @@ fn a_few_broken_lines_do_not_lose_a_file_to_a_wrong_format() {
         let lines: Vec<&str> = text.lines().collect();
         let many = [lines.clone(), vec!["?"], lines].concat().join("\n");
         let t = trace(many, None, &TraceOptions::default()).unwrap();
-        assert_eq!(t.recognised().format, fixture.format);
+        assert_eq!(t.recognized().format, fixture.format);
     }
 }
 
@@ -66,7 +66,7 @@ fn a_first_request_that_is_wrong_is_named_and_not_the_format() {
     let good = "128166372016382155,usr,0,Write,1317441536,8192,1963\n".repeat(5);
     let bad = "128166372003061629,usr,0,Read,7014609920,0,41286\n";
     let mut t = trace(format!("{bad}{good}"), None, &TraceOptions::default()).unwrap();
-    assert_eq!(t.recognised().format, Msr);
+    assert_eq!(t.recognized().format, Msr);
     let fault = drain(&mut t).unwrap_err().to_string();
     assert_eq!(fault, "t:1:42: Size: got 0, expected at least one byte");
 }
@@ -99,7 +99,7 @@ fn a_file_that_is_nearly_of_a_format_says_which_and_what_is_wrong() {
 }
 
 #[test]
-fn a_log_whose_first_events_are_no_requests_is_recognised() {
+fn a_log_whose_first_events_are_no_requests_is_recognized() {
     let queued = "259,2 0 5 0.000005462 4020 Q RS 282624 + 8 [java]\n".repeat(300);
     let issued = "259,2 0 5 0.000005462 4020 D RS 282624 + 8 [java]\n";
     let mut t = trace(format!("{queued}{issued}"), None, &TraceOptions::default()).unwrap();
@@ -137,14 +137,14 @@ fn five_whole_numbers_are_ambiguous_and_the_reading_taken_is_named() {
     // lines are like this.
     let bytes = "1000 0 1024 4096 1\n2000 0 512 512 0\n";
     let t = trace(bytes, None, &TraceOptions::default()).unwrap();
-    assert_eq!(t.recognised().format, Heimdall);
+    assert_eq!(t.recognized().format, Heimdall);
     assert_eq!(
         t.remarks(),
         ["t: read as heimdall, though it could be mqsim or ssdsim or disksim \
           (FILE:format says which)"]
     );
     let named = trace(five, Some(Disksim), &TraceOptions::default()).unwrap();
-    assert_eq!((named.remarks(), named.recognised().by), (vec![], By::Named));
+    assert_eq!((named.remarks(), named.recognized().by), (vec![], By::Named));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn five_columns_name_every_format_that_they_could_be() {
     ];
     for (text, taken, others) in cases {
         let t = trace(text.as_str(), None, &TraceOptions::default()).unwrap();
-        let found = t.recognised();
+        let found = t.recognized();
         assert_eq!((found.format, &found.ambiguous_with[..]), (taken, others), "{text}");
         let names: Vec<&str> = others.iter().map(|other| other.name()).collect();
         let remark = format!(
@@ -182,8 +182,8 @@ fn five_columns_name_every_format_that_they_could_be() {
         // With a named format, there is no remark.
         for format in [&[taken], others].concat() {
             let named = trace(text.as_str(), Some(format), &TraceOptions::default()).unwrap();
-            assert_eq!((named.recognised().format, named.recognised().by), (format, By::Named));
-            assert!(named.recognised().remark().is_none());
+            assert_eq!((named.recognized().format, named.recognized().by), (format, By::Named));
+            assert!(named.recognized().remark().is_none());
         }
     }
 }

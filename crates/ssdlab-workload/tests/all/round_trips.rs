@@ -108,11 +108,11 @@ fn parquet_reads_back_over_row_groups() {
 }
 
 #[test]
-fn written_text_is_recognised_as_what_it_is() {
+fn written_text_is_recognized_as_what_it_is() {
     let records: Vec<Record> = (0..50).map(|n| record(n * 150_000, n * 8, 8, Op::Read)).collect();
     for format in TEXTS {
         let t = trace(written(&records, format).0, None, &TraceOptions::default()).unwrap();
-        assert_eq!(t.recognised().format, format);
+        assert_eq!(t.recognized().format, format);
         let only_mqsim = if format == Format::Mqsim { 1 } else { 0 };
         assert_eq!(t.remarks().len(), only_mqsim, "{:?}", t.remarks());
     }

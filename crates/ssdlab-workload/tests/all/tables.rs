@@ -295,7 +295,7 @@ fn parquet_is_read_over_row_groups_and_batches() {
         let path = folder.file("t.parquet");
         write(&path, OWN, compression, vec![own(0, 10_000), own(10_000, 5), own(10_005, 4_096)]);
         let mut t = open(&path, None).unwrap();
-        assert_eq!(t.recognised().format, Format::Parquet);
+        assert_eq!(t.recognized().format, Format::Parquet);
         let (records, rows, fault) = drain_by(&mut t, 1_000);
         assert_eq!(fault, None);
         let want =

@@ -58,7 +58,7 @@ def _spark_columns(counts: Sequence[int]) -> list[int]:
 def format_label(info: Info) -> str:
     """Return the format of a trace, and how certain it is."""
     others = " or ".join(info["ambiguous_with"])
-    sure = {"named": "as named", "recognised": "recognized", "ambiguous": f"could be {others}"}
+    sure = {"named": "as named", "recognized": "recognized", "ambiguous": f"could be {others}"}
     packed = f", {info['compression']}" if info["compression"] else ""
     return f"{info['format']} ({sure[info['certainty']]}){packed}"
 

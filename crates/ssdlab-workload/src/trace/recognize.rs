@@ -52,7 +52,7 @@ impl Recognition {
 /// several are equal, the one listed first wins.
 ///
 /// `start` is the beginning of the plain bytes; `whole` tells whether it is the whole file.
-pub(crate) fn recognise(
+pub(crate) fn recognize(
     name: &str,
     named: Option<Format>,
     start: &[u8],
