@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def office() -> dict[str, Any]:
     return example_results.two_traces()[0]
 
 
-def of(*infos: dict[str, Any]) -> dict[str, Figure]:
+def of(*infos: Mapping[str, Any]) -> dict[str, Figure]:
     return {figure.name: figure for figure in trace_figures(infos)}
 
 
