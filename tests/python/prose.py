@@ -13,8 +13,6 @@ from command import ROOT
 WORDS_MOST = 30
 COLUMNS_MOST = 100
 GENERATED = ("docs/ledger.md", "docs/reference/config.md", "docs/reference/results.md")
-TABLES = ("docs/project/rulings.md",)
-"""Pages that are tables: of what the papers leave open, and what was decided."""
 OWNED = re.compile(r"<!-- (\w+):? written by.*?(?:<!-- end of \1 -->|\Z)|<!-- Below.*", re.DOTALL)
 """What a generator owns of a page: up to a mark or the end."""
 FIGURE = re.compile(r"<!-- figure: .*?<!-- / -->", re.DOTALL)
@@ -57,7 +55,7 @@ def is_typed(sentence: str) -> bool:
 def pages() -> list[str]:
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("crates/**/README.md")]
     names = [str(path.relative_to(ROOT)) for path in found if "target" not in path.parts]
-    return sorted(set(names) - {*GENERATED, *TABLES})
+    return sorted(set(names) - set(GENERATED))
 
 
 def sources(*endings: str) -> list[str]:

@@ -11,7 +11,6 @@ from prose import (
     OWNED,
     PHRASES,
     RIDDLES,
-    TABLES,
     WORDS_MOST,
     begin_html,
     functions,
@@ -61,7 +60,7 @@ def test_lines_of_prose_are_short(name: str) -> None:
     assert not [line for line in prose if len(line) > COLUMNS_MOST and " " in line.strip()]
 
 
-@pytest.mark.parametrize("name", [*pages(), *GENERATED, *TABLES])
+@pytest.mark.parametrize("name", [*pages(), *GENERATED])
 def test_no_line_begins_with_a_comment_in_the_midst_of_a_paragraph(name: str) -> None:
     assert not begin_html(read(name))
 
@@ -169,7 +168,7 @@ def test_a_parameter_is_no_typed_figure(sentence: str) -> None:
     assert not is_typed(sentence)
 
 
-@pytest.mark.parametrize("name", [*pages(), *GENERATED, *TABLES])
+@pytest.mark.parametrize("name", [*pages(), *GENERATED])
 def test_no_phrase_stands_that_a_reader_would_stop_at(name: str) -> None:
     lines = read(name).splitlines()
     found = [*lines, *sentences(read(name))]
@@ -247,7 +246,7 @@ OWN = Path(__file__).relative_to(ROOT).as_posix()
 
 
 @pytest.mark.parametrize(
-    "name", [*pages(), *TABLES, *(one for one in SOURCES if one.endswith((".py", "Makefile")))]
+    "name", [*pages(), *(one for one in SOURCES if one.endswith((".py", "Makefile")))]
 )
 def test_words_are_spelled_as_americans_do(name: str) -> None:
     assert name == OWN or not BRITISH.findall(read(name))
@@ -267,7 +266,7 @@ PAGES_WORDS_MOST = 57_500
 def test_the_pages_have_at_most_half_the_words_that_they_once_had() -> None:
     words = {
         name: words_by_hand(read(name))
-        for name in [*pages(), *GENERATED, *TABLES]
+        for name in [*pages(), *GENERATED]
         if name.startswith("docs/") or name in {"README.md", "CONTRIBUTING.md"}
     }
     assert len(words) > 40
