@@ -78,9 +78,11 @@ def broken(page: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "page", sorted(set(SITE.rglob("*.html")) - set(SITE.glob("rust/**/*"))), ids=lambda page: page.stem
-)
+# Rustdoc checks the links of its own pages.
+BUILT = sorted(page for page in SITE.rglob("*.html") if SITE / "rust" not in page.parents)
+
+
+@pytest.mark.parametrize("page", BUILT, ids=lambda page: page.stem)
 def test_every_link_leads_to_a_place_of_the_site(page: Path) -> None:
     assert broken(page) == []
 
