@@ -3,6 +3,7 @@
 import ast
 import inspect
 import io
+import json
 import re
 import tokenize
 from collections.abc import Iterator
@@ -55,7 +56,8 @@ def is_typed(sentence: str) -> bool:
 
 
 def pages() -> list[str]:
-    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("crates/**/README.md")]
+    patterns = ("*.md", "docs/**/*.md", "docs/**/*.ipynb", "crates/**/README.md")
+    found = [path for pattern in patterns for path in ROOT.glob(pattern)]
     names = [str(path.relative_to(ROOT)) for path in found if "target" not in path.parts]
     return sorted(set(names) - {*GENERATED, *TABLES})
 
@@ -70,6 +72,17 @@ def sources(*endings: str) -> list[str]:
         for path in found
         if path.suffix in endings and not skipped & set(path.relative_to(ROOT).parts)
     )
+
+
+def as_markdown(name: str, text: str) -> str:
+    """Return a page as Markdown: of a notebook the prose, and the comments of its code."""
+    if not name.endswith(".ipynb"):
+        return text
+    parts: list[str] = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        parts += [source] if cell["cell_type"] == "markdown" else python_comments(source)
+    return "\n\n".join(parts) + "\n"
 
 
 def written_by_hand(text: str) -> str:

@@ -1,5 +1,6 @@
 """Texts read well, as far as that can be measured: short sentences and lines, no figure typed."""
 
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from prose import (
     RIDDLES,
     TABLES,
     WORDS_MOST,
+    as_markdown,
     begin_html,
     functions,
     is_typed,
@@ -36,7 +38,7 @@ SHOWN = [name for name in SOURCES if re.match(r"crates/[^/]+/src/|python/", name
 
 
 def read(name: str) -> str:
-    return (ROOT / name).read_text(encoding="utf-8")
+    return as_markdown(name, (ROOT / name).read_text(encoding="utf-8"))
 
 
 def in_folder(folder: str) -> list[str]:
@@ -181,6 +183,16 @@ def test_no_such_phrase_stands_in_a_comment(folder: str) -> None:
     for name in in_folder(folder):
         comments = [" ".join(one.split()) for one in texts_of(name, read(name))]
         assert not [one for one in comments if PHRASES.search(one)], name
+
+
+def test_prose_and_comments_of_a_notebook_are_read() -> None:
+    assert "docs/start/tutorial.ipynb" in pages()
+    cells = [
+        {"cell_type": "markdown", "source": ["It waits\n", "for ever. WAF is 2.8 under FIFO."]},
+        {"cell_type": "code", "source": ["a = 'for ever'  # The write that was let go.\n"]},
+    ]
+    found = list(sentences(as_markdown("a.ipynb", json.dumps({"cells": cells}))))
+    assert found == ["It waits for ever.", "WAF is 2.8 under FIFO.", "The write that was let go."]
 
 
 def strings_of(name: str, text: str) -> list[str]:
