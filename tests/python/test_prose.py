@@ -11,8 +11,11 @@ from prose import (
     GENERATED,
     OWNED,
     PHRASES,
+    RESULT,
     RIDDLES,
+    SETTINGS,
     TABLES,
+    TYPED,
     WORDS_MOST,
     as_markdown,
     begin_html,
@@ -152,6 +155,23 @@ def test_no_figure_of_a_run_is_typed_into_prose(name: str) -> None:
         "One core serves 880,000 requests a second.",
         "A drive of 2 TB takes 41 MB.",
         "Today 24 of 71 claims are reproduced.",
+        "The p99 of reads is 812 µs.",
+        "p99.9 rises to 5.4 ms.",
+        "It has a mean latency of 1.02 ms.",
+        "WAF is 2.8 under FIFO.",
+        "The write amplification of the drive under FIFO stays at 1.2.",
+        "Peak memory is 912 MB.",
+        "A comparison needs 41 MB of memory.",
+        "The run needs 1.22 s of processor time.",
+        "The command takes 166 s.",
+        "Reads take 1.2 ms on average.",
+        "IOPS are 602.",
+        "Bandwidth reaches 18.4 MB/s.",
+        "The hit ratio is 0.41.",
+        "Wear falls to 0.9×.",
+        "34 % of the reads wait.",
+        "It costs 3 % of the time.",
+        "It simulates 4.6 million page operations.",
     ],
 )
 def test_a_typed_figure_is_found(sentence: str) -> None:
@@ -165,10 +185,24 @@ def test_a_typed_figure_is_found(sentence: str) -> None:
         "In the paper fin2's wear falls by 2 %.",
         "Collection begins when 1 % of the blocks are free.",
         "The buffer has 50 MB, and a read takes 38 µs.",
+        "A command with its address takes 290 ns.",
+        "A twin has at most 60 million requests.",
+        "The median of 40,000 requests has three digits.",
+        "In a chart p99.9 stands at 0.1 %.",
+        "Each application makes a request every 0.5 ms on average.",
+        "Lifetime runs use a drive of 2 GiB.",
+        "**Figure 7**: the mean is 4.67 under HWS.",
     ],
 )
 def test_a_parameter_is_no_typed_figure(sentence: str) -> None:
     assert not is_typed(sentence)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_an_exception_for_a_setting_is_needed(setting: str) -> None:
+    found = [one for name in pages() for one in sentences(read(name)) if re.search(setting, one)]
+    assert found
+    assert all(RESULT.search(one) or TYPED.search(one) for one in found)
 
 
 @pytest.mark.parametrize("name", [*pages(), *GENERATED, *TABLES])

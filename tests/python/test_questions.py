@@ -38,7 +38,12 @@ QUESTIONS = [
     ("How do I cite it?", "guides/reproduce", "Cite ssdlab", "CITATION.cff"),
     ("What does ssdlab not model?", "concepts/drive", "Not modeled", "**An SLC cache**"),
     ("Can it hold a part of its map?", "start/own-drive", "Cells and the page map", "map_cache"),
-    ("Can I simulate SLC or QLC?", "start/own-drive", "Cells and the page map", "geometry.cell=qlc"),
+    (
+        "Can I simulate SLC or QLC?",
+        "start/own-drive",
+        "Cells and the page map",
+        "geometry.cell=qlc",
+    ),
     (
         "How long do 100 million requests take?",
         "project/performance",
