@@ -52,7 +52,7 @@ help:
 	@echo "make test-release   the same of a wheel from the source distribution, built for speed"
 	@echo "make lint      formatting and lints of Rust and Python"
 	@echo "make lock      the versions and hashes of what tests install, renewed"
-	@echo "make audit     licences, sources and known vulnerabilities of what ssdlab is made of"
+	@echo "make audit     licenses, sources and known vulnerabilities of what ssdlab is made of"
 	@echo "make test-minimal  the Python tests with the oldest versions that ssdlab allows"
 	@echo "make bench     the speed of the simulator, kept under benches/runs"
 	@echo "make time-first-run  how long a newcomer waits, on a fresh clone (half an hour)"
@@ -317,8 +317,7 @@ time-first-run: dev
 	$(BIN)/python benches/first_run.py
 	$(BIN)/python docs/generators/figures.py
 
-# What the results of some small runs are: changed only together with a line under Changed in
-# CHANGELOG.md.
+# What the results of some small runs are: changed only together with the reason.
 digests:
 	SSDLAB_WRITE_DIGESTS=1 cargo test --quiet --locked --package ssdlab-run --test all digests::
 

@@ -284,6 +284,7 @@ It is 9 times faster.
 
 BRITISH = re.compile(
     r"colour|behaviour|neighbour|favour|\bgrey|labelled(?!by)|modelled|levelled|cancelled|judgement"
+    r"|licence|criticis"
     r"|\bcatalogue|(?:normal|optim|organ|character|initial|serial|minim|maxim|summar|util)is"
     r"(?:e[ds]?|ing|ations?)\b",
     re.IGNORECASE,
@@ -292,15 +293,19 @@ BRITISH = re.compile(
 OWN = Path(__file__).relative_to(ROOT).as_posix()
 
 
+FORMS = [str(path.relative_to(ROOT)) for path in ROOT.glob(".github/**/*") if path.is_file()]
+
+
 @pytest.mark.parametrize(
-    "name", [*pages(), *TABLES, *(one for one in SOURCES if one.endswith((".py", "Makefile")))]
+    "name",
+    [*pages(), *TABLES, *FORMS, *(one for one in SOURCES if one.endswith((".py", "Makefile")))],
 )
 def test_words_are_spelled_as_americans_do(name: str) -> None:
     assert name == OWN or not BRITISH.findall(read(name))
 
 
 def test_a_british_spelling_is_found() -> None:
-    for word in ("colour", "Neighbours", "grey", "normalised", "optimisation", "labelled"):
+    for word in ("colour", "Neighbours", "grey", "normalised", "licence", "labelled"):
         assert BRITISH.search(word)
     for word in ("color", "aria-labelledby", "normalize", "serial", "analysis", "utilization"):
         assert not BRITISH.search(word)
