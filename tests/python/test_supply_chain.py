@@ -1,4 +1,4 @@
-"""What ssdlab is made of: sources, licences, lock files. `make audit` looks further."""
+"""What ssdlab is made of: sources, licenses, lock files. `make audit` looks further."""
 
 import json
 import re
@@ -52,7 +52,7 @@ def test_lock_files_have_the_dependencies_that_the_crates_name() -> None:
             assert locked == {one for table in tables for one in table.get("dependencies", ())}
 
 
-def test_every_crate_has_a_licence_that_deny_toml_allows() -> None:
+def test_every_crate_has_a_license_that_deny_toml_allows() -> None:
     command = ["cargo", "metadata", "--locked", "--format-version=1", "--filter-platform"]
     host = re.search("host: (.*)", output("rustc", "-vV"))
     assert host is not None
