@@ -335,7 +335,7 @@ impl Flash {
     }
 
     /// Takes the first transaction of a queue of a plane.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, plane: PlaneId, queue: u8) -> TxnId {
         self.units[self.unit_of[plane.index()] as usize].waiting -= 1;
         self.queues[plane.index()].pop(&mut self.txns, queue).expect("a queue that has a head")
