@@ -310,18 +310,19 @@ def test_a_british_spelling_is_found() -> None:
         assert not BRITISH.search(word)
 
 
-PAGES_WORDS_MOST = 57_500
-"""Half of what README, CONTRIBUTING and the docs once had."""
+PAGES_WORDS_MOST = 48_500
+"""The most words of README, CONTRIBUTING and the docs that people wrote: few more than they have, so
+that a new page makes room by cutting another."""
 
 
-def test_the_pages_have_at_most_half_the_words_that_they_once_had() -> None:
+def test_the_pages_stay_short() -> None:
     words = {
         name: words_by_hand(read(name))
         for name in [*pages(), *GENERATED]
         if name.startswith("docs/") or name in {"README.md", "CONTRIBUTING.md"}
     }
     assert len(words) > 40
-    assert 0 < sum(words.values()) <= PAGES_WORDS_MOST
+    assert 0.9 * PAGES_WORDS_MOST < sum(words.values()) <= PAGES_WORDS_MOST
     # A person wrote the introduction of the ledger, and nothing on the page of keys.
     assert words["docs/ledger.md"]
     assert not words["docs/reference/config.md"]
