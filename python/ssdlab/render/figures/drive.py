@@ -8,17 +8,18 @@ from typing import Any
 import altair as alt
 
 from ssdlab.render.figures.base import Figure, Run, rounded
+from ssdlab.render.figures.fills import FILLS
 from ssdlab.render.figures.run_lines import Axis, run_lines
 from ssdlab.render.figures.stacked_bars import Bars, stacked_values
 
 _CAUSES = {
-    "host": ("host", "#015388"),
-    "gc": ("garbage collection", "#d25d01"),
-    "wl": ("wear leveling", "#137356"),
-    "migration": ("migration", "#eab0d1"),
-    "mapping": ("page map", "#c08920"),
-    "rmw": ("read-modify-write", "#acdefb"),
-    "refresh": ("refresh", "#aaaaaa"),
+    "host": ("host", FILLS["transfer"]),
+    "gc": ("garbage collection", FILLS["die_gc"]),
+    "wl": ("wear leveling", FILLS["die_wl"]),
+    "migration": ("migration", FILLS["die_migration"]),
+    "mapping": ("page map", FILLS["die_mapping"]),
+    "rmw": ("read-modify-write", FILLS["die_rmw"]),
+    "refresh": ("refresh", FILLS["die_refresh"]),
 }
 
 _PROGRAMS = Bars(

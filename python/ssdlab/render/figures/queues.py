@@ -17,11 +17,15 @@ from ssdlab.render.figures.base import (
     ramp,
     time_unit_us,
 )
+from ssdlab.render.figures.fills import FILLS
 from ssdlab.render.figures.stacked_bars import Bars, stacked_values
 from ssdlab.result import QueueResult
 
 _QUANTILES = (("p1", 0.01), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("p99", 0.99))
-_WAITING = (("before the command", "#e69f00"), ("from the command on", "#009e73"))
+_WAITING = (
+    ("before the command", FILLS["die_host"]),
+    ("from the command on", FILLS["sense"]),
+)
 _ROOM = 44
 """The number of characters of run names that fit side by side below a narrow figure."""
 
