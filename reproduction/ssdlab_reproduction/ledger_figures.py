@@ -14,11 +14,11 @@ from ssdlab.render.figures.base import (
     Figure,
     Key,
     inline_data,
-    log_axis,
     palette,
     ramp_fills,
     rounded,
 )
+from ssdlab.render.figures.log_axes import log_axis
 from ssdlab_reproduction.claim import SYSTEMS
 from ssdlab_reproduction.ledger import Ledger
 from ssdlab_reproduction.registry import Picture, Rows

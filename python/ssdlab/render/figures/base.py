@@ -272,46 +272,6 @@ def inline_data(rows: list[dict[str, Any]]) -> alt.InlineData:
     return alt.InlineData(values=rows)
 
 
-_SPAN = (
-    "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' s' : "
-    "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' ms' : "
-    "datum.value >= 1 ? format(datum.value, '~g') + ' µs' : format(datum.value * 1e3, '~g') + ' ns'"
-)
-
-
-def latency_axis(title: str, least: float, most: float) -> dict[str, Any]:
-    """Return the scale and the axis of latencies in microseconds, by powers of ten."""
-    return log_axis(title, least, most, _SPAN)
-
-
-def log_axis(title: str, least: float, most: float, label: str = "datum.label") -> dict[str, Any]:
-    """Return a logarithmic scale from a round number below to one above, and its axis."""
-    least = max(least, 1e-9)
-    most = max(most, least * 1.01)
-    low, high = _round(least, up=False), _round(most, up=True)
-    decades = math.log10(high / low)
-    steps = (1, 2, 5) if decades <= 2.2 else (1,)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-    ticks = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
-    ticks = ticks[:: 1 + (len(ticks) - 1) // 9]
-    return {
-        "scale": alt.Scale(type="log", domain=[low, high], nice=False),
-        "axis": alt.Axis(
-            title=title, values=ticks, labelExpr=label, labelOverlap="greedy", labelSeparation=6
-        ),
-    }
-
-
-def _round(value: float, *, up: bool) -> float:
-    """Round a value up or down to 1, 2, 5 or 10 times a power of ten."""
-    power = math.floor(math.log10(value))
-    all_steps = [float(f"{step}e{power}") for step in (1, 2, 5)] + [float(f"1e{power + 1}")]
-    if up:
-        return next((step for step in all_steps if step >= value * 0.9999), all_steps[-1])
-    return [step for step in all_steps if step <= value * 1.0001][-1]
-
-
 def time_unit_us(most_us: float) -> tuple[str, float]:
     """Return the unit that suits a time in microseconds, and the length of the unit in µs."""
     units = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))

@@ -8,14 +8,15 @@ import altair as alt
 
 from ssdlab.calibration import Fit
 from ssdlab.calibration.result import Condition, Error
-from ssdlab.render.figures.base import LIGHT, Figure, Key, inline_data, rounded
+from ssdlab.render.figures.base import Figure, Key, inline_data, rounded
 
 PREDICTED, ERRORS, CHIPS = "What is predicted", "Errors", "The chips"
 _OVER = {
     "retention": ("Age of the data (days at 30 °C)", "data that was not read"),
     "reads": ("Page reads of the block", "data that was just written"),
 }
-_MEASURED, _MODEL = LIGHT[0], LIGHT[1]
+_MEASURED, _PREDICTED = "first", "second"
+"""The styles of marks, with the colors of the first and second run in either theme."""
 _EQUAL = [2, 2]
 
 _Row = dict[str, Any]
@@ -55,16 +56,16 @@ def _predicted(fit: Fit) -> Figure:
 
     layers = [
         alt.Chart().mark_line(style="limit", strokeDash=_EQUAL).encode(x=x, y=y("x")),
-        alt.Chart().mark_rule(color=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
-        alt.Chart().mark_bar(color=_MEASURED, size=5).encode(x=x, y=y("low"), y2="high:Q"),
+        alt.Chart().mark_rule(style=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
+        alt.Chart().mark_bar(style=_MEASURED, size=5).encode(x=x, y=y("low"), y2="high:Q"),
         alt.Chart()
-        .mark_point(color=_MODEL, filled=True, opacity=1)
+        .mark_point(style=_PREDICTED, filled=True, opacity=1)
         .encode(x=x, y=y("middle"), tooltip=["x:Q", "least:Q", "middle:Q", "most:Q", "rows:Q"]),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
     what = "Range, middle half and median of the measured retries, by the number predicted;"
     what += f" {fit.exact:.1%} are met exactly, {fit.within_one:.1%} within one."
-    keys = [Key("measured", _MEASURED), Key("median", _MODEL), Key("equal", dash=_EQUAL)]
+    keys = [Key("measured", 0), Key("median", 1), Key("equal", dash=_EQUAL)]
     return Figure("fit-retries", PREDICTED, "Retries", what, chart, keys)
 
 
@@ -97,18 +98,18 @@ def _error(one: Error) -> Figure:
         return alt.Y(f"{name}:Q", scale=alt.Scale(zero=True), axis=axis)
 
     layers = [
-        alt.Chart().mark_rule(color=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
+        alt.Chart().mark_rule(style=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
         alt.Chart()
-        .mark_point(color=_MEASURED, filled=True, opacity=1)
+        .mark_point(style=_MEASURED, filled=True, opacity=1)
         .encode(x=x, y=y("measured")),
-        alt.Chart().mark_line(color=_MODEL).encode(x=x, y=y("predicted")),
+        alt.Chart().mark_line(style=_PREDICTED).encode(x=x, y=y("predicted")),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
     what = f"Mean and range of the measured errors of {of}, and the mean prediction:"
     what += f" {one.percent:.2f} %RMSE."
     if one.centre != one.age:
         what += f" The nearest measured age is {one.centre:.2f}."
-    keys = [Key("measured", _MEASURED), Key("predicted", _MODEL, "line")]
+    keys = [Key("measured", 0), Key("predicted", 1, "line")]
     name = f"fit-{one.over}-{one.age:g}".replace(".", "-")
     return Figure(name, ERRORS, f"Age {one.age:g}, over {one.over}", what, chart, keys)
 
@@ -120,7 +121,7 @@ def _ablations(fit: Fit) -> Figure:
     ]
     chart = (
         alt.Chart(inline_data(rows))
-        .mark_bar(color=_MEASURED)
+        .mark_bar(style=_MEASURED)
         .encode(
             x=alt.X("x:Q", axis=alt.Axis(title="%RMSE of errors", tickCount=6)),
             y=alt.Y("label:N", sort=[one.name for one in fit.ablations], axis=alt.Axis(title=None)),
@@ -158,17 +159,17 @@ def _steps(fit: Fit) -> Figure:
 
     layers = [
         alt.Chart()
-        .mark_rule(color=_MEASURED)
+        .mark_rule(style=_MEASURED)
         .transform_filter(measured)
         .encode(x=x, y=y("least"), y2="most:Q"),
         alt.Chart()
-        .mark_line(color=_MODEL, interpolate="step-after")
+        .mark_line(style=_PREDICTED, interpolate="step-after")
         .transform_filter("datum.kind === 'step'")
         .encode(x=x, y=y("y")),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
     what = "Range of the measured retries, by the number of errors, and the fitted steps."
-    keys = [Key("measured", _MEASURED), Key("fitted", _MODEL, "line")]
+    keys = [Key("measured", 0), Key("fitted", 1, "line")]
     return Figure("fit-steps", CHIPS, "Retries by errors", what, chart, keys)
 
 

@@ -39,7 +39,8 @@ PAPER: dict[str, Any] = {
         "note": {"color": _TEXT, "fontSize": 6.5},
         "faint": {"color": "#666666", "fontSize": 6},
         "limit": {"color": "#999999", "strokeWidth": 0.6},
-        "model": {"color": LIGHT[0]},
+        "first": {"color": LIGHT[0]},
+        "second": {"color": LIGHT[1]},
         "middle": {"color": _TEXT},
         "marker": {"size": SYMBOL**2},
         # Parts of a bar are told apart where they meet.

@@ -18,12 +18,11 @@ from ssdlab.render.figures.base import (
     dash,
     dash_keys,
     inline_data,
-    latency_axis,
-    log_axis,
     rounded,
     run_keys,
     shape_of,
 )
+from ssdlab.render.figures.log_axes import latency_axis, log_axis
 from ssdlab.render.figures.run_lines import STEPS, Axis, RunLines, run_lines
 from ssdlab.result import KindResult
 from ssdlab.result.detail import Distribution
@@ -127,7 +126,7 @@ def tail(runs: Sequence[Run], kind: str) -> Figure:
     ]
     least = min(1 / one.requests for _, one in found)
     x = _axis(kind, found)
-    y = log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT)
+    y = log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT, upright=True)
     lines = _lines(runs, queues, rows, x, Axis.from_log_axis("share", y))
     chart = lines.chart(STEPS, x=alt.X("us:Q", **x), y=alt.Y("share:Q", **y))
     what = f"Share of the {kind}s that took longer; both axes are logarithmic."

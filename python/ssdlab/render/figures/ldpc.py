@@ -10,7 +10,8 @@ from typing import Any
 import altair as alt
 
 from ssdlab.ldpc import Curve, Ldpc, Level
-from ssdlab.render.figures.base import Figure, Key, color, inline_data, log_axis, rounded, run_keys
+from ssdlab.render.figures.base import Figure, Key, color, inline_data, rounded, run_keys
+from ssdlab.render.figures.log_axes import log_axis
 
 DECODED, FAILED, READ = "What is decoded", "Frames that fail", "What is read"
 _STEPS = 240
@@ -108,7 +109,7 @@ def _failures(ldpc: Ldpc) -> Iterator[Figure]:
     low = min(row["least"] for row in rows)
     axis = alt.Axis(title="Raw bit error rate", tickCount=6, grid=False, format="~g")
     x = alt.X("x:Q", scale=alt.Scale(zero=False), axis=axis)
-    rates = log_axis("Frame error rate", max(low, 1e-9), 1.0)
+    rates = log_axis("Frame error rate", max(low, 1e-9), 1.0, upright=True)
     shades = color(lines)
     rate = alt.Y("rate:Q", **rates)
     points = alt.Chart().mark_line(point=True, clip=True).transform_filter("datum.rate !== null")
@@ -151,7 +152,7 @@ def _voltages(ldpc: Ldpc) -> Iterator[Figure]:
     rows += [{"kind": "reference", "x": rounded(at, 5)} for at in found.references]
     axis = alt.Axis(title="Threshold voltage (distances between states)", grid=False, tickCount=8)
     x = alt.X("x:Q", scale=alt.Scale(nice=False, zero=False), axis=axis)
-    y = alt.Y("y:Q", **log_axis("Density of cells", _least_density(ldpc), 4.0))
+    y = alt.Y("y:Q", **log_axis("Density of cells", _least_density(ldpc), 4.0, upright=True))
     states = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("state"))
     rules = alt.Chart().mark_rule(style="limit", strokeDash=_DASH)
     layers = [

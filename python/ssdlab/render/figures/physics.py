@@ -262,8 +262,8 @@ def _capability(physics: Physics) -> Iterator[Figure]:
     last = physics.levels[-1].needed
     axis = alt.Axis(title="Sensing levels", tickMinStep=1, grid=False, format="d")
     x = alt.X("x:Q", scale=alt.Scale(domain=[0.5, last + 1], nice=False), axis=axis)
-    points = alt.OverlayMarkDef(style="model")
-    line = alt.Chart().mark_line(point=points, style="model").transform_filter(_of_kind("line"))
+    points = alt.OverlayMarkDef(style="first")
+    line = alt.Chart().mark_line(point=points, style="first").transform_filter(_of_kind("line"))
     chart = _layers(rows, line.encode(x=x, y=_rate(most)), *_diamonds("x:Q", "rber:Q"))
     what = "The raw bit error rate up to which so many sensing levels decode."
     keys = [Key("from a paper", mark="shape1")] if anchors else []
@@ -373,7 +373,7 @@ def _times_over_errors(physics: Physics) -> Iterator[Figure]:
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, rounded(most * 1.02)], nice=False), axis=axis)
     y = alt.Y("us:Q", axis=alt.Axis(title="Time of a read (µs)", tickCount=5))
     ways = dash([DIRECT, CLIMB], "way")
-    line = alt.Chart().mark_line(style="model").transform_filter(_of_kind("line"))
+    line = alt.Chart().mark_line(style="first").transform_filter(_of_kind("line"))
     chart = _layers(
         rows,
         line.encode(x=x, y=y, strokeDash=ways),
@@ -460,7 +460,7 @@ def _programs(physics: Physics) -> Iterator[Figure]:
         axis=alt.Axis(title="RBER as made, relative", tickCount=5),
     )
     points = (
-        alt.Chart().mark_point(size=60, opacity=1, style="model").transform_filter(_of_kind("line"))
+        alt.Chart().mark_point(size=60, opacity=1, style="first").transform_filter(_of_kind("line"))
     )
     words = alt.Chart().mark_text(style="note", align="left", dx=7, dy=-9)
     chart = _layers(

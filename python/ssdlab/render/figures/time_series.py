@@ -13,11 +13,10 @@ from ssdlab.render.figures.base import (
     KINDS,
     Figure,
     Run,
-    latency_axis,
-    log_axis,
     rounded,
     time_unit_s,
 )
+from ssdlab.render.figures.log_axes import latency_axis, log_axis
 from ssdlab.render.figures.page_types import SECTION, types_of
 from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
 from ssdlab.result.detail import SeriesInterval
@@ -215,7 +214,7 @@ def _latency(
     if not known:
         return
     title = f"{kind.capitalize()} latency, {figure}"
-    y = latency_axis(title, min(known), max(known))
+    y = latency_axis(title, min(known), max(known), upright=True)
     field = f"{kind}_{figure}"
     lines = _run_lines(runs, rows, Axis.from_log_axis(field, y))
     chart = lines.chart(_DOTTED, x=_time(runs), y=alt.Y(f"{field}:Q", **y))
@@ -259,7 +258,7 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
         "axis": alt.Axis(title="WAF", tickCount=5),
     }
     if wide:
-        y = log_axis("WAF", max(1, min(known)), max(known), "format(datum.value, '~g')")
+        y = log_axis("WAF", max(1, min(known)), max(known), upright=True)
     lines = _run_lines(runs, rows, Axis("waf", max(1, min(known)), max(known), log=wide))
     chart = lines.chart(_DOTTED, x=_time(runs), y=alt.Y("waf:Q", **y))
     what = "Pages programmed for each page programmed for the host." + lines.note

@@ -15,12 +15,11 @@ from ssdlab.render.figures.base import (
     Figure,
     color,
     inline_data,
-    latency_axis,
-    log_axis,
     rounded,
     run_keys,
     time_unit_s,
 )
+from ssdlab.render.figures.log_axes import count_axis, latency_axis, log_axis
 from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
 from ssdlab.render.text.traces import short_paths, size
 from ssdlab.traces.infos import Info
@@ -168,7 +167,7 @@ def _over_time(
     time, up = _time(traces), Axis(field, 0, max(above, default=1.0))
     if above and max(above) > _FAR * min(above):
         least = min(row[field] for row in rows if row[field] > 0)
-        y = log_axis(title, least, max(above), "format(datum.value, '~g')")
+        y = log_axis(title, least, max(above), upright=True)
         # A logarithmic axis has no zero, so zeros stand at its start.
         low = y["scale"].domain[0]
         rows = [{**row, field: max(row[field], low)} for row in rows]
@@ -247,9 +246,8 @@ def _dispersion(traces: Sequence[Trace]) -> Iterator[Figure]:
     if not above:
         return
     lengths = [length for _, length, _ in found]
-    up = log_axis(
-        "Index of dispersion", min(1.0, *above) / 2, max(1.0, *above), "format(datum.value, '~g')"
-    )
+    ends = min(1.0, *above) / 2, max(1.0, *above)
+    up = log_axis("Index of dispersion", *ends, upright=True)
     low = up["scale"].domain[0]
     rows = [
         {"label": trace.label, "x": rounded(length), "dispersion": rounded(max(dispersion, low))}
@@ -277,7 +275,7 @@ def _runs(traces: Sequence[Trace]) -> Iterator[Figure]:
         axis, rows = _curves(found)
         if not rows:
             continue
-        x = log_axis(f"{kind.capitalize()}s in a row", *axis, "format(datum.value, '~s')")
+        x = count_axis(f"{kind.capitalize()}s in a row", *axis)
         chart, lines = _cdf(traces, rows, x, "Share of the runs")
         what = f"Share of the runs of {kind}s that are no longer." + lines.note
         title = f"Runs of {kind}s, CDF"
@@ -322,7 +320,7 @@ def _reuse(traces: Sequence[Trace]) -> Iterator[Figure]:
     axis, rows = _curves(found)
     if not rows:
         return
-    x = log_axis("Other pages used in between", *axis, "format(datum.value, '~s')")
+    x = count_axis("Other pages used in between", *axis)
     chart, lines = _cdf(traces, rows, x, "Share of the uses again")
     what = "Of the uses of a page of 4 KiB but its first, the share with no more other pages"
     what += " since the one before"
