@@ -23,7 +23,8 @@ from ssdlab.render.figures.fills import FILLS, Fill
 from ssdlab.render.figures.latency import parts_of
 from ssdlab.result import KindResult
 
-SECTION = "Where the time went"
+SECTION = "Latency breakdown"
+SLOWEST = "Slowest requests"
 
 
 class Part(NamedTuple):
@@ -38,7 +39,7 @@ class Part(NamedTuple):
 _NAMES = {
     "host_queue": ("host queue", "queued at the host"),
     "page": ("same page", "behind an earlier request for the same page"),
-    "buffer": ("buffer", "the page buffer"),
+    "buffer": ("buffer", "in the page buffer"),
     "map": ("map", "looking up the page map"),
     "die_host": ("die (host)", "waiting for a die busy with other requests"),
     "die_gc": ("die (GC)", "waiting for a die that collected garbage"),
@@ -56,13 +57,13 @@ _NAMES = {
 }
 PARTS = {part: Part(*names, FILLS[part]) for part, names in _NAMES.items()}
 OTHER = "other"
-_OTHER = Part("other", "parts too small to be drawn", FILLS[OTHER])
+_OTHER = Part("other", "parts below 1 % of every bar", FILLS[OTHER])
 _LEAST = 0.01
 """A part that is smaller than this share of every bar is merged into ``other``."""
 
 _VISIBLE = 1 / 200
 """A difference of less than this share of an axis is less than the width of a line."""
-_SHARED = " Runs whose slowest requests look the same share one panel."
+_SHARED = " Runs whose slowest requests look the same share one chart."
 
 Bars = Sequence[tuple[str, Mapping[str, float]]]
 
@@ -80,8 +81,8 @@ def blame(runs: Sequence[Run]) -> Iterator[Figure]:
         if not bars:
             continue
         chart, keys = _stacked(bars, f"Mean {kind} latency", "")
-        what = f"Parts of the mean {kind} latency; they sum to it."
-        title = f"{kind.capitalize()}s"
+        what = f"The parts sum to the mean {kind} latency."
+        title = f"Mean {kind} latency by part"
         lines = label_lines(bar for bar, _ in bars)
         yield Figure(f"blame-{kind}", SECTION, title, what, chart, keys, len(bars), lines)
 
@@ -104,17 +105,17 @@ def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
         run, bars = left[0]
         alike = [other for other, its in left if _looks_same(its, bars, longest)]
         left = [each for each in left if each[0] not in alike]
-        chart, keys = _stacked(bars, "Latency", "Slowest requests, by rank", longest)
+        chart, keys = _stacked(bars, "Latency", "Rank (1 = slowest)", longest)
         whose, where = "", "."
         if len(runs) > 1:
             names = SAME.join(each.label for each in alike)
             whose = f": {names if len(alike) < len(runs) else 'the same in all runs'}"
-            where = ", all runs on one axis." + _SHARED * (len(alike) > 1)
+            where = ". All runs share one axis." + _SHARED * (len(alike) > 1)
         yield Figure(
             f"slowest{run.slug(runs)}",
-            "The slowest requests",
-            f"The slowest requests{whose}",
-            f"Where the time of each went{where}",
+            SLOWEST,
+            f"{SLOWEST}{whose}",
+            f"Parts of the latency of each request{where}",
             chart,
             keys,
             len(bars),

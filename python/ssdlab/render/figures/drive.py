@@ -25,9 +25,9 @@ _CAUSES = {
 _PROGRAMS = Bars(
     "programs",
     "Write amplification and garbage collection",
-    "What was programmed",
-    "Pages programmed by cause, for each one of the host; the bar's length is the WAF.",
-    "Pages programmed a page of the host",
+    "Flash pages programmed by cause",
+    "The length of a bar is the write amplification factor (WAF).",
+    "Flash pages programmed per host page (WAF)",
 )
 
 
@@ -49,11 +49,11 @@ def programs(runs: Sequence[Run]) -> Iterator[Figure]:
 
 def utilization(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw the shares of the time in which each die and each bus was in service."""
-    yield _ranked(runs, "dies", "Dies", "Die, the busiest first", "die_busy")
-    yield _ranked(runs, "buses", "Buses", "Bus, the busiest first", "bus_busy")
+    yield _ranked(runs, "dies", "Die", "Dies, busiest first", "die_busy")
+    yield _ranked(runs, "buses", "Bus", "Buses, busiest first", "bus_busy")
 
 
-def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -> Figure:
+def _ranked(runs: Sequence[Run], name: str, kind: str, axis: str, field: str) -> Figure:
     rows: list[dict[str, Any]] = []
     most = 1
     for run in runs:
@@ -76,9 +76,9 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
         y=alt.Y(
             "busy:Q",
             scale=alt.Scale(zero=True),
-            axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
+            axis=alt.Axis(title=f"{kind} utilization", tickCount=5, format="~%"),
         ),
     )
-    what = f"Share of the time in which each was in service: {title.lower()} sorted by it."
-    what += lines.note
+    what = f"Share of time in which each {kind.lower()} is in service." + lines.note
+    title = f"{kind} utilization, sorted"
     return Figure(f"busy-{name}", "Utilization", title, what, chart, lines.keys)

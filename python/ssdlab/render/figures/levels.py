@@ -11,9 +11,9 @@ from ssdlab.render.figures.stacked_bars import Bars, stacked_shares
 _BARS = Bars(
     "read-levels",
     "Page reads",
-    "The levels of reads",
-    "Share of the pages read for the host that decoded at each sensing level or retry step.",
-    "Share of the pages read",
+    "Page reads by decoding level",
+    "Share of host page reads that decode at each sensing level or retry step.",
+    "Share of host page reads",
     "~%",
 )
 

@@ -15,9 +15,9 @@ SECTION = "Page types"
 _BARS = Bars(
     "slowest_page_type",
     SECTION,
-    "The slowest pages of writes",
-    "Share of the writes whose slowest page is of each type.",
-    "Share of the writes",
+    "Writes by slowest page type",
+    "Share of writes by the slowest page type that each of them programs.",
+    "Share of writes",
     "~%",
 )
 

@@ -68,7 +68,7 @@ async function drawAll() {
     } catch (error) {
       // The others are drawn all the same.
       console.error(figure.id, error);
-      document.getElementById(figure.id).textContent = `This figure cannot be drawn: ${error}`;
+      document.getElementById(figure.id).textContent = `This chart cannot be drawn: ${error}`;
     }
   }
   document.documentElement.dataset.drawn = dark.matches ? "dark" : "light";
