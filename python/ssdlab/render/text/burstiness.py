@@ -92,7 +92,7 @@ def dispersion_text(info: Info, length_s: float) -> str:
 def hurst_text(hurst: Mapping[str, Any] | None) -> str:
     """Return the exponent with its interval and its octaves, or why there is none."""
     if hurst is None:
-        return "no exponent: needs four octaves of bins that hold a request and vary"
+        return "no exponent: counts vary on fewer than four time scales"
     low, high = digits(hurst["low"], 2), digits(hurst["high"], 2)
     bins = f"bins of {span(hurst['from_s'] * 1e6)} to {span(hurst['to_s'] * 1e6)}"
     return f"exponent {digits(hurst['exponent'], 2)} (95 %: {low} to {high}) in {bins}"

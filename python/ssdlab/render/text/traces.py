@@ -159,7 +159,7 @@ def _space(info: Info) -> Iterable[str]:
     )
     yield _line("addresses", f"from {size(info['first_byte'])} to {size(info['end_byte'])}")
     yield _line(
-        "sequential", f"{share(info['sequential'])} begin where the last of their kind ended"
+        "sequential", f"{share(info['sequential'])} continue the previous read or write"
     )
     if info["reads"]:
         hot = f"{share(info['hottest_20'])} of the page reads go to the hottest 20 % of read pages"
