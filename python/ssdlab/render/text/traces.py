@@ -158,9 +158,7 @@ def _space(info: Info) -> Iterable[str]:
         f"{touched} in {info['footprint_pages']:,} pages of 4 KiB; {read} read, {written} written",
     )
     yield _line("addresses", f"from {size(info['first_byte'])} to {size(info['end_byte'])}")
-    yield _line(
-        "sequential", f"{share(info['sequential'])} continue the previous read or write"
-    )
+    yield _line("sequential", f"{share(info['sequential'])} continue the previous read or write")
     if info["reads"]:
         hot = f"{share(info['hottest_20'])} of the page reads go to the hottest 20 % of read pages"
         yield from _wrapped("read-hot", f"{hot}, {share(info['hottest_1'])} to the hottest 1 %")
