@@ -137,7 +137,9 @@ def test_a_grey_print_tells_any_two_bars_apart(name: str, theme: str) -> None:
 
 def test_hatches_are_different_lines() -> None:
     assert {fill.hatch for each in BARS.values() for fill in each} == set(fills.HATCHES)
-    drawn = {fills._pattern(Fill("#000000", "#000000", hatch), "", "", "") for hatch in fills.HATCHES}
+    drawn = {
+        fills._pattern(Fill("#000000", "#000000", hatch), "", "", "") for hatch in fills.HATCHES
+    }
     outlines = {re.findall(' d="([^"]+)"', each)[-1] for each in drawn}
     assert len(outlines) == len(fills.HATCHES)
 

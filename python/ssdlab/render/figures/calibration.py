@@ -111,7 +111,9 @@ def _error(one: Error) -> Figure:
         what += f" The nearest measured age is {one.centre:.2f}."
     keys = [Key("measured", 0), Key("predicted", 1, "line")]
     name = f"fit-{one.over}-{one.age:g}".replace(".", "-")
-    return Figure(name, ERRORS, f"Raw bit errors over {one.over}, age {one.age:g}", what, chart, keys)
+    return Figure(
+        name, ERRORS, f"Raw bit errors over {one.over}, age {one.age:g}", what, chart, keys
+    )
 
 
 def _ablations(fit: Fit) -> Figure:

@@ -31,9 +31,7 @@ _SPAN = (
 NUMBER = "format(datum.value, '~g')"
 
 
-def latency_axis(
-    title: str, least: float, most: float, *, upright: bool = False
-) -> dict[str, Any]:
+def latency_axis(title: str, least: float, most: float, *, upright: bool = False) -> dict[str, Any]:
     """Return the scale and the axis of times in microseconds."""
     return log_axis(title, least, most, _SPAN, upright=upright)
 

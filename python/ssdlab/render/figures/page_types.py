@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ssdlab.labels import PAGE_TYPES, counts_by_page_type
-from ssdlab.render.figures.base import Figure, Run
 from ssdlab.render.figures import fills
+from ssdlab.render.figures.base import Figure, Run
 from ssdlab.render.figures.stacked_bars import Bars, stacked_shares
 from ssdlab.render.text.notes import shows_page_types
 
@@ -35,4 +35,6 @@ def slowest_page_type(runs: Sequence[Run]) -> Iterator[Figure]:
     def counts(run: Run) -> Sequence[int]:
         return counts_by_page_type(run.result.slowest_page_type)
 
-    yield from stacked_shares(runs, _BARS, list(zip(types_of(runs), fills.PAGE_TYPES, strict=False)), counts)
+    yield from stacked_shares(
+        runs, _BARS, list(zip(types_of(runs), fills.PAGE_TYPES, strict=False)), counts
+    )

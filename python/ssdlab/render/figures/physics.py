@@ -405,7 +405,9 @@ def _base(physics: Physics) -> Iterator[Figure]:
         {"kind": "limit", "x": rounded(at), "note": f"{name} up to {at:.2e}"}
         for name, at in zip(base.classes, base.boundaries, strict=False)
     ]
-    axis = alt.Axis(title="Raw bit error rate as manufactured", tickCount=5, grid=False, format=".1e")
+    axis = alt.Axis(
+        title="Raw bit error rate as manufactured", tickCount=5, grid=False, format=".1e"
+    )
     bars = alt.Chart().mark_rect(stroke=None).transform_filter(_of_kind("bar"))
     rules = (
         alt.Chart().mark_rule(style="limit", strokeDash=[2, 2]).transform_filter(_of_kind("limit"))

@@ -45,7 +45,9 @@ def time_series(runs: Sequence[Run]) -> Iterator[Figure]:
     for at, name in enumerate(types_of(runs)):
         what = f"Free {name} pages of the drive at the end of each interval."
         title = f"Free {name} pages"
-        yield _line(runs, rows, _Line(f"free-{at}", SECTION, title, what, f"free_{at}", "Free pages"))
+        yield _line(
+            runs, rows, _Line(f"free-{at}", SECTION, title, what, f"free_{at}", "Free pages")
+        )
 
 
 _LOAD = "Load"

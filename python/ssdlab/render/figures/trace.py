@@ -263,7 +263,9 @@ def _dispersion(traces: Sequence[Trace]) -> Iterator[Figure]:
     )
     what = "Variance over mean of the number of requests in a window. Dotted: a Poisson process."
     what += lines.note
-    yield Figure("trace-dispersion", BURSTS, "Index of dispersion by window length", what, chart, lines.keys)
+    yield Figure(
+        "trace-dispersion", BURSTS, "Index of dispersion by window length", what, chart, lines.keys
+    )
 
 
 def _runs(traces: Sequence[Trace]) -> Iterator[Figure]:

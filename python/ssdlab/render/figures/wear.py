@@ -45,7 +45,9 @@ def replays(runs: Sequence[Run]) -> Iterator[Figure]:
     )
     what += " Where broad lines coincide, the chart shows the last run's." * bool(cover.note)
     keys = [*run_keys(runs), *dash_keys((_ALL, _WITHIN))]
-    yield Figure("wear-replays", "Wear", "P/E cycle range over replays", what, _lines(rows, runs, unit), keys)
+    yield Figure(
+        "wear-replays", "Wear", "P/E cycle range over replays", what, _lines(rows, runs, unit), keys
+    )
 
 
 def _lines(rows: list[dict[str, Any]], runs: Sequence[Run], unit: str) -> alt.LayerChart:

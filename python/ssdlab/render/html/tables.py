@@ -131,7 +131,8 @@ def blame(runs: Sequence[Run]) -> Table:
 
 def slowest(run: Run, several: bool) -> Table:
     """Return a table of the slowest requests, with the largest parts of their latencies."""
-    heads = ["rank", "latency", "largest parts", "kind", "arrival", "request number", "first sector", "sectors"]
+    heads = ["rank", "latency", "largest parts", "kind", "arrival"]
+    heads += ["request number", "first sector", "sectors"]
     queues = bool(run.result.queues)
     rows = [
         [

@@ -130,7 +130,9 @@ def _reuse(traces: Sequence[Trace]) -> Table:
     heads = ["trace", "footprint", "read", "written"]
     heads += ["reads of the hottest 1 %", "reads of the hottest 20 %"]
     heads += ["median reuse distance", "p90 reuse distance", "first accesses", "sample"]
-    return Table("Footprint, read-hot pages and reuse distances", heads, [_space(trace) for trace in traces])
+    return Table(
+        "Footprint, read-hot pages and reuse distances", heads, [_space(trace) for trace in traces]
+    )
 
 
 def _space(trace: Trace) -> list[str]:
