@@ -321,7 +321,7 @@ def test_what_reads_wait_and_the_rest_sum_to_their_mean() -> None:
     }
 
 
-BEFORE, REST = "before the command", "from the command on"
+BEFORE, REST = "before the read command", "from the read command on"
 
 
 def test_wear_is_drawn_over_replays() -> None:
