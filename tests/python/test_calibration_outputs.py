@@ -47,7 +47,7 @@ def test_figures_can_be_printed() -> None:
             files = drawing.draw(figure)
             assert files["png"].startswith(b"\x89PNG")
             assert set(ET.fromstring(files["svg"]).itertext()) & {
-                "Retries measured",
+                "Measured retries",
                 "P/E cycles",
                 "150",
             }

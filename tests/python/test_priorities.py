@@ -282,7 +282,7 @@ def test_retries_are_drawn_as_boxes_a_run_and_queue() -> None:
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == [f"queue {at} ({app})" for at, app in enumerate(APPS)]
     assert len(set(scale["range"])) == 3
-    assert spec["layer"][0]["encoding"]["y"]["axis"]["title"] == "Retries"
+    assert spec["layer"][0]["encoding"]["y"]["axis"]["title"] == "Retries per page read"
 
 
 def test_retries_are_drawn_only_of_several_queues_some_of_which_need_them() -> None:

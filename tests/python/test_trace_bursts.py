@@ -177,7 +177,7 @@ def test_equal_lines_keep_their_markers_beside_the_level() -> None:
 def test_the_page_holds_the_figures_of_bursts() -> None:
     text = Reader(trace_page([office()])).text
     for word in (
-        "Bursts and runs",
+        "Burstiness and run lengths",
         "index of dispersion, 10 ms",
         "Hurst exponent",
         "runs of reads",
