@@ -227,7 +227,7 @@ def test_bars_stand_out_in_light_and_dark(browser: Chromium, reports: dict[str, 
     tones = []
     for name in ("light", "dark"):
         page.dark(name == "dark")
-        page.wait(DRAWN, lambda drawn, name=name: drawn == name)
+        page.wait(f"{DRAWN} === '{name}'")
         bars = page.value(BARS)
         assert len(bars) > 5
         assert min(bar["contrast"] for bar in bars) > 3
