@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 
+# Says what the longest step does, which prints nothing itself.
+BUILDING := Download what ssdlab needs, compile its core and install it: minutes the first time
+
 # One Python for everything that is built against it, so that nothing is built twice.
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 
@@ -81,7 +84,8 @@ help:
 
 # The environment itself, made anew only if it is gone.
 $(STAMPS)/venv:
-	$(PYTHON) -m venv $(VENV)
+	@echo "Make $(VENV), an environment of $(PYTHON)"
+	@$(PYTHON) -m venv $(VENV)
 	@mkdir -p $(STAMPS) && touch $@
 
 # The ledger is a package beside the wheel (reproduction/), which the environment finds in the
@@ -93,13 +97,15 @@ $(STAMPS)/reproduction: $(STAMPS)/venv
 # The package with the command, built for speed (Cargo's release profile) whenever a source has
 # changed.
 $(STAMPS)/package: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
-	$(BIN)/python -m pip install --quiet .
+	@echo "$(BUILDING)"
+	@$(BIN)/python -m pip install --quiet .
 	@touch $@ $(STAMPS)/built
 
 # The same package, sooner built and slower to run (Cargo's dev profile, which the Rust tests
 # share). A build for speed does as well.
 $(STAMPS)/built: $(STAMPS)/venv $(RUST_SOURCES) $(PYTHON_SOURCES)
-	$(BIN)/python -m pip install --quiet $(DEV_PROFILE) .
+	@echo "$(BUILDING)"
+	@$(BIN)/python -m pip install --quiet $(DEV_PROFILE) .
 	@rm -f $(STAMPS)/package && touch $@
 
 # What tests and lints need besides.
@@ -170,8 +176,10 @@ test-minimal: $(STAMPS)/venv
 	target/minimal/bin/pytest $(PARALLEL) tests/python reproduction/tests
 
 demo: $(STAMPS)/built $(STAMPS)/reproduction
+	@echo "Run a drive on $(OFFICE)"
 	$(BIN)/ssdlab run --trace $(OFFICE)
 	@echo
+	@echo "Compare four settings of the drive on it"
 	$(BIN)/ssdlab compare --trace $(OFFICE) \
 		--vary scheduler=fifo,read_first --vary suspend=none,program_erase
 
@@ -309,8 +317,7 @@ time-first-run: dev
 	$(BIN)/python benches/first_run.py
 	$(BIN)/python docs/generators/figures.py
 
-# What the results of some small runs are: changed only together with a line under Changed in
-# CHANGELOG.md.
+# What the results of some small runs are: changed only together with the reason.
 digests:
 	SSDLAB_WRITE_DIGESTS=1 cargo test --quiet --locked --package ssdlab-run --test all digests::
 

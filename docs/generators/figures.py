@@ -26,6 +26,8 @@ FIGURE = re.compile(r"<!-- figure: ([\w.]+) -->.*?<!-- / -->", re.DOTALL)
 VERDICT = re.compile(r"^\| \*\*[A-Z]\d+\*\* \|.*\*\*([^*|]*)\*\* \|[^|]*\|$", re.MULTILINE)
 """The verdict in the first row of a claim in the ledger."""
 MILLION = 1e6
+LONG_RUN = 100 * MILLION
+"""Requests of the long run of `make scale`."""
 
 
 class UnknownFigureError(Exception):
@@ -82,6 +84,12 @@ def _less_time_than_mqsim() -> str:
     return f"{min(times):.1f} to {max(times):.1f}"
 
 
+def _seconds_of_long_run() -> float:
+    """Return the seconds of the run of 100 million requests that `make scale` recorded."""
+    raw = json.loads((ROOT / "benches/runs/scale/raw.json").read_text(encoding="utf-8"))
+    return sum(raw["long_request_ns"]) / len(raw["long_request_ns"]) * LONG_RUN / 1e9
+
+
 def _claims(verdict: str = "") -> str:
     """Return how many claims of the ledger have a verdict that begins with ``verdict``."""
     ledger = (DOCS / "ledger.md").read_text(encoding="utf-8")
@@ -132,21 +140,16 @@ def _first_run() -> dict[str, Any]:
     return found
 
 
-def duration(seconds: float) -> str:
-    """Return a duration as text: seconds up to two minutes, then minutes."""
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
-
-
 def _first_table() -> str:
     """Return how long it takes from a clone to the first table."""
     raw = _first_run()
-    return duration(raw["clone_s"] + raw["table_s"]) if raw else NOT_RECORDED
+    return f"{raw['clone_s'] + raw['table_s']:.0f} s" if raw else NOT_RECORDED
 
 
 def _edit_to_run() -> str:
     """Return how long it takes from an edit of the core to the end of a short run."""
     raw = _first_run()
-    return duration(median(raw["edit_s"])) if raw else NOT_RECORDED
+    return f"{median(raw['edit_s']):.0f} s" if raw else NOT_RECORDED
 
 
 def _first_run_machine() -> str:
@@ -174,6 +177,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "bench.command_2t_s": lambda: f"{_of_case('command-2t', 'command_s'):.2f}",
     "bench.aged_2t_s": lambda: f"{_of_case('start-2t-aged', 'ready_s'):.1f}",
     "bench.aged_2t_mb": lambda: f"{_of_case('start-2t-aged', 'memory_mb'):.0f}",
+    "scale.long_s": lambda: f"{_seconds_of_long_run():.0f}",
     "against_mqsim": _less_time_than_mqsim,
     "claims": _claims,
     "claims.reproduced": lambda: _claims("reproduced"),

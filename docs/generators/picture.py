@@ -1,16 +1,20 @@
-"""Draw README's picture, docs/images/blame-read.svg, from the runs that README shows."""
+"""Draw README's picture, two charts of the report on the runs that README shows."""
 
 from __future__ import annotations
 
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import ssdlab
 from ssdlab_reproduction.tables.common import DOCS, ROOT
 
-PICTURE = DOCS / "images" / "blame-read.svg"
+PICTURE = DOCS / "images" / "report.svg"
+CHARTS = ("latency-tail-read", "blame-read")
+WIDTH = 880
+"""Pixels of the picture, the width of a README on GitHub."""
 MARGIN = 12
 """Room in points left of the labels, for a reader without the font that the figure is laid out in.
 
@@ -21,6 +25,9 @@ _SIZE = re.compile(
     r'(.*?)<rect width="[\d.]+" height="[\d.]+"',
     re.DOTALL,
 )
+_ROOT = re.compile(r'<svg [^>]*viewBox="(\S+ \S+) ([\d.]+) ([\d.]+)">')
+_NAMED = re.compile(r'(\bid="|url\(#|href="#)')
+TITLE = "Read latency and its parts under four settings of a drive"
 
 
 def with_margin(svg: str) -> str:
@@ -42,6 +49,31 @@ def with_margin(svg: str) -> str:
     return wide
 
 
+def side_by_side(charts: Sequence[str]) -> str:
+    """Return charts as one picture, each with its own names of clips."""
+    parts: list[str] = []
+    right, bottom = 0.0, 0.0
+    for number, chart in enumerate(charts):
+        found = _ROOT.match(chart)
+        if found is None:
+            message = f"{PICTURE.name}: no size and view as figures have them"
+            raise ValueError(message)
+        own = _NAMED.sub(rf"\g<1>c{number}-", chart[found.end() :])
+        width, height = float(found[2]), float(found[3])
+        parts.append(
+            f'<svg x="{right:g}" width="{width:g}" height="{height:g}"'
+            f' viewBox="{found[1]} {width:g} {height:g}">{own}'
+        )
+        right, bottom = right + width, max(bottom, height)
+    size = f'width="{WIDTH}" height="{WIDTH * bottom / right:.0f}"'
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        f' {size} viewBox="0 0 {right:g} {bottom:g}">'
+        f'<title>{TITLE}</title><rect width="{right:g}" height="{bottom:g}" fill="white"/>'
+        f"{''.join(parts)}</svg>"
+    )
+
+
 def main() -> None:
     """Run the plans and draw the picture."""
     # The picture names the trace as a reader in a checkout does.
@@ -50,9 +82,10 @@ def main() -> None:
     vary = {"scheduler": ["fifo", "read_first"], "suspend": ["none", "program_erase"]}
     with tempfile.TemporaryDirectory() as folder:
         ssdlab.save_figures(ssdlab.compare(ssdlab.sweep(plan, vary=vary)), folder)
-        drawn = (Path(folder) / PICTURE.name).read_text(encoding="utf-8")
+        files = [Path(folder) / f"{name}.svg" for name in CHARTS]
+        drawn = [with_margin(file.read_text(encoding="utf-8")) for file in files]
     PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_text(with_margin(drawn), encoding="utf-8")
+    PICTURE.write_text(side_by_side(drawn), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ from ssdlab.render.figures.base import (
     Figure,
     Key,
     inline_data,
-    log_axis,
     palette,
-    ramp,
+    ramp_fills,
     rounded,
 )
+from ssdlab.render.figures.log_axes import log_axis
 from ssdlab_reproduction.claim import SYSTEMS
 from ssdlab_reproduction.ledger import Ledger
 from ssdlab_reproduction.registry import Picture, Rows
@@ -124,10 +124,10 @@ def _lines(frame: Picture, rows: Rows) -> Figure:
 def _stacked(frame: Picture, rows: Rows) -> Figure:
     """Draw parts of a whole: a bar per place, with the series end to end."""
     places, series = _order(rows)
-    tones = ramp(len(series))
+    parts = list(zip(series, ramp_fills(len(series)), strict=True))
     kind = stacked_bars.Bars(*_caption(frame), frame.y, frame.number)
     values = [(str(at), part, value) for at, part, value in rows]
-    return stacked_bars.stacked_values(places, kind, list(zip(series, tones, strict=True)), values)
+    return stacked_bars.stacked_values(places, kind, parts, values)
 
 
 def _figure(

@@ -154,6 +154,90 @@ def test_a_phone_scrolls_down_alone(browser: Chromium, reports: dict[str, Path],
     assert page.value(OUTSIDE) == []
 
 
+TABLES = """
+[...document.querySelectorAll('.box')].map(box => {
+  const style = getComputedStyle(box);
+  return {
+    scrolls: box.scrollWidth > box.clientWidth,
+    right: box.querySelector('caption span').getBoundingClientRect().right,
+    shadows: style.backgroundAttachment,
+    overflow: style.overflowX,
+  };
+})
+"""
+
+
+def test_a_phone_shows_that_a_wide_table_scrolls(
+    browser: Chromium, reports: dict[str, Path]
+) -> None:
+    page = opened(browser, reports["two"], width=390)
+    page.value("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    tables = page.value(TABLES)
+    assert any(table["scrolls"] for table in tables)
+    for table in tables:
+        assert table["overflow"] == "auto"
+        # The shadows stay at the edges of the box; what covers them moves with the table.
+        assert table["shadows"] == "local, local, scroll, scroll"
+        assert table["right"] <= 390
+
+
+HIDDEN = """
+[...document.querySelectorAll('[id^=latency-], [id^=percentiles-]')].map(chart => [
+  chart.id,
+  [...chart.querySelectorAll('.role-axis-label text')]
+    .filter(text => text.getAttribute('opacity') === '0').map(text => text.textContent),
+])
+"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_label_of_a_latency_axis_is_left_out(
+    browser: Chromium, reports: dict[str, Path], width: int
+) -> None:
+    for name in ("one", "busy", "two"):
+        found = opened(browser, reports[name], width=width).value(HIDDEN)
+        assert len(found) >= 6
+        assert [each for each in found if each[1]] == []
+
+
+# The tone of each pattern, and the contrast of WCAG 2 between it and the page.
+BARS = """
+(() => {
+  const light = color => {
+    const parts = color.match(/[0-9]+/g).slice(0, 3).map(part => part / 255)
+      .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2] + 0.05;
+  };
+  const back = light(getComputedStyle(document.body).backgroundColor);
+  return [...document.querySelectorAll('pattern')].map(pattern => {
+    const tone = getComputedStyle(pattern.querySelector('path')).fill;
+    const pair = [light(tone), back].sort((a, b) => b - a);
+    return {id: pattern.id, tone, contrast: pair[0] / pair[1]};
+  });
+})()
+"""
+PAINTS = """
+[...document.querySelectorAll('#blame-read .mark-rect path, #programs .mark-rect path')]
+  .map(path => path.getAttribute('fill'))
+"""
+
+
+def test_bars_stand_out_in_light_and_dark(browser: Chromium, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["busy"])
+    tones = []
+    for name in ("light", "dark"):
+        page.dark(name == "dark")
+        page.wait(f"{DRAWN} === '{name}'")
+        bars = page.value(BARS)
+        assert len(bars) > 5
+        assert min(bar["contrast"] for bar in bars) > 3
+        tones.append([bar["tone"] for bar in bars])
+        paints = set(page.value(PAINTS))
+        assert len(paints) > 3
+        assert paints <= {f"url(#{bar['id']})" for bar in bars}
+    assert all(one != other for one, other in zip(*tones, strict=True))
+
+
 def test_light_and_dark_and_a_change_while_open(
     browser: Chromium, reports: dict[str, Path]
 ) -> None:
@@ -206,7 +290,7 @@ def test_the_keyboard_reaches_everything(browser: Chromium, reports: dict[str, P
         if focused[0] == "BODY":
             break
         seen.append(focused)
-    assert seen[0][:2] == ["A", "Skip to the figures"]
+    assert seen[0][:2] == ["A", "Skip to the charts"]
     assert all(outline == "solid" for _, _, outline in seen), seen
     summaries = page.value("document.querySelectorAll('summary').length")
     assert sum(tag == "SUMMARY" for tag, _, _ in seen) == summaries > 4

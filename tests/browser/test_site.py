@@ -2,7 +2,10 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from chromium import Chromium, Page
@@ -31,6 +34,71 @@ OUTSIDE = """
 pytestmark = pytest.mark.skipif(
     not (SITE / "index.html").is_file(), reason="no site: make docs-site builds it"
 )
+
+
+class Links(HTMLParser):
+    """The links in the article of a page, and the anchors of the whole page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.depth = 0
+        self.targets: list[str] = []
+        self.anchors: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.depth += tag == "article"
+        self.anchors |= {one for name in ("id", "name") if (one := found.get(name))}
+        if tag == "a" and self.depth and (target := found.get("href")):
+            self.targets.append(target)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.depth -= tag == "article"
+
+
+@cache
+def links_of(page: Path) -> Links:
+    links = Links()
+    links.feed(page.read_text(encoding="utf-8"))
+    return links
+
+
+def broken(page: Path) -> list[str]:
+    """Return the links of a page that lead to no file of the site or to no anchor of a page."""
+    found = []
+    for link in links_of(page).targets:
+        parts = urlsplit(link)
+        if parts.scheme in {"http", "https", "mailto"}:
+            continue
+        target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+        is_file = not parts.scheme and target.is_file()
+        anchor = unquote(parts.fragment)
+        if not is_file or (anchor and anchor not in links_of(target).anchors):
+            found.append(link)
+    return found
+
+
+# Rustdoc checks the links of its own pages.
+BUILT = sorted(page for page in SITE.rglob("*.html") if SITE / "rust" not in page.parents)
+
+
+@pytest.mark.parametrize("page", BUILT, ids=lambda page: page.stem)
+def test_every_link_leads_to_a_place_of_the_site(page: Path) -> None:
+    assert broken(page) == []
+
+
+def test_the_cards_of_the_front_page_are_links() -> None:
+    targets = links_of(SITE / "index.html").targets
+    assert {"concepts/drive.html", "ledger.html"} <= {one.partition("#")[0] for one in targets}
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "b.html").write_text('<article><h1 id="c">c</h1></article>')
+    links = ("b.html#c", "b.html", "#e", "https://example.org", "b.html#d", "f.html", "b:type:doc")
+    text = "".join(f'<a href="{link}"></a>' for link in links)
+    page = tmp_path / "a.html"
+    page.write_text(f'<nav><a href="g.html"></a></nav><article id="e">{text}</article>')
+    assert broken(page) == ["b.html#d", "f.html", "b:type:doc"]
 
 
 @pytest.fixture(scope="module")

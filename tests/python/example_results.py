@@ -161,7 +161,7 @@ def two_traces() -> list[dict[str, Any]]:
         few = Path(folder, "few.csv")
         few.write_text(FEW)
         office, other = traces.info([OFFICE, few])
-    return [office, {**other, "trace": f"few {SHARP.replace('/', ':')}"}]
+    return [dict(office), {**other, "trace": f"few {SHARP.replace('/', ':')}"}]
 
 
 @cache

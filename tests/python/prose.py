@@ -3,6 +3,7 @@
 import ast
 import inspect
 import io
+import json
 import re
 import tokenize
 from collections.abc import Iterator
@@ -13,8 +14,6 @@ from command import ROOT
 WORDS_MOST = 30
 COLUMNS_MOST = 100
 GENERATED = ("docs/ledger.md", "docs/reference/config.md", "docs/reference/results.md")
-TABLES = ("docs/project/rulings.md",)
-"""Pages that are tables: of what the papers leave open, and what was decided."""
 OWNED = re.compile(r"<!-- (\w+):? written by.*?(?:<!-- end of \1 -->|\Z)|<!-- Below.*", re.DOTALL)
 """What a generator owns of a page: up to a mark or the end."""
 FIGURE = re.compile(r"<!-- figure: .*?<!-- / -->", re.DOTALL)
@@ -35,8 +34,39 @@ TYPED = re.compile(
     re.IGNORECASE,
 )
 """A speed, a ratio, a change, memory or a count, which a run produced and another would change."""
-PAPER = re.compile(r"\bpapers?\b", re.IGNORECASE)
-"""What a paper states does not change."""
+_RESULT = (
+    r"(?:p\d+(?:\.\d+)?|percentiles?|medians?|means?|latenc(?:y|ies)|IOPS|WAF"
+    r"|write amplification|throughput|bandwidth|memory|RSS|hit ratios?|lifetimes?|utilization"
+    r"|(?:processor|wall-clock|wall|response|run|waiting) times?)"
+)
+_IS = r"(?:is|are|was|were|stays at|reach(?:es)?|becomes?|(?:fall|drop|rise|grow)s? (?:by|to))"
+_ABOUT = r"(?:about |only |nearly |almost |just |over |under |below |above |between )?"
+_FIGURE = rf"{_ABOUT}(?<![\w.])[-+−±×]?{_NUMBER}"
+_OF_RUN = rf"(?:{_UNIT}|[KMGT]i?B(?:/s)?|GB/s|×|million|billion)"
+_LONG = r"(?:s|seconds|minutes?|hours?|days?)(?!\w)"
+RESULT = re.compile(
+    rf"\b{_RESULT}(?:(?:[^\w.;:]+\w+){{0,5}}?,? {_IS}| of| at) {_FIGURE}(?![\d.,]*\s?requests)"
+    rf"|{_NUMBER}{_OF_RUN} (?:of |in )?(?:\w+ ){{0,2}}?{_RESULT}\b"
+    rf"|\b(?:need|took|cost|save|gain|lose|finish|end|ran|run|take)(?:s|es|ed)? (?:in |for )?"
+    rf"{_FIGURE}{_LONG}"
+    rf"|\b(?:gain|save|lose|need|cost)s? {_FIGURE}{_OF_RUN}"
+    rf"|\btakes? {_FIGURE}{_UNIT} (?:on average|more|less|longer)"
+    rf"|(?<![\w.])\d[\d.]*×(?!\s*\d)"
+    rf"|{_NUMBER}% of (?:the |all |its )?"
+    rf"(?:reads|writes|requests|time|latency|pages (?:read|written))\b"
+    rf"|{_NUMBER}(?:million|billion) (?:\w+ ){{0,3}}(?:operations|events|instructions)\b"
+    rf"|\b(?:simulates|serves|reaches) {_FIGURE}(?:million|billion)\b",
+    re.IGNORECASE,
+)
+"""The value of a result, such as a latency or memory, or a time that a command takes."""
+PAPER = re.compile(r"\bpapers?\b|\b(?:Table|Figure) [\dIVX]+\b", re.IGNORECASE)
+"""What a paper states does not change; its tables and figures have numbers."""
+SETTINGS = {
+    r"\b8 GB of memory\b": "a machine that the artifact asks for",
+    r"\binterval of ±2 %": "what an option that stands beside it asks for",
+    r"\b30 to 40 % of the requests\b": "an assumption of the twins",
+}
+"""Parts of sentences that have a figure beside the name of a result, and what the figure is."""
 PHRASES = re.compile(
     r"\b(?:by and by|as it were|c[ao]mes? to a stand|(?:lets?|letting) go|for ever|who waits"
     r"|is told (?:of|in one line)|as the machine is|(?:is|are) moot|whom a page)\b",
@@ -51,13 +81,15 @@ RIDDLES = re.compile(r"(?:\b|_)(?:who|whom|whoever|nobodys?|lets?_go|is_told)(?:
 
 def is_typed(sentence: str) -> bool:
     """Return whether a sentence has a figure that a run produced."""
-    return bool(TYPED.search(sentence)) and not PAPER.search(sentence)
+    plain = re.sub("|".join(SETTINGS), "SETTING", sentence)
+    return bool(TYPED.search(plain) or RESULT.search(plain)) and not PAPER.search(sentence)
 
 
 def pages() -> list[str]:
-    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("crates/**/README.md")]
+    patterns = ("*.md", "docs/**/*.md", "docs/**/*.ipynb", "crates/**/README.md")
+    found = [path for pattern in patterns for path in ROOT.glob(pattern)]
     names = [str(path.relative_to(ROOT)) for path in found if "target" not in path.parts]
-    return sorted(set(names) - {*GENERATED, *TABLES})
+    return sorted(set(names) - set(GENERATED))
 
 
 def sources(*endings: str) -> list[str]:
@@ -70,6 +102,17 @@ def sources(*endings: str) -> list[str]:
         for path in found
         if path.suffix in endings and not skipped & set(path.relative_to(ROOT).parts)
     )
+
+
+def as_markdown(name: str, text: str) -> str:
+    """Return a page as Markdown: of a notebook the prose, and the comments of its code."""
+    if not name.endswith(".ipynb"):
+        return text
+    parts: list[str] = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        parts += [source] if cell["cell_type"] == "markdown" else python_comments(source)
+    return "\n\n".join(parts) + "\n"
 
 
 def written_by_hand(text: str) -> str:

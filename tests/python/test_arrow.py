@@ -28,7 +28,7 @@ for name in sys.argv[1:]:
 def test_a_table_without_arrow_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     result = ssdlab.compare([LITTLE])
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r'pip install "ssdlab\[arrow\]"'):
+    with pytest.raises(ImportError, match=r"pip install '\.\[arrow\]'"):
         result.to_arrow()
 
 

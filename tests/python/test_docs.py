@@ -72,6 +72,16 @@ def test_every_relative_link_of_the_pages_leads_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+OPTIONS = re.compile(r"^:[\w-]+:.* :[\w-]+:", re.MULTILINE)
+"""Options of a directive that share a line, so that all but the first are lost."""
+
+
+def test_each_option_of_a_directive_has_its_own_line() -> None:
+    for page in ROOT.glob("docs/**/*.md"):
+        assert not OPTIONS.findall(page.read_text(encoding="utf-8")), page.name
+    assert OPTIONS.search(":link: ledger :link-type: doc The claims.")
+
+
 SYSTEM_PAGES = sorted((ROOT / "docs" / "systems").glob("*.md"))
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import tomllib
 
 import pytest
-from command import Ssdlab
+from command import ROOT, Ssdlab
 
 from ssdlab import __version__, _native
+from ssdlab.arrow import INSTALL
 from ssdlab.cli import doctor
 
 
@@ -35,10 +37,16 @@ def test_a_part_that_is_missing_is_named_with_how_to_install_it(
     monkeypatch.setattr(doctor, "version", version)
     monkeypatch.setattr(doctor, "find_spec", lambda _: None)
     found = dict(doctor._packages())
-    line = 'not installed: pip install "ssdlab[arrow]" (Comparison.to_arrow())'
+    line = f"not installed: {INSTALL} (Comparison.to_arrow())"
     assert found["pyarrow"] == line
     assert found["scipy"] == "not installed: pip install scipy (fit)"
     assert found["reproduction"].startswith("not installed: pip install ./reproduction")
+
+
+def test_the_command_for_tables_has_the_version_of_the_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (needed,) = project["optional-dependencies"]["arrow"]
+    assert f"'{needed}'" in INSTALL
 
 
 @pytest.mark.parametrize(("profile", "advice"), [("dev", "make install"), ("release", "speed")])

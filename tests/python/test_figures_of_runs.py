@@ -220,14 +220,14 @@ def test_the_slowest_requests_of_runs_that_look_the_same_share_a_panel() -> None
     found = of(one, other, same)
     panels = {name: each for name, each in found.items() if name.startswith("slowest-")}
     assert [panel.title for panel in panels.values()] == [
-        "The slowest requests: conventional (1) · conventional (3)",
-        "The slowest requests: conventional (2)",
+        "Slowest requests: conventional (1) · conventional (3)",
+        "Slowest requests: conventional (2)",
     ]
     first, second = panels.values()
-    assert first.what.endswith(" Runs whose slowest requests look the same share one panel.")
-    assert second.what.endswith(", all runs on one axis.")
+    assert first.what.endswith(" Runs whose slowest requests look the same share one chart.")
+    assert second.what.endswith(" All runs share one axis.")
     alike = [each for name, each in of(one, same).items() if name.startswith("slowest-")]
-    assert [each.title for each in alike] == ["The slowest requests: the same in all runs"]
+    assert [each.title for each in alike] == ["Slowest requests: the same in all runs"]
     # A run with fewer requests has a panel of its own.
     assert one.detail is not None
     fewer = replace(one, detail=replace(one.detail, slowest=one.detail.slowest[:3]))
@@ -276,9 +276,9 @@ def test_runs_of_the_same_map_share_one_and_others_show_what_differs() -> None:
     other = drawn["blocks-erases-difference-6-conventional-6"]
     assert [row["v"] for row in rows(other)] == [0, 0, 0, -1]
     assert other.chart.to_dict()["encoding"]["color"]["scale"] == scale
-    assert less.what.endswith(" The map shows the difference from that of conventional (1).")
+    assert less.what.endswith(" The map shows the difference from the map of conventional (1).")
     shared = drawn["blocks-erases-1-conventional-1"].what
-    assert shared.endswith(" Runs whose maps look the same share one.")
+    assert shared.endswith(" Runs whose maps look the same share one map.")
     # All whole maps have the scale of all runs.
     whole = drawn["blocks-erases-4-conventional-4"].chart.to_dict()["encoding"]["color"]
     assert whole["scale"]["domain"] == [10, 42]

@@ -118,6 +118,19 @@ def test_the_legend_of_a_page_is_dashed_as_its_lines_are() -> None:
     assert {("0", "1 0"), ("1", "5 3")} == set(legend)
 
 
+def test_the_contents_list_every_section() -> None:
+    for text in (
+        example_results.page_of_two(),
+        comparison_page(ssdlab.Comparison([example_results.one()])),
+    ):
+        listed = re.search("<nav.*?</nav>", text, re.DOTALL)
+        assert listed
+        links = re.findall('<a href="#([^"]+)">([^<]+)</a>', listed[0])
+        headings = re.findall('<h2 id="([^"]+)">([^<]+)</h2>', text)
+        assert sorted(links) == sorted(headings)
+        assert "Printed results" in dict(headings).values()
+
+
 def test_the_data_of_every_figure_but_maps_can_be_saved() -> None:
     reader = Reader(example_results.page_of_two())
     saved = [attributes["data-figure"] for tag, attributes in reader.tags if tag == "button"]
@@ -186,16 +199,16 @@ def test_the_table_of_parts_has_a_column_for_every_bar() -> None:
     runs = runs_of(ssdlab.Comparison([example_results.queued()]))
     table = tables.blame(runs)
     queues = [f"{kind}: queue {at}" for kind in ("reads", "writes") for at in (0, 1)]
-    assert table.heads == ["part", *queues, "what"]
+    assert table.heads == ["part", *queues, "meaning"]
     assert example_results.queued().queues
     means = [
         span(getattr(queue, kind).latency_us.mean)
         for kind in ("read", "write")
         for queue in example_results.queued().queues or ()
     ]
-    assert table.rows[-1] == ["sum: the mean", *means, ""]
+    assert table.rows[-1] == ["sum (mean latency)", *means, ""]
     one = tables.blame(runs_of(ssdlab.Comparison([example_results.one()])))
-    assert one.heads == ["part", "reads", "writes", "what"]
+    assert one.heads == ["part", "reads", "writes", "meaning"]
 
 
 def test_what_made_a_request_slow_is_named_the_largest_first() -> None:
@@ -249,7 +262,7 @@ def test_the_slowest_requests_of_a_page_wait_for_one_another(tmp_path: Path) -> 
 
 def test_the_tables_of_the_blame_end_with_the_mean() -> None:
     (run,) = runs_of(ssdlab.Comparison([example_results.one()]))
-    assert tables.blame([run]).rows[-1][0] == "sum: the mean"
+    assert tables.blame([run]).rows[-1][0] == "sum (mean latency)"
 
 
 def test_runs_of_the_same_latencies_are_named() -> None:

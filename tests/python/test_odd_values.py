@@ -244,7 +244,7 @@ def test_odd_values_for_traces_raise_at_most_one_line() -> None:
     assert not wrong(lambda odd: traces.check(".", read_one, odd))
 
 
-def read_one(trace: str, reading: traces.Reading) -> dict[str, Any]:
+def read_one(trace: str, reading: traces.Reading) -> traces.TraceValues:
     return traces.info([trace], reading)[0]
 
 

@@ -1,18 +1,18 @@
-"""Colors of runs: told apart in gray, by readers who see no red or no green, and from the page."""
+"""Colors of runs and bars: distinct in gray, for all readers, and from the page."""
 
 import math
 import re
-from collections.abc import Iterable
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 
 import example_results
 import pytest
 from command import ROOT
 
-from ssdlab.render.figures import blame, drive, levels, page_types, queues
+from ssdlab.render.figures import base, blame, drawing, drive, fills, queues
 from ssdlab.render.figures.base import DARK, LIGHT
 from ssdlab.render.figures.drawing import PAPER
+from ssdlab.render.figures.fills import Fill
 from ssdlab.render.figures.report import comparison_figures
 from ssdlab.result import Comparison
 
@@ -84,56 +84,77 @@ def test_every_reader_tells_the_colors_of_runs_apart(name: str, sight: str) -> N
         assert min(math.dist(a, b) for a, b in combinations(found[:count], 2)) > least
 
 
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colors after WCAG 2, from 1 to 21."""
+    high, low = sorted((times(XYZ, linear(each))[1] for each in (one, other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+LEAST_CONTRAST = 3
+"""WCAG 2 asks for this much of what is no text."""
+
+
 @pytest.mark.parametrize("name", PALETTES)
 def test_lines_stand_out_from_the_page(name: str) -> None:
     tones, page = PALETTES[name]
-    for tone in tones:
-        high, low = sorted((times(XYZ, linear(each))[1] for each in (tone, page)), reverse=True)
-        # WCAG 2 asks for this much of what is no text.
-        assert (high + 0.05) / (low + 0.05) > 3, tone
+    for tone in [*tones, *base.ramp(20)]:
+        assert contrast(tone, page) > LEAST_CONTRAST, tone
 
 
 BARS = {
-    "blame": [*(part.color for part in blame.PARTS.values()), blame.part_of(blame.OTHER).color],
-    "causes": [tone for _, tone in drive._CAUSES.values()],
-    "page types": page_types._TONES,
-    "levels": levels._TONES,
-    "waiting": [tone for _, tone in queues._WAITING],
+    "blame": [*(part.fill for part in blame.PARTS.values()), blame.part_of(blame.OTHER).fill],
+    "causes": [fill for _, fill in drive._CAUSES.values()],
+    "page types": list(fills.PAGE_TYPES),
+    "levels": list(fills.LEVELS),
+    "waiting": [fill for _, fill in queues._WAITING],
+    "papers": base.ramp_fills(6),
 }
-# The parts of most bars: reads and writes, with garbage collection and retries.
-COMMON = (
-    *("host_queue", "buffer", "die_host", "die_gc", "bus", "sense", "retry", "transfer"),
-    *("program", blame.OTHER),
-)
+FAR = 14
+"""Bars of the same hatch differ by this much in lightness, of 100."""
 
 
-def least_step(tones: Iterable[str]) -> float:
-    """Return the least difference in lightness of any two, so that a bar may leave parts out."""
-    lightness = [lab(linear(tone))[0] for tone in tones]
-    return min(abs(one - other) for one, other in combinations(lightness, 2))
+def test_the_pages_have_the_tested_colors() -> None:
+    style = (ROOT / "python/ssdlab/render/html/page.css").read_text(encoding="utf-8")
+    assert re.findall("--back: (#[0-9a-f]{6});", style) == [page for _, page in PALETTES.values()]
 
 
+@pytest.mark.parametrize("theme", PALETTES)
 @pytest.mark.parametrize("name", BARS)
-def test_a_gray_print_tells_the_neighbors_in_a_bar_apart(name: str) -> None:
-    lightness = [lab(linear(tone))[0] for tone in BARS[name]]
-    assert min(abs(one - other) for one, other in pairwise(lightness)) > 7, lightness
-    # The parts of blame are too many to be as far apart as those of the other bars.
-    assert least_step(BARS[name]) > (3 if name == "blame" else 7)
+def test_bars_stand_out_from_the_page(name: str, theme: str) -> None:
+    # The lines of a hatch have the color of the page, so that they stand out from the bar, too.
+    for fill in BARS[name]:
+        assert contrast(getattr(fill, theme), PALETTES[theme][1]) > LEAST_CONTRAST, fill
 
 
-def test_a_gray_print_tells_any_two_parts_of_most_bars_apart() -> None:
-    assert least_step(blame.part_of(name).color for name in COMMON) > 6
-    # These meet in nearly every report, where a short part between them is left out, too.
-    reads, writes = ("die_host", "bus", "sense", "transfer"), ("die_host", "transfer", "program")
-    for names in (reads, writes, ("die_host", "die_gc", "program", blame.OTHER)):
-        for pair in (*pairwise(names), (names[0], names[2])):
-            assert least_step(blame.part_of(name).color for name in pair) > 12, pair
+@pytest.mark.parametrize("theme", PALETTES)
+@pytest.mark.parametrize("name", BARS)
+def test_a_gray_print_tells_any_two_bars_apart(name: str, theme: str) -> None:
+    # Bars leave parts out, so that any two may be neighbors.
+    for one, other in combinations(BARS[name], 2):
+        shades = [lab(linear(getattr(fill, theme)))[0] for fill in (one, other)]
+        assert one.hatch != other.hatch or abs(shades[0] - shades[1]) > FAR, (one, other)
 
 
-@pytest.mark.parametrize("page", [page for _, page in PALETTES.values()])
-def test_parts_of_bars_are_seen_on_the_page(page: str) -> None:
-    for name in blame.PARTS:
-        assert least_step([page, blame.part_of(name).color]) > 9, name
+def test_hatches_are_different_lines() -> None:
+    assert {fill.hatch for each in BARS.values() for fill in each} == set(fills.HATCHES)
+    drawn = {
+        fills._pattern(Fill("#000000", "#000000", hatch), "", "", "") for hatch in fills.HATCHES
+    }
+    outlines = {re.findall(' d="([^"]+)"', each)[-1] for each in drawn}
+    assert len(outlines) == len(fills.HATCHES)
+
+
+def test_a_figure_has_the_patterns_of_its_hatched_bars() -> None:
+    found = {one.name: one for one in comparison_figures(Comparison([example_results.busy()]))}
+    for name in ("blame-read", "blame-write", "programs", "slowest"):
+        svg = drawing.draw(found[name])["svg"].decode()
+        hatched = {fill.id for fill in found[name].fills if fill.hatch}
+        assert hatched, name
+        assert set(re.findall('<pattern id="([^"]+)"', svg)) == hatched
+        used = re.findall(r'<path[^>]*fill="url\(#([^)]+)\)"', svg)
+        assert set(used) == hatched
+        assert f"stroke: {PAPER['background']}" in svg
+    assert "<pattern" not in drawing.draw(found["latency-cdf-read"])["svg"].decode()
 
 
 def test_parts_of_bars_are_parted_by_the_page_s_own_color() -> None:
@@ -154,7 +175,7 @@ DRAWN = [
 
 @pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.stem)
 def test_the_pictures_of_pages_have_the_tones_of_today(path: Path) -> None:
-    today = {*LIGHT, *(part.color for part in blame.PARTS.values())}
+    today = {*LIGHT, *(fill.light for fill in BARS["blame"])}
     today |= set(re.findall("#[0-9a-f]{6}", str(PAPER)))
     drawn = re.findall("#[0-9a-f]{6}", path.read_text(encoding="utf-8"))
     assert drawn

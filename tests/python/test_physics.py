@@ -145,7 +145,7 @@ def test_a_figure_can_be_printed(name: str) -> None:
     words = set(ET.fromstring(files["svg"]).itertext())
     # Every axis says its unit or what it counts.
     assert words & {"Raw bit error rate", "Levels needed", "Retries needed", "Share of blocks"} or (
-        words & {"Time of a read (µs)", "RBER as made, relative"}
+        words & {"Read time (µs)", "RBER as manufactured, relative"}
     )
 
 

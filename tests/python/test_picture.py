@@ -26,18 +26,45 @@ def labels(part: ET.Element, left: float = 0) -> Iterator[tuple[float, str]]:
 
 
 def cut(svg: str) -> list[str]:
-    """Return the labels that begin left of a picture, in a wide font."""
-    picture = ET.fromstring(svg)
-    edge = float((picture.get("viewBox") or "").split()[0])
-    return [text for left, text in labels(picture) if left < edge]
+    """Return the labels that begin left of their chart, in a wide font."""
+    return [
+        text
+        for chart in ET.fromstring(svg).findall(f"{SVG}svg")
+        for left, text in labels(chart)
+        if left < float((chart.get("viewBox") or "").split()[0])
+    ]
+
+
+DRAWN = PICTURE.PICTURE.read_text(encoding="utf-8")
 
 
 def test_labels_fit_in_a_wide_font() -> None:
-    svg = PICTURE.PICTURE.read_text(encoding="utf-8")
-    assert len(list(labels(ET.fromstring(svg)))) == 8
-    assert cut(svg) == []
-    narrow = svg.replace(f'viewBox="-{PICTURE.MARGIN} ', 'viewBox="0 ')
-    assert cut(narrow) == ["program_erase"] * 2
+    assert len(list(labels(ET.fromstring(DRAWN)))) > 8
+    assert cut(DRAWN) == []
+    narrow = DRAWN.replace(f'viewBox="-{PICTURE.MARGIN} ', 'viewBox="0 ')
+    assert "program_erase" in cut(narrow)
+
+
+def test_the_picture_shows_charts_of_the_report_as_wide_as_a_readme() -> None:
+    picture = ET.fromstring(DRAWN)
+    assert picture.get("width") == str(PICTURE.WIDTH)
+    charts = picture.findall(f"{SVG}svg")
+    assert len(charts) == len(PICTURE.CHARTS)
+    assert f"({PICTURE.PICTURE.relative_to(ROOT)})" in (ROOT / "README.md").read_text()
+    # Smaller type than this is hard to read.
+    scale = PICTURE.WIDTH / float((picture.get("viewBox") or "").split()[2])
+    sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', DRAWN)]
+    assert min(sizes) * scale >= 11
+
+
+def test_charts_side_by_side_keep_their_own_clips() -> None:
+    chart = '<svg width="1in" viewBox="0 0 20 10"><g id="a"/><g clip-path="url(#a)"/></svg>'
+    both = PICTURE.side_by_side([chart, chart])
+    assert re.findall(r'id="(.*?)"', both) == ["c0-a", "c1-a"]
+    assert re.findall(r"#(.*?)\)", both) == ["c0-a", "c1-a"]
+    assert re.findall(r'<svg x="(.*?)"', both) == ["0", "20"]
+    with pytest.raises(ValueError, match="no size and view"):
+        PICTURE.side_by_side(["<svg></svg>"])
 
 
 def test_a_figure_of_another_shape_is_refused() -> None:

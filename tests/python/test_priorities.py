@@ -282,7 +282,7 @@ def test_retries_are_drawn_as_boxes_a_run_and_queue() -> None:
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == [f"queue {at} ({app})" for at, app in enumerate(APPS)]
     assert len(set(scale["range"])) == 3
-    assert spec["layer"][0]["encoding"]["y"]["axis"]["title"] == "Retries"
+    assert spec["layer"][0]["encoding"]["y"]["axis"]["title"] == "Retries per page read"
 
 
 def test_retries_are_drawn_only_of_several_queues_some_of_which_need_them() -> None:
@@ -321,7 +321,7 @@ def test_what_reads_wait_and_the_rest_sum_to_their_mean() -> None:
     }
 
 
-BEFORE, REST = "before the command", "from the command on"
+BEFORE, REST = "before the read command", "from the read command on"
 
 
 def test_wear_is_drawn_over_replays() -> None:

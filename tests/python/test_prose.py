@@ -1,5 +1,6 @@
 """Texts read well, as far as that can be measured: short sentences and lines, no figure typed."""
 
+import json
 import re
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from prose import (
     GENERATED,
     OWNED,
     PHRASES,
+    RESULT,
     RIDDLES,
-    TABLES,
+    SETTINGS,
+    TYPED,
     WORDS_MOST,
+    as_markdown,
     begin_html,
     functions,
     is_typed,
@@ -36,7 +40,7 @@ SHOWN = [name for name in SOURCES if re.match(r"crates/[^/]+/src/|python/", name
 
 
 def read(name: str) -> str:
-    return (ROOT / name).read_text(encoding="utf-8")
+    return as_markdown(name, (ROOT / name).read_text(encoding="utf-8"))
 
 
 def in_folder(folder: str) -> list[str]:
@@ -61,7 +65,7 @@ def test_lines_of_prose_are_short(name: str) -> None:
     assert not [line for line in prose if len(line) > COLUMNS_MOST and " " in line.strip()]
 
 
-@pytest.mark.parametrize("name", [*pages(), *GENERATED, *TABLES])
+@pytest.mark.parametrize("name", [*pages(), *GENERATED])
 def test_no_line_begins_with_a_comment_in_the_midst_of_a_paragraph(name: str) -> None:
     assert not begin_html(read(name))
 
@@ -150,6 +154,23 @@ def test_no_figure_of_a_run_is_typed_into_prose(name: str) -> None:
         "One core serves 880,000 requests a second.",
         "A drive of 2 TB takes 41 MB.",
         "Today 24 of 71 claims are reproduced.",
+        "The p99 of reads is 812 µs.",
+        "p99.9 rises to 5.4 ms.",
+        "It has a mean latency of 1.02 ms.",
+        "WAF is 2.8 under FIFO.",
+        "The write amplification of the drive under FIFO stays at 1.2.",
+        "Peak memory is 912 MB.",
+        "A comparison needs 41 MB of memory.",
+        "The run needs 1.22 s of processor time.",
+        "The command takes 166 s.",
+        "Reads take 1.2 ms on average.",
+        "IOPS are 602.",
+        "Bandwidth reaches 18.4 MB/s.",
+        "The hit ratio is 0.41.",
+        "Wear falls to 0.9×.",
+        "34 % of the reads wait.",
+        "It costs 3 % of the time.",
+        "It simulates 4.6 million page operations.",
     ],
 )
 def test_a_typed_figure_is_found(sentence: str) -> None:
@@ -163,13 +184,27 @@ def test_a_typed_figure_is_found(sentence: str) -> None:
         "In the paper fin2's wear falls by 2 %.",
         "Collection begins when 1 % of the blocks are free.",
         "The buffer has 50 MB, and a read takes 38 µs.",
+        "A command with its address takes 290 ns.",
+        "A twin has at most 60 million requests.",
+        "The median of 40,000 requests has three digits.",
+        "In a chart p99.9 stands at 0.1 %.",
+        "Each application makes a request every 0.5 ms on average.",
+        "Lifetime runs use a drive of 2 GiB.",
+        "**Figure 7**: the mean is 4.67 under HWS.",
     ],
 )
 def test_a_parameter_is_no_typed_figure(sentence: str) -> None:
     assert not is_typed(sentence)
 
 
-@pytest.mark.parametrize("name", [*pages(), *GENERATED, *TABLES])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_an_exception_for_a_setting_is_needed(setting: str) -> None:
+    found = [one for name in pages() for one in sentences(read(name)) if re.search(setting, one)]
+    assert found
+    assert all(RESULT.search(one) or TYPED.search(one) for one in found)
+
+
+@pytest.mark.parametrize("name", [*pages(), *GENERATED])
 def test_no_phrase_stands_that_a_reader_would_stop_at(name: str) -> None:
     lines = read(name).splitlines()
     found = [*lines, *sentences(read(name))]
@@ -181,6 +216,16 @@ def test_no_such_phrase_stands_in_a_comment(folder: str) -> None:
     for name in in_folder(folder):
         comments = [" ".join(one.split()) for one in texts_of(name, read(name))]
         assert not [one for one in comments if PHRASES.search(one)], name
+
+
+def test_prose_and_comments_of_a_notebook_are_read() -> None:
+    assert "docs/start/tutorial.ipynb" in pages()
+    cells = [
+        {"cell_type": "markdown", "source": ["It waits\n", "for ever. WAF is 2.8 under FIFO."]},
+        {"cell_type": "code", "source": ["a = 'for ever'  # The write that was let go.\n"]},
+    ]
+    found = list(sentences(as_markdown("a.ipynb", json.dumps({"cells": cells}))))
+    assert found == ["It waits for ever.", "WAF is 2.8 under FIFO.", "The write that was let go."]
 
 
 def strings_of(name: str, text: str) -> list[str]:
@@ -239,7 +284,7 @@ It is 9 times faster.
 BRITISH = re.compile(
     r"colour|behaviour|neighbour|favour|(?<![a-z])grey|labelled(?!by)|modelled|levelled|cancelled"
     r"|judgement|catalogue|centre|licence|fibre|"
-    r"(?:character|initial|maxim|minim|normal|optim|organ|priorit|quant|random|recogn|serial|summar"
+    r"(?:character|critic|initial|maxim|minim|normal|optim|organ|priorit|quant|random|recogn|serial|summar"
     r"|synchron|util)is(?:e[drs]?|ing|ations?)(?![a-z])",
     re.IGNORECASE,
 )
@@ -247,8 +292,12 @@ BRITISH = re.compile(
 OWN = Path(__file__).relative_to(ROOT).as_posix()
 
 
+FORMS = [str(path.relative_to(ROOT)) for path in ROOT.glob(".github/**/*") if path.is_file()]
+
+
 @pytest.mark.parametrize(
-    "name", [*pages(), *TABLES, *(one for one in SOURCES if one.endswith((".py", "Makefile")))]
+    "name",
+    [*pages(), *FORMS, *(one for one in SOURCES if one.endswith((".py", "Makefile")))],
 )
 def test_words_are_spelled_as_americans_do(name: str) -> None:
     # Old names stay as they were.
@@ -265,7 +314,7 @@ def test_names_in_rust_are_spelled_as_americans_do() -> None:
 
 
 def test_a_british_spelling_is_found() -> None:
-    for word in ("colour", "Neighbours", "grey", "normalised", "optimisation", "labelled"):
+    for word in ("colour", "Neighbours", "grey", "normalised", "licence", "labelled"):
         assert BRITISH.search(word)
     for name in ("the_catalogue", "POOLS_LEVELLED", "is_recognised_by", "pages.centre"):
         assert BRITISH.search(name)
@@ -273,18 +322,21 @@ def test_a_british_spelling_is_found() -> None:
         assert not BRITISH.search(word)
 
 
-PAGES_WORDS_MOST = 57_500
-"""Half of what README, CONTRIBUTING and the docs once had."""
+PAGES_WORDS_MOST = 48_500
+"""The most words of README, CONTRIBUTING and the docs that people wrote.
+
+They have few less, so that a new page makes room by cutting another.
+"""
 
 
-def test_the_pages_have_at_most_half_the_words_that_they_once_had() -> None:
+def test_the_pages_stay_short() -> None:
     words = {
         name: words_by_hand(read(name))
-        for name in [*pages(), *GENERATED, *TABLES]
+        for name in [*pages(), *GENERATED]
         if name.startswith("docs/") or name in {"README.md", "CONTRIBUTING.md"}
     }
     assert len(words) > 40
-    assert 0 < sum(words.values()) <= PAGES_WORDS_MOST
+    assert 0.9 * PAGES_WORDS_MOST < sum(words.values()) <= PAGES_WORDS_MOST
     # A person wrote the introduction of the ledger, and nothing on the page of keys.
     assert words["docs/ledger.md"]
     assert not words["docs/reference/config.md"]

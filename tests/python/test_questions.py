@@ -34,8 +34,33 @@ QUESTIONS = [
     ("How do I reproduce a paper?", "guides/reproduce", "Reproduce a paper", "ssdlab reproduce"),
     ("Are results the same elsewhere?", "concepts/determinism", "Determinism", "digest"),
     ("What does this word mean?", "concepts/glossary", "Glossary", "WAF"),
+    ("Which operating systems does it run on?", "start/install", "Systems", "Linux"),
+    ("How do I cite it?", "guides/reproduce", "Cite ssdlab", "CITATION.cff"),
+    ("What does ssdlab not model?", "concepts/drive", "Not modeled", "**An SLC cache**"),
+    ("Can it hold a part of its map?", "start/own-drive", "Cells and the page map", "map_cache"),
+    (
+        "Can I simulate SLC or QLC?",
+        "start/own-drive",
+        "Cells and the page map",
+        "geometry.cell=qlc",
+    ),
+    (
+        "How long do 100 million requests take?",
+        "project/performance",
+        "As drives, runs and footprints grow",
+        "100 million requests took <!-- figure: scale.long_s -->",
+    ),
+    (
+        "How do I get a row for each request?",
+        "guides/report",
+        "What else a run can write",
+        "A row per request",
+    ),
+    ("How do I get a table in pandas?", "guides/compare", "In Python", "to_pandas()"),
+    ("What happens to trims?", "reference/traces", "Formats", "Trims (discards)"),
 ]
 """The question, the page that answers it, the heading, and a part of the answer."""
+LISTED = DOCS / "start" / "questions.md"
 
 
 def links(page: Path) -> set[Path]:
@@ -53,6 +78,26 @@ def test_an_answer_is_two_links_away(front: Path, page: str) -> None:
     first = links(front)
     second = {two for one in first for two in links(one)}
     assert DOCS / f"{page}.md" in first | second
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as the site and GitHub make it."""
+    return re.sub(r"[^\w\s-]", "", heading).lower().replace(" ", "-")
+
+
+@pytest.mark.parametrize(("question", "page", "heading", "answer"), QUESTIONS)
+def test_the_list_of_questions_leads_to_the_answer(
+    question: str, page: str, heading: str, answer: str
+) -> None:
+    assert answer, question
+    text = LISTED.read_text(encoding="utf-8")
+    targets = re.findall(r"^\| .* \| \[.*\]\((\S*)\) \|$", text, re.MULTILINE)
+    places = {
+        (str((LISTED.parent / file).resolve().relative_to(DOCS).with_suffix("")), place)
+        for file, _, place in (target.partition("#") for target in targets)
+    }
+    title = (DOCS / f"{page}.md").read_text(encoding="utf-8").partition("\n")[0]
+    assert (page, "" if title == f"# {heading}" else anchor(heading)) in places, question
 
 
 def below(heading: str, text: str) -> str:

@@ -32,7 +32,8 @@ def load_yaml(name: str) -> dict[str, Any]:
     return found
 
 
-WORKFLOWS = [".github/workflows/ci.yml", ".github/workflows/wheels.yml"]
+CI, WHEELS = ".github/workflows/ci.yml", ".github/workflows/wheels.yml"
+WORKFLOWS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(".github/workflows/*.yml"))
 FORMS = [f".github/ISSUE_TEMPLATE/{name}.yml" for name in ("bug", "feature", "claim")]
 YAML = [
     *WORKFLOWS,
@@ -161,12 +162,12 @@ def test_a_job_may_read_the_sources_at_most_and_has_an_end(name: str) -> None:
 
 
 def test_continuous_integration_runs_what_a_contributor_runs() -> None:
-    [job] = jobs(WORKFLOWS[0]).values()
+    [job] = jobs(CI).values()
     assert [step["run"] for step in job["steps"] if "run" in step][-1] == ".ci/run"
 
 
 def test_only_what_was_tried_on_every_platform_is_published() -> None:
-    found = jobs(WORKFLOWS[1])
+    found = jobs(WHEELS)
     publish = found["publish"]
     assert list(found)[-1] == "publish"
     assert publish["environment"] == "pypi"
@@ -188,7 +189,7 @@ def test_only_what_was_tried_on_every_platform_is_published() -> None:
 
 
 def test_each_distribution_is_installed_and_run() -> None:
-    found = jobs(WORKFLOWS[1])
+    found = jobs(WHEELS)
     for job in ("try-wheel", "try-sdist"):
         script = "".join(step.get("run", "") for step in found[job]["steps"])
         assert "python -m venv bare" in script
@@ -316,10 +317,10 @@ def test_the_wheel_serves_every_python_that_is_allowed() -> None:
     assert binding["lib"]["crate-type"] == ["cdylib"]
     least = project["requires-python"].removeprefix(">=")
     assert f"abi3-py{least.replace('.', '')}" in binding["dependencies"]["pyo3"]["features"]
-    steps = jobs(WORKFLOWS[1])["build"]["steps"]
+    steps = jobs(WHEELS)["build"]["steps"]
     [arguments] = [step["with"]["args"] for step in steps if "args" in step.get("with", {})]
     assert f"--interpreter python{least}" in arguments
-    assert least in jobs(WORKFLOWS[1])["try-wheel"]["strategy"]["matrix"]["python"]
+    assert least in jobs(WHEELS)["try-wheel"]["strategy"]["matrix"]["python"]
 
 
 # --- Image ---

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from command import ROOT
+from prose import as_markdown
 
 from ssdlab import _native
 from ssdlab.cli import main
@@ -246,11 +247,13 @@ PRIVATE = re.compile(
 
 def test_no_text_has_private_vocabulary() -> None:
     texts = files("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/**/*.md")
+    texts += files("docs/**/*.ipynb")
     texts += files("crates/**/README.md")
     assert len(texts) > 20
     for path in texts:
         if path.name != "glossary.md":
-            assert not PRIVATE.findall(path.read_text(encoding="utf-8")), path
+            text = as_markdown(path.name, path.read_text(encoding="utf-8"))
+            assert not PRIVATE.findall(text), path
     for path in files("crates/*/src/**/*.rs"):
         comments = re.findall(r"//.*", path.read_text(encoding="utf-8"))
         assert not [line for line in comments if PRIVATE.search(line)], path

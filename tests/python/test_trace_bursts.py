@@ -1,7 +1,9 @@
 """Burstiness of traces: what `trace info` prints, writes and draws of it."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ def office() -> dict[str, Any]:
     return example_results.two_traces()[0]
 
 
-def of(*infos: dict[str, Any]) -> dict[str, Figure]:
+def of(*infos: Mapping[str, Any]) -> dict[str, Figure]:
     return {figure.name: figure for figure in trace_figures(infos)}
 
 
@@ -70,6 +72,60 @@ def test_windows_in_figures_and_in_a_table(ssdlab: Ssdlab, bursts: Path) -> None
     ]
     assert "\nfewer than 20 windows of 10 s and 100 s fit into the span\n" in done.out
     assert all(len(line) <= 80 for line in done.out.splitlines())
+
+
+@pytest.fixture
+def coarse(tmp_path: Path) -> Path:
+    """Up to six requests a second for an hour, stamped with whole seconds, as MSR's web_2 is."""
+    times = [1_000_000 * at for at in range(3600) for _ in range(at * at % 7)]
+    return trace(tmp_path / "coarse.csv", times, "RRW")
+
+
+def test_windows_shorter_than_the_steps_of_stamps_have_no_figure(
+    ssdlab: Ssdlab, coarse: Path, bursts: Path
+) -> None:
+    info = ssdlab("trace", "info", coarse.name, "--json", "-").json()
+    found = info["burstiness"]
+    assert found["stamp_step_s"] == 1
+    assert [row["window_s"] for row in found["windows"]] == [1, 10, 100]
+    why = "shorter_than_stamp_step"
+    assert found["left_out"] == [{"window_s": length, "why": why} for length in (0.01, 0.1)]
+    note = "windows of 10 ms and 100 ms are shorter than the stamps' steps of 1.00 s"
+    done = ssdlab("trace", "info", coarse.name)
+    assert [row[:2] for row in section(done.out, "windows of  ")[:3]] == [
+        ["1", "s"],
+        ["10", "s"],
+        ["100", "s"],
+    ]
+    assert f"\n{note}\n" in done.out
+    assert note in of(info)["trace-dispersion"].what
+    assert next(row["x"] for row in rows(of(info)["trace-dispersion"]) if row["label"]) == 1e6
+    # The page has it below the figure and above the table.
+    page, escaped = trace_page([info]), re.escape(note.replace("'", "&#39;"))
+    assert re.search(f"<span>Variance[^<]*{escaped}", page)
+    assert re.search(f"<caption>Bursts[^<]*{escaped}", page)
+    # Of several traces, the note names the trace.
+    other = ssdlab("trace", "info", bursts.name, "--json", "-").json()
+    both = of(info, other)["trace-dispersion"].what
+    assert f"coarse.csv: {note}" in both
+    assert "bursts.csv: fewer than 20 windows of 10 s and 100 s fit into the span" in both
+    minutes = trace(coarse.parent / "minutes.csv", [60_000_000 * at for at in range(100)])
+    table = ssdlab("trace", "info", minutes.name, coarse.name).out
+    assert "\nminutes.csv: windows of 1 s are shorter than the stamps' steps of 60.0 s\n" in table
+    text = " ".join(ssdlab("trace", "info", minutes.name).out.split())
+    assert "phases no figure: a second is shorter than the stamps' steps" in text
+
+
+def test_a_trace_that_ends_in_a_burst_has_no_figure_of_windows_without_it(
+    ssdlab: Ssdlab, tmp_path: Path
+) -> None:
+    times = [100_000 * at for at in range(400)] + [40_000_000 + 100 * at for at in range(401)]
+    trace(tmp_path / "last.csv", times)
+    found = ssdlab("trace", "info", "last.csv", "--json", "-").json()["burstiness"]
+    missed = [row["window_s"] for row in found["left_out"] if row["why"] == "burst_at_end"]
+    assert missed == [0.1, 1]
+    out = ssdlab("trace", "info", "last.csv").out
+    assert "\nwindows of 100 ms and 1 s lack the burst with which the trace ends\n" in out
 
 
 def test_runs_and_phases_in_figures_and_in_words(ssdlab: Ssdlab, bursts: Path) -> None:
@@ -106,7 +162,7 @@ def test_a_short_trace_says_why_it_has_no_figures(ssdlab: Ssdlab, tmp_path: Path
     assert (done.code, done.err) == (0, "")
     text = " ".join(done.out.split())
     assert "dispersion no figure: fewer than 20 windows of 10 ms fit into the span" in text
-    assert "hurst no exponent: needs four octaves" in text
+    assert "hurst no exponent: counts vary on fewer" in text
     assert "phases no figure: fewer than 20 seconds have requests" in text
     assert not any(line.startswith("windows of") for line in done.out.splitlines())
     assert section(done.out, "runs of") == [["reads", "1", "3.00", "3", "3", "3"]]
@@ -177,7 +233,7 @@ def test_equal_lines_keep_their_markers_beside_the_level() -> None:
 def test_the_page_holds_the_figures_of_bursts() -> None:
     text = Reader(trace_page([office()])).text
     for word in (
-        "Bursts and runs",
+        "Burstiness and run lengths",
         "index of dispersion, 10 ms",
         "Hurst exponent",
         "runs of reads",

@@ -1,6 +1,7 @@
 """The command group workload."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -39,7 +40,29 @@ def test_a_twin_is_shown_against_its_targets(ssdlab: Ssdlab) -> None:
     text = ssdlab("workload", "show", "dlv/hm0", "--requests", "50000").out
     assert "twin of hm_0 (DLV)" in text
     assert "scaled to 50,000 requests" in text
-    assert "locality and burstiness, by the shape hm0: Runs, lags" in text
+    assert "such as locality, by the shape hm0: Runs, lags" in text
+
+
+def test_a_twin_is_shown_with_the_figures_of_a_trace(ssdlab: Ssdlab) -> None:
+    """Bursts, runs and hit ratios stand beside their targets, and the rest as of a trace."""
+    arguments = ("workload", "show", "dlv/hm0", "--requests", "50000")
+    twin = json.loads(ssdlab(*arguments, "--json").out)
+    rows = {row["what"]: row for row in twin["figures"]}
+    assert rows["dispersion_1s"]["target"] == 889.161
+    windows = {row["window_s"]: row for row in twin["profile"]["burstiness"]["windows"]}
+    assert rows["dispersion_1s"]["achieved"] == windows[1.0]["dispersion"]
+    reads = twin["profile"]["burstiness"]["read_runs"]
+    assert rows["read_run"]["achieved"] == reads["mean_requests"]
+    assert twin["hit_ratios"][0]["published"] == 0.4458
+    done = ssdlab(*arguments)
+    text = done.out
+    assert re.search(r"^dispersion_1s +889 ", text, re.MULTILINE)
+    assert re.search(r"^LRU cache +hits of +target +achieved$", text, re.MULTILINE)
+    assert re.search(r"^\S+ MiB +reads +45 % +\d+ %$", text, re.MULTILINE)
+    assert "\nhurst       exponent" in text
+    assert "\nwindows of " in text
+    assert "\nruns of " in text
+    assert "dispersion_10ms, dispersion_100ms, dispersion_1s" in text
 
 
 def test_a_mix_names_its_members(ssdlab: Ssdlab) -> None:

@@ -60,7 +60,7 @@ def use(bare: Path, other: Path, folder: Path) -> str:
     output(bare / "bin" / "python", "-c", block, folder=folder)
     table = "import ssdlab; ssdlab.compare([ssdlab.Plan(workload='zipf', limit=10)]).to_arrow()"
     missing = output(bare / "bin" / "python", "-c", table, code=1, folder=folder)
-    assert 'pip install "ssdlab[arrow]"' in missing, missing
+    assert "pip install '.[arrow]'" in missing, missing
     for device in DEVICES:
         mine, theirs = digest(ssdlab, device, folder), digest(other, device, folder)
         assert mine == theirs, f"{device}: {mine} of the wheel, {theirs} of {other}"

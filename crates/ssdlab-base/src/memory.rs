@@ -137,11 +137,17 @@ impl Growing {
             self.rest -= bytes;
             return Ok(());
         }
+        self.check()
+    }
+
+    /// Checks the memory left. Each check reads several files, so checks are rare while much memory
+    /// is left.
+    #[cold]
+    fn check(&mut self) -> Result<(), Lacking> {
         let Some(left) = left().resident else {
             self.rest = u64::MAX;
             return Ok(());
         };
-        // Each check reads several files, so checks are rare while much memory is left.
         self.rest = (left.bytes / Growing::PART).max(Growing::STEP);
         if left.bytes < Growing::MIN_LEFT {
             return Err(Lacking { need: Growing::MIN_LEFT, left });

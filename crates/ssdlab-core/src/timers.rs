@@ -65,13 +65,18 @@ impl Timers {
         }
         let entry = self.entry(slot, at);
         self.slots[slot] = entry;
-        let mut place = self.waiting.len();
+        let place = self.waiting.len();
         if place > FEW {
-            place = self.waiting.partition_point(|&other| other > entry);
-            return self.waiting.insert(place, entry);
+            return self.insert_among_many(entry);
         }
         self.waiting.push(entry);
         self.make_room(place, entry);
+    }
+
+    #[inline(never)]
+    fn insert_among_many(&mut self, entry: Entry) {
+        let place = self.waiting.partition_point(|&other| other > entry);
+        self.waiting.insert(place, entry);
     }
 
     /// Moves the earliest timer to another time; [`SimTime::NEVER`] clears it.
@@ -100,7 +105,7 @@ impl Timers {
     }
 
     /// Clears a slot that is set.
-    #[inline]
+    #[inline(never)]
     fn clear(&mut self, slot: usize) {
         let entry = std::mem::replace(&mut self.slots[slot], UNSET);
         if self.waiting.last() == Some(&entry) {

@@ -244,38 +244,46 @@ fn measure(drive: &Drive) -> Measures {
         let own = full.iter().filter(|&&block| blocks.class(block).0 == class).count();
         measures.numbers.insert(format!("blocks of class {class}"), own as f64);
     }
-    let geometry = resolved.geometry();
     for tenant in tenants(resolved) {
-        let pages = (tenant.first..tenant.first + tenant.pages).map(Lpn);
-        let read = pages.map(|page| {
-            let block = geometry.block_of(drive.ftl().map.get(page).expect("data"));
-            let plane = geometry.plane_of(block);
-            let within = block.0 - geometry.first_block(plane).0;
-            let rber = drive.block(plane.0, within, drive.now()).and_then(|block| block.rber);
-            (age(block), rber.expect("data"))
-        });
-        let read: Vec<(f64, f64)> = read.collect();
-        let count = read.len() as f64;
-        let pages = || (tenant.first..tenant.first + tenant.pages).map(Lpn);
-        let place = |page| drive.ftl().map.get(page).expect("data");
-        let mut share = |name: String, of: &dyn Fn(Ppn) -> bool| {
-            let own = pages().filter(|&page| of(place(page))).count();
-            let name = format!("{name} of queue {}", tenant.queue);
-            measures.numbers.insert(name, own as f64 / count);
-        };
-        for mode in 0..resolved.chip.program_modes().len() as u8 {
-            share(format!("pages in mode {mode}"), &|at| cells.program_mode(at).0 == mode);
-        }
-        for class in 0..resolved.classes.count as u8 {
-            let of_class = |at| blocks.class(geometry.block_of(at)).0 == class;
-            share(format!("pages in class {class}"), &of_class);
-        }
-        let age = read.iter().map(|read| read.0).sum::<f64>() / count;
-        let rber = read.iter().map(|read| read.1).sum::<f64>() / count;
-        measures.numbers.insert(format!("age of the pages of queue {}", tenant.queue), age);
-        measures.numbers.insert(format!("errors of queue {}", tenant.queue), rber);
+        measure_pages(drive, &tenant, age, &mut measures.numbers);
     }
     measures
+}
+
+/// Adds the measures of a tenant's pages: their age, their errors, and where they lie.
+fn measure_pages(
+    drive: &Drive,
+    tenant: &Tenant,
+    age: impl Fn(BlockId) -> f64,
+    numbers: &mut BTreeMap<String, f64>,
+) {
+    let (blocks, cells) = (&drive.ftl().blocks, &drive.flash().cells);
+    let (resolved, geometry) = (drive.resolved(), drive.resolved().geometry());
+    let pages = || (tenant.first..tenant.first + tenant.pages).map(Lpn);
+    let place = |page| drive.ftl().map.get(page).expect("data");
+    let mean = |of: &dyn Fn(Ppn) -> f64| {
+        pages().map(|page| of(place(page))).sum::<f64>() / f64::from(tenant.pages)
+    };
+    let rber = |at| {
+        let block = geometry.block_of(at);
+        let plane = geometry.plane_of(block);
+        let within = block.0 - geometry.first_block(plane).0;
+        let now = drive.block(plane.0, within, drive.now());
+        now.and_then(|block| block.rber).expect("data")
+    };
+    let mut add = |name: String, of: &dyn Fn(Ppn) -> f64| {
+        numbers.insert(format!("{name} of queue {}", tenant.queue), mean(of));
+    };
+    add("age of the pages".into(), &|at| age(geometry.block_of(at)));
+    add("errors".into(), &rber);
+    let share = |is: bool| f64::from(u8::from(is));
+    for mode in 0..resolved.chip.program_modes().len() as u8 {
+        add(format!("pages in mode {mode}"), &|at| share(cells.program_mode(at).0 == mode));
+    }
+    for class in 0..resolved.classes.count as u8 {
+        let of_class = |at| share(blocks.class(geometry.block_of(at)).0 == class);
+        add(format!("pages in class {class}"), &of_class);
+    }
 }
 
 /// Returns the Kolmogorov–Smirnov distance of two samples.

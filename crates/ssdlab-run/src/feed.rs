@@ -137,10 +137,10 @@ impl Feed {
     ///
     /// # Errors
     /// See [`Requests::read`].
+    #[inline]
     pub fn next(&mut self) -> Result<Option<Record>, Fault> {
         if self.next == self.batch.requests.len() {
-            self.batch = self.reader.next(std::mem::take(&mut self.batch))?;
-            self.next = 0;
+            self.next_batch()?;
         }
         let record = self.batch.requests.get(self.next).copied();
         if record.is_some() {
@@ -148,6 +148,13 @@ impl Feed {
             self.handed_out += 1;
         }
         Ok(record)
+    }
+
+    #[cold]
+    fn next_batch(&mut self) -> Result<(), Fault> {
+        self.batch = self.reader.next(std::mem::take(&mut self.batch))?;
+        self.next = 0;
+        Ok(())
     }
 
     /// Returns the next two requests, as far as they have been read.

@@ -20,7 +20,7 @@ use crate::need::Room;
 use crate::observe::Observer;
 use crate::prepare::{Prepared, Warmup};
 use crate::result::{Course, ReplayResult};
-use crate::settle::{Goal, SettleMonitor};
+use crate::settle::SettleMonitor;
 use crate::source::op;
 
 /// A replay in progress.
@@ -40,8 +40,7 @@ pub struct Replay<'a> {
     warmup: Warmup,
     /// The share of worn-out blocks that ends the replays.
     until_worn: Option<f64>,
-    /// The figure that ends the run once it has settled, and its windows since the warm-up.
-    goal: Option<Goal>,
+    /// The windows of the figure that ends the run once it has settled.
     settle: Option<SettleMonitor>,
     course: Course,
     /// Sectors of all requests up to the last check.
@@ -86,7 +85,6 @@ impl<'a> Replay<'a> {
             warm,
             warmup,
             until_worn: None,
-            goal: None,
             settle: None,
             course: Course {
                 began,
@@ -114,9 +112,9 @@ impl<'a> Replay<'a> {
         feed: &mut Feed,
     ) -> Result<(Course, Observer), Fault> {
         self.until_worn = prepared.until_worn;
-        self.goal = prepared.until_settled.clone();
-        if self.warm {
-            self.settle = self.goal.clone().map(|goal| SettleMonitor::new(goal, self.drive));
+        self.settle = prepared.until_settled.clone().map(SettleMonitor::new);
+        if let Some(settle) = self.settle.as_mut().filter(|_| self.warm) {
+            settle.begin(self.drive);
         }
         loop {
             self.once(prepared, feed)?;
@@ -133,8 +131,9 @@ impl<'a> Replay<'a> {
                     (true, true) => None,
                 }
             });
-            let repeats = self.settle.as_mut().filter(|_| prepared.plan.reads_traces());
-            self.course.exhausted = repeats.and_then(SettleMonitor::end_pass);
+            let repeats = prepared.plan.reads_traces();
+            let settle = self.settle.as_mut().filter(|_| !self.course.partial);
+            self.course.exhausted = settle.and_then(|settle| settle.end_pass(repeats));
             let vain = self.course.never_worn.is_some() || self.course.exhausted.is_some();
             if self.course.partial || worn || vain || self.has_settled() {
                 break;
@@ -293,7 +292,9 @@ impl<'a> Replay<'a> {
         self.course.page_ops_before = self.page_ops();
         self.drive.reset_stats();
         self.observer.begin(self.drive);
-        self.settle = self.goal.clone().map(|goal| SettleMonitor::new(goal, self.drive));
+        if let Some(settle) = &mut self.settle {
+            settle.begin(self.drive);
+        }
     }
 
     /// Returns whether the figure that ends the run has settled.
@@ -323,7 +324,7 @@ impl<'a> Replay<'a> {
         let done = match self.until_worn {
             Some(share) => Some((self.drive.worn_out() / share).min(1.0)),
             // How long a figure takes to settle is not known.
-            None if self.goal.is_some() => None,
+            None if self.settle.is_some() => None,
             None => feed.progress(),
         };
         self.progress.note(done, feed.handed_out());

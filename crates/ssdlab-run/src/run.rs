@@ -15,6 +15,7 @@ use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
 use crate::result::{Course, RunResult, Stopwatch};
 use crate::series_length;
+use crate::settle::Exhausted;
 use crate::setup::{Begun, prefill_footprint, publish_uses, run_first_pass, set_up};
 use crate::sharing::{starts, traces};
 use crate::source::Requests;
@@ -159,6 +160,7 @@ fn run_one(
         remarks.push(format!("{what}: of a plane's {blocks} {why}"));
     }
     remarks.extend(unreached_ends(&course));
+    remarks.extend(repeated_requests(prepared, &course));
     remarks.extend(warnings::of_hints(prepared, requests.seen.hinted));
     let mut result = RunResult::new(
         prepared,
@@ -188,9 +190,13 @@ fn unreached_ends(course: &Course) -> impl Iterator<Item = String> {
     let unsettled = course.settled.as_ref().filter(|found| !found.settled);
     let unsettled = unsettled.map(|found| {
         let figure = &found.figure;
-        let why = course.exhausted.map_or(String::new(), |once| {
-            format!("; a trace with {once} requests of this figure gains none by replays")
-        });
+        let why = match course.exhausted {
+            None => String::new(),
+            Some(Exhausted::NoRequest) => format!("; none of its requests counts toward {figure}"),
+            Some(Exhausted::Repeats(once)) => {
+                format!("; a trace with {once} requests of this figure gains none by replays")
+            }
+        };
         format!("--until-settled was given up: the load ended before {figure} settled{why}")
     });
     let fresh = course.settled.as_ref().filter(|found| found.settled && !found.collected);
@@ -199,4 +205,15 @@ fn unreached_ends(course: &Course) -> impl Iterator<Item = String> {
         format!("{figure} settled before garbage collection began (start.fill fills the drive)")
     });
     course.never_worn.map(worn).into_iter().chain(unsettled).chain(fresh)
+}
+
+/// Returns a remark if a figure settled only as a trace was replayed. A replay repeats the
+/// requests.
+fn repeated_requests(prepared: &Prepared, course: &Course) -> Option<String> {
+    let found = course.settled.as_ref().filter(|found| found.settled)?;
+    let replays = course.replays.len();
+    (prepared.plan.reads_traces() && replays > 1).then(|| {
+        let figure = &found.figure;
+        format!("{figure} settled in replay {replays}: its interval rests on the same requests, repeated")
+    })
 }

@@ -7,6 +7,8 @@
 //!
 //! A replay of a trace repeats its requests, so its windows are no independent ones. The interval
 //! then counts at most as many windows as one pass of the trace has.
+//!
+//! A load without any request of the figure ends after its first replay.
 
 use std::fmt;
 use std::str::FromStr;
@@ -92,6 +94,12 @@ impl Figure {
         let Of::Latency { queue, op, .. } = self.of else { return is_data(ended.op) };
         queue.is_none_or(|queue| queue == ended.queue)
             && op.map_or(is_data(ended.op), |op| op == ended.op)
+    }
+
+    /// Returns whether the figure has a value only if requests like this one are in the load. Write
+    /// amplification counts all requests, but needs writes.
+    fn needs(&self, ended: &Completion) -> bool {
+        self.counts(ended) && (self.of != Of::Waf || ended.op == Op::Write)
     }
 
     /// Returns the requests of the first windows.
@@ -188,6 +196,15 @@ impl Goal {
                 .suggest(name, names.iter().map(String::as_str))),
         }
     }
+}
+
+/// Why no number of further replays settles a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exhausted {
+    /// No request of a whole replay counts toward the figure.
+    NoRequest,
+    /// Replays repeat this many requests of the figure, which are too few for an interval.
+    Repeats(u64),
 }
 
 /// How a run settled.
@@ -296,6 +313,8 @@ fn widened(off: &[f64]) -> f64 {
 #[derive(Clone, Debug)]
 pub(crate) struct SettleMonitor {
     goal: Goal,
+    /// Whether the warm-up has ended.
+    is_warm: bool,
     began: SimTime,
     windows: Vec<Window>,
     open: Window,
@@ -308,35 +327,52 @@ pub(crate) struct SettleMonitor {
     /// Requests of the figure so far, and in the first replay of a load that later ones repeat.
     requests: u64,
     once: Option<u64>,
+    /// Requests of this replay that the figure needs, with those of the warm-up.
+    needed: u64,
     /// The result of the last check.
     last: SettledFigure,
 }
 
 impl SettleMonitor {
-    /// Begins to watch, at the end of the warm-up.
-    pub(crate) fn new(goal: Goal, drive: &Drive) -> SettleMonitor {
+    /// Returns a monitor that has seen no request.
+    pub(crate) fn new(goal: Goal) -> SettleMonitor {
         let full = goal.figure.first_window();
         let (figure, width) = (goal.figure.to_string(), goal.width);
         let last = SettledFigure { figure, width, ..SettledFigure::default() };
         SettleMonitor {
             goal,
-            began: drive.now(),
+            is_warm: false,
+            began: SimTime::START,
             windows: Vec::with_capacity(MAX_WINDOWS),
             open: Window::default(),
             full,
-            before: pages(drive),
+            before: [0; 2],
             collected: false,
             requests: 0,
             once: None,
+            needed: 0,
             last,
         }
     }
 
-    /// Ends a replay whose requests the next one repeats. Returns the requests of the figure in one
-    /// such pass if further ones cannot settle it: too few windows of this size are independent.
-    pub(crate) fn end_pass(&mut self) -> Option<u64> {
-        let once = *self.once.get_or_insert(self.requests);
-        (!self.last.settled && self.independent().is_none()).then_some(once)
+    /// Begins to measure, at the end of the warm-up.
+    pub(crate) fn begin(&mut self, drive: &Drive) {
+        (self.is_warm, self.began, self.before) = (true, drive.now(), pages(drive));
+    }
+
+    /// Ends a replay. `repeats` says whether the next one has the same requests. Returns why
+    /// further ones cannot settle the figure, if so.
+    pub(crate) fn end_pass(&mut self, repeats: bool) -> Option<Exhausted> {
+        let needed = std::mem::take(&mut self.needed);
+        if repeats {
+            self.once.get_or_insert(self.requests);
+        }
+        match self.once {
+            _ if self.last.settled => None,
+            _ if needed == 0 => Some(Exhausted::NoRequest),
+            Some(once) if self.independent().is_none() => Some(Exhausted::Repeats(once)),
+            _ => None,
+        }
     }
 
     /// Prepares for a reset of the drive's counters before the next replay.
@@ -359,7 +395,8 @@ impl SettleMonitor {
 
     /// Counts a request that ended.
     pub(crate) fn count(&mut self, drive: &Drive, ended: &Completion) {
-        if self.last.settled || !self.goal.figure.counts(ended) {
+        self.needed += u64::from(self.goal.figure.needs(ended));
+        if !self.is_warm || self.last.settled || !self.goal.figure.counts(ended) {
             return;
         }
         let latency = (ended.end - ended.arrival).as_ns();

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use ssdlab_base::Fault;
-use ssdlab_workload::measure::Measure;
+use ssdlab_workload::measure::{Profile, Profiler};
+use ssdlab_workload::twins::hits::HitRatio;
 use ssdlab_workload::twins::{Compared, Twin, catalog, find};
 use ssdlab_workload::{Record, Source};
 
@@ -49,6 +50,11 @@ pub struct Shown {
     pub measured: u64,
     /// Target and measured value of each figure.
     pub figures: Vec<Compared>,
+    /// Hit ratios of LRU caches, published of the whole trace and achieved. The caches have the
+    /// same part of the footprint. Empty if none are published.
+    pub hit_ratios: Vec<HitRatio>,
+    /// The measurements that `ssdlab trace info` makes of a trace.
+    pub profile: Profile,
 }
 
 /// Returns every twin.
@@ -74,6 +80,9 @@ fn listed(twin: &'static Twin) -> Listed {
 
 /// Requests generated between two checks of the stop flag.
 const BATCH: usize = 1 << 14;
+/// The most pages from which hit ratios are measured. Of a larger footprint, a sample stands for
+/// all.
+const MAX_SAMPLED: u64 = 1 << 18;
 
 /// Generates a twin with this seed and measures it against its targets; `None` if stopped. With
 /// `requests`, the twin is scaled down to that number. `control` must have been made for one plan.
@@ -92,7 +101,8 @@ pub fn show(
         _ => twin.clone(),
     };
     let mut source = scaled.source(seed)?;
-    let (mut measure, mut batch) = (Measure::default(), Vec::<Record>::with_capacity(BATCH));
+    let (mut profiler, mut batch) = (Profiler::new(true), Vec::<Record>::with_capacity(BATCH));
+    let mut hits = scaled.hit_meter(MAX_SAMPLED);
     let mut done = 0;
     loop {
         batch.clear();
@@ -103,10 +113,15 @@ pub fn show(
         if more == 0 {
             break;
         }
-        measure.take(&batch);
+        profiler.take(&batch, |_| None);
+        if let Some(hits) = &mut hits {
+            hits.take(&batch);
+        }
         done += more;
         control.progress[0].note(Some(done as f64 / scaled.requests().max(1) as f64), done);
     }
+    let (profile, measured) = profiler.finish_both();
+    let bursts = scaled.compare_bursts(&profile.burstiness);
     Ok(Some(Shown {
         twin: listed(twin),
         shape: twin.shape().map(|(name, _)| name),
@@ -114,6 +129,8 @@ pub fn show(
             .shape()
             .map(|(_, shape)| shape.source.split_whitespace().collect::<Vec<_>>().join(" ")),
         measured: done,
-        figures: scaled.compare(&measure.finish()),
+        figures: [scaled.compare(&measured), bursts].concat(),
+        hit_ratios: hits.map_or(Vec::new(), |hits| hits.finish()),
+        profile,
     }))
 }

@@ -86,7 +86,7 @@ pub const PRESETS: &[Entry] = presets![
     "generic-tlc-2t": "conventional TLC drive of 2 TB, fixed times",
     "dlv-mlc-128g": "the MLC drive of the DLV paper: sensing levels, variation, retention",
     "pa-ssd-tlc-288g": "the TLC drive of the PA-SSD paper: page types of unequal times, 70 % used",
-    "pv-read-mlc-128g": "the MLC drive of the PV-read paper: sensing levels, a tenth of the map held",
+    "pv-read-mlc-128g": "the MLC drive of the PV-read paper: sensing levels, a tenth of the page map cached",
     "hire-mlc-128g": "the MLC drive of the HIRE paper: three threshold voltages, a buffer of 50 MB",
     "readguard-tlc-2t": "the TLC drive of the ReadGuard paper: read retries, three priorities; adult (1000 P/E)",
     "readguard-tlc-2t-young": "the same, young (500 P/E)"
@@ -172,14 +172,14 @@ pub const SCHEMES: &[Entry] = &{
 
 /// The schemes that set several keys.
 const BUNDLED: &[Entry] = schemes![
-    "conventional": "every slot as the device declares it",
+    "conventional": "the device's own policies",
     "dlv/baseline": "DLV's baseline: FIFO, every read from one sensing level up"
         from "dlv" { "baseline" },
-    "dlv/woo": "HWS alone: writes reordered, strong blocks where they help"
+    "dlv/woo": "HWS alone: reorders writes, uses strong blocks where they help"
         from "dlv" { "woo", "strong" },
-    "dlv/roo": "RRS alone: reads reordered and first, sensing levels learned"
+    "dlv/roo": "RRS alone: reorders reads, reads first, learns sensing levels"
         from "dlv" { "roo", "learned" },
-    "dlv/dlv": "HWS and RRS" from "dlv" { "dlv", "learned", "strong" },
+    "dlv/dlv": "reorders writes (HWS) and reads (RRS)" from "dlv" { "dlv", "learned", "strong" },
     "dlv/pv-reorder": "as woo, all pages of a request that overtakes on strong blocks"
         from "dlv" { "pv_reorder", "strong" },
     "dlv/pv-allocation": "no reordering, strong blocks for small writes"
@@ -215,11 +215,11 @@ const BUNDLED: &[Entry] = schemes![
         from "pv_read" { "pv_wear_leveling" },
     "pv-read/health-binning": "wear leveling alone: writes go to the blocks that will last longest"
         from "pv_read" { "health_binning" },
-    "readguard/baseline": "priority queues, and reads over programs and erases"
+    "readguard/baseline": "priority queues; reads interrupt programs and erases"
         from "readguard" { "priority", "i_es", "leveled" },
-    "readguard/rgftl": "blocks by predicted retries for each priority, repaired; reads over reads, too"
+    "readguard/rgftl": "blocks by predicted retries for each priority, repaired; high-priority reads also interrupt low-priority reads"
         from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "repairs", "predictor" },
-    "readguard/rgftl-": "the same without reads over reads"
+    "readguard/rgftl-": "rgftl whose reads interrupt no reads"
         from "readguard" { "priority", "i_es", "leveled", "placement", "subpools", "repairs", "predictor" },
     "readguard/rgftl++": "rgftl by the retries last seen instead of the predictor's"
         from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "repairs", "last_seen" },
@@ -229,7 +229,7 @@ const BUNDLED: &[Entry] = schemes![
         from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "repairs", "predictor", "retry_plus" },
     "readguard/nopftl": "blocks by true quality for each priority (an oracle)"
         from "readguard" { "priority", "i_es", "leveled", "placement", "subpools", "known" },
-    "readguard/rorftl": "the same, and reads over reads"
+    "readguard/rorftl": "the same; high-priority reads also interrupt low-priority reads"
         from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "known" },
     "hire/baseline": "every page with the normal voltages" from "hire" { "normal" },
     "hire/hvc": "every page with the boosted voltages" from "hire" { "hvc" },

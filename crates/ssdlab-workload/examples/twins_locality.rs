@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use ssdlab_base::quantity::Share;
 use ssdlab_workload::Source;
 use ssdlab_workload::measure::PlaceCaches;
-use ssdlab_workload::twins::hits::{HitRatio, Published, published};
+use ssdlab_workload::twins::hits::{HitMeter, HitRatio, published};
 use ssdlab_workload::twins::locality::{Local, Locality};
 use ssdlab_workload::twins::{Twin, find};
 
@@ -148,8 +148,8 @@ fn deviation(twin: &Twin, values: &[f64; 10], requests: u64) -> f64 {
 /// Returns the hit ratios of a twin with this locality; `None` if it cannot have it.
 fn hits(twin: &Twin, locality: &Locality, requests: u64) -> Option<Vec<HitRatio>> {
     let (part, scale) = with(twin, locality, requests)?;
-    let published: &Published = twin.published_hits()?;
-    published.measure(&mut part.source(1).ok()?, scale, part.sample(SAMPLE)).ok()
+    let meter = HitMeter::new(twin.published_hits()?, scale, part.sample(SAMPLE));
+    meter.measure(&mut part.source(1).ok()?).ok()
 }
 
 /// Returns the distinct sectors where requests begin over those of the trace, if that is known.

@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from ssdlab import _native
+from ssdlab.arrow import INSTALL
 from ssdlab.cpu import available_cores
 from ssdlab.errors import one_line
 
@@ -23,7 +24,7 @@ _PARTS = (
     ("vl-convert-python", "figures as PDF, SVG and PNG", None),
     ("numpy", "fit, reproduce, and arrays in place of lists", None),
     ("scipy", "fit", None),
-    ("pyarrow", "Comparison.to_arrow()", 'pip install "ssdlab[arrow]"'),
+    ("pyarrow", "Comparison.to_arrow()", INSTALL),
 )
 """Packages, the use of each, and how to install an optional one."""
 _LEDGER = "ssdlab_reproduction"

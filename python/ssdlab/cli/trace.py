@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,7 @@ def info(files: tuple[str, ...], **parameters: Any) -> None:
 
 
 def _write_infos(
-    infos: Sequence[dict[str, Any]],
+    infos: Sequence[traces.TraceValues],
     parameters: dict[str, Any],
     target: OutputFile | None,
     drawing: DrawingOutputs,
@@ -151,7 +151,7 @@ def convert(source: str, out: str, **parameters: Any) -> None:
     _write_and_print(made, target, parameters["json"], lambda: _print_converted(source, out, made))
 
 
-def _print_converted(source: str, out: str, made: dict[str, Any]) -> None:
+def _print_converted(source: str, out: str, made: traces.Converted) -> None:
     took = f"{escaping.display_label(source)} ({made['from_format']})"
     requests = pluralize(made["requests"], "request")
     click.echo(f"{escaping.display_label(out)} ({made['format']}): {requests} of {took}")
@@ -203,7 +203,7 @@ def mix(apps: tuple[str, ...], **parameters: Any) -> None:
     _write_and_print(mixed, target, parameters["json"], lambda: _print_mix(mixed))
 
 
-def _print_mix(mixed: dict[str, Any]) -> None:
+def _print_mix(mixed: traces.Mixed) -> None:
     click.echo(
         f"{escaping.display_label(mixed['out'])} ({mixed['format']}):"
         f" {pluralize(mixed['requests'], 'request')}"
@@ -299,7 +299,7 @@ def list_formats(**parameters: Any) -> None:
     _write_and_print(found, target, parameters["json"], lambda: _print_formats(found))
 
 
-def _print_formats(found: Sequence[dict[str, Any]]) -> None:
+def _print_formats(found: Sequence[traces.FormatInfo]) -> None:
     name = max(len(entry["name"]) for entry in found) + 1
     unit = max(len(entry["time_unit"]) for entry in found)
     click.echo(f"{'format':<{name}}  {'time unit':<{unit}}  columns of a request")
@@ -358,7 +358,7 @@ def _print_remarks(remarks: Sequence[str]) -> None:
         print_error(escaping.escape_name(remark))
 
 
-def _print_others(written: dict[str, Any]) -> None:
+def _print_others(written: Mapping[str, Any]) -> None:
     """Print the numbers of trims and flushes that were written."""
     others = (("trims", "trim", "trims"), ("flushes", "flush", "flushes"))
     counts = [pluralize(written[key], *names) for key, *names in others if written[key]]
@@ -366,7 +366,7 @@ def _print_others(written: dict[str, Any]) -> None:
         click.echo(f"besides {', '.join(counts)}")
 
 
-def _print_losses(written: dict[str, Any]) -> None:
+def _print_losses(written: Mapping[str, Any]) -> None:
     """Print what the format could not represent."""
     name = written["format"]
     losses = {

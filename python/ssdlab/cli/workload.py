@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from operator import itemgetter
 from typing import Any
 
 import click
@@ -13,12 +15,13 @@ from ssdlab.cli.messages import print_error
 from ssdlab.cli.parameters import CommandGroup, WholeNumber
 from ssdlab.errors import InputError, quoted
 from ssdlab.progress import ProgressLine
-from ssdlab.render.formatting import amount, share
+from ssdlab.render.formatting import amount, digits, share
 from ssdlab.render.text.table import Column, format_table
-from ssdlab.render.text.traces import seconds, size
+from ssdlab.render.text.traces import measured_lines, measured_tables, seconds, size
 
 _MEASURED = 1_000_000
 _SHARES = {"read_ratio", "read_hot", "read_cold", "large_writes"}
+_PLACES = "reads of places"
 
 
 @click.group(cls=CommandGroup)
@@ -63,7 +66,10 @@ def list_workloads(*, as_json: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_json: bool) -> int:
-    """Show a twin: what is published of its trace, and what it achieves."""
+    """Show a twin: what is published of its trace, and what it achieves.
+
+    The figures of `ssdlab trace info` follow.
+    """
     if full and requests is not None:
         raise click.UsageError("--requests beside --full: expected one or the other")
     _check_twin(arguments.text("NAME", name))
@@ -111,12 +117,38 @@ def _twin_text(found: dict[str, Any]) -> str:
         Column("target", [_figure(row, "target") for row in figures]),
         Column("achieved", [_figure(row, "achieved") for row in figures]),
     ]
-    sources = "\n".join(f"{row['what']}: {row['source']}" for row in figures)
     rows = format_table(Column("figure", [row["what"] for row in figures]), columns)
+    measured = "\n".join(measured_lines(found["profile"]))
+    tables = [*_hit_ratios(found["hit_ratios"]), measured, *measured_tables(found["profile"])]
+    return "\n\n".join([head, rows, *tables, _sources(found)])
+
+
+def _hit_ratios(ratios: list[dict[str, Any]]) -> list[str]:
+    """Return the table of the hit ratios of caches, if any are published."""
+    if not ratios:
+        return []
+    # A cache of places holds bytes, the others pages of 4 KiB.
+    bytes_of = [row["size"] * (1 if row["what"] == _PLACES else 4096) for row in ratios]
+    columns = [
+        Column("hits of", [row["what"] for row in ratios]),
+        Column("target", [share(row["published"]) for row in ratios]),
+        Column("achieved", [share(row["achieved"]) for row in ratios]),
+    ]
+    return [format_table(Column("LRU cache", [size(each) for each in bytes_of]), columns)]
+
+
+def _sources(found: dict[str, Any]) -> str:
+    """Return where the targets stand; figures of one source in a row share its mention."""
+    lines = ["where the targets stand"]
+    for source, rows in itertools.groupby(found["figures"], key=itemgetter("source")):
+        lines.append(f"{', '.join(row['what'] for row in rows)}: {source}")
+    if found["hit_ratios"]:
+        lines.append("hit ratios: of the whole trace (docs/concepts/twins.md)")
     if found["shape"]:
-        sources += "\nthe rest, such as locality and burstiness, by the shape"
-        sources += f" {found['shape']}: {found['shape_source']}"
-    return f"{head}\n\n{rows}\n\nwhere the targets stand\n{sources}"
+        lines.append(
+            f"the rest, such as locality, by the shape {found['shape']}: {found['shape_source']}"
+        )
+    return "\n".join(lines)
 
 
 def _figure(row: dict[str, Any], column: str) -> str:
@@ -130,4 +162,6 @@ def _figure(row: dict[str, Any], column: str) -> str:
         return seconds(value)
     if row["unit"] == "pages":
         return f"{value:.3g} a request"
+    if row["unit"] == "requests" or row["what"].startswith("dispersion"):
+        return digits(value)
     return f"{value:,.0f}"

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ssdlab import _native, arguments
 from ssdlab.display import as_figure_files, as_html
@@ -16,14 +16,20 @@ from ssdlab.traces.apps import App, check_app, parse
 from ssdlab.traces.infos import TraceInfo, TraceInfos
 from ssdlab.traces.manifest import Line, check
 from ssdlab.traces.reading import Reading, check_reading
+from ssdlab.traces.values import Converted, FormatInfo, Mixed, TraceValues, Written
 
 if TYPE_CHECKING:
     from ssdlab.progress import Progress
 
 __all__ = [
     "App",
+    "Converted",
+    "FormatInfo",
     "Line",
+    "Mixed",
     "Reading",
+    "TraceValues",
+    "Written",
     "check",
     "convert",
     "formats",
@@ -43,7 +49,7 @@ def info(
     *,
     reuse: bool = True,
     progress: Progress | None = None,
-) -> list[dict[str, Any]]:
+) -> list[TraceValues]:
     """Read traces and return the figures of each; docs/reference/traces.md explains the figures.
 
     A trace is ``FILE`` or ``FILE:format``. ``reuse`` asks for reuse distances, which take most of
@@ -56,11 +62,11 @@ def info(
         arguments.callback("progress", progress),
     )
     answer = _native.trace_info(names, check_reading(reading).wire(), with_reuse, progress)
-    found: list[dict[str, Any]] = []
+    found: list[TraceValues] = []
     for name, one in zip(names, _done(answer), strict=True):
         trace = TraceInfo(one)
         trace.input_files = [("trace", _native.trace_file(name).absolute())]
-        found.append(trace)
+        found.append(cast("TraceValues", trace))
     return found
 
 
@@ -91,7 +97,7 @@ def save_figures(infos: Sequence[Mapping[str, Any]], folder: Path) -> list[str]:
 
 def convert(
     trace: Path, out: Path, reading: Reading | None = None, *, progress: Progress | None = None
-) -> dict[str, Any]:
+) -> Converted:
     """Write a trace, or a part of it, to another file; return counts of what was written.
 
     ``out`` is ``FILE`` or ``FILE:format``. Without a format, ``.csv`` is ssdlab's own CSV and
@@ -101,7 +107,7 @@ def convert(
     wire, progress = check_reading(reading).wire(), arguments.callback("progress", progress)
     source, target = arguments.path("trace", trace), arguments.path("out", out)
     answer = _native.trace_convert(source, target, wire, progress)
-    written: dict[str, Any] = _done(answer)
+    written: Converted = _done(answer)
     return written
 
 
@@ -112,7 +118,7 @@ def mix(
     share_addresses: bool = False,
     reading: Reading | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> Mixed:
     """Merge the traces of several applications into one file; return counts of what was written.
 
     By default, the addresses of each application follow those of the applications before it. The
@@ -126,13 +132,13 @@ def mix(
     }
     progress = arguments.callback("progress", progress)
     answer = _native.trace_mix(json.dumps(order), arguments.path("out", out), progress)
-    written: dict[str, Any] = _done(answer)
+    written: Mixed = _done(answer)
     return written
 
 
-def formats() -> list[dict[str, Any]]:
+def formats() -> list[FormatInfo]:
     """Return every trace format with its columns and its unit of time."""
-    found: list[dict[str, Any]] = json.loads(_native.trace_formats())
+    found: list[FormatInfo] = json.loads(_native.trace_formats())
     return found
 
 

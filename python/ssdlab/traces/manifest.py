@@ -13,6 +13,7 @@ from ssdlab import arguments
 from ssdlab.errors import InputError
 from ssdlab.suggestions import did_you_mean
 from ssdlab.traces.reading import Reading
+from ssdlab.traces.values import TraceValues
 
 Info = Mapping[str, Any]
 
@@ -96,7 +97,7 @@ class Line:
         return self.wrong is None and not self.differ
 
 
-Read = Callable[[str, Reading], dict[str, Any]]
+Read = Callable[[str, Reading], TraceValues]
 """Reads a trace, given by its name, and returns its figures."""
 
 

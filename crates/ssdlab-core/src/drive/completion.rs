@@ -16,8 +16,10 @@ impl Drive {
     /// Handles the events of the flash.
     #[inline(always)]
     pub(super) fn handle_flash_events(&mut self) {
-        let mut events = self.machine.flash.take_events();
-        for event in events.drain(..) {
+        // Later calls handle the events that this one causes.
+        let count = self.machine.flash.events().len();
+        for at in 0..count {
+            let event = self.machine.flash.events()[at];
             match event {
                 FlashEvent::Done(id) => self.done(id),
                 FlashEvent::Failed(unit) if self.machine.may_preempt_read(unit) => {
@@ -38,7 +40,7 @@ impl Drive {
                 }
             }
         }
-        self.machine.flash.recycle_events(events);
+        self.machine.flash.events_handled(count);
     }
 
     #[inline(always)]

@@ -10,14 +10,15 @@ use crate::ftl::Writer;
 
 impl Drive {
     /// Gives work to every free unit that has some.
-    #[inline]
+    #[inline(always)]
     pub(super) fn serve_idle(&mut self) {
         loop {
             self.offer();
             while let Some(unit) = self.machine.flash.take_idle() {
                 self.translation.dispatch.ask_order_for(&mut self.machine, unit);
-                if self.machine.flash.has_to_do(unit) {
-                    self.serve(unit);
+                while self.machine.flash.has_to_do(unit) && !self.serve(unit) {
+                    // Other groups may be dispatched now that an operation waits.
+                    self.translation.dispatch.ask_order_for(&mut self.machine, unit);
                 }
                 self.translation.dispatch.ask_order_for(&mut self.machine, unit);
             }
@@ -39,31 +40,31 @@ impl Drive {
         self.handle_flash_events();
     }
 
-    #[inline(always)]
-    fn serve(&mut self, unit: UnitId) {
-        loop {
-            match self.machine.flash.next_of(unit) {
-                Next::Nothing => return,
-                Next::Resume => return self.machine.flash.resume(unit, self.machine.now),
-                Next::ResumeReads => {
-                    self.machine.flash.resume_reads(unit, self.machine.now);
-                    return self.machine.try_again(unit);
+    /// Gives a free unit its next operation. Returns false if the operation must wait or is no
+    /// longer first; the unit then looks again. A loop in here would keep the addresses of the
+    /// drive's parts on the stack.
+    #[inline(never)]
+    fn serve(&mut self, unit: UnitId) -> bool {
+        match self.machine.flash.next_of(unit) {
+            Next::Nothing => {}
+            Next::Resume => self.machine.flash.resume(unit, self.machine.now),
+            Next::ResumeReads => {
+                self.machine.flash.resume_reads(unit, self.machine.now);
+                self.machine.try_again(unit);
+            }
+            Next::Serve(plane, queue) => {
+                let head = self.machine.flash.head(plane, queue);
+                if !self.prepare(head) {
+                    return false;
                 }
-                Next::Serve(plane, queue) => {
-                    let head = self.machine.flash.head(plane, queue);
-                    if !self.prepare(head) {
-                        // Other groups may be dispatched now that this operation waits.
-                        self.translation.dispatch.ask_order_for(&mut self.machine, unit);
-                        continue;
-                    }
-                    self.machine.flash.pop(plane, queue);
-                    if self.machine.flash.is_multi_plane() && self.machine.flash.is_awaited(unit) {
-                        self.form_multi_plane(head, queue);
-                    }
-                    return self.machine.flash.start(unit, head, self.machine.now);
+                self.machine.flash.pop(plane, queue);
+                if self.machine.flash.is_multi_plane() && self.machine.flash.is_awaited(unit) {
+                    self.form_multi_plane(head, queue);
                 }
+                self.machine.flash.start(unit, head, self.machine.now);
             }
         }
+        true
     }
 
     /// Gives the first operation of a queue its physical page. Returns false if it must wait or is

@@ -103,8 +103,6 @@ pub struct Flash {
     /// Whether transactions may share arrival numbers.
     shares_places: bool,
     events: Vec<FlashEvent>,
-    /// An empty list, kept for its memory.
-    spare_events: Vec<FlashEvent>,
     idle: Vec<UnitId>,
     /// Operations that have ended, by kind and cause.
     ops: [[u64; Cause::COUNT]; OpKind::COUNT],
@@ -151,7 +149,6 @@ impl Flash {
             seq: 0,
             shares_places: false,
             events: Vec::new(),
-            spare_events: Vec::new(),
             idle: Vec::new(),
             ops: Default::default(),
             retries: 0,
@@ -169,16 +166,21 @@ impl Flash {
         self.timers.next().map_or(SimTime::NEVER, |(time, _)| time)
     }
 
-    /// Takes the events that the drive has not handled, in the order in which they happened.
+    /// Returns the events that the drive has not handled, in the order in which they happened.
     #[inline]
-    pub fn take_events(&mut self) -> Vec<FlashEvent> {
-        std::mem::replace(&mut self.events, std::mem::take(&mut self.spare_events))
+    pub fn events(&self) -> &[FlashEvent] {
+        &self.events
     }
 
-    /// Returns an emptied list to the flash, for its memory.
+    /// Removes the first `count` events, which the drive has handled.
     #[inline]
-    pub fn recycle_events(&mut self, list: Vec<FlashEvent>) {
-        self.spare_events = list;
+    pub fn events_handled(&mut self, count: usize) {
+        // Handling an event seldom causes another.
+        if count == self.events.len() {
+            self.events.clear();
+        } else {
+            self.events.drain(..count);
+        }
     }
 
     /// Returns whether there are events to handle.
@@ -334,7 +336,7 @@ impl Flash {
     }
 
     /// Takes the first transaction of a queue of a plane.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self, plane: PlaneId, queue: u8) -> TxnId {
         self.units[self.unit_of[plane.index()] as usize].waiting -= 1;
         self.queues[plane.index()].pop(&mut self.txns, queue).expect("a queue that has a head")

@@ -175,13 +175,28 @@ impl Hazards {
     }
 
     /// Ends an operation on a page, and makes the operations that may continue now
-    /// [ready](Hazards::ready). Returns true if none was ready before: then the caller must
-    /// continue them.
+    /// [ready](Hazards::ready). Returns true if there may be some and none was ready before: then
+    /// the caller must continue them.
     #[inline]
     pub fn release(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) -> bool {
-        let were_none = self.ready.is_empty();
-        self.release_waiting(txns, lpn, write);
-        were_none
+        let at = self.find(lpn);
+        let entry = &mut self.table[at];
+        debug_assert_eq!(entry.lpn, lpn.0, "an operation ends that never began");
+        if write {
+            entry.writers -= 1;
+            if entry.writers > 0 {
+                return false;
+            }
+        } else {
+            entry.readers -= 1;
+        }
+        if !entry.waiting.is_empty() {
+            return self.release_waiting(txns, at);
+        }
+        if entry.readers == 0 {
+            self.remove(at);
+        }
+        false
     }
 
     /// Returns the ready operation at this index.
@@ -202,23 +217,16 @@ impl Hazards {
         self.ready.clear();
     }
 
-    #[inline]
-    fn release_waiting(&mut self, txns: &mut Txns, lpn: Lpn, write: bool) {
-        let at = self.find(lpn);
+    /// Makes the operations ready that wait for the page in this slot and may continue. Returns
+    /// whether none was ready before.
+    #[inline(never)]
+    fn release_waiting(&mut self, txns: &mut Txns, at: usize) -> bool {
+        let were_none = self.ready.is_empty();
         let entry = &mut self.table[at];
-        debug_assert_eq!(entry.lpn, lpn.0, "an operation ends that never began");
-        if write {
-            entry.writers -= 1;
-            if entry.writers > 0 {
-                return;
-            }
-        } else {
-            entry.readers -= 1;
-        }
         while entry.waiting.head().is_some() {
             let writes = txns[entry.waiting.head()].changes_page();
             if writes && entry.readers > 0 {
-                return;
+                return were_none;
             }
             let id = entry.waiting.head();
             self.ready.extend(entry.waiting.pop(txns));
@@ -226,13 +234,11 @@ impl Hazards {
                 entry.writers = 1;
                 let trims = txns[id].kind == OpKind::Erase;
                 entry.newest = if trims { TxnId::NONE } else { id };
-                return;
+                return were_none;
             }
             entry.readers += 1;
         }
-        if entry.readers == 0 {
-            self.remove(at);
-        }
+        were_none
     }
 
     #[inline(always)]

@@ -2,11 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
 
 use crate::source::{code, crates, is_comment, sources, without_tests};
 
 /// The folders that name no paper.
 const GENERAL: [&str; 2] = ["ssdlab-core/src", "ssdlab-policy/src"];
+
+/// Returns the sources of a folder, without files of tests.
+fn without_test_files(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut all = sources(&crates().join(folder));
+    all.retain(|(path, _)| path.file_stem().is_none_or(|stem| stem != "tests"));
+    all
+}
 
 /// Words of the names of schemes that the field uses, too.
 const OF_THE_FIELD: [&str; 24] = [
@@ -94,7 +102,7 @@ fn names_paper(block: &str, papers: &BTreeSet<String>) -> bool {
 fn the_core_names_no_paper() {
     let (papers, mut cited) = (names_of_papers(), 0);
     for folder in GENERAL {
-        for (path, text) in sources(&crates().join(folder)) {
+        for (path, text) in without_test_files(folder) {
             // Former names in a config stay as they were.
             if path.ends_with("renamed.rs") {
                 continue;
@@ -156,7 +164,7 @@ fn the_core_names_no_policy_of_a_scheme() {
     let policies = policies_of_schemes();
     assert!(policies.contains(&("esra".to_owned(), "Esra".to_owned())), "{policies:?}");
     for folder in ["ssdlab-core/src", "ssdlab-policy/src"] {
-        for (path, text) in sources(&crates().join(folder)) {
+        for (path, text) in without_test_files(folder) {
             for line in code(&text).lines() {
                 // A name that a message gives as an example decides nothing.
                 let decides = line.split('"').step_by(2).collect::<Vec<_>>().join(" ");
@@ -191,7 +199,7 @@ fn the_core_names_no_metadata_component() {
     let components = components();
     assert!(components.len() > 4 && components.contains(&"HotPages".to_owned()), "{components:?}");
     for folder in ["ssdlab-core/src", "ssdlab-policy/src"] {
-        for (path, text) in sources(&crates().join(folder)) {
+        for (path, text) in without_test_files(folder) {
             for line in code(&text).lines() {
                 let decides = line.split('"').step_by(2).collect::<Vec<_>>().join(" ");
                 let mut words = decides.split(|c: char| !c.is_alphanumeric() && c != '_');

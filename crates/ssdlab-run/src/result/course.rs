@@ -3,7 +3,7 @@
 use ssdlab_base::SimTime;
 
 use super::parts::ReplayResult;
-use crate::settle::SettledFigure;
+use crate::settle::{Exhausted, SettledFigure};
 
 /// Measurements that the replay itself makes.
 #[derive(Clone, Debug, Default)]
@@ -31,8 +31,8 @@ pub struct Course {
     /// Why the replays ended before the requested share of the blocks had worn out; none if they
     /// wore out, or if no share was requested.
     pub never_worn: Option<&'static str>,
-    /// Requests of this figure in one pass of a trace, if further passes could not settle it.
-    pub exhausted: Option<u64>,
+    /// Why further replays could not settle the figure that the plan names, if so.
+    pub exhausted: Option<Exhausted>,
     /// How the figure settled that the plan names.
     pub settled: Option<SettledFigure>,
     /// Sum of all latencies, in nanoseconds. By Little's law, it equals `residence` when every

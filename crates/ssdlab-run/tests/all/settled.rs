@@ -126,6 +126,42 @@ fn a_load_that_ends_first_says_so() {
     assert!(result.remarks.iter().any(|line| line.contains(remark)), "{:?}", result.remarks);
 }
 
+/// Returns a plan of a load with this share of reads, of which each replay is too short to settle.
+fn of_one_kind(read_share: &str, until_settled: &str) -> Plan {
+    let set = [short(1, "").set, vec![format!("workload.read_share={read_share}")]].concat();
+    Plan { set, replays: None, ..plan(until_settled) }
+}
+
+#[test]
+fn a_load_without_requests_of_the_figure_ends_after_one_replay() {
+    for (read_share, figure) in [
+        ("0", "read.latency_us.mean"),
+        ("1", "write.latency_us.p99"),
+        // Reads alone have no write amplification.
+        ("1", "waf"),
+    ] {
+        // A load with a warm-up is not replayed.
+        for warmup in [None, Some("900".to_owned())] {
+            let replays = usize::from(warmup.is_none());
+            let result = run(Plan { warmup, ..of_one_kind(read_share, figure) });
+            assert_eq!(result.replays.len(), replays, "{figure}");
+            let found = result.settling.until_settled.unwrap();
+            assert!(!found.settled && found.mean.is_none(), "{found:?}");
+            let remark = format!("settled; none of its requests counts toward {figure}");
+            let has = result.remarks.iter().any(|line| line.contains(&remark));
+            assert!(has, "{:?}", result.remarks);
+        }
+    }
+    // A figure of the kind that the load has settles by replays.
+    for (read_share, figure) in
+        [("0", "write.latency_us.mean@50%"), ("1", "all.latency_us.p50@50%")]
+    {
+        let result = run(of_one_kind(read_share, figure));
+        assert!(result.replays.len() > 1, "{figure}");
+        assert!(result.settling.until_settled.unwrap().settled, "{figure}");
+    }
+}
+
 #[test]
 fn figures_and_widths_that_do_not_exist_are_refused() {
     let unknown = refusal(plan("read.latency.mean"));
@@ -139,25 +175,47 @@ fn figures_and_widths_that_do_not_exist_are_refused() {
     assert!(both.contains("--until-settled") && both.contains("--until-worn"), "{both}");
 }
 
-#[test]
-fn replays_of_a_trace_do_not_narrow_the_interval() {
-    let path = std::env::temp_dir().join(format!("ssdlab-settled-{}.csv", std::process::id()));
+/// Runs a trace of this many requests, two of three of them reads, until a figure settles.
+fn of_trace(requests: u64, until_settled: &str) -> RunResult {
+    let file = format!("ssdlab-settled-{}-{requests}.csv", std::process::id());
+    let path = std::env::temp_dir().join(file);
     let line = |at: u64| {
         let (place, kind) = (at * 7919 % 1500, if at.is_multiple_of(3) { "Write" } else { "Read" });
         format!("{},host,0,{kind},{},8192,0\n", at * 40_000, place * 8192)
     };
-    std::fs::write(&path, (0..3000).map(line).collect::<String>()).unwrap();
+    std::fs::write(&path, (0..requests).map(line).collect::<String>()).unwrap();
     let set = plan("").set.into_iter().filter(|one| !one.starts_with("workload."));
     let result = run(Plan {
         set: set.collect(),
         workload: None,
         trace: Some(format!("{}:msr", path.display())),
         wrap: true,
-        ..plan("read.latency_us.mean@0.5%")
+        ..plan(until_settled)
     });
     std::fs::remove_file(&path).unwrap();
+    result
+}
+
+#[test]
+fn replays_of_a_trace_do_not_narrow_the_interval() {
+    let result = of_trace(3000, "read.latency_us.mean@0.5%");
     let found = result.settling.until_settled.unwrap();
     assert!(!found.settled && result.replays.len() <= 1, "{found:?}");
     let remark = "a trace with 2000 requests of this figure gains none by replays";
     assert!(result.remarks.iter().any(|line| line.contains(remark)), "{:?}", result.remarks);
+}
+
+#[test]
+fn a_trace_that_settles_by_replays_says_so() {
+    let remark = "its interval rests on the same requests, repeated";
+    let says = |result: &RunResult| result.remarks.iter().any(|line| line.contains(remark));
+    // 6,000 reads are 23 windows: too few for the first check, enough for an interval.
+    let few = of_trace(9000, "read.latency_us.mean@50%");
+    let found = few.settling.until_settled.as_ref().unwrap();
+    assert!(found.settled && few.replays.len() == 2, "{found:?}");
+    assert!(says(&few), "{:?}", few.remarks);
+    let many = of_trace(30_000, "read.latency_us.mean@50%");
+    let found = many.settling.until_settled.as_ref().unwrap();
+    assert!(found.settled && many.replays.len() == 1, "{found:?}");
+    assert!(!says(&many), "{:?}", many.remarks);
 }

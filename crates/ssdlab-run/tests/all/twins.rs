@@ -1,6 +1,10 @@
 //! Tests of a twin as the workload of a run.
 
-use ssdlab_run::{Plan, RunResult, run_uninterrupted};
+use ssdlab_run::workloads::show;
+use ssdlab_run::{Control, Plan, RunResult, run_uninterrupted};
+use ssdlab_workload::Source;
+use ssdlab_workload::measure::Profiler;
+use ssdlab_workload::twins::{Compared, find};
 
 fn plan(workload: &str) -> Plan {
     Plan {
@@ -171,4 +175,33 @@ fn how_far_blocks_are_programmed_takes_three_bytes_a_block() {
     let typed = hinted("pa-ssd/ra", "us", "");
     assert_eq!(typed.metadata_bytes["page_progress"], 256 * 1152);
     assert!(hinted("pa-ssd/ra", "conventional", "").metadata_bytes.is_empty());
+}
+
+#[test]
+fn a_twin_is_shown_with_the_measurements_of_a_trace() {
+    const REQUESTS: u64 = 20_000;
+    let shown = show("dlv/hm0", Some(REQUESTS), 1, &Control::new(1)).unwrap().unwrap();
+    let twin = find("dlv/hm0", None).unwrap().scaled(REQUESTS);
+    let mut records = Vec::new();
+    let mut source = twin.source(1).unwrap();
+    while source.fill(&mut records, 4096).unwrap() > 0 {}
+    let mut profiler = Profiler::new(true);
+    profiler.take(&records, |_| None);
+    assert_eq!(shown.profile, profiler.finish());
+    assert!(shown.profile.burstiness.hurst.is_some() && shown.profile.reuse.is_some());
+    // The excerpt of hm_0 is too short for windows of 100 s.
+    for window in &shown.profile.burstiness.windows[..4] {
+        let same = |row: &&Compared| {
+            row.what.starts_with("dispersion_") && row.achieved == window.dispersion
+        };
+        assert!(shown.figures.iter().any(|row| same(&row)), "{window:?}");
+    }
+    assert!(shown.figures.iter().any(|row| row.what == "read_run"));
+    assert_eq!(shown.hit_ratios, twin.hit_ratios(1, 1 << 18).unwrap());
+    let first = &shown.hit_ratios[0];
+    assert_eq!((first.what, first.published), ("reads", 0.4458));
+    assert!(first.achieved > 0.0);
+    // No hit ratios of this volume are published.
+    let other = show("readguard/ali2", Some(2000), 1, &Control::new(1)).unwrap().unwrap();
+    assert!(other.hit_ratios.is_empty());
 }

@@ -274,6 +274,15 @@ impl RetryEstimates {
             Source::Known => self.learn_probe(block, erases, probe(erases)),
         }
     }
+
+    /// Updates a block that is about to join the free blocks, and asks for its new rank.
+    #[cold]
+    fn freed(&mut self, freed: &FreedBlock, context: &mut EventContext) {
+        let FreedBlock { block, pe_cycles, cycles_per_erase, probe, .. } = *freed;
+        self.erased(block, context.cell_time, (pe_cycles, cycles_per_erase), probe.0);
+        let free_rank = self.free_rank_of(block);
+        context.actions.push(Action::SetFreeRank { block, free_rank });
+    }
 }
 
 impl Component for RetryEstimates {
@@ -345,14 +354,7 @@ impl Learner for RetryEstimates {
         match *event {
             Event::PageRead(read) if read.mapped => self.read(read.block, read.level.retries()),
             Event::PageProgrammed(page) => self.programmed(page.block, context.cell_time),
-            Event::BlockFreed(freed) => {
-                let FreedBlock { block, pe_cycles, cycles_per_erase, probe, .. } = *freed;
-                let now = context.cell_time;
-                self.erased(block, now, (pe_cycles, cycles_per_erase), probe.0);
-                context
-                    .actions
-                    .push(Action::SetFreeRank { block, free_rank: self.free_rank_of(block) });
-            }
+            Event::BlockFreed(freed) => self.freed(freed, context),
             _ => {}
         }
     }

@@ -1,4 +1,17 @@
 //! Burstiness of a workload: how its requests cluster in time, and in reads and writes.
+//!
+//! Time stamps have steps: some traces have stamps in whole seconds. All requests of a step share a
+//! stamp, so counts in shorter windows measure the rounding of the stamps. The steps come from the
+//! requests: they are taken to be as long as the shortest time between two different stamps. A
+//! common divisor of the stamps would miss steps that are themselves rounded, such as those of
+//! 6,553.6 µs in Financial1.
+//!
+//! An incomplete last window counts in no figure, because it is shorter than the others. A trace
+//! that ends within a burst may then lack its largest one: most of the first 1,000 requests of
+//! web_2 come in its last seconds. So a window length has no figure if the incomplete window holds
+//! more requests than the mean, and would raise the figure by more than a tenth.
+
+use std::num::NonZeroU64;
 
 use serde::Serialize;
 
@@ -11,6 +24,9 @@ const WINDOWS_NS: [u64; 5] =
 const STEP: u64 = 10;
 /// The least number of windows from which a figure is reported.
 const MIN_WINDOWS: u64 = 20;
+/// The largest rise of a dispersion by an incomplete last window, over the dispersion or over that
+/// of a Poisson process, whichever is larger.
+const MAX_RISE: f64 = 0.1;
 /// The share of one kind from which a second is a phase of it, in percent.
 const PHASE_PERCENT: u64 = 90;
 
@@ -18,16 +34,22 @@ const PHASE_PERCENT: u64 = 90;
 /// last window is left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Burstiness {
-    /// The index of dispersion by window: 10 ms, 100 ms, 1 s, 10 s and 100 s. Leaves out windows
-    /// that fit fewer than 20 times into the span.
+    /// The shortest time between two different time stamps, in seconds; `None` if all are equal.
+    /// Windows, bins and seconds have no figures if they are shorter.
+    pub stamp_step_s: Option<f64>,
+    /// The index of dispersion by window: 10 ms, 100 ms, 1 s, 10 s and 100 s, except the windows in
+    /// `left_out`.
     pub windows: Vec<Window>,
+    /// The windows without an index of dispersion.
+    pub left_out: Vec<LeftOut>,
     /// The Hurst exponent; `None` if fewer than four octaves can be fitted.
     pub hurst: Option<Hurst>,
     /// Lengths of runs of reads; `None` without reads.
     pub read_runs: Option<RunLengths>,
     /// Lengths of runs of writes; `None` without writes.
     pub write_runs: Option<RunLengths>,
-    /// Phases of reads and of writes; `None` if fewer than 20 seconds have requests.
+    /// Phases of reads and of writes; `None` if fewer than 20 seconds have requests, or if a second
+    /// is shorter than the steps of the time stamps.
     pub phases: Option<Phases>,
 }
 
@@ -43,6 +65,27 @@ pub struct Window {
     /// Index of dispersion: the variance of the number of requests over its mean. 1 for a Poisson
     /// process, 0 for the same number in each window.
     pub dispersion: f64,
+}
+
+/// Windows of one length that have no index of dispersion.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LeftOut {
+    /// Length of a window, in seconds.
+    pub window_s: f64,
+    /// The reason.
+    pub why: WhyLeftOut,
+}
+
+/// The reason why windows of one length have no index of dispersion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyLeftOut {
+    /// They are shorter than the steps of the time stamps, so the index would measure rounding.
+    ShorterThanStampStep,
+    /// Fewer than 20 complete ones fit into the span.
+    FewWindows,
+    /// The incomplete last one holds a burst that would raise the index by more than a tenth.
+    BurstAtEnd,
 }
 
 /// How reads and writes alternate from second to second.
@@ -65,6 +108,8 @@ pub(super) struct Bursts {
     first: Option<u64>,
     /// Time since the first request, in nanoseconds.
     since: u64,
+    /// The shortest time between two different stamps, in nanoseconds.
+    step: Option<NonZeroU64>,
     counts: Counts,
     octaves: Octaves,
     runs: KindRuns,
@@ -76,6 +121,7 @@ impl Bursts {
         Bursts {
             first: None,
             since: 0,
+            step: None,
             counts: Counts::default(),
             octaves: Octaves::new(),
             runs: KindRuns::default(),
@@ -86,7 +132,11 @@ impl Bursts {
     /// Adds a read or a write. Times must not go back.
     #[inline]
     pub(super) fn take(&mut self, at: u64, is_read: bool) {
-        self.since = at - *self.first.get_or_insert(at);
+        let since = at - *self.first.get_or_insert(at);
+        if let Some(gap) = NonZeroU64::new(since - self.since) {
+            self.step = Some(self.step.map_or(gap, |step| step.min(gap)));
+        }
+        self.since = since;
         self.counts.take(self.since);
         self.octaves.take(self.since);
         self.runs.take(is_read);
@@ -94,13 +144,28 @@ impl Bursts {
     }
 
     pub(super) fn finish(self) -> Burstiness {
+        if self.first.is_none() {
+            return Burstiness::default();
+        }
         let [write_runs, read_runs] = self.runs.finish();
+        let step = self.step.map_or(0, NonZeroU64::get);
+        let mut windows = Vec::new();
+        let mut left_out = Vec::new();
+        for (place, length) in WINDOWS_NS.into_iter().enumerate() {
+            let window_s = length as f64 / 1e9;
+            match self.counts.window(place, self.since, step) {
+                Ok(window) => windows.push(window),
+                Err(why) => left_out.push(LeftOut { window_s, why }),
+            }
+        }
         Burstiness {
-            windows: self.counts.finish(self.since),
-            hurst: self.octaves.finish(),
+            stamp_step_s: self.step.map(|step| step.get() as f64 / 1e9),
+            windows,
+            left_out,
+            hurst: self.octaves.finish(step),
             read_runs,
             write_runs,
-            phases: self.seconds.finish(),
+            phases: self.seconds.finish().filter(|_| step <= SECOND_NS),
         }
     }
 }
@@ -146,26 +211,45 @@ impl Counts {
         self.open = next;
     }
 
-    fn finish(&self, since: u64) -> Vec<Window> {
-        let each = WINDOWS_NS.iter().zip(self.sums.iter().zip(&self.squares));
-        let of = |(&window, (&sum, &squares)): (&u64, (&u64, &u128))| {
-            let windows = since / window;
-            (windows >= MIN_WINDOWS).then(|| {
-                let (count, whole) = (u128::from(windows), u128::from(sum));
-                // Whole numbers, so that no digits cancel.
-                let spread = (count * squares - whole * whole) as f64;
-                let variance = spread / (windows as f64 * (windows - 1) as f64);
-                let mean = sum as f64 / windows as f64;
-                Window {
-                    window_s: window as f64 / 1e9,
-                    windows,
-                    mean_requests: mean,
-                    dispersion: variance / mean,
-                }
-            })
-        };
-        each.filter_map(of).collect()
+    /// Returns the figures of the windows at this place in [`WINDOWS_NS`], or why there are none.
+    /// `since` is the time from the first request to the last, and `step` that of the stamps.
+    fn window(&self, place: usize, since: u64, step: u64) -> Result<Window, WhyLeftOut> {
+        let length = WINDOWS_NS[place];
+        let windows = since / length;
+        if length < step {
+            return Err(WhyLeftOut::ShorterThanStampStep);
+        }
+        if windows < MIN_WINDOWS {
+            return Err(WhyLeftOut::FewWindows);
+        }
+        let (sum, squares) = (self.sums[place], self.squares[place]);
+        let dispersion = dispersion(windows, sum, squares);
+        // A window holds the requests of the open windows of shorter lengths, too.
+        let last: u64 = self.counts[..=place].iter().sum();
+        let with_last = squares + u128::from(last) * u128::from(last);
+        let raised = self::dispersion(windows + 1, sum + last, with_last);
+        // With fewer requests than the mean, it only shows that it is incomplete.
+        let has_more = u128::from(last) * u128::from(windows) > u128::from(sum);
+        if has_more && raised - dispersion > MAX_RISE * dispersion.max(1.0) {
+            return Err(WhyLeftOut::BurstAtEnd);
+        }
+        Ok(Window {
+            window_s: length as f64 / 1e9,
+            windows,
+            mean_requests: sum as f64 / windows as f64,
+            dispersion,
+        })
     }
+}
+
+/// Returns the index of dispersion of windows that hold so many requests in all, and so many when
+/// the count of each is squared. The variance is unbiased.
+fn dispersion(windows: u64, sum: u64, squares: u128) -> f64 {
+    let (count, whole) = (u128::from(windows), u128::from(sum));
+    // Whole numbers, so that no digits cancel.
+    let spread = (count * squares - whole * whole) as f64;
+    let variance = spread / (windows as f64 * (windows - 1) as f64);
+    variance / (sum as f64 / windows as f64)
 }
 
 /// The length of a second, in nanoseconds.

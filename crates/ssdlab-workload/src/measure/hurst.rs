@@ -28,7 +28,8 @@ pub struct Hurst {
     pub low: f64,
     /// Upper end of its 95 % interval.
     pub high: f64,
-    /// Length of the shortest bins compared, in seconds: the shortest with one request on average.
+    /// Length of the shortest bins compared, in seconds: the shortest with one request on average
+    /// that are no shorter than the steps of the time stamps.
     pub from_s: f64,
     /// Length of the longest bins compared, in seconds: at least 16 pairs of them fit into the
     /// span.
@@ -102,11 +103,13 @@ impl Octaves {
         self.open = next;
     }
 
-    /// Returns the exponent; `None` if too few octaves can be fitted.
-    pub(super) fn finish(&self) -> Option<Hurst> {
+    /// Returns the exponent; `None` if too few octaves can be fitted. `step` is the step of the
+    /// time stamps in nanoseconds: shorter bins would measure their rounding.
+    pub(super) fn finish(&self, step: u64) -> Option<Hurst> {
         let bins = self.open;
         let has_request = |place: usize| u128::from(self.complete) << place >= u128::from(bins);
-        let first = (0..OCTAVES).find(|place| has_request(*place))?;
+        let shows_steps = |place: usize| 1u64 << (FINEST as usize + place) >= step;
+        let first = (0..OCTAVES).find(|place| has_request(*place) && shows_steps(*place))?;
         let last = (first..OCTAVES).take_while(|place| bins >> (place + 1) >= MIN_PAIRS).last()?;
         let points: Option<Vec<Point>> = (first..=last)
             .map(|place| self.octaves[place].point(place, bins >> (place + 1)))

@@ -21,7 +21,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
 use crate::record::{Record, Source};
 use burstiness::Bursts;
-pub use burstiness::{Burstiness, Phases, Window};
+pub use burstiness::{Burstiness, LeftOut, Phases, WhyLeftOut, Window};
 use gaps::Gaps;
 pub use hurst::Hurst;
 pub use ks::kolmogorov_smirnov;

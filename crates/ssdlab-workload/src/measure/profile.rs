@@ -9,7 +9,7 @@ use ssdlab_base::units::SECTOR_BYTES;
 use super::gaps::{bucket, curve, middle};
 use super::load::{Counting, Load};
 use super::sizes::{SizeFigures, Sizes};
-use super::{Burstiness, Measure, PAGE, Pages, Reuse};
+use super::{Burstiness, Measure, Measured, PAGE, Pages, Reuse};
 use crate::record::{Op, Record};
 
 /// The profile of a trace. All values except the counts of trims and flushes cover reads and writes
@@ -65,9 +65,6 @@ pub struct Profile {
     /// Coefficient of variation (standard deviation over mean) of the times between requests: 1 for
     /// independent arrivals.
     pub gap_variation: f64,
-    /// Index of dispersion (variance over mean) of the requests in each second: 1 for independent
-    /// arrivals.
-    pub dispersion: f64,
     /// How requests cluster in time, and in reads and writes.
     pub burstiness: Burstiness,
     /// Requests over time.
@@ -205,6 +202,11 @@ impl Profiler {
 
     /// Returns the profile.
     pub fn finish(self) -> Profile {
+        self.finish_both().0
+    }
+
+    /// Returns the profile, and the statistics of the same requests that have targets.
+    pub fn finish_both(self) -> (Profile, Measured) {
         let [reads, writes] = self.sizes;
         // The median is the mean of the two middle gaps, if there are two.
         let gaps = (self.measure.out.reads + self.measure.out.writes).saturating_sub(1).max(1);
@@ -218,7 +220,7 @@ impl Profiler {
             devices.map(|(name, requests)| DeviceCount { name, requests }).collect();
         devices.sort_by_key(|device| std::cmp::Reverse(device.requests));
         let requests = found.requests;
-        Profile {
+        let profile = Profile {
             requests,
             reads: found.reads,
             writes: found.writes,
@@ -242,16 +244,16 @@ impl Profiler {
             gap_p99_us: found.gap_p99_us,
             gap_points,
             gap_variation: found.gap_variation,
-            dispersion: if requests == 0 { 0.0 } else { found.dispersion },
-            burstiness: found.burstiness,
+            burstiness: found.burstiness.clone(),
             load: self.load.finish(),
             hottest_20: found.hottest_20,
             hottest_1: found.hottest_1,
-            read_counts: found.read_counts,
+            read_counts: found.read_counts.clone(),
             sequential: found.sequential,
             reuse: self.again.map(Again::finish),
             devices,
-        }
+        };
+        (profile, found)
     }
 }
 

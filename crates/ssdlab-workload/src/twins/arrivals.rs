@@ -119,6 +119,25 @@ impl Arrivals {
         }
     }
 
+    /// Returns the dispersion of all requests in windows of this length, for a workload with this
+    /// share of reads; `None` without such windows. If the excerpt does not have it, it follows
+    /// from those of reads and of writes.
+    pub fn dispersion(&self, window_us: f64, reads: f64) -> Option<f64> {
+        let place = self.windows_us.iter().position(|own| *own == window_us)?;
+        let own = self.all.get(place).copied().filter(|all| *all > 0.0);
+        Some(own.unwrap_or_else(|| 1.0 + self.rows(reads)[place].of_all(reads)))
+    }
+
+    /// Returns the mean lengths of runs of reads and of writes, for a workload with this share of
+    /// reads: as many times those of independent requests as in the excerpt. `None` if the excerpt
+    /// or the workload lacks a kind.
+    pub fn mean_runs(&self, reads: f64) -> Option<[f64; 2]> {
+        let [share, read, _] = self.runs[..] else { return None };
+        let stay = read * (1.0 - share);
+        let has_both = reads > 0.0 && reads < 1.0;
+        has_both.then(|| [1.0 - reads, reads].map(|others| (stay / others).max(1.0)))
+    }
+
     /// Refuses figures that no requests have.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let windows = &self.windows_us;
@@ -175,14 +194,19 @@ impl Row {
     /// Changes the excesses so that they and that of all requests, `all`, are equally far from the
     /// excerpt's. A twin has not the excerpt's share of reads, so it cannot meet all three.
     fn balanced(self, reads: f64, all: f64) -> Row {
-        let [read, write] = self.excess.map(|excess| excess.max(0.0));
-        let both = (reads * (1.0 - reads) * (read + 1.0) * (write + 1.0)).sqrt();
-        let follows = reads * read + (1.0 - reads) * write + 2.0 * self.together * both;
+        let follows = self.of_all(reads);
         if all <= MIN_EXCESS || follows <= MIN_EXCESS {
             return self;
         }
         let change = (all / follows).sqrt().clamp(1.0 / MAX_CHANGE, MAX_CHANGE);
         Row { excess: self.excess.map(|excess| excess * change), ..self }
+    }
+
+    /// Returns how far the dispersion of all requests exceeds 1, at this share of reads.
+    fn of_all(&self, reads: f64) -> f64 {
+        let [read, write] = self.excess.map(|excess| excess.max(0.0));
+        let both = (reads * (1.0 - reads) * (read + 1.0) * (write + 1.0)).sqrt();
+        reads * read + (1.0 - reads) * write + 2.0 * self.together * both
     }
 }
 

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::Twin;
+use super::arrivals::Arrivals;
 use super::figures::Targets;
-use crate::measure::Measured;
+use crate::measure::{Burstiness, Measured, RunLengths};
 
 /// One statistic of a twin: its target and its measured value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,6 +40,14 @@ impl Compared {
 }
 
 impl Twin {
+    /// Compares the burstiness measured on its requests with that of the excerpts whose arrivals
+    /// its shape has. Empty for a mix.
+    pub fn compare_bursts(&self, measured: &Burstiness) -> Vec<Compared> {
+        let Some((_, shape)) = self.shape() else { return Vec::new() };
+        let reads = self.figures().read_ratio();
+        Bursts { excerpts: &shape.arrivals, reads }.compare(measured)
+    }
+
     /// Compares the twin's targets with statistics measured on its requests. For a scaled
     /// measurement, call it on the twin that [`Twin::scaled`] returned.
     pub fn compare(&self, measured: &Measured) -> Vec<Compared> {
@@ -70,7 +79,7 @@ impl Twin {
     }
 }
 
-/// The names of the indexes of dispersion, by the length of their windows in seconds.
+/// Names of the indexes of dispersion, by the length of their windows in seconds.
 const DISPERSIONS: [(f64, &str); 5] = [
     (0.01, "dispersion_10ms"),
     (0.1, "dispersion_100ms"),
@@ -79,19 +88,34 @@ const DISPERSIONS: [(f64, &str); 5] = [
     (100.0, "dispersion_100s"),
 ];
 
-/// Compares the burstiness of a twin with that of an excerpt, which `source` names: the index of
-/// dispersion for each window that both measurements have. A window needs 20 in the span, so a
-/// short excerpt has no long ones.
-pub fn compare_dispersions(excerpt: &Measured, source: &str, measured: &Measured) -> Vec<Compared> {
-    let of = |measured: &Measured, length: f64| {
-        let mut windows = measured.burstiness.windows.iter();
-        windows.find(|window| window.window_s == length).map(|window| window.dispersion)
-    };
-    let row = |(length, what): (f64, &'static str)| {
-        let (target, achieved) = (of(excerpt, length)?, of(measured, length)?);
-        Some(Compared { what, unit: "", target, achieved, source: source.to_owned() })
-    };
-    DISPERSIONS.into_iter().filter_map(row).collect()
+/// Bursts and runs of an excerpt, for a workload with another share of reads.
+struct Bursts<'a> {
+    excerpts: &'a Arrivals,
+    reads: f64,
+}
+
+impl Bursts<'_> {
+    /// Compares them with those of a twin, for the windows that both have.
+    fn compare(&self, measured: &Burstiness) -> Vec<Compared> {
+        let source = self.excerpts.source.split_whitespace().collect::<Vec<_>>().join(" ");
+        let row = |what, unit, target, achieved| {
+            let source = source.clone();
+            Some(Compared { what, unit, target: target?, achieved: achieved?, source })
+        };
+        let dispersions = DISPERSIONS.into_iter().map(|(length, what)| {
+            let window = measured.windows.iter().find(|window| window.window_s == length);
+            let target = self.excerpts.dispersion(length * 1e6, self.reads);
+            row(what, "", target, window.map(|window| window.dispersion))
+        });
+        let [read, write] =
+            self.excerpts.mean_runs(self.reads).map_or([None; 2], |runs| runs.map(Some));
+        let mean = |runs: &Option<RunLengths>| runs.as_ref().map(|runs| runs.mean_requests);
+        let runs = [
+            row("read_run", "requests", read, mean(&measured.read_runs)),
+            row("write_run", "requests", write, mean(&measured.write_runs)),
+        ];
+        dispersions.chain(runs).flatten().collect()
+    }
 }
 
 /// Returns the source of a statistic's target.

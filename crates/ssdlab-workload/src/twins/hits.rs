@@ -70,17 +70,23 @@ impl Twin {
         published().iter().find(|trace| trace.twins.contains(&self.name))
     }
 
-    /// Measures the hit ratios that are published of its trace. Caches of a scaled twin have the
-    /// same part of the footprint. If the footprint has more than `most` pages, a sample of at
-    /// least half as many stands for all.
+    /// Measures the hit ratios that are published of its trace: see [`Twin::hit_meter`].
     ///
     /// # Errors
     /// Fails if the twin cannot generate its requests.
     pub fn hit_ratios(&self, seed: u64, most: u64) -> Result<Vec<HitRatio>, Fault> {
-        let Some(published) = self.published_hits() else { return Ok(Vec::new()) };
-        let whole = find(&self.name, None)?;
+        let Some(meter) = self.hit_meter(most) else { return Ok(Vec::new()) };
+        meter.measure(&mut self.source(seed)?)
+    }
+
+    /// Returns a measurement of the hit ratios that are published of its trace, if there are any.
+    /// Caches of a scaled twin have the same part of the footprint. If the footprint has more than
+    /// `most` pages, a sample of at least half as many stands for all.
+    pub fn hit_meter(&self, most: u64) -> Option<HitMeter> {
+        let published = self.published_hits()?;
+        let whole = find(&self.name, None).ok()?;
         let part = self.figures().footprint / whole.figures().footprint;
-        published.measure(&mut self.source(seed)?, part, self.sample(most))
+        Some(HitMeter::new(published, part, self.sample(most)))
     }
 
     /// Returns which sample has at most `most` of the pages: one page in this power of two.
@@ -90,58 +96,93 @@ impl Twin {
     }
 }
 
-impl Published {
-    /// Measures these hit ratios on requests, in caches of `part` of their sizes. One in 2^`sample`
-    /// pages stands for all. Places are not sampled: reads of the hottest one may be many.
+/// A measurement of the published hit ratios of a trace in progress.
+pub struct HitMeter {
+    published: &'static Published,
+    part: f64,
+    sample: u32,
+    cached: PageCaches,
+    dropped: PageCaches,
+    places: PlaceCaches,
+}
+
+/// Returns the size of a cache of `part` of a size.
+fn part_of(size: u64, part: f64) -> u64 {
+    ((size as f64 * part).round() as u64).max(1)
+}
+
+impl HitMeter {
+    /// Returns a measurement in caches of `part` of the published sizes. One in 2^`sample` pages
+    /// stands for all. Places are not sampled: reads of the hottest one may be many.
+    pub fn new(published: &'static Published, part: f64, sample: u32) -> HitMeter {
+        let of_all = |size: u64| part_of(size, part);
+        let sized = |size: u64| (of_all(size) >> sample).max(1);
+        let cached: Vec<u64> = published.cached.iter().map(|(pages, ..)| sized(*pages)).collect();
+        let dropped: Vec<u64> = published.dropped.iter().map(|(pages, _)| sized(*pages)).collect();
+        let bytes: Vec<u64> = published.bytes.iter().map(|(bytes, _)| of_all(*bytes)).collect();
+        HitMeter {
+            published,
+            part,
+            sample,
+            cached: PageCaches::new(&cached, Writes::Cached),
+            dropped: PageCaches::new(&dropped, Writes::Dropped),
+            places: PlaceCaches::new(&bytes),
+        }
+    }
+
+    /// Adds requests, in their order.
+    pub fn take(&mut self, records: &[Record]) {
+        let Published { cached, dropped, bytes, .. } = self.published;
+        let sampled;
+        let of_pages = if self.sample > 0 && !(cached.is_empty() && dropped.is_empty()) {
+            sampled = sampled_pages(records, self.sample);
+            &sampled
+        } else {
+            records
+        };
+        if !cached.is_empty() {
+            self.cached.take(of_pages);
+        }
+        if !dropped.is_empty() {
+            self.dropped.take(of_pages);
+        }
+        if !bytes.is_empty() {
+            self.places.take(records);
+        }
+    }
+
+    /// Adds all requests of a source. Returns the hit ratios.
     ///
     /// # Errors
     /// Returns the first fault of the source.
-    pub fn measure(
-        &self,
-        source: &mut dyn Source,
-        part: f64,
-        sample: u32,
-    ) -> Result<Vec<HitRatio>, Fault> {
-        let of_all = |size: u64| ((size as f64 * part).round() as u64).max(1);
-        let sized = |size: u64| (of_all(size) >> sample).max(1);
-        let cached: Vec<u64> = self.cached.iter().map(|(pages, ..)| sized(*pages)).collect();
-        let dropped: Vec<u64> = self.dropped.iter().map(|(pages, _)| sized(*pages)).collect();
-        let bytes: Vec<u64> = self.bytes.iter().map(|(bytes, _)| of_all(*bytes)).collect();
-        let mut cached = PageCaches::new(&cached, Writes::Cached);
-        let mut dropped = PageCaches::new(&dropped, Writes::Dropped);
-        let mut places = PlaceCaches::new(&bytes);
+    pub fn measure(mut self, source: &mut dyn Source) -> Result<Vec<HitRatio>, Fault> {
         let mut batch = Vec::with_capacity(4096);
         while source.fill(&mut batch, 4096)? > 0 {
-            if sample > 0 && self.bytes.is_empty() {
-                batch = sampled_pages(&batch, sample);
-            }
-            if !self.cached.is_empty() {
-                cached.take(&batch);
-            }
-            if !self.dropped.is_empty() {
-                dropped.take(&batch);
-            }
-            if !self.bytes.is_empty() {
-                places.take(&batch);
-            }
+            self.take(&batch);
             batch.clear();
         }
+        Ok(self.finish())
+    }
+
+    /// Returns the hit ratios.
+    pub fn finish(&self) -> Vec<HitRatio> {
+        let HitMeter { published, part, .. } = self;
         let mut found = Vec::new();
         let mut add = |what, size: u64, published: f64, achieved: Option<f64>| {
             let achieved = achieved.unwrap_or(0.0);
-            found.push(HitRatio { what, size: of_all(size), published, achieved });
+            found.push(HitRatio { what, size: part_of(size, *part), published, achieved });
         };
-        for ((size, read, write), achieved) in self.cached.iter().zip(cached.ratios()) {
+        for ((size, read, write), achieved) in published.cached.iter().zip(self.cached.ratios()) {
             add("reads", *size, *read, achieved[0]);
             add("writes", *size, *write, achieved[1]);
         }
-        for ((size, read), achieved) in self.dropped.iter().zip(dropped.ratios()) {
+        for ((size, read), achieved) in published.dropped.iter().zip(self.dropped.ratios()) {
             add("reads, writes drop", *size, *read, achieved[0]);
         }
-        for ((size, read), achieved) in self.bytes.iter().zip(places.ratios()) {
+        for ((size, read), achieved) in published.bytes.iter().zip(self.places.ratios()) {
             add("reads of places", *size, *read, achieved);
         }
-        Ok(found)
+        found
     }
 }
 

@@ -44,7 +44,7 @@ use crate::draw::Draw;
 use crate::generate::hints::Hints;
 use crate::record::{Record, Source};
 pub use catalog::{arrivals, catalog, find, layer_over, parse};
-pub use compare::{Compared, compare_dispersions};
+pub use compare::Compared;
 use figures::{Figures, Targets};
 use generator::Requests;
 use shape::{Overlap, Shape, check_theta};

@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use ssdlab_base::math;
-use ssdlab_workload::measure::{Burstiness, Measure, Profile, Profiler, Window};
-use ssdlab_workload::twins::compare_dispersions;
-use ssdlab_workload::{Format, Op, Record, TraceOptions};
+use ssdlab_workload::measure::{Burstiness, Measure, Profile, Profiler, WhyLeftOut, Window};
+use ssdlab_workload::twins::{arrivals, find};
+use ssdlab_workload::{Format, Op, Record, TraceOptions, open_with};
 
 use crate::processes::{Draws, b_model, fractional_noise};
-use crate::{drain, record, trace};
+use crate::{drain, real_traces, record, trace};
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
@@ -152,6 +152,83 @@ fn windows_need_twenty_in_the_span() {
     assert_eq!(lengths(2000 * SECOND), [0.01, 0.1, 1.0, 10.0, 100.0]);
 }
 
+/// Returns the lengths of the windows that are left out for this reason.
+fn left_out_for(found: &Burstiness, why: WhyLeftOut) -> Vec<f64> {
+    let all = found.left_out.iter().filter(|left_out| left_out.why == why);
+    all.map(|left_out| left_out.window_s).collect()
+}
+
+/// Returns the times of a Poisson process that begins at 0, in nanoseconds.
+fn poisson(mean_gap: u64, count: usize, seed: u64) -> Vec<u64> {
+    let mut draws = Draws::new(seed);
+    let mut time = 0.0;
+    let step = |_| {
+        time += draws.exponential() * mean_gap as f64;
+        time as u64
+    };
+    std::iter::once(0).chain((1..count).map(step)).collect()
+}
+
+#[test]
+fn windows_shorter_than_the_steps_of_the_stamps_are_left_out() {
+    let times = poisson(SECOND / 5, 20_000, 1);
+    let fine = at(times.iter().copied());
+    assert!(fine.stamp_step_s.unwrap() < 1e-3 && fine.windows.len() == 5, "{fine:?}");
+    // Stamps in whole seconds: every shorter window would hold five requests or none.
+    let coarse = at(times.iter().map(|time| time / SECOND * SECOND));
+    assert_eq!(coarse.stamp_step_s, Some(1.0));
+    assert_eq!(left_out_for(&coarse, WhyLeftOut::ShorterThanStampStep), [0.01, 0.1]);
+    // Longer windows lose nothing.
+    assert_eq!(coarse.windows, fine.windows[2..]);
+    // Bins of 0.27 s hold a request on average, but they are shorter than the steps, too.
+    let [fine, coarse] = [&fine, &coarse].map(|found| found.hurst.unwrap());
+    assert!(fine.from_s < 0.3 && (1.0..2.0).contains(&coarse.from_s), "{fine:?} {coarse:?}");
+    assert_eq!(fine.to_s, coarse.to_s);
+}
+
+#[test]
+fn steps_of_the_stamps_of_real_traces_are_found() {
+    let Some(folder) = real_traces::folder() else { return };
+    for (name, step_s, left_out) in [
+        ("msr_web_2_first1000", 1.0, &[0.01, 0.1][..]),
+        ("diskmon_mayun", 0.015_625, &[0.01]),
+        ("spc_financial1_10k", 0.006_515_625, &[]),
+        ("msr_hm_0_7k", 2e-6, &[]),
+    ] {
+        let path = folder.join(name).join("trace.csv.zst");
+        let mut read = open_with(&path, None, &TraceOptions::default()).unwrap();
+        let found = of(&drain(&mut read).unwrap());
+        assert_eq!(found.stamp_step_s, Some(step_s), "{name}");
+        assert_eq!(left_out_for(&found, WhyLeftOut::ShorterThanStampStep), left_out, "{name}");
+    }
+}
+
+#[test]
+fn steps_of_stamps_may_be_rounded_themselves() {
+    // Steps of 13,107.2 µs as whole microseconds have no common divisor but 1 µs.
+    let step = |time: u64| time / 13_107_200 * 131_072 / 10 * 1000;
+    let found = at(poisson(SECOND / 50, 5000, 2).into_iter().map(step));
+    assert_eq!(found.stamp_step_s, Some(0.013_107));
+    assert_eq!(left_out_for(&found, WhyLeftOut::ShorterThanStampStep), [0.01]);
+    assert_eq!(found.windows[0].window_s, 0.1);
+}
+
+#[test]
+fn windows_have_no_figure_if_the_last_one_holds_a_burst_that_they_lack() {
+    // One request each 100 ms for 40 s, then a burst of 401 within 40 ms.
+    let even = (0..400).map(|n| n * 100 * MS);
+    let burst = (0..401).map(|n| 40 * SECOND + n * MS / 10);
+    let found = at(even.clone().chain(burst.clone()));
+    assert_eq!(left_out_for(&found, WhyLeftOut::BurstAtEnd), [0.1, 1.0]);
+    assert_eq!(left_out_for(&found, WhyLeftOut::FewWindows), [10.0, 100.0]);
+    // All of the burst but one request lies in complete windows of 10 ms.
+    assert_eq!(found.windows.len(), 1);
+    // One request later, the windows that hold the burst are complete.
+    let found = at(even.chain(burst).chain([41 * SECOND]));
+    assert_eq!(found.windows.len(), 3);
+    assert!(found.windows[2].dispersion > 100.0, "{found:?}");
+}
+
 #[test]
 fn windows_begin_with_the_first_request() {
     let times = || (0..5000u64).map(|n| n * n % 7919 + n * 3 * MS);
@@ -160,9 +237,9 @@ fn windows_begin_with_the_first_request() {
 
 #[test]
 fn long_idle_times_are_empty_windows() {
-    // Ten requests at once every 40,000 hours: an idle time of 1.4e13 windows of 10 ms.
+    // Ten requests in a millisecond every 40,000 hours: an idle time of 1.4e13 windows of 10 ms.
     let idle = 40_000 * HOUR;
-    let found = at((0..5).flat_map(|n| [n * idle; 10]));
+    let found = at((0..5).flat_map(|n| (0..10).map(move |place| n * idle + place * MS / 10)));
     for window in &found.windows {
         let windows = (4 * idle) as f64 / 1e9 / window.window_s;
         assert_eq!(window.windows as f64, windows, "{window:?}");
@@ -211,7 +288,9 @@ fn one_request_has_one_run_and_nothing_else() {
     let runs = found.read_runs.clone().expect("a run");
     assert_eq!((runs.runs, runs.mean_requests, runs.p99_requests), (1, 1.0, 1.0));
     assert_eq!(runs.points, [[1.0, 1.0]]);
-    assert_eq!(found, Burstiness { read_runs: found.read_runs.clone(), ..Burstiness::default() });
+    let (read_runs, left_out) = (found.read_runs.clone(), found.left_out.clone());
+    assert_eq!(found, Burstiness { read_runs, left_out, ..Burstiness::default() });
+    assert_eq!(left_out_for(&found, WhyLeftOut::FewWindows), [0.01, 0.1, 1.0, 10.0, 100.0]);
     assert_eq!(at([]), Burstiness::default());
 }
 
@@ -283,12 +362,17 @@ fn phases_need_seconds_that_vary() {
     assert_eq!(seconds([5; 20]).phases, None);
     assert_eq!(seconds([5; 21]).phases.unwrap().seconds, 20);
     // No second with requests follows another, so there is no pair.
-    let separate = (0..100u64).map(|n| {
-        let op = if n % 3 == 0 { Op::Read } else { Op::Write };
-        record(2 * n * SECOND, 0, 8, op)
-    });
-    let separate = of(&separate.collect::<Vec<_>>()).phases.unwrap();
-    assert_eq!((separate.seconds, separate.correlation), (99, None));
+    let separate = |gap: u64| {
+        let two = (0..100u64).flat_map(|n| {
+            let op = if n % 3 == 0 { Op::Read } else { Op::Write };
+            [0, gap].map(|more| record(2 * n * SECOND + more, 0, 8, op))
+        });
+        of(&two.collect::<Vec<_>>()).phases
+    };
+    let found = separate(MS).unwrap();
+    assert_eq!((found.seconds, found.correlation), (99, None));
+    // Stamps in steps of 2 s do not show seconds.
+    assert_eq!(separate(0), None);
 }
 
 #[test]
@@ -318,26 +402,37 @@ fn profile(pieces: &[&[Record]]) -> Profile {
 }
 
 #[test]
-fn a_twin_is_compared_with_an_excerpt_in_common_windows() {
-    let measured = |gap: u64, count: u64| {
-        let mut measure = Measure::default();
-        (0..count).for_each(|n| measure.take(&[record(n * n % 3 * MS + n * gap, 0, 8, Op::Read)]));
-        measure.finish()
-    };
-    let (excerpt, twin) = (measured(7 * MS, 700), measured(9 * MS, 9000));
-    let compared = compare_dispersions(&excerpt, "the excerpt", &twin);
+fn a_twin_is_compared_with_the_excerpt_that_it_is_fitted_to() {
+    let twin = find("dlv/hm0", None).unwrap();
+    let part = twin.scaled(20_000);
+    let mut measure = Measure::default();
+    measure.take(&drain(&mut part.source(1).unwrap()).unwrap());
+    let measured = measure.finish().burstiness;
+    let compared = part.compare_bursts(&measured);
     let names: Vec<&str> = compared.iter().map(|one| one.what).collect();
-    assert_eq!(names, ["dispersion_10ms", "dispersion_100ms"]);
-    for (place, one) in compared.iter().enumerate() {
-        let [target, achieved] =
-            [&excerpt, &twin].map(|each| each.burstiness.windows[place].dispersion);
-        assert_eq!((one.target, one.achieved, one.unit), (target, achieved, ""));
-        assert_eq!(one.off(), achieved / target - 1.0);
-        assert_eq!(one.source, "the excerpt");
+    let windows = ["dispersion_10ms", "dispersion_100ms", "dispersion_1s", "dispersion_10s"];
+    assert_eq!(names, [&windows[..], &["read_run", "write_run"]].concat());
+    let excerpt = &arrivals()["hm0"];
+    for (one, (place, window)) in compared.iter().zip(measured.windows[..4].iter().enumerate()) {
+        // The excerpt has shorter windows, too: the first here is its fifth.
+        assert_eq!((one.target, one.achieved), (excerpt.all[4 + place], window.dispersion));
+        assert_eq!(one.source, "7,016 requests of MSR's hm_0 in 148 s");
     }
-    let long = measured(SECOND, 2100);
-    let all = compare_dispersions(&long, "", &long);
-    assert_eq!((all.len(), all[4].what), (5, "dispersion_100s"));
+    // A run of reads is so many times as long as that of independent requests.
+    let runs = compared[4..].iter().map(|one| one.target);
+    let [reads, writes] = [part.figures().read_ratio(), 1.0 - part.figures().read_ratio()];
+    let stay = excerpt.runs[1] * (1.0 - excerpt.runs[0]);
+    let wanted = [stay / writes, stay / reads];
+    assert!(runs.zip(wanted).all(|(run, wanted)| (run / wanted - 1.0).abs() < 1e-12));
+    assert_eq!(compared[5].achieved, measured.write_runs.as_ref().unwrap().mean_requests);
+    // An excerpt of writes alone has what its class lacks: reads, and so all requests.
+    let writes = find("dlv/mds0", None).unwrap();
+    let known = writes.shape().unwrap().1.arrivals.dispersion(1e6, 0.12).unwrap();
+    // Reads 880.747, writes 20.8426, correlation 0.247213, weighted by their shares.
+    let both = (0.12 * 0.88 * 880.747f64 * 20.8426).sqrt();
+    let all = 1.0 + 0.12 * 879.747 + 0.88 * 19.8426 + 2.0 * 0.247213 * both;
+    assert!((known / all - 1.0).abs() < 1e-9, "{known} {all}");
+    assert_eq!(find("readguard/mix-a", None).unwrap().compare_bursts(&measured), []);
 }
 
 proptest! {
@@ -375,25 +470,34 @@ proptest! {
 fn by_counting(records: &[Record]) -> Vec<Window> {
     let times: Vec<u64> = records.iter().map(|record| record.at.as_ns()).collect();
     let span = times[times.len() - 1] - times[0];
+    let steps = times.windows(2).map(|pair| pair[1] - pair[0]);
+    let step = steps.filter(|step| *step > 0).min().unwrap_or(0);
     let lengths = [10 * MS, 100 * MS, SECOND, 10 * SECOND, 100 * SECOND];
     let window = |length: u64| {
         let windows = span / length;
         let mut counts = std::collections::BTreeMap::<u64, u64>::new();
-        let placed = times.iter().map(|time| (time - times[0]) / length);
-        placed
-            .filter(|place| *place < windows)
-            .for_each(|place| *counts.entry(place).or_default() += 1);
-        let sum: u64 = counts.values().sum();
-        let squares: u64 = counts.values().map(|count| count * count).sum();
-        let mean = sum as f64 / windows as f64;
-        let spread = u128::from(windows) * u128::from(squares) - u128::from(sum).pow(2);
-        let variance = spread as f64 / (windows as f64 * (windows - 1) as f64);
-        Window {
-            window_s: length as f64 / 1e9,
-            windows,
-            mean_requests: mean,
-            dispersion: variance / mean,
+        for time in &times {
+            *counts.entry((time - times[0]) / length).or_default() += 1;
         }
+        let of = |windows: u64| {
+            let counted = || counts.range(..windows).map(|(_, count)| *count);
+            let (sum, squares): (u64, u64) =
+                (counted().sum(), counted().map(|count| count * count).sum());
+            let mean = sum as f64 / windows as f64;
+            let spread = u128::from(windows) * u128::from(squares) - u128::from(sum).pow(2);
+            let variance = spread as f64 / (windows as f64 * (windows - 1) as f64);
+            Window {
+                window_s: length as f64 / 1e9,
+                windows,
+                mean_requests: mean,
+                dispersion: variance / mean,
+            }
+        };
+        let [without, with] = [windows, windows + 1].map(of);
+        let limit = without.dispersion + 0.1 * without.dispersion.max(1.0);
+        let last = counts.get(&windows).copied().unwrap_or(0) as f64;
+        (last <= without.mean_requests || with.dispersion <= limit).then_some(without)
     };
-    lengths.into_iter().filter(|length| span / length >= 20).map(window).collect()
+    let usable = |length: &u64| span / length >= 20 && *length >= step;
+    lengths.into_iter().filter(usable).filter_map(window).collect()
 }

@@ -13,6 +13,7 @@ import altair as alt
 
 from ssdlab import escaping
 from ssdlab.errors import InputError
+from ssdlab.render.figures.fills import HATCHES, Fill
 from ssdlab.render.text.comparison import labeled_results
 from ssdlab.result import Comparison, Result
 from ssdlab.result.detail import Detail
@@ -25,8 +26,8 @@ _MAX_FULL_LANES = 12
 # They differ in a gray print, and for a reader who sees no red or no green.
 LIGHT = ("#0b45a5", "#ca5802", "#036e42", "#d66fae", "#533501", "#0576ad", "#858585", "#645401")
 DARK = ("#3b9fe6", "#ff9858", "#1fe6b0", "#d93e9b", "#fed65c", "#68c9fe", "#a6a6a6", "#908d00")
-# From dark to light, yet to be seen on black and on white.
-_RAMP = ("#7a4fb5", "#4f6fc4", "#2a8fb0", "#22a884", "#7cbf3f", "#d0b020")
+# From dark to light; each stands out from a white page and from a dark one.
+_RAMP = ("#745bb6", "#2375d1", "#088aa7", "#049878", "#6d9a38", "#b38d2a")
 DASHES: tuple[list[int], ...] = (
     *([1, 0], [5, 3], [2, 2], [7, 2, 2, 2]),
     *([1, 3], [10, 3], [3, 2, 1, 2], [5, 2, 1, 2, 1, 2]),
@@ -73,13 +74,15 @@ class Labeled(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An entry of a legend: a color (a number is one of the runs'), the mark, and what it is.
+    """An entry of a legend: its label, its color, and its mark.
+
+    The color is that of a run by number, a color, or the fill of a bar.
 
     The mark of a line is its dash; ``marker`` is the outline of the points on it.
     """
 
     label: str
-    color: str | int | None = None
+    color: str | int | Fill | None = None
     mark: str = "box"
     dash: Sequence[int] = ()
     marker: str = ""
@@ -106,6 +109,12 @@ class Figure:
     marks: int = 1
     many: bool = False
     subject: str = ""
+
+    @property
+    def fills(self) -> list[Fill]:
+        """Return the fills of the figure's bars, each once."""
+        tones = dict.fromkeys(key.color for key in self.keys)
+        return [tone for tone in tones if isinstance(tone, Fill)]
 
     def lane(self, least: int, thin: int, line: int, mark: int) -> int:
         """Return the height of a lane, from the heights of a line of its label and of a mark."""
@@ -175,6 +184,12 @@ def palette(count: int) -> list[str] | None:
 def ramp(count: int) -> list[str]:
     """Return ``count`` colors from dark to light, none equal to a run's."""
     return [_between(_RAMP, at / max(1, count - 1)) for at in range(count)]
+
+
+def ramp_fills(count: int) -> list[Fill]:
+    """Return ``count`` fills from dark to light; neighbors differ in the hatch."""
+    tones = enumerate(ramp(count))
+    return [Fill(tone, tone, HATCHES[at % len(HATCHES)]) for at, tone in tones]
 
 
 def _between(stops: Sequence[str], at: float) -> str:
@@ -255,46 +270,6 @@ def rounded(value: float | None, digits: int = 6) -> float | None:
 def inline_data(rows: list[dict[str, Any]]) -> alt.InlineData:
     """Return rows as the data of a chart."""
     return alt.InlineData(values=rows)
-
-
-_SPAN = (
-    "datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' s' : "
-    "datum.value >= 1e3 ? format(datum.value / 1e3, '~g') + ' ms' : "
-    "datum.value >= 1 ? format(datum.value, '~g') + ' µs' : format(datum.value * 1e3, '~g') + ' ns'"
-)
-
-
-def latency_axis(title: str, least: float, most: float) -> dict[str, Any]:
-    """Return the scale and the axis of latencies in microseconds, by powers of ten."""
-    return log_axis(title, least, most, _SPAN)
-
-
-def log_axis(title: str, least: float, most: float, label: str = "datum.label") -> dict[str, Any]:
-    """Return a logarithmic scale from a round number below to one above, and its axis."""
-    least = max(least, 1e-9)
-    most = max(most, least * 1.01)
-    low, high = _round(least, up=False), _round(most, up=True)
-    decades = math.log10(high / low)
-    steps = (1, 2, 5) if decades <= 2.2 else (1,)
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-    ticks = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
-    ticks = ticks[:: 1 + (len(ticks) - 1) // 9]
-    return {
-        "scale": alt.Scale(type="log", domain=[low, high], nice=False),
-        "axis": alt.Axis(
-            title=title, values=ticks, labelExpr=label, labelOverlap="greedy", labelSeparation=6
-        ),
-    }
-
-
-def _round(value: float, *, up: bool) -> float:
-    """Round a value up or down to 1, 2, 5 or 10 times a power of ten."""
-    power = math.floor(math.log10(value))
-    all_steps = [float(f"{step}e{power}") for step in (1, 2, 5)] + [float(f"1e{power + 1}")]
-    if up:
-        return next((step for step in all_steps if step >= value * 0.9999), all_steps[-1])
-    return [step for step in all_steps if step <= value * 1.0001][-1]
 
 
 def time_unit_us(most_us: float) -> tuple[str, float]:

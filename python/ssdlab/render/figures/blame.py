@@ -19,57 +19,59 @@ from ssdlab.render.figures.base import (
     rounded,
     time_unit_us,
 )
+from ssdlab.render.figures.fills import FILLS, Fill
 from ssdlab.render.figures.latency import parts_of
 from ssdlab.result import KindResult
 
-SECTION = "Where the time went"
+SECTION = "Latency breakdown"
+SLOWEST = "Slowest requests"
 
 
 class Part(NamedTuple):
-    """A part of a latency: its name in figures, its meaning, and its color."""
+    """A part of a latency: its name in figures, its meaning, and its fill."""
 
     name: str
     what: str
-    color: str
+    fill: Fill
 
 
-# In the order of a request's way. Each has a lightness of its own, which a gray print shows: a bar
-# leaves parts out, so that any two may be neighbors. Those of most bars differ most.
-PARTS = {
-    "host_queue": Part("host queue", "queued at the host", "#565656"),
-    "page": Part("same page", "behind an earlier request for the same page", "#bc4563"),
-    "buffer": Part("buffer", "the page buffer", "#a393b7"),
-    "map": Part("map", "looking up the page map", "#765a1e"),
-    "die_host": Part("die (host)", "waiting for a die busy with other requests", "#f9af21"),
-    "die_gc": Part("die (GC)", "waiting for a die that collected garbage", "#aa4a00"),
-    "die_wl": Part("die (wear)", "waiting for a die that leveled wear", "#8b3100"),
-    "die_migration": Part("die (moves)", "waiting for a die that moved data", "#ffb695"),
-    "die_mapping": Part("die (map)", "waiting for a die busy with map pages", "#9c7a3c"),
-    "die_rmw": Part("die (RMW)", "waiting for a die that read what a write changes", "#fed46b"),
-    "die_refresh": Part("die (refresh)", "waiting for a die that refreshed data", "#e28d61"),
-    "bus": Part("bus", "waiting for the bus", "#c2e8ff"),
-    "sense": Part("sense", "reading the cells", "#008862"),
-    "retry": Part("retries", "reading them again because of bit errors", "#fabfe0"),
-    "decode": Part("decode", "decoding, and waiting for it", "#b776da"),
-    "transfer": Part("transfer", "moving data over the bus", "#014a76"),
-    "program": Part("program", "programming the cells", "#50984a"),
+# In the order of a request's way.
+_NAMES = {
+    "host_queue": ("host queue", "queued at the host"),
+    "page": ("same page", "behind an earlier request for the same page"),
+    "buffer": ("buffer", "in the page buffer"),
+    "map": ("map", "looking up the page map"),
+    "die_host": ("die (host)", "waiting for a die busy with other requests"),
+    "die_gc": ("die (GC)", "waiting for a die that collected garbage"),
+    "die_wl": ("die (wear)", "waiting for a die that leveled wear"),
+    "die_migration": ("die (moves)", "waiting for a die that moved data"),
+    "die_mapping": ("die (map)", "waiting for a die busy with map pages"),
+    "die_rmw": ("die (RMW)", "waiting for a die that read what a write changes"),
+    "die_refresh": ("die (refresh)", "waiting for a die that refreshed data"),
+    "bus": ("bus", "waiting for the bus"),
+    "sense": ("sense", "reading the cells"),
+    "retry": ("retries", "reading them again because of bit errors"),
+    "decode": ("decode", "decoding, and waiting for it"),
+    "transfer": ("transfer", "moving data over the bus"),
+    "program": ("program", "programming the cells"),
 }
+PARTS = {part: Part(*names, FILLS[part]) for part, names in _NAMES.items()}
 OTHER = "other"
-_OTHER = Part("other", "parts too small to be drawn", "#ababab")
+_OTHER = Part("other", "parts below 1 % of every bar", FILLS[OTHER])
 _LEAST = 0.01
 """A part that is smaller than this share of every bar is merged into ``other``."""
 
 _VISIBLE = 1 / 200
 """A difference of less than this share of an axis is less than the width of a line."""
-_SHARED = " Runs whose slowest requests look the same share one panel."
+_SHARED = " Runs whose slowest requests look the same share one chart."
 
 Bars = Sequence[tuple[str, Mapping[str, float]]]
 
 
 def part_of(name: str) -> Part:
-    """Return the name, the meaning and the color of a part of a latency."""
+    """Return the name, the meaning and the fill of a part of a latency."""
     known = PARTS | {OTHER: _OTHER}
-    return known.get(name, Part(name.replace("_", " "), "", _OTHER.color))
+    return known.get(name, Part(name.replace("_", " "), "", _OTHER.fill))
 
 
 def blame(runs: Sequence[Run]) -> Iterator[Figure]:
@@ -79,8 +81,8 @@ def blame(runs: Sequence[Run]) -> Iterator[Figure]:
         if not bars:
             continue
         chart, keys = _stacked(bars, f"Mean {kind} latency", "")
-        what = f"Parts of the mean {kind} latency; they sum to it."
-        title = f"{kind.capitalize()}s"
+        what = f"The parts sum to the mean {kind} latency."
+        title = f"Mean {kind} latency by part"
         lines = label_lines(bar for bar, _ in bars)
         yield Figure(f"blame-{kind}", SECTION, title, what, chart, keys, len(bars), lines)
 
@@ -103,17 +105,17 @@ def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
         run, bars = left[0]
         alike = [other for other, its in left if _looks_same(its, bars, longest)]
         left = [each for each in left if each[0] not in alike]
-        chart, keys = _stacked(bars, "Latency", "Slowest requests, by rank", longest)
+        chart, keys = _stacked(bars, "Latency", "Rank (1 = slowest)", longest)
         whose, where = "", "."
         if len(runs) > 1:
             names = SAME.join(each.label for each in alike)
             whose = f": {names if len(alike) < len(runs) else 'the same in all runs'}"
-            where = ", all runs on one axis." + _SHARED * (len(alike) > 1)
+            where = ". All runs share one axis." + _SHARED * (len(alike) > 1)
         yield Figure(
             f"slowest{run.slug(runs)}",
-            "The slowest requests",
-            f"The slowest requests{whose}",
-            f"Where the time of each went{where}",
+            SLOWEST,
+            f"{SLOWEST}{whose}",
+            f"Parts of the latency of each request{where}",
             chart,
             keys,
             len(bars),
@@ -202,7 +204,8 @@ def _stacked(
             color=alt.Color(
                 "part:N",
                 scale=alt.Scale(
-                    domain=[part.name for part in drawn], range=[part.color for part in drawn]
+                    domain=[part.name for part in drawn],
+                    range=[part.fill.light for part in drawn],
                 ),
                 legend=alt.Legend(title=None),
             ),
@@ -214,4 +217,4 @@ def _stacked(
             ],
         )
     )
-    return chart, [Key(part.name, part.color) for part in drawn]
+    return chart, [Key(part.name, part.fill) for part in drawn]

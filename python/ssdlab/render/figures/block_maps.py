@@ -10,8 +10,8 @@ import altair as alt
 from ssdlab.render.figures.base import LIGHT, SAME, Figure, Run, inline_data, rounded
 
 _MAPS = (
-    ("erases", "P/E cycles", "Mean P/E cycles of the blocks of a cell.", ",.{digits}~r"),
-    ("valid", "Valid pages", "Mean share of the pages of a cell that hold valid data.", "~%"),
+    ("erases", "P/E cycles", "Mean P/E cycles of the blocks in a cell.", ",.{digits}~r"),
+    ("valid", "Valid pages", "Mean share of pages in a cell that hold valid data.", "~%"),
     (
         "rber",
         "Raw bit error rate",
@@ -24,7 +24,7 @@ _DIGITS = {"erases": 3, "valid": 3, "rber": 2}
 """The fewest significant digits of a legend's labels."""
 _MAX_DIGITS = 17
 """So many significant digits tell any two floating-point numbers apart."""
-SECTION = "Blocks at the end"
+SECTION = "Blocks at the end of the run"
 _NOTHING = alt.ViewBackground(fill="#888888", fillOpacity=0.25)
 """The tone of a cell without a figure, visible on black and on white."""
 
@@ -34,7 +34,7 @@ _BELOW_ZERO_ABOVE = [LIGHT[0], "#f2f2f2", LIGHT[1]]
 _Grid = Sequence[Sequence[float | None]]
 _SHADES = 256
 """Maps that differ nowhere by more than one of so many shades look the same."""
-_SHARED = " Runs whose maps look the same share one."
+_SHARED = " Runs whose maps look the same share one map."
 _ALIKE = 0.1
 """Maps whose cells are this near in the mean, of the whole range, differ by a little."""
 
@@ -88,7 +88,7 @@ def _figure(
     else:
         chart = _map(run, grid, edges, f"{title}, difference", f"+{named}", around_zero=True)
         slug, heading = f"blocks-{name}-difference{ending}", f"{title}, difference"
-        about = f"{what} The map shows the difference from that of {than}."
+        about = f"{what} The map shows the difference from the map of {than}."
     return Figure(slug, SECTION, heading + whose, about, chart, many=True)
 
 
@@ -242,7 +242,7 @@ def _map(
         .transform_filter("isValid(datum.v)")
         .mark_rect(clip=True)
         .encode(
-            x=alt.X("x:Q", scale=x_scale, axis=_axis("Block of a plane", many)),
+            x=alt.X("x:Q", scale=x_scale, axis=_axis("Block in the plane", many)),
             x2="x2:Q",
             y=alt.Y("y:Q", scale=y_scale, axis=_axis("Plane", planes)),
             y2="y2:Q",

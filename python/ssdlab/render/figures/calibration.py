@@ -8,14 +8,15 @@ import altair as alt
 
 from ssdlab.calibration import Fit
 from ssdlab.calibration.result import Condition, Error
-from ssdlab.render.figures.base import LIGHT, Figure, Key, inline_data, rounded
+from ssdlab.render.figures.base import Figure, Key, inline_data, rounded
 
-PREDICTED, ERRORS, CHIPS = "What is predicted", "Errors", "The chips"
+PREDICTED, ERRORS, CHIPS = "Predictions", "Raw bit errors", "Chips"
 _OVER = {
     "retention": ("Age of the data (days at 30 °C)", "data that was not read"),
     "reads": ("Page reads of the block", "data that was just written"),
 }
-_MEASURED, _MODEL = LIGHT[0], LIGHT[1]
+_MEASURED, _PREDICTED = "first", "second"
+"""The styles of marks, with the colors of the first and second run in either theme."""
 _EQUAL = [2, 2]
 
 _Row = dict[str, Any]
@@ -48,24 +49,24 @@ def _predicted(fit: Fit) -> Figure:
         for one in fit.spreads
     ]
     scale = alt.Scale(domain=[-0.5, most + 0.5], nice=False)
-    x = alt.X("x:Q", scale=scale, axis=_whole("Retries predicted"))
+    x = alt.X("x:Q", scale=scale, axis=_whole("Predicted retries"))
 
     def y(name: str) -> alt.Y:
-        return alt.Y(f"{name}:Q", scale=scale, axis=_whole("Retries measured"))
+        return alt.Y(f"{name}:Q", scale=scale, axis=_whole("Measured retries"))
 
     layers = [
         alt.Chart().mark_line(style="limit", strokeDash=_EQUAL).encode(x=x, y=y("x")),
-        alt.Chart().mark_rule(color=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
-        alt.Chart().mark_bar(color=_MEASURED, size=5).encode(x=x, y=y("low"), y2="high:Q"),
+        alt.Chart().mark_rule(style=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
+        alt.Chart().mark_bar(style=_MEASURED, size=5).encode(x=x, y=y("low"), y2="high:Q"),
         alt.Chart()
-        .mark_point(color=_MODEL, filled=True, opacity=1)
+        .mark_point(style=_PREDICTED, filled=True, opacity=1)
         .encode(x=x, y=y("middle"), tooltip=["x:Q", "least:Q", "middle:Q", "most:Q", "rows:Q"]),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = "Range, middle half and median of the measured retries, by the number predicted;"
-    what += f" {fit.exact:.1%} are met exactly, {fit.within_one:.1%} within one."
-    keys = [Key("measured", _MEASURED), Key("median", _MODEL), Key("equal", dash=_EQUAL)]
-    return Figure("fit-retries", PREDICTED, "Retries", what, chart, keys)
+    what = "Range, interquartile range and median of the measured retries, by predicted retries."
+    what += f" {fit.exact:.1%} of the predictions are exact, {fit.within_one:.1%} within one."
+    keys = [Key("measured", 0), Key("median", 1), Key("equal", dash=_EQUAL)]
+    return Figure("fit-retries", PREDICTED, "Measured and predicted retries", what, chart, keys)
 
 
 def _whole(title: str) -> alt.Axis:
@@ -93,24 +94,26 @@ def _error(one: Error) -> Figure:
     x = alt.X("x:Q", scale=alt.Scale(type=kind, nice=False), axis=axis)
 
     def y(name: str) -> alt.Y:
-        axis = alt.Axis(title="Raw bit errors of a codeword", tickCount=5, grid=False)
+        axis = alt.Axis(title="Raw bit errors per codeword", tickCount=5, grid=False)
         return alt.Y(f"{name}:Q", scale=alt.Scale(zero=True), axis=axis)
 
     layers = [
-        alt.Chart().mark_rule(color=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
+        alt.Chart().mark_rule(style=_MEASURED).encode(x=x, y=y("least"), y2="most:Q"),
         alt.Chart()
-        .mark_point(color=_MEASURED, filled=True, opacity=1)
+        .mark_point(style=_MEASURED, filled=True, opacity=1)
         .encode(x=x, y=y("measured")),
-        alt.Chart().mark_line(color=_MODEL).encode(x=x, y=y("predicted")),
+        alt.Chart().mark_line(style=_PREDICTED).encode(x=x, y=y("predicted")),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = f"Mean and range of the measured errors of {of}, and the mean prediction:"
-    what += f" {one.percent:.2f} %RMSE."
+    what = f"Mean and range of the measured errors of {of}, and the mean prediction."
+    what += f" %RMSE: {one.percent:.2f}."
     if one.center != one.age:
         what += f" The nearest measured age is {one.center:.2f}."
-    keys = [Key("measured", _MEASURED), Key("predicted", _MODEL, "line")]
+    keys = [Key("measured", 0), Key("predicted", 1, "line")]
     name = f"fit-{one.over}-{one.age:g}".replace(".", "-")
-    return Figure(name, ERRORS, f"Age {one.age:g}, over {one.over}", what, chart, keys)
+    return Figure(
+        name, ERRORS, f"Raw bit errors over {one.over}, age {one.age:g}", what, chart, keys
+    )
 
 
 def _ablations(fit: Fit) -> Figure:
@@ -120,15 +123,15 @@ def _ablations(fit: Fit) -> Figure:
     ]
     chart = (
         alt.Chart(inline_data(rows))
-        .mark_bar(color=_MEASURED)
+        .mark_bar(style=_MEASURED)
         .encode(
-            x=alt.X("x:Q", axis=alt.Axis(title="%RMSE of errors", tickCount=6)),
+            x=alt.X("x:Q", axis=alt.Axis(title="%RMSE of raw bit errors", tickCount=6)),
             y=alt.Y("label:N", sort=[one.name for one in fit.ablations], axis=alt.Axis(title=None)),
             tooltip=["label:N", "what:N", "x:Q"],
         )
     )
-    what = "C1 has P/E cycles in place of the age, C2 does not know the age of the data."
-    title = "Predictors that know less"
+    what = "C1 uses P/E cycles instead of the age; C2 has no age of the data."
+    title = "Predictors with fewer inputs"
     return Figure("fit-ablations", PREDICTED, title, what, chart, lanes=len(rows))
 
 
@@ -149,7 +152,7 @@ def _steps(fit: Fit) -> Figure:
     rows += [{"kind": "step", "x": 0.0, "y": 0}]
     rows += [{"kind": "step", "x": rounded(at), "y": count} for count, at in enumerate(steps, 1)]
     rows += [{"kind": "step", "x": rounded(max(end, steps[-1])), "y": len(steps)}]
-    axis = alt.Axis(title="Raw bit errors of a codeword", grid=False, tickCount=6)
+    axis = alt.Axis(title="Raw bit errors per codeword", grid=False, tickCount=6)
     x = alt.X("x:Q", scale=alt.Scale(nice=False), axis=axis)
     measured = "datum.kind === 'measured'"
 
@@ -158,18 +161,18 @@ def _steps(fit: Fit) -> Figure:
 
     layers = [
         alt.Chart()
-        .mark_rule(color=_MEASURED)
+        .mark_rule(style=_MEASURED)
         .transform_filter(measured)
         .encode(x=x, y=y("least"), y2="most:Q"),
         alt.Chart()
-        .mark_line(color=_MODEL, interpolate="step-after")
+        .mark_line(style=_PREDICTED, interpolate="step-after")
         .transform_filter("datum.kind === 'step'")
         .encode(x=x, y=y("y")),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = "Range of the measured retries, by the number of errors, and the fitted steps."
-    keys = [Key("measured", _MEASURED), Key("fitted", _MODEL, "line")]
-    return Figure("fit-steps", CHIPS, "Retries by errors", what, chart, keys)
+    what = "Range of the measured retries by raw bit errors, and the fitted steps."
+    keys = [Key("measured", 0), Key("fitted", 1, "line")]
+    return Figure("fit-steps", CHIPS, "Retries by raw bit errors", what, chart, keys)
 
 
 def _chances(one: Condition) -> Figure:
@@ -199,8 +202,8 @@ def _chances(one: Condition) -> Figure:
             tooltip=["x:O", "y:O", alt.Tooltip("share:Q", format=".1%")],
         )
     )
-    what = f"Share of blocks by the retries that their worst page needs: data of {one.days:g}"
-    what += f" days, after {one.reads:,.0f} page reads."
+    what = f"Share of blocks by the retries of their worst page, for data of {one.days:g} days,"
+    what += f" after {one.reads:,.0f} page reads."
     name = f"fit-chances-{one.days:.0f}d-{one.reads:.0f}"
     return Figure(name, CHIPS, _named(one), what, chart)
 

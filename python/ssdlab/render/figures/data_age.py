@@ -35,6 +35,6 @@ def read_ages(runs: Sequence[Run]) -> Iterator[Figure]:
             axis=alt.Axis(title="Share of flash reads", format="%", tickCount=5),
         ),
     )
-    what = "Share of the reads from flash, the controller's own too, whose data was no older."
-    title = "How old data is when it is read"
+    what = "Share of flash reads (host and controller) whose data is at most this old."
+    title = "Data age at read, CDF"
     yield Figure("read-ages", "Page reads", title, f"{what}{lines.note}", chart, lines.keys)

@@ -9,8 +9,9 @@ from typing import Any
 import altair as alt
 
 from ssdlab import escaping
-from ssdlab.render.figures import metadata, vega_names
+from ssdlab.render.figures import fills, metadata, vega_names
 from ssdlab.render.figures.base import LIGHT, SAME, SYMBOL, Figure
+from ssdlab.render.figures.fills import Fill
 from ssdlab.render.process import Job, run_jobs
 
 ENDINGS = ("pdf", "svg", "png")
@@ -38,7 +39,8 @@ PAPER: dict[str, Any] = {
         "note": {"color": _TEXT, "fontSize": 6.5},
         "faint": {"color": "#666666", "fontSize": 6},
         "limit": {"color": "#999999", "strokeWidth": 0.6},
-        "model": {"color": LIGHT[0]},
+        "first": {"color": LIGHT[0]},
+        "second": {"color": LIGHT[1]},
         "middle": {"color": _TEXT},
         "marker": {"size": SYMBOL**2},
         # Parts of a bar are told apart where they meet.
@@ -69,7 +71,7 @@ PAPER: dict[str, Any] = {
         "titleFontWeight": "normal",
         "labelColor": _TEXT,
         "titleColor": _TEXT,
-        "symbolSize": 30,
+        "symbolSize": 42,
         "symbolStrokeWidth": 1.2,
         "columnPadding": 8,
         "rowPadding": 1,
@@ -86,6 +88,7 @@ PAPER: dict[str, Any] = {
 def paper_spec(figure: Figure) -> dict[str, Any]:
     """Return a figure as Vega-Lite, in the style of a paper."""
     spec = vega_names.vega_spec(figure.chart)
+    fills.paint(spec, _hatched(figure))
     columns, rows = _legend(figure)
     spec["config"] = {**PAPER, "legend": {**PAPER["legend"], "columns": columns}}
     spec["width"] = round(COLUMN_IN * _POINTS, 1)
@@ -97,6 +100,11 @@ def paper_spec(figure: Figure) -> dict[str, Any]:
         figure.center_labels(spec, _LINE)
     spec["height"] += rows * _LEGEND_LINE
     return spec
+
+
+def _hatched(figure: Figure) -> list[Fill]:
+    """Return the fills that a color alone cannot draw."""
+    return [fill for fill in figure.fills if fill.hatch]
 
 
 def _legend(figure: Figure) -> tuple[int, int]:
@@ -127,7 +135,12 @@ def draw_all(figures: Iterable[Figure], endings: Sequence[str] = ENDINGS) -> lis
     jobs = [
         Job(
             f"figure {figure.name}",
-            {"spec": paper_spec(figure), "endings": endings, "version": LITE},
+            {
+                "spec": paper_spec(figure),
+                "patterns": fills.paper_patterns(_hatched(figure), PAPER["background"]),
+                "endings": endings,
+                "version": LITE,
+            },
         )
         for figure in figures
     ]

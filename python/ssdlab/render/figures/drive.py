@@ -8,25 +8,26 @@ from typing import Any
 import altair as alt
 
 from ssdlab.render.figures.base import Figure, Run, rounded
+from ssdlab.render.figures.fills import FILLS
 from ssdlab.render.figures.run_lines import Axis, run_lines
 from ssdlab.render.figures.stacked_bars import Bars, stacked_values
 
 _CAUSES = {
-    "host": ("host", "#015388"),
-    "gc": ("garbage collection", "#d25d01"),
-    "wl": ("wear leveling", "#137356"),
-    "migration": ("migration", "#eab0d1"),
-    "mapping": ("page map", "#c08920"),
-    "rmw": ("read-modify-write", "#acdefb"),
-    "refresh": ("refresh", "#aaaaaa"),
+    "host": ("host", FILLS["transfer"]),
+    "gc": ("garbage collection", FILLS["die_gc"]),
+    "wl": ("wear leveling", FILLS["die_wl"]),
+    "migration": ("migration", FILLS["die_migration"]),
+    "mapping": ("page map", FILLS["die_mapping"]),
+    "rmw": ("read-modify-write", FILLS["die_rmw"]),
+    "refresh": ("refresh", FILLS["die_refresh"]),
 }
 
 _PROGRAMS = Bars(
     "programs",
     "Write amplification and garbage collection",
-    "What was programmed",
-    "Pages programmed by cause, for each one of the host; the bar's length is the WAF.",
-    "Pages programmed a page of the host",
+    "Flash pages programmed by cause",
+    "The length of a bar is the write amplification factor (WAF).",
+    "Flash pages programmed per host page (WAF)",
 )
 
 
@@ -48,11 +49,11 @@ def programs(runs: Sequence[Run]) -> Iterator[Figure]:
 
 def utilization(runs: Sequence[Run]) -> Iterator[Figure]:
     """Draw the shares of the time in which each die and each bus was in service."""
-    yield _ranked(runs, "dies", "Dies", "Die, the busiest first", "die_busy")
-    yield _ranked(runs, "buses", "Buses", "Bus, the busiest first", "bus_busy")
+    yield _ranked(runs, "dies", "Die", "Dies, busiest first", "die_busy")
+    yield _ranked(runs, "buses", "Bus", "Buses, busiest first", "bus_busy")
 
 
-def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -> Figure:
+def _ranked(runs: Sequence[Run], name: str, kind: str, axis: str, field: str) -> Figure:
     rows: list[dict[str, Any]] = []
     most = 1
     for run in runs:
@@ -75,9 +76,9 @@ def _ranked(runs: Sequence[Run], name: str, title: str, axis: str, field: str) -
         y=alt.Y(
             "busy:Q",
             scale=alt.Scale(zero=True),
-            axis=alt.Axis(title="Time in service", tickCount=5, format="~%"),
+            axis=alt.Axis(title=f"{kind} utilization", tickCount=5, format="~%"),
         ),
     )
-    what = f"Share of the time in which each was in service: {title.lower()} sorted by it."
-    what += lines.note
+    what = f"Share of time in which each {kind.lower()} is in service." + lines.note
+    title = f"{kind} utilization, sorted"
     return Figure(f"busy-{name}", "Utilization", title, what, chart, lines.keys)

@@ -18,12 +18,11 @@ from ssdlab.render.figures.base import (
     dash,
     dash_keys,
     inline_data,
-    latency_axis,
-    log_axis,
     rounded,
     run_keys,
     shape_of,
 )
+from ssdlab.render.figures.log_axes import latency_axis, log_axis
 from ssdlab.render.figures.run_lines import STEPS, Axis, RunLines, run_lines
 from ssdlab.result import KindResult
 from ssdlab.result.detail import Distribution
@@ -106,8 +105,8 @@ def cdf(runs: Sequence[Run], kind: str) -> Figure:
     ]
     lines = _lines(runs, queues, rows, x, Axis("share", 0, 1))
     chart = lines.distribution(alt.X("us:Q", **x), f"Share of {kind}s")
-    what = f"Share of the {kind}s that took no longer." + lines.note
-    title = f"{kind.capitalize()} latency, CDF"
+    what = f"Share of {kind}s that complete within a latency." + lines.note
+    title = f"{kind.capitalize()} latency CDF"
     return Figure(f"latency-cdf-{kind}", SECTION, title, what, chart, lines.keys)
 
 
@@ -127,12 +126,12 @@ def tail(runs: Sequence[Run], kind: str) -> Figure:
     ]
     least = min(1 / one.requests for _, one in found)
     x = _axis(kind, found)
-    y = log_axis(f"Share of slower {kind}s", least, 1.0, _PERCENT)
+    y = log_axis(f"Share of {kind}s above", least, 1.0, _PERCENT, upright=True)
     lines = _lines(runs, queues, rows, x, Axis.from_log_axis("share", y))
     chart = lines.chart(STEPS, x=alt.X("us:Q", **x), y=alt.Y("share:Q", **y))
-    what = f"Share of the {kind}s that took longer; both axes are logarithmic."
+    what = f"Share of {kind}s above a latency (CCDF); both axes are logarithmic."
     what += lines.note
-    title = f"{kind.capitalize()} latency, tail"
+    title = f"{kind.capitalize()} latency tail"
     return Figure(f"latency-tail-{kind}", SECTION, title, what, chart, lines.keys)
 
 
@@ -184,13 +183,13 @@ def percentiles(runs: Sequence[Run], kind: str) -> Figure:
             **channels,
         )
     )
-    names = f"{kind.capitalize()} latency, percentiles"
+    names = f"{kind.capitalize()} latency percentiles"
     keys = run_keys(runs)
     if len(queues) > 1:
         keys += [Key(name, mark=_mark(at)) for at, name in enumerate(queues)]
     else:
         keys = [replace(key, mark=_mark(at)) for at, key in enumerate(keys)]
-    what = f"Percentiles of the {kind}s' latencies, and the slowest {kind}."
+    what = f"Percentiles and maximum of the {kind} latency."
     # High enough for the dots of many runs and queues.
     high = len(PERCENTILES) if len(lanes) > _SIDE_BY_SIDE else 0
     return Figure(

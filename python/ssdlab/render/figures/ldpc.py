@@ -10,9 +10,10 @@ from typing import Any
 import altair as alt
 
 from ssdlab.ldpc import Curve, Ldpc, Level
-from ssdlab.render.figures.base import Figure, Key, color, inline_data, log_axis, rounded, run_keys
+from ssdlab.render.figures.base import Figure, Key, color, inline_data, rounded, run_keys
+from ssdlab.render.figures.log_axes import log_axis
 
-DECODED, FAILED, READ = "What is decoded", "Frames that fail", "What is read"
+DECODED, FAILED, READ = "Correctable error rates", "Frame error rates", "Threshold voltages"
 _STEPS = 240
 """Points of a drawn Gaussian."""
 _DASH = [2, 2]
@@ -81,10 +82,10 @@ def _capability(ldpc: Ldpc) -> Iterator[Figure]:
         below.transform_filter(_of_kind("bch")).encode(x=x, y=y, text="note:N"),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = f"The raw bit error rate at which a frame of {ldpc.bits:,} bits fails with a"
+    what = f"Raw bit error rate at which a frame of {ldpc.bits:,} bits fails with a"
     what += f" probability of {ldpc.failure:.0e}."
     keys = [*run_keys(lines), Key("published", mark="shape1")]
-    yield Figure("ldpc-capability", DECODED, "What each level decodes", what, chart, keys)
+    yield Figure("ldpc-capability", DECODED, "Correctable raw bit error rate", what, chart, keys)
 
 
 def _failures(ldpc: Ldpc) -> Iterator[Figure]:
@@ -108,7 +109,7 @@ def _failures(ldpc: Ldpc) -> Iterator[Figure]:
     low = min(row["least"] for row in rows)
     axis = alt.Axis(title="Raw bit error rate", tickCount=6, grid=False, format="~g")
     x = alt.X("x:Q", scale=alt.Scale(zero=False), axis=axis)
-    rates = log_axis("Frame error rate", max(low, 1e-9), 1.0)
+    rates = log_axis("Frame error rate", max(low, 1e-9), 1.0, upright=True)
     shades = color(lines)
     rate = alt.Y("rate:Q", **rates)
     points = alt.Chart().mark_line(point=True, clip=True).transform_filter("datum.rate !== null")
@@ -120,8 +121,8 @@ def _failures(ldpc: Ldpc) -> Iterator[Figure]:
         aims.encode(x=x, y=alt.Y("aim:Q", **rates), color=shades),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = "Frames of the real code that its min-sum decoder gets wrong, with exact 95 %"
-    what += " intervals; dashed, what the normal approximation says."
+    what = "Measured frame error rate of the min-sum decoder, with exact 95 % confidence"
+    what += " intervals. Dashed: the normal approximation."
     keys = run_keys(lines)
     yield Figure("ldpc-failures", FAILED, "Frame error rate", what, chart, keys)
 
@@ -151,7 +152,7 @@ def _voltages(ldpc: Ldpc) -> Iterator[Figure]:
     rows += [{"kind": "reference", "x": rounded(at, 5)} for at in found.references]
     axis = alt.Axis(title="Threshold voltage (distances between states)", grid=False, tickCount=8)
     x = alt.X("x:Q", scale=alt.Scale(nice=False, zero=False), axis=axis)
-    y = alt.Y("y:Q", **log_axis("Density of cells", _least_density(ldpc), 4.0))
+    y = alt.Y("y:Q", **log_axis("Density of cells", _least_density(ldpc), 4.0, upright=True))
     states = alt.Chart().mark_line(clip=True).transform_filter(_of_kind("state"))
     rules = alt.Chart().mark_rule(style="limit", strokeDash=_DASH)
     layers = [
@@ -159,8 +160,8 @@ def _voltages(ldpc: Ldpc) -> Iterator[Figure]:
         rules.transform_filter(_of_kind("reference")).encode(x=x),
     ]
     chart = alt.LayerChart(layer=layers, data=inline_data(rows))
-    what = f"States of the page at a raw bit error rate of {found.rber:.5f}; dashed, the"
-    what += f" {len(found.references)} references of {ldpc.levels[-1].levels} levels."
+    what = f"States of the page at a raw bit error rate of {found.rber:.5f}. Dashed: the"
+    what += f" {len(found.references)} read reference voltages of {ldpc.levels[-1].levels} levels."
     title = "Threshold voltages and references"
     yield Figure("ldpc-voltages", READ, title, what, chart, _keys(lines))
 

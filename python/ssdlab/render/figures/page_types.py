@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ssdlab.labels import PAGE_TYPES, counts_by_page_type
+from ssdlab.render.figures import fills
 from ssdlab.render.figures.base import Figure, Run
 from ssdlab.render.figures.stacked_bars import Bars, stacked_shares
 from ssdlab.render.text.notes import shows_page_types
 
 SECTION = "Page types"
 
-# From the quickest to program to the slowest.
-_TONES = ("#a6d8f5", "#e69f00", "#d55e00", "#7f3b08")
-
 _BARS = Bars(
     "slowest_page_type",
     SECTION,
-    "The slowest pages of writes",
-    "Share of the writes whose slowest page is of each type.",
-    "Share of the writes",
+    "Writes by slowest page type",
+    "Share of writes by the slowest page type that each of them programs.",
+    "Share of writes",
     "~%",
 )
 
@@ -37,4 +35,6 @@ def slowest_page_type(runs: Sequence[Run]) -> Iterator[Figure]:
     def counts(run: Run) -> Sequence[int]:
         return counts_by_page_type(run.result.slowest_page_type)
 
-    yield from stacked_shares(runs, _BARS, list(zip(types_of(runs), _TONES, strict=False)), counts)
+    yield from stacked_shares(
+        runs, _BARS, list(zip(types_of(runs), fills.PAGE_TYPES, strict=False)), counts
+    )

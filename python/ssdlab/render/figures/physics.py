@@ -22,8 +22,8 @@ from ssdlab.render.figures.base import (
 from ssdlab.render.formatting import digits, span
 from ssdlab.render.text.physics import anchor_figure, anchor_label
 
-ERRORS, READS, MADE = "Raw bit errors", "Reads", "Blocks as made"
-DIRECT, CLIMB = "from the step needed", "climbing from the first"
+ERRORS, READS, MADE = "Raw bit errors", "Reads", "Blocks as manufactured"
+DIRECT, CLIMB = "start at the step needed", "start at the first step"
 _RULES = 8
 """The maximum number of levels that are drawn."""
 
@@ -202,8 +202,8 @@ def _errors_over_age(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure
         *_ruled(most),
         *_diamonds("x:Q", "rber:Q"),
     )
-    what = f"{_whose(physics)}, after {physics.pe_cycles:,} P/E cycles; dashed, what so many"
-    what += f" {physics.model} decode."
+    what = f"{_whose(physics)}, after {physics.pe_cycles:,} P/E cycles. Dashed: the rate up to"
+    what += f" which so many {physics.model} decode."
     keys = _keys(lines, (), papers=bool(anchors))
     title = "Raw bit error rate over the age of the data"
     yield Figure("physics-rber-age", ERRORS, title, what, chart, keys)
@@ -230,8 +230,8 @@ def _errors_over_cycles(physics: Physics, lines: Sequence[Line]) -> Iterator[Fig
         line.encode(x=_cycles(), y=_rate(most), color=color(lines), strokeDash=dash(ages, "age")),
         *_ruled(most),
     )
-    what = f"{_whose(physics)}, with data of different ages; dashed across, what so many"
-    what += f" {physics.model} decode."
+    what = f"{_whose(physics)}, with data of different ages. Dashed across: the rate up"
+    what += f" to which so many {physics.model} decode."
     keys = _keys(lines, ages, papers=False)
     title = "Raw bit error rate over P/E cycles"
     yield Figure("physics-rber-cycles", ERRORS, title, what, chart, keys)
@@ -262,12 +262,12 @@ def _capability(physics: Physics) -> Iterator[Figure]:
     last = physics.levels[-1].needed
     axis = alt.Axis(title="Sensing levels", tickMinStep=1, grid=False, format="d")
     x = alt.X("x:Q", scale=alt.Scale(domain=[0.5, last + 1], nice=False), axis=axis)
-    points = alt.OverlayMarkDef(style="model")
-    line = alt.Chart().mark_line(point=points, style="model").transform_filter(_of_kind("line"))
+    points = alt.OverlayMarkDef(style="first")
+    line = alt.Chart().mark_line(point=points, style="first").transform_filter(_of_kind("line"))
     chart = _layers(rows, line.encode(x=x, y=_rate(most)), *_diamonds("x:Q", "rber:Q"))
-    what = "The raw bit error rate up to which so many sensing levels decode."
+    what = "Raw bit error rate up to which so many sensing levels decode."
     keys = [Key("from a paper", mark="shape1")] if anchors else []
-    yield Figure("physics-capability", ERRORS, "What each level decodes", what, chart, keys)
+    yield Figure("physics-capability", ERRORS, "Correctable raw bit error rate", what, chart, keys)
 
 
 def _levels(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
@@ -284,9 +284,9 @@ def _levels(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]:
             x=_age(lines), y=y, color=color(lines)
         )
         chart = _layers(rows, line, *_diamonds("x:Q", "needed:Q"))
-        what = f"{_whose(physics)}; a line ends where nothing decodes."
+        what = f"{_whose(physics)}; a line ends where no step decodes."
         if anchors:
-            what += " Diamonds: the days from which the paper's tables begin at a level."
+            what += " Diamonds: the age at which the paper's tables change to a level."
         keys = _keys(lines, (), papers=bool(anchors))
         yield Figure("physics-needed-age", READS, f"{noun} by age", what, chart, keys)
     rows = _over_cycles(lines)
@@ -337,15 +337,15 @@ def _times_over_age(physics: Physics, lines: Sequence[Line]) -> Iterator[Figure]
         .mark_line(interpolate="step-after")
         .encode(
             x=_age(lines),
-            y=alt.Y("us:Q", axis=alt.Axis(title="Time of a read (µs)", tickCount=5)),
+            y=alt.Y("us:Q", axis=alt.Axis(title="Read time (µs)", tickCount=5)),
             color=color(lines),
             strokeDash=dash([DIRECT, CLIMB], "way"),
         )
     )
-    what = f"Sensing, transfer and decoding of a page on an idle drive. {_whose(physics)}; where"
-    what += " nothing decodes, the climb in vain alone."
+    what = f"Sensing, transfer and decoding of a page on an idle drive. {_whose(physics)}. Where"
+    what += " no step decodes, the chart shows only the failed attempts from the first step."
     keys = _keys(lines, (DIRECT, CLIMB), papers=False)
-    title = "Time of a read over the age of the data"
+    title = "Read time over the age of the data"
     yield Figure("physics-read-age", READS, title, what, chart, keys)
 
 
@@ -371,9 +371,9 @@ def _times_over_errors(physics: Physics) -> Iterator[Figure]:
     most = physics.levels[-1].capability
     axis = alt.Axis(title="Raw bit error rate", tickCount=6, grid=False, format="~g")
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, rounded(most * 1.02)], nice=False), axis=axis)
-    y = alt.Y("us:Q", axis=alt.Axis(title="Time of a read (µs)", tickCount=5))
+    y = alt.Y("us:Q", axis=alt.Axis(title="Read time (µs)", tickCount=5))
     ways = dash([DIRECT, CLIMB], "way")
-    line = alt.Chart().mark_line(style="model").transform_filter(_of_kind("line"))
+    line = alt.Chart().mark_line(style="first").transform_filter(_of_kind("line"))
     chart = _layers(
         rows,
         line.encode(x=x, y=y, strokeDash=ways),
@@ -384,7 +384,7 @@ def _times_over_errors(physics: Physics) -> Iterator[Figure]:
         what += " The paper's times are those of an example chip, not of this drive's."
     keys = _keys([], (), papers=bool(anchors))
     keys = [*dash_keys([DIRECT, CLIMB]), *keys]
-    title = "Time of a read over raw bit errors"
+    title = "Read time over the raw bit error rate"
     yield Figure("physics-read-rber", READS, title, what, chart, keys)
 
 
@@ -405,7 +405,9 @@ def _base(physics: Physics) -> Iterator[Figure]:
         {"kind": "limit", "x": rounded(at), "note": f"{name} up to {at:.2e}"}
         for name, at in zip(base.classes, base.boundaries, strict=False)
     ]
-    axis = alt.Axis(title="Raw bit error rate as made", tickCount=5, grid=False, format=".1e")
+    axis = alt.Axis(
+        title="Raw bit error rate as manufactured", tickCount=5, grid=False, format=".1e"
+    )
     bars = alt.Chart().mark_rect(stroke=None).transform_filter(_of_kind("bar"))
     rules = (
         alt.Chart().mark_rule(style="limit", strokeDash=[2, 2]).transform_filter(_of_kind("limit"))
@@ -425,8 +427,8 @@ def _base(physics: Physics) -> Iterator[Figure]:
         rules.encode(x=x),
         words.transform_filter(_of_kind("limit")).encode(x=x, text="note:N"),
     )
-    what = "Rates of the worst page of each block, unworn, fresh and normally programmed."
-    title = "How blocks were made"
+    what = "Worst page of each block: no wear, fresh data, normal program mode."
+    title = "Raw bit error rate as manufactured"
     yield Figure("physics-base", MADE, title, what, chart, run_keys(lines))
 
 
@@ -452,15 +454,15 @@ def _programs(physics: Physics) -> Iterator[Figure]:
         note=lambda anchor: f"×{digits(anchor.paper)}, ×{digits(anchor.at)}",
     )
     most = max(row["x"] for row in rows)
-    axis = alt.Axis(title="Time to program, over the normal one", tickCount=5, grid=False)
+    axis = alt.Axis(title="Program time, relative to normal", tickCount=5, grid=False)
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.4 * most], nice=False), axis=axis)
     y = alt.Y(
         "rber:Q",
         scale=alt.Scale(domain=[0, 1.2 * max(row["rber"] for row in rows)], nice=False),
-        axis=alt.Axis(title="RBER as made, relative", tickCount=5),
+        axis=alt.Axis(title="RBER as manufactured, relative", tickCount=5),
     )
     points = (
-        alt.Chart().mark_point(size=60, opacity=1, style="model").transform_filter(_of_kind("line"))
+        alt.Chart().mark_point(size=60, opacity=1, style="first").transform_filter(_of_kind("line"))
     )
     words = alt.Chart().mark_text(style="note", align="left", dx=7, dy=-9)
     chart = _layers(
@@ -469,7 +471,7 @@ def _programs(physics: Physics) -> Iterator[Figure]:
         words.transform_filter(_of_kind("line")).encode(x=x, y=y, text="note:N"),
         *_diamonds("x:Q", "rber:Q"),
     )
-    what = "Circles: the ways to program that this config has."
+    what = "Circles: the program modes of this config."
     keys = [Key("from a paper", mark="shape1")] if anchors else []
-    title = "Time to program and raw bit errors"
+    title = "Raw bit errors by program time"
     yield Figure("physics-programs", MADE, title, what, chart, keys)

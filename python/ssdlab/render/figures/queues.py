@@ -17,11 +17,16 @@ from ssdlab.render.figures.base import (
     ramp,
     time_unit_us,
 )
+from ssdlab.render.figures.blame import SECTION
+from ssdlab.render.figures.fills import FILLS
 from ssdlab.render.figures.stacked_bars import Bars, stacked_values
 from ssdlab.result import QueueResult
 
 _QUANTILES = (("p1", 0.01), ("q1", 0.25), ("median", 0.5), ("q3", 0.75), ("p99", 0.99))
-_WAITING = (("before the command", "#e69f00"), ("from the command on", "#009e73"))
+_WAITING = (
+    ("before the read command", FILLS["die_host"]),
+    ("from the read command on", FILLS["sense"]),
+)
 _ROOM = 44
 """The number of characters of run names that fit side by side below a narrow figure."""
 
@@ -56,10 +61,9 @@ def waiting(runs: Sequence[Run]) -> Iterator[Figure]:
         values += [(label, before, waited / length), (label, rest, (whole - waited) / length)]
     shape = Bars(
         "queue-waiting",
-        "Where the time went",
-        "Reads that wait, by queue",
-        "The mean read latency of each queue: what passes before a read's command goes to the"
-        " flash, and the rest.",
+        SECTION,
+        "Read waiting time by queue",
+        "Mean read latency of each queue, before and after the flash receives the read command.",
         f"Mean read latency ({unit})",
     )
     yield stacked_values([label for label, _ in bars], shape, _WAITING, values)
@@ -73,8 +77,8 @@ def retries(runs: Sequence[Run]) -> Iterator[Figure]:
     drawn = [run for run in runs if any(row["label"] == run.label for row in rows)]
     names = _names(drawn)
     what = (
-        "Retries of the pages that each queue reads: a box from the first to the third quartile,"
-        " across it the median, a line from the 1st to the 99th percentile."
+        "Retries per page read, by queue. Boxes: first to third quartile, with the median. Lines:"
+        " 1st to 99th percentile."
     )
     keys = [Key(name, tone) for name, tone in zip(names, ramp(len(names)), strict=True)]
     chart = _boxes(rows, drawn, names)
@@ -106,7 +110,7 @@ def _boxes(rows: list[dict[str, Any]], runs: Sequence[Run], names: Sequence[str]
     axis = alt.Axis(title=None, grid=False, ticks=False, **label_axis)
     x = alt.X("label:N", sort=labels, axis=axis)
     beside = alt.XOffset("queue:N", scale=alt.Scale(domain=list(names), paddingInner=0.35))
-    count = alt.Axis(title="Retries", tickMinStep=1, tickCount=6, format="d")
+    count = alt.Axis(title="Retries per page read", tickMinStep=1, tickCount=6, format="d")
     low = alt.Y("p1:Q", axis=count, scale=alt.Scale(zero=True))
     tone = alt.Color(
         "queue:N",

@@ -56,7 +56,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def from_log_axis(cls, field: str, shape: dict[str, Any]) -> Axis:
-        """Return the axis with the ends that :func:`.base.log_axis` chose."""
+        """Return the axis with the ends that :mod:`.log_axes` chose."""
         low, high = shape["scale"].domain
         return cls(field, low, high, log=True)
 

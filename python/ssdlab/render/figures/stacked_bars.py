@@ -16,6 +16,7 @@ from ssdlab.render.figures.base import (
     label_lines,
     rounded,
 )
+from ssdlab.render.figures.fills import Fill
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Bars:
 def stacked_shares(
     runs: Sequence[Run],
     bars: Bars,
-    parts: Sequence[tuple[str, str]],
+    parts: Sequence[tuple[str, Fill]],
     counts: Callable[[Run], Sequence[int]],
 ) -> Iterator[Figure]:
     """Draw how the counts of each run divide into parts; skip runs that counted nothing."""
@@ -50,14 +51,14 @@ def stacked_shares(
 def stacked_values(
     labels: Sequence[str],
     bars: Bars,
-    parts: Sequence[tuple[str, str]],
+    parts: Sequence[tuple[str, Fill]],
     values: Sequence[tuple[str, str, float]],
 ) -> Figure:
     """Draw values, each with the label of its bar and the name of its part.
 
-    ``parts`` lists the names and colors of the parts.
+    ``parts`` lists the names and fills of the parts.
     """
-    names, tones = [name for name, _ in parts], [tone for _, tone in parts]
+    names, tones = [name for name, _ in parts], [fill.light for _, fill in parts]
     rows = [
         {"bar": bar, "part": part, "at": names.index(part), "value": rounded(value)}
         for bar, part, value in values
@@ -88,5 +89,5 @@ def stacked_values(
         )
     )
     lines = 1 if one else label_lines(labels)
-    keys = [Key(name, tone) for name, tone in parts]
+    keys = [Key(name, fill) for name, fill in parts]
     return Figure(bars.name, bars.section, bars.title, bars.what, chart, keys, len(labels), lines)

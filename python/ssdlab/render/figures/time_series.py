@@ -13,11 +13,10 @@ from ssdlab.render.figures.base import (
     KINDS,
     Figure,
     Run,
-    latency_axis,
-    log_axis,
     rounded,
     time_unit_s,
 )
+from ssdlab.render.figures.log_axes import latency_axis, log_axis
 from ssdlab.render.figures.page_types import SECTION, types_of
 from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
 from ssdlab.result.detail import SeriesInterval
@@ -46,7 +45,9 @@ def time_series(runs: Sequence[Run]) -> Iterator[Figure]:
     for at, name in enumerate(types_of(runs)):
         what = f"Free {name} pages of the drive at the end of each interval."
         title = f"Free {name} pages"
-        yield _line(runs, rows, _Line(f"free-{at}", SECTION, title, what, f"free_{at}", "Pages"))
+        yield _line(
+            runs, rows, _Line(f"free-{at}", SECTION, title, what, f"free_{at}", "Free pages")
+        )
 
 
 _LOAD = "Load"
@@ -76,37 +77,37 @@ class _Line:
 
 _LINES = (
     _Line(
-        *("load-requests", _LOAD, "Requests ended", "Requests that ended, a second."),
-        *("requests", "Requests a second"),
+        *("load-requests", _LOAD, "Completed requests per second", "Rate in each interval."),
+        *("requests", "Requests per second (IOPS)"),
     ),
     _Line(
         *("load-bandwidth", _LOAD, "Bandwidth", "Bytes read and written."),
-        *("mb", "Megabytes a second"),
+        *("mb", "Bandwidth (MB/s)"),
     ),
     _Line(
-        *("load-in-system", _LOAD, "Requests in the system", "Arrived and not ended."),
-        *("in_system", "Requests"),
+        *("load-in-system", _LOAD, "Outstanding requests", "At the end of each interval."),
+        *("in_system", "Outstanding requests"),
     ),
     _Line(
-        *("gc-blocks", _GC, "Blocks collected", "Blocks that garbage collection emptied."),
-        *("gc_blocks", "Blocks a second"),
+        *("gc-blocks", _GC, "Blocks collected per second", "By garbage collection."),
+        *("gc_blocks", "Blocks per second"),
     ),
     _Line(
-        *("gc-pages", _GC, "Pages moved", "Valid pages that garbage collection moved."),
-        *("gc_pages", "Pages a second"),
+        *("gc-pages", _GC, "Valid pages moved per second", "By garbage collection."),
+        *("gc_pages", "Pages per second"),
     ),
     _Line(
-        *("retries", _RETRIES, "Read retries", "Attempts of reads after the first."),
-        *("retries", "Retries a second"),
+        *("retries", _RETRIES, "Read retries per second", "Read attempts after the first."),
+        *("retries", "Retries per second"),
     ),
     _Line(
-        *("dies", _BUSY, "Dies over time", "Mean share of the time in service."),
-        *("dies", "Time in service"),
+        *("dies", _BUSY, "Die utilization over time", "Mean share of time in service."),
+        *("dies", "Die utilization"),
         percent=True,
     ),
     _Line(
-        *("buses", _BUSY, "Buses over time", "Mean share of the time in service."),
-        *("buses", "Time in service"),
+        *("buses", _BUSY, "Bus utilization over time", "Mean share of time in service."),
+        *("buses", "Bus utilization"),
         percent=True,
     ),
 )
@@ -214,22 +215,23 @@ def _latency(
     known = [row[f"{kind}_{figure}"] for row in rows if row[f"{kind}_{figure}"]]
     if not known:
         return
-    title = f"{kind.capitalize()} latency, {figure}"
-    y = latency_axis(title, min(known), max(known))
+    title = _TITLES[figure].format(kind)
+    y = latency_axis(title, min(known), max(known), upright=True)
     field = f"{kind}_{figure}"
     lines = _run_lines(runs, rows, Axis.from_log_axis(field, y))
     chart = lines.chart(_DOTTED, x=_time(runs), y=alt.Y(f"{field}:Q", **y))
     what = _FIGURES[figure].format(kind) + lines.note
     if figure == "p99" and any(len(run.detail.series) > rows_most(runs) for run in runs):
-        what += " Several intervals are drawn as one, by the largest of theirs."
+        what += " A merged interval has the largest percentile of its parts."
     name = f"time-{figure}-{kind}"
     yield Figure(name, "Latency over time", title, what, chart, lines.keys)
 
 
 _FIGURES = {
-    "mean": "Mean of the {}s that ended in an interval.",
-    "p99": "99th percentile of the {}s that ended in an interval.",
+    "mean": "Mean latency of the {}s that complete in an interval.",
+    "p99": "99th-percentile latency of the {}s that complete in an interval.",
 }
+_TITLES = {"mean": "Mean {} latency", "p99": "p99 {} latency"}
 
 
 def _line(runs: Sequence[Run], rows: list[dict[str, Any]], line: _Line) -> Figure:
@@ -259,8 +261,8 @@ def _waf(runs: Sequence[Run], rows: list[dict[str, Any]]) -> Iterator[Figure]:
         "axis": alt.Axis(title="WAF", tickCount=5),
     }
     if wide:
-        y = log_axis("WAF", max(1, min(known)), max(known), "format(datum.value, '~g')")
+        y = log_axis("WAF", max(1, min(known)), max(known), upright=True)
     lines = _run_lines(runs, rows, Axis("waf", max(1, min(known)), max(known), log=wide))
     chart = lines.chart(_DOTTED, x=_time(runs), y=alt.Y("waf:Q", **y))
-    what = "Pages programmed for each page programmed for the host." + lines.note
-    yield Figure("time-waf", _GC, "Write amplification", what, chart, lines.keys)
+    what = "Flash pages programmed per host page." + lines.note
+    yield Figure("time-waf", _GC, "Write amplification factor (WAF)", what, chart, lines.keys)

@@ -15,19 +15,19 @@ from ssdlab.render.figures.base import (
     Figure,
     color,
     inline_data,
-    latency_axis,
-    log_axis,
     rounded,
     run_keys,
     time_unit_s,
 )
+from ssdlab.render.figures.log_axes import count_axis, latency_axis, log_axis
 from ssdlab.render.figures.run_lines import Axis, RunLines, run_lines
+from ssdlab.render.text.burstiness import window_notes
 from ssdlab.render.text.traces import short_paths, size
 from ssdlab.traces.infos import Info
 
 PAGE_BYTES = 4096
-SIZES, LOAD, REUSE = "Sizes", "Requests over time", "Footprint and reuse"
-BURSTS = "Bursts and runs"
+SIZES, LOAD, REUSE = "Request sizes", "Requests over time", "Footprint and reuse"
+BURSTS = "Burstiness and run lengths"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
                     "size:N",
                     sort=sizes,
                     scale=alt.Scale(domain=sizes),
-                    axis=alt.Axis(title="Size up to", labelAngle=-45, grid=False),
+                    axis=alt.Axis(title="Request size, up to", labelAngle=-45, grid=False),
                 ),
                 y=alt.Y(
                     "share:Q",
@@ -96,14 +96,14 @@ def _sizes(traces: Sequence[Trace]) -> Iterator[Figure]:
                 color=color(traces, "square"),
                 tooltip=[
                     alt.Tooltip("label:N", title="trace"),
-                    alt.Tooltip("size:N", title="size up to"),
+                    alt.Tooltip("size:N", title="size, up to"),
                     alt.Tooltip("share:Q", title=f"share of {kind}s", format=".3~%"),
                 ],
                 **channels,
             )
         )
-        title = f"Sizes of {kind}s"
-        what = f"Share of the {kind}s above half of a size, up to it."
+        title = f"{kind.capitalize()} sizes"
+        what = f"Share of {kind}s by size. A bar counts sizes above half of its label, up to it."
         yield Figure(f"trace-sizes-{kind}", SIZES, title, what, chart, run_keys(traces))
 
 
@@ -127,7 +127,7 @@ def _time(traces: Sequence[Trace]) -> dict[str, Any]:
     ends = [_ends(trace)[-1] / _unit(traces, trace) for trace in traces if trace.info["requests"]]
     axis = alt.Axis(title=f"Time ({_clock(traces)[0]})", tickCount=6, grid=False)
     if _own_time(traces):
-        axis = alt.Axis(title="Time, of each trace's own", tickCount=6, grid=False, format="~%")
+        axis = alt.Axis(title="Share of each trace's span", tickCount=6, grid=False, format="~%")
     scale = alt.Scale(domain=[0, rounded(max(ends))], nice=False)
     return {"scale": scale, "axis": axis}
 
@@ -168,7 +168,7 @@ def _over_time(
     time, up = _time(traces), Axis(field, 0, max(above, default=1.0))
     if above and max(above) > _FAR * min(above):
         least = min(row[field] for row in rows if row[field] > 0)
-        y = log_axis(title, least, max(above), "format(datum.value, '~g')")
+        y = log_axis(title, least, max(above), upright=True)
         # A logarithmic axis has no zero, so zeros stand at its start.
         low = y["scale"].domain[0]
         rows = [{**row, field: max(row[field], low)} for row in rows]
@@ -195,10 +195,9 @@ def _load(traces: Sequence[Trace]) -> Iterator[Figure]:
         if not any(row["rate"] for row in rows):
             continue
         mark = alt.MarkDef(type="line", interpolate="step-after", strokeWidth=1.2)
-        chart, lines = _over_time(traces, rows, "rate", f"{kind.capitalize()}s a second", mark)
-        title = f"{kind.capitalize()}s over time"
-        what = f"{kind.capitalize()}s that arrived in an interval, a second."
-        what += lines.note
+        chart, lines = _over_time(traces, rows, "rate", f"{kind.capitalize()}s per second", mark)
+        title = f"{kind.capitalize()}s per second"
+        what = f"Arrival rate of {kind}s in each interval." + lines.note
         yield Figure(f"trace-load-{kind}", LOAD, title, what, chart, lines.keys)
 
 
@@ -226,12 +225,12 @@ def _gaps(traces: Sequence[Trace]) -> Iterator[Figure]:
     axis, rows = _curves(found)
     if not rows:
         return
-    x = latency_axis("Time between requests", *axis)
-    chart, lines = _cdf(traces, rows, x, "Share of the requests")
-    what = "Share of the requests that came no longer after the one before"
-    what += ", at the same time as it where the curve begins above 0." if _has_zero(found) else "."
+    x = latency_axis("Interarrival time", *axis)
+    chart, lines = _cdf(traces, rows, x, "Share of requests")
+    what = "Share of requests that arrive within a time of the previous request."
+    what += " A curve that starts above 0 has simultaneous requests." * _has_zero(found)
     what += lines.note
-    title = "Times between requests, CDF"
+    title = "Interarrival time CDF"
     yield Figure("trace-gaps", LOAD, title, what, chart, lines.keys)
 
 
@@ -247,15 +246,14 @@ def _dispersion(traces: Sequence[Trace]) -> Iterator[Figure]:
     if not above:
         return
     lengths = [length for _, length, _ in found]
-    up = log_axis(
-        "Index of dispersion", min(1.0, *above) / 2, max(1.0, *above), "format(datum.value, '~g')"
-    )
+    ends = min(1.0, *above) / 2, max(1.0, *above)
+    up = log_axis("Index of dispersion", *ends, upright=True)
     low = up["scale"].domain[0]
     rows = [
         {"label": trace.label, "x": rounded(length), "dispersion": rounded(max(dispersion, low))}
         for trace, length, dispersion in found
     ]
-    along = latency_axis("Window", min(lengths), max(lengths))
+    along = latency_axis("Window length", min(lengths), max(lengths))
     axes = Axis.from_log_axis("x", along), Axis.from_log_axis("dispersion", up)
     lines = run_lines(traces, rows, *axes)
     chart = lines.over_level(
@@ -264,9 +262,13 @@ def _dispersion(traces: Sequence[Trace]) -> Iterator[Figure]:
         alt.X("x:Q", **along),
         alt.Y("dispersion:Q", **up),
     )
-    what = "Variance of the requests in a window over their mean; dotted, a Poisson process."
+    what = "Variance over mean of the number of requests in a window. Dotted: a Poisson process."
+    if notes := window_notes([(trace.label, trace.info) for trace in traces]):
+        what += f" No value: {'; '.join(notes)}."
     what += lines.note
-    yield Figure("trace-dispersion", BURSTS, "Burstiness by window", what, chart, lines.keys)
+    yield Figure(
+        "trace-dispersion", BURSTS, "Index of dispersion by window length", what, chart, lines.keys
+    )
 
 
 def _runs(traces: Sequence[Trace]) -> Iterator[Figure]:
@@ -277,10 +279,10 @@ def _runs(traces: Sequence[Trace]) -> Iterator[Figure]:
         axis, rows = _curves(found)
         if not rows:
             continue
-        x = log_axis(f"{kind.capitalize()}s in a row", *axis, "format(datum.value, '~s')")
-        chart, lines = _cdf(traces, rows, x, "Share of the runs")
-        what = f"Share of the runs of {kind}s that are no longer." + lines.note
-        title = f"Runs of {kind}s, CDF"
+        x = count_axis(f"Consecutive {kind}s", *axis)
+        chart, lines = _cdf(traces, rows, x, "Share of runs")
+        what = f"Share of runs of consecutive {kind}s up to a length." + lines.note
+        title = f"{kind.capitalize()} run length CDF"
         yield Figure(f"trace-runs-{kind}", BURSTS, title, what, chart, lines.keys)
 
 
@@ -300,8 +302,8 @@ def _growth(traces: Sequence[Trace]) -> Iterator[Figure]:
         for end, touched in _touched(trace)
     ]
     mark = alt.MarkDef(type="line")
-    chart, lines = _over_time(traces, rows, "touched", f"Touched so far ({unit})", mark)
-    what = "Pages of 4 KiB read or written since the first request, each counted once."
+    chart, lines = _over_time(traces, rows, "touched", f"Footprint ({unit})", mark)
+    what = "Distinct pages of 4 KiB read or written since the first request."
     what += lines.note
     yield Figure("trace-footprint", REUSE, "Footprint", what, chart, lines.keys)
 
@@ -322,13 +324,12 @@ def _reuse(traces: Sequence[Trace]) -> Iterator[Figure]:
     axis, rows = _curves(found)
     if not rows:
         return
-    x = log_axis("Other pages used in between", *axis, "format(datum.value, '~s')")
-    chart, lines = _cdf(traces, rows, x, "Share of the uses again")
-    what = "Of the uses of a page of 4 KiB but its first, the share with no more other pages"
-    what += " since the one before"
-    what += ", none where the curve begins above 0." if _has_zero(found) else "."
+    x = count_axis("Reuse distance (distinct 4 KiB pages)", *axis)
+    chart, lines = _cdf(traces, rows, x, "Share of repeated accesses")
+    what = "Share of repeated accesses to a 4 KiB page with at most so many other pages in between."
+    what += " A curve that starts above 0 has immediate repeats." * _has_zero(found)
     what += lines.note
-    title = "Reuse distances, CDF"
+    title = "Reuse distance CDF"
     yield Figure("trace-reuse", REUSE, title, what, chart, lines.keys)
 
 

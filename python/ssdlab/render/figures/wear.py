@@ -40,18 +40,20 @@ def replays(runs: Sequence[Run]) -> Iterator[Figure]:
         Axis("spread", 0, max(row["spread"] for row in rows)),
     )
     what = (
-        "The most P/E cycles of a block less the fewest, after each replay: of all blocks, drawn"
-        " broad, and the widest within the blocks of one priority."
+        "Largest minus smallest number of P/E cycles of a block, after each replay. Broad line: all"
+        " blocks. Thin line: the blocks of the priority with the widest range."
     )
-    what += " Of broad lines in the same place, the last run's is seen." * bool(cover.note)
+    what += " Where broad lines coincide, the chart shows the last run's." * bool(cover.note)
     keys = [*run_keys(runs), *dash_keys((_ALL, _WITHIN))]
-    yield Figure("wear-replays", "Wear", "Wear over replays", what, _lines(rows, runs, unit), keys)
+    yield Figure(
+        "wear-replays", "Wear", "P/E cycle range over replays", what, _lines(rows, runs, unit), keys
+    )
 
 
 def _lines(rows: list[dict[str, Any]], runs: Sequence[Run], unit: str) -> alt.LayerChart:
     """Draw the two lines of a run so that both are visible where they are equal."""
     along = alt.Axis(title=f"Written by the host ({unit})", tickCount=6, grid=False)
-    up = alt.Axis(title="Spread of P/E cycles", tickCount=5, tickMinStep=1, format=",d")
+    up = alt.Axis(title="Range of P/E cycles", tickCount=5, tickMinStep=1, format=",d")
     channels = {
         "x": alt.X("written:Q", scale=alt.Scale(zero=True, nice=False), axis=along),
         "y": alt.Y("spread:Q", scale=alt.Scale(zero=True), axis=up),

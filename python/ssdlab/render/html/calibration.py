@@ -22,8 +22,8 @@ def calibration_page(fit: Fit) -> str:
     return render_page(
         "sections.html",
         calibration_figures(fit),
-        title=f"The retry predictor, fitted to {PurePath(fit.source).name}",
-        how="What was fitted",
+        title=f"Retry predictor, fitted to {PurePath(fit.source).name}",
+        how="Fit data",
         notes=list(calibration.fit_notes(fit)),
         summary=_summary(fit),
         section_tables=_section_tables(fit),

@@ -25,8 +25,8 @@ def ldpc_page(ldpc: Ldpc) -> str:
     return render_page(
         "sections.html",
         ldpc_figures(ldpc),
-        title=f"What {ldpc.bits:,} bits decode, read from {ldpc.cell.upper()}",
-        how="What was derived",
+        title=f"LDPC correction, {ldpc.bits:,} bits per frame, {ldpc.cell.upper()}",
+        how="Parameters",
         notes=ldpc.notes(),
         summary=_summary(ldpc),
         section_tables=_section_tables(ldpc),

@@ -25,7 +25,8 @@ function theme() {
       note: { color: text, fontSize: 11 },
       faint: { color: faint, fontSize: 10 },
       limit: { color: faint },
-      model: { color: runs[0] },
+      first: { color: runs[0] },
+      second: { color: runs[1] },
       middle: { color: text },
       marker: { size: 64 },
       part: { stroke: back, strokeWidth: 0.75 },
@@ -67,7 +68,7 @@ async function drawAll() {
     } catch (error) {
       // The others are drawn all the same.
       console.error(figure.id, error);
-      document.getElementById(figure.id).textContent = `This figure cannot be drawn: ${error}`;
+      document.getElementById(figure.id).textContent = `This chart cannot be drawn: ${error}`;
     }
   }
   document.documentElement.dataset.drawn = dark.matches ? "dark" : "light";

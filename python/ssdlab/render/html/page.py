@@ -13,9 +13,10 @@ from markupsafe import Markup
 
 from ssdlab import escaping
 from ssdlab._native import __version__
-from ssdlab.render.figures import vega_names
+from ssdlab.render.figures import fills, vega_names
 from ssdlab.render.figures.base import DARK, LIGHT, Figure
 from ssdlab.render.figures.drawing import LITE
+from ssdlab.render.figures.fills import Fill
 from ssdlab.render.process import Job, run_jobs
 
 _HEIGHT, _MAP_HEIGHT, _LANE, _LINE = 240, 300, 30, 14
@@ -29,11 +30,14 @@ def render_page(template: str, figures: Sequence[Figure], **context: object) -> 
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible
     )
     page.filters["key"] = _color
+    used = list(dict.fromkeys(fill for figure in figures for fill in figure.fills))
     return page.get_template(template).render(
         version=__version__,
         style=(folder / "page.css").read_text(encoding="utf-8"),
         light=LIGHT,
         dark=DARK,
+        fills=used,
+        patterns=Markup(fills.page_patterns(used)),  # noqa: S704  made of constants
         script=_script((folder / "page.js").read_text(encoding="utf-8")),
         data=_data(figures),
         sections=_sections(figures),
@@ -64,8 +68,10 @@ def _sections(figures: Sequence[Figure]) -> dict[str, list[Figure]]:
     return sections
 
 
-def _color(tone: str | int | None) -> str:
-    """Return a color as CSS; the colors of runs depend on the light or dark theme of the page."""
+def _color(tone: str | int | Fill | None) -> str:
+    """Return a color as CSS; the colors of runs and fills depend on the theme of the page."""
+    if isinstance(tone, Fill):
+        return tone.paint
     return f"var(--run-{tone})" if isinstance(tone, int) else tone or "currentColor"
 
 
@@ -81,6 +87,7 @@ def _data(figures: Sequence[Figure]) -> str:
             name = figure.name
             shared[name] = rows
         del spec["config"], spec["$schema"]
+        fills.paint(spec, figure.fills)
         if figure.keys:
             _without_legends(spec)
         figure.center_labels(spec, _LINE)

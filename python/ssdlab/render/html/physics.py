@@ -24,8 +24,8 @@ def physics_page(physics: Physics) -> str:
     return render_page(
         "sections.html",
         physics_figures(physics),
-        title=f"{physics.device}, {physics.scheme}: what its blocks are",
-        how="Which device",
+        title=f"{physics.device}, {physics.scheme}: block characteristics",
+        how="Device and config",
         notes=list(physics_notes(physics)),
         summary=_summary(physics),
         section_tables=_section_tables(physics),

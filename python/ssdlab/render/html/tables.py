@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from ssdlab import escaping
 from ssdlab.render.figures.base import KINDS, Run
-from ssdlab.render.figures.blame import PARTS, bars_of, part_of
+from ssdlab.render.figures.blame import PARTS, SLOWEST, bars_of, part_of
 from ssdlab.render.figures.latency import PERCENTILES, parts_of
 from ssdlab.render.formatting import digits, share, span
 from ssdlab.render.text.comparison import caveats, few_notes, labeled_results, summaries
@@ -32,7 +32,7 @@ class Table:
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     words: frozenset[int] = field(default_factory=frozenset)
-    """The columns of words, which are aligned left; columns of figures are aligned right."""
+    """The columns of words, which are aligned left; columns of numbers are aligned right."""
 
 
 def html_table(titled: TitledTable) -> Table:
@@ -71,7 +71,7 @@ def summary(comparison: Comparison) -> list[Table]:
 
 
 def notes(comparison: Comparison, runs: Sequence[Run]) -> list[str]:
-    """Return the notes that a reader of the figures must know."""
+    """Return the notes that a reader of the results must know."""
     return [*_notes(comparison), *_alike(runs)]
 
 
@@ -94,7 +94,7 @@ def _notes(comparison: Comparison) -> list[str]:
 
 def percentiles(runs: Sequence[Run]) -> Table:
     """Return a table of latencies by kind, run and queue."""
-    heads = ["requests of", "count", "mean", *(name for name, _ in PERCENTILES)]
+    heads = ["requests", "count", "mean", *(name for name, _ in PERCENTILES)]
     rows = []
     for kind in KINDS:
         for run in runs:
@@ -104,7 +104,7 @@ def percentiles(runs: Sequence[Run]) -> Table:
                 figures = [latency.mean, *(getattr(latency, name) for _, name in PERCENTILES)]
                 label = ": ".join([f"{kind}s", *filter(None, [", ".join(names)])])
                 rows.append([label, f"{part.requests:,}", *map(span, figures)])
-    return Table("Latencies by kind and queue", heads, rows)
+    return Table("Latency by kind and queue", heads, rows)
 
 
 def blame(runs: Sequence[Run]) -> Table:
@@ -123,15 +123,16 @@ def blame(runs: Sequence[Run]) -> Table:
         if any(value for value, _ in values):
             cells = [f"{span(value)} ({share(value / whole)})" for value, whole in values]
             rows.append([part_of(name).name, *cells, part_of(name).what])
-    rows.append(["sum: the mean", *(span(part.latency_us.mean) for _, part in columns), ""])
-    heads = ["part", *(head for head, _ in columns), "what"]
+    rows.append(["sum (mean latency)", *(span(part.latency_us.mean) for _, part in columns), ""])
+    heads = ["part", *(head for head, _ in columns), "meaning"]
     words = frozenset({len(heads) - 1})
     return Table("Parts of the mean latency", heads, rows, words)
 
 
 def slowest(run: Run, several: bool) -> Table:
-    """Return a table of the slowest requests, with the reasons."""
-    heads = ["rank", "latency", "why", "kind", "arrived at", "number", "first sector", "sectors"]
+    """Return a table of the slowest requests, with the largest parts of their latencies."""
+    heads = ["rank", "latency", "largest parts", "kind", "arrival"]
+    heads += ["request number", "first sector", "sectors"]
     queues = bool(run.result.queues)
     rows = [
         [
@@ -149,7 +150,7 @@ def slowest(run: Run, several: bool) -> Table:
     ]
     whose = f": {run.label}" if several else ""
     heads += ["queue"] * queues
-    return Table(f"The slowest requests{whose}", heads, rows, frozenset({2, 3}))
+    return Table(f"{SLOWEST}{whose}", heads, rows, frozenset({2, 3}))
 
 
 def why(slow: Slow) -> str:

@@ -15,6 +15,7 @@ from ssdlab.render.text.burstiness import (
     dispersion_text,
     run_cells,
     window_name,
+    window_notes,
 )
 from ssdlab.render.text.traces import format_label, size, trace_columns
 from ssdlab.traces.infos import Info
@@ -28,7 +29,7 @@ def trace_page(infos: Sequence[Info]) -> str:
         "sections.html",
         figures(traces),
         title=several if len(traces) > 1 else traces[0].label,
-        how="How they were read" if len(traces) > 1 else "How it was read",
+        how="Trace reader settings",
         notes=list(dict.fromkeys(remark for info in infos for remark in info["remarks"])),
         summary=[_summary(traces)],
         section_tables=_section_tables(traces),
@@ -41,7 +42,7 @@ def _summary(traces: Sequence[Trace]) -> Table:
     columns = trace_columns([trace.info for trace in traces])
     cells = zip(*(column.cells for column in columns), strict=True)
     rows = [[trace.label, *row] for trace, row in zip(traces, cells, strict=True)]
-    return Table("What the traces are like", ["trace", *(c.head for c in columns)], rows)
+    return Table("Trace statistics", ["trace", *(c.head for c in columns)], rows)
 
 
 def _section_tables(traces: Sequence[Trace]) -> dict[str, Table]:
@@ -69,7 +70,7 @@ def _sizes(traces: Sequence[Trace]) -> Table:
         [size(bound), *(_share(shares.get(bound)) for shares in counted.values())]
         for bound in bounds
     ]
-    return Table("Requests by size", ["size up to", *counted], rows)
+    return Table("Requests by size", ["size, up to", *counted], rows)
 
 
 def _share(value: float | None) -> str:
@@ -77,7 +78,7 @@ def _share(value: float | None) -> str:
 
 
 def _load(traces: Sequence[Trace]) -> Table:
-    heads = ["trace", "mean gap", "median", "p99", "busiest second", "over the mean second"]
+    heads = ["trace", "mean", "median", "p99", "requests in the peak second", "peak to mean"]
     rows = [
         [
             trace.label,
@@ -87,7 +88,7 @@ def _load(traces: Sequence[Trace]) -> Table:
         ]
         for trace in traces
     ]
-    return Table("Times between requests, and requests in the busiest second", heads, rows)
+    return Table("Interarrival times and peak load", heads, rows)
 
 
 def _bursts(traces: Sequence[Trace]) -> Table:
@@ -105,12 +106,14 @@ def _bursts(traces: Sequence[Trace]) -> Table:
             rows.append([name, *each])
     for kind in KINDS:
         shares = (_phase(trace.info, f"{kind}_share") for trace in traces)
-        rows.append([f"seconds of {kind}s", *(_share(each) for each in shares)])
+        rows.append([f"seconds with at least 90 % {kind}s", *(_share(each) for each in shares)])
     kept = (_phase(trace.info, "correlation") for trace in traces)
     cells_kept = [NONE if each is None else digits(each, 2).replace("-", "−") for each in kept]
     rows.append(["share of reads, correlation with the next second", *cells_kept])
-    heads = ["figure", *(trace.label for trace in traces)]
-    return Table("Bursts of requests, and runs of reads and of writes", heads, rows)
+    heads = ["metric", *(trace.label for trace in traces)]
+    notes = window_notes([(trace.label, trace.info) for trace in traces])
+    caption = "; ".join(["Burstiness and run lengths", *notes])
+    return Table(caption, heads, rows)
 
 
 def _exponent(info: Info) -> str:
@@ -127,9 +130,12 @@ def _phase(info: Info, name: str) -> float | None:
 
 
 def _reuse(traces: Sequence[Trace]) -> Table:
-    heads = ["trace", "touched", "read", "written", "hottest 1 %", "hottest 20 %"]
-    heads += ["median reuse", "p90 reuse", "first uses", "followed"]
-    return Table("Footprint, read-hot pages and reuse", heads, [_space(trace) for trace in traces])
+    heads = ["trace", "footprint", "read", "written"]
+    heads += ["reads of the hottest 1 %", "reads of the hottest 20 %"]
+    heads += ["median reuse distance", "p90 reuse distance", "first accesses", "sample"]
+    return Table(
+        "Footprint, read-hot pages and reuse distances", heads, [_space(trace) for trace in traces]
+    )
 
 
 def _space(trace: Trace) -> list[str]:
@@ -157,7 +163,7 @@ def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
     yield "trims", f"{info['trims']:,}"
     yield "flushes", f"{info['flushes']:,}"
     yield "of other devices", f"{info['other_devices']:,}, left out"
-    yield "reordered", f"{info['reordered']:,}, to where their stamps say"
+    yield "reordered", f"{info['reordered']:,}, by timestamp"
     yield "widened", f"{info['widened']:,}, to whole sectors of 512 B"
     if info["sample_one_page_in"] > 1:
         yield "sample", f"one page of 4 KiB in {info['sample_one_page_in']}"

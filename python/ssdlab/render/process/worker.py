@@ -65,6 +65,9 @@ def _made(job: dict[str, Any]) -> dict[str, bytes]:
     if "script" in job:
         return {"js": vl_convert.javascript_bundle(job["script"], vl_version=version).encode()}
     svg = vl_convert.vegalite_to_svg(job["spec"], vl_version=version)
+    if job.get("patterns"):
+        head, gap, rest = svg.partition(">")
+        svg = head + gap + job["patterns"] + rest
     made: dict[str, bytes] = {}
     for ending in job["endings"]:
         if ending == "svg":

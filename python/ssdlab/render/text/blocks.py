@@ -27,7 +27,11 @@ def block_lines(result: Result) -> Iterator[str]:
 
 
 def _streams(streams: Sequence[StreamResult]) -> Iterator[str]:
-    """Yield the pages and blocks of each stream that has any."""
+    """Yield the pages and blocks of each stream that has any.
+
+    The WAF of a stream counts the pages that collection moves out of its blocks, so that it differs
+    from the drive's.
+    """
     head = "streams"
     for number, stream in enumerate(streams):
         programmed = stream.host_pages + stream.moved_pages
@@ -38,7 +42,7 @@ def _streams(streams: Sequence[StreamResult]) -> Iterator[str]:
         if stream.valid_share is not None:
             collected += f", {share(stream.valid_share)} valid"
         waf = NONE if stream.waf is None else f"{stream.waf:.3f}"
-        yield f"{head:<10} {number}: {pages}, WAF {waf}"
+        yield f"{head:<10} {number}: {pages}, own WAF {waf}"
         yield f"{'':<13} {collected}"
         head = ""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ssdlab.render.formatting import NONE, digits, share, span
+from ssdlab.render.formatting import NONE, WIDTH, digits, share, span
 from ssdlab.render.text.table import Column, format_table
 from ssdlab.traces.infos import Info
 
@@ -13,6 +14,7 @@ LENGTHS_S = (0.01, 0.1, 1.0, 10.0, 100.0)
 """The windows of the index of dispersion, in seconds."""
 LEAST_WINDOWS = 20
 """A trace needs at least so many windows in its span."""
+_STAMP_STEP, _FEW = "shorter_than_stamp_step", "few_windows"
 KINDS = ("read", "write")
 RUN_HEADS = ("runs", "mean", "median", "p90", "p99")
 
@@ -22,21 +24,58 @@ def window_name(length_s: float) -> str:
     return f"{length_s:g} s" if length_s >= 1 else f"{length_s * 1e3:g} ms"
 
 
-def missing(info: Info) -> list[str]:
-    """Return the names of the windows of which too few fit into the span."""
-    found = {row["window_s"] for row in info["burstiness"]["windows"]}
-    return [window_name(length) for length in LENGTHS_S if length not in found]
+def missing_windows(info: Info, lengths_s: Sequence[float] = LENGTHS_S) -> list[str]:
+    """Return why windows of these lengths have no index of dispersion: a sentence a reason."""
+    found = info["burstiness"]
+    names: dict[str, list[str]] = {}
+    for row in found["left_out"]:
+        if row["window_s"] in lengths_s:
+            names.setdefault(row["why"], []).append(window_name(row["window_s"]))
+    if not found["windows"] and _FEW in names:
+        # Where the shortest does not fit, no other does.
+        del names[_FEW][1:]
+    return [_sentence(why, listed, found) for why, listed in names.items()]
+
+
+def _sentence(why: str, names: Sequence[str], found: Mapping[str, Any]) -> str:
+    first = ", ".join(names[:-1])
+    windows = f"windows of {first} and {names[-1]}" if first else f"windows of {names[-1]}"
+    if why == _FEW:
+        return f"fewer than {LEAST_WINDOWS} {windows} fit into the span"
+    if why == _STAMP_STEP:
+        step = span(found["stamp_step_s"] * 1e6)
+        return f"{windows} are shorter than the stamps' steps of {step}"
+    return f"{windows} lack the burst with which the trace ends"
+
+
+def window_notes(
+    named: Sequence[tuple[str, Info]], lengths_s: Sequence[float] = LENGTHS_S
+) -> list[str]:
+    """Return a note for each reason why a trace has no index of dispersion for such windows."""
+    return [
+        f"{name}: {why}" if len(named) > 1 else why
+        for name, info in named
+        for why in missing_windows(info, lengths_s)
+    ]
+
+
+def _has_coarse_stamps(info: Info, length_s: float) -> bool:
+    """Tell whether the steps of the time stamps are longer than this."""
+    return (info["burstiness"]["stamp_step_s"] or 0.0) > length_s
 
 
 def burst_facts(info: Info) -> Iterator[tuple[str, str]]:
     """Yield labels and texts of what stands in no table."""
     found = info["burstiness"]
     if not found["windows"]:
-        yield "dispersion", f"no figure: {_why(info)}"
+        yield "dispersion", f"no figure: {'; '.join(missing_windows(info))}"
     yield "hurst", hurst_text(found["hurst"])
     phases = found["phases"]
     if phases is None:
-        yield "phases", f"no figure: fewer than {LEAST_WINDOWS} seconds have requests"
+        why = f"fewer than {LEAST_WINDOWS} seconds have requests"
+        if _has_coarse_stamps(info, 1.0):
+            why = "a second is shorter than the stamps' steps"
+        yield "phases", f"no figure: {why}"
         return
     kinds = ", ".join(
         f"{share(phases[f'{kind}_share'])} have at least 90 % {kind}s" for kind in KINDS
@@ -53,7 +92,7 @@ def dispersion_text(info: Info, length_s: float) -> str:
 def hurst_text(hurst: Mapping[str, Any] | None) -> str:
     """Return the exponent with its interval and its octaves, or why there is none."""
     if hurst is None:
-        return "no exponent: needs four octaves of bins that hold a request and vary"
+        return "no exponent: counts vary on fewer than four time scales"
     low, high = digits(hurst["low"], 2), digits(hurst["high"], 2)
     bins = f"bins of {span(hurst['from_s'] * 1e6)} to {span(hurst['to_s'] * 1e6)}"
     return f"exponent {digits(hurst['exponent'], 2)} (95 %: {low} to {high}) in {bins}"
@@ -66,15 +105,6 @@ def _kept(phases: Mapping[str, Any]) -> str:
     return f"correlation of the share of reads with the next second {text}"
 
 
-def _why(info: Info) -> str:
-    names = missing(info)
-    if not info["burstiness"]["windows"]:
-        # Where the shortest does not fit, no other does.
-        names = names[:1]
-    several = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    return f"fewer than {LEAST_WINDOWS} windows of {several} fit into the span"
-
-
 def burst_tables(info: Info) -> Iterator[str]:
     """Yield the table of windows, with the reason why some have no row, and the table of runs."""
     rows = info["burstiness"]["windows"]
@@ -85,8 +115,8 @@ def burst_tables(info: Info) -> Iterator[str]:
             Column("mean requests", [digits(row["mean_requests"]) for row in rows]),
             Column("index of dispersion", [digits(row["dispersion"]) for row in rows]),
         ]
-        table = format_table(labels, columns)
-        yield f"{table}\n{_why(info)}" if missing(info) else table
+        notes = [textwrap.fill(why, WIDTH) for why in missing_windows(info)]
+        yield "\n".join([format_table(labels, columns), *notes])
     kinds = [kind for kind in KINDS if info["burstiness"][f"{kind}_runs"] is not None]
     if kinds:
         cells = [run_cells(info, kind) for kind in kinds]

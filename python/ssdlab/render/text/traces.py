@@ -8,7 +8,12 @@ from pathlib import Path
 
 from ssdlab import escaping
 from ssdlab.render.formatting import NONE, WIDTH, bar, digits, pluralize, share, span
-from ssdlab.render.text.burstiness import burst_facts, burst_tables, dispersion_text
+from ssdlab.render.text.burstiness import (
+    burst_facts,
+    burst_tables,
+    dispersion_text,
+    window_notes,
+)
 from ssdlab.render.text.table import Column, format_table
 from ssdlab.traces.infos import Info
 
@@ -66,11 +71,19 @@ def trace_text(info: Info) -> str:
         for remark in info["remarks"]
         for line in _wrapped("", _placeless(escaping.escape_name(remark)))
     ]
-    lines += [*_counts(info), *_sizes(info)]
-    if info["requests"]:
-        lines += [*_space(info), *_time(info), *_reuse(info)]
-    tables = [*burst_tables(info), _histogram(info)] if _kinds(info) else []
-    return "\n\n".join(["\n".join(lines), *tables])
+    lines += [*_counts(info), *measured_lines(info)]
+    return "\n\n".join(["\n".join(lines), *measured_tables(info)])
+
+
+def measured_lines(info: Info) -> list[str]:
+    """Return the measurements of requests, of a trace or of a twin, a line each."""
+    of_both = [*_space(info), *_time(info), *_reuse(info)] if info["requests"] else []
+    return [*_sizes(info), *of_both]
+
+
+def measured_tables(info: Info) -> list[str]:
+    """Return the tables of the measurements: windows, runs, sizes."""
+    return [*burst_tables(info), _histogram(info)] if _kinds(info) else []
 
 
 def _line(label: str, text: str) -> str:
@@ -145,9 +158,7 @@ def _space(info: Info) -> Iterable[str]:
         f"{touched} in {info['footprint_pages']:,} pages of 4 KiB; {read} read, {written} written",
     )
     yield _line("addresses", f"from {size(info['first_byte'])} to {size(info['end_byte'])}")
-    yield _line(
-        "sequential", f"{share(info['sequential'])} begin where the last of their kind ended"
-    )
+    yield _line("sequential", f"{share(info['sequential'])} continue the previous read or write")
     if info["reads"]:
         hot = f"{share(info['hottest_20'])} of the page reads go to the hottest 20 % of read pages"
         yield from _wrapped("read-hot", f"{hot}, {share(info['hottest_1'])} to the hottest 1 %")
@@ -224,7 +235,10 @@ def traces_table(infos: Sequence[Info]) -> str:
     names = [
         escaping.display_label(label) for label in short_paths([info["trace"] for info in infos])
     ]
-    return format_table(Column("trace", names), trace_columns(infos))
+    table = format_table(Column("trace", names), trace_columns(infos))
+    # Of all windows, the table has those of a second alone.
+    notes = window_notes(list(zip(names, infos, strict=True)), [1.0])
+    return "\n".join([table, *(textwrap.fill(escaping.escape(note), WIDTH) for note in notes)])
 
 
 def trace_columns(infos: Sequence[Info]) -> list[Column]:

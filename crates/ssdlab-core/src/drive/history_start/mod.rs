@@ -77,3 +77,6 @@ fn run_history(
     let halfway = workload.run(&mut drive);
     records::of(&drive, &tenants, (&ranked, &began, &halfway), &workload)
 }
+
+#[cfg(test)]
+mod tests;

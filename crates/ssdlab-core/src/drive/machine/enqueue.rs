@@ -54,9 +54,13 @@ impl Machine {
     /// Asks the suspend policy whether a host read interrupts the operation of its unit.
     #[inline]
     pub(in crate::drive) fn ask_to_suspend(&mut self, read: TxnId) {
-        if !self.flash.may_suspend() {
-            return;
+        if self.flash.may_suspend() {
+            self.ask_suspend_policy(read);
         }
+    }
+
+    #[inline(never)]
+    fn ask_suspend_policy(&mut self, read: TxnId) {
         let unit = self.flash.unit_of(self.flash.txns[read].plane);
         let running = self.flash.in_service(unit, self.now);
         if running.has_suspended || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {

@@ -169,9 +169,9 @@ impl Machine {
             hotness: txn.hint.hotness,
             components: Components::new(&self.policies.metadata),
         };
-        let mut hint = txn.hint;
+        let hint = &mut txn.hint;
         for link in &mut self.policies.program_mode {
-            link.fill(&view, &mut hint);
+            link.fill(&view, hint);
         }
         if !matches!(txn.owner, Owner::Job(_) | Owner::Move { .. } | Owner::Map { .. }) {
             self.stats.granted(hint.request().class, class);
@@ -186,7 +186,6 @@ impl Machine {
                 self.policies.publish(self.now, &Event::PageAllocated { plane, class, arrival });
             }
         }
-        txn.hint = hint;
     }
 
     /// Sets the program mode of one page that was laid down.

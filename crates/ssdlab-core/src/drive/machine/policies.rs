@@ -208,15 +208,18 @@ impl Policies {
             Listener::ReadStart => self.read_start.on_event(event, context),
             Listener::Suspend => self.suspend.on_event(event, context),
             Listener::Eviction => self.eviction.on_event(event, context),
-            Listener::Record => {
-                let (now, cells) = (now.as_ns(), cell_time.as_ns());
-                self.recorded.1.push(format!("{event:?} at {now} ns, {cells} ns for the cells"));
-            }
+            Listener::Record => self.recorded.1.push(entry_of(event, context)),
             Listener::Background(at) => self.background[usize::from(at)].on_event(event, context),
         }
         if !self.actions.as_slice().is_empty() {
-            self.pending.extend(self.actions.drain().map(|action| (listener, action)));
+            self.keep_actions(listener);
         }
+    }
+
+    /// Keeps the actions that a listener has just requested.
+    #[cold]
+    fn keep_actions(&mut self, listener: Listener) {
+        self.pending.extend(self.actions.drain().map(|action| (listener, action)));
     }
 
     /// Returns the level at which a read starts.
@@ -449,4 +452,11 @@ impl Policies {
         }
         self.reassessments.restore(shape, saved)
     }
+}
+
+/// Returns the record of an event.
+#[cold]
+fn entry_of(event: &Event, context: &EventContext) -> String {
+    let (now, cells) = (context.now.as_ns(), context.cell_time.as_ns());
+    format!("{event:?} at {now} ns, {cells} ns for the cells")
 }

@@ -56,6 +56,16 @@ impl Start {
 
     /// Draws a start after the blocks of a sample that these tenants wrote and read.
     pub(super) fn after(resolved: &Resolved, tenants: &[Tenant], sample: &HistorySample) -> Start {
+        Start::after_by(resolved, tenants, sample, threads_for(filled_pages(resolved)))
+    }
+
+    /// Draws the start that [`Start::after`] draws, with this many threads.
+    pub(super) fn after_by(
+        resolved: &Resolved,
+        tenants: &[Tenant],
+        sample: &HistorySample,
+        threads: usize,
+    ) -> Start {
         let mut cells = unused(resolved);
         worn(resolved, &mut cells);
         let metadata = metadata::build(resolved, None, &cells);
@@ -68,7 +78,7 @@ impl Start {
         let order = PlaneOrder::new(&resolved.config.ftl.allocation_order, resolved.geometry());
         let model = (filled, draw::Model::History(&sorted));
         let tables = (unmapped(resolved), blocks);
-        let mut drawn = draw::filled(resolved, &order, model, tables, threads_for(filled));
+        let mut drawn = draw::filled(resolved, &order, model, tables, threads);
         for (block, record) in std::mem::take(&mut drawn.taken) {
             let record = &sample.records[record as usize];
             set_history(resolved, (block, record), &mut drawn.blocks, &mut cells);
