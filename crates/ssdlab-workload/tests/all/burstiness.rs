@@ -27,14 +27,9 @@ fn at(times: impl IntoIterator<Item = u64>) -> Burstiness {
 /// Measures bins of 2^`width` nanoseconds with so many requests each, evenly spread within a bin.
 /// The finest bins of the exponent have 2^16: within wider ones it would see the even spread.
 fn in_bins(counts: &[u64], width: u32) -> Burstiness {
-    let mut measure = Measure::default();
-    for (bin, &count) in counts.iter().enumerate() {
-        for place in 0..count {
-            let at = ((bin as u64) << width) + (place << width) / count;
-            measure.take(&[record(at, 0, 8, Op::Read)]);
-        }
-    }
-    measure.finish().burstiness
+    at(counts.iter().enumerate().flat_map(|(bin, &count)| {
+        (0..count).map(move |place| ((bin as u64) << width) + (place << width) / count)
+    }))
 }
 
 /// Asserts that the exponents over some seeds are within 0.05 of `wanted`, and that most of their
