@@ -217,7 +217,7 @@ fn class_name(class: BlockClass, classes: usize) -> String {
         (1, _) => "all".into(),
         (2, 0) => "strong".into(),
         (2, _) => "normal".into(),
-        _ => format!("class {}", class + 1),
+        _ => format!("class {}", class.0 + 1),
     }
 }
 
