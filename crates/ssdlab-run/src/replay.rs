@@ -112,7 +112,8 @@ impl<'a> Replay<'a> {
         feed: &mut Feed,
     ) -> Result<(Course, Observer), Fault> {
         self.until_worn = prepared.until_worn;
-        self.settle = prepared.until_settled.clone().map(SettleMonitor::new);
+        let repeats = prepared.plan.reads_traces();
+        self.settle = prepared.until_settled.clone().map(|it| SettleMonitor::new(it, repeats));
         if let Some(settle) = self.settle.as_mut().filter(|_| self.warm) {
             settle.begin(self.drive);
         }
@@ -131,9 +132,8 @@ impl<'a> Replay<'a> {
                     (true, true) => None,
                 }
             });
-            let repeats = prepared.plan.reads_traces();
             let settle = self.settle.as_mut().filter(|_| !self.course.partial);
-            self.course.exhausted = settle.and_then(|settle| settle.end_pass(repeats));
+            self.course.exhausted = settle.and_then(SettleMonitor::end_pass);
             let vain = self.course.never_worn.is_some() || self.course.exhausted.is_some();
             if self.course.partial || worn || vain || self.has_settled() {
                 break;

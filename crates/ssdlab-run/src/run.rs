@@ -194,7 +194,7 @@ fn unreached_ends(course: &Course) -> impl Iterator<Item = String> {
             None => String::new(),
             Some(Exhausted::NoRequest) => format!("; none of its requests counts toward {figure}"),
             Some(Exhausted::Repeats(once)) => {
-                format!("; a trace with {once} requests of this figure gains none by replays")
+                format!("; its {once} requests of this figure repeat in each replay")
             }
         };
         format!("--until-settled was given up: the load ended before {figure} settled{why}")

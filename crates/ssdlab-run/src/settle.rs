@@ -6,7 +6,9 @@
 //! and the counted windows must have no trend.
 //!
 //! A replay of a trace repeats its requests, so its windows are no independent ones. The interval
-//! then counts at most as many windows as one pass of the trace has.
+//! then counts at most as many windows as one pass of the trace has. Bursts of a trace may come
+//! late, after windows that are all alike. So a figure settles at the end of the first pass at the
+//! earliest.
 //!
 //! A load without any request of the figure ends after its first replay.
 
@@ -313,6 +315,8 @@ fn widened(off: &[f64]) -> f64 {
 #[derive(Clone, Debug)]
 pub(crate) struct SettleMonitor {
     goal: Goal,
+    /// Whether later replays have the same requests.
+    repeats: bool,
     /// Whether the warm-up has ended.
     is_warm: bool,
     began: SimTime,
@@ -334,13 +338,15 @@ pub(crate) struct SettleMonitor {
 }
 
 impl SettleMonitor {
-    /// Returns a monitor that has seen no request.
-    pub(crate) fn new(goal: Goal) -> SettleMonitor {
+    /// Returns a monitor that has seen no request. `repeats` says whether all replays have the same
+    /// requests.
+    pub(crate) fn new(goal: Goal, repeats: bool) -> SettleMonitor {
         let full = goal.figure.first_window();
         let (figure, width) = (goal.figure.to_string(), goal.width);
         let last = SettledFigure { figure, width, ..SettledFigure::default() };
         SettleMonitor {
             goal,
+            repeats,
             is_warm: false,
             began: SimTime::START,
             windows: Vec::with_capacity(MAX_WINDOWS),
@@ -360,12 +366,14 @@ impl SettleMonitor {
         (self.is_warm, self.began, self.before) = (true, drive.now(), pages(drive));
     }
 
-    /// Ends a replay. `repeats` says whether the next one has the same requests. Returns why
-    /// further ones cannot settle the figure, if so.
-    pub(crate) fn end_pass(&mut self, repeats: bool) -> Option<Exhausted> {
+    /// Ends a replay. Returns why further ones cannot settle the figure, if so.
+    pub(crate) fn end_pass(&mut self) -> Option<Exhausted> {
         let needed = std::mem::take(&mut self.needed);
-        if repeats {
-            self.once.get_or_insert(self.requests);
+        if self.repeats && self.once.is_none() {
+            self.once = Some(self.requests);
+            if self.windows.len() >= FIRST {
+                self.check();
+            }
         }
         match self.once {
             _ if self.last.settled => None,
@@ -443,13 +451,14 @@ impl SettleMonitor {
         let estimate = Estimate::of(&values, independent);
         // Before garbage collection begins, every window has the same write amplification.
         let is_due = self.collected || self.goal.figure.of != Of::Waf;
+        let is_whole = !self.repeats || self.once.is_some();
         let narrow = estimate.half_width_95 <= self.goal.width * estimate.mean.abs();
         let requests = |windows: &[Window]| windows.iter().map(|one| one.requests).sum::<u64>();
         let seconds = |windows: &[Window]| {
             windows.last().map_or(0.0, |last| last.end.saturating_since(self.began).as_secs())
         };
         self.last = SettledFigure {
-            settled: is_due && narrow && estimate.steady,
+            settled: is_due && narrow && estimate.steady && is_whole,
             mean: Some(estimate.mean),
             half_width_95: Some(estimate.half_width_95),
             windows: counted.len() as u64,

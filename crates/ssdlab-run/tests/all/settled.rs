@@ -175,13 +175,15 @@ fn figures_and_widths_that_do_not_exist_are_refused() {
     assert!(both.contains("--until-settled") && both.contains("--until-worn"), "{both}");
 }
 
-/// Runs a trace of this many requests, two of three of them reads, until a figure settles.
-fn of_trace(requests: u64, until_settled: &str) -> RunResult {
-    let file = format!("ssdlab-settled-{}-{requests}.csv", std::process::id());
+/// Runs a trace of this many requests, two of three of them reads, until a figure settles. The last
+/// of them, as many as `burst`, arrive at once.
+fn of_trace(requests: u64, burst: u64, until_settled: &str) -> RunResult {
+    let file = format!("ssdlab-settled-{}-{requests}-{burst}.csv", std::process::id());
     let path = std::env::temp_dir().join(file);
     let line = |at: u64| {
         let (place, kind) = (at * 7919 % 1500, if at.is_multiple_of(3) { "Write" } else { "Read" });
-        format!("{},host,0,{kind},{},8192,0\n", at * 40_000, place * 8192)
+        let time = at.min(requests - burst) * 40_000;
+        format!("{time},host,0,{kind},{},8192,0\n", place * 8192)
     };
     std::fs::write(&path, (0..requests).map(line).collect::<String>()).unwrap();
     let set = plan("").set.into_iter().filter(|one| !one.starts_with("workload."));
@@ -198,10 +200,10 @@ fn of_trace(requests: u64, until_settled: &str) -> RunResult {
 
 #[test]
 fn replays_of_a_trace_do_not_narrow_the_interval() {
-    let result = of_trace(3000, "read.latency_us.mean@0.5%");
+    let result = of_trace(3000, 0, "read.latency_us.mean@0.5%");
     let found = result.settling.until_settled.unwrap();
     assert!(!found.settled && result.replays.len() <= 1, "{found:?}");
-    let remark = "a trace with 2000 requests of this figure gains none by replays";
+    let remark = "its 2000 requests of this figure repeat in each replay";
     assert!(result.remarks.iter().any(|line| line.contains(remark)), "{:?}", result.remarks);
 }
 
@@ -210,12 +212,24 @@ fn a_trace_that_settles_by_replays_says_so() {
     let remark = "its interval rests on the same requests, repeated";
     let says = |result: &RunResult| result.remarks.iter().any(|line| line.contains(remark));
     // 6,000 reads are 23 windows: too few for the first check, enough for an interval.
-    let few = of_trace(9000, "read.latency_us.mean@50%");
+    let few = of_trace(9000, 0, "read.latency_us.mean@50%");
     let found = few.settling.until_settled.as_ref().unwrap();
     assert!(found.settled && few.replays.len() == 2, "{found:?}");
     assert!(says(&few), "{:?}", few.remarks);
-    let many = of_trace(30_000, "read.latency_us.mean@50%");
+    let many = of_trace(30_000, 0, "read.latency_us.mean@50%");
     let found = many.settling.until_settled.as_ref().unwrap();
     assert!(found.settled && many.replays.len() == 1, "{found:?}");
     assert!(!says(&many), "{:?}", many.remarks);
+}
+
+#[test]
+fn a_figure_of_a_trace_does_not_settle_before_its_last_burst() {
+    let found = |burst| {
+        let result = of_trace(30_000, burst, "read.latency_us.mean@20%");
+        (result.settling.until_settled.unwrap(), result.read.latency_us.mean)
+    };
+    let (even, _) = found(0);
+    assert!(even.settled && even.requests > 16_000, "{even:?}");
+    let (late, mean) = found(3000);
+    assert!(!late.settled || (late.mean.unwrap() - mean).abs() < 0.2 * mean, "{mean}: {late:?}");
 }
