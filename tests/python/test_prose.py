@@ -306,10 +306,12 @@ def test_words_are_spelled_as_americans_do(name: str) -> None:
 
 
 def test_names_in_rust_are_spelled_as_americans_do() -> None:
-    # Old names of a config, and titles of papers, stay as they were.
+    # Old names of a config, and titles of papers, stay as they were. The key `pages.centre` is part
+    # of the hashes of configs.
     for name in sources(".rs", ".toml"):
         text = re.sub(r"Source: .*", "", read(name))
-        assert name.endswith("renamed.rs") or not BRITISH.findall(text), name
+        found = set(BRITISH.findall(text)) - {"centre"}
+        assert name.endswith("renamed.rs") or not found, name
         assert not BRITISH.search(name)
 
 

@@ -17,8 +17,8 @@ pub struct PagesConfig {
     pub spread: Share,
     /// Position around which the worst pages of all blocks lie, as a share of a block from its
     /// first page. It is the same in all chips of a make. Default: 75%. Assumed.
-    pub center: Share,
-    /// Largest distance of a block's worst page from `center` to either side, as a share of a
+    pub centre: Share,
+    /// Largest distance of a block's worst page from `centre` to either side, as a share of a
     /// block, up to half. Default: 5%. Assumed.
     pub scatter: Share,
 }
@@ -27,7 +27,7 @@ impl Default for PagesConfig {
     fn default() -> PagesConfig {
         PagesConfig {
             spread: Share::new(0.09),
-            center: Share::new(0.75),
+            centre: Share::new(0.75),
             scatter: Share::new(0.05),
         }
     }
@@ -45,8 +45,8 @@ impl PagesConfig {
 pub(crate) struct Pages {
     count: u32,
     /// Position around which the worst pages lie, in every chip of this make.
-    center: u32,
-    /// Largest distance of a block's worst page from `center`, to either side.
+    centre: u32,
+    /// Largest distance of a block's worst page from `centre`, to either side.
     scatter: u32,
     spread: f64,
 }
@@ -56,18 +56,18 @@ impl Pages {
     pub(crate) fn new(config: &PagesConfig, count: u32) -> Pages {
         Pages {
             count,
-            center: config.center.of(u64::from(count) - 1) as u32,
+            centre: config.centre.of(u64::from(count) - 1) as u32,
             scatter: config.scatter.of(u64::from(count)) as u32,
             spread: config.spread.get(),
         }
     }
 
-    /// Returns the worst page of a block that has drawn `word`. It lies near `center`, since the
+    /// Returns the worst page of a block that has drawn `word`. It lies near `centre`, since the
     /// same layers are weak in every block.
     #[inline]
     pub(crate) fn worst(&self, word: u64) -> PageInBlock {
         let offset = rng::below(word, u64::from(2 * self.scatter + 1)) as u32;
-        PageInBlock(((self.center + self.count + offset - self.scatter) % self.count) as u16)
+        PageInBlock(((self.centre + self.count + offset - self.scatter) % self.count) as u16)
     }
 
     /// Returns the page's errors as a share of the worst page's: 1 at the worst page, 1 − `spread`

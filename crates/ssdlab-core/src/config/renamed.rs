@@ -39,6 +39,4 @@ const OF_THE_DRIVE: &[(&str, &str)] = &[
     ("start.voltages", "program_mode"),
     ("start.program_mode=programmed", "policy"),
     ("timing.voltages", "program_modes"),
-    ("physics.measured.pages.centre", "center"),
-    ("physics.retries.pages.centre", "center"),
 ];
