@@ -78,7 +78,8 @@ fn check_tenants(resolved: &Resolved, history: &HistoryConfig) -> Result<(), Ref
         ] {
             if all > most {
                 let most = Bytes::new((most * page as f64) as u64);
-                let expected = format!("at most {most} a day for all tenants: all planes {op} no more");
+                let expected =
+                    format!("at most {most} a day for all tenants: all planes {op} no more");
                 return Err(Refusal::new(format!("{KEY}.tenants[{at}].{name}"), own, expected));
             }
         }
