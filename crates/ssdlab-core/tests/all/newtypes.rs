@@ -120,12 +120,10 @@ fn classes_levels_priorities_and_modes_are_no_bare_integers() {
             let items = if is_test { Vec::new() } else { items(&text) };
             checked += items.len();
             for item in items {
-                match bare_value(&item) {
-                    Some(name) => match exception(&path, name) {
-                        Some(at) => drop(excepted.insert(at)),
-                        None => bare.push(format!("{}: {item}", path.display())),
-                    },
-                    None => {}
+                let Some(name) = bare_value(&item) else { continue };
+                match exception(&path, name) {
+                    Some(at) => drop(excepted.insert(at)),
+                    None => bare.push(format!("{}: {item}", path.display())),
                 }
             }
         }
