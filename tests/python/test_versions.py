@@ -91,6 +91,16 @@ def test_a_tag_has_its_place_in_the_changelog() -> None:
     )
 
 
+def unreleased(name: str) -> str:
+    """Return the text of a file as it is before the release of its version."""
+    text = read(name)
+    if name == "CHANGELOG.md":
+        text = re.sub(r"^## \[0\.1\.0\] - .*\n", HEAD, text, count=1, flags=re.MULTILINE)
+    if name == "CITATION.cff":
+        text = re.sub(r"^date-released: .*\n", "", text, flags=re.MULTILINE)
+    return text
+
+
 HEAD, RELEASED = "## Unreleased\n\nThe first release will be 0.1.0.\n", "## [0.1.0] - 2026-12-01\n"
 CITED = "version: 0.1.0\ndate-released: 2026-12-01\n"
 OF_RELEASE = [
@@ -101,10 +111,10 @@ OF_RELEASE = [
 
 
 def changed(*edits: tuple[str, str, str]) -> Read:
-    """Return a reader of the files with edits: in which file, what, and what takes its place."""
+    """Return a reader of the files before the release, with edits: file, old text, new text."""
 
     def edited(name: str) -> str:
-        text = read(name)
+        text = unreleased(name)
         for file, old, new in edits:
             if file == name:
                 assert old in text, (name, old)
@@ -134,6 +144,11 @@ def changed(*edits: tuple[str, str, str]) -> Read:
 )
 def test_a_file_that_disagrees_is_found(file: str, old: str, new: str, found: str) -> None:
     assert any(one.startswith(found) for one in disagreements(changed((file, old, new))))
+
+
+def test_before_a_release_the_files_agree_too() -> None:
+    assert "## Unreleased" in unreleased("CHANGELOG.md")
+    assert disagreements(unreleased) == []
 
 
 def test_a_release_changes_the_date_everywhere() -> None:
