@@ -12,7 +12,7 @@ pub struct RunLengths {
     pub runs: u64,
     /// Mean length, in requests. Where kinds are independent, reads have 1 / (1 - share of reads).
     pub mean_requests: f64,
-    /// Median length, in requests; exact up to 63, beyond to 1.6 %.
+    /// Median length, in requests; exact up to 63, beyond to 1.6 %, and at most the longest.
     pub median_requests: f64,
     /// 90th percentile, in requests, as exact as the median.
     pub p90_requests: f64,
@@ -29,8 +29,9 @@ pub(super) struct KindRuns {
     /// The open run: its kind and its length so far; 0 before the first request.
     is_read: bool,
     length: u64,
-    /// Requests in complete runs, and runs by length: see [`bucket`].
+    /// Requests in complete runs, the longest run, and runs by length: see [`bucket`].
     requests: [u64; 2],
+    longest: [u64; 2],
     buckets: [Vec<u64>; 2],
 }
 
@@ -55,6 +56,7 @@ impl KindRuns {
         }
         self.buckets[kind][place] += 1;
         self.requests[kind] += self.length;
+        self.longest[kind] = self.longest[kind].max(self.length);
         self.length = 0;
     }
 
@@ -63,7 +65,9 @@ impl KindRuns {
         [0, 1].map(|kind| {
             let buckets = &self.buckets[kind];
             let runs: u64 = buckets.iter().sum();
-            let [median, p90, p99] = [0.5, 0.9, 0.99].map(|share| quantile(buckets, runs, share));
+            let longest = self.longest[kind] as f64;
+            let at = |share| quantile(buckets, runs, share).min(longest);
+            let [median, p90, p99] = [0.5, 0.9, 0.99].map(at);
             (runs > 0).then(|| RunLengths {
                 runs,
                 mean_requests: self.requests[kind] as f64 / runs as f64,

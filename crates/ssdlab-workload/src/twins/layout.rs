@@ -195,6 +195,7 @@ fn share_out(
 
 fn too_little(figures: &Figures) -> Fault {
     Fault::new("", "footprint")
-        .got(format!("{:.4e} B", figures.footprint))
+        .got(format!("{:.0} B", figures.footprint))
         .expected("at most the hot sets and the bytes that requests move outside of them")
+        .hint("more requests move more bytes")
 }
