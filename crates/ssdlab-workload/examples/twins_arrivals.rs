@@ -168,25 +168,9 @@ const CASES: &[Case] = &[
         name: "hm0_writes",
         twin: Some("dlv/hm0"),
         unseen: true,
-        what: "1,000 writes of MSR's hm_0 in 190 s",
+        what: "1,000 writes of MSR's hm_0 in 190 s, a quarter of them in its excerpt",
         path: "msr_hm_0_writes1k/orig_hm_0.csv.zst",
         writes_only: true,
-        ..NONE
-    },
-    Case {
-        name: "fin1_part",
-        twin: Some("dlv/fin1"),
-        unseen: true,
-        what: "569 requests of Financial1 in 16 s, not contiguous",
-        path: "spc_sub_financial1/orig_trace1.zst",
-        ..NONE
-    },
-    Case {
-        name: "websearch1_part",
-        twin: Some("hire/websearch"),
-        unseen: true,
-        what: "915 requests of WebSearch1 in 2.3 s, not contiguous",
-        path: "spc_sub_websearch1/orig_trace4.zst",
         ..NONE
     },
     Case {

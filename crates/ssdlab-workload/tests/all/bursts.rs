@@ -51,8 +51,6 @@ type Off<'a> = (&'a str, &'static str, f64, f64, f64);
 /// Dispersions that are known to be off by more than a factor of two, of excerpts that no twin is
 /// fitted to.
 const FAR: &[Off] = &[
-    ("fin1_part", "all", 1e6, 8.908, 19.306),
-    ("fin1_part", "writes", 1e6, 8.612, 23.257),
     ("hm0_writes", "writes", 1e7, 25.899, 85.923),
     ("websearch3_part", "all", 1e5, 1.061, 2.461),
     ("websearch3_part", "reads", 1e5, 1.061, 2.462),
@@ -103,7 +101,7 @@ fn each_twin_is_as_bursty_as_excerpts_that_no_fit_has_seen() {
         all_off.extend(off);
         all += count;
     }
-    assert!(all >= 20, "{all} are compared");
+    assert!(all >= 10, "{all} are compared");
     let near = |(found, known): (&Off, &Off)| {
         (found.0, found.1, found.2) == (known.0, known.1, known.2)
             && (found.3 / known.3 - 1.0).abs() < 0.005
