@@ -57,7 +57,7 @@ def test_the_page_has_the_figures_and_the_tables() -> None:
     reader = Reader(calibration_page(made()))
     places = {attributes.get("id") for tag, attributes in reader.tags if tag == "div"}
     assert places >= {figure.name for figure in calibration_figures(made())}
-    for words in ("clearly worse", "per P/E cycle", "Measured retries", "claims do not hold"):
+    for words in ("clearly worse", "per P/E cycle", "measured retries", "claims do not hold"):
         assert words in reader.text
 
 

@@ -18,7 +18,7 @@ QUESTIONS = [
     ("How do I age a drive?", "guides/age", "Age a drive", "--precondition steady"),
     ("What does WAF 1.8 mean here?", "start/first-run", "A first run", "pages programmed"),
     ("How do I compare two schedulers?", "start/first-run", "Change one thing", "--vary"),
-    ("Why are my reads slow?", "start/first-run", "See why", "where the time went"),
+    ("Why are my reads slow?", "start/first-run", "See why", "a breakdown of the latency"),
     ("How do I make a workload bursty?", "guides/workload", "Bursts", "workload.kind.bursty"),
     ("Was my run long enough?", "guides/compare", "Long enough", "--until-settled"),
     (

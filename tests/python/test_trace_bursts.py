@@ -103,7 +103,7 @@ def test_windows_shorter_than_the_steps_of_stamps_have_no_figure(
     # The page has it below the figure and above the table.
     page, escaped = trace_page([info]), re.escape(note.replace("'", "&#39;"))
     assert re.search(f"<span>Variance[^<]*{escaped}", page)
-    assert re.search(f"<caption>Bursts[^<]*{escaped}", page)
+    assert re.search(f"<caption><span>Burstiness[^<]*{escaped}", page)
     # Of several traces, the note names the trace.
     other = ssdlab("trace", "info", bursts.name, "--json", "-").json()
     both = of(info, other)["trace-dispersion"].what

@@ -17,7 +17,7 @@ def wrong(kind: Any, value: Any, place: str = "") -> list[str]:  # noqa: PLR0911
     if is_typeddict(kind):
         hints = get_type_hints(kind)
         if not isinstance(value, dict) or set(value) != set(hints):
-            return [f"{place}: {sorted(set(value) ^ set(hints))}"]
+            return [f"{place}: {value!r}"]
         return [
             one for key, own in hints.items() for one in wrong(own, value[key], f"{place}.{key}")
         ]
@@ -39,7 +39,7 @@ def wrong(kind: Any, value: Any, place: str = "") -> list[str]:  # noqa: PLR0911
 def short(tmp_path: Path) -> Path:
     """Return a trace that is too short for most measurements."""
     path = tmp_path / "short.csv"
-    path.write_text("time_us,op,offset_bytes,size_bytes\n0,R,4096,4096\n7,F,0,0\n")
+    path.write_text("time_us,dev,op,offset_bytes,size_bytes\n0,a,R,4096,4096\n7,a,F,0,0\n")
     return path
 
 
