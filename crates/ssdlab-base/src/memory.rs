@@ -130,7 +130,7 @@ impl Growing {
     /// Counts at most `bytes` bytes of growth.
     ///
     /// # Errors
-    /// Fails if less than [`Growing::MIN_LEFT`] is left.
+    /// Fails if less than `MIN_LEFT` is left.
     #[inline]
     pub fn by(&mut self, bytes: u64) -> Result<(), Lacking> {
         if bytes < self.rest {
