@@ -83,15 +83,15 @@ impl Resolved {
         if shape.blocks == own.blocks {
             return Resolved::typed(&config, self.seed, &|_| false);
         }
-        let data = f64::from(self.logical_pages) / own_planes / self.for_data();
+        let all = f64::from(self.logical_pages);
+        let data = all / own_planes / self.for_data();
         let pages = f64::from(shape.page_count()) / planes;
         let mut room = f64::from(shape.blocks) - (f64::from(own.blocks) - self.for_data());
-        let all_data = data * self.for_data() * own_planes;
         for _ in 0..ROUNDS {
             let spare = 1.0 - data * room / pages;
             config.ftl.overprovisioning = Share::new(spare.clamp(0.0, 1.0));
             // The buffer holds the same share of the data.
-            config.buffer.size = part_of_buffer(&self.config, data * room * planes / all_data);
+            config.buffer.size = part_of_buffer(&self.config, data * room * planes / all);
             room = Resolved::typed(&config, self.seed, &|_| false)?.for_data();
         }
         Resolved::typed(&config, self.seed, &|_| false)

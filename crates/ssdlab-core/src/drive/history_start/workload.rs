@@ -95,9 +95,10 @@ impl HistoryWorkload {
             let next = (0..due.len()).min_by(|&a, &b| due[a].total_cmp(&due[b]))?;
             (due[next] < span).then_some(next)
         };
+        let halfway = span * self.halfway();
         let (mut tag, mut erases) = (0, None);
         while let Some(next) = earliest(&due) {
-            if due[next] >= span * self.halfway() && erases.is_none() {
+            if due[next] >= halfway && erases.is_none() {
                 erases = Some(erases_of(drive));
             }
             let Load { op, tenant, .. } = &self.loads[next];
