@@ -126,7 +126,7 @@ fn a_load_that_ends_first_says_so() {
     assert!(result.remarks.iter().any(|line| line.contains(remark)), "{:?}", result.remarks);
 }
 
-/// Returns a plan of a load with this share of reads, of which each replay is too short to settle.
+/// Returns a plan of a load with this share of reads. Each of its replays is too short to settle.
 fn of_one_kind(read_share: &str, until_settled: &str) -> Plan {
     let set = [short(1, "").set, vec![format!("workload.read_share={read_share}")]].concat();
     Plan { set, replays: None, ..plan(until_settled) }

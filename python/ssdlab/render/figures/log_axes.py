@@ -77,7 +77,7 @@ def _ends(least: float, most: float) -> tuple[float, float]:
     middle = math.sqrt(least * max(most, least))
     half = math.sqrt(_LEAST_RATIO)
     least, most = min(least, middle / half), max(most, middle * half)
-    # What a figure draws has six digits, which may lie beyond the exact value.
+    # A chart draws six digits, and the rounded value may lie beyond the exact one.
     low = _round(least / wide, up=True)
     high = _round(most * wide, up=False)
     return (
@@ -122,7 +122,7 @@ def _multiples(steps: Sequence[float], low: float, high: float) -> list[float]:
 
 
 def _with_room(tens: Sequence[float], values: Sequence[float], gap: float) -> list[float]:
-    """Return the decades, and those of the values that lie far enough from what is kept."""
+    """Return the decades, and those values that lie far enough from all that are kept."""
     kept = list(tens)
     for value in values:
         if all(abs(math.log10(value / other)) >= gap for other in kept):

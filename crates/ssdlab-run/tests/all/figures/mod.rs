@@ -109,7 +109,7 @@ fn record() -> Vec<(String, String)> {
     text.lines().map(|line| (run(line), line.to_owned())).collect()
 }
 
-/// Returns the schemes, then the devices, of which the file has no run.
+/// Returns the schemes, then the devices, without any run in the file.
 fn unrecorded<'a>(
     recorded: &[(String, String)],
     devices: &[&'a str],
