@@ -1,4 +1,4 @@
-"""Fill in the tables of docs/project/performance.md that ``make bench`` and MQSim's runs measured.
+"""Fill in the tables of docs/project/performance.md: ``make bench``, and other simulators.
 
 ``make docs`` runs this script on the newest raw figures under ``benches/runs``.
 ``tests/python/test_pages.py`` fails while the page is out of date.
@@ -21,11 +21,16 @@ RATES = (
 """The cases that measure a speed, in the page's order."""
 MEMORY = ("start-2t", "start-2t-aged", "memory-in-order", "memory-scattered", "command-2t")
 """The cases that measure a start, memory or the whole command."""
-LOADS = {
+MQSIM = {
     "mixed": "4 to 64 KiB, half of them reads, over 16 GiB",
     "writes": "pages of 8 KiB, written over 1.5 of 2 GiB: collection throughout",
 }
-"""The cases that both simulators run, by the names in the raw figures."""
+"""The cases that MQSim and ssdlab run, by the names in the raw figures."""
+SIMPLESSD = {
+    "mixed": "8 to 64 KiB, half of them reads, over 16 GiB",
+    "pages": "pages of 8 KiB, 70 % of them reads, over 512 MiB",
+}
+"""The cases that SimpleSSD and ssdlab run."""
 MILLION = 1e6
 Case = Mapping[str, Any]
 
@@ -88,26 +93,27 @@ def _response(microseconds: float) -> str:
     return f"{microseconds:.0f} µs" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"
 
 
-def against_mqsim(raw: Mapping[str, Any]) -> list[str]:
+def against(raw: Mapping[str, Any], loads: Mapping[str, str], title: str) -> list[str]:
     """Return the table of both simulators: of each, the run with the least processor time."""
     lines = [
         "| requests | simulator | processor | memory | mean response |",
         "|---|---|---|---|---|",
     ]
-    for load, about in LOADS.items():
+    rival = title.lower()
+    for load, about in loads.items():
         fastest = {
             name: min(raw[load][name], key=lambda run: run["processor_s"])
-            for name in ("mqsim", "ssdlab")
+            for name in (rival, "ssdlab")
         }
-        ratio = fastest["mqsim"]["processor_s"] / fastest["ssdlab"]["processor_s"]
-        for name, title, more in (
-            ("mqsim", "MQSim", ""),
+        ratio = fastest[rival]["processor_s"] / fastest["ssdlab"]["processor_s"]
+        for name, shown, more in (
+            (rival, title, ""),
             ("ssdlab", "ssdlab", f": {ratio:.1f} times less"),
         ):
             run = fastest[name]
             cells = [
-                about if name == "mqsim" else "",
-                title,
+                about if name == rival else "",
+                shown,
                 f"{run['processor_s']:.2f} s{more}",
                 f"{run['peak_mb']:,.0f} MB",
                 _response(run["mean_us"]),
@@ -122,7 +128,8 @@ def filled(text: str) -> str:
     tables: dict[str, Sequence[str]] = {
         "rates": rates(cases),
         "memory": memory(cases),
-        "mqsim": against_mqsim(_newest("against_mqsim.json")),
+        "mqsim": against(_newest("against_mqsim.json"), MQSIM, "MQSim"),
+        "simplessd": against(_newest("against_simplessd.json"), SIMPLESSD, "SimpleSSD"),
     }
     for name, lines in tables.items():
         text = fill(text, name, lines)

@@ -34,6 +34,10 @@ class UnknownFigureError(Exception):
     """A page cites a figure that this file does not know."""
 
 
+class UnequalWorkError(Exception):
+    """Two simulators that a page compares did not perform the same page operations."""
+
+
 def _newest(name: str) -> Any:
     """Return a measurement from the newest day under ``benches/runs`` that has it."""
     path = max(ROOT.glob(f"benches/runs/20*/{name}"))
@@ -70,18 +74,46 @@ def _of_random(file: str) -> str:
     return f"{dlv}, {readguard} and {pa_ssd}"
 
 
-def _less_time_than_mqsim() -> str:
-    """Return MQSim's processor time relative to ssdlab's: minimum and maximum over the traces.
+def _less_time_than(rival: str) -> str:
+    """Return a simulator's processor time relative to ssdlab's: minimum and maximum over the cases.
 
-    Of each simulator's runs on a trace, the fastest counts.
+    Of each simulator's runs of a case, the fastest counts.
     """
-    cases = [one for one in _newest("against_mqsim.json").values() if isinstance(one, dict)]
+    raw = _newest(f"against_{rival}.json")
+    cases = [one for one in raw.values() if isinstance(one, dict)]
     times = [
-        min(run["processor_s"] for run in case["mqsim"])
+        min(run["processor_s"] for run in case[rival])
         / min(run["processor_s"] for run in case["ssdlab"])
         for case in cases
     ]
     return f"{min(times):.1f} to {max(times):.1f}"
+
+
+def _simplessd_cases() -> list[dict[str, Any]]:
+    """Return the runs of each case that SimpleSSD and ssdlab ran."""
+    return [one for one in _newest("against_simplessd.json").values() if isinstance(one, dict)]
+
+
+def _apart_from_simplessd() -> str:
+    """Return how far apart the mean responses are at most.
+
+    Raises :class:`UnequalWorkError` if the page operations of a case are not the same.
+    """
+    firsts = [(case["simplessd"][0], case["ssdlab"][0]) for case in _simplessd_cases()]
+    if any(theirs["operations"] != ours["operations"] for theirs, ours in firsts):
+        raise UnequalWorkError
+    apart = max(abs(theirs["mean_us"] / ours["mean_us"] - 1) for theirs, ours in firsts)
+    return f"{100 * apart:.1f} %"
+
+
+def _spread_against_simplessd() -> str:
+    """Return by how much the slowest run of a case exceeds the fastest at most."""
+    times = [
+        [run["processor_s"] for run in runs]
+        for case in _simplessd_cases()
+        for runs in case.values()
+    ]
+    return f"{max(100 * (max(some) / min(some) - 1) for some in times):.0f} %"
 
 
 def _seconds_of_long_run() -> float:
@@ -178,7 +210,10 @@ FIGURES: dict[str, Callable[[], str]] = {
     "bench.aged_2t_s": lambda: f"{_of_case('start-2t-aged', 'ready_s'):.1f}",
     "bench.aged_2t_mb": lambda: f"{_of_case('start-2t-aged', 'memory_mb'):.0f}",
     "scale.long_s": lambda: f"{_seconds_of_long_run():.0f}",
-    "against_mqsim": _less_time_than_mqsim,
+    "against_mqsim": lambda: _less_time_than("mqsim"),
+    "against_simplessd": lambda: _less_time_than("simplessd"),
+    "against_simplessd.apart": _apart_from_simplessd,
+    "against_simplessd.spread": _spread_against_simplessd,
     "claims": _claims,
     "claims.reproduced": lambda: _claims("reproduced"),
     "claims.construction": lambda: _claims("reproduced, by construction"),

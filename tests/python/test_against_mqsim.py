@@ -20,8 +20,8 @@ with open("workload_scenario_1.xml", "w") as result:
 """
 
 
-def against(binary: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SCRIPT), str(binary), "--requests", "200", "--runs", "1"]
+def against(binary: Path, *options: str, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(script), str(binary), "--requests", "200", "--runs", "1"]
     return subprocess.run([*command, *options], check=False, capture_output=True, text=True)
 
 
