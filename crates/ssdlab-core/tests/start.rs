@@ -152,5 +152,5 @@ fn the_drawn_tables_hold_what_the_config_sets() {
     let invalid = 1.0 - f64::from(valid) / f64::from(written);
     assert!((invalid - 0.25).abs() < 0.01, "{invalid}");
     assert!((0..4).all(|plane| drive.ftl().alloc.free_blocks(PlaneId(plane)) > 10));
-    assert_eq!(drive.flash().ops()[OpKind::Program as usize].iter().sum::<u64>(), 0);
+    assert_eq!(drive.flash().counts.ops()[OpKind::Program as usize].iter().sum::<u64>(), 0);
 }

@@ -32,7 +32,7 @@ impl DeadlockDetector {
     /// When the drive gains no free space.
     #[cold]
     pub fn check(&mut self, drive: &Drive) -> Result<(), Fault> {
-        let ops = drive.flash().ops();
+        let ops = drive.flash().counts.ops();
         let for_host = |kind: OpKind| ops[kind as usize][Cause::Host as usize];
         let erased = ops[OpKind::Erase as usize].iter().sum();
         let blocks = u64::from(drive.resolved().geometry().block_count());

@@ -304,12 +304,12 @@ impl<'a> Replay<'a> {
 
     /// Returns whether any page was programmed since the statistics began.
     fn programmed(&self) -> bool {
-        self.drive.flash().ops()[OpKind::Program as usize].iter().any(|&count| count > 0)
+        self.drive.flash().counts.ops()[OpKind::Program as usize].iter().any(|&count| count > 0)
     }
 
     /// Returns the page operations since the statistics began.
     fn page_ops(&self) -> u64 {
-        let ops = self.drive.flash().ops();
+        let ops = self.drive.flash().counts.ops();
         [OpKind::Read, OpKind::Program].iter().flat_map(|&kind| ops[kind as usize].iter()).sum()
     }
 

@@ -488,7 +488,7 @@ impl SettleMonitor {
 
 /// Returns the pages programmed for the host and in all since the drive's statistics began.
 fn pages(drive: &Drive) -> [u64; 2] {
-    let programs = drive.flash().ops()[OpKind::Program as usize];
+    let programs = drive.flash().counts.ops()[OpKind::Program as usize];
     [programs[Cause::Host as usize], programs.iter().sum()]
 }
 

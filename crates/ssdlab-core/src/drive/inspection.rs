@@ -221,7 +221,7 @@ impl Drive {
     /// Returns the write amplification: pages programmed for each page that the host wrote. `None`
     /// before the host wrote any.
     pub fn write_amplification(&self) -> Option<f64> {
-        let programs = self.machine.flash.ops()[OpKind::Program as usize];
+        let programs = self.machine.flash.counts.ops()[OpKind::Program as usize];
         let host = programs[Cause::Host as usize];
         (host > 0).then(|| programs.iter().sum::<u64>() as f64 / host as f64)
     }

@@ -173,7 +173,7 @@ impl Flash {
         let txn = &mut self.txns[unit.head];
         txn.charge(Part::Sense, now);
         self.reservations[usize::from(unit.channel)].read(txn, &self.cells, &self.setup.moves, now);
-        self.retries += 1;
+        self.counts.retry();
         txn.failed += 1;
         (txn.pipelined_level, txn.level) = (txn.level, txn.level.next());
         unit.fails_at = txn.since;
@@ -199,7 +199,7 @@ impl Flash {
         let (head, channel) = (unit.head, usize::from(unit.channel));
         let txn = &mut self.txns[head];
         txn.failed -= 1;
-        self.retries -= 1;
+        self.counts.take_back_retry();
         txn.level = txn.pipelined_level;
         self.set_state(id, State::Out, now);
         self.units[id.0 as usize].pending = 1;

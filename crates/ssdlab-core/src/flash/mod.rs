@@ -17,6 +17,7 @@
 mod audit;
 mod cells;
 mod chip_inspector;
+mod counts;
 mod link;
 mod lookahead;
 mod next;
@@ -34,12 +35,12 @@ mod view;
 pub use audit::Census;
 pub use cells::{BlockHistory, Cells, Facts};
 pub use chip_inspector::{At, Attempt, ChipInspector, Read};
+pub use counts::{BusyTimes, Counts, SuspendCounts};
 pub use link::Moved;
 pub use next::Next;
 pub use pipelined_retry::PipelinedRetry;
 pub use plane_queues::{HOST_RANKS, Rank};
 pub use setup::FlashSetup;
-pub use suspension::SuspendCounts;
 use timeline::Timeline;
 pub use timeline::{Act, Span};
 pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
@@ -82,6 +83,8 @@ pub struct Flash {
     pub txns: Txns,
     /// The true state of the cells.
     pub cells: Cells,
+    /// The counts since the last reset.
+    pub counts: Counts,
     setup: FlashSetup,
     geometry: Geometry,
     queues: Box<[PlaneQueues]>,
@@ -104,16 +107,6 @@ pub struct Flash {
     shares_places: bool,
     events: Vec<FlashEvent>,
     idle: Vec<UnitId>,
-    /// Operations that have ended, by kind and cause.
-    ops: [[u64; Cause::COUNT]; OpKind::COUNT],
-    /// Attempts of reads after the first.
-    retries: u64,
-    uncorrectable: u64,
-    suspend_counts: SuspendCounts,
-    /// Sensings ahead that no read used.
-    unused_senses: u64,
-    /// The value of [`Flash::busy`] when the counts were last reset.
-    busy_before: (Vec<u64>, Vec<u64>),
     /// The recorded activities, if recording is on.
     timeline: Option<Box<Timeline>>,
 }
@@ -132,6 +125,7 @@ impl Flash {
         Flash {
             txns: Txns::default(),
             cells,
+            counts: Counts::default(),
             queues: vec![PlaneQueues::default(); planes as usize].into_boxed_slice(),
             blocked: vec![false; planes as usize].into_boxed_slice(),
             unit_of: (0..planes).map(|plane| plane / setup.planes_per_unit).collect(),
@@ -150,12 +144,6 @@ impl Flash {
             shares_places: false,
             events: Vec::new(),
             idle: Vec::new(),
-            ops: Default::default(),
-            retries: 0,
-            uncorrectable: 0,
-            suspend_counts: SuspendCounts::default(),
-            unused_senses: 0,
-            busy_before: Default::default(),
             timeline: None,
         }
     }
@@ -360,22 +348,13 @@ impl Flash {
         }
     }
 
-    /// Returns the operations that have ended, by kind and cause.
-    pub fn ops(&self) -> &[[u64; Cause::COUNT]; OpKind::COUNT] {
-        &self.ops
-    }
-
     /// Returns the numbers of retries, of reads that no level decoded, and of suspensions.
     pub fn error_counts(&self) -> (u64, u64, u64) {
-        (
-            self.retries - self.retries_to_come(),
-            self.uncorrectable,
-            self.suspend_counts.programs + self.suspend_counts.erases,
-        )
+        self.counts.errors(self.retries_to_come())
     }
 
     /// Returns the busy nanoseconds until `now` of every array unit and of every bus.
-    pub fn busy(&self, now: SimTime) -> (Vec<u64>, Vec<u64>) {
+    pub fn busy(&self, now: SimTime) -> BusyTimes {
         let units = self.units.iter().map(|unit| unit.busy(now)).collect();
         let buses = if self.looks_ahead() {
             self.reservations.iter().map(|reservation| reservation.busy(now)).collect()
@@ -386,13 +365,8 @@ impl Flash {
     }
 
     /// Returns [`Flash::busy`] since the counts were last reset.
-    pub fn busy_counted(&self, now: SimTime) -> (Vec<u64>, Vec<u64>) {
-        let (mut units, mut buses) = self.busy(now);
-        for (busy, before) in [(&mut units, &self.busy_before.0), (&mut buses, &self.busy_before.1)]
-        {
-            busy.iter_mut().zip(before).for_each(|(busy, before)| *busy -= before);
-        }
-        (units, buses)
+    pub fn busy_counted(&self, now: SimTime) -> BusyTimes {
+        self.counts.busy(self.busy(now))
     }
 
     /// Counts a page that was read for the host, by its program mode.
@@ -403,12 +377,8 @@ impl Flash {
 
     /// Resets the counts of operations and busy times.
     pub fn reset_counts(&mut self, now: SimTime) {
-        self.ops = Default::default();
         self.cells.reset_counts();
-        self.retries = self.retries_to_come();
-        (self.uncorrectable, self.unused_senses) = (0, 0);
-        self.suspend_counts = SuspendCounts::default();
-        self.busy_before = self.busy(now);
+        self.counts.reset(self.retries_to_come(), self.busy(now));
     }
 
     /// Returns the first plane, the number of planes and the channel of every array unit.

@@ -102,7 +102,7 @@ impl Flash {
     }
 
     fn abort_pipelined(&mut self, id: UnitId, now: SimTime) {
-        self.unused_senses += 1;
+        self.counts.sense_unused();
         let reset =
             self.setup.pipelined_retry.as_ref().map_or(Nanos::ZERO, |pipelined| pipelined.reset);
         let unit = &mut self.units[id.0 as usize];
@@ -115,10 +115,5 @@ impl Flash {
         unit.head = TxnId::NONE;
         self.set_state(id, State::Resetting, now);
         self.timers.set(id.0 as usize, now + reset);
-    }
-
-    /// Returns the sensings ahead that no read used, since the counts began.
-    pub fn unused_senses(&self) -> u64 {
-        self.unused_senses
     }
 }

@@ -196,7 +196,7 @@ impl Flash {
         self.for_members(head, |flash, member| {
             let txn = &mut flash.txns[member];
             txn.charge(Part::Program, now);
-            flash.ops[kind as usize][txn.cause as usize] += 1;
+            flash.counts.op_ended(kind, txn.cause);
             let (page, block) = (txn.ppn, flash.geometry.block_of(txn.ppn));
             match kind {
                 OpKind::Erase => flash.cells.erased(block, now, flash.setup.cycles_per_erase),
@@ -430,8 +430,7 @@ impl Flash {
         let last = txn.level >= self.cells.last_level();
         if decoded || last {
             txn.uncorrectable = !decoded;
-            self.uncorrectable += u64::from(!decoded);
-            self.ops[OpKind::Read as usize][txn.cause as usize] += 1;
+            self.counts.read_ended(txn.cause, !decoded);
             self.events.push(FlashEvent::Done(id));
             if self.holds_until_decoded() {
                 let unit = self.unit_of(self.txns[id].plane);
@@ -442,7 +441,7 @@ impl Flash {
         }
         txn.failed += 1;
         let plane = txn.plane;
-        self.retries += 1;
+        self.counts.retry();
         if !self.holds_until_decoded() {
             return self.events.push(FlashEvent::Again(id));
         }

@@ -8,19 +8,6 @@ use super::unit::{State, Suspended, Unit, Work};
 use super::{Flash, Next, Rank, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
-/// Counts of suspensions for host reads, and their cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SuspendCounts {
-    /// Reads that were suspended after a failed attempt.
-    pub reads: u64,
-    /// Suspended programs; programs that planes perform together count as one.
-    pub programs: u64,
-    /// Suspended erases; erases that planes perform together count as one.
-    pub erases: u64,
-    /// Nanoseconds of programs and erases that were dropped and repeated.
-    pub dropped_ns: u64,
-}
-
 impl Flash {
     /// Records the start of a program or an erase that takes `span`.
     #[inline]
@@ -68,7 +55,7 @@ impl Flash {
         work.aborts = work.aborts_of(current_loop).saturating_add(1);
         work.looped = current_loop;
         work.dropped += whole - left;
-        self.suspend_counts.dropped_ns += (whole - left).as_ns();
+        self.counts.dropped(whole - left);
         self.interrupt(id, whole, now);
     }
 
@@ -96,12 +83,12 @@ impl Flash {
 
     fn interrupt(&mut self, id: UnitId, remaining: Nanos, now: SimTime) {
         let unit = &mut self.units[id.0 as usize];
-        let (kind, count) = match unit.state {
-            State::Programming => (OpKind::Program, &mut self.suspend_counts.programs),
-            State::Erasing => (OpKind::Erase, &mut self.suspend_counts.erases),
+        let kind = match unit.state {
+            State::Programming => OpKind::Program,
+            State::Erasing => OpKind::Erase,
             state => unreachable!("a unit that is {state:?} cannot be suspended"),
         };
-        *count += 1;
+        self.counts.suspended(kind);
         unit.work.worked += now.saturating_since(unit.work.since);
         unit.work.beyond = Nanos::ZERO;
         unit.suspended = Some(Suspended { head: unit.head, kind, cause: unit.cause, remaining });
@@ -219,7 +206,7 @@ impl Flash {
         let head = self.units[id.0 as usize].head;
         self.for_members(head, |flash, member| {
             flash.txns[member].charge(Part::Retry, now);
-            flash.suspend_counts.reads += 1;
+            flash.counts.read_suspended();
         });
         let unit = &mut self.units[id.0 as usize];
         unit.suspended_read_count += 1;
@@ -295,10 +282,5 @@ impl Flash {
         let first = Some(unit.suspended_reads).filter(|id| id.is_some());
         let below = |&id: &TxnId| Some(self.txns[id].next).filter(|id| id.is_some());
         std::iter::successors(first, below)
-    }
-
-    /// Returns the counts of suspensions since the counts began.
-    pub fn suspend_counts(&self) -> SuspendCounts {
-        self.suspend_counts
     }
 }

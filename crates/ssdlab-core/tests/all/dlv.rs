@@ -494,7 +494,7 @@ proptest! {
         let mut rig = Rig::new(&sets(&[&[SHAPE, &order], STRONG]));
         play(&mut rig, &steps(seed, 300, reads, gap), 64).map_err(TestCaseError::fail)?;
         prop_assert_eq!(rig.done.len(), 300);
-        let programs: u64 = rig.drive.flash().ops()[OpKind::Program as usize].iter().sum();
+        let programs: u64 = rig.drive.flash().counts.ops()[OpKind::Program as usize].iter().sum();
         prop_assert!(programs >= rig.drive.stats().per_class.iter().sum());
     }
 }

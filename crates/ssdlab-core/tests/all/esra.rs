@@ -15,7 +15,7 @@ const VISIT: u64 = SWITCH + READ + BUS;
 
 /// Returns suspended programs, suspended erases and dropped nanoseconds.
 fn dropped(rig: &Rig) -> (u64, u64, u64) {
-    let counts = rig.drive.flash().suspend_counts();
+    let counts = rig.drive.flash().counts.suspends();
     (counts.programs, counts.erases, counts.dropped_ns)
 }
 
@@ -237,7 +237,7 @@ proptest! {
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let mut rig = Rig::seeded(&sets, 1).unwrap();
         play(&mut rig, &steps, depth).map_err(TestCaseError::fail)?;
-        let programs: u64 = rig.drive.flash().ops()[OpKind::Program as usize].iter().sum();
+        let programs: u64 = rig.drive.flash().counts.ops()[OpKind::Program as usize].iter().sum();
         let erases = rig.ops(OpKind::Erase, Cause::Gc);
         let (array_time, _) = rig.drive.flash().busy(rig.drive.now());
         prop_assert!(array_time.iter().sum::<u64>() * 4 >= programs * PROGRAM + erases * ERASE);

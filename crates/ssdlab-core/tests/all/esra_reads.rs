@@ -37,7 +37,7 @@ impl Rig {
 }
 
 fn suspended_reads(rig: &Rig) -> u64 {
-    rig.drive.flash().suspend_counts().reads
+    rig.drive.flash().counts.suspends().reads
 }
 
 /// Includes a bundle of settings. Source: ReadGuard.

@@ -469,7 +469,7 @@ fn worn_with(program_modes: &str) -> (f64, f64, f64) {
         .zip(programs)
         .map(|(program_mode, &count)| chip.wear_weight(program_mode) * count as f64)
         .sum();
-    let erases: u64 = drive.flash().ops()[OpKind::Erase as usize].iter().sum();
+    let erases: u64 = drive.flash().counts.ops()[OpKind::Erase as usize].iter().sum();
     let rates = (0..16).filter_map(|block| drive.block(0, block, drive.now())?.rber);
     let rates: Vec<f64> = rates.collect();
     (

@@ -44,7 +44,12 @@ fn play(rig: &mut Rig, steps: &[Step], depth: u32, after: u64) -> Result<(), Str
 fn tell(rig: &Rig) -> String {
     let (drive, now) = (&rig.drive, rig.drive.now());
     let flash = drive.flash();
-    let work = (flash.ops(), flash.error_counts(), flash.suspend_counts(), flash.busy_counted(now));
+    let work = (
+        flash.counts.ops(),
+        flash.error_counts(),
+        flash.counts.suspends(),
+        flash.busy_counted(now),
+    );
     format!("{now:?} {:?} {work:?} {:?}", drive.stats(), drive.ftl().blocks)
 }
 

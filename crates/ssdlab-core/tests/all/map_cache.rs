@@ -11,7 +11,7 @@ const TWO: &str = "ftl.map_cache = { entry = \"1KiB\", size = \"8KiB\" }";
 const SHAPE: &str = "geometry = { channels = 4, blocks = 32 }";
 
 fn mapping(rig: &Rig, kind: OpKind) -> u64 {
-    rig.drive.flash().ops()[kind as usize][Cause::Mapping as usize]
+    rig.drive.flash().counts.ops()[kind as usize][Cause::Mapping as usize]
 }
 
 /// Returns the time of a request alone.

@@ -111,7 +111,7 @@ fn suspension_helps_reads_at_the_cost_of_writes() {
 /// Returns whether two operations of a kind ever ended in one event.
 fn pairs(sets: &[&str], kind: OpKind) -> bool {
     let mut rig = Rig::new(sets);
-    let count = |rig: &Rig| rig.drive.flash().ops()[kind as usize].iter().sum::<u64>();
+    let count = |rig: &Rig| rig.drive.flash().counts.ops()[kind as usize].iter().sum::<u64>();
     for round in 0..40u64 {
         for page in 0..8 {
             rig.pages(

@@ -61,7 +61,7 @@ fn of_pages_read_together_only_those_that_failed_are_sensed_again() {
     assert_eq!(taken(&mut rig, 1, 1).1, 0);
     // In addition, the other page is transferred once.
     assert_eq!(taken(&mut rig, 0, 2), (alone + BUS, retries));
-    let reads: u64 = rig.drive.flash().ops()[OpKind::Read as usize].iter().sum();
+    let reads: u64 = rig.drive.flash().counts.ops()[OpKind::Read as usize].iter().sum();
     assert_eq!(reads, 4);
 }
 

@@ -44,7 +44,7 @@ fn the_conventional_drive_has_one_block_open_a_plane_for_all_that_is_written() {
     let open = |copies: &str| {
         let ftl = format!("ftl.gc_stream = \"{copies}\"");
         let rig = run(&[SHAPE, TIMES, &ftl, "start.fill = 1.0"], &steps);
-        let moved = rig.drive.flash().ops()[OpKind::Program as usize][Cause::Gc as usize];
+        let moved = rig.drive.flash().counts.ops()[OpKind::Program as usize][Cause::Gc as usize];
         assert!(moved > 200, "{moved} pages were moved");
         let ftl = rig.drive.ftl();
         (0..8).map(|plane| ftl.alloc.open_list(PlaneId(plane)).len()).max().unwrap()
@@ -160,7 +160,7 @@ fn what_collection_moves_is_typed_too() {
         let mut prefill = rig.drive.prefill();
         (0..pages / 2).for_each(|page| assert!(rig.drive.prefill_page(&mut prefill, page)));
         play(&mut rig, &writes(3000, None), 16).unwrap();
-        let moved = rig.drive.flash().ops()[OpKind::Program as usize][Cause::Gc as usize];
+        let moved = rig.drive.flash().counts.ops()[OpKind::Program as usize][Cause::Gc as usize];
         assert!(moved > 100, "{moved} pages were moved");
         rig.done
     };

@@ -69,8 +69,11 @@ fn an_unneeded_sensing_occupies_the_unit_until_its_reset() {
         let (mut rig, _) = rig(fresh, 10, &[AHEAD, more]);
         rig.read(0);
         rig.finish();
-        assert_eq!(rig.drive.flash().unused_senses() > 0, rig.now() > rig.end_of(3).unwrap());
-        rig.drive.flash().unused_senses()
+        assert_eq!(
+            rig.drive.flash().counts.unused_senses() > 0,
+            rig.now() > rig.end_of(3).unwrap()
+        );
+        rig.drive.flash().counts.unused_senses()
     };
     assert_eq!(
         [
@@ -143,7 +146,7 @@ fn a_read_that_lets_another_pass_senses_once_more_what_it_sensed_ahead() {
     let begun = 2 * (READ + out) + RESET;
     assert_eq!(rig.end_of(high).unwrap() - zero, begun + all);
     assert_eq!(rig.end_of(low).unwrap() - zero, begun + all + READ + READ + out);
-    assert_eq!(rig.drive.flash().unused_senses(), 1);
+    assert_eq!(rig.drive.flash().counts.unused_senses(), 1);
 }
 
 #[test]

@@ -56,9 +56,12 @@ fn a_page_moves_up_one_group_for_every_three_reads() {
     assert_eq!(classes, [2, 2, 1, 1, 1, 0, 0, 0]);
     let moves = rig.drive.stats().migration;
     assert_eq!((moves.hot, moves.cold, moves.abandoned, moves.outdated), (2, 0, 0, 0));
-    assert_eq!(rig.drive.flash().ops()[OpKind::Program as usize][Cause::Migration as usize], 2);
+    assert_eq!(
+        rig.drive.flash().counts.ops()[OpKind::Program as usize][Cause::Migration as usize],
+        2
+    );
     // The controller still holds a page that was read whole.
-    assert_eq!(rig.drive.flash().ops()[OpKind::Read as usize][Cause::Migration as usize], 0);
+    assert_eq!(rig.drive.flash().counts.ops()[OpKind::Read as usize][Cause::Migration as usize], 0);
 }
 
 #[test]
@@ -88,7 +91,7 @@ fn of_a_page_that_was_read_in_part_the_rest_is_read() {
         rig.finish();
     }
     let moved = rig.drive.stats().migration.hot;
-    let ops = rig.drive.flash().ops();
+    let ops = rig.drive.flash().counts.ops();
     assert!(moved > 5, "{moved} pages were moved");
     assert_eq!(ops[OpKind::Read as usize][Cause::Migration as usize], moved);
 }

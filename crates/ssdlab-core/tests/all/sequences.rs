@@ -22,11 +22,11 @@ const CAUSES: [Cause; 7] = [
 /// Runs the drive to its end and logs every operation that ends.
 fn log(rig: &mut Rig) -> Log {
     let (zero, mut log) = (rig.now(), Log::new());
-    let mut before = *rig.drive.flash().ops();
+    let mut before = *rig.drive.flash().counts.ops();
     while let Some(next) = rig.drive.next_event() {
         rig.drive.advance_once(next, &mut rig.done);
         assert_eq!(rig.drive.violation(), None);
-        let after = *rig.drive.flash().ops();
+        let after = *rig.drive.flash().counts.ops();
         for kind in KINDS {
             for cause in CAUSES {
                 let more =

@@ -211,7 +211,7 @@ impl Rig {
         kind: ssdlab_core::account::OpKind,
         cause: ssdlab_core::account::Cause,
     ) -> u64 {
-        self.drive.flash().ops()[kind as usize][cause as usize]
+        self.drive.flash().counts.ops()[kind as usize][cause as usize]
     }
 }
 

@@ -104,7 +104,7 @@ impl Latencies {
 type Counters = [u64; 8];
 
 fn counters(drive: &Drive, now: SimTime) -> Counters {
-    let ops = drive.flash().ops();
+    let ops = drive.flash().counts.ops();
     let (units, buses) = drive.flash().busy_counted(now);
     let mean = |busy: &[u64]| busy.iter().sum::<u64>() / busy.len() as u64;
     let programs = ops[OpKind::Program as usize];

@@ -350,7 +350,7 @@ fn per_second(amount: f64, seconds: f64) -> f64 {
 
 fn sensed_in_vain(drive: &Drive) -> Option<u64> {
     let pipelined = drive.resolved().flash.pipelined_retry.is_some();
-    pipelined.then(|| drive.flash().unused_senses())
+    pipelined.then(|| drive.flash().counts.unused_senses())
 }
 
 fn map_cache(drive: &Drive) -> Option<MapCacheResult> {
@@ -419,7 +419,7 @@ pub(crate) fn ops(drive: &Drive) -> BTreeMap<&'static str, BTreeMap<&'static str
     let by_cause = |counts: &[u64; Cause::COUNT]| {
         Cause::NAMES.iter().copied().zip(counts.iter().copied()).collect()
     };
-    OpKind::NAMES.iter().copied().zip(drive.flash().ops().iter().map(by_cause)).collect()
+    OpKind::NAMES.iter().copied().zip(drive.flash().counts.ops().iter().map(by_cause)).collect()
 }
 
 fn gc(stats: &Stats) -> GcResult {
@@ -466,7 +466,7 @@ fn provenance(prepared: &Prepared, requests: &Requests) -> Result<Provenance, Fa
 
 fn sim(drive: &Drive, course: &Course, ready: Duration, looped: Duration) -> Sim {
     let per_second = |count: u64| count as f64 / looped.as_secs_f64().max(1e-9);
-    let pages = drive.flash().ops();
+    let pages = drive.flash().counts.ops();
     let page_ops: u64 =
         [OpKind::Read, OpKind::Program].iter().flat_map(|&kind| pages[kind as usize].iter()).sum();
     let page_ops = page_ops + course.page_ops_before;

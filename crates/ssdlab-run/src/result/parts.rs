@@ -110,7 +110,7 @@ pub struct SetAsideResult {
 
 impl SetAsideResult {
     pub(super) fn of(drive: &Drive) -> Option<SetAsideResult> {
-        let SuspendCounts { reads, programs, erases, dropped_ns } = drive.flash().suspend_counts();
+        let SuspendCounts { reads, programs, erases, dropped_ns } = drive.flash().counts.suspends();
         let dropped_s = dropped_ns as f64 / 1e9;
         let drops = drive.resolved().flash.loops.is_some();
         drops.then_some(SetAsideResult { reads, programs, erases, dropped_s })

@@ -117,13 +117,13 @@ impl Machine {
     /// Returns the bytes programmed for the host since the start.
     fn host_bytes(&self) -> u64 {
         let before = self.lifetime.wear_out.as_ref().map_or(0, |wear_out| wear_out.pages_before);
-        let since = self.flash.ops()[OpKind::Program as usize][Cause::Host as usize];
+        let since = self.flash.counts.ops()[OpKind::Program as usize][Cause::Host as usize];
         (before + since) * self.geometry.page_size.get()
     }
 
     /// Adds the counts of the statistics that are about to be reset.
     pub(in crate::drive) fn carry_counts(&mut self) {
-        let since = self.flash.ops()[OpKind::Program as usize][Cause::Host as usize];
+        let since = self.flash.counts.ops()[OpKind::Program as usize][Cause::Host as usize];
         if let Some(wear_out) = &mut self.lifetime.wear_out {
             wear_out.pages_before += since;
         }
