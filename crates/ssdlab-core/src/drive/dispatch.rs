@@ -57,7 +57,7 @@ impl Planes for PlanesNow<'_> {
 
     #[inline]
     fn is_free(&self, plane: PlaneId) -> bool {
-        self.flash.is_free(plane)
+        self.flash.units.of(plane).is_free()
     }
 
     #[inline]
@@ -284,7 +284,7 @@ impl Hold {
 
     #[inline(never)]
     fn ask_for_all_of(&mut self, machine: &mut Machine, unit: UnitId) {
-        machine.flash.planes_of(unit).for_each(|plane| self.schedule_plane(machine, plane));
+        machine.flash.units[unit].planes().for_each(|plane| self.schedule_plane(machine, plane));
     }
 
     /// Asks the scheduler which groups to dispatch, after a change on a plane.

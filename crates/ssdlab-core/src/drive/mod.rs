@@ -172,7 +172,10 @@ impl Drive {
         if self.machine.policies.have_pending() {
             self.background.carry_out_actions(&mut self.machine);
         }
-        if self.machine.flash.has_idle() || self.machine.flash.has_events() || self.holds_back() {
+        if self.machine.flash.units.has_idle()
+            || self.machine.flash.has_events()
+            || self.holds_back()
+        {
             self.serve_idle();
         }
         self.check_invariants();

@@ -14,9 +14,9 @@ impl Drive {
     pub(super) fn serve_idle(&mut self) {
         loop {
             self.offer();
-            while let Some(unit) = self.machine.flash.take_idle() {
+            while let Some(unit) = self.machine.flash.units.take_idle() {
                 self.translation.dispatch.ask_order_for(&mut self.machine, unit);
-                while self.machine.flash.has_to_do(unit) && !self.serve(unit) {
+                while self.machine.flash.units[unit].has_to_do() && !self.serve(unit) {
                     // Other groups may be dispatched now that an operation waits.
                     self.translation.dispatch.ask_order_for(&mut self.machine, unit);
                 }
@@ -58,7 +58,9 @@ impl Drive {
                     return false;
                 }
                 self.machine.flash.pop(plane, queue);
-                if self.machine.flash.is_multi_plane() && self.machine.flash.is_awaited(unit) {
+                if self.machine.flash.is_multi_plane()
+                    && self.machine.flash.units[unit].is_awaited()
+                {
                     self.form_multi_plane(head, queue);
                 }
                 self.machine.flash.start(unit, head, self.machine.now);

@@ -106,7 +106,7 @@ impl Flash {
     /// The first violation.
     pub fn audit(&self, now: SimTime, census: &mut Census) -> Result<(), String> {
         ensure(self.events.is_empty(), || "flash events were not handled".into())?;
-        ensure(self.idle.is_empty(), || "a free unit was not served".into())?;
+        ensure(!self.units.has_idle(), || "a free unit was not served".into())?;
         let mut seq_last = 0;
         for (plane, queues) in (0..).map(PlaneId).zip(&self.queues) {
             let mut waiting = 0;
@@ -126,13 +126,13 @@ impl Flash {
             let counted = waiting == queues.waiting();
             ensure(counted, || format!("{plane:?} counts its waiting operations wrongly"))?;
         }
-        for (id, unit) in (0..).map(UnitId).zip(&self.units) {
-            let waiting: u32 = self.planes_of(id).map(|p| self.queues[p.index()].waiting()).sum();
+        for (id, unit) in self.units.iter() {
+            let waiting: u32 = unit.planes().map(|p| self.queues[p.index()].waiting()).sum();
             ensure(waiting == unit.waiting, || format!("{id:?} counts what waits for it wrongly"))?;
             self.audit_unit(id, unit, now, census)
                 .map_err(|what| format!("unit {} ({:?}): {what}", id.0, unit.state))?;
         }
-        let first = self.units.len();
+        let first = self.units.count();
         for (channel, bus) in self.buses.iter().enumerate() {
             self.audit_link(bus, first + channel, channel, "a bus", now, census)?;
         }
@@ -140,7 +140,7 @@ impl Flash {
         for (channel, engine) in self.engines.iter().enumerate() {
             self.audit_link(engine, first + channel, channel, "an ECC engine", now, census)?;
         }
-        (0..).zip(&self.units).try_for_each(|(id, unit)| self.audit_registers(id, unit, census))
+        self.units.iter().try_for_each(|(id, unit)| self.audit_registers(id.0, unit, census))
     }
 
     fn members(&self, head: TxnId) -> impl Iterator<Item = TxnId> + '_ {
@@ -167,7 +167,7 @@ impl Flash {
         ) || unit.pipelined == Pipelined::Sensing;
         let gives_out = unit.pipelined == Pipelined::Nothing || unit.state == State::Out;
         ensure(gives_out, || "it senses ahead of nothing".into())?;
-        let timer = self.timers.get(id.0 as usize);
+        let timer = self.timers.get(id.index());
         ensure(timed == (timer != SimTime::NEVER), || "its timer does not fit".into())?;
         ensure(timer >= now, || "it should have ended something".into())?;
         let kind = match unit.state {
@@ -245,8 +245,8 @@ impl Flash {
         let mut planes = Vec::new();
         for member in self.members(head) {
             let txn = &self.txns[member];
-            let own = unit.first_plane.0..unit.first_plane.0 + unit.planes;
-            ensure(own.contains(&txn.plane.0), || format!("it serves {:?}", txn.plane))?;
+            let is_own = unit.planes().any(|own| own == txn.plane);
+            ensure(is_own, || format!("it serves {:?}", txn.plane))?;
             ensure(txn.kind == kind, || format!("it has a {:?}", txn.kind))?;
             let there = self.geometry.plane_of_page(txn.ppn) == txn.plane;
             ensure(there, || format!("{:?} is not on {:?}", txn.ppn, txn.plane))?;
@@ -301,10 +301,9 @@ impl Flash {
         }
         let bus = &self.buses[unit.channel as usize];
         let on_bus = bus.holder().into_iter().chain(bus.waiting(&self.txns));
-        let own = unit.first_plane.0..unit.first_plane.0 + unit.planes;
         let cached = on_bus.filter(|id| {
             let member = census.place[id.0 as usize] == Some(UNIT);
-            !member && own.contains(&self.txns[*id].plane.0)
+            !member && unit.planes().any(|own| own == self.txns[*id].plane)
         });
         let counted = cached.count() == unit.cached as usize;
         ensure(counted, || format!("unit {id} counts its cached pages wrongly"))?;

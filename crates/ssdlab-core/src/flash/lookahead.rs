@@ -89,7 +89,7 @@ impl Flash {
         let (slot, link) = if decodes {
             (self.engine_slot(channel), &mut self.engines[channel])
         } else {
-            (self.units.len() + channel, &mut self.buses[channel])
+            (self.units.count() + channel, &mut self.buses[channel])
         };
         let is_first = link.request_until(&mut self.txns, id);
         if is_first {
@@ -116,7 +116,7 @@ impl Flash {
 
     /// Starts the program of a unit's incoming pages, which nothing interrupts.
     pub(super) fn precompute_program(&mut self, id: UnitId, head: TxnId, now: SimTime) {
-        let channel = usize::from(self.units[id.0 as usize].channel);
+        let channel = usize::from(self.units[id].channel);
         let mut longest = Nanos::ZERO;
         self.for_members(head, |flash, member| {
             flash.charge_reserved(channel, member, now);
@@ -131,7 +131,7 @@ impl Flash {
     /// Returns the timer of a channel's ECC engine.
     #[inline]
     pub(super) fn engine_slot(&self, channel: usize) -> usize {
-        self.units.len() + self.buses.len() + channel
+        self.units.count() + self.buses.len() + channel
     }
 
     /// Processes attempts that fail without a report, as long as they are the next events and not
@@ -140,7 +140,7 @@ impl Flash {
     #[inline]
     pub(super) fn fire_precomputed(&mut self, until: SimTime) -> Option<SimTime> {
         let (mut time, mut slot) = self.timers.next()?;
-        while slot < self.units.len() && self.surely_fails(slot) {
+        while slot < self.units.count() && self.surely_fails(UnitId(slot as u32)) {
             self.precompute_failure(slot, time);
             let failed = time;
             (time, slot) = self.timers.next()?;
@@ -154,7 +154,7 @@ impl Flash {
     /// Returns whether a unit senses an attempt that will fail, and no operation now waiting may
     /// come between it and the next attempt.
     #[inline]
-    fn surely_fails(&self, unit: usize) -> bool {
+    fn surely_fails(&self, unit: UnitId) -> bool {
         let unit = &self.units[unit];
         if unit.state != State::Sensing {
             return false;
@@ -169,7 +169,7 @@ impl Flash {
     #[inline]
     fn precompute_failure(&mut self, slot: usize, now: SimTime) {
         self.fired = self.fired.max((now, slot));
-        let unit = &mut self.units[slot];
+        let unit = &mut self.units[UnitId(slot as u32)];
         let txn = &mut self.txns[unit.head];
         txn.charge(Part::Sense, now);
         self.reservations[usize::from(unit.channel)].read(txn, &self.cells, &self.setup.moves, now);
@@ -192,7 +192,7 @@ impl Flash {
 
     #[inline(never)]
     fn undo_lookahead(&mut self, id: UnitId, now: SimTime) {
-        let unit = &self.units[id.0 as usize];
+        let unit = &self.units[id];
         if !self.has_yet_to_fail(unit) {
             return;
         }
@@ -202,8 +202,8 @@ impl Flash {
         self.counts.take_back_retry();
         txn.level = txn.pipelined_level;
         self.set_state(id, State::Out, now);
-        self.units[id.0 as usize].pending = 1;
-        self.timers.set(id.0 as usize, SimTime::NEVER);
+        self.units[id].pending = 1;
+        self.timers.set(id.index(), SimTime::NEVER);
         if self.engines[channel].request_until(&mut self.txns, head) {
             let slot = self.engine_slot(channel);
             self.timers.set(slot, self.txns[head].since);
@@ -219,6 +219,6 @@ impl Flash {
 
     /// Returns the attempts that were counted as failed and have yet to fail.
     pub(super) fn retries_to_come(&self) -> u64 {
-        self.units.iter().filter(|unit| self.has_yet_to_fail(unit)).count() as u64
+        self.units.iter().filter(|(_, unit)| self.has_yet_to_fail(unit)).count() as u64
     }
 }

@@ -30,6 +30,7 @@ mod suspension;
 mod timeline;
 mod txn;
 mod unit;
+mod units;
 mod view;
 
 pub use audit::Census;
@@ -45,21 +46,17 @@ use timeline::Timeline;
 pub use timeline::{Act, Span};
 pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
+pub use units::{UnitId, Units};
 
 use ssdlab_base::SimTime;
 use ssdlab_nand::{Geometry, PlaneId};
 
-use crate::account::{Cause, OpKind, Part};
+use crate::account::OpKind;
 use crate::policy::scheduler::HostRank;
 use crate::timers::Timers;
 use link::Link;
 use lookahead::Reservation;
 use plane_queues::PlaneQueues;
-use unit::Unit;
-
-/// An array unit's number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct UnitId(pub u32);
 
 /// Events that the flash reports to the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,12 +82,12 @@ pub struct Flash {
     pub cells: Cells,
     /// The counts since the last reset.
     pub counts: Counts,
+    /// The array units.
+    pub units: Units,
     setup: FlashSetup,
     geometry: Geometry,
     queues: Box<[PlaneQueues]>,
     blocked: Box<[bool]>,
-    units: Box<[Unit]>,
-    unit_of: Box<[u32]>,
     buses: Box<[Link]>,
     engines: Box<[Link]>,
     timers: Timers,
@@ -106,7 +103,6 @@ pub struct Flash {
     /// Whether transactions may share arrival numbers.
     shares_places: bool,
     events: Vec<FlashEvent>,
-    idle: Vec<UnitId>,
     /// The recorded activities, if recording is on.
     timeline: Option<Box<Timeline>>,
 }
@@ -115,12 +111,7 @@ impl Flash {
     /// Creates an idle back end.
     pub fn new(geometry: &Geometry, setup: FlashSetup, cells: Cells) -> Flash {
         let planes = geometry.plane_count();
-        let units: Box<[Unit]> = (0..planes / setup.planes_per_unit)
-            .map(|unit| {
-                let first = PlaneId(unit * setup.planes_per_unit);
-                Unit::new(first, setup.planes_per_unit, geometry.channel_of(first).0)
-            })
-            .collect();
+        let units = Units::new(geometry, setup.planes_per_unit);
         let channels = geometry.channels as usize;
         Flash {
             txns: Txns::default(),
@@ -128,10 +119,9 @@ impl Flash {
             counts: Counts::default(),
             queues: vec![PlaneQueues::default(); planes as usize].into_boxed_slice(),
             blocked: vec![false; planes as usize].into_boxed_slice(),
-            unit_of: (0..planes).map(|plane| plane / setup.planes_per_unit).collect(),
             buses: vec![Link::default(); channels].into_boxed_slice(),
             engines: vec![Link::default(); channels].into_boxed_slice(),
-            timers: Timers::new(units.len() + 2 * channels),
+            timers: Timers::new(units.count() + 2 * channels),
             reservations: Box::default(),
             precomputes_failures: false,
             precomputes_programs: false,
@@ -143,7 +133,6 @@ impl Flash {
             seq: 0,
             shares_places: false,
             events: Vec::new(),
-            idle: Vec::new(),
             timeline: None,
         }
     }
@@ -175,20 +164,6 @@ impl Flash {
     #[inline]
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
-    }
-
-    /// Returns whether [`Flash::take_idle`] has a unit to return.
-    #[inline]
-    pub fn has_idle(&self) -> bool {
-        !self.idle.is_empty()
-    }
-
-    /// Takes a unit that became free, or that was given work while free.
-    #[inline]
-    pub fn take_idle(&mut self) -> Option<UnitId> {
-        let unit = self.idle.pop()?;
-        self.units[unit.0 as usize].listed = false;
-        Some(unit)
     }
 
     /// Assigns a transaction the next arrival number.
@@ -225,11 +200,11 @@ impl Flash {
     pub fn enqueue_again(&mut self, id: TxnId, now: SimTime) {
         self.txns[id].sibling = TxnId::NONE;
         let plane = self.txns[id].plane;
-        let unit = self.unit_of(plane);
+        let unit = self.units.id_of(plane);
         self.note_wait(id, now);
         self.queues[plane.index()].push(&mut self.txns, id);
-        self.units[unit.0 as usize].waiting += 1;
-        self.list(unit);
+        self.units[unit].waiting += 1;
+        self.units.list(unit);
         self.recheck_lookahead(unit, now);
     }
 
@@ -237,10 +212,7 @@ impl Flash {
     #[inline]
     pub fn note_wait(&mut self, id: TxnId, now: SimTime) {
         let txn = &mut self.txns[id];
-        debug_assert_eq!(txn.since, now, "a wait begins where the time before it was charged");
-        let unit = &mut self.units[self.unit_of[txn.plane.index()] as usize];
-        unit.count_busy(now);
-        txn.waited = unit.busy;
+        self.units.of_mut(txn.plane).note_wait(txn, now);
     }
 
     /// Ends the wait of a transaction that leaves its queue for another one.
@@ -252,40 +224,14 @@ impl Flash {
     #[inline(always)]
     fn charge_wait(&mut self, id: TxnId, now: SimTime) {
         let txn = &mut self.txns[id];
-        let total = (now - txn.since).as_ns();
-        if total == 0 {
-            return;
-        }
-        if txn.failed > 0 {
-            return txn.charge(Part::Retry, now);
-        }
-        let unit = &mut self.units[self.unit_of[txn.plane.index()] as usize];
-        unit.count_busy(now);
-        let mut others = 0;
-        for cause in 1..Cause::COUNT {
-            let busy = unit.busy[cause] - txn.waited[cause];
-            txn.blame[Part::DieHost as usize + cause] += busy;
-            others += busy;
-        }
-        txn.blame[Part::DieHost as usize] += total - others;
-        txn.since = now;
-    }
-
-    /// Lists a unit to be served, if the unit is free.
-    #[inline]
-    fn list(&mut self, id: UnitId) {
-        let unit = &mut self.units[id.0 as usize];
-        if unit.state == State::Idle && !unit.listed {
-            unit.listed = true;
-            self.idle.push(id);
-        }
+        self.units.of_mut(txn.plane).charge_wait(txn, now);
     }
 
     /// Blocks or unblocks the host's programs on a plane.
     pub fn block_programs(&mut self, plane: PlaneId, blocked: bool) {
         self.blocked[plane.index()] = blocked;
         if !blocked {
-            self.list(self.unit_of(plane));
+            self.units.list(self.units.id_of(plane));
         }
     }
 
@@ -326,7 +272,7 @@ impl Flash {
     /// Takes the first transaction of a queue of a plane.
     #[inline(always)]
     pub fn pop(&mut self, plane: PlaneId, queue: u8) -> TxnId {
-        self.units[self.unit_of[plane.index()] as usize].waiting -= 1;
+        self.units.of_mut(plane).waiting -= 1;
         self.queues[plane.index()].pop(&mut self.txns, queue).expect("a queue that has a head")
     }
 
@@ -355,7 +301,7 @@ impl Flash {
 
     /// Returns the busy nanoseconds until `now` of every array unit and of every bus.
     pub fn busy(&self, now: SimTime) -> BusyTimes {
-        let units = self.units.iter().map(|unit| unit.busy(now)).collect();
+        let units = self.units.busy(now);
         let buses = if self.looks_ahead() {
             self.reservations.iter().map(|reservation| reservation.busy(now)).collect()
         } else {
@@ -379,10 +325,5 @@ impl Flash {
     pub fn reset_counts(&mut self, now: SimTime) {
         self.cells.reset_counts();
         self.counts.reset(self.retries_to_come(), self.busy(now));
-    }
-
-    /// Returns the first plane, the number of planes and the channel of every array unit.
-    pub fn planes_of_units(&self) -> impl Iterator<Item = (PlaneId, u32, u16)> + '_ {
-        self.units.iter().map(|unit| (unit.first_plane, unit.planes, unit.channel))
     }
 }

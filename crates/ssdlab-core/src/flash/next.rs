@@ -22,7 +22,7 @@ impl Flash {
     /// Returns the next operation of a unit; [`Next::Nothing`] if the unit is not free.
     #[inline(always)]
     pub fn next_of(&self, id: UnitId) -> Next {
-        let unit = &self.units[id.0 as usize];
+        let unit = &self.units[id];
         if unit.state != State::Idle {
             return Next::Nothing;
         }
@@ -31,7 +31,7 @@ impl Flash {
         {
             return next;
         }
-        let best = match (unit.waiting, unit.planes) {
+        let best = match (unit.waiting, unit.plane_count) {
             (0, _) => None,
             (_, 1) => {
                 let (plane, queues) = (unit.first_plane, &self.queues[unit.first_plane.index()]);
@@ -54,9 +54,8 @@ impl Flash {
     /// highest rank wins, then the queue whose first transaction arrived first.
     #[inline(always)]
     fn first_of_planes(&self, unit: &Unit) -> Option<(PlaneId, u8)> {
-        let first = unit.first_plane.0;
         let mut best: Option<(u8, u64, PlaneId, u8)> = None;
-        for plane in (first..first + unit.planes).map(PlaneId) {
+        for plane in unit.planes() {
             let queues = &self.queues[plane.index()];
             if !queues.any(Rank::ALL) {
                 continue;

@@ -37,7 +37,7 @@ impl Flash {
     /// allowed.
     pub(super) fn offer_pipelined_sense(&mut self, id: UnitId) {
         let Some(pipelined) = &self.setup.pipelined_retry else { return };
-        let head = self.units[id.0 as usize].head;
+        let head = self.units[id].head;
         let may = pipelined.first || self.txns[head].failed > 0;
         let last = self.cells.last_level();
         if self.holds_until_decoded()
@@ -57,20 +57,20 @@ impl Flash {
         });
         let longest = spans.max().unwrap_or(Nanos::ZERO);
         let ends = now + self.setup.command_time + longest;
-        self.units[id.0 as usize].pipelined = Pipelined::Sensing;
-        self.timers.set(id.0 as usize, ends);
+        self.units[id].pipelined = Pipelined::Sensing;
+        self.timers.set(id.index(), ends);
     }
 
     /// Ends a sensing ahead while the unit still outputs the attempt before.
     #[inline(never)]
     pub(super) fn pipelined_sense_ends(&mut self, id: UnitId) {
-        self.units[id.0 as usize].pipelined = Pipelined::Sensed;
+        self.units[id].pipelined = Pipelined::Sensed;
     }
 
     /// Continues failed reads with the attempt that their unit has sensed ahead or still senses;
     /// returns false if there is none.
     pub fn continue_pipelined(&mut self, id: UnitId, now: SimTime) -> bool {
-        let unit = &mut self.units[id.0 as usize];
+        let unit = &mut self.units[id];
         let pipelined = std::mem::replace(&mut unit.pipelined, Pipelined::Nothing);
         if pipelined == Pipelined::Nothing {
             return false;
@@ -95,7 +95,7 @@ impl Flash {
     /// Frees a unit, and aborts its sensing ahead if there is one.
     #[inline]
     pub(super) fn free_pipelined(&mut self, id: UnitId, now: SimTime) {
-        match self.units[id.0 as usize].pipelined {
+        match self.units[id].pipelined {
             Pipelined::Nothing => self.free(id, now),
             _ => self.abort_pipelined(id, now),
         }
@@ -105,15 +105,15 @@ impl Flash {
         self.counts.sense_unused();
         let reset =
             self.setup.pipelined_retry.as_ref().map_or(Nanos::ZERO, |pipelined| pipelined.reset);
-        let unit = &mut self.units[id.0 as usize];
+        let unit = &mut self.units[id];
         let pipelined = std::mem::replace(&mut unit.pipelined, Pipelined::Nothing);
-        self.timers.set(id.0 as usize, SimTime::NEVER);
+        self.timers.set(id.index(), SimTime::NEVER);
         // A sensing that has ended leaves the array free.
         if pipelined == Pipelined::Sensed || reset == Nanos::ZERO {
             return self.free(id, now);
         }
         unit.head = TxnId::NONE;
         self.set_state(id, State::Resetting, now);
-        self.timers.set(id.0 as usize, now + reset);
+        self.timers.set(id.index(), now + reset);
     }
 }

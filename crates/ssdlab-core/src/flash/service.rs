@@ -12,13 +12,13 @@ impl Flash {
     /// Programs and reads must have their physical page, and reads their first level.
     #[inline(always)]
     pub fn start(&mut self, id: UnitId, head: TxnId, now: SimTime) {
-        let unit = &mut self.units[id.0 as usize];
+        let unit = &mut self.units[id];
         debug_assert_eq!(unit.state, State::Idle);
         unit.count_busy(now);
         if self.setup.max_passes > 0 {
             self.count_pass(id, head);
         }
-        let unit = &mut self.units[id.0 as usize];
+        let unit = &mut self.units[id];
         unit.head = head;
         unit.cause = self.txns[head].cause;
         unit.left = Nanos::MAX;
@@ -55,7 +55,7 @@ impl Flash {
     #[inline(never)]
     fn send_command(&mut self, id: UnitId, now: SimTime) {
         self.set_state(id, State::Commanded, now);
-        let head = self.units[id.0 as usize].head;
+        let head = self.units[id].head;
         self.txns[head].commanded = true;
         self.request_bus(id, head, now);
     }
@@ -63,7 +63,7 @@ impl Flash {
     /// Performs the read or the erase that the command started.
     #[inline(always)]
     fn execute(&mut self, id: UnitId, now: SimTime) {
-        let head = self.units[id.0 as usize].head;
+        let head = self.units[id].head;
         match self.txns[head].kind {
             OpKind::Read => self.sense(id, now),
             _ => self.erase(id, head, now),
@@ -72,7 +72,7 @@ impl Flash {
 
     /// Handles the arrival of the command for `head` at the flash.
     fn commanded(&mut self, head: TxnId, now: SimTime) {
-        let id = self.unit_of(self.txns[head].plane);
+        let id = self.units.id_of(self.txns[head].plane);
         self.txns[head].commanded = false;
         let others = self.txns[head].sibling;
         self.for_members(others, |flash, member| flash.txns[member].charge(Part::Bus, now));
@@ -81,7 +81,7 @@ impl Flash {
 
     /// Returns the reads that a unit holds.
     pub fn held(&self, id: UnitId) -> impl Iterator<Item = TxnId> + '_ {
-        self.held_from(self.units[id.0 as usize].head)
+        self.held_from(self.units[id].head)
     }
 
     /// Returns a read that a unit holds, and the reads after it.
@@ -95,7 +95,7 @@ impl Flash {
     #[inline(always)]
     fn sense(&mut self, id: UnitId, now: SimTime) {
         let mut longest = Nanos::ZERO;
-        let head = self.units[id.0 as usize].head;
+        let head = self.units[id].head;
         self.for_members(head, |flash, member| {
             let txn = &flash.txns[member];
             let span = flash.cells.sense_time(txn);
@@ -126,9 +126,9 @@ impl Flash {
             return self.precompute_program(id, head, now);
         }
         self.set_state(id, State::In, now);
-        self.units[id.0 as usize].pending = 0;
+        self.units[id].pending = 0;
         self.for_members(head, |flash, member| {
-            flash.units[id.0 as usize].pending += 1;
+            flash.units[id].pending += 1;
             flash.request_bus(id, member, now);
         });
     }
@@ -136,7 +136,7 @@ impl Flash {
     #[inline(always)]
     pub(super) fn perform(&mut self, id: UnitId, state: State, now: SimTime, span: Nanos) {
         self.set_state(id, state, now);
-        self.timers.set(id.0 as usize, now + span);
+        self.timers.set(id.index(), now + span);
     }
 
     /// Records that all events up to and including `at` have happened.
@@ -160,7 +160,7 @@ impl Flash {
         if self.precomputes_failures {
             self.fired = self.fired.max((now, slot));
         }
-        let (units, buses) = (self.units.len(), self.buses.len());
+        let (units, buses) = (self.units.count(), self.buses.len());
         if slot < units {
             self.unit_fires(UnitId(slot as u32), now);
         } else if slot < units + buses {
@@ -173,11 +173,9 @@ impl Flash {
 
     #[inline(always)]
     fn unit_fires(&mut self, id: UnitId, now: SimTime) {
-        match self.units[id.0 as usize].state {
+        match self.units[id].state {
             State::Sensing => self.sensed(id, now),
-            State::Programming | State::Erasing
-                if self.units[id.0 as usize].work.beyond > Nanos::ZERO =>
-            {
+            State::Programming | State::Erasing if self.units[id].work.beyond > Nanos::ZERO => {
                 self.loop_ends(id, now);
             }
             State::Programming => self.array_ends(id, OpKind::Program, now),
@@ -191,8 +189,13 @@ impl Flash {
 
     #[inline(always)]
     fn array_ends(&mut self, id: UnitId, kind: OpKind, now: SimTime) {
-        debug_assert_eq!(self.adds_up(id, Nanos::ZERO, now), Ok(()));
-        let head = self.units[id.0 as usize].head;
+        let unit = &self.units[id];
+        debug_assert!(
+            !self.setup.may_suspend || unit.adds_up(Nanos::ZERO, now).is_ok(),
+            "{:?} ends at {now:?}",
+            unit.work
+        );
+        let head = self.units[id].head;
         self.for_members(head, |flash, member| {
             let txn = &mut flash.txns[member];
             txn.charge(Part::Program, now);
@@ -207,7 +210,7 @@ impl Flash {
             }
             flash.events.push(FlashEvent::Done(member));
         });
-        self.units[id.0 as usize].suspends = 0;
+        self.units[id].suspends = 0;
         self.free(id, now);
     }
 
@@ -219,28 +222,28 @@ impl Flash {
     /// Frees a unit and lists it.
     #[inline(always)]
     pub(super) fn free(&mut self, id: UnitId, now: SimTime) {
-        let unit = &mut self.units[id.0 as usize];
+        let unit = &mut self.units[id];
         unit.count_busy(now);
         unit.head = TxnId::NONE;
         self.set_state(id, State::Idle, now);
-        self.list(id);
+        self.units.list(id);
     }
 
     #[inline(always)]
     pub(super) fn sensed(&mut self, id: UnitId, now: SimTime) {
-        let head = self.units[id.0 as usize].head;
+        let head = self.units[id].head;
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
         if !self.setup.cache_read {
             self.set_state(id, State::Out, now);
-            self.units[id.0 as usize].pending = 0;
+            self.units[id].pending = 0;
             self.for_members(head, |flash, member| {
-                flash.units[id.0 as usize].pending += 1;
+                flash.units[id].pending += 1;
                 flash.request_bus(id, member, now);
             });
             if self.setup.pipelined_retry.is_some() {
                 self.offer_pipelined_sense(id);
             }
-        } else if self.units[id.0 as usize].cached == 0 {
+        } else if self.units[id].cached == 0 {
             self.move_to_cache(id, now);
         } else {
             self.set_state(id, State::Sensed, now);
@@ -248,9 +251,9 @@ impl Flash {
     }
 
     fn move_to_cache(&mut self, id: UnitId, now: SimTime) {
-        let head = self.units[id.0 as usize].head;
+        let head = self.units[id].head;
         self.for_members(head, |flash, member| {
-            flash.units[id.0 as usize].cached += 1;
+            flash.units[id].cached += 1;
             flash.txns[member].sibling = TxnId::NONE;
             flash.request_bus(id, member, now);
         });
@@ -259,7 +262,7 @@ impl Flash {
 
     #[inline(always)]
     fn request_bus(&mut self, id: UnitId, member: TxnId, now: SimTime) {
-        let channel = self.units[id.0 as usize].channel as usize;
+        let channel = self.units[id].channel as usize;
         if self.looks_ahead() {
             return self.reserve(channel, member, now);
         }
@@ -281,17 +284,17 @@ impl Flash {
             OpKind::Read => self.cells.read_transfer(txn, &self.setup.moves),
             _ => self.setup.moves[txn.sectors as usize].time + self.setup.command_time,
         };
-        self.timers.set(self.units.len() + channel, now + span);
-        self.begins(self.units.len() + channel, self.carries(id), id, now);
+        self.timers.set(self.units.count() + channel, now + span);
+        self.begins(self.units.count() + channel, self.carries(id), id, now);
     }
 
     #[inline(always)]
     fn bus_fires(&mut self, channel: usize, now: SimTime) {
-        self.ends(self.units.len() + channel, now);
+        self.ends(self.units.count() + channel, now);
         let (ended, next) = self.buses[channel].release(&self.txns, now);
         match next {
             Some(next) if self.looks_ahead() => {
-                self.timers.set(self.units.len() + channel, self.txns[next].since)
+                self.timers.set(self.units.count() + channel, self.txns[next].since)
             }
             Some(next) => self.transfer(channel, next, now),
             None => {}
@@ -308,8 +311,8 @@ impl Flash {
     /// Handles the arrival at the flash of a page to program.
     #[inline]
     fn loaded(&mut self, id: TxnId, now: SimTime) {
-        let unit_id = self.unit_of(self.txns[id].plane);
-        let unit = &mut self.units[unit_id.0 as usize];
+        let unit_id = self.units.id_of(self.txns[id].plane);
+        let unit = &mut self.units[unit_id];
         unit.pending -= 1;
         if unit.pending > 0 {
             return;
@@ -344,8 +347,8 @@ impl Flash {
         if span == Nanos::ZERO {
             return self.attempt_ends(id, now);
         }
-        let unit = self.unit_of(self.txns[id].plane);
-        let channel = self.units[unit.0 as usize].channel as usize;
+        let unit = self.units.id_of(self.txns[id].plane);
+        let channel = self.units[unit].channel as usize;
         if self.engines[channel].request(&mut self.txns, id, false, now) {
             self.decode(channel, id, span, now);
         }
@@ -382,10 +385,10 @@ impl Flash {
     /// Frees the register of a transferred page.
     #[inline(always)]
     fn dispatched(&mut self, id: TxnId, now: SimTime) {
-        let unit_id = self.unit_of(self.txns[id].plane);
-        let unit = &mut self.units[unit_id.0 as usize];
+        let unit_id = self.units.id_of(self.txns[id].plane);
+        let unit = &mut self.units[unit_id];
         if !self.setup.cache_read {
-            self.leave(unit_id, id);
+            unit.leave(&mut self.txns, id);
             return self.free_when_empty(unit_id, now);
         }
         unit.cached -= 1;
@@ -394,30 +397,13 @@ impl Flash {
         }
         match unit.state {
             State::Sensed => self.move_to_cache(unit_id, now),
-            _ => self.list(unit_id),
+            _ => self.units.list(unit_id),
         }
-    }
-
-    /// Removes a transaction from those that its unit holds.
-    #[inline(always)]
-    fn leave(&mut self, unit: UnitId, id: TxnId) {
-        let after = self.txns[id].sibling;
-        let unit = &mut self.units[unit.0 as usize];
-        unit.pending -= 1;
-        if unit.head == id {
-            unit.head = after;
-            return;
-        }
-        let mut before = unit.head;
-        while self.txns[before].sibling != id {
-            before = self.txns[before].sibling;
-        }
-        self.txns[before].sibling = after;
     }
 
     #[inline]
     fn free_when_empty(&mut self, id: UnitId, now: SimTime) {
-        if self.units[id.0 as usize].pending == 0 {
+        if self.units[id].pending == 0 {
             self.free(id, now);
         }
     }
@@ -433,8 +419,8 @@ impl Flash {
             self.counts.read_ended(txn.cause, !decoded);
             self.events.push(FlashEvent::Done(id));
             if self.holds_until_decoded() {
-                let unit = self.unit_of(self.txns[id].plane);
-                self.leave(unit, id);
+                let unit = self.units.id_of(self.txns[id].plane);
+                self.units[unit].leave(&mut self.txns, id);
                 self.finish_held(unit, now);
             }
             return;
@@ -445,17 +431,17 @@ impl Flash {
         if !self.holds_until_decoded() {
             return self.events.push(FlashEvent::Again(id));
         }
-        let unit = self.unit_of(plane);
-        self.units[unit.0 as usize].pending -= 1;
+        let unit = self.units.id_of(plane);
+        self.units[unit].pending -= 1;
         self.finish_held(unit, now);
     }
 
     /// When every attempt that a unit holds has ended, reports the failed ones or frees the unit.
     fn finish_held(&mut self, id: UnitId, now: SimTime) {
-        if self.units[id.0 as usize].pending > 0 {
+        if self.units[id].pending > 0 {
             return;
         }
-        if self.units[id.0 as usize].head.is_some() {
+        if self.units[id].head.is_some() {
             self.events.push(FlashEvent::Failed(id));
         } else {
             self.free_pipelined(id, now);

@@ -1,8 +1,6 @@
 //! A limit against starvation. An operation behind higher ranks, or interrupted for them, goes next
 //! after a limit of host operations has passed it.
 
-use ssdlab_nand::PlaneId;
-
 use super::unit::Unit;
 use super::{Flash, Next, Rank, TxnId, UnitId};
 
@@ -32,7 +30,7 @@ impl Flash {
             return Some(Next::Resume);
         }
         let hosts = |plane| self.allowed(unit, plane) & (Rank::HOST_READS | Rank::HOST_PROGRAMS);
-        let heads = planes(unit).flat_map(|plane| {
+        let heads = unit.planes().flat_map(|plane| {
             let queues = &self.queues[plane.index()];
             let heads = queues.heads(hosts(plane));
             heads.map(move |(queue, head)| (self.txns[head].seq, plane, queue))
@@ -44,7 +42,7 @@ impl Flash {
     /// count.
     #[inline(never)]
     pub(super) fn count_pass(&mut self, id: UnitId, head: TxnId) {
-        let unit = &self.units[id.0 as usize];
+        let unit = &self.units[id];
         let rank = Rank::of(&self.txns[head]);
         if rank == Rank::URGENT || rank == Rank::BACKGROUND {
             return;
@@ -52,12 +50,8 @@ impl Flash {
         let lower = (Rank::HOST_READS | Rank::HOST_PROGRAMS) & rank.lower();
         let passes = unit.suspended_reads.is_some()
             || unit.suspended.is_some()
-            || planes(unit).any(|plane| self.queues[plane.index()].any(lower));
+            || unit.planes().any(|plane| self.queues[plane.index()].any(lower));
         let passes = if passes && !self.at_pass_limit(unit) { unit.passes + 1 } else { 0 };
-        self.units[id.0 as usize].passes = passes;
+        self.units[id].passes = passes;
     }
-}
-
-fn planes(unit: &Unit) -> impl Iterator<Item = PlaneId> + use<> {
-    (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId)
 }

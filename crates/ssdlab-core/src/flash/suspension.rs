@@ -4,7 +4,7 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
-use super::unit::{State, Suspended, Unit, Work};
+use super::unit::{State, Suspended, Unit};
 use super::{Flash, Next, Rank, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
@@ -13,28 +13,13 @@ impl Flash {
     #[inline]
     pub(super) fn begin_work(&mut self, id: UnitId, span: Nanos, now: SimTime) {
         if self.setup.may_suspend {
-            let work = Work { total: span, since: now, ..Work::default() };
-            let unit = &mut self.units[id.0 as usize];
-            (unit.work, unit.left) = (work, work.total);
-        }
-    }
-
-    /// Returns the loops of a unit's program or erase, if one of them may be dropped.
-    pub(super) fn loops_of(&self, unit: &Unit) -> Option<u8> {
-        let loops = self.setup.loops?;
-        match unit.state {
-            State::Programming => Some(loops[0]),
-            State::Erasing => Some(loops[1]),
-            _ => None,
+            self.units[id].begin_work(span, now);
         }
     }
 
     /// Returns the array time left for a unit's program or erase.
     fn left(&self, id: UnitId, now: SimTime) -> Nanos {
-        let unit = &self.units[id.0 as usize];
-        let ends = self.timers.get(id.0 as usize);
-        let left = ends.saturating_since(now) + unit.work.beyond;
-        left.min(unit.left)
+        self.units[id].left(self.timers.get(id.index()), now)
     }
 
     /// Suspends a unit's program or erase; it will resume where it stopped.
@@ -47,11 +32,11 @@ impl Flash {
     /// Suspends a unit's program or erase; it will resume at the start of its current loop.
     pub fn drop_loop(&mut self, id: UnitId, now: SimTime) {
         let left = self.left(id, now);
-        let unit = &self.units[id.0 as usize];
-        let Some(loops) = self.loops_of(unit) else { return self.suspend(id, now) };
+        let unit = &self.units[id];
+        let Some(loops) = unit.loops(self.setup.loops) else { return self.suspend(id, now) };
         let current_loop = unit.work.current_loop(left, loops);
         let whole = unit.work.left_at(current_loop, loops);
-        let work = &mut self.units[id.0 as usize].work;
+        let work = &mut self.units[id].work;
         work.aborts = work.aborts_of(current_loop).saturating_add(1);
         work.looped = current_loop;
         work.dropped += whole - left;
@@ -62,27 +47,27 @@ impl Flash {
     /// Suspends a unit's program or erase after its current loop; does nothing in the last loop.
     pub fn stop_after_loop(&mut self, id: UnitId, now: SimTime) {
         let left = self.left(id, now);
-        let unit = &self.units[id.0 as usize];
-        let Some(loops) = self.loops_of(unit) else { return self.suspend(id, now) };
+        let unit = &self.units[id];
+        let Some(loops) = unit.loops(self.setup.loops) else { return self.suspend(id, now) };
         let current_loop = unit.work.current_loop(left, loops) + 1;
         if unit.work.beyond > Nanos::ZERO || current_loop == loops {
             return;
         }
         let beyond = unit.work.left_at(current_loop, loops);
-        let ends = self.timers.get(id.0 as usize);
-        self.units[id.0 as usize].work.beyond = beyond;
-        self.timers.set(id.0 as usize, ends - beyond);
+        let ends = self.timers.get(id.index());
+        self.units[id].work.beyond = beyond;
+        self.timers.set(id.index(), ends - beyond);
     }
 
     /// Suspends a unit after the loop that has ended.
     #[cold]
     pub(super) fn loop_ends(&mut self, id: UnitId, now: SimTime) {
-        let left = self.units[id.0 as usize].work.beyond;
+        let left = self.units[id].work.beyond;
         self.interrupt(id, left, now);
     }
 
     fn interrupt(&mut self, id: UnitId, remaining: Nanos, now: SimTime) {
-        let unit = &mut self.units[id.0 as usize];
+        let unit = &mut self.units[id];
         let kind = match unit.state {
             State::Programming => OpKind::Program,
             State::Erasing => OpKind::Erase,
@@ -94,13 +79,13 @@ impl Flash {
         unit.suspended = Some(Suspended { head: unit.head, kind, cause: unit.cause, remaining });
         unit.suspends = unit.suspends.saturating_add(1);
         self.set_state(id, State::Suspending, now);
-        self.timers.set(id.0 as usize, now + self.setup.suspend_time);
+        self.timers.set(id.index(), now + self.setup.suspend_time);
     }
 
     /// Completes the suspension of a program or an erase.
     #[inline(never)]
     pub(super) fn suspend_ends(&mut self, id: UnitId, now: SimTime) {
-        let suspended = self.units[id.0 as usize].suspended.expect("what is being suspended");
+        let suspended = self.units[id].suspended.expect("what is being suspended");
         self.for_members(suspended.head, |flash, member| {
             // The wait that begins now must not include the time charged here.
             let part =
@@ -113,7 +98,7 @@ impl Flash {
 
     /// Resumes a unit's suspended program or erase.
     pub fn resume(&mut self, id: UnitId, now: SimTime) {
-        let unit = &mut self.units[id.0 as usize];
+        let unit = &mut self.units[id];
         unit.count_busy(now);
         let suspended = unit.suspended.take().expect("a suspended operation");
         unit.passes = 0;
@@ -122,7 +107,7 @@ impl Flash {
         unit.left = suspended.remaining;
         let begins = now + self.setup.resume_time;
         unit.work.since = begins;
-        self.timers.set(id.0 as usize, begins + suspended.remaining);
+        self.timers.set(id.index(), begins + suspended.remaining);
         let state = match suspended.kind {
             OpKind::Program => State::Programming,
             _ => State::Erasing,
@@ -136,41 +121,26 @@ impl Flash {
     /// # Errors
     /// Time was lost or counted twice.
     pub(super) fn audit_work(&self, id: UnitId, now: SimTime) -> Result<(), String> {
-        let unit = &self.units[id.0 as usize];
+        let unit = &self.units[id];
         match (unit.suspended, unit.state) {
-            (Some(suspended), _) => self.adds_up(id, suspended.remaining, now),
-            (None, State::Programming | State::Erasing) => {
-                self.adds_up(id, self.left(id, now), now)
-            }
+            _ if !self.setup.may_suspend => Ok(()),
+            (Some(suspended), _) => unit.adds_up(suspended.remaining, now),
+            (None, State::Programming | State::Erasing) => unit.adds_up(self.left(id, now), now),
             _ => Ok(()),
         }
-    }
-
-    /// Checks that the time worked and the time left add up to the total and the dropped time.
-    pub(super) fn adds_up(&self, id: UnitId, left: Nanos, now: SimTime) -> Result<(), String> {
-        let unit = &self.units[id.0 as usize];
-        let works = matches!(unit.state, State::Programming | State::Erasing);
-        let dispatch = if works { now.saturating_since(unit.work.since) } else { Nanos::ZERO };
-        let worked = unit.work.worked + dispatch;
-        if !self.setup.may_suspend || worked + left == unit.work.total + unit.work.dropped {
-            return Ok(());
-        }
-        let [worked, left] = [worked, left].map(Nanos::as_ns);
-        Err(format!("{:?}: worked {worked} ns with {left} ns left", unit.work))
     }
 
     /// Returns the host read of a higher rank that waits for a unit, and the number of host reads
     /// that the unit has suspended. All reads that the unit holds have decoded or failed, and it
     /// may suspend the failed ones.
     pub fn overtaken(&self, id: UnitId) -> Option<(TxnId, u8)> {
-        let unit = &self.units[id.0 as usize];
+        let unit = &self.units[id];
         if !self.is_overtaken(unit) {
             return None;
         }
         let higher = Rank::HOST_READS & Rank::of(&self.txns[unit.head]).higher();
-        let planes = unit.first_plane.0..unit.first_plane.0 + unit.planes;
-        let read = planes.into_iter().find_map(|plane| {
-            let queues = &self.queues[plane as usize];
+        let read = unit.planes().find_map(|plane| {
+            let queues = &self.queues[plane.index()];
             Some(queues.head(queues.first(&self.txns, higher)?))
         });
         Some((read?, self.suspended_host_reads(unit)))
@@ -196,19 +166,18 @@ impl Flash {
         if reads == 0 || unit.waiting == 0 {
             return false;
         }
-        let planes = unit.first_plane.0..unit.first_plane.0 + unit.planes;
-        planes.into_iter().any(|plane| self.queues[plane as usize].any(reads))
+        unit.planes().any(|plane| self.queues[plane.index()].any(reads))
     }
 
     /// Suspends the reads that a unit holds, which all failed to decode.
     #[inline(never)]
     pub fn suspend_reads(&mut self, id: UnitId, now: SimTime) {
-        let head = self.units[id.0 as usize].head;
+        let head = self.units[id].head;
         self.for_members(head, |flash, member| {
             flash.txns[member].charge(Part::Retry, now);
             flash.counts.read_suspended();
         });
-        let unit = &mut self.units[id.0 as usize];
+        let unit = &mut self.units[id];
         unit.suspended_read_count += 1;
         self.txns[head].next = std::mem::replace(&mut unit.suspended_reads, head);
         self.free_pipelined(id, now);
@@ -217,7 +186,7 @@ impl Flash {
     /// Makes a unit hold the reads again that it suspended last; the drive must set each read's
     /// next level.
     pub fn resume_reads(&mut self, id: UnitId, now: SimTime) {
-        let unit = &mut self.units[id.0 as usize];
+        let unit = &mut self.units[id];
         unit.count_busy(now);
         let head = unit.suspended_reads;
         unit.head = head;
@@ -262,7 +231,7 @@ impl Flash {
     /// Returns whether an operation may start beside its unit's suspended reads. It must not erase
     /// a block that one of them reads.
     pub fn may_start(&self, id: TxnId) -> bool {
-        self.may_erase_beside(&self.units[self.unit_of(self.txns[id].plane).0 as usize], id)
+        self.may_erase_beside(self.units.of(self.txns[id].plane), id)
     }
 
     fn may_erase_beside(&self, unit: &Unit, id: TxnId) -> bool {

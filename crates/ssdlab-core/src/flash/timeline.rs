@@ -136,11 +136,11 @@ impl Flash {
     /// Records the activities of every part that begin before `until`. Those in progress count from
     /// `now`.
     pub fn record(&mut self, now: SimTime, until: SimTime) {
-        let (units, buses) = (self.units.len(), self.buses.len());
+        let (units, buses) = (self.units.count(), self.buses.len());
         let parts = units + buses + self.engines.len();
         self.timeline = Some(Box::new(Timeline::new(parts, until)));
-        for at in 0..units {
-            self.note_state(at, self.units[at].state, now);
+        for id in (0..units as u32).map(UnitId) {
+            self.note_state(id, self.units[id].state, now);
         }
         for at in 0..buses {
             if let Some(id) = self.buses[at].holder() {
@@ -180,16 +180,17 @@ impl Flash {
     /// Sets the state of a unit from now on.
     #[inline]
     pub(super) fn set_state(&mut self, id: UnitId, state: State, now: SimTime) {
-        self.units[id.0 as usize].state = state;
+        self.units[id].state = state;
         if self.timeline.is_some() {
-            self.note_state(id.0 as usize, state, now);
+            self.note_state(id, state, now);
         }
     }
 
     #[cold]
-    fn note_state(&mut self, unit: usize, state: State, now: SimTime) {
+    fn note_state(&mut self, id: UnitId, state: State, now: SimTime) {
+        let unit = id.index();
         self.ends(unit, now);
-        let (head, cause) = (self.units[unit].head, self.units[unit].cause);
+        let (head, cause) = (self.units[id].head, self.units[id].cause);
         match Act::of(state) {
             Some(act) if head.is_some() => self.begins(unit, act, head, now),
             Some(act) => {

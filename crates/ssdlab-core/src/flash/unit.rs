@@ -4,8 +4,8 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
-use super::txn::TxnId;
-use crate::account::{Cause, OpKind};
+use super::txn::{Txn, TxnId, Txns};
+use crate::account::{Cause, OpKind, Part};
 
 /// The state of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,46 +99,46 @@ impl Work {
 /// One array unit.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    pub state: State,
+    pub(super) state: State,
     /// The first transaction in service; `sibling` links the others.
-    pub head: TxnId,
+    pub(super) head: TxnId,
     /// Transactions in service that must still be transferred or decoded.
-    pub pending: u8,
+    pub(super) pending: u8,
     /// Pages in the cache register that must still be transferred.
-    pub cached: u8,
+    pub(super) cached: u8,
     /// Number of suspensions of the operation in service.
-    pub suspends: u8,
+    pub(super) suspends: u8,
     /// Array time left at the last suspension. A resume takes time but does not add to it.
-    pub left: Nanos,
-    pub pipelined: Pipelined,
+    pub(super) left: Nanos,
+    pub(super) pipelined: Pipelined,
     /// When the attempt before the sensed one will fail, if that was computed in advance.
-    pub fails_at: SimTime,
-    pub suspended: Option<Suspended>,
-    pub work: Work,
+    pub(super) fails_at: SimTime,
+    pub(super) suspended: Option<Suspended>,
+    pub(super) work: Work,
     /// The reads that were suspended last. `next` links the reads suspended before, which reads of
     /// a higher rank overtook.
-    pub suspended_reads: TxnId,
+    pub(super) suspended_reads: TxnId,
     /// Number of suspended reads; reads that planes perform together count as one.
-    pub suspended_read_count: u8,
+    pub(super) suspended_read_count: u8,
     /// Host operations that began past others of a lower rank since one of those had a turn.
-    pub passes: u16,
+    pub(super) passes: u16,
     /// The first plane, and the number of planes.
-    pub first_plane: PlaneId,
-    pub planes: u32,
-    pub channel: u16,
+    pub(super) first_plane: PlaneId,
+    pub(super) plane_count: u32,
+    pub(super) channel: u16,
     /// Transactions in the queues of its planes.
-    pub waiting: u32,
+    pub(super) waiting: u32,
     /// Whether the unit is in the list of units to serve.
-    pub listed: bool,
+    pub(super) listed: bool,
     /// The cause of the operation in service, and the start of its time.
-    pub cause: Cause,
-    pub since: SimTime,
+    pub(super) cause: Cause,
+    pub(super) since: SimTime,
     /// Busy nanoseconds for each cause, up to `since`.
-    pub busy: [u64; Cause::COUNT],
+    pub(super) busy: [u64; Cause::COUNT],
 }
 
 impl Unit {
-    pub fn new(first_plane: PlaneId, planes: u32, channel: u16) -> Unit {
+    pub(super) fn new(first_plane: PlaneId, plane_count: u32, channel: u16) -> Unit {
         Unit {
             state: State::Idle,
             head: TxnId::NONE,
@@ -154,7 +154,7 @@ impl Unit {
             suspended_read_count: 0,
             passes: 0,
             first_plane,
-            planes,
+            plane_count,
             channel,
             waiting: 0,
             listed: false,
@@ -162,6 +162,24 @@ impl Unit {
             since: SimTime::START,
             busy: [0; Cause::COUNT],
         }
+    }
+
+    /// Returns the unit's planes.
+    #[inline]
+    pub fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
+        (self.first_plane.0..self.first_plane.0 + self.plane_count).map(PlaneId)
+    }
+
+    /// Returns whether the unit is free.
+    #[inline]
+    pub fn is_free(&self) -> bool {
+        self.state == State::Idle
+    }
+
+    /// Returns whether a transaction waits for the unit's planes.
+    #[inline]
+    pub fn is_awaited(&self) -> bool {
+        self.waiting > 0
     }
 
     /// Returns whether a transaction waits for the unit or is suspended on it.
@@ -172,7 +190,7 @@ impl Unit {
 
     /// Counts the busy time of the operation in service up to `now`.
     #[inline]
-    pub fn count_busy(&mut self, now: SimTime) {
+    pub(super) fn count_busy(&mut self, now: SimTime) {
         if self.state != State::Idle {
             self.busy[self.cause as usize] += (now - self.since).as_ns();
         }
@@ -180,8 +198,92 @@ impl Unit {
     }
 
     /// Returns the busy nanoseconds until `now`.
-    pub fn busy(&self, now: SimTime) -> u64 {
+    pub(super) fn busy(&self, now: SimTime) -> u64 {
         let current = if self.state == State::Idle { 0 } else { (now - self.since).as_ns() };
         self.busy.iter().sum::<u64>() + current
+    }
+
+    /// Records how long the unit has worked for each cause when a transaction begins to wait.
+    #[inline]
+    pub(super) fn note_wait(&mut self, txn: &mut Txn, now: SimTime) {
+        debug_assert_eq!(txn.since, now, "a wait begins where the time before it was charged");
+        self.count_busy(now);
+        txn.waited = self.busy;
+    }
+
+    /// Ends a transaction's wait and divides it among the causes that the unit worked for.
+    #[inline(always)]
+    pub(super) fn charge_wait(&mut self, txn: &mut Txn, now: SimTime) {
+        let total = (now - txn.since).as_ns();
+        if total == 0 {
+            return;
+        }
+        if txn.failed > 0 {
+            return txn.charge(Part::Retry, now);
+        }
+        self.count_busy(now);
+        let mut others = 0;
+        for cause in 1..Cause::COUNT {
+            let busy = self.busy[cause] - txn.waited[cause];
+            txn.blame[Part::DieHost as usize + cause] += busy;
+            others += busy;
+        }
+        txn.blame[Part::DieHost as usize] += total - others;
+        txn.since = now;
+    }
+
+    /// Removes a transaction from those that the unit holds.
+    #[inline(always)]
+    pub(super) fn leave(&mut self, txns: &mut Txns, id: TxnId) {
+        let after = txns[id].sibling;
+        self.pending -= 1;
+        if self.head == id {
+            self.head = after;
+            return;
+        }
+        let mut before = self.head;
+        while txns[before].sibling != id {
+            before = txns[before].sibling;
+        }
+        txns[before].sibling = after;
+    }
+
+    /// Records the start of a program or an erase that takes `span` and may be interrupted.
+    #[inline]
+    pub(super) fn begin_work(&mut self, span: Nanos, now: SimTime) {
+        let work = Work { total: span, since: now, ..Work::default() };
+        (self.work, self.left) = (work, work.total);
+    }
+
+    /// Returns the array time left for the program or erase in service, whose timer fires at
+    /// `ends`.
+    pub(super) fn left(&self, ends: SimTime, now: SimTime) -> Nanos {
+        (ends.saturating_since(now) + self.work.beyond).min(self.left)
+    }
+
+    /// Returns the loops of the program or erase in service, if one of them may be dropped.
+    /// `loops` are those of a program and of an erase.
+    pub(super) fn loops(&self, loops: Option<[u8; 2]>) -> Option<u8> {
+        let loops = loops?;
+        match self.state {
+            State::Programming => Some(loops[0]),
+            State::Erasing => Some(loops[1]),
+            _ => None,
+        }
+    }
+
+    /// Checks that the time worked and the time left add up to the total and the dropped time.
+    ///
+    /// # Errors
+    /// Time was lost or counted twice.
+    pub(super) fn adds_up(&self, left: Nanos, now: SimTime) -> Result<(), String> {
+        let works = matches!(self.state, State::Programming | State::Erasing);
+        let dispatch = if works { now.saturating_since(self.work.since) } else { Nanos::ZERO };
+        let worked = self.work.worked + dispatch;
+        if worked + left == self.work.total + self.work.dropped {
+            return Ok(());
+        }
+        let [worked, left] = [worked, left].map(Nanos::as_ns);
+        Err(format!("{:?}: worked {worked} ns with {left} ns left", self.work))
     }
 }

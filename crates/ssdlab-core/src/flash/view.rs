@@ -8,18 +8,6 @@ use crate::account::OpKind;
 use crate::policy::suspend::InService;
 
 impl Flash {
-    /// Returns the array unit of a plane.
-    #[inline]
-    pub fn unit_of(&self, plane: PlaneId) -> UnitId {
-        UnitId(self.unit_of[plane.index()])
-    }
-
-    /// Returns the planes of a unit.
-    pub fn planes_of(&self, unit: UnitId) -> impl Iterator<Item = PlaneId> + use<> {
-        let unit = &self.units[unit.0 as usize];
-        (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId)
-    }
-
     /// Returns whether several planes share a unit and may work together.
     #[inline]
     pub fn is_multi_plane(&self) -> bool {
@@ -32,23 +20,11 @@ impl Flash {
         self.setup.may_suspend
     }
 
-    /// Returns whether a transaction waits for a unit or is suspended on it.
-    #[inline]
-    pub fn has_to_do(&self, unit: UnitId) -> bool {
-        self.units[unit.0 as usize].has_to_do()
-    }
-
-    /// Returns whether a transaction waits for a unit's planes.
-    #[inline]
-    pub fn is_awaited(&self, unit: UnitId) -> bool {
-        self.units[unit.0 as usize].waiting > 0
-    }
-
     /// Returns the load of a plane: its waiting transactions, plus one if its unit is busy.
     #[inline]
     pub fn load(&self, plane: PlaneId) -> u32 {
-        let unit = &self.units[self.unit_of[plane.index()] as usize];
-        let busy = unit.state != State::Idle || unit.suspended.is_some();
+        let unit = self.units.of(plane);
+        let busy = !unit.is_free() || unit.suspended.is_some();
         self.queues[plane.index()].waiting() + u32::from(busy)
     }
 
@@ -67,12 +43,6 @@ impl Flash {
         let queue =
             queues.first(&self.txns, (Rank::HOST_READS | Rank::HOST_PROGRAMS) & !blocked)?;
         Some(self.txns[queues.head(queue)].seq)
-    }
-
-    /// Returns whether a plane's unit is free.
-    #[inline]
-    pub fn is_free(&self, plane: PlaneId) -> bool {
-        self.units[self.unit_of[plane.index()] as usize].state == State::Idle
     }
 
     /// Returns the data sheet's time of a read alone that decodes at this level.
@@ -96,9 +66,7 @@ impl Flash {
 
     /// Returns the first host read that waits for a unit.
     pub fn waiting_read(&self, id: UnitId) -> Option<TxnId> {
-        let unit = &self.units[id.0 as usize];
-        let planes = (unit.first_plane.0..unit.first_plane.0 + unit.planes).map(PlaneId);
-        planes.into_iter().find_map(|plane| {
+        self.units[id].planes().find_map(|plane| {
             let queues = &self.queues[plane.index()];
             let queue = queues.first(&self.txns, Rank::HOST_READS)?;
             Some(queues.head(queue))
@@ -107,17 +75,17 @@ impl Flash {
 
     /// Returns the facts about a unit's operation that a policy may use.
     pub fn in_service(&self, id: UnitId, now: SimTime) -> InService {
-        let unit = &self.units[id.0 as usize];
+        let unit = &self.units[id];
         let kind = match unit.state {
             State::Programming => Some(OpKind::Program),
             State::Erasing => Some(OpKind::Erase),
             State::Sensing => Some(OpKind::Read),
             _ => None,
         };
-        let ends = self.timers.get(id.0 as usize);
+        let ends = self.timers.get(id.index());
         let mut left = ends.saturating_since(now).min(unit.left);
         let mut aborts = 0;
-        if let Some(loops) = self.loops_of(unit) {
+        if let Some(loops) = unit.loops(self.setup.loops) {
             left = (left + unit.work.beyond).min(unit.left);
             aborts = unit.work.aborts_of(unit.work.current_loop(left, loops));
         }

@@ -372,7 +372,7 @@ fn planes_erased_together_take_as_long_as_the_slowest() {
             txn.plane = geometry.plane_of(block);
             flash.enqueue(id, Rank::URGENT, SimTime::START);
         }
-        let unit = flash.take_idle().unwrap();
+        let unit = flash.units.take_idle().unwrap();
         let queue = Rank::URGENT.queue(OpKind::Erase);
         let [head, other] = [0, 1].map(|plane| flash.pop(PlaneId(plane), queue));
         flash.join(head, other);

@@ -24,7 +24,7 @@ fn array_units_have_their_planes_and_their_channels() {
     let units = |array: &str| -> Vec<(u32, u32, u16)> {
         let array = format!("flash.array = \"{array}\"");
         let rig = Rig::new(&["geometry = { channels = 2, dies = 2, planes = 2 }", &array]);
-        let units = rig.drive.flash().planes_of_units();
+        let units = rig.drive.flash().units.layout();
         units.map(|(first, planes, channel)| (first.0, planes, channel)).collect()
     };
     assert_eq!(units("chip"), [(0, 4, 0), (4, 4, 1)]);
@@ -44,7 +44,7 @@ fn every_kind_of_request_has_a_name_of_its_own() {
 fn what_a_unit_does_is_seen_with_the_time_that_is_left() {
     let (mut rig, zero) = written(&[], 1);
     let seen = |rig: &Rig| {
-        let unit = rig.drive.flash().unit_of(PlaneId(0));
+        let unit = rig.drive.flash().units.id_of(PlaneId(0));
         let running = rig.drive.flash().in_service(unit, rig.drive.now());
         (running.kind, running.remaining.as_ns())
     };

@@ -65,7 +65,7 @@ impl Part {
 fn parts(drive: &Drive) -> Vec<Part> {
     let geometry = drive.resolved().geometry();
     let mut of_channel = vec![0; geometry.channels as usize];
-    let units = drive.flash().planes_of_units().map(|(first, planes, channel)| {
+    let units = drive.flash().units.layout().map(|(first, planes, channel)| {
         let nth = &mut of_channel[channel as usize];
         *nth += 1;
         let die = geometry.die_of(first).0;

@@ -61,7 +61,7 @@ impl Machine {
 
     #[inline(never)]
     fn ask_suspend_policy(&mut self, read: TxnId) {
-        let unit = self.flash.unit_of(self.flash.txns[read].plane);
+        let unit = self.flash.units.id_of(self.flash.txns[read].plane);
         let running = self.flash.in_service(unit, self.now);
         if running.has_suspended || !matches!(running.kind, Some(OpKind::Program | OpKind::Erase)) {
             return;
