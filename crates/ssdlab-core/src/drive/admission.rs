@@ -37,7 +37,7 @@ impl Drive {
             pages,
             counted,
             transferred_in: self.machine.now,
-            arrival_seq: self.machine.flash.next_seq(),
+            arrival_seq: self.machine.flash.queues.next_seq(),
             dispatched: false,
             hint: PlacementHint::default(),
             page_type: None,

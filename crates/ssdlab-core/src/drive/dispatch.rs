@@ -62,12 +62,12 @@ impl Planes for PlanesNow<'_> {
 
     #[inline]
     fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
-        self.flash.host_waits(plane)
+        self.flash.queues.host_waits(plane)
     }
 
     #[inline]
     fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {
-        self.flash.first_to_wait(plane)
+        self.flash.queues.first_to_wait(&self.flash.txns, plane)
     }
 
     #[inline]
@@ -291,7 +291,8 @@ impl Hold {
     #[inline(always)]
     pub(super) fn schedule_plane(&mut self, machine: &mut Machine, plane: PlaneId) {
         if machine.policies.scheduler.is_overdue(machine.now, plane) {
-            machine.flash.raise(plane);
+            let flash = &mut machine.flash;
+            flash.queues.raise(&mut flash.txns, plane);
         }
         if !self.queue.is_empty() {
             self.dispatch_to(machine, plane);

@@ -53,7 +53,7 @@ impl Drive {
                 self.machine.try_again(unit);
             }
             Next::Serve(plane, queue) => {
-                let head = self.machine.flash.head(plane, queue);
+                let head = self.machine.flash.queues[plane].head(queue);
                 if !self.prepare(head) {
                     return false;
                 }
@@ -175,7 +175,7 @@ impl Drive {
         for plane in (die * self.machine.geometry.planes..(die + 1) * self.machine.geometry.planes)
             .map(PlaneId)
         {
-            let id = self.machine.flash.head(plane, queue);
+            let id = self.machine.flash.queues[plane].head(queue);
             if plane == own
                 || !id.is_some()
                 || self.machine.flash.txns[id].kind != kind

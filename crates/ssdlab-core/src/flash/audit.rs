@@ -2,102 +2,12 @@
 //! every unit, bus and engine performs one operation.
 
 use ssdlab_base::{SimTime, ensure};
-use ssdlab_nand::PlaneId;
 
+use super::census::{Census, UNIT};
 use super::link::Link;
 use super::unit::{Pipelined, State, Unit};
-use super::{Flash, Next, Rank, TxnId, Txns, UnitId};
+use super::{Flash, Next, Rank, TxnId, UnitId};
 use crate::account::OpKind;
-
-/// The place where each transaction in progress was found.
-#[derive(Clone, Debug)]
-pub struct Census {
-    live: Vec<bool>,
-    place: Vec<Option<&'static str>>,
-    linked: Vec<bool>,
-}
-
-/// The place of a transaction that an array unit serves; it may also wait for a bus or an engine.
-const UNIT: &str = "a unit";
-
-impl Census {
-    /// The place of a transaction that the scheduler holds back.
-    pub const HELD: &'static str = "the queue of the scheduler";
-
-    /// The place of a transaction that waits for an entry of the page map.
-    pub const MAPPING: &'static str = "the wait for its entry";
-
-    /// The place of a program that waits until its page is in the buffer.
-    pub const COMING: &'static str = "the wait for its page to move in";
-
-    /// Creates a census that has found no transaction yet.
-    pub fn new(txns: &Txns) -> Census {
-        let live = txns.under_way();
-        Census { place: vec![None; live.len()], linked: vec![false; live.len()], live }
-    }
-
-    /// Records that a transaction is in this place.
-    ///
-    /// # Errors
-    /// The transaction is not in progress, or was found elsewhere.
-    pub fn found(&mut self, id: TxnId, place: &'static str) -> Result<(), String> {
-        let at = id.0 as usize;
-        match self.live.get(at) {
-            Some(true) => {}
-            _ => return Err(format!("{place} holds transaction {at}, which is not under way")),
-        }
-        match self.place[at].replace(place) {
-            None => Ok(()),
-            Some(other) => Err(format!("transaction {at} is in {other} and in {place}")),
-        }
-    }
-
-    /// Records that a bus or an engine serves a transaction or makes it wait.
-    fn linked(&mut self, id: TxnId, place: &'static str) -> Result<(), String> {
-        let at = id.0 as usize;
-        if std::mem::replace(&mut self.linked[at], true) {
-            return Err(format!("transaction {at} is at two buses or engines"));
-        }
-        match self.place[at] {
-            Some(UNIT) => Ok(()),
-            _ => self.found(id, place),
-        }
-    }
-
-    /// Returns whether a transaction holds its logical page: it no longer waits for its turn on the
-    /// page.
-    pub fn holds_page(&self, id: TxnId) -> bool {
-        self.place[id.0 as usize].is_some_and(|place| {
-            [Census::HELD, Census::COMING, Census::MAPPING].contains(&place)
-                || FLASH.contains(&place)
-        })
-    }
-
-    /// Returns whether an array unit serves a transaction or has suspended it.
-    pub fn is_served(&self, id: TxnId) -> bool {
-        matches!(self.place[id.0 as usize], Some(UNIT | "the suspended operations"))
-    }
-
-    /// Returns the transactions in progress.
-    pub fn ids(&self) -> impl Iterator<Item = TxnId> + '_ {
-        let ids = (0..).map(TxnId).zip(&self.live);
-        ids.filter(|(_, live)| **live).map(|(id, _)| id)
-    }
-
-    /// Checks that every transaction was found.
-    ///
-    /// # Errors
-    /// A transaction in progress is in no place.
-    pub fn close(&self) -> Result<(), String> {
-        match self.ids().find(|id| self.place[id.0 as usize].is_none()) {
-            None => Ok(()),
-            Some(id) => Err(format!("transaction {} is nowhere", id.0)),
-        }
-    }
-}
-
-/// The places in the flash module.
-const FLASH: [&str; 5] = [UNIT, "a queue", "the suspended operations", "a bus", "an ECC engine"];
 
 impl Flash {
     /// Checks the whole state of the back end, between two events.
@@ -107,27 +17,9 @@ impl Flash {
     pub fn audit(&self, now: SimTime, census: &mut Census) -> Result<(), String> {
         ensure(self.events.is_empty(), || "flash events were not handled".into())?;
         ensure(!self.units.has_idle(), || "a free unit was not served".into())?;
-        let mut seq_last = 0;
-        for (plane, queues) in (0..).map(PlaneId).zip(&self.queues) {
-            let mut waiting = 0;
-            let mut before: Option<u8> = None;
-            for (queue, id) in queues.ids(&self.txns) {
-                census.found(id, "a queue")?;
-                let txn = &self.txns[id];
-                let at_home =
-                    txn.plane == plane && txn.plane_queue == queue && queues.is_marked(queue);
-                ensure(at_home, || format!("transaction {} is in a foreign queue", id.0))?;
-                let shared = self.shares_places && txn.seq == seq_last;
-                let in_order = before != Some(queue) || txn.seq > seq_last || shared;
-                ensure(in_order, || format!("queue of {plane:?} is out of order"))?;
-                (before, seq_last) = (Some(queue), txn.seq);
-                waiting += 1;
-            }
-            let counted = waiting == queues.waiting();
-            ensure(counted, || format!("{plane:?} counts its waiting operations wrongly"))?;
-        }
+        self.queues.audit(&self.txns, census)?;
         for (id, unit) in self.units.iter() {
-            let waiting: u32 = unit.planes().map(|p| self.queues[p.index()].waiting()).sum();
+            let waiting: u32 = unit.planes().map(|plane| self.queues[plane].waiting()).sum();
             ensure(waiting == unit.waiting, || format!("{id:?} counts what waits for it wrongly"))?;
             self.audit_unit(id, unit, now, census)
                 .map_err(|what| format!("unit {} ({:?}): {what}", id.0, unit.state))?;
@@ -288,7 +180,7 @@ impl Flash {
     /// Checks a unit's counts of pages in its registers against the transactions at buses and
     /// engines.
     fn audit_registers(&self, id: u32, unit: &Unit, census: &Census) -> Result<(), String> {
-        let linked = |id: &TxnId| census.linked[id.0 as usize];
+        let linked = |id: &TxnId| census.is_linked(*id);
         if unit.state == State::Commanded {
             let commands: Vec<TxnId> = self.members(unit.head).filter(linked).collect();
             let one = commands == [unit.head] && self.txns[unit.head].commanded;
@@ -302,7 +194,7 @@ impl Flash {
         let bus = &self.buses[unit.channel as usize];
         let on_bus = bus.holder().into_iter().chain(bus.waiting(&self.txns));
         let cached = on_bus.filter(|id| {
-            let member = census.place[id.0 as usize] == Some(UNIT);
+            let member = census.place_of(*id) == Some(UNIT);
             !member && unit.planes().any(|own| own == self.txns[*id].plane)
         });
         let counted = cached.count() == unit.cached as usize;

@@ -16,6 +16,7 @@
 
 mod audit;
 mod cells;
+mod census;
 mod chip_inspector;
 mod counts;
 mod link;
@@ -23,6 +24,7 @@ mod lookahead;
 mod next;
 mod pipelined_retry;
 mod plane_queues;
+mod queues;
 mod service;
 mod setup;
 mod starvation;
@@ -33,14 +35,15 @@ mod unit;
 mod units;
 mod view;
 
-pub use audit::Census;
 pub use cells::{BlockHistory, Cells, Facts};
+pub use census::Census;
 pub use chip_inspector::{At, Attempt, ChipInspector, Read};
 pub use counts::{BusyTimes, Counts, SuspendCounts};
 pub use link::Moved;
 pub use next::Next;
 pub use pipelined_retry::PipelinedRetry;
 pub use plane_queues::{HOST_RANKS, Rank};
+pub use queues::Queues;
 pub use setup::FlashSetup;
 use timeline::Timeline;
 pub use timeline::{Act, Span};
@@ -51,12 +54,9 @@ pub use units::{UnitId, Units};
 use ssdlab_base::SimTime;
 use ssdlab_nand::{Geometry, PlaneId};
 
-use crate::account::OpKind;
-use crate::policy::scheduler::HostRank;
 use crate::timers::Timers;
 use link::Link;
 use lookahead::Reservation;
-use plane_queues::PlaneQueues;
 
 /// Events that the flash reports to the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,10 +84,10 @@ pub struct Flash {
     pub counts: Counts,
     /// The array units.
     pub units: Units,
+    /// The waiting transactions.
+    pub queues: Queues,
     setup: FlashSetup,
     geometry: Geometry,
-    queues: Box<[PlaneQueues]>,
-    blocked: Box<[bool]>,
     buses: Box<[Link]>,
     engines: Box<[Link]>,
     timers: Timers,
@@ -99,9 +99,6 @@ pub struct Flash {
     precomputes_programs: bool,
     /// The time of the last event, and the last slot that fired at that time.
     fired: (SimTime, usize),
-    seq: u64,
-    /// Whether transactions may share arrival numbers.
-    shares_places: bool,
     events: Vec<FlashEvent>,
     /// The recorded activities, if recording is on.
     timeline: Option<Box<Timeline>>,
@@ -110,15 +107,13 @@ pub struct Flash {
 impl Flash {
     /// Creates an idle back end.
     pub fn new(geometry: &Geometry, setup: FlashSetup, cells: Cells) -> Flash {
-        let planes = geometry.plane_count();
         let units = Units::new(geometry, setup.planes_per_unit);
         let channels = geometry.channels as usize;
         Flash {
             txns: Txns::default(),
             cells,
             counts: Counts::default(),
-            queues: vec![PlaneQueues::default(); planes as usize].into_boxed_slice(),
-            blocked: vec![false; planes as usize].into_boxed_slice(),
+            queues: Queues::new(geometry.plane_count()),
             buses: vec![Link::default(); channels].into_boxed_slice(),
             engines: vec![Link::default(); channels].into_boxed_slice(),
             timers: Timers::new(units.count() + 2 * channels),
@@ -130,8 +125,6 @@ impl Flash {
             units,
             setup,
             geometry: geometry.clone(),
-            seq: 0,
-            shares_places: false,
             events: Vec::new(),
             timeline: None,
         }
@@ -169,22 +162,14 @@ impl Flash {
     /// Assigns a transaction the next arrival number.
     #[inline]
     pub fn assign_seq(&mut self, id: TxnId) {
-        self.txns[id].seq = self.seq;
-        self.seq += 1;
-    }
-
-    /// Returns the arrival number of the next transaction.
-    #[inline]
-    pub fn next_seq(&self) -> u64 {
-        self.seq
+        self.queues.assign_seq(&mut self.txns[id]);
     }
 
     /// Assigns a transaction the arrival number of another; from now on transactions may share
     /// theirs.
     #[inline]
     pub fn inherit_seq(&mut self, id: TxnId, seq: u64) {
-        self.txns[id].seq = seq;
-        self.shares_places = true;
+        self.queues.inherit_seq(&mut self.txns[id], seq);
     }
 
     /// Adds a transaction to its queue, at its position in the order of arrival.
@@ -199,10 +184,9 @@ impl Flash {
     #[inline(always)]
     pub fn enqueue_again(&mut self, id: TxnId, now: SimTime) {
         self.txns[id].sibling = TxnId::NONE;
-        let plane = self.txns[id].plane;
-        let unit = self.units.id_of(plane);
+        let unit = self.units.id_of(self.txns[id].plane);
         self.note_wait(id, now);
-        self.queues[plane.index()].push(&mut self.txns, id);
+        self.queues.push(&mut self.txns, id);
         self.units[unit].waiting += 1;
         self.units.list(unit);
         self.recheck_lookahead(unit, now);
@@ -229,43 +213,18 @@ impl Flash {
 
     /// Blocks or unblocks the host's programs on a plane.
     pub fn block_programs(&mut self, plane: PlaneId, blocked: bool) {
-        self.blocked[plane.index()] = blocked;
+        self.queues.set_blocked(plane, blocked);
         if !blocked {
             self.units.list(self.units.id_of(plane));
         }
     }
 
-    /// Returns whether the host's programs are blocked on a plane.
-    pub fn blocks_programs(&self, plane: PlaneId) -> bool {
-        self.blocked[plane.index()]
-    }
-
     /// Unblocks the host's programs on all planes.
     pub fn unblock_all(&mut self) {
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
-            if self.blocked[plane.index()] {
+            if self.queues.blocks_programs(plane) {
                 self.block_programs(plane, false);
             }
-        }
-    }
-
-    /// Returns the first transaction of a queue of a plane.
-    #[inline]
-    pub fn head(&self, plane: PlaneId, queue: u8) -> TxnId {
-        self.queues[plane.index()].head(queue)
-    }
-
-    /// Raises a plane's first host program of a lower rank to the highest host rank, at its
-    /// position in the order of arrival.
-    pub fn raise(&mut self, plane: PlaneId) {
-        let first = Rank::host(HostRank::FIRST).queue(OpKind::Program);
-        let queues = &mut self.queues[plane.index()];
-        let later = Rank::HOST_PROGRAMS & !(1 << first);
-        let id =
-            queues.first(&self.txns, later).and_then(|queue| queues.pop(&mut self.txns, queue));
-        if let Some(id) = id {
-            self.txns[id].plane_queue = first;
-            queues.push(&mut self.txns, id);
         }
     }
 
@@ -273,7 +232,7 @@ impl Flash {
     #[inline(always)]
     pub fn pop(&mut self, plane: PlaneId, queue: u8) -> TxnId {
         self.units.of_mut(plane).waiting -= 1;
-        self.queues[plane.index()].pop(&mut self.txns, queue).expect("a queue that has a head")
+        self.queues.pop(&mut self.txns, plane, queue)
     }
 
     /// Joins `id` to the transactions that the unit serves together with `head`.

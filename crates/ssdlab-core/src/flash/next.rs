@@ -34,7 +34,7 @@ impl Flash {
         let best = match (unit.waiting, unit.plane_count) {
             (0, _) => None,
             (_, 1) => {
-                let (plane, queues) = (unit.first_plane, &self.queues[unit.first_plane.index()]);
+                let (plane, queues) = (unit.first_plane, &self.queues[unit.first_plane]);
                 queues.first(&self.txns, self.allowed(unit, plane)).map(|queue| (plane, queue))
             }
             _ => self.first_of_planes(unit),
@@ -56,7 +56,7 @@ impl Flash {
     fn first_of_planes(&self, unit: &Unit) -> Option<(PlaneId, u8)> {
         let mut best: Option<(u8, u64, PlaneId, u8)> = None;
         for plane in unit.planes() {
-            let queues = &self.queues[plane.index()];
+            let queues = &self.queues[plane];
             if !queues.any(Rank::ALL) {
                 continue;
             }
@@ -74,7 +74,7 @@ impl Flash {
     pub(super) fn allowed(&self, unit: &Unit, plane: PlaneId) -> u16 {
         const READS: u16 = 0x5555;
         let mut allowed = Rank::ALL;
-        if self.blocked[plane.index()] {
+        if self.queues.blocks_programs(plane) {
             allowed &= !Rank::HOST_PROGRAMS;
         }
         // Beside a suspended operation only reads can start, and only host reads are worth it.

@@ -31,7 +31,7 @@ impl Flash {
         }
         let hosts = |plane| self.allowed(unit, plane) & (Rank::HOST_READS | Rank::HOST_PROGRAMS);
         let heads = unit.planes().flat_map(|plane| {
-            let queues = &self.queues[plane.index()];
+            let queues = &self.queues[plane];
             let heads = queues.heads(hosts(plane));
             heads.map(move |(queue, head)| (self.txns[head].seq, plane, queue))
         });
@@ -50,7 +50,7 @@ impl Flash {
         let lower = (Rank::HOST_READS | Rank::HOST_PROGRAMS) & rank.lower();
         let passes = unit.suspended_reads.is_some()
             || unit.suspended.is_some()
-            || unit.planes().any(|plane| self.queues[plane.index()].any(lower));
+            || unit.planes().any(|plane| self.queues[plane].any(lower));
         let passes = if passes && !self.at_pass_limit(unit) { unit.passes + 1 } else { 0 };
         self.units[id].passes = passes;
     }

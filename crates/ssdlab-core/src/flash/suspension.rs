@@ -139,11 +139,8 @@ impl Flash {
             return None;
         }
         let higher = Rank::HOST_READS & Rank::of(&self.txns[unit.head]).higher();
-        let read = unit.planes().find_map(|plane| {
-            let queues = &self.queues[plane.index()];
-            Some(queues.head(queues.first(&self.txns, higher)?))
-        });
-        Some((read?, self.suspended_host_reads(unit)))
+        let read = self.queues.first_of(&self.txns, unit.planes(), higher)?;
+        Some((read, self.suspended_host_reads(unit)))
     }
 
     /// Returns whether a unit may suspend its failed reads for a read of a higher rank.
@@ -166,7 +163,7 @@ impl Flash {
         if reads == 0 || unit.waiting == 0 {
             return false;
         }
-        unit.planes().any(|plane| self.queues[plane.index()].any(reads))
+        unit.planes().any(|plane| self.queues[plane].any(reads))
     }
 
     /// Suspends the reads that a unit holds, which all failed to decode.
@@ -218,7 +215,7 @@ impl Flash {
     /// Returns a plane's queues whose first operation would erase the block of a suspended read.
     #[cold]
     pub(super) fn unsafe_erases(&self, unit: &Unit, plane: PlaneId) -> u16 {
-        let queues = &self.queues[plane.index()];
+        let queues = &self.queues[plane];
         let erases = |rank: Rank| {
             let queue = rank.queue(OpKind::Erase);
             let head = queues.head(queue);

@@ -25,24 +25,7 @@ impl Flash {
     pub fn load(&self, plane: PlaneId) -> u32 {
         let unit = self.units.of(plane);
         let busy = !unit.is_free() || unit.suspended.is_some();
-        self.queues[plane.index()].waiting() + u32::from(busy)
-    }
-
-    /// Returns whether host reads wait on a plane, and whether host programs that may begin do.
-    #[inline]
-    pub fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
-        let queues = &self.queues[plane.index()];
-        let may_program = !self.blocked[plane.index()];
-        (queues.any(Rank::HOST_READS), may_program && queues.any(Rank::HOST_PROGRAMS))
-    }
-
-    /// Returns the arrival number of the first host operation that waits on a plane and may begin.
-    pub fn first_to_wait(&self, plane: PlaneId) -> Option<u64> {
-        let blocked = if self.blocked[plane.index()] { Rank::HOST_PROGRAMS } else { 0 };
-        let queues = &self.queues[plane.index()];
-        let queue =
-            queues.first(&self.txns, (Rank::HOST_READS | Rank::HOST_PROGRAMS) & !blocked)?;
-        Some(self.txns[queues.head(queue)].seq)
+        self.queues[plane].waiting() + u32::from(busy)
     }
 
     /// Returns the data sheet's time of a read alone that decodes at this level.
@@ -66,11 +49,7 @@ impl Flash {
 
     /// Returns the first host read that waits for a unit.
     pub fn waiting_read(&self, id: UnitId) -> Option<TxnId> {
-        self.units[id].planes().find_map(|plane| {
-            let queues = &self.queues[plane.index()];
-            let queue = queues.first(&self.txns, Rank::HOST_READS)?;
-            Some(queues.head(queue))
-        })
+        self.queues.first_of(&self.txns, self.units[id].planes(), Rank::HOST_READS)
     }
 
     /// Returns the facts about a unit's operation that a policy may use.
