@@ -187,7 +187,7 @@ impl Drive {
                 || self.background.offset_of(&self.machine, id, plane) == Some(offset);
             if fits && self.prepare(id) {
                 self.machine.flash.pop(plane, queue);
-                self.machine.flash.join(head, id);
+                self.machine.flash.txns.join(head, id);
             }
         }
     }

@@ -35,11 +35,9 @@ impl Flash {
         self.units.iter().try_for_each(|(id, unit)| self.audit_registers(id.0, unit, census))
     }
 
+    /// Returns transactions that a unit serves together, at most one more than there are planes.
     fn members(&self, head: TxnId) -> impl Iterator<Item = TxnId> + '_ {
-        let first = head.is_some().then_some(head);
-        let next = |&id: &TxnId| self.txns[id].sibling;
-        std::iter::successors(first, move |id| Some(next(id)).filter(|id| id.is_some()))
-            .take(self.geometry.plane_count() as usize + 1)
+        self.txns.members(head).take(self.geometry.plane_count() as usize + 1)
     }
 
     fn audit_unit(

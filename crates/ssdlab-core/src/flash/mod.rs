@@ -235,12 +235,6 @@ impl Flash {
         self.queues.pop(&mut self.txns, plane, queue)
     }
 
-    /// Joins `id` to the transactions that the unit serves together with `head`.
-    pub fn join(&mut self, head: TxnId, id: TxnId) {
-        self.txns[id].sibling = self.txns[head].sibling;
-        self.txns[head].sibling = id;
-    }
-
     /// Calls `act` for `head` and for each transaction served with it.
     #[inline(always)]
     fn for_members(&mut self, head: TxnId, mut act: impl FnMut(&mut Flash, TxnId)) {

@@ -79,19 +79,6 @@ impl Flash {
         self.execute(id, now);
     }
 
-    /// Returns the reads that a unit holds.
-    pub fn held(&self, id: UnitId) -> impl Iterator<Item = TxnId> + '_ {
-        self.held_from(self.units[id].head)
-    }
-
-    /// Returns a read that a unit holds, and the reads after it.
-    pub fn held_from(&self, first: TxnId) -> impl Iterator<Item = TxnId> + '_ {
-        std::iter::successors(first.is_some().then_some(first), |&member| {
-            let next = self.txns[member].sibling;
-            next.is_some().then_some(next)
-        })
-    }
-
     #[inline(always)]
     fn sense(&mut self, id: UnitId, now: SimTime) {
         let mut longest = Nanos::ZERO;
@@ -280,7 +267,7 @@ impl Flash {
         let txn = &mut self.txns[id];
         txn.charge(Part::Bus, now);
         let span = match txn.kind {
-            _ if txn.commanded => self.setup.command_time * self.held_from(id).count() as u64,
+            _ if txn.commanded => self.setup.command_time * self.txns.members(id).count() as u64,
             OpKind::Read => self.cells.read_transfer(txn, &self.setup.moves),
             _ => self.setup.moves[txn.sectors as usize].time + self.setup.command_time,
         };

@@ -240,7 +240,7 @@ impl Flash {
 
     /// Returns every read that a unit has suspended, the last first.
     pub(super) fn suspended_reads<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
-        self.suspended_heads(unit).flat_map(|head| self.held_from(head))
+        self.suspended_heads(unit).flat_map(|head| self.txns.members(head))
     }
 
     /// Returns the first read of each suspended group of a unit, the last group first.

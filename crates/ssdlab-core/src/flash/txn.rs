@@ -232,6 +232,19 @@ impl Txns {
         self.free.push(id.0);
     }
 
+    /// Joins `id` to the transactions that the unit serves together with `head`.
+    pub fn join(&mut self, head: TxnId, id: TxnId) {
+        self[id].sibling = self[head].sibling;
+        self[head].sibling = id;
+    }
+
+    /// Returns a transaction and those after it that its unit serves together with it; none for
+    /// [`TxnId::NONE`].
+    pub fn members(&self, first: TxnId) -> impl Iterator<Item = TxnId> + '_ {
+        let next = |&member: &TxnId| Some(self[member].sibling).filter(|id| id.is_some());
+        std::iter::successors(Some(first).filter(|id| id.is_some()), next)
+    }
+
     /// Returns the number of slots, free ones included.
     pub fn slots(&self) -> usize {
         self.slots.len()

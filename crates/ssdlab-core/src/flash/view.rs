@@ -20,6 +20,11 @@ impl Flash {
         self.setup.may_suspend
     }
 
+    /// Returns the transactions that a unit serves.
+    pub fn held(&self, id: UnitId) -> impl Iterator<Item = TxnId> + '_ {
+        self.txns.members(self.units[id].head)
+    }
+
     /// Returns the load of a plane: its waiting transactions, plus one if its unit is busy.
     #[inline]
     pub fn load(&self, plane: PlaneId) -> u32 {

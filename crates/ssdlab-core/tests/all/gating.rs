@@ -375,7 +375,7 @@ fn planes_erased_together_take_as_long_as_the_slowest() {
         let unit = flash.units.take_idle().unwrap();
         let queue = Rank::URGENT.queue(OpKind::Erase);
         let [head, other] = [0, 1].map(|plane| flash.pop(PlaneId(plane), queue));
-        flash.join(head, other);
+        flash.txns.join(head, other);
         flash.start(unit, head, SimTime::START);
         let times = blocks.map(|block| chip.erase_time(block, 0.0).as_ns());
         assert_ne!(times[0], times[1]);

@@ -64,7 +64,7 @@ impl Machine {
         let mut next = self.flash.held(unit).next();
         while let Some(id) = next {
             act(self, id);
-            next = self.flash.held_from(id).nth(1);
+            next = self.flash.txns.members(id).nth(1);
         }
     }
 
