@@ -17,9 +17,9 @@ impl Drive {
     #[inline(always)]
     pub(super) fn handle_flash_events(&mut self) {
         // Later calls handle the events that this one causes.
-        let count = self.machine.flash.events().len();
+        let count = self.machine.flash.events.all().len();
         for at in 0..count {
-            let event = self.machine.flash.events()[at];
+            let event = self.machine.flash.events.all()[at];
             match event {
                 FlashEvent::Done(id) => self.done(id),
                 FlashEvent::Failed(unit) if self.machine.may_preempt_read(unit) => {
@@ -40,7 +40,7 @@ impl Drive {
                 }
             }
         }
-        self.machine.flash.events_handled(count);
+        self.machine.flash.events.handled(count);
     }
 
     #[inline(always)]

@@ -151,7 +151,7 @@ impl Drive {
         self.machine.now = next;
         if flash == next {
             self.machine.now = self.machine.flash.fire(others.min(to));
-            if self.machine.flash.has_events() {
+            if !self.machine.flash.events.is_empty() {
                 self.handle_flash_events();
             }
         } else {
@@ -173,7 +173,7 @@ impl Drive {
             self.background.carry_out_actions(&mut self.machine);
         }
         if self.machine.flash.units.has_idle()
-            || self.machine.flash.has_events()
+            || !self.machine.flash.events.is_empty()
             || self.holds_back()
         {
             self.serve_idle();

@@ -25,7 +25,7 @@ impl Drive {
             if self.translation.dispatch.has_to_offer() {
                 continue;
             }
-            if !self.machine.flash.has_events() {
+            if self.machine.flash.events.is_empty() {
                 return;
             }
             // An operation that has just begun may have to be suspended at once.

@@ -19,6 +19,7 @@ mod cells;
 mod census;
 mod chip_inspector;
 mod counts;
+mod events;
 mod link;
 mod lookahead;
 mod next;
@@ -39,6 +40,7 @@ pub use cells::{BlockHistory, Cells, Facts};
 pub use census::Census;
 pub use chip_inspector::{At, Attempt, ChipInspector, Read};
 pub use counts::{BusyTimes, Counts, SuspendCounts};
+pub use events::{Events, FlashEvent};
 pub use link::Moved;
 pub use next::Next;
 pub use pipelined_retry::PipelinedRetry;
@@ -58,21 +60,6 @@ use crate::timers::Timers;
 use link::Link;
 use lookahead::Reservation;
 
-/// Events that the flash reports to the drive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FlashEvent {
-    /// A transaction has ended.
-    Done(TxnId),
-    /// The reads that this unit holds failed to decode. The drive must set each read's next level.
-    Failed(UnitId),
-    /// This unit may sense the next attempts of its reads ahead. The drive must set their levels.
-    Sensed(UnitId),
-    /// A read failed to decode after its unit had released it. The drive must enqueue it again.
-    Again(TxnId),
-    /// A unit begins to program or to erase while a host read waits for it.
-    Began(UnitId),
-}
-
 /// The back end of a drive.
 #[derive(Clone, Debug)]
 pub struct Flash {
@@ -82,6 +69,8 @@ pub struct Flash {
     pub cells: Cells,
     /// The counts since the last reset.
     pub counts: Counts,
+    /// The events for the drive.
+    pub events: Events,
     /// The array units.
     pub units: Units,
     /// The waiting transactions.
@@ -99,7 +88,6 @@ pub struct Flash {
     precomputes_programs: bool,
     /// The time of the last event, and the last slot that fired at that time.
     fired: (SimTime, usize),
-    events: Vec<FlashEvent>,
     /// The recorded activities, if recording is on.
     timeline: Option<Box<Timeline>>,
 }
@@ -113,6 +101,7 @@ impl Flash {
             txns: Txns::default(),
             cells,
             counts: Counts::default(),
+            events: Events::default(),
             queues: Queues::new(geometry.plane_count()),
             buses: vec![Link::default(); channels].into_boxed_slice(),
             engines: vec![Link::default(); channels].into_boxed_slice(),
@@ -125,7 +114,6 @@ impl Flash {
             units,
             setup,
             geometry: geometry.clone(),
-            events: Vec::new(),
             timeline: None,
         }
     }
@@ -134,29 +122,6 @@ impl Flash {
     #[inline]
     pub fn next_event(&self) -> SimTime {
         self.timers.next().map_or(SimTime::NEVER, |(time, _)| time)
-    }
-
-    /// Returns the events that the drive has not handled, in the order in which they happened.
-    #[inline]
-    pub fn events(&self) -> &[FlashEvent] {
-        &self.events
-    }
-
-    /// Removes the first `count` events, which the drive has handled.
-    #[inline]
-    pub fn events_handled(&mut self, count: usize) {
-        // Handling an event seldom causes another.
-        if count == self.events.len() {
-            self.events.clear();
-        } else {
-            self.events.drain(..count);
-        }
-    }
-
-    /// Returns whether there are events to handle.
-    #[inline]
-    pub fn has_events(&self) -> bool {
-        !self.events.is_empty()
     }
 
     /// Assigns a transaction the next arrival number.
