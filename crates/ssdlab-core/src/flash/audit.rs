@@ -24,13 +24,10 @@ impl Flash {
             self.audit_unit(id, unit, now, census)
                 .map_err(|what| format!("unit {} ({:?}): {what}", id.0, unit.state))?;
         }
-        let first = self.units.count();
-        for (channel, bus) in self.buses.iter().enumerate() {
-            self.audit_link(bus, first + channel, channel, "a bus", now, census)?;
-        }
-        let first = first + self.buses.len();
-        for (channel, engine) in self.engines.iter().enumerate() {
-            self.audit_link(engine, first + channel, channel, "an ECC engine", now, census)?;
+        for (at, channel) in self.channels.iter() {
+            let (bus, engine) = (self.channels.bus_slot(at), self.channels.engine_slot(at));
+            self.audit_link(&channel.bus, bus, at, "a bus", now, census)?;
+            self.audit_link(&channel.engine, engine, at, "an ECC engine", now, census)?;
         }
         self.units.iter().try_for_each(|(id, unit)| self.audit_registers(id.0, unit, census))
     }
@@ -189,7 +186,7 @@ impl Flash {
             let counted = moving == unit.pending as usize && moving > 0;
             ensure(counted, || format!("unit {id} counts its pending pages wrongly"))?;
         }
-        let bus = &self.buses[unit.channel as usize];
+        let bus = &self.channels[unit.channel as usize].bus;
         let on_bus = bus.holder().into_iter().chain(bus.waiting(&self.txns));
         let cached = on_bus.filter(|id| {
             let member = census.place_of(*id) == Some(UNIT);

@@ -8,7 +8,7 @@
 
 use ssdlab_base::{Nanos, SimTime};
 
-use super::link::Link;
+use super::channels::Server;
 use super::unit::{State, Unit};
 use super::{Cells, Flash, Moved, Txn, TxnId, UnitId};
 use crate::account::{OpKind, Part};
@@ -66,9 +66,8 @@ impl Flash {
         let programs = !setup.may_suspend && !probed_at;
         if fails || programs && !self.holds_until_decoded() {
             // The busy time of the buses before now still counts.
-            let begin =
-                |bus: &Link| Reservation { carried: bus.busy(now), ..Reservation::default() };
-            self.reservations = self.buses.iter().map(begin).collect();
+            let begin = |carried| Reservation { carried, ..Reservation::default() };
+            self.reservations = self.channels.busy(now).into_iter().map(begin).collect();
             (self.precomputes_failures, self.precomputes_programs) = (fails, programs);
             self.all_fired(now);
         }
@@ -87,9 +86,9 @@ impl Flash {
         self.charge_reserved(channel, id, now);
         let decodes = self.precomputes_failures && self.txns[id].kind == OpKind::Read;
         let (slot, link) = if decodes {
-            (self.engine_slot(channel), &mut self.engines[channel])
+            (self.channels.engine_slot(channel), &mut self.channels[channel].engine)
         } else {
-            (self.units.count() + channel, &mut self.buses[channel])
+            (self.channels.bus_slot(channel), &mut self.channels[channel].bus)
         };
         let is_first = link.request_until(&mut self.txns, id);
         if is_first {
@@ -128,20 +127,16 @@ impl Flash {
         self.perform(id, State::Programming, loaded, longest);
     }
 
-    /// Returns the timer of a channel's ECC engine.
-    #[inline]
-    pub(super) fn engine_slot(&self, channel: usize) -> usize {
-        self.units.count() + self.buses.len() + channel
-    }
-
     /// Processes attempts that fail without a report, as long as they are the next events and not
     /// later than `until`. The first is processed even if it is later. Returns the time of the last
     /// one, if the next event is later than `until`.
     #[inline]
     pub(super) fn fire_precomputed(&mut self, until: SimTime) -> Option<SimTime> {
         let (mut time, mut slot) = self.timers.next()?;
-        while slot < self.units.count() && self.surely_fails(UnitId(slot as u32)) {
-            self.precompute_failure(slot, time);
+        while let Server::Unit(id) = self.channels.server(slot)
+            && self.surely_fails(id)
+        {
+            self.precompute_failure(id, time);
             let failed = time;
             (time, slot) = self.timers.next()?;
             if time > until {
@@ -167,9 +162,9 @@ impl Flash {
     /// Fails the attempt of the unit whose timer is the earliest; the unit then senses at the next
     /// level after the failure.
     #[inline]
-    fn precompute_failure(&mut self, slot: usize, now: SimTime) {
-        self.fired = self.fired.max((now, slot));
-        let unit = &mut self.units[UnitId(slot as u32)];
+    fn precompute_failure(&mut self, id: UnitId, now: SimTime) {
+        self.fired = self.fired.max((now, id.index()));
+        let unit = &mut self.units[id];
         let txn = &mut self.txns[unit.head];
         txn.charge(Part::Sense, now);
         self.reservations[usize::from(unit.channel)].read(txn, &self.cells, &self.setup.moves, now);
@@ -204,8 +199,8 @@ impl Flash {
         self.set_state(id, State::Out, now);
         self.units[id].pending = 1;
         self.timers.set(id.index(), SimTime::NEVER);
-        if self.engines[channel].request_until(&mut self.txns, head) {
-            let slot = self.engine_slot(channel);
+        if self.channels[channel].engine.request_until(&mut self.txns, head) {
+            let slot = self.channels.engine_slot(channel);
             self.timers.set(slot, self.txns[head].since);
         }
     }
@@ -213,7 +208,7 @@ impl Flash {
     /// Returns whether a unit is in state `Sensing` although its attempt before has yet to fail.
     fn has_yet_to_fail(&self, unit: &Unit) -> bool {
         // The attempt fails when its channel's engine fires.
-        let fails = (unit.fails_at, self.engine_slot(unit.channel.into()));
+        let fails = (unit.fails_at, self.channels.engine_slot(unit.channel.into()));
         unit.state == State::Sensing && fails > self.fired
     }
 

@@ -17,6 +17,7 @@
 mod audit;
 mod cells;
 mod census;
+mod channels;
 mod chip_inspector;
 mod counts;
 mod events;
@@ -57,7 +58,7 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{Geometry, PlaneId};
 
 use crate::timers::Timers;
-use link::Link;
+use channels::Channels;
 use lookahead::Reservation;
 
 /// The back end of a drive.
@@ -77,8 +78,7 @@ pub struct Flash {
     pub queues: Queues,
     setup: FlashSetup,
     geometry: Geometry,
-    buses: Box<[Link]>,
-    engines: Box<[Link]>,
+    channels: Channels,
     timers: Timers,
     /// The reserved times of each channel, while they are computed in advance; else empty.
     reservations: Box<[Reservation]>,
@@ -96,16 +96,15 @@ impl Flash {
     /// Creates an idle back end.
     pub fn new(geometry: &Geometry, setup: FlashSetup, cells: Cells) -> Flash {
         let units = Units::new(geometry, setup.planes_per_unit);
-        let channels = geometry.channels as usize;
+        let channels = Channels::new(geometry.channels as usize, units.count());
         Flash {
             txns: Txns::default(),
             cells,
             counts: Counts::default(),
             events: Events::default(),
             queues: Queues::new(geometry.plane_count()),
-            buses: vec![Link::default(); channels].into_boxed_slice(),
-            engines: vec![Link::default(); channels].into_boxed_slice(),
-            timers: Timers::new(units.count() + 2 * channels),
+            timers: Timers::new(channels.slots()),
+            channels,
             reservations: Box::default(),
             precomputes_failures: false,
             precomputes_programs: false,
@@ -223,7 +222,7 @@ impl Flash {
         let buses = if self.looks_ahead() {
             self.reservations.iter().map(|reservation| reservation.busy(now)).collect()
         } else {
-            self.buses.iter().map(|bus| bus.busy(now)).collect()
+            self.channels.busy(now)
         };
         (units, buses)
     }

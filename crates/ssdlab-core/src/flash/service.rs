@@ -2,6 +2,7 @@
 
 use ssdlab_base::{Nanos, SimTime};
 
+use super::channels::Server;
 use super::unit::State;
 use super::{Act, Flash, FlashEvent, TxnId, UnitId};
 use crate::account::{OpKind, Part};
@@ -147,13 +148,10 @@ impl Flash {
         if self.precomputes_failures {
             self.fired = self.fired.max((now, slot));
         }
-        let (units, buses) = (self.units.count(), self.buses.len());
-        if slot < units {
-            self.unit_fires(UnitId(slot as u32), now);
-        } else if slot < units + buses {
-            self.bus_fires(slot - units, now);
-        } else {
-            self.engine_fires(slot - units - buses, now);
+        match self.channels.server(slot) {
+            Server::Unit(id) => self.unit_fires(id, now),
+            Server::Bus(channel) => self.bus_fires(channel, now),
+            Server::Engine(channel) => self.engine_fires(channel, now),
         }
         now
     }
@@ -256,7 +254,7 @@ impl Flash {
         let txn = &self.txns[member];
         let brings_out = txn.kind == OpKind::Read && !txn.commanded;
         let urgent = brings_out && self.setup.data_out_first;
-        if self.buses[channel].request(&mut self.txns, member, urgent, now) {
+        if self.channels[channel].bus.request(&mut self.txns, member, urgent, now) {
             self.transfer(channel, member, now);
         }
     }
@@ -271,17 +269,17 @@ impl Flash {
             OpKind::Read => self.cells.read_transfer(txn, &self.setup.moves),
             _ => self.setup.moves[txn.sectors as usize].time + self.setup.command_time,
         };
-        self.timers.set(self.units.count() + channel, now + span);
-        self.begins(self.units.count() + channel, self.carries(id), id, now);
+        self.timers.set(self.channels.bus_slot(channel), now + span);
+        self.begins(self.channels.bus_slot(channel), self.carries(id), id, now);
     }
 
     #[inline(always)]
     fn bus_fires(&mut self, channel: usize, now: SimTime) {
-        self.ends(self.units.count() + channel, now);
-        let (ended, next) = self.buses[channel].release(&self.txns, now);
+        self.ends(self.channels.bus_slot(channel), now);
+        let (ended, next) = self.channels[channel].bus.release(&self.txns, now);
         match next {
             Some(next) if self.looks_ahead() => {
-                self.timers.set(self.units.count() + channel, self.txns[next].since)
+                self.timers.set(self.channels.bus_slot(channel), self.txns[next].since)
             }
             Some(next) => self.transfer(channel, next, now),
             None => {}
@@ -336,7 +334,7 @@ impl Flash {
         }
         let unit = self.units.id_of(self.txns[id].plane);
         let channel = self.units[unit].channel as usize;
-        if self.engines[channel].request(&mut self.txns, id, false, now) {
+        if self.channels[channel].engine.request(&mut self.txns, id, false, now) {
             self.decode(channel, id, span, now);
         }
     }
@@ -348,15 +346,15 @@ impl Flash {
     }
 
     fn decode(&mut self, channel: usize, id: TxnId, span: Nanos, now: SimTime) {
-        let slot = self.engine_slot(channel);
+        let slot = self.channels.engine_slot(channel);
         self.timers.set(slot, now + span);
         self.begins(slot, Act::Decode, id, now);
     }
 
     fn engine_fires(&mut self, channel: usize, now: SimTime) {
-        let slot = self.engine_slot(channel);
+        let slot = self.channels.engine_slot(channel);
         self.ends(slot, now);
-        let (ended, next) = self.engines[channel].release(&self.txns, now);
+        let (ended, next) = self.channels[channel].engine.release(&self.txns, now);
         match next {
             Some(next) if self.precomputes_failures => self.timers.set(slot, self.txns[next].since),
             Some(next) => {

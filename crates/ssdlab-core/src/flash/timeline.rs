@@ -2,6 +2,7 @@
 
 use ssdlab_base::SimTime;
 
+use super::channels::Channel;
 use super::unit::State;
 use super::{Flash, TxnId, UnitId};
 use crate::account::{Cause, OpKind};
@@ -136,20 +137,18 @@ impl Flash {
     /// Records the activities of every part that begin before `until`. Those in progress count from
     /// `now`.
     pub fn record(&mut self, now: SimTime, until: SimTime) {
-        let (units, buses) = (self.units.count(), self.buses.len());
-        let parts = units + buses + self.engines.len();
-        self.timeline = Some(Box::new(Timeline::new(parts, until)));
-        for id in (0..units as u32).map(UnitId) {
+        self.timeline = Some(Box::new(Timeline::new(self.channels.slots(), until)));
+        for id in (0..self.units.count() as u32).map(UnitId) {
             self.note_state(id, self.units[id].state, now);
         }
-        for at in 0..buses {
-            if let Some(id) = self.buses[at].holder() {
-                self.begins(units + at, self.carries(id), id, now);
+        for channel in 0..self.channels.count() {
+            let Channel { bus, engine } = &self.channels[channel];
+            let (carried, decoded) = (bus.holder(), engine.holder());
+            if let Some(id) = carried {
+                self.begins(self.channels.bus_slot(channel), self.carries(id), id, now);
             }
-        }
-        for at in 0..self.engines.len() {
-            if let Some(id) = self.engines[at].holder() {
-                self.begins(units + buses + at, Act::Decode, id, now);
+            if let Some(id) = decoded {
+                self.begins(self.channels.engine_slot(channel), Act::Decode, id, now);
             }
         }
     }
