@@ -179,7 +179,7 @@ impl Room {
         let now = Piled {
             waiting: queues.iter().map(VecDeque::len).sum(),
             operations: drive.operations().0 + more,
-            spans: drive.flash().spans().0,
+            spans: drive.flash().timeline.lengths().0,
         };
         let enough = |now: usize, upto: usize| now + self.step / 2 <= upto;
         if enough(now.waiting, self.waiting)
@@ -202,7 +202,7 @@ impl Room {
     ) -> Result<(), Fault> {
         self.waiting = now.waiting + self.step;
         self.operations = now.operations + self.step;
-        let spans = drive.flash().spans();
+        let spans = drive.flash().timeline.lengths();
         // A run without a timeline has no spans.
         self.spans = if spans.1 > 0 { now.spans + self.step } else { self.step };
         let lists = queues.iter().map(|list| (list.len(), list.capacity()));

@@ -39,11 +39,6 @@ impl Channels {
         Channels { channels: vec![Channel::default(); channels].into_boxed_slice(), units }
     }
 
-    /// Returns the number of channels.
-    pub(super) fn count(&self) -> usize {
-        self.channels.len()
-    }
-
     /// Returns the number of slots, those of the array units included.
     pub(super) fn slots(&self) -> usize {
         self.units + 2 * self.channels.len()

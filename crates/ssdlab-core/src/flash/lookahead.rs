@@ -59,7 +59,7 @@ impl Flash {
     pub fn enable_lookahead(&mut self, by_one: bool, probed_at: bool, now: SimTime) {
         let setup = &self.setup;
         let in_order = !setup.data_out_first && setup.command_time == Nanos::ZERO;
-        if setup.pipelined_retry.is_some() || !in_order || self.timeline.is_some() {
+        if setup.pipelined_retry.is_some() || !in_order || self.timeline.is_on() {
             return;
         }
         let fails = self.holds_until_decoded() && by_one && self.cells.attempts_take_time();

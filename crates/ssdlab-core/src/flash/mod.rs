@@ -48,8 +48,7 @@ pub use pipelined_retry::PipelinedRetry;
 pub use plane_queues::{HOST_RANKS, Rank};
 pub use queues::Queues;
 pub use setup::FlashSetup;
-use timeline::Timeline;
-pub use timeline::{Act, Span};
+pub use timeline::{Act, Span, Timeline};
 pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
 pub use units::{UnitId, Units};
@@ -72,6 +71,8 @@ pub struct Flash {
     pub counts: Counts,
     /// The events for the drive.
     pub events: Events,
+    /// The recorded activities.
+    pub timeline: Timeline,
     /// The array units.
     pub units: Units,
     /// The waiting transactions.
@@ -88,8 +89,6 @@ pub struct Flash {
     precomputes_programs: bool,
     /// The time of the last event, and the last slot that fired at that time.
     fired: (SimTime, usize),
-    /// The recorded activities, if recording is on.
-    timeline: Option<Box<Timeline>>,
 }
 
 impl Flash {
@@ -113,7 +112,7 @@ impl Flash {
             units,
             setup,
             geometry: geometry.clone(),
-            timeline: None,
+            timeline: Timeline::default(),
         }
     }
 

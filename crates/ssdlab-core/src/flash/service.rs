@@ -121,6 +121,16 @@ impl Flash {
         });
     }
 
+    /// Sets the state of a unit from now on.
+    #[inline]
+    pub(super) fn set_state(&mut self, id: UnitId, state: State, now: SimTime) {
+        let unit = &mut self.units[id];
+        unit.state = state;
+        if self.timeline.is_on() {
+            self.timeline.unit_begins(id.index(), unit, &self.txns, now);
+        }
+    }
+
     #[inline(always)]
     pub(super) fn perform(&mut self, id: UnitId, state: State, now: SimTime, span: Nanos) {
         self.set_state(id, state, now);
@@ -269,13 +279,14 @@ impl Flash {
             OpKind::Read => self.cells.read_transfer(txn, &self.setup.moves),
             _ => self.setup.moves[txn.sectors as usize].time + self.setup.command_time,
         };
-        self.timers.set(self.channels.bus_slot(channel), now + span);
-        self.begins(self.channels.bus_slot(channel), self.carries(id), id, now);
+        let (slot, txn) = (self.channels.bus_slot(channel), &self.txns[id]);
+        self.timers.set(slot, now + span);
+        self.timeline.begins(slot, Act::of_bus(txn), txn, now);
     }
 
     #[inline(always)]
     fn bus_fires(&mut self, channel: usize, now: SimTime) {
-        self.ends(self.channels.bus_slot(channel), now);
+        self.timeline.ends(self.channels.bus_slot(channel), now);
         let (ended, next) = self.channels[channel].bus.release(&self.txns, now);
         match next {
             Some(next) if self.looks_ahead() => {
@@ -348,12 +359,12 @@ impl Flash {
     fn decode(&mut self, channel: usize, id: TxnId, span: Nanos, now: SimTime) {
         let slot = self.channels.engine_slot(channel);
         self.timers.set(slot, now + span);
-        self.begins(slot, Act::Decode, id, now);
+        self.timeline.begins(slot, Act::Decode, &self.txns[id], now);
     }
 
     fn engine_fires(&mut self, channel: usize, now: SimTime) {
         let slot = self.channels.engine_slot(channel);
-        self.ends(slot, now);
+        self.timeline.ends(slot, now);
         let (ended, next) = self.channels[channel].engine.release(&self.txns, now);
         match next {
             Some(next) if self.precomputes_failures => self.timers.set(slot, self.txns[next].since),

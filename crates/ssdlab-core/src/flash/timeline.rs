@@ -2,9 +2,8 @@
 
 use ssdlab_base::SimTime;
 
-use super::channels::Channel;
-use super::unit::State;
-use super::{Flash, TxnId, UnitId};
+use super::txn::{Txn, Txns};
+use super::unit::{State, Unit};
 use crate::account::{Cause, OpKind};
 
 /// An activity of a part of the back end. An array unit's activities have gaps only where the unit
@@ -57,6 +56,16 @@ impl Act {
         })
     }
 
+    /// Returns the activity of a bus that serves a transaction.
+    #[inline]
+    pub(super) fn of_bus(txn: &Txn) -> Act {
+        match txn.kind {
+            _ if txn.commanded => Act::Command,
+            OpKind::Read => Act::DataOut,
+            _ => Act::DataIn,
+        }
+    }
+
     /// Returns the name that users see.
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,132 +105,93 @@ pub struct Span {
 
 /// Activities that begin before a given time, in the order of their ends.
 #[derive(Clone, Debug)]
-pub struct Timeline {
+struct Record {
     until: SimTime,
     /// The current activity of each part, if it began in time.
     open: Vec<Option<Span>>,
     spans: Vec<Span>,
 }
 
-impl Timeline {
-    /// Creates an empty timeline of `parts` parts; it omits activities that begin at `until` or
-    /// later.
-    pub fn new(parts: usize, until: SimTime) -> Timeline {
-        Timeline { until, open: vec![None; parts], spans: Vec::with_capacity(parts) }
-    }
-
-    /// Begins an activity of a part.
-    pub fn begin(&mut self, part: usize, act: Act, cause: Cause, lpn: Option<u32>, start: SimTime) {
-        if start < self.until {
-            let span = Span { part: part as u32, act, cause, lpn, start, end: start };
-            self.open[part] = Some(span);
-        }
-    }
-
-    /// Ends the activity of a part.
-    #[cold]
-    pub fn end(&mut self, part: usize, end: SimTime) {
-        if let Some(span) = self.open[part].take() {
-            self.spans.push(Span { end, ..span });
-        }
-    }
-
-    /// Returns all activities; one that has not ended ends at `now`.
-    fn spans(&self, now: SimTime) -> impl Iterator<Item = Span> + '_ {
-        let open = self.open.iter().flatten().map(move |span| Span { end: now, ..*span });
-        self.spans.iter().copied().chain(open)
-    }
+/// The recorded activities, if recording is on.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    record: Option<Box<Record>>,
 }
 
-impl Flash {
-    /// Records the activities of every part that begin before `until`. Those in progress count from
-    /// `now`.
-    pub fn record(&mut self, now: SimTime, until: SimTime) {
-        self.timeline = Some(Box::new(Timeline::new(self.channels.slots(), until)));
-        for id in (0..self.units.count() as u32).map(UnitId) {
-            self.note_state(id, self.units[id].state, now);
-        }
-        for channel in 0..self.channels.count() {
-            let Channel { bus, engine } = &self.channels[channel];
-            let (carried, decoded) = (bus.holder(), engine.holder());
-            if let Some(id) = carried {
-                self.begins(self.channels.bus_slot(channel), self.carries(id), id, now);
-            }
-            if let Some(id) = decoded {
-                self.begins(self.channels.engine_slot(channel), Act::Decode, id, now);
-            }
-        }
+impl Timeline {
+    /// Records from now on the activities of `parts` parts that begin before `until`.
+    pub(super) fn start(&mut self, parts: usize, until: SimTime) {
+        let (open, spans) = (vec![None; parts], Vec::with_capacity(parts));
+        self.record = Some(Box::new(Record { until, open, spans }));
     }
 
-    /// Returns the activities recorded until `now`.
-    pub fn timeline(&self, now: SimTime) -> impl Iterator<Item = Span> + '_ {
-        self.timeline.iter().flat_map(move |timeline| timeline.spans(now))
+    /// Returns whether recording is on.
+    #[inline]
+    pub(super) fn is_on(&self) -> bool {
+        self.record.is_some()
+    }
+
+    /// Returns the recorded activities; one that has not ended ends at `now`.
+    pub fn spans(&self, now: SimTime) -> impl Iterator<Item = Span> + '_ {
+        self.record.iter().flat_map(move |record| {
+            let open = record.open.iter().flatten().map(move |span| Span { end: now, ..*span });
+            record.spans.iter().copied().chain(open)
+        })
     }
 
     /// Returns the number of recorded activities, and the number with reserved memory; 0 without a
     /// recording.
-    pub fn spans(&self) -> (usize, usize) {
-        let spans = self.timeline.as_ref().map(|timeline| &timeline.spans);
+    pub fn lengths(&self) -> (usize, usize) {
+        let spans = self.record.as_ref().map(|record| &record.spans);
         spans.map_or((0, 0), |spans| (spans.len(), spans.capacity()))
-    }
-
-    /// Returns the activity of a bus for a transaction.
-    #[inline]
-    pub(super) fn carries(&self, id: TxnId) -> Act {
-        let txn = &self.txns[id];
-        match txn.kind {
-            _ if txn.commanded => Act::Command,
-            OpKind::Read => Act::DataOut,
-            _ => Act::DataIn,
-        }
-    }
-
-    /// Sets the state of a unit from now on.
-    #[inline]
-    pub(super) fn set_state(&mut self, id: UnitId, state: State, now: SimTime) {
-        self.units[id].state = state;
-        if self.timeline.is_some() {
-            self.note_state(id, state, now);
-        }
-    }
-
-    #[cold]
-    fn note_state(&mut self, id: UnitId, state: State, now: SimTime) {
-        let unit = id.index();
-        self.ends(unit, now);
-        let (head, cause) = (self.units[id].head, self.units[id].cause);
-        match Act::of(state) {
-            Some(act) if head.is_some() => self.begins(unit, act, head, now),
-            Some(act) => {
-                let timeline = self.timeline.as_mut();
-                timeline.into_iter().for_each(|all| all.begin(unit, act, cause, None, now));
-            }
-            None => {}
-        }
     }
 
     /// Records that a part begins an activity for a transaction.
     #[inline]
-    pub(super) fn begins(&mut self, part: usize, act: Act, id: TxnId, now: SimTime) {
-        if self.timeline.is_some() {
-            self.note(part, act, id, now);
+    pub(super) fn begins(&mut self, part: usize, act: Act, txn: &Txn, now: SimTime) {
+        if self.is_on() {
+            self.note(part, act, txn, now);
         }
     }
 
     #[cold]
-    fn note(&mut self, part: usize, act: Act, id: TxnId, now: SimTime) {
-        if let Some(timeline) = self.timeline.as_mut() {
-            let txn = &self.txns[id];
-            let lpn = (txn.kind != OpKind::Erase).then_some(txn.lpn.0);
-            timeline.begin(part, act, txn.cause, lpn, now);
+    fn note(&mut self, part: usize, act: Act, txn: &Txn, now: SimTime) {
+        let lpn = (txn.kind != OpKind::Erase).then_some(txn.lpn.0);
+        self.begin(part, act, txn.cause, lpn, now);
+    }
+
+    /// Records that a unit, whose number is `part`, begins its current state.
+    #[cold]
+    pub(super) fn unit_begins(&mut self, part: usize, unit: &Unit, txns: &Txns, now: SimTime) {
+        self.ends(part, now);
+        match Act::of(unit.state) {
+            Some(act) if unit.head.is_some() => self.note(part, act, &txns[unit.head], now),
+            Some(act) => self.begin(part, act, unit.cause, None, now),
+            None => {}
+        }
+    }
+
+    fn begin(&mut self, part: usize, act: Act, cause: Cause, lpn: Option<u32>, start: SimTime) {
+        if let Some(record) = self.record.as_mut().filter(|record| start < record.until) {
+            let span = Span { part: part as u32, act, cause, lpn, start, end: start };
+            record.open[part] = Some(span);
         }
     }
 
     /// Records that a part ends its activity.
     #[inline]
     pub(super) fn ends(&mut self, part: usize, now: SimTime) {
-        if let Some(timeline) = self.timeline.as_mut() {
-            timeline.end(part, now);
+        if self.is_on() {
+            self.end(part, now);
+        }
+    }
+
+    #[cold]
+    fn end(&mut self, part: usize, end: SimTime) {
+        if let Some(record) = self.record.as_mut()
+            && let Some(span) = record.open[part].take()
+        {
+            record.spans.push(Span { end, ..span });
         }
     }
 }

@@ -3,7 +3,7 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{Level, PlaneId, ProgramMode};
 
-use super::{Flash, Rank, State, TxnId, UnitId};
+use super::{Act, Flash, Rank, State, TxnId, UnitId};
 use crate::account::OpKind;
 use crate::policy::suspend::InService;
 
@@ -18,6 +18,23 @@ impl Flash {
     #[inline]
     pub fn may_suspend(&self) -> bool {
         self.setup.may_suspend
+    }
+
+    /// Records the activities of every part that begin before `until`. Those in progress count from
+    /// `now`.
+    pub fn record(&mut self, now: SimTime, until: SimTime) {
+        self.timeline.start(self.channels.slots(), until);
+        for (id, unit) in self.units.iter() {
+            self.timeline.unit_begins(id.index(), unit, &self.txns, now);
+        }
+        for (at, channel) in self.channels.iter() {
+            if let Some(txn) = channel.bus.holder().map(|id| &self.txns[id]) {
+                self.timeline.begins(self.channels.bus_slot(at), Act::of_bus(txn), txn, now);
+            }
+            if let Some(txn) = channel.engine.holder().map(|id| &self.txns[id]) {
+                self.timeline.begins(self.channels.engine_slot(at), Act::Decode, txn, now);
+            }
+        }
     }
 
     /// Returns the transactions that a unit serves.

@@ -179,7 +179,7 @@ fn planes_of_a_die_are_collected_together() {
         rig.finish();
     }
     let collects = |span: &Span| (span.act, span.cause) == (Act::Sense, Cause::Gc);
-    let sensed = rig.drive.flash().timeline(rig.drive.now()).filter(collects).count() as u64;
+    let sensed = rig.drive.flash().timeline.spans(rig.drive.now()).filter(collects).count() as u64;
     assert!(sensed > 0);
     assert_eq!(rig.ops(OpKind::Read, Cause::Gc), 2 * sensed);
 }

@@ -18,7 +18,7 @@ fn span(zero: u64, part: u32, act: Act, lpn: u32, start: u64, end: u64) -> Span 
 
 /// Returns the recorded activities of a part, in order.
 fn seen(rig: &Rig, part: u32) -> Vec<Span> {
-    let spans = rig.drive.flash().timeline(rig.drive.now());
+    let spans = rig.drive.flash().timeline.spans(rig.drive.now());
     spans.filter(|span| span.part == part).collect()
 }
 
@@ -58,7 +58,11 @@ fn every_part_is_seen_doing_one_thing_after_another() {
         ]
     );
     assert_eq!(seen(&rig, engine), [span(zero, engine, Act::Decode, 1, out, out + 10 * US)]);
-    assert_eq!(rig.drive.flash().timeline(rig.drive.now()).count(), 9, "the other channel is idle");
+    assert_eq!(
+        rig.drive.flash().timeline.spans(rig.drive.now()).count(),
+        9,
+        "the other channel is idle"
+    );
 }
 
 #[test]
@@ -99,7 +103,11 @@ fn what_is_under_way_is_seen_from_when_recording_begins_until_now() {
     rig.read(1);
     let (out, decoded) = (READ + BUS, READ + BUS + 10 * US);
     rig.until(zero + out + US).drive.record(SimTime::NEVER);
-    assert_eq!(rig.drive.flash().timeline(rig.drive.now()).count(), 1, "nothing else is under way");
+    assert_eq!(
+        rig.drive.flash().timeline.spans(rig.drive.now()).count(),
+        1,
+        "nothing else is under way"
+    );
     rig.finish();
     assert_eq!(seen(&rig, engine), [span(zero, engine, Act::Decode, 1, out + US, decoded)]);
 }

@@ -34,7 +34,7 @@ pub(super) fn write(
             write!(out, "{separator}{event}")?;
             separator = ",\n";
         }
-        for span in drive.flash().timeline(drive.now()) {
+        for span in drive.flash().timeline.spans(drive.now()) {
             write!(out, "{separator}{}", event(&span, &parts[span.part as usize], began))?;
             separator = ",\n";
         }
