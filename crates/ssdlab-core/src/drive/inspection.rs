@@ -278,7 +278,10 @@ impl Drive {
     /// Records from now on the work of every part of the back end that begins before `until`.
     /// [`Flash::timeline`] holds the record.
     pub fn record(&mut self, until: SimTime) {
-        debug_assert!(!self.machine.flash.looks_ahead(), "a drive with lookahead skips moments");
+        debug_assert!(
+            !self.machine.flash.lookahead.is_on(),
+            "a drive with lookahead skips moments"
+        );
         self.machine.flash.record(self.machine.now, until);
     }
 

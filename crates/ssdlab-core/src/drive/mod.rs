@@ -116,7 +116,7 @@ impl Drive {
     pub fn advance(&mut self, to: SimTime, completions: &mut Vec<Completion>) {
         while self.step(to) {}
         self.machine.now = self.machine.now.max(to);
-        self.machine.flash.all_fired(to);
+        self.machine.flash.lookahead.all_fired(to);
         self.append_completions(completions);
     }
 
@@ -155,7 +155,7 @@ impl Drive {
                 self.handle_flash_events();
             }
         } else {
-            self.machine.flash.all_fired(next);
+            self.machine.flash.lookahead.all_fired(next);
             if buffer == next {
                 self.buffer_fires()
             } else {

@@ -14,7 +14,10 @@ impl Drive {
     pub fn start_audit(&mut self, pace: Pace) -> bool {
         let buffered =
             self.buffer.pages.as_ref().is_some_and(|buffer| buffer.pages().next().is_some());
-        if !self.is_idle() || buffered || self.unfinished() > 0 || self.machine.flash.looks_ahead()
+        if !self.is_idle()
+            || buffered
+            || self.unfinished() > 0
+            || self.machine.flash.lookahead.is_on()
         {
             return false;
         }

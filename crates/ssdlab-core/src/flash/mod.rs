@@ -26,6 +26,7 @@ mod lookahead;
 mod next;
 mod pipelined_retry;
 mod plane_queues;
+mod precompute;
 mod queues;
 mod service;
 mod setup;
@@ -43,6 +44,7 @@ pub use chip_inspector::{At, Attempt, ChipInspector, Read};
 pub use counts::{BusyTimes, Counts, SuspendCounts};
 pub use events::{Events, FlashEvent};
 pub use link::Moved;
+pub use lookahead::Lookahead;
 pub use next::Next;
 pub use pipelined_retry::PipelinedRetry;
 pub use plane_queues::{HOST_RANKS, Rank};
@@ -58,7 +60,6 @@ use ssdlab_nand::{Geometry, PlaneId};
 
 use crate::timers::Timers;
 use channels::Channels;
-use lookahead::Reservation;
 
 /// The back end of a drive.
 #[derive(Clone, Debug)]
@@ -71,6 +72,8 @@ pub struct Flash {
     pub counts: Counts,
     /// The events for the drive.
     pub events: Events,
+    /// What is computed in advance.
+    pub lookahead: Lookahead,
     /// The recorded activities.
     pub timeline: Timeline,
     /// The array units.
@@ -81,14 +84,6 @@ pub struct Flash {
     geometry: Geometry,
     channels: Channels,
     timers: Timers,
-    /// The reserved times of each channel, while they are computed in advance; else empty.
-    reservations: Box<[Reservation]>,
-    /// Whether failures of attempts and ends of decoding are computed in advance.
-    precomputes_failures: bool,
-    /// Whether the end of a program is computed when its page starts to move to the unit.
-    precomputes_programs: bool,
-    /// The time of the last event, and the last slot that fired at that time.
-    fired: (SimTime, usize),
 }
 
 impl Flash {
@@ -104,11 +99,7 @@ impl Flash {
             queues: Queues::new(geometry.plane_count()),
             timers: Timers::new(channels.slots()),
             channels,
-            reservations: Box::default(),
-            precomputes_failures: false,
-            precomputes_programs: false,
-            // No attempt has begun, so none can still fail.
-            fired: (SimTime::START, usize::MAX),
+            lookahead: Lookahead::default(),
             units,
             setup,
             geometry: geometry.clone(),
@@ -218,11 +209,8 @@ impl Flash {
     /// Returns the busy nanoseconds until `now` of every array unit and of every bus.
     pub fn busy(&self, now: SimTime) -> BusyTimes {
         let units = self.units.busy(now);
-        let buses = if self.looks_ahead() {
-            self.reservations.iter().map(|reservation| reservation.busy(now)).collect()
-        } else {
-            self.channels.busy(now)
-        };
+        let is_ahead = self.lookahead.is_on();
+        let buses = if is_ahead { self.lookahead.busy(now) } else { self.channels.busy(now) };
         (units, buses)
     }
 

@@ -110,7 +110,7 @@ impl Flash {
 
     /// Requests the bus for the pages that a unit will program.
     fn transfer_in(&mut self, id: UnitId, head: TxnId, now: SimTime) {
-        if self.precomputes_programs {
+        if self.lookahead.precomputes_programs() {
             return self.precompute_program(id, head, now);
         }
         self.set_state(id, State::In, now);
@@ -137,27 +137,17 @@ impl Flash {
         self.timers.set(id.index(), now + span);
     }
 
-    /// Records that all events up to and including `at` have happened.
-    #[inline]
-    pub fn all_fired(&mut self, at: SimTime) {
-        if self.precomputes_failures {
-            self.fired = self.fired.max((at, usize::MAX));
-        }
-    }
-
     /// Processes attempts that fail without a report, up to `until`, then the next event if it is
     /// not later. Returns the time of the last of these.
     #[inline(always)]
     pub fn fire(&mut self, until: SimTime) -> SimTime {
-        if self.precomputes_failures
+        if self.lookahead.precomputes_failures()
             && let Some(time) = self.fire_precomputed(until)
         {
             return time;
         }
         let (now, slot) = self.timers.fire().expect("a moment was announced");
-        if self.precomputes_failures {
-            self.fired = self.fired.max((now, slot));
-        }
+        self.lookahead.fired(now, slot);
         match self.channels.server(slot) {
             Server::Unit(id) => self.unit_fires(id, now),
             Server::Bus(channel) => self.bus_fires(channel, now),
@@ -258,7 +248,7 @@ impl Flash {
     #[inline(always)]
     fn request_bus(&mut self, id: UnitId, member: TxnId, now: SimTime) {
         let channel = self.units[id].channel as usize;
-        if self.looks_ahead() {
+        if self.lookahead.is_on() {
             return self.reserve(channel, member, now);
         }
         let txn = &self.txns[member];
@@ -289,7 +279,7 @@ impl Flash {
         self.timeline.ends(self.channels.bus_slot(channel), now);
         let (ended, next) = self.channels[channel].bus.release(&self.txns, now);
         match next {
-            Some(next) if self.looks_ahead() => {
+            Some(next) if self.lookahead.is_on() => {
                 self.timers.set(self.channels.bus_slot(channel), self.txns[next].since)
             }
             Some(next) => self.transfer(channel, next, now),
@@ -367,7 +357,9 @@ impl Flash {
         self.timeline.ends(slot, now);
         let (ended, next) = self.channels[channel].engine.release(&self.txns, now);
         match next {
-            Some(next) if self.precomputes_failures => self.timers.set(slot, self.txns[next].since),
+            Some(next) if self.lookahead.precomputes_failures() => {
+                self.timers.set(slot, self.txns[next].since)
+            }
             Some(next) => {
                 let span = self.cells.decode_time(&self.txns[next]);
                 self.decode(channel, next, span, now);
