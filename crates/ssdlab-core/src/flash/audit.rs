@@ -97,7 +97,7 @@ impl Flash {
     /// Checks the reads that a unit has suspended. Each group has a higher rank than the group
     /// below it. None is urgent, all have failed, and no erase of their blocks is in progress.
     fn audit_suspended_reads(&self, unit: &Unit, census: &mut Census) -> Result<(), String> {
-        for id in self.suspended_reads(unit).take(self.txns.slots()) {
+        for id in unit.suspended_reads(&self.txns).take(self.txns.slots()) {
             census.found(id, "the suspended operations")?;
             let txn = &self.txns[id];
             let fits = txn.failed > 0 && Rank::of(txn) != Rank::URGENT;

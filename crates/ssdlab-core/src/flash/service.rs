@@ -16,8 +16,10 @@ impl Flash {
         let unit = &mut self.units[id];
         debug_assert_eq!(unit.state, State::Idle);
         unit.count_busy(now);
-        if self.setup.max_passes > 0 {
-            self.count_pass(id, head);
+        if self.setup.max_passes > 0
+            && let Some(passes) = self.selector().passes_after(&self.units[id], head)
+        {
+            self.units[id].passes = passes;
         }
         let unit = &mut self.units[id];
         unit.head = head;

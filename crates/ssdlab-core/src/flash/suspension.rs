@@ -2,10 +2,9 @@
 //! the start of its loop. Reads that failed to decode continue with their next attempt.
 
 use ssdlab_base::{Nanos, SimTime};
-use ssdlab_nand::PlaneId;
 
 use super::unit::{State, Suspended, Unit};
-use super::{Flash, Next, Rank, TxnId, UnitId};
+use super::{Flash, Rank, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
 impl Flash {
@@ -140,30 +139,14 @@ impl Flash {
         }
         let higher = Rank::HOST_READS & Rank::of(&self.txns[unit.head]).higher();
         let read = self.queues.first_of(&self.txns, unit.planes(), higher)?;
-        Some((read, self.suspended_host_reads(unit)))
+        Some((read, unit.suspended_host_reads(&self.txns)))
     }
 
     /// Returns whether a unit may suspend its failed reads for a read of a higher rank.
     #[inline]
     pub(super) fn is_overtaken(&self, unit: &Unit) -> bool {
-        self.setup.reads_pass && self.higher_read_waits(unit, Rank::of(&self.txns[unit.head]))
-    }
-
-    /// Returns the number of host reads that a unit has suspended. Background reads do not count:
-    /// they have the lowest rank and use up none of the limit.
-    fn suspended_host_reads(&self, unit: &Unit) -> u8 {
-        let heads = self.suspended_heads(unit).map(|head| Rank::of(&self.txns[head]));
-        heads.filter(|rank| *rank != Rank::BACKGROUND).count() as u8
-    }
-
-    /// Returns whether a host read of a higher rank than `rank` waits for a unit.
-    #[inline]
-    fn higher_read_waits(&self, unit: &Unit, rank: Rank) -> bool {
-        let reads = Rank::HOST_READS & rank.higher();
-        if reads == 0 || unit.waiting == 0 {
-            return false;
-        }
-        unit.planes().any(|plane| self.queues[plane].any(reads))
+        self.setup.reads_pass
+            && unit.is_awaited_by_read_above(&self.queues, Rank::of(&self.txns[unit.head]))
     }
 
     /// Suspends the reads that a unit holds, which all failed to decode.
@@ -195,58 +178,9 @@ impl Flash {
         self.for_members(head, |flash, member| flash.txns[member].waited_for_host(now));
     }
 
-    /// Selects the next operation of a free unit with suspended reads; `first` is the first
-    /// operation in its queues. The reads continue when no host read of a higher rank waits.
-    #[cold]
-    pub(super) fn next_with_suspended_reads(
-        &self,
-        unit: &Unit,
-        first: Option<(PlaneId, u8)>,
-    ) -> Next {
-        let rank = Rank::of(&self.txns[unit.suspended_reads]);
-        match first {
-            Some((plane, queue)) if self.higher_read_waits(unit, rank) => Next::Serve(plane, queue),
-            // A suspended program or erase goes before suspended background reads.
-            _ if rank == Rank::BACKGROUND && unit.suspended.is_some() => Next::Resume,
-            _ => Next::ResumeReads,
-        }
-    }
-
-    /// Returns a plane's queues whose first operation would erase the block of a suspended read.
-    #[cold]
-    pub(super) fn unsafe_erases(&self, unit: &Unit, plane: PlaneId) -> u16 {
-        let queues = &self.queues[plane];
-        let erases = |rank: Rank| {
-            let queue = rank.queue(OpKind::Erase);
-            let head = queues.head(queue);
-            let waits = head.is_some() && !self.may_erase_beside(unit, head);
-            u16::from(waits) << queue
-        };
-        erases(Rank::URGENT) | erases(Rank::BACKGROUND)
-    }
-
     /// Returns whether an operation may start beside its unit's suspended reads. It must not erase
     /// a block that one of them reads.
     pub fn may_start(&self, id: TxnId) -> bool {
-        self.may_erase_beside(self.units.of(self.txns[id].plane), id)
-    }
-
-    fn may_erase_beside(&self, unit: &Unit, id: TxnId) -> bool {
-        let txn = &self.txns[id];
-        let block = self.geometry.block_of(txn.ppn);
-        let reads = |&read: &TxnId| self.geometry.block_of(self.txns[read].ppn) == block;
-        txn.kind != OpKind::Erase || !self.suspended_reads(unit).any(|read| reads(&read))
-    }
-
-    /// Returns every read that a unit has suspended, the last first.
-    pub(super) fn suspended_reads<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
-        self.suspended_heads(unit).flat_map(|head| self.txns.members(head))
-    }
-
-    /// Returns the first read of each suspended group of a unit, the last group first.
-    fn suspended_heads<'a>(&'a self, unit: &Unit) -> impl Iterator<Item = TxnId> + 'a {
-        let first = Some(unit.suspended_reads).filter(|id| id.is_some());
-        let below = |&id: &TxnId| Some(self.txns[id].next).filter(|id| id.is_some());
-        std::iter::successors(first, below)
+        self.selector().may_start(self.units.of(self.txns[id].plane), id)
     }
 }

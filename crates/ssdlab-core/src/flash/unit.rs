@@ -4,6 +4,8 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::PlaneId;
 
+use super::plane_queues::Rank;
+use super::queues::Queues;
 use super::txn::{Txn, TxnId, Txns};
 use crate::account::{Cause, OpKind, Part};
 
@@ -285,5 +287,34 @@ impl Unit {
         }
         let [worked, left] = [worked, left].map(Nanos::as_ns);
         Err(format!("{:?}: worked {worked} ns with {left} ns left", self.work))
+    }
+
+    /// Returns every read that the unit has suspended, the last first.
+    pub(super) fn suspended_reads<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
+        self.suspended_heads(txns).flat_map(|head| txns.members(head))
+    }
+
+    /// Returns the first read of each suspended group, the last group first.
+    fn suspended_heads<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
+        let first = Some(self.suspended_reads).filter(|id| id.is_some());
+        let below = |&id: &TxnId| Some(txns[id].next).filter(|id| id.is_some());
+        std::iter::successors(first, below)
+    }
+
+    /// Returns the number of host reads that the unit has suspended. Background reads do not count:
+    /// they have the lowest rank and use up none of the limit.
+    pub(super) fn suspended_host_reads(&self, txns: &Txns) -> u8 {
+        let heads = self.suspended_heads(txns).map(|head| Rank::of(&txns[head]));
+        heads.filter(|rank| *rank != Rank::BACKGROUND).count() as u8
+    }
+
+    /// Returns whether a host read of a higher rank than `rank` waits for the unit.
+    #[inline]
+    pub(super) fn is_awaited_by_read_above(&self, queues: &Queues, rank: Rank) -> bool {
+        let reads = Rank::HOST_READS & rank.higher();
+        if reads == 0 || !self.is_awaited() {
+            return false;
+        }
+        self.planes().any(|plane| queues[plane].any(reads))
     }
 }

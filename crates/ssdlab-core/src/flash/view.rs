@@ -3,7 +3,8 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{Level, PlaneId, ProgramMode};
 
-use super::{Act, Flash, Rank, State, TxnId, UnitId};
+use super::selector::Selector;
+use super::{Act, Flash, Next, Rank, State, TxnId, UnitId};
 use crate::account::OpKind;
 use crate::policy::suspend::InService;
 
@@ -35,6 +36,19 @@ impl Flash {
                 self.timeline.begins(self.channels.engine_slot(at), Act::Decode, txn, now);
             }
         }
+    }
+
+    /// Returns the selector of a unit's next operation.
+    #[inline(always)]
+    pub(super) fn selector(&self) -> Selector<'_> {
+        let Flash { txns, queues, geometry, setup, .. } = self;
+        Selector { txns, queues, geometry, max_passes: setup.max_passes }
+    }
+
+    /// Returns the next operation of a unit; [`Next::Nothing`] if the unit is not free.
+    #[inline(always)]
+    pub fn next_of(&self, id: UnitId) -> Next {
+        self.selector().next_of(&self.units[id])
     }
 
     /// Returns the transactions that a unit serves.
