@@ -73,7 +73,7 @@ impl Drive {
                     if let Owner::Request(slot) = txn.owner {
                         let queue = self.machine.host[slot].request.queue;
                         self.machine.stats.page_read(queue, txn.level, txn.failed);
-                        self.machine.flash.count_read(id);
+                        self.machine.flash.cells.count_read(txn);
                     }
                     self.end_of_read(id);
                 }

@@ -58,7 +58,7 @@ impl Drive {
                     return false;
                 }
                 self.machine.flash.pop(plane, queue);
-                if self.machine.flash.is_multi_plane()
+                if self.machine.flash.setup().is_multi_plane()
                     && self.machine.flash.units[unit].is_awaited()
                 {
                     self.form_multi_plane(head, queue);

@@ -221,7 +221,7 @@ impl Cells {
 
     /// Counts a page that was read for the host.
     #[inline]
-    pub(super) fn count_read(&mut self, txn: &Txn) {
+    pub fn count_read(&mut self, txn: &Txn) {
         self.read[txn.program_mode.index()] += 1;
     }
 

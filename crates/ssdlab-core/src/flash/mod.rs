@@ -20,6 +20,7 @@ mod census;
 mod channels;
 mod chip_inspector;
 mod counts;
+mod enqueue;
 mod events;
 mod link;
 mod lookahead;
@@ -27,6 +28,7 @@ mod pipelined_retry;
 mod plane_queues;
 mod precompute;
 mod queues;
+mod readout;
 mod selector;
 mod service;
 mod setup;
@@ -54,8 +56,8 @@ pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
 pub use units::{UnitId, Units};
 
-use ssdlab_base::SimTime;
-use ssdlab_nand::{Geometry, PlaneId};
+use ssdlab_base::{Nanos, SimTime};
+use ssdlab_nand::Geometry;
 
 use crate::timers::Timers;
 use channels::Channels;
@@ -112,39 +114,6 @@ impl Flash {
         self.timers.next().map_or(SimTime::NEVER, |(time, _)| time)
     }
 
-    /// Assigns a transaction the next arrival number.
-    #[inline]
-    pub fn assign_seq(&mut self, id: TxnId) {
-        self.queues.assign_seq(&mut self.txns[id]);
-    }
-
-    /// Assigns a transaction the arrival number of another; from now on transactions may share
-    /// theirs.
-    #[inline]
-    pub fn inherit_seq(&mut self, id: TxnId, seq: u64) {
-        self.queues.inherit_seq(&mut self.txns[id], seq);
-    }
-
-    /// Adds a transaction to its queue, at its position in the order of arrival.
-    #[inline(always)]
-    pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: SimTime) {
-        let txn = &mut self.txns[id];
-        txn.plane_queue = rank.queue(txn.kind);
-        self.enqueue_again(id, now);
-    }
-
-    /// Returns a transaction to its queue, before all that arrived later.
-    #[inline(always)]
-    pub fn enqueue_again(&mut self, id: TxnId, now: SimTime) {
-        self.txns[id].sibling = TxnId::NONE;
-        let unit = self.units.id_of(self.txns[id].plane);
-        self.note_wait(id, now);
-        self.queues.push(&mut self.txns, id);
-        self.units[unit].waiting += 1;
-        self.units.list(unit);
-        self.recheck_lookahead(unit, now);
-    }
-
     /// Records how long the unit has worked for each cause when a transaction begins to wait.
     #[inline]
     pub fn note_wait(&mut self, id: TxnId, now: SimTime) {
@@ -152,40 +121,11 @@ impl Flash {
         self.units.of_mut(txn.plane).note_wait(txn, now);
     }
 
-    /// Ends the wait of a transaction that leaves its queue for another one.
-    pub fn wait_ends(&mut self, id: TxnId, now: SimTime) {
-        self.charge_wait(id, now);
-    }
-
     /// Ends a transaction's wait and divides it among the causes that its unit worked for.
     #[inline(always)]
     fn charge_wait(&mut self, id: TxnId, now: SimTime) {
         let txn = &mut self.txns[id];
         self.units.of_mut(txn.plane).charge_wait(txn, now);
-    }
-
-    /// Blocks or unblocks the host's programs on a plane.
-    pub fn block_programs(&mut self, plane: PlaneId, blocked: bool) {
-        self.queues.set_blocked(plane, blocked);
-        if !blocked {
-            self.units.list(self.units.id_of(plane));
-        }
-    }
-
-    /// Unblocks the host's programs on all planes.
-    pub fn unblock_all(&mut self) {
-        for plane in (0..self.geometry.plane_count()).map(PlaneId) {
-            if self.queues.blocks_programs(plane) {
-                self.block_programs(plane, false);
-            }
-        }
-    }
-
-    /// Takes the first transaction of a queue of a plane.
-    #[inline(always)]
-    pub fn pop(&mut self, plane: PlaneId, queue: u8) -> TxnId {
-        self.units.of_mut(plane).waiting -= 1;
-        self.queues.pop(&mut self.txns, plane, queue)
     }
 
     /// Calls `act` for `head` and for each transaction served with it.
@@ -200,33 +140,38 @@ impl Flash {
         }
     }
 
-    /// Returns the numbers of retries, of reads that no level decoded, and of suspensions.
-    pub fn error_counts(&self) -> (u64, u64, u64) {
-        self.counts.errors(self.retries_to_come())
-    }
-
-    /// Returns the busy nanoseconds until `now` of every array unit and of every bus.
-    pub fn busy(&self, now: SimTime) -> BusyTimes {
-        let units = self.units.busy(now);
-        let is_ahead = self.lookahead.is_on();
-        let buses = if is_ahead { self.lookahead.busy(now) } else { self.channels.busy(now) };
-        (units, buses)
-    }
-
-    /// Returns [`Flash::busy`] since the counts were last reset.
-    pub fn busy_counted(&self, now: SimTime) -> BusyTimes {
-        self.counts.busy(self.busy(now))
-    }
-
-    /// Counts a page that was read for the host, by its program mode.
+    /// Sets the state of a unit from now on.
     #[inline]
-    pub fn count_read(&mut self, id: TxnId) {
-        self.cells.count_read(&self.txns[id]);
+    fn set_state(&mut self, id: UnitId, state: State, now: SimTime) {
+        let unit = &mut self.units[id];
+        unit.state = state;
+        if self.timeline.is_on() {
+            self.timeline.unit_begins(id.index(), unit, &self.txns, now);
+        }
     }
 
-    /// Resets the counts of operations and busy times.
-    pub fn reset_counts(&mut self, now: SimTime) {
-        self.cells.reset_counts();
-        self.counts.reset(self.retries_to_come(), self.busy(now));
+    /// Sets the state of a unit, which ends after `span`.
+    #[inline(always)]
+    fn perform(&mut self, id: UnitId, state: State, now: SimTime, span: Nanos) {
+        self.set_state(id, state, now);
+        self.timers.set(id.index(), now + span);
+    }
+
+    /// Records the start of a program or an erase that takes `span`.
+    #[inline]
+    fn begin_work(&mut self, id: UnitId, span: Nanos, now: SimTime) {
+        if self.setup.may_suspend {
+            self.units[id].begin_work(span, now);
+        }
+    }
+
+    /// Frees a unit and lists it.
+    #[inline(always)]
+    fn free(&mut self, id: UnitId, now: SimTime) {
+        let unit = &mut self.units[id];
+        unit.count_busy(now);
+        unit.head = TxnId::NONE;
+        self.set_state(id, State::Idle, now);
+        self.units.list(id);
     }
 }

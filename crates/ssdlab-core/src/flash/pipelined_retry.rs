@@ -40,7 +40,7 @@ impl Flash {
         let head = self.units[id].head;
         let may = pipelined.first || self.txns[head].failed > 0;
         let last = self.cells.last_level();
-        if self.holds_until_decoded()
+        if self.setup.holds_until_decoded()
             && may
             && self.held(id).any(|member| self.txns[member].level < last)
         {
@@ -65,31 +65,6 @@ impl Flash {
     #[inline(never)]
     pub(super) fn pipelined_sense_ends(&mut self, id: UnitId) {
         self.units[id].pipelined = Pipelined::Sensed;
-    }
-
-    /// Continues failed reads with the attempt that their unit has sensed ahead or still senses;
-    /// returns false if there is none.
-    pub fn continue_pipelined(&mut self, id: UnitId, now: SimTime) -> bool {
-        let unit = &mut self.units[id];
-        let pipelined = std::mem::replace(&mut unit.pipelined, Pipelined::Nothing);
-        if pipelined == Pipelined::Nothing {
-            return false;
-        }
-        let head = unit.head;
-        self.for_members(head, |flash, member| {
-            flash.txns[member].level = flash.txns[member].pipelined_level;
-        });
-        match pipelined {
-            Pipelined::Sensing => self.set_state(id, State::Sensing, now),
-            _ => self.continue_sensed(id, now),
-        }
-        true
-    }
-
-    /// Continues with an attempt whose sensing has already ended.
-    #[inline(never)]
-    fn continue_sensed(&mut self, id: UnitId, now: SimTime) {
-        self.sensed(id, now);
     }
 
     /// Frees a unit, and aborts its sensing ahead if there is one.

@@ -18,9 +18,9 @@ impl Flash {
         if setup.pipelined_retry.is_some() || !in_order || self.timeline.is_on() {
             return;
         }
-        let fails = self.holds_until_decoded() && by_one && self.cells.attempts_take_time();
+        let fails = self.setup.holds_until_decoded() && by_one && self.cells.attempts_take_time();
         let programs = !setup.may_suspend && !probed_at;
-        if fails || programs && !self.holds_until_decoded() {
+        if fails || programs && !self.setup.holds_until_decoded() {
             self.lookahead.enable(fails, programs, self.channels.busy(now), now);
         }
     }

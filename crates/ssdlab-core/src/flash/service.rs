@@ -3,7 +3,7 @@
 use ssdlab_base::{Nanos, SimTime};
 
 use super::channels::Server;
-use super::unit::State;
+use super::unit::{Pipelined, State};
 use super::{Act, Flash, FlashEvent, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
@@ -43,6 +43,31 @@ impl Flash {
     /// Continues the reads that a unit holds, each at its next level.
     pub fn sense_again(&mut self, id: UnitId, now: SimTime) {
         self.command(id, now);
+    }
+
+    /// Continues failed reads with the attempt that their unit has sensed ahead or still senses;
+    /// returns false if there is none.
+    pub fn continue_pipelined(&mut self, id: UnitId, now: SimTime) -> bool {
+        let unit = &mut self.units[id];
+        let pipelined = std::mem::replace(&mut unit.pipelined, Pipelined::Nothing);
+        if pipelined == Pipelined::Nothing {
+            return false;
+        }
+        let head = unit.head;
+        self.for_members(head, |flash, member| {
+            flash.txns[member].level = flash.txns[member].pipelined_level;
+        });
+        match pipelined {
+            Pipelined::Sensing => self.set_state(id, State::Sensing, now),
+            _ => self.continue_sensed(id, now),
+        }
+        true
+    }
+
+    /// Continues with an attempt whose sensing has already ended.
+    #[inline(never)]
+    fn continue_sensed(&mut self, id: UnitId, now: SimTime) {
+        self.sensed(id, now);
     }
 
     /// Sends a unit the command for its read or erase.
@@ -123,22 +148,6 @@ impl Flash {
         });
     }
 
-    /// Sets the state of a unit from now on.
-    #[inline]
-    pub(super) fn set_state(&mut self, id: UnitId, state: State, now: SimTime) {
-        let unit = &mut self.units[id];
-        unit.state = state;
-        if self.timeline.is_on() {
-            self.timeline.unit_begins(id.index(), unit, &self.txns, now);
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn perform(&mut self, id: UnitId, state: State, now: SimTime, span: Nanos) {
-        self.set_state(id, state, now);
-        self.timers.set(id.index(), now + span);
-    }
-
     /// Processes attempts that fail without a report, up to `until`, then the next event if it is
     /// not later. Returns the time of the last of these.
     #[inline(always)]
@@ -206,18 +215,8 @@ impl Flash {
         self.array_ends(id, OpKind::Erase, now);
     }
 
-    /// Frees a unit and lists it.
     #[inline(always)]
-    pub(super) fn free(&mut self, id: UnitId, now: SimTime) {
-        let unit = &mut self.units[id];
-        unit.count_busy(now);
-        unit.head = TxnId::NONE;
-        self.set_state(id, State::Idle, now);
-        self.units.list(id);
-    }
-
-    #[inline(always)]
-    pub(super) fn sensed(&mut self, id: UnitId, now: SimTime) {
+    fn sensed(&mut self, id: UnitId, now: SimTime) {
         let head = self.units[id].head;
         self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
         if !self.setup.cache_read {
@@ -319,7 +318,7 @@ impl Flash {
 
     /// Reports that a unit begins to program or to erase while a host read waits for it.
     #[inline]
-    pub(super) fn tell_of_waiting_read(&mut self, id: UnitId) {
+    fn tell_of_waiting_read(&mut self, id: UnitId) {
         if self.setup.may_suspend && self.waiting_read(id).is_some() {
             self.events.push(FlashEvent::Began(id));
         }
@@ -328,7 +327,7 @@ impl Flash {
     /// Handles the arrival at the controller of a page that was read.
     #[inline(always)]
     fn transferred(&mut self, id: TxnId, now: SimTime) {
-        if !self.holds_until_decoded() {
+        if !self.setup.holds_until_decoded() {
             self.dispatched(id, now);
         }
         let span = self.cells.decode_time(&self.txns[id]);
@@ -340,12 +339,6 @@ impl Flash {
         if self.channels[channel].engine.request(&mut self.txns, id, false, now) {
             self.decode(channel, id, span, now);
         }
-    }
-
-    /// Returns whether a unit holds its page until the page has decoded.
-    #[inline]
-    pub(super) fn holds_until_decoded(&self) -> bool {
-        self.setup.hold_until_decoded && !self.setup.cache_read
     }
 
     fn decode(&mut self, channel: usize, id: TxnId, span: Nanos, now: SimTime) {
@@ -408,7 +401,7 @@ impl Flash {
             txn.uncorrectable = !decoded;
             self.counts.read_ended(txn.cause, !decoded);
             self.events.push(FlashEvent::Done(id));
-            if self.holds_until_decoded() {
+            if self.setup.holds_until_decoded() {
                 let unit = self.units.id_of(self.txns[id].plane);
                 self.units[unit].leave(&mut self.txns, id);
                 self.finish_held(unit, now);
@@ -418,7 +411,7 @@ impl Flash {
         txn.failed += 1;
         let plane = txn.plane;
         self.counts.retry();
-        if !self.holds_until_decoded() {
+        if !self.setup.holds_until_decoded() {
             return self.events.push(FlashEvent::Again(id));
         }
         let unit = self.units.id_of(plane);

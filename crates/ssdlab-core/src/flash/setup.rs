@@ -42,6 +42,19 @@ pub struct FlashSetup {
 }
 
 impl FlashSetup {
+    /// Returns whether several planes share a unit and may work together.
+    #[inline]
+    pub fn is_multi_plane(&self) -> bool {
+        self.planes_per_unit > 1 && self.multi_plane
+    }
+
+    /// Returns whether a unit holds its page until the page has decoded. A cache register frees the
+    /// unit before.
+    #[inline]
+    pub(super) fn holds_until_decoded(&self) -> bool {
+        self.hold_until_decoded && !self.cache_read
+    }
+
     /// Returns the transfer of a whole page.
     pub fn whole_page(&self) -> Moved {
         self.moves[self.moves.len() - 1]

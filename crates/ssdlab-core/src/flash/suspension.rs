@@ -8,14 +8,6 @@ use super::{Flash, Rank, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
 impl Flash {
-    /// Records the start of a program or an erase that takes `span`.
-    #[inline]
-    pub(super) fn begin_work(&mut self, id: UnitId, span: Nanos, now: SimTime) {
-        if self.setup.may_suspend {
-            self.units[id].begin_work(span, now);
-        }
-    }
-
     /// Returns the array time left for a unit's program or erase.
     fn left(&self, id: UnitId, now: SimTime) -> Nanos {
         self.units[id].left(self.timers.get(id.index()), now)

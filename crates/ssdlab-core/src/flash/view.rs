@@ -4,38 +4,15 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{Level, PlaneId, ProgramMode};
 
 use super::selector::Selector;
-use super::{Act, Flash, Next, Rank, State, TxnId, UnitId};
+use super::{Flash, FlashSetup, Next, Rank, State, TxnId, UnitId};
 use crate::account::OpKind;
 use crate::policy::suspend::InService;
 
 impl Flash {
-    /// Returns whether several planes share a unit and may work together.
+    /// Returns the setup.
     #[inline]
-    pub fn is_multi_plane(&self) -> bool {
-        self.setup.planes_per_unit > 1 && self.setup.multi_plane
-    }
-
-    /// Returns whether programs and erases may be interrupted.
-    #[inline]
-    pub fn may_suspend(&self) -> bool {
-        self.setup.may_suspend
-    }
-
-    /// Records the activities of every part that begin before `until`. Those in progress count from
-    /// `now`.
-    pub fn record(&mut self, now: SimTime, until: SimTime) {
-        self.timeline.start(self.channels.slots(), until);
-        for (id, unit) in self.units.iter() {
-            self.timeline.unit_begins(id.index(), unit, &self.txns, now);
-        }
-        for (at, channel) in self.channels.iter() {
-            if let Some(txn) = channel.bus.holder().map(|id| &self.txns[id]) {
-                self.timeline.begins(self.channels.bus_slot(at), Act::of_bus(txn), txn, now);
-            }
-            if let Some(txn) = channel.engine.holder().map(|id| &self.txns[id]) {
-                self.timeline.begins(self.channels.engine_slot(at), Act::Decode, txn, now);
-            }
-        }
+    pub fn setup(&self) -> &FlashSetup {
+        &self.setup
     }
 
     /// Returns the selector of a unit's next operation.

@@ -54,7 +54,7 @@ impl Machine {
     /// Asks the suspend policy whether a host read interrupts the operation of its unit.
     #[inline]
     pub(in crate::drive) fn ask_to_suspend(&mut self, read: TxnId) {
-        if self.flash.may_suspend() {
+        if self.flash.setup().may_suspend {
             self.ask_suspend_policy(read);
         }
     }
