@@ -1,10 +1,10 @@
-//! The parts of the drive are types of their own, and each uses only those below it.
+//! The parts of the drive and of its flash are types of their own. None uses one above it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::imports::imported;
-use crate::source::{crates, has_word, sources};
+use crate::source::{code, crates, has_word, sources};
 
 /// The parts of the drive, lowest first: a file or folder, and its type.
 const PARTS: [(&str, &str); 6] = [
@@ -14,6 +14,21 @@ const PARTS: [(&str, &str); 6] = [
     ("buffer_stage", "BufferStage"),
     ("background", "Background"),
     ("", "Drive"),
+];
+
+/// The parts of the flash: a file and its type.
+const FLASH: [(&str, &str); 11] = [
+    ("cells", "Cells"),
+    ("channels", "Channels"),
+    ("counts", "Counts"),
+    ("events", "Events"),
+    ("lookahead", "Lookahead"),
+    ("queues", "Queues"),
+    ("selector", "Selector"),
+    ("setup", "FlashSetup"),
+    ("timeline", "Timeline"),
+    ("txn", "Txns"),
+    ("units", "Units"),
 ];
 
 /// Returns the code of a part of the drive; for the drive itself, the code in no other part.
@@ -54,13 +69,25 @@ fn no_part_of_the_drive_knows_one_above_it() {
     }
 }
 
-/// Returns the methods of a type of the drive with their files: file, name and text.
-fn methods_of(own: &str) -> Vec<(String, String, String)> {
-    let folder = crates().join("ssdlab-core/src/drive");
+#[test]
+fn no_part_of_the_flash_knows_the_flash() {
+    for (part, own) in FLASH {
+        let path = crates().join(format!("ssdlab-core/src/flash/{part}.rs"));
+        let code = code(&fs::read_to_string(path).expect("the file of a part"));
+        let defined = has_word(&code, &format!("pub struct {own}"))
+            || has_word(&code, &format!("pub(super) struct {own}"));
+        assert!(defined, "{part} has no type {own}");
+        assert!(!has_word(&code, "Flash"), "{part} knows the flash");
+    }
+}
+
+/// Returns the methods of a type with their files in a folder of the core: file, name and text.
+fn methods_of(folder: &str, own: &str) -> Vec<(String, String, String)> {
+    let folder = crates().join("ssdlab-core/src").join(folder);
     let mut methods = Vec::new();
     let opens = format!("\nimpl {own} {{\n");
     for (path, text) in sources(&folder) {
-        let file = path.strip_prefix(&folder).expect("a file of the drive").display().to_string();
+        let file = path.strip_prefix(&folder).expect("a file in the folder").display().to_string();
         let blocks = text.split(&opens).skip(1);
         for block in blocks.map(|rest| &rest[..rest.find("\n}\n").expect("its end")]) {
             let starts = block.match_indices("fn ").filter(|(at, _)| {
@@ -84,14 +111,17 @@ fn calls(text: &str, own: &str, name: &str) -> bool {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let joined: String = code.flat_map(|line| [line.trim(), "\u{1}"]).collect();
     let joined = joined.replace("\u{1}.", ".");
-    [format!("self.{name}("), format!("{own}::{name}")].iter().any(|call| joined.contains(call))
+    // A closure of the flash gets the flash as an argument.
+    let calls = [format!("self.{name}("), format!(" flash.{name}("), format!("{own}::{name}")];
+    calls.iter().any(|call| joined.contains(call))
 }
 
 #[test]
 fn the_files_of_each_part_call_downwards() {
     let mut edges = 0;
-    for (_, own) in PARTS {
-        let methods = methods_of(own);
+    let parts = PARTS.map(|(_, own)| ("drive", own));
+    for (folder, own) in parts.into_iter().chain([("flash", "Flash")]) {
+        let methods = methods_of(folder, own);
         // A type with nearly all methods would be the old drive type, which had 226.
         assert!((5..=120).contains(&methods.len()), "{own}: {} methods", methods.len());
         let mut below: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -115,11 +145,28 @@ fn the_files_of_each_part_call_downwards() {
     assert!(edges > 15, "{edges} calls from file to file were found");
 }
 
-#[test]
-fn the_drive_has_few_fields() {
-    let text = fs::read_to_string(crates().join("ssdlab-core/src/drive/mod.rs")).expect("a file");
-    let fields = text.split("pub struct Drive {\n").nth(1).expect("the drive");
+/// Returns the fields of a type in a file of the core, without comments.
+fn fields_of(file: &str, own: &str) -> Vec<String> {
+    let text = code(&fs::read_to_string(crates().join("ssdlab-core/src").join(file)).unwrap());
+    let fields = text.split(&format!("struct {own} {{\n")).nth(1).expect("the type");
     let fields = fields[..fields.find("\n}").expect("its end")].lines();
-    let fields = fields.filter(|line| !line.trim_start().starts_with("//")).count();
-    assert!((4..=15).contains(&fields), "{fields} fields");
+    fields.map(|line| line.trim().to_string()).collect()
+}
+
+#[test]
+fn the_drive_and_its_flash_have_few_fields() {
+    for (file, own) in [("drive/mod.rs", "Drive"), ("flash/mod.rs", "Flash")] {
+        let fields = fields_of(file, own).len();
+        assert!((4..=15).contains(&fields), "{own}: {fields} fields");
+    }
+}
+
+#[test]
+fn the_parts_of_the_flash_have_private_state() {
+    // The selector holds references, the setup is a config.
+    for (part, own) in FLASH.iter().filter(|(part, _)| !["selector", "setup"].contains(part)) {
+        let fields = fields_of(&format!("flash/{part}.rs"), own);
+        let open: Vec<&String> = fields.iter().filter(|field| field.starts_with("pub")).collect();
+        assert!(open.is_empty(), "{own}: {open:?}");
+    }
 }
