@@ -1,7 +1,7 @@
 //! Selects the next operation of a free array unit.
 //!
-//! A limit prevents starvation: an operation behind higher ranks, or interrupted for them, goes next
-//! after a limit of host operations has passed it.
+//! A limit prevents starvation. An operation behind higher ranks, or interrupted for them, goes
+//! next after a limit of host operations has passed it.
 
 use ssdlab_nand::{Geometry, PlaneId};
 
@@ -178,7 +178,7 @@ impl Selector<'_> {
     }
 
     /// Returns the count of passes of a unit on which an operation begins: one more if it passes
-    /// other host operations, else 0. `None` for an operation of no host rank, which does not count.
+    /// other host operations, else 0. An operation of no host rank does not count: `None`.
     #[inline(never)]
     pub(super) fn passes_after(self, unit: &Unit, head: TxnId) -> Option<u16> {
         let rank = Rank::of(&self.txns[head]);
