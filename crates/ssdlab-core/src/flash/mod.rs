@@ -38,6 +38,7 @@ mod txn;
 mod unit;
 mod units;
 mod view;
+mod work;
 
 pub use cells::{BlockHistory, Cells, Facts};
 pub use census::Census;

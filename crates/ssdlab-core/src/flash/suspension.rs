@@ -3,7 +3,7 @@
 
 use ssdlab_base::{Nanos, SimTime};
 
-use super::unit::{State, Suspended, Unit};
+use super::unit::{State, Unit};
 use super::{Flash, Rank, TxnId, UnitId};
 use crate::account::{OpKind, Part};
 
@@ -25,12 +25,7 @@ impl Flash {
         let left = self.left(id, now);
         let unit = &self.units[id];
         let Some(loops) = unit.loops(self.setup.loops) else { return self.suspend(id, now) };
-        let current_loop = unit.work.current_loop(left, loops);
-        let whole = unit.work.left_at(current_loop, loops);
-        let work = &mut self.units[id].work;
-        work.aborts = work.aborts_of(current_loop).saturating_add(1);
-        work.looped = current_loop;
-        work.dropped += whole - left;
+        let whole = self.units[id].work.drop_loop(left, loops);
         self.counts.dropped(whole - left);
         self.interrupt(id, whole, now);
     }
@@ -59,16 +54,7 @@ impl Flash {
 
     fn interrupt(&mut self, id: UnitId, remaining: Nanos, now: SimTime) {
         let unit = &mut self.units[id];
-        let kind = match unit.state {
-            State::Programming => OpKind::Program,
-            State::Erasing => OpKind::Erase,
-            state => unreachable!("a unit that is {state:?} cannot be suspended"),
-        };
-        self.counts.suspended(kind);
-        unit.work.worked += now.saturating_since(unit.work.since);
-        unit.work.beyond = Nanos::ZERO;
-        unit.suspended = Some(Suspended { head: unit.head, kind, cause: unit.cause, remaining });
-        unit.suspends = unit.suspends.saturating_add(1);
+        self.counts.suspended(unit.interrupt(remaining, now));
         self.set_state(id, State::Suspending, now);
         self.timers.set(id.index(), now + self.setup.suspend_time);
     }
@@ -89,15 +75,8 @@ impl Flash {
 
     /// Resumes a unit's suspended program or erase.
     pub fn resume(&mut self, id: UnitId, now: SimTime) {
-        let unit = &mut self.units[id];
-        unit.count_busy(now);
-        let suspended = unit.suspended.take().expect("a suspended operation");
-        unit.passes = 0;
-        unit.head = suspended.head;
-        unit.cause = suspended.cause;
-        unit.left = suspended.remaining;
         let begins = now + self.setup.resume_time;
-        unit.work.since = begins;
+        let suspended = self.units[id].resume(begins, now);
         self.timers.set(id.index(), begins + suspended.remaining);
         let state = match suspended.kind {
             OpKind::Program => State::Programming,
@@ -149,23 +128,15 @@ impl Flash {
             flash.txns[member].charge(Part::Retry, now);
             flash.counts.read_suspended();
         });
-        let unit = &mut self.units[id];
-        unit.suspended_read_count += 1;
-        self.txns[head].next = std::mem::replace(&mut unit.suspended_reads, head);
+        self.units[id].suspend_reads(&mut self.txns);
         self.free_pipelined(id, now);
     }
 
     /// Makes a unit hold the reads again that it suspended last; the drive must set each read's
     /// next level.
     pub fn resume_reads(&mut self, id: UnitId, now: SimTime) {
-        let unit = &mut self.units[id];
-        unit.count_busy(now);
-        let head = unit.suspended_reads;
-        unit.head = head;
-        unit.cause = self.txns[head].cause;
-        unit.suspended_reads = std::mem::replace(&mut self.txns[head].next, TxnId::NONE);
-        unit.suspended_read_count -= 1;
-        unit.passes = 0;
+        self.units[id].resume_reads(&mut self.txns, now);
+        let head = self.units[id].head;
         // Meanwhile the unit worked for host reads.
         self.for_members(head, |flash, member| flash.txns[member].waited_for_host(now));
     }

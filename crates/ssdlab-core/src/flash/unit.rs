@@ -7,6 +7,7 @@ use ssdlab_nand::PlaneId;
 use super::plane_queues::Rank;
 use super::queues::Queues;
 use super::txn::{Txn, TxnId, Txns};
+use super::work::Work;
 use crate::account::{Cause, OpKind, Part};
 
 /// The state of a unit.
@@ -53,49 +54,6 @@ pub struct Suspended {
     pub cause: Cause,
     /// Remaining array time.
     pub remaining: Nanos,
-}
-
-/// The array time of the program or erase in service or suspended; recorded only where these may be
-/// interrupted.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Work {
-    /// Array time without repeated loops.
-    pub total: Nanos,
-    /// When the array last started to work for it, or will after the resume.
-    pub since: SimTime,
-    /// Array time before `since`.
-    pub worked: Nanos,
-    /// The part of that time that was dropped.
-    pub dropped: Nanos,
-    /// The loop that was dropped last, counted from 0, and how often.
-    pub looped: u8,
-    pub aborts: u8,
-    /// Time left at the end of the current loop, if a suspension is due then; else zero.
-    pub beyond: Nanos,
-}
-
-impl Work {
-    /// Returns the array time at which a loop begins.
-    fn start_of(&self, current_loop: u8, loops: u8) -> Nanos {
-        self.total * u64::from(current_loop) / u64::from(loops)
-    }
-
-    /// Returns the current loop when this much time is left.
-    pub fn current_loop(&self, left: Nanos, loops: u8) -> u8 {
-        let done = (self.total - left).as_ns();
-        let current_loop = ((done + 1) * u64::from(loops) - 1) / self.total.as_ns().max(1);
-        current_loop.min(u64::from(loops) - 1) as u8
-    }
-
-    /// Returns the time that is left when a loop begins.
-    pub fn left_at(&self, current_loop: u8, loops: u8) -> Nanos {
-        self.total - self.start_of(current_loop, loops)
-    }
-
-    /// Returns how often a loop was dropped.
-    pub fn aborts_of(&self, current_loop: u8) -> u8 {
-        if self.looped == current_loop { self.aborts } else { 0 }
-    }
 }
 
 /// One array unit.
@@ -287,6 +245,50 @@ impl Unit {
         }
         let [worked, left] = [worked, left].map(Nanos::as_ns);
         Err(format!("{:?}: worked {worked} ns with {left} ns left", self.work))
+    }
+
+    /// Suspends the program or erase in service, which has this much array time left. Returns its
+    /// kind.
+    pub(super) fn interrupt(&mut self, remaining: Nanos, now: SimTime) -> OpKind {
+        let kind = match self.state {
+            State::Programming => OpKind::Program,
+            State::Erasing => OpKind::Erase,
+            state => unreachable!("a unit that is {state:?} cannot be suspended"),
+        };
+        self.work.worked += now.saturating_since(self.work.since);
+        self.work.beyond = Nanos::ZERO;
+        self.suspended = Some(Suspended { head: self.head, kind, cause: self.cause, remaining });
+        self.suspends = self.suspends.saturating_add(1);
+        kind
+    }
+
+    /// Returns the suspended program or erase to service; the array works for it from `begins` on.
+    pub(super) fn resume(&mut self, begins: SimTime, now: SimTime) -> Suspended {
+        self.count_busy(now);
+        let suspended = self.suspended.take().expect("a suspended operation");
+        self.passes = 0;
+        self.head = suspended.head;
+        self.cause = suspended.cause;
+        self.left = suspended.remaining;
+        self.work.since = begins;
+        suspended
+    }
+
+    /// Puts the reads in service above those that were suspended before.
+    pub(super) fn suspend_reads(&mut self, txns: &mut Txns) {
+        self.suspended_read_count += 1;
+        txns[self.head].next = std::mem::replace(&mut self.suspended_reads, self.head);
+    }
+
+    /// Returns the reads that were suspended last to service.
+    pub(super) fn resume_reads(&mut self, txns: &mut Txns, now: SimTime) {
+        self.count_busy(now);
+        let head = self.suspended_reads;
+        self.head = head;
+        self.cause = txns[head].cause;
+        self.suspended_reads = std::mem::replace(&mut txns[head].next, TxnId::NONE);
+        self.suspended_read_count -= 1;
+        self.passes = 0;
     }
 
     /// Returns every read that the unit has suspended, the last first.
