@@ -62,6 +62,7 @@ use ssdlab_nand::Geometry;
 
 use crate::timers::Timers;
 use channels::Channels;
+use selector::Selector;
 
 /// The back end of a drive.
 #[derive(Clone, Debug)]
@@ -85,6 +86,7 @@ pub struct Flash {
     setup: FlashSetup,
     geometry: Geometry,
     channels: Channels,
+    selector: Selector,
     timers: Timers,
 }
 
@@ -102,6 +104,7 @@ impl Flash {
             timers: Timers::new(channels.slots()),
             channels,
             lookahead: Lookahead::default(),
+            selector: Selector::new(geometry, setup.max_passes),
             units,
             setup,
             geometry: geometry.clone(),

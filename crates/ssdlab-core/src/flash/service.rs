@@ -16,10 +16,8 @@ impl Flash {
         let unit = &mut self.units[id];
         debug_assert_eq!(unit.state, State::Idle);
         unit.count_busy(now);
-        if self.setup.max_passes > 0
-            && let Some(passes) = self.selector().passes_after(&self.units[id], head)
-        {
-            self.units[id].passes = passes;
+        if self.setup.max_passes > 0 {
+            self.count_pass(id, head);
         }
         let unit = &mut self.units[id];
         unit.head = head;
@@ -37,6 +35,15 @@ impl Flash {
         match self.txns[head].kind {
             OpKind::Program => self.transfer_in(id, head, now),
             _ => self.command(id, now),
+        }
+    }
+
+    /// Counts an operation that begins on a unit and passes other host operations.
+    #[inline(never)]
+    fn count_pass(&mut self, id: UnitId, head: TxnId) {
+        let unit = &mut self.units[id];
+        if let Some(passes) = self.selector.passes_after(unit, &self.txns[head], &self.queues) {
+            unit.passes = passes;
         }
     }
 

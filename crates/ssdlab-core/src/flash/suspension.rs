@@ -144,6 +144,6 @@ impl Flash {
     /// Returns whether an operation may start beside its unit's suspended reads. It must not erase
     /// a block that one of them reads.
     pub fn may_start(&self, id: TxnId) -> bool {
-        self.selector().may_start(self.units.of(self.txns[id].plane), id)
+        self.selector.may_start(self.units.of(self.txns[id].plane), id, &self.txns)
     }
 }

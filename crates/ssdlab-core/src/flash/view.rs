@@ -3,7 +3,6 @@
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{Level, PlaneId, ProgramMode};
 
-use super::selector::Selector;
 use super::{Flash, FlashSetup, Next, Rank, State, TxnId, UnitId};
 use crate::account::OpKind;
 use crate::policy::suspend::InService;
@@ -15,17 +14,10 @@ impl Flash {
         &self.setup
     }
 
-    /// Returns the selector of a unit's next operation.
-    #[inline(always)]
-    pub(super) fn selector(&self) -> Selector<'_> {
-        let Flash { txns, queues, geometry, setup, .. } = self;
-        Selector { txns, queues, geometry, max_passes: setup.max_passes }
-    }
-
     /// Returns the next operation of a unit; [`Next::Nothing`] if the unit is not free.
     #[inline(always)]
     pub fn next_of(&self, id: UnitId) -> Next {
-        self.selector().next_of(&self.units[id])
+        self.selector.next_of(&self.units[id], &self.txns, &self.queues)
     }
 
     /// Returns the transactions that a unit serves.
