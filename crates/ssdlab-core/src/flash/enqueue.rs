@@ -46,7 +46,7 @@ impl Flash {
 
     /// Blocks or unblocks the host's programs on a plane.
     pub fn block_programs(&mut self, plane: PlaneId, blocked: bool) {
-        self.queues.set_blocked(plane, blocked);
+        self.queues.block_programs(plane, blocked);
         if !blocked {
             self.units.list(self.units.id_of(plane));
         }
@@ -55,7 +55,7 @@ impl Flash {
     /// Unblocks the host's programs on all planes.
     pub fn unblock_all(&mut self) {
         for plane in (0..self.geometry.plane_count()).map(PlaneId) {
-            if self.queues.blocks_programs(plane) {
+            if self.queues[plane].blocks_programs() {
                 self.block_programs(plane, false);
             }
         }

@@ -11,6 +11,16 @@
 //!
 //! Where the command time is zero, reads and erases begin at once.
 //!
+//! [`Flash`] performs these steps. Its parts keep the state, and none of them knows [`Flash`]. The
+//! files of [`Flash`] call only those below them:
+//!
+//! ```text
+//! enqueue, readout, audit     the drive's ways in, the figures, the checks
+//! service                     the steps of reads, programs and erases
+//! precompute, suspension, pipelined_retry     what changes these steps
+//! view, mod                   queries; the basic steps
+//! ```
+//!
 //! Only this module asks the physics how long an operation takes and whether a read decodes.
 //! Callers outside of the drive inspect blocks through its [`ChipInspector`].
 

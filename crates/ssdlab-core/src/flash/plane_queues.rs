@@ -86,6 +86,8 @@ pub struct PlaneQueues {
     late: BTreeMap<Late, TxnId>,
     /// Number of transactions ever put into `late`.
     late_count: u64,
+    /// Queues that are blocked: those of the host's programs, or none.
+    blocked: u16,
 }
 
 /// The order of late transactions: by queue, then by arrival number. Of equal numbers, the
@@ -118,6 +120,23 @@ impl PlaneQueues {
         self.late.insert((queue, seq, Reverse(self.late_count)), id);
         self.late_count += 1;
         self.overtaken |= 1 << queue;
+    }
+
+    /// Blocks or unblocks the host's programs.
+    pub fn block_programs(&mut self, blocked: bool) {
+        self.blocked = if blocked { Rank::HOST_PROGRAMS } else { 0 };
+    }
+
+    /// Returns the queues that are not blocked.
+    #[inline]
+    pub fn open(&self) -> u16 {
+        Rank::ALL & !self.blocked
+    }
+
+    /// Returns whether the host's programs are blocked.
+    #[inline]
+    pub fn blocks_programs(&self) -> bool {
+        self.blocked != 0
     }
 
     /// Returns whether a transaction waits in these queues.

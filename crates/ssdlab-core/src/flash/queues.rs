@@ -1,5 +1,4 @@
-//! The queues of all planes, the arrival numbers of their transactions, and the planes on which
-//! host programs are blocked.
+//! The queues of all planes, and the arrival numbers of their transactions.
 
 use std::ops::Index;
 
@@ -16,8 +15,6 @@ use crate::policy::scheduler::HostRank;
 #[derive(Clone, Debug)]
 pub struct Queues {
     planes: Box<[PlaneQueues]>,
-    /// Whether the host's programs are blocked, for each plane.
-    blocked: Box<[bool]>,
     /// The arrival number of the next transaction.
     seq: u64,
     /// Whether transactions may share arrival numbers.
@@ -29,7 +26,6 @@ impl Queues {
     pub(super) fn new(planes: u32) -> Queues {
         Queues {
             planes: vec![PlaneQueues::default(); planes as usize].into_boxed_slice(),
-            blocked: vec![false; planes as usize].into_boxed_slice(),
             seq: 0,
             shares_places: false,
         }
@@ -82,28 +78,21 @@ impl Queues {
     }
 
     /// Blocks or unblocks the host's programs on a plane.
-    pub(super) fn set_blocked(&mut self, plane: PlaneId, blocked: bool) {
-        self.blocked[plane.index()] = blocked;
-    }
-
-    /// Returns whether the host's programs are blocked on a plane.
-    #[inline]
-    pub fn blocks_programs(&self, plane: PlaneId) -> bool {
-        self.blocked[plane.index()]
+    pub(super) fn block_programs(&mut self, plane: PlaneId, blocked: bool) {
+        self.planes[plane.index()].block_programs(blocked);
     }
 
     /// Returns whether host reads wait on a plane, and whether host programs that may begin do.
     #[inline]
     pub fn host_waits(&self, plane: PlaneId) -> (bool, bool) {
-        let may_program = !self.blocks_programs(plane);
-        (self[plane].any(Rank::HOST_READS), may_program && self[plane].any(Rank::HOST_PROGRAMS))
+        let queues = &self[plane];
+        (queues.any(Rank::HOST_READS), queues.any(Rank::HOST_PROGRAMS & queues.open()))
     }
 
     /// Returns the arrival number of the first host operation that waits on a plane and may begin.
     pub fn first_to_wait(&self, txns: &Txns, plane: PlaneId) -> Option<u64> {
-        let blocked = if self.blocks_programs(plane) { Rank::HOST_PROGRAMS } else { 0 };
         let queues = &self[plane];
-        let queue = queues.first(txns, (Rank::HOST_READS | Rank::HOST_PROGRAMS) & !blocked)?;
+        let queue = queues.first(txns, (Rank::HOST_READS | Rank::HOST_PROGRAMS) & queues.open())?;
         Some(txns[queues.head(queue)].seq)
     }
 

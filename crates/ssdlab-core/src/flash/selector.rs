@@ -53,9 +53,8 @@ impl Selector {
         let best = match (unit.waiting, unit.plane_count) {
             (0, _) => None,
             (_, 1) => {
-                let plane = unit.first_plane;
-                let allowed = self.allowed(unit, plane, txns, queues);
-                queues[plane].first(txns, allowed).map(|queue| (plane, queue))
+                let (plane, own) = (unit.first_plane, &queues[unit.first_plane]);
+                own.first(txns, self.allowed(unit, txns, own)).map(|queue| (plane, queue))
             }
             _ => self.first_of_planes(unit, txns, queues),
         };
@@ -80,7 +79,7 @@ impl Selector {
             if !own.any(Rank::ALL) {
                 continue;
             }
-            let allowed = self.allowed(unit, plane, txns, queues);
+            let allowed = self.allowed(unit, txns, own);
             let Some(queue) = own.first(txns, allowed) else { continue };
             let seq = txns[own.head(queue)].seq;
             if best.is_none_or(|(rank, first, ..)| (queue >> 1, seq) < (rank, first)) {
@@ -90,20 +89,17 @@ impl Selector {
         best.map(|(_, _, plane, queue)| (plane, queue))
     }
 
-    /// Returns the queues that a free unit may serve now.
+    /// Returns the queues of a plane that a free unit may serve now.
     #[inline(always)]
-    fn allowed(&self, unit: &Unit, plane: PlaneId, txns: &Txns, queues: &Queues) -> u16 {
+    fn allowed(&self, unit: &Unit, txns: &Txns, queues: &PlaneQueues) -> u16 {
         const READS: u16 = 0x5555;
-        let mut allowed = Rank::ALL;
-        if queues.blocks_programs(plane) {
-            allowed &= !Rank::HOST_PROGRAMS;
-        }
+        let mut allowed = queues.open();
         // Beside a suspended operation only reads can start, and only host reads are worth it.
         if unit.suspended.is_some() {
             allowed &= Rank::HOST_READS;
         }
         if unit.suspended_reads.is_some() {
-            allowed &= !self.unsafe_erases(unit, txns, &queues[plane]);
+            allowed &= !self.unsafe_erases(unit, txns, queues);
         }
         // A page in the cache register leaves no room for a page to program.
         if unit.cached > 0 {
@@ -180,8 +176,8 @@ impl Selector {
         }
         let hosts = Rank::HOST_READS | Rank::HOST_PROGRAMS;
         let heads = unit.planes().flat_map(|plane| {
-            let allowed = self.allowed(unit, plane, txns, queues) & hosts;
-            let heads = queues[plane].heads(allowed);
+            let own = &queues[plane];
+            let heads = own.heads(self.allowed(unit, txns, own) & hosts);
             heads.map(move |(queue, head)| (txns[head].seq, plane, queue))
         });
         heads.min().map(|(_, plane, queue)| Next::Serve(plane, queue))

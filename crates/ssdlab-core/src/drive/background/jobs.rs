@@ -169,7 +169,7 @@ impl Background {
             Cause::Gc => self.free(machine, plane) < self.jobs.urgent,
             // Jobs that free no space go before the host only if blocked host programs wait for
             // them.
-            _ => machine.flash.queues.blocks_programs(plane),
+            _ => machine.flash.queues[plane].blocks_programs(),
         };
         let rank = if is_urgent { Rank::URGENT } else { Rank::BACKGROUND };
         machine.flash.txns[id].since = machine.now;
