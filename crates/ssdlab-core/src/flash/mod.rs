@@ -157,11 +157,15 @@ impl Flash {
     /// Sets the state of a unit from now on.
     #[inline]
     fn set_state(&mut self, id: UnitId, state: State, now: SimTime) {
-        let unit = &mut self.units[id];
-        unit.state = state;
+        self.units[id].state = state;
         if self.timeline.is_on() {
-            self.timeline.unit_begins(id.index(), unit, &self.txns, now);
+            self.record_state(id, now);
         }
+    }
+
+    #[cold]
+    fn record_state(&mut self, id: UnitId, now: SimTime) {
+        self.timeline.unit_begins(id.index(), &self.units[id], &self.txns, now);
     }
 
     /// Sets the state of a unit, which ends after `span`.

@@ -161,7 +161,6 @@ impl Timeline {
     }
 
     /// Records that a unit, whose number is `part`, begins its current state.
-    #[cold]
     pub(super) fn unit_begins(&mut self, part: usize, unit: &Unit, txns: &Txns, now: SimTime) {
         self.ends(part, now);
         match Act::of(unit.state) {
