@@ -183,8 +183,8 @@ impl Selector {
         heads.min().map(|(_, plane, queue)| Next::Serve(plane, queue))
     }
 
-    /// Returns the count of passes of a unit on which the operation `first` begins: one more if it passes
-    /// other host operations, else 0. An operation of no host rank does not count: `None`.
+    /// Returns the count of passes of a unit on which the operation `first` begins: one more if it
+    /// passes other host operations, else 0. An operation of no host rank does not count: `None`.
     pub(super) fn passes_after(&self, unit: &Unit, first: &Txn, queues: &Queues) -> Option<u16> {
         let rank = Rank::of(first);
         if rank == Rank::URGENT || rank == Rank::BACKGROUND {
