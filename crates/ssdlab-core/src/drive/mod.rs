@@ -44,7 +44,7 @@ use ssdlab_base::SimTime;
 use crate::buffer::Buffer;
 use crate::config::Resolved;
 use crate::host::{Completion, Refused, Request};
-use crate::policy::event::Action;
+use crate::policy::event::{Action, EventMask};
 use background::Background;
 use buffer_stage::BufferStage;
 use machine::Machine;
@@ -107,6 +107,9 @@ impl Drive {
         self.accept(request)?;
         self.background.drive_wide.host_asks();
         self.serve_idle();
+        if self.machine.policies.have_pending() {
+            self.act_at_once();
+        }
         self.check_invariants();
         Ok(())
     }
@@ -177,8 +180,21 @@ impl Drive {
             || self.holds_back()
         {
             self.serve_idle();
+            // To give work to a unit may open a block, which is an event.
+            if self.machine.policies.have_pending() {
+                self.act_again();
+            }
         }
         self.check_invariants();
+    }
+
+    /// Carries out the actions that policies requested while units were served. Actions that are
+    /// requested meanwhile wait for the next event: a policy may repeat a request at each
+    /// [`Event::JobDropped`](crate::policy::event::Event::JobDropped), without end.
+    #[cold]
+    fn act_again(&mut self) {
+        self.background.carry_out_actions(&mut self.machine);
+        self.serve_idle();
     }
 
     /// Carries out an action as if a policy had requested it; for tests. A timer that is set this
@@ -186,6 +202,12 @@ impl Drive {
     pub fn ask(&mut self, action: Action) {
         self.machine.policies.ask(action);
         self.act_at_once();
+    }
+
+    /// Requests an action in response to each recorded event of these kinds
+    /// ([`Drive::record_events`]), as a policy would; for tests.
+    pub fn ask_at(&mut self, kinds: EventMask, action: Action) {
+        self.machine.policies.respond(kinds, action);
     }
 
     /// Carries out actions outside the event loop.

@@ -54,6 +54,47 @@ fn a_timer_is_set_in_the_time_of_the_cells() {
 }
 
 #[test]
+fn a_timer_set_as_a_request_arrives_counts_from_its_arrival() {
+    for op in [Op::Write, Op::Read, Op::Trim] {
+        let mut rig = Rig::new(&[]);
+        let recorded = EventMask::REQUEST_ARRIVED.and(EventMask::TIMER);
+        rig.drive
+            .ask_at(EventMask::REQUEST_ARRIVED, Action::SetTimer { after: Nanos::from_us(10) });
+        rig.drive.record_events(recorded);
+        rig.until(MS).pages(op, 0, 1);
+        assert_eq!(rig.drive.take_events().len(), 1, "{op:?} has arrived");
+        // No unit has ended its operation by then, and a trim has none.
+        rig.until(MS + 9_999);
+        assert!(rig.drive.take_events().is_empty(), "{op:?}");
+        rig.until(MS + 10_000);
+        let events = rig.drive.take_events();
+        assert!(events.len() == 1 && events[0].starts_with("Timer at 1010000 ns"), "{events:?}");
+    }
+}
+
+#[test]
+fn a_timer_set_as_a_block_is_opened_counts_from_its_opening() {
+    let mut rig = Rig::new(&[]);
+    let kinds = EventMask::BLOCK_OPENED.and(EventMask::TIMER);
+    rig.drive.ask_at(EventMask::BLOCK_OPENED, Action::SetTimer { after: Nanos::from_us(1) });
+    rig.drive.record_events(kinds);
+    // The drive opens further blocks when a unit is free, at an event of its own.
+    for page in 0..40 {
+        rig.wait_below(4).expect("a drive that goes on");
+        rig.write(page);
+    }
+    rig.finish();
+    let events = rig.drive.take_events();
+    let at = |event: &String| -> u64 {
+        let (_, rest) = event.split_once(" at ").expect("a time");
+        rest.split(' ').next().and_then(|ns| ns.parse().ok()).expect("nanoseconds")
+    };
+    let times = |name| events.iter().filter(move |event| event.starts_with(name)).map(at);
+    let opened: Vec<u64> = times("BlockOpened").map(|opened| opened + 1_000).collect();
+    assert!(opened.len() > 2 && times("Timer").collect::<Vec<_>>() == opened, "{events:?}");
+}
+
+#[test]
 fn an_event_comes_with_the_time_of_the_run_and_of_the_cells() {
     let mut rig = Rig::new(&["flash.time_scale = 10"]);
     rig.drive.record_events(EventMask::TIMER.and(EventMask::REQUEST_ENDED));

@@ -56,6 +56,8 @@ pub(in crate::drive) struct Policies {
     time_scale: u32,
     /// The kinds of event that are recorded, and the record.
     recorded: (EventMask, Vec<String>),
+    /// The action that the record requests at each recorded event of these kinds.
+    response: Option<(EventMask, Action)>,
 }
 
 /// The kinds of event that are recorded from the start on. The unit tests see the first event.
@@ -124,6 +126,7 @@ impl Policies {
             actions: Actions::default(),
             time_scale: config.flash.time_scale,
             recorded: (RECORDED, Vec::new()),
+            response: None,
         };
         policies.listen();
         policies
@@ -133,6 +136,11 @@ impl Policies {
     pub(in crate::drive) fn record(&mut self, kinds: EventMask) {
         self.recorded.0 = kinds;
         self.listen();
+    }
+
+    /// Requests an action at each recorded event of these kinds.
+    pub(in crate::drive) fn respond(&mut self, kinds: EventMask, action: Action) {
+        self.response = Some((kinds, action));
     }
 
     /// Returns the recorded events and empties the record.
@@ -208,7 +216,7 @@ impl Policies {
             Listener::ReadStart => self.read_start.on_event(event, context),
             Listener::Suspend => self.suspend.on_event(event, context),
             Listener::Eviction => self.eviction.on_event(event, context),
-            Listener::Record => self.recorded.1.push(entry_of(event, context)),
+            Listener::Record => keep(&mut self.recorded.1, self.response, event, context),
             Listener::Background(at) => self.background[usize::from(at)].on_event(event, context),
         }
         if !self.actions.as_slice().is_empty() {
@@ -454,9 +462,16 @@ impl Policies {
     }
 }
 
-/// Returns the record of an event.
+/// Adds an event to the record, and requests the action that answers it.
 #[cold]
-fn entry_of(event: &Event, context: &EventContext) -> String {
+fn keep(
+    record: &mut Vec<String>,
+    response: Option<(EventMask, Action)>,
+    event: &Event,
+    context: &mut EventContext,
+) {
     let (now, cells) = (context.now.as_ns(), context.cell_time.as_ns());
-    format!("{event:?} at {now} ns, {cells} ns for the cells")
+    record.push(format!("{event:?} at {now} ns, {cells} ns for the cells"));
+    let response = response.filter(|(kinds, _)| kinds.has(event.kind()));
+    response.into_iter().for_each(|(_, action)| context.actions.push(action));
 }
