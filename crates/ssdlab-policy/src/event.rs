@@ -28,8 +28,9 @@ pub struct ReadOutcome {
     pub class: BlockClass,
     /// The level at which the page decoded; the last level if it did not.
     pub level: Level,
-    /// Whether the first attempt decoded.
-    pub first_try: bool,
+    /// Number of failed attempts before the one at this level; 0 if the first attempt decoded. It
+    /// is lower than the level if the first attempt was at a higher level than the lowest.
+    pub failed: u8,
     /// Raw bit errors of a codeword, as the decoder counted them; 0 unless a policy or component
     /// subscribes to [`EventMask::READ_ERRORS`].
     pub errors: u32,

@@ -29,18 +29,18 @@ pub fn publish(policy: &mut impl Policy, event: &Event) -> Vec<Action> {
     actions.drain().collect()
 }
 
-/// Passes a policy the host read of a page that decoded at this level. `first_try` tells whether
-/// the first attempt decoded.
-pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: Level, first_try: bool) {
-    let read = outcome(view, level, first_try);
+/// Passes a policy the host read of a page that decoded at this level, after `failed` attempts.
+pub fn read_at(policy: &mut impl Policy, view: &ReadStartView, level: Level, failed: u8) {
+    let read = outcome(view, level, failed);
     publish(policy, &Event::PageRead(&read));
 }
 
-/// Returns the outcome of a host read of a page that decoded at this level.
-pub fn outcome(view: &ReadStartView, level: Level, first_try: bool) -> ReadOutcome {
+/// Returns the outcome of a host read of a page that decoded at this level, after `failed`
+/// attempts.
+pub fn outcome(view: &ReadStartView, level: Level, failed: u8) -> ReadOutcome {
     let ReadStartView { lpn, block, page, class, pe_cycles, age, .. } = *view;
     let (cause, errors, mapped) = (Cause::Host, 0, true);
-    ReadOutcome { lpn, block, page, class, level, first_try, errors, mapped, cause, pe_cycles, age }
+    ReadOutcome { lpn, block, page, class, level, failed, errors, mapped, cause, pe_cycles, age }
 }
 
 /// Returns the bits that a controller needs for a policy's state, by structure, if no block is

@@ -91,6 +91,30 @@ fn a_block_is_opened_closed_collected_erased_and_freed() {
 }
 
 #[test]
+fn a_read_that_starts_at_a_higher_level_reports_only_its_failed_attempts() {
+    let mut rig = Rig::new(&[
+        "physics = { levels = { base = { shares = [0, 0, 0, 1, 0, 0, 0] } } }",
+        "read_start = \"last_level\"",
+    ]);
+    rig.write(0);
+    rig.finish();
+    rig.drive.record_events(EventMask::PAGE_READ);
+    let mut read = |page| {
+        rig.read(page);
+        rig.finish();
+        let events = rig.drive.take_events();
+        let number = |name: &str| -> Option<u8> {
+            let (_, rest) = events[0].split_once(name)?;
+            rest.split([',', ')']).next()?.parse().ok()
+        };
+        (number("level: Level(").expect("a level"), number("failed: ").expect("a number"))
+    };
+    let (level, failed) = read(0);
+    assert!(level > 0 && failed == level, "{failed} attempts failed, level {level}");
+    assert_eq!(read(0), (level, 0), "the second read starts where the first decoded");
+}
+
+#[test]
 fn what_is_collected_moves() {
     let kinds = [EventMask::PAGE_MIGRATED, EventMask::BLOCK_CLOSED];
     let mut rig = Rig::new(&[]);

@@ -76,9 +76,9 @@ mod tests {
     fn a_page_is_read_where_it_was_read_last_until_it_is_written() {
         let mut policy = LastLevel { level: vec![0; 3], highest: 6 };
         let view = |lpn| ReadStartView { lpn: Lpn(lpn), ..ReadStartView::of_a_block(7) };
-        read_at(&mut policy, &view(1), Level(4), false);
+        read_at(&mut policy, &view(1), Level(4), 4);
         assert_eq!([0, 1, 2].map(|lpn| policy.start(&view(lpn)).0), [0, 4, 0]);
-        read_at(&mut policy, &view(1), Level(2), true);
+        read_at(&mut policy, &view(1), Level(2), 0);
         assert_eq!(policy.start(&view(1)).0, 2);
         let page =
             Programmed { lpn: Lpn(1), block: BlockId(0), page: PageInBlock(0), cause: Cause::Gc };

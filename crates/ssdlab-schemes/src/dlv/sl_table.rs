@@ -158,7 +158,7 @@ impl SlTable {
     fn learn(&mut self, read: &ReadOutcome) {
         let at = self.at(read.class, read.pe_cycles);
         let table = &mut self.tables[at];
-        if !read.first_try {
+        if read.failed > 0 {
             return table.lower(days(read.age), read.level);
         }
         table.good += 1;
@@ -209,13 +209,13 @@ mod tests {
         let mut policy = tables(0, &[]);
         assert_eq!(policy.start(&view(0, 300)).0, 0, "nothing is known");
         // The paper's example: 30 days for three levels, and then a page of 29 days needs them.
-        read_at(&mut policy, &view(0, 30), Level(2), false);
-        read_at(&mut policy, &view(0, 15), Level(1), false);
+        read_at(&mut policy, &view(0, 30), Level(2), 2);
+        read_at(&mut policy, &view(0, 15), Level(1), 1);
         let starts = |policy: &mut SlTable, class| {
             [14, 15, 28, 29, 30, 400].map(|days| policy.start(&view(class, days)).0)
         };
         assert_eq!(starts(&mut policy, 0), [0, 1, 1, 1, 2, 2]);
-        read_at(&mut policy, &view(0, 29), Level(2), false);
+        read_at(&mut policy, &view(0, 29), Level(2), 2);
         assert_eq!(starts(&mut policy, 0), [0, 1, 1, 2, 2, 2]);
         assert_eq!(starts(&mut policy, 1), [0; 6], "another class has a table of its own");
     }
@@ -224,20 +224,20 @@ mod tests {
     fn data_of_any_age_start_at_one_level_while_nothing_is_known() {
         let mut policy = tables(100, &[]);
         assert_eq!([510, 511, 4000].map(|days| policy.start(&view(0, days)).0), [0; 3]);
-        read_at(&mut policy, &view(0, 4000), Level(6), false);
+        read_at(&mut policy, &view(0, 4000), Level(6), 6);
         assert_eq!([509, 510, 511].map(|days| policy.start(&view(0, days)).0), [0, 6, 6]);
-        (0..100).for_each(|_| read_at(&mut policy, &view(0, 4000), Level(6), true));
+        (0..100).for_each(|_| read_at(&mut policy, &view(0, 4000), Level(6), 0));
         assert_eq!(policy.start(&view(0, 4000)).0, 0, "what is needed no more is forgotten");
     }
 
     #[test]
     fn an_outlier_is_undone_by_reads_that_decode_at_the_first_try() {
         let mut policy = tables(100, &[]);
-        read_at(&mut policy, &view(0, 27), Level(5), false);
+        read_at(&mut policy, &view(0, 27), Level(5), 5);
         assert_eq!(policy.start(&view(0, 27)).0, 5);
-        (0..99).for_each(|_| read_at(&mut policy, &view(0, 90), Level(5), true));
+        (0..99).for_each(|_| read_at(&mut policy, &view(0, 90), Level(5), 0));
         assert_eq!(policy.start(&view(0, 27)).0, 5);
-        read_at(&mut policy, &view(0, 90), Level(5), true);
+        read_at(&mut policy, &view(0, 90), Level(5), 0);
         assert_eq!([27, 28].map(|days| policy.start(&view(0, days)).0), [0, 5]);
     }
 
@@ -245,12 +245,12 @@ mod tests {
     fn blocks_of_other_wear_have_tables_of_their_own() {
         let mut policy = tables(0, &[1000]);
         let worn = ReadStartView { pe_cycles: 1000, ..view(1, 50) };
-        read_at(&mut policy, &worn, Level(3), false);
+        read_at(&mut policy, &worn, Level(3), 3);
         assert_eq!(policy.start(&worn).0, 3);
         assert_eq!(policy.start(&ReadStartView { pe_cycles: 999, ..worn }).0, 0);
         assert_eq!(policy.start(&ReadStartView { class: BlockClass::BEST, ..worn }).0, 0);
         let mut policy = tables(0, &[1000, 2000]);
-        read_at(&mut policy, &worn, Level(3), false);
+        read_at(&mut policy, &worn, Level(3), 3);
         assert_eq!(
             [999, 1999, 2000].map(|pe_cycles| policy.start(&ReadStartView { pe_cycles, ..worn }).0),
             [0, 3, 0]
@@ -272,7 +272,7 @@ mod tests {
         ) {
             let mut policy = tables(relax_after, &[]);
             for (age, level, first) in reads {
-                read_at(&mut policy, &view(0, age), Level(level), first);
+                read_at(&mut policy, &view(0, age), Level(level), u8::from(!first));
                 let levels: Vec<u8> = (0..520).map(|age| policy.start(&view(0, age)).0).collect();
                 prop_assert!(levels.is_sorted());
                 if !first {

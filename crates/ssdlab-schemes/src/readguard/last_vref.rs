@@ -139,8 +139,8 @@ mod tests {
             page: PageInBlock(page),
             ..ReadStartView::of_a_block(26)
         };
-        read_at(&mut policy, &view(1, 12), Level(9), false);
-        read_at(&mut policy, &view(1, 24), Level(3), false);
+        read_at(&mut policy, &view(1, 12), Level(9), 9);
+        read_at(&mut policy, &view(1, 24), Level(3), 3);
         // Twelve pages a layer.
         let places = [(1, 11), (1, 12), (1, 23), (1, 24), (0, 12)];
         assert_eq!(places.map(|(b, p)| policy.start(&view(b, p)).0), [0, 9, 9, 3, 0]);

@@ -44,7 +44,7 @@ impl Machine {
             page: self.geometry.page_in_block(txn.ppn),
             class: self.ftl.blocks.class(block),
             level: txn.level,
-            first_try: txn.failed == 0,
+            failed: txn.failed,
             errors: 0,
             mapped: txn.age.is_none(),
             cause: txn.cause,
