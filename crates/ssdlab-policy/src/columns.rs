@@ -231,6 +231,11 @@ impl<'a> Column<'a> {
         Err(format!("{name}: {values} values for {} of {per:?}", counts[0]))
     }
 
+    /// Returns whether a state file carries the values.
+    pub fn is_saved(&self) -> bool {
+        self.values.is_some()
+    }
+
     /// Returns a copy of the values; `None` if a state file does not carry them.
     fn saved(&self) -> Option<SavedValues> {
         self.values.as_ref().map(Values::saved)
@@ -291,8 +296,7 @@ impl SavedColumns {
     /// If a value is above the largest of its column.
     pub fn restore(&self, place: &str, columns: &mut [Column]) -> Result<bool, String> {
         let mut found = Vec::new();
-        for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.values.is_some())
-        {
+        for (at, column) in columns.iter().enumerate().filter(|(_, column)| column.is_saved()) {
             let key = key(place, at, column);
             let Some(saved) = self.0.iter().find(|saved| saved.key == key) else {
                 return Ok(false);

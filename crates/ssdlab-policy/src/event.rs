@@ -157,7 +157,8 @@ pub enum Event<'a> {
     /// The drive is in its start state and has accepted no request. A policy sets its first timer
     /// in response. The event comes once, also on a drive that begins with the contents of a state
     /// file. A policy that had the event before the file was saved does not get it again: it
-    /// continues with its saved state and timer. A fork of a running drive does not publish it.
+    /// continues with its saved state and timer. If its columns do not fit those of the file, it
+    /// begins empty and gets the event. A fork of a running drive does not publish it.
     DriveStarted,
     /// The drive has accepted a request.
     RequestArrived {

@@ -26,28 +26,34 @@ impl Drive {
         }
     }
 
-    /// Returns the listeners of the start, each with its place in the config.
-    fn started(&mut self) -> Vec<(Listener, String)> {
+    /// Returns those of the listeners, each with its place in the config, that subscribe to the
+    /// start.
+    fn started(&self, mut places: Vec<(Listener, String)>) -> Vec<(Listener, String)> {
         let listeners = self.machine.policies.listeners_of(EventMask::DRIVE_STARTED);
-        let mut places = self.machine.policies.places();
         places.retain(|(listener, _)| listeners.contains(listener));
         places
     }
 
     /// Saves which policies have received the event.
     pub(super) fn save_started(&mut self, to: &mut SavedColumns) {
-        for (_, place) in self.started() {
+        let places = self.machine.policies.places();
+        for (_, place) in self.started(places) {
             to.add(&place_of(&place), &[Column::new(STARTED, Per::Drive, &mut 1u8)]);
         }
     }
 
-    /// Returns the policies that received the event before the state file was saved.
+    /// Returns those of the policies at `places` that received the event before the state file was
+    /// saved.
     ///
     /// # Errors
     /// If a saved value is impossible.
-    pub(super) fn restore_started(&mut self, from: &SavedColumns) -> Result<Vec<Listener>, String> {
+    pub(super) fn restore_started(
+        &self,
+        places: Vec<(Listener, String)>,
+        from: &SavedColumns,
+    ) -> Result<Vec<Listener>, String> {
         let mut continued = Vec::new();
-        for (listener, place) in self.started() {
+        for (listener, place) in self.started(places) {
             let mut started = 0u8;
             let mut column = [Column::new(STARTED, Per::Drive, &mut started).up_to(1)];
             if from.restore(&place_of(&place), &mut column)? {
@@ -66,7 +72,9 @@ mod tests {
 
     use crate::config::Resolved;
     use crate::drive::Drive;
+    use crate::drive::machine::policies::Listener;
     use crate::host::{Op, Request};
+    use crate::policy::columns::SavedColumns;
     use crate::policy::event::{Action, EventMask};
 
     fn resolved() -> Arc<Resolved> {
@@ -111,6 +119,18 @@ mod tests {
         let media = drive.media().expect("a drive at rest");
         let mut new = Drive::with_media(resolved(), media).expect("the same drive");
         assert_eq!(new.take_events().len(), 1, "the saved drive had no such policy");
+    }
+
+    #[test]
+    fn a_policy_that_begins_empty_starts_again() {
+        let mut drive = Drive::new(resolved());
+        let mut saved = SavedColumns::default();
+        drive.save_started(&mut saved);
+        let places = drive.machine.policies.places();
+        let continued = drive.restore_started(places, &saved);
+        assert_eq!(continued, Ok(vec![Listener::Record]));
+        let restored_none = drive.restore_started(Vec::new(), &saved);
+        assert_eq!(restored_none, Ok(Vec::new()));
     }
 
     #[test]

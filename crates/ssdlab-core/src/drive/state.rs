@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use ssdlab_nand::Geometry;
 
 use super::machine::Machine;
+use super::machine::policies::Listener;
 use super::start::{restore_reserved, save_classes, save_free_order};
 use super::{Drive, Start};
 use crate::config::{RESERVE_BLOCKS, Resolved};
@@ -170,7 +171,8 @@ impl Drive {
     }
 
     /// Returns a drive with this config that holds these contents. A component or policy that the
-    /// saved drive had continues with its saved state; others start afresh.
+    /// saved drive had, with the same columns, continues with its saved state and timer; others
+    /// start afresh.
     ///
     /// # Errors
     /// If the contents are those of a drive of another shape, or if the saved state of a policy is
@@ -179,7 +181,7 @@ impl Drive {
         let policies = std::mem::take(&mut media.policies);
         let start = Start::of(&resolved, media, &policies)?;
         let mut drive = Drive::at_start(resolved, start);
-        drive.restore_columns(&policies).map_err(Misfit::Inconsistent)?;
+        let places = drive.restore_columns(&policies).map_err(Misfit::Inconsistent)?;
         let Machine { resolved, ftl, policies: own, .. } = &mut drive.machine;
         restore_reserved(resolved, &mut own.metadata, ftl, &policies)?;
         if let Some(moves) = &mut drive.background.moves {
@@ -189,7 +191,7 @@ impl Drive {
                 drive.machine.planes.order(),
             );
         }
-        let continued = drive.restore_started(&policies).map_err(Misfit::Inconsistent)?;
+        let continued = drive.restore_started(places, &policies).map_err(Misfit::Inconsistent)?;
         drive.publish_started(&continued);
         Ok(drive)
     }
@@ -213,9 +215,10 @@ impl Drive {
         saved
     }
 
-    fn restore_columns(&mut self, saved: &SavedColumns) -> Result<(), String> {
-        self.machine.policies.restore(self.machine.shape(), saved)?;
-        let places = self.machine.policies.places();
+    /// Restores columns and timers. Returns the components and policies that continue, each with
+    /// its place in the config. The others begin empty, and without a timer.
+    fn restore_columns(&mut self, saved: &SavedColumns) -> Result<Vec<(Listener, String)>, String> {
+        let places = self.machine.policies.restore(self.machine.shape(), saved)?;
         self.background.drive_wide.restore_timers(&places, saved)?;
         if let Some((place, mut columns)) =
             self.machine.lifetime.columns(&self.machine.resolved.config)
@@ -223,6 +226,39 @@ impl Drive {
             saved.restore(&place, &mut columns)?;
         }
         saved.restore(WRITE_PLANES, &mut [self.machine.planes.column()])?;
-        self.background.restore_moves(&self.machine.resolved, MOVES, saved)
+        self.background.restore_moves(&self.machine.resolved, MOVES, saved)?;
+        Ok(places)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::columns::{Column, Per};
+
+    const TIMER: &str = "read_start/last_vref/timer";
+
+    #[test]
+    fn a_policy_whose_columns_do_not_fit_starts_anew_without_its_timer() {
+        let resolved = |layers: u32| {
+            let config = format!(
+                "geometry = {{ channels = 1, chips = 1, dies = 1, planes = 1, blocks = 16, \
+                 pages = 8, page_size = \"4KiB\", cell = \"mlc\" }}\n\
+                 timing = {{ read = \"50us\", program = \"200us\", erase = \"1ms\" }}\n\
+                 ftl.overprovisioning = 0.4\nphysics.retries = {{}}\n\
+                 read_start.last_vref.layers = {layers}"
+            );
+            Arc::new(Resolved::new(&toml::from_str(&config).unwrap(), 1).unwrap())
+        };
+        let drive = Drive::new(resolved(2));
+        let mut media = drive.media().expect("a drive at rest");
+        media.policies.add(TIMER, &[Column::new("left", Per::Drive, &mut 5_000u64)]);
+        for (layers, continues) in [(2, true), (4, false)] {
+            let after = Drive::with_media(resolved(layers), media.clone()).expect("the same shape");
+            let saved = after.media().expect("a drive at rest").policies;
+            let mut left = 0u64;
+            let timer = saved.restore(TIMER, &mut [Column::new("left", Per::Drive, &mut left)]);
+            assert_eq!((timer, left > 0), (Ok(continues), continues), "{layers} layers");
+        }
     }
 }

@@ -446,7 +446,8 @@ impl Policies {
         saved
     }
 
-    /// Restores the columns of a state file.
+    /// Restores the columns of a state file. Returns the place in the config of each component and
+    /// policy that continues: its columns were restored, or it has none.
     ///
     /// # Errors
     /// If a value is outside the range of its column.
@@ -454,11 +455,16 @@ impl Policies {
         &mut self,
         shape: (usize, usize),
         saved: &SavedColumns,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<(Listener, String)>, String> {
+        let mut places = self.places();
         for (place, mut columns) in self.columns() {
-            saved.restore(&place, &mut columns)?;
+            let has_values = columns.iter().any(Column::is_saved);
+            if !saved.restore(&place, &mut columns)? && has_values {
+                places.retain(|(_, it)| *it != place);
+            }
         }
-        self.reassessments.restore(shape, saved)
+        self.reassessments.restore(shape, saved)?;
+        Ok(places)
     }
 }
 
