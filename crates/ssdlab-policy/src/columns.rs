@@ -119,9 +119,8 @@ macro_rules! values {
                 from: &mut A,
                 limits: &Limits<'_>,
             ) -> Result<SavedValues, A::Error> {
-                let most = limits.pages();
                 match kind {
-                    $($number => limits.column(from, most).map(SavedValues::$of),)+
+                    $($number => limits.policy_column(from).map(SavedValues::$of),)+
                     _ => Err(A::Error::custom("a column has values of no type")),
                 }
             }

@@ -1,5 +1,6 @@
 //! Saves and loads a drive column by column. A file may claim any length for a column. The loader
-//! therefore accepts only lengths that the geometry allows, and only up to a number of bytes.
+//! therefore accepts only lengths that the geometry allows, and only up to a number of bytes. A
+//! policy chooses the lengths of its columns, so these are limited in bytes alone.
 
 use std::cell::Cell;
 use std::fmt;
@@ -71,21 +72,43 @@ impl<'a> Limits<'a> {
         T: Deserialize<'de>,
         A: SeqAccess<'de>,
     {
+        self.read(from, most)
+    }
+
+    /// Reads a column of a policy, which may have any number of entries.
+    ///
+    /// # Errors
+    /// If the column is missing, or if memory does not suffice.
+    pub fn policy_column<'de, T, A>(&self, from: &mut A) -> Result<Vec<T>, A::Error>
+    where
+        T: Deserialize<'de>,
+        A: SeqAccess<'de>,
+    {
+        self.read(from, usize::MAX)
+    }
+
+    fn read<'de, T, A>(&self, from: &mut A, most: usize) -> Result<Vec<T>, A::Error>
+    where
+        T: Deserialize<'de>,
+        A: SeqAccess<'de>,
+    {
         let column = Column { most, limits: self, of: PhantomData };
         from.next_element_seed(column)?.ok_or_else(|| A::Error::custom("a column is missing"))
     }
 
-    /// Returns an empty column with room for `entries` entries.
-    fn room<T, E: Error>(&self, entries: usize) -> Result<Vec<T>, E> {
-        let need = (entries as u64).saturating_mul(size_of::<T>() as u64);
+    /// Reserves room for more entries of a full column that claims to have `entries`. The room
+    /// grows with the entries that were read, so a false claim takes little memory.
+    fn grow<T, E: Error>(&self, column: &mut Vec<T>, entries: usize) -> Result<(), E> {
+        let len = column.len();
+        let more = (entries - len).min(len.max(self.pages()));
+        let need = (more as u64).saturating_mul(size_of::<T>() as u64);
         let taken = self.taken.get().saturating_add(need);
-        let mut column = Vec::new();
-        if taken > self.most || column.try_reserve_exact(entries).is_err() {
+        if taken > self.most || column.try_reserve_exact(more).is_err() {
             self.lacked.set(Some(taken));
             return Err(E::custom("not enough memory for a column"));
         }
         self.taken.set(taken);
-        Ok(column)
+        Ok(())
     }
 }
 
@@ -122,9 +145,12 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Column<'_, T> {
         let Some(entries) = from.size_hint().filter(|&entries| entries <= self.most) else {
             return Err(A::Error::custom("a column is too long"));
         };
-        let mut column = self.limits.room(entries)?;
+        let mut column = Vec::new();
         // Reads at most as many entries as there is room for, even if the hint was wrong.
         while column.len() < entries {
+            if column.len() == column.capacity() {
+                self.limits.grow(&mut column, entries)?;
+            }
             let Some(entry) = from.next_element()? else { break };
             column.push(entry);
         }

@@ -268,3 +268,19 @@ fn a_column_takes_no_more_memory_than_there_is() {
     assert!(Unchecked::reader(&limits).deserialize(&saved).is_err());
     assert_eq!(limits.lacked(), Some(4 * u64::from(resolved.logical_pages)));
 }
+
+#[test]
+fn a_policy_may_have_columns_that_are_longer_than_the_drive_has_pages() {
+    let resolved = Arc::new(Resolved::new(&config(&[]), 1).unwrap());
+    let mut saved = serde_json::to_value(used(&[])).unwrap();
+    let numbers_of_32_bits = 2;
+    let values = vec![7; 1 << 16];
+    let table = json!([b"read_start/table/0/values", numbers_of_32_bits, values]);
+    let policies = saved.as_array_mut().and_then(|columns| columns.last_mut());
+    policies.and_then(Value::as_array_mut).expect("the columns of policies").push(table);
+    assert!(taken_up(&resolved, &saved).expect("a valid state").is_some());
+    // Memory limits them.
+    let limits = Limits::new(resolved.geometry(), 1 << 17);
+    assert!(Unchecked::reader(&limits).deserialize(&saved).is_err());
+    assert!(limits.lacked().is_some());
+}
