@@ -1,10 +1,11 @@
 //! The drive: a deterministic state machine. Its three main methods are `submit`, `next_event` and
 //! `advance`.
 //!
-//! A request passes through these modules in order: [`host`] → [`buffer`] → ⟨scheduler⟩ → [`ftl`] →
-//! ⟨placement⟩ ⟨program_mode⟩ → [`flash`] → ⟨suspend⟩ ⟨read_start⟩ → the physics in `ssdlab-nand`.
-//! Results return as values. ⟨background⟩ operations enter the same queues. Each word in brackets
-//! is a slot that a [`policy`] fills.
+//! A request passes through these modules in order: [`host`] → ⟨placement⟩ → [`buffer`] → [`ftl`] →
+//! ⟨scheduler⟩ → [`flash`] → ⟨suspend⟩. When its unit is free, a read gets its first level
+//! (⟨read_start⟩) and a write its page from [`ftl`] (⟨program_mode⟩). The physics in `ssdlab-nand`
+//! decide the rest. Results return as values. ⟨background⟩ operations enter the same queues. Each
+//! word in brackets is a slot that a [`policy`] fills.
 
 mod audit;
 mod buffer;
