@@ -17,6 +17,8 @@ from ssdlab.errors import InputError, InternalError, Interrupted
 from ssdlab.ldpc import Ldpc, ldpc
 from ssdlab.physics import Physics, physics
 from ssdlab.plan import DriveOptions, Plan, RunOptions
+from ssdlab.renamed import new_module as _new_module
+from ssdlab.renamed import refuse_old_modules as _refuse_old_modules
 from ssdlab.render import registry as _registry  # noqa: F401  registers the renderers
 from ssdlab.result import Aggregate, Comparison, Missing, Result
 from ssdlab.sweeps import sweep
@@ -54,10 +56,11 @@ __all__ = [
 
 if not TYPE_CHECKING:
     # A type checker must know exactly the names that exist.
-    _RENAMED = {"Asked": "ChipSpec", "codes": "ldpc"}
+    _refuse_old_modules()
 
     def __getattr__(name: str) -> object:
         """Raise an error that names the replacement of an old name."""
-        if name in _RENAMED:
-            raise AttributeError(f"ssdlab.{name} is now ssdlab.{_RENAMED[name]}")
+        new = "ssdlab.ChipSpec" if name == "Asked" else _new_module(f"ssdlab.{name}")
+        if new is not None:
+            raise AttributeError(f"ssdlab.{name} is now {new}")
         raise AttributeError(f"module 'ssdlab' has no attribute {name!r}")

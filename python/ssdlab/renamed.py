@@ -1,6 +1,11 @@
-"""The old names of attributes of results and fits; an error for an old name tells the new one."""
+"""The old names of modules, and of attributes of results and fits.
 
+An error for an old name tells the new one.
+"""
+
+import sys
 from collections.abc import Callable, Mapping
+from importlib.abc import MetaPathFinder
 
 _NEW_NAMES: Mapping[str, Mapping[str, str]] = {
     "Result": {"preloaded": "unwritten_reads", "dominated": "slowest_page_type"},
@@ -9,6 +14,39 @@ _NEW_NAMES: Mapping[str, Mapping[str, str]] = {
     "PageTypesResult": {"wished": "requested"},
 }
 """By class, the new name of each old one."""
+
+_NEW_MODULES: Mapping[str, str] = {
+    "ssdlab.claims": "ssdlab_reproduction",
+    "ssdlab.codes": "ssdlab.ldpc",
+    "ssdlab.figures": "ssdlab.render.figures",
+    "ssdlab.fitting": "ssdlab.calibration",
+    "ssdlab.intervals": "ssdlab.confidence",
+    "ssdlab.plans": "ssdlab.plan",
+    "ssdlab.results": "ssdlab.result",
+    "ssdlab.told": "ssdlab.analysis",
+    "ssdlab.truth": "ssdlab.physics",
+}
+"""The new name of each old module."""
+
+
+class _OldModules(MetaPathFinder):
+    """Refuses to import an old module."""
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        """Raise :class:`ImportError` for an old module; find no other."""
+        if fullname in _NEW_MODULES:
+            raise ImportError(f"{fullname} is now {_NEW_MODULES[fullname]}", name=fullname)
+
+
+def refuse_old_modules() -> None:
+    """Make an import of an old module raise an error that names the new one."""
+    # At the end of the list: Python asks it only about modules that nothing else finds.
+    sys.meta_path.append(_OldModules())
+
+
+def new_module(name: str) -> str | None:
+    """Return the new name of an old module."""
+    return _NEW_MODULES.get(name)
 
 
 def renamed(owner: str) -> Callable[..., object]:

@@ -4,6 +4,7 @@ import copy
 import importlib
 import json
 import pickle
+import re
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -63,10 +64,6 @@ def test_an_option_that_there_is_not_is_refused() -> None:
 def test_an_old_name_names_the_new_one() -> None:
     with pytest.raises(AttributeError, match=r"^ssdlab\.Asked is now ssdlab\.ChipSpec$"):
         ssdlab.Asked  # type: ignore[attr-defined]  # noqa: B018  it raises
-    with pytest.raises(AttributeError, match=r"^ssdlab\.codes is now ssdlab\.ldpc$"):
-        ssdlab.codes  # type: ignore[attr-defined]  # noqa: B018  it raises
-    with pytest.raises(ImportError, match=r"^ssdlab\.codes is now ssdlab\.ldpc$"):
-        importlib.import_module("ssdlab.codes")
     assert not hasattr(ssdlab, "nothing")
     types = PageTypesResult((1,), (1,), (1,))
     with pytest.raises(AttributeError, match=r"^PageTypesResult\.wished is now \S+\.requested$"):
@@ -80,6 +77,30 @@ def test_an_old_name_names_the_new_one() -> None:
     for call in (ssdlab.run, ssdlab.Plan, ssdlab.physics, ssdlab.Drive):
         with pytest.raises(TypeError, match=r"^fit is now called wrap$"):
             call(fit=True)  # type: ignore[call-arg]
+
+
+def test_an_old_module_names_the_new_one() -> None:
+    renamed = {
+        "claims": "ssdlab_reproduction",
+        "codes": "ssdlab.ldpc",
+        "figures": "ssdlab.render.figures",
+        "fitting": "ssdlab.calibration",
+        "intervals": "ssdlab.confidence",
+        "plans": "ssdlab.plan",
+        "results": "ssdlab.result",
+        "told": "ssdlab.analysis",
+        "truth": "ssdlab.physics",
+    }
+    for old, new in renamed.items():
+        expected = rf"^ssdlab\.{old} is now {re.escape(new)}$"
+        with pytest.raises(AttributeError, match=expected):
+            getattr(ssdlab, old)
+        for module in (f"ssdlab.{old}", f"ssdlab.{old}.part"):
+            with pytest.raises(ImportError, match=expected):
+                importlib.import_module(module)
+        importlib.import_module(new)
+    with pytest.raises(ModuleNotFoundError, match="nothing"):
+        importlib.import_module("ssdlab.nothing")
 
 
 def test_settings_as_a_mapping_and_as_lines() -> None:
