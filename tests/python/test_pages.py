@@ -27,6 +27,25 @@ def test_the_commands_of_a_page(page: Path, tmp_path: Path) -> None:
     assert found == expected, "run `make docs`"
 
 
+def test_each_run_of_the_guide_to_aging_collects_garbage(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "guides" / "age.md").read_text(encoding="utf-8")
+    (_, opening), *others = COMMANDS.BLOCK.findall(text)
+    (new,), (aged,) = (
+        re.findall(rf"^{start} +[\d.]+(?: ×[\d.]+)? +(\d+)$", opening, re.MULTILINE)
+        for start in ("false", "true")
+    )
+    assert int(new) == 0
+    assert int(aged) > 0
+    runs = [script for _, script in others if "ssdlab run" in script]
+    assert len(runs) == 3
+    for script in runs:
+        found = re.findall(
+            r"^GC +([\d,]+) blocks", COMMANDS.output_of(script, tmp_path), re.MULTILINE
+        )
+        assert len(found) == 1, script
+        assert int(found[0].replace(",", "")) > 0, script
+
+
 @pytest.mark.parametrize("page", pages_with(FIGURES.FIGURE), ids=name)
 def test_the_figures_that_a_page_cites(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
