@@ -128,8 +128,8 @@ def _claims(verdict: str = "") -> str:
     return str(sum(found.startswith(verdict) for found in VERDICT.findall(ledger)))
 
 
-def _newcomer_files() -> str:
-    """Return how many sources the patch for a new policy touches, without its tests."""
+def _newcomer_sources() -> str:
+    """Return how many source files the patch for a new policy touches; its tests are others."""
     patch = (ROOT / "tests" / "newcomer" / "retry_refresh.patch").read_text(encoding="utf-8")
     return str(len(re.findall(r"^diff --git a/crates/[\w-]+/src/", patch, re.MULTILINE)))
 
@@ -225,7 +225,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "first_run": _first_table,
     "edit_to_run": _edit_to_run,
     "first_run_machine": _first_run_machine,
-    "newcomer_files": _newcomer_files,
+    "newcomer_sources": _newcomer_sources,
     "formats": lambda: str(len(_native.formats())),
     "twins": lambda: str(len(json.loads(_native.twins()))),
 }
