@@ -104,6 +104,12 @@ def sources(*endings: str) -> list[str]:
     )
 
 
+def toml_files() -> list[str]:
+    """Return the TOML files: settings of tools, presets, bundles and tables."""
+    found = [*ROOT.glob("*.toml"), *ROOT.glob(".cargo/*.toml")]
+    return [*sources(".toml"), *sorted(str(path.relative_to(ROOT)) for path in found)]
+
+
 def as_markdown(name: str, text: str) -> str:
     """Return a page as Markdown: of a notebook the prose, and the comments of its code."""
     if not name.endswith(".ipynb"):
@@ -247,6 +253,25 @@ def make_comments(text: str) -> Iterator[str]:
     yield from (found for one in lines for found in re.findall(r'@echo "(.*)"', one))
 
 
+TOML_TOKEN = re.compile(
+    r'"""(?:\\.|.)*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\''
+    r"|(?P<comment>#[^\n]*)",
+    re.DOTALL,
+)
+
+
+def toml_comments(text: str) -> Iterator[str]:
+    """Return the comments of a TOML file, consecutive lines as one."""
+    found = []
+    for token in TOML_TOKEN.finditer(text):
+        if comment := token["comment"]:
+            before = text[text.rfind("\n", 0, token.start()) + 1 : token.start()]
+            place = "alone" if not before.strip() else f"beside {token.start()}"
+            words = comment[1:].removeprefix(" ")
+            found.append(Line(text.count("\n", 0, token.start()), place, words))
+    return blocks(found)
+
+
 def blocks(lines: list[Line]) -> Iterator[str]:
     """Join lines of a kind that follow each other."""
     last, texts = None, list[str]()
@@ -261,11 +286,13 @@ def blocks(lines: list[Line]) -> Iterator[str]:
 
 
 def texts_of(name: str, text: str) -> list[str]:
-    """Return the comments and docstrings of a source or a Makefile."""
+    """Return the comments and docstrings of a source, a TOML file or a Makefile."""
     if name.endswith(".rs"):
         return list(rust_comments(text))
     if name.endswith(".py"):
         return [*python_comments(text), *docstrings(text)]
+    if name.endswith(".toml"):
+        return list(toml_comments(text))
     return list(make_comments(text))
 
 
@@ -281,4 +308,6 @@ def long_lines(name: str, text: str) -> list[str]:
         return [one for one in long if one.strip().startswith("#") or one.strip(' "') in words]
     if name.endswith(".rs"):
         return [one for one in long if one.strip().startswith("//")]
+    if name.endswith(".toml"):
+        return [one for one in long if one.strip().startswith("#")]
     return [one for one in long if one.startswith("#") or "@echo" in one]

@@ -29,13 +29,14 @@ from prose import (
     sentences,
     sources,
     texts_of,
+    toml_files,
     words_by_hand,
     written_by_hand,
 )
 
-SOURCES = [*sources(".rs", ".py"), "Makefile"]
+SOURCES = [*sources(".rs", ".py"), *toml_files(), "Makefile"]
 FOLDERS = sorted({"/".join(name.split("/")[:2]) for name in SOURCES})
-SHOWN = [name for name in SOURCES if re.match(r"crates/[^/]+/src/|python/", name)]
+SHOWN = [name for name in SOURCES if re.match(r"(?:crates/[^/]+/src/|python/).*\.(?:rs|py)$", name)]
 """Sources whose strings a user may read: errors, help texts and reports."""
 
 
@@ -105,6 +106,8 @@ WIDE = "w" * COLUMNS_MOST
         ("a.rs", f'//! A crate.\n\nfn f() {{\n    let a = "// b"; // {LONG}\n}}'),
         ("a.py", f'def f():\n    """Return a.\n\n    {LONG[:80]}\n    {LONG[80:]}\n    """'),
         ("a.py", f"# {LONG[:80]}\n# {LONG[80:]}\na = 1  # noqa: E501"),
+        ("a.toml", f'a = """\n# {LONG}"""\n# {LONG[:80]}\n# {LONG[80:]}\nb = "# {LONG}"'),
+        ("a.toml", f'a = ["b"] # {LONG}\n'),
         ("Makefile", f"# {LONG[:80]}\n# {LONG[80:]}\nall:\n\tcargo build"),
     ],
 )
@@ -126,6 +129,7 @@ def test_code_strings_and_lists_are_no_sentences() -> None:
         ("a.rs", f"    // {WIDE}"),
         ("a.py", f'"""Return.\n\n{WIDE} a\n"""\n'),
         ("a.py", f"# {WIDE}\n"),
+        ("a.toml", f'a = "{WIDE}"\n# {WIDE}\n'),
         ("Makefile", f'help:\n\t@echo "{WIDE}"'),
     ],
 )
@@ -249,6 +253,13 @@ def test_a_phrase_is_found_wherever_it_stands() -> None:
     assert [one for one in texts_of("a.py", python) if PHRASES.search(one)]
 
 
+def test_presets_bundles_and_settings_of_tools_are_read() -> None:
+    for name in ("Cargo.toml", ".cargo/mutants.toml", "deny.toml"):
+        assert name in SOURCES
+    for kind in ("presets", "bundles", "twins"):
+        assert [name for name in SOURCES if name.endswith(".toml") and f"/{kind}/" in name], kind
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_the_name_of_a_function_is_no_riddle(folder: str) -> None:
     for name in in_folder(folder):
@@ -308,7 +319,7 @@ def test_words_are_spelled_as_americans_do(name: str) -> None:
 def test_names_in_rust_are_spelled_as_americans_do() -> None:
     # Old names of a config, and titles of papers, stay as they were. The key `pages.centre` is part
     # of the hashes of configs.
-    for name in sources(".rs", ".toml"):
+    for name in [*sources(".rs"), *toml_files()]:
         text = re.sub(r"Source: .*", "", read(name))
         found = set(BRITISH.findall(text)) - {"centre"}
         assert name.endswith("renamed.rs") or not found, name

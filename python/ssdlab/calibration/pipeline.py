@@ -168,9 +168,9 @@ def config_layer(fit: dict[str, Any]) -> str:
     coefficients = fit["coefficients"]
     # A file name may hold a line break, which would end the comment.
     source = one_line(fit["source"])
-    head = f"{source}, seed {fit['seed']}, version {fit['version']}."
     lines = [
-        f"# ReadGuard's retry predictor, by `ssdlab fit` (docs/guides/calibrate.md): {head}",
+        "# ReadGuard's retry predictor, from `ssdlab fit` (docs/guides/calibrate.md).",
+        f"# Fitted to {source}, seed {fit['seed']}, version {fit['version']}.",
         "metadata.retry_estimate.predicted.age = " + _list(coefficients["age"]),
         "metadata.retry_estimate.predicted.initial = " + _list(coefficients["initial"]),
         "metadata.retry_estimate.predicted.growth = " + _list(coefficients["growth"]),
