@@ -6,14 +6,16 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
 import example_results
 import pytest
 import vl_convert
+from command import ROOT
 
-from ssdlab.render.figures import base, drawing
+from ssdlab.render.figures import base, drawing, vega_names
 from ssdlab.render.figures.base import Figure
 from ssdlab.render.figures.report import comparison_figures
 from ssdlab.render.figures.run_lines import Axis, run_lines
@@ -53,7 +55,9 @@ def test_lines_in_the_same_place_are_all_seen() -> None:
     heights = {"conventional (1)": 5.0, "conventional (2)": 8.0, "conventional (3)": 5.001}
     data = [{"label": run.label, "t": t, "y": heights[run.label]} for run in runs for t in (0, 9)]
     lines = run_lines(runs, data, Axis("t", 0, 9), Axis("y", 0, 10))
-    assert lines.channels["strokeDash"].to_dict()["scale"]["range"] == list(base.DASHES[:3])
+    scale = lines.channels["strokeDash"].to_dict()["scale"]
+    dashes = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert dashes == dict(zip(heights, base.DASHES, strict=False))
     assert [key.dash for key in lines.keys] == list(base.DASHES[:3])
     assert lines.note == " Lines that nearly cover one another have markers."
     # Each of the two has markers of its own, on its line and where the other has none.
@@ -67,9 +71,9 @@ def test_lines_in_the_same_place_are_all_seen() -> None:
     assert [key.marker for key in lines.keys] == [circle, "", square]
     spec = lines.chart(alt.MarkDef(type="line"), x="t:Q", y="y:Q").to_dict()
     shape = spec["layer"][1]["encoding"]["shape"]
-    line = base.LINE_SYMBOL
-    assert shape["scale"]["range"] == [line + circle, line, line + square]
-    assert shape["legend"] == spec["encoding"]["strokeDash"]["legend"]
+    first, second, third = (base.dashed_symbol(dash) for dash in base.DASHES[:3])
+    assert shape["scale"]["range"] == [first + circle, second, third + square]
+    assert shape["legend"] == spec["encoding"]["color"]["legend"]
     alone = run_lines(runs[:2], data[:4], Axis("t", 0, 9), Axis("y", 0, 10))
     assert (alone.note, alone.markers) == ("", {})
     assert alone.rows == data[:4]
@@ -113,7 +117,9 @@ def test_a_run_keeps_its_dash_where_lines_cover_one_another() -> None:
     for figure in found.values():
         encoding = figure.chart.to_dict()["encoding"]
         if encoding.get("strokeDash", {}).get("field") == "label":
-            assert encoding["strokeDash"]["scale"]["range"] == list(base.DASHES[:3]), figure.name
+            scale, labels = encoding["strokeDash"]["scale"], encoding["color"]["scale"]["domain"]
+            dashes = dict(zip(scale["domain"], scale["range"], strict=True))
+            assert [dashes[label] for label in labels] == list(base.DASHES[:3]), figure.name
     marked = found["latency-cdf-read"]
     assert {row["label"] for row in rows(marked) if row.get("marks")} == {
         "conventional (1)",
@@ -163,6 +169,39 @@ def test_a_run_has_the_same_dash_and_color_in_every_figure_of_lines() -> None:
         assert encoding["strokeDash"]["legend"] == encoding["color"]["legend"], name
         assert [(key.color, key.dash) for key in figure.keys] == [(0, [1, 0]), (1, [5, 3])], name
     assert len({tuple(dash) for dash in base.DASHES}) == len(base.DASHES) == len(base.LIGHT)
+
+
+def test_the_outlines_of_markers_in_a_legend_are_solid() -> None:
+    runs = base.runs_of(Comparison([example_results.one()] * 2))
+    data = [
+        {"label": run.label, "t": t, "y": 5 + at / 1000}
+        for at, run in enumerate(runs)
+        for t in (0, 9)
+    ]
+    lines = run_lines(runs, data, Axis("t", 0, 9), Axis("y", 0, 10))
+    assert lines.markers
+    spec = vega_names.vega_spec(lines.chart(alt.MarkDef(type="line"), x="t:Q", y="y:Q"))
+    (legend,) = vl_convert.vegalite_to_vega(spec, drawing.LITE)["legends"]
+    assert legend["shape"] == "shape"
+    assert "strokeDash" not in legend
+
+
+@pytest.mark.parametrize("dash", base.DASHES, ids=str)
+def test_the_pieces_of_a_dashed_symbol_are_those_of_its_dash(dash: list[int]) -> None:
+    found = re.findall(r"M([-\d.]+),0H([-\d.]+)", base.dashed_symbol(dash))
+    ends = [(float(left) + 4, float(right) + 4) for left, right in found]
+    assert ends[0][0] == 0
+    assert ends[-1][1] <= 8
+    whole = base.LEGEND_LINE if not dash[1] else min(dash[0], base.LEGEND_LINE)
+    assert (ends[0][1] - ends[0][0]) * 3 == pytest.approx(whole, abs=0.01)
+    for (_, right), (left, _) in pairwise(ends):
+        assert min(abs((left - right) * 3 - gap) for gap in dash[1::2]) < 0.01
+
+
+def test_lines_do_not_overshoot_their_values() -> None:
+    assert drawing.PAPER["line"]["strokeJoin"] == "round"
+    page = (ROOT / "python/ssdlab/render/html/page.js").read_text(encoding="utf-8")
+    assert 'line: { strokeWidth: 1.75, strokeJoin: "round" }' in page
 
 
 def test_runs_have_a_marker_each_where_no_queue_has() -> None:
@@ -227,7 +266,7 @@ def test_the_slowest_requests_of_runs_that_look_the_same_share_a_panel() -> None
     assert first.what.endswith(" Runs whose slowest requests look the same share one chart.")
     assert second.what.endswith(" All runs share one axis.")
     alike = [each for name, each in of(one, same).items() if name.startswith("slowest-")]
-    assert [each.title for each in alike] == ["Slowest requests: the same in all runs"]
+    assert [each.title for each in alike] == ["Slowest requests: alike in all runs"]
     # A run with fewer requests has a panel of its own.
     assert one.detail is not None
     fewer = replace(one, detail=replace(one.detail, slowest=one.detail.slowest[:3]))

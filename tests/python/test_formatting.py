@@ -61,6 +61,7 @@ def test_an_amount(value: float, expected: str) -> None:
 
 def test_shares_and_bars() -> None:
     assert [share(value) for value in (0, 0.044, 0.5, 1)] == ["0 %", "4.4 %", "50 %", "100 %"]
+    assert [share(value) for value in (0.0001, 0.000099, 7e-9)] == ["0.010 %", *["< 0.01 %"] * 2]
     assert (bar(0), bar(1, 4), bar(0.5, 4), bar(1 / 32, 4)) == ("", "████", "██", "▏")
 
 

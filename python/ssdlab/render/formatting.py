@@ -10,6 +10,8 @@ NONE = "–"
 _TIMES = (("ns", 1e-3), ("µs", 1.0), ("ms", 1e3), ("s", 1e6))
 _LEAST_FIXED = 0.1
 """The least ratio with two decimals; with them, a smaller one has less than two digits."""
+_LEAST_PERCENT = 0.01
+"""Shares below this are printed as smaller than it."""
 _AMOUNTS = (("", 1.0), (" k", 1e3), (" M", 1e6), (" G", 1e9))
 
 
@@ -49,6 +51,8 @@ def _scaled(value: float, units: Sequence[tuple[str, float]], first: int = 0) ->
 def share(value: float) -> str:
     """Return a share from 0 to 1 in percent."""
     percent = value * 100
+    if 0 < percent < _LEAST_PERCENT:
+        return f"< {_LEAST_PERCENT:g} %"
     return f"{percent:.0f} %" if percent >= 10 else f"{digits(percent, 2)} %"
 
 

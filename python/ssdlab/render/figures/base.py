@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import PurePath
 from typing import Any, Protocol
 
@@ -246,6 +247,25 @@ SYMBOL = 6
 """The size of a symbol of which such a line is a part."""
 LINE_SYMBOL = f"M{-LEGEND_LINE / SYMBOL:g},0H{LEGEND_LINE / SYMBOL:g}"
 """The outline of such a line; it has no area, so that as a point it is not to be seen."""
+
+
+def dashed_symbol(dash: Sequence[int]) -> str:
+    """Return the outline of such a line with its dashes as pieces of their own.
+
+    A symbol has one dash for all of its outline: a marker beside the line would have it, too.
+    """
+    if not dash[1]:
+        return LINE_SYMBOL
+    unit, at, pieces = SYMBOL / 2, 0, ""
+    for turn, length in enumerate(cycle(dash)):
+        if at >= LEGEND_LINE:
+            return pieces
+        end = min(at + length, LEGEND_LINE)
+        if turn % 2 == 0:
+            left, right = ((one - LEGEND_LINE / 2) / unit for one in (at, end))
+            pieces += f"M{left:.4g},0H{right:.4g}"
+        at = end
+    raise AssertionError
 
 
 # Numbers, words and axes.

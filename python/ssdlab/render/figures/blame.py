@@ -109,7 +109,7 @@ def slowest(runs: Sequence[Run]) -> Iterator[Figure]:
         whose, where = "", "."
         if len(runs) > 1:
             names = SAME.join(each.label for each in alike)
-            whose = f": {names if len(alike) < len(runs) else 'the same in all runs'}"
+            whose = f": {names if len(alike) < len(runs) else 'alike in all runs'}"
             where = ". All runs share one axis." + _SHARED * (len(alike) > 1)
         yield Figure(
             f"slowest{run.slug(runs)}",

@@ -32,7 +32,7 @@ PAPER: dict[str, Any] = {
     "padding": 2,
     "range": {"category": list(LIGHT)},
     "view": {"stroke": None},
-    "line": {"strokeWidth": 1.1},
+    "line": {"strokeWidth": 1.1, "strokeJoin": "round"},
     "point": {"size": 22},
     "style": {
         "anchor": {"color": _TEXT, "size": 26},

@@ -17,7 +17,6 @@ import altair as alt
 
 from ssdlab import escaping
 from ssdlab.render.figures.base import (
-    LINE_SYMBOL,
     SAME,
     SHAPES,
     Key,
@@ -25,6 +24,7 @@ from ssdlab.render.figures.base import (
     color_names,
     dash_legend,
     dash_of,
+    dashed_symbol,
     inline_data,
     rounded,
     run_keys,
@@ -219,15 +219,21 @@ def _channels(
     legend = dash_legend(labelExpr=f"split(datum.label, / (?={SAME.strip()} )/)", **values)
     dashes = [dash_of(at) for at, _ in enumerate(labels)]
     scale = alt.Scale(domain=list(labels), range=dashes)
-    lines = {
-        "color": color_names(labels, legend),
-        "strokeDash": alt.StrokeDash("label:N", scale=scale, legend=legend),
-    }
+    color = color_names(labels, legend)
     if not any(outlines):
-        return lines, {}
+        return {
+            "color": color,
+            "strokeDash": alt.StrokeDash("label:N", scale=scale, legend=legend),
+        }, {}
+    # Vega-Lite merges the legends of equal domains, even one that is off: the outlines of markers
+    # would be dashed. So this domain has another order.
+    scale = alt.Scale(domain=labels[::-1], range=dashes[::-1])
+    dash = alt.StrokeDash("label:N", scale=scale, legend=None)
     # In the legend, a marker is on its line; without area, that is not to be seen of a point.
-    shapes = alt.Scale(domain=list(labels), range=[f"{LINE_SYMBOL}{each}" for each in outlines])
-    return lines, {"shape": alt.Shape("label:N", scale=shapes, legend=legend)}
+    symbols = [f"{dashed_symbol(one)}{each}" for one, each in zip(dashes, outlines, strict=True)]
+    shapes = alt.Scale(domain=list(labels), range=symbols)
+    shape = alt.Shape("label:N", scale=shapes, legend=legend)
+    return {"color": color, "strokeDash": dash}, {"shape": shape}
 
 
 def _covered(lines: Sequence[Line], drawn: Sequence[int]) -> Iterator[list[int]]:

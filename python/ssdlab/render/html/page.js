@@ -19,7 +19,7 @@ function theme() {
     padding: 4,
     range: { category: runs },
     view: { stroke: null },
-    line: { strokeWidth: 1.75 },
+    line: { strokeWidth: 1.75, strokeJoin: "round" },
     style: {
       anchor: { color: text, size: 50 },
       note: { color: text, fontSize: 11 },
