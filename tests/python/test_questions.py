@@ -57,7 +57,12 @@ QUESTIONS = [
         "A row per request",
     ),
     ("How do I get a table in pandas?", "guides/compare", "In Python", "to_pandas()"),
-    ("What happens to trims?", "reference/traces", "Formats", "Trims (discards)"),
+    (
+        "What happens to trims?",
+        "project/rulings",
+        "Requests",
+        "**Read of a trimmed page.** The drive answers without the flash",
+    ),
 ]
 """The question, the page that answers it, the heading, and a part of the answer."""
 LISTED = DOCS / "start" / "questions.md"
