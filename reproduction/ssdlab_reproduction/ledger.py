@@ -218,7 +218,7 @@ def _chosen(wanted: Iterable[str]) -> tuple[list[Claim], set[str]]:
     chosen = {names.get(name.casefold(), name) for name in wanted}
     for name in sorted(chosen.difference(names.values())):
         expected = f"{', '.join(known)} or claims such as R14{did_you_mean(name, names.values())}"
-        raise InputError(f"nothing to reproduce: got {name!r}, expected {expected}")
+        raise InputError(f"claim or system: got {name!r}, expected {expected}")
     systems = set(SYSTEMS) if ALL in chosen else chosen.intersection(SYSTEMS)
     return [one for one in every if one.system in systems or one.id in chosen], systems
 

@@ -375,7 +375,7 @@ def test_what_had_no_effect_with_one_seed_has_the_figures_of_all(
 
 def test_systems_are_as_they_are_called() -> None:
     assert list(SYSTEMS) == list(COUNTS)
-    with pytest.raises(InputError, match="nothing to reproduce: got 'x'"):
+    with pytest.raises(InputError, match="claim or system: got 'x'"):
         reproduce(["x"], out="nowhere")
 
 

@@ -23,7 +23,7 @@ from ssdlab_reproduction.ledger import reproduce
 from ssdlab_reproduction.scope import Scope
 
 SYSTEM = (
-    "nothing to reproduce: got 'hier', expected dlv, pa-ssd, pv-read, readguard, hire, all or "
+    "claim or system: got 'hier', expected dlv, pa-ssd, pv-read, readguard, hire, all or "
     "claims such as R14"
 )
 
