@@ -119,10 +119,11 @@ def write_table(found: list[tuple[str, Found]]) -> int:
         counted[name].update(fault.partition(":")[0] for fault in faults)
     wrong = sum(what is not None for _, faults in found for what in faults.values())
     about = (
-        f"Of each command at most {MOST:,} allocations of ssdlab's library (alloc) and of all"
-        f" others (memory) are tried, of {', '.join(f'`{title(name)}`' for name in LESS)}"
-        f" {MOST // 4}, of `reproduce` {FEW} of each kind, of all else every one, by itself and"
-        f" with all that comes after it. Faults after which a command did what it may not: {wrong}."
+        "Each fault is tried alone, and with all faults after it. Of allocations, ssdlab's library"
+        f" (alloc) and all others (memory) fail at most {MOST:,} times per command, and"
+        f" {MOST // 4} times in {', '.join(f'`{title(name)}`' for name in LESS)}. `reproduce` has"
+        f" {FEW} faults of each kind. All other kinds are tried at every place. Faults after which"
+        f" a command misbehaved: {wrong}."
     )
     rows = [
         [f"`{title(name)}`", *(str(tried[kind]) for kind in KINDS)]

@@ -240,10 +240,9 @@ def contents(raw: dict[str, Any]) -> tuple[str, list[tuple[str, list[str]]]]:
     within = {about: _spread(_relative_costs(sizes, about)) for about in STARTS}
     spreads = ", ".join(f"{spread:.2f}× {about}" for about, spread in within.items())
     about = (
-        f"`{DEVICE}` under `random`. Of sizes and footprints each run has {REQUESTS:,} requests, "
-        f"and the fastest of {TURNS} counts; pages are of 16 KiB, and blocks as many as it takes. "
-        f"The length is that of one run of {LONG:,} requests on the device as it is, in pages of "
-        "8 KiB. "
+        f"`{DEVICE}` under `random`. Sizes and footprints: the fastest of {TURNS} runs of "
+        f"{REQUESTS:,} requests, with pages of 16 KiB and as many blocks as the size needs. "
+        f"Length: one run of {LONG:,} requests on the unchanged preset, with pages of 8 KiB. "
         f"{raw['processor']}, ssdlab {raw['version']} "
         "([raw](../../benches/runs/scale/raw.json))."
     )

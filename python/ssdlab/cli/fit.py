@@ -50,7 +50,7 @@ CHIPS = [
     _axis("cycles", "Measure at these P/E cycles"),
     _axis("retention", "Measure data of these ages, in days at 30 °C"),
     _axis("reads", "Measure after these page reads of a block"),
-    _axis("dwell", "Rest these days between erases at 30 °C, by turns"),
+    _axis("dwell", "Wait so many days between erases, at 30 °C"),
     click.option(
         "--bake",
         type=float,

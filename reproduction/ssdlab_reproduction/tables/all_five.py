@@ -295,7 +295,7 @@ def by_mix(study: Study) -> Iterator[str]:
     yield from grid(["mix", "", *heads], rows)
     for mix in mixes_of(WHOLE):
         scales = ", ".join(f"`{app.trace}` × {app.scale:.4g}" for app in apps(mix))
-        yield f"- {mix}{' (made on)' if mix in MADE_ON else ''}: {scales}"
+        yield f"- {mix}{' (used in development)' if mix in MADE_ON else ''}: {scales}"
     yield ""
 
 

@@ -165,7 +165,7 @@ def main() -> None:
     requests = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
     parts = [
         ("The depth of the device's queue", "against a depth of 1, at their times", of_depth),
-        ("Among how many it chooses", "against a window of 1, in a deep queue", of_window),
+        ("Size of the window", "against a window of 1, in a deep queue", of_window),
         ("Chips", f"against {CHIPS[0]} chips", of_chips),
         ("Buffers", f"of {BUFFER_SIZE}, against the baseline behind the same buffer", of_buffers),
         ("hm0's requests in time", "shares", of_hm0),

@@ -376,7 +376,7 @@ def main() -> None:
     made = [(title, list(lines(study))) for title, lines in sections]
     whole = "in full" if limit is None else f"their first {limit:,} requests"
     about = (
-        f"The twins, seed 1, ssdlab {ssdlab.__version__}: {whole}; where reads are moved apart, "
+        f"The twins, seed 1, ssdlab {ssdlab.__version__}: {whole}. Runs with moved reads use "
         f"the first {min(limit or CUT, CUT):,} requests of each. Changes are in percent of the "
         "baseline under the same settings."
     )
