@@ -18,11 +18,15 @@ CONFIG = """\
 
 # Config keys
 
-Every key that a preset, a scheme, a `--config` file or `--set` may hold. Times, sizes and rates
-carry their unit; a share is a number from 0 to 1 or a percentage. The last column says where a
-default comes from; `assumed` means that no source gives it.
+This page lists every key that a preset, a scheme, a `--config` file or `--set` may hold. To see the
+value that each key has in effect, and where it was set:
 
-`ssdlab config validate --show` lists the value that each key has in effect, and where it was set.
+```sh
+ssdlab config validate --show --device generic-mlc-512g --set start.fill=90%
+```
+
+Times, sizes and rates carry their unit; a share is a number from 0 to 1 or a percentage. The last
+column says where a default comes from; `assumed` means that no source gives it.
 
 """
 
@@ -31,9 +35,15 @@ RESULTS = """\
 
 # Results
 
-What `--json` writes, and what `ssdlab.run` and `ssdlab.compare` return as objects. Names end in
-their unit: `_us` is microseconds, `_s` seconds, `_mb_s` 10⁶ bytes a second. The same as a JSON
-Schema: [results.schema.json](results.schema.json).
+This page lists the fields of results: `--json` writes them, and `ssdlab.run` and `ssdlab.compare`
+return them as objects.
+
+```sh
+ssdlab run --workload random --limit 1000 --json result.json
+```
+
+Names end in their unit: `_us` is microseconds, `_s` seconds, `_mb_s` 10⁶ bytes a second.
+[results.schema.json](results.schema.json) has the same as a JSON Schema.
 
 `blame_us` divides the mean latency into parts that sum to it: `host_queue`, `page`, `buffer`,
 `map`, `die_host`, `die_gc`, `die_wl`, `die_migration`, `die_mapping`, `die_rmw`, `die_refresh`,

@@ -374,7 +374,7 @@ It has <!-- figure: claims -->71<!-- / --> claims.
 
 TOUR = [
     path
-    for folder in ("start", "guides", "systems")
+    for folder in ("start", "guides", "systems", "reference")
     for path in (ROOT / "docs" / folder).glob("*.md")
 ]
 
