@@ -7,13 +7,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use ssdlab_base::Nanos;
-use ssdlab_workload::twins::arrivals::Arrivals;
+use ssdlab_workload::twins::arrivals::{Arrivals, Column};
 use ssdlab_workload::twins::meter::Meter;
 use ssdlab_workload::{Source, TraceOptions, open_with};
 
 /// An excerpt.
 struct Case {
-    /// The name of its arrivals; empty if it is only part of a class.
+    /// The name of its arrivals.
     name: &'static str,
     /// Its description in the table.
     what: &'static str,
@@ -33,8 +33,10 @@ struct Case {
     class: Option<&'static str>,
     /// Whether its publisher left out the reads.
     writes_only: bool,
-    /// Whether its class is made of it.
+    /// Whether the class of MSR volumes is made of it.
     in_class: bool,
+    /// The number of its first requests to take.
+    most: Option<usize>,
     /// Whether writes are assumed to be as bursty as its reads.
     writes_as_reads: bool,
 }
@@ -51,10 +53,13 @@ const NONE: Case = Case {
     class: None,
     writes_only: false,
     in_class: false,
+    most: None,
     writes_as_reads: false,
 };
 const WEB: &str = "msr_web_0_first1000/orig_pre-processed_first_1000.csv.zst";
 const SECOND: f64 = 1e6;
+/// The least number of excerpts of which a median stands for their class.
+const MIN_MEMBERS: usize = 3;
 
 const CASES: &[Case] = &[
     Case {
@@ -95,8 +100,20 @@ const CASES: &[Case] = &[
         in_class: true,
         ..NONE
     },
-    Case { path: "msr_cut10k_rw_20_80_105/orig_trace.zst", in_class: true, ..NONE },
-    Case { path: "msr_cut10k_most_thpt_rand_iops_1006/orig_trace.zst", in_class: true, ..NONE },
+    Case {
+        name: "msr_105",
+        what: "10,000 requests of an unnamed MSR volume (rw_20_80_105)",
+        path: "msr_cut10k_rw_20_80_105/orig_trace.zst",
+        in_class: true,
+        ..NONE
+    },
+    Case {
+        name: "msr_1006",
+        what: "10,000 requests of an unnamed MSR volume (most_thpt_rand_iops_1006)",
+        path: "msr_cut10k_most_thpt_rand_iops_1006/orig_trace.zst",
+        in_class: true,
+        ..NONE
+    },
     Case {
         name: "web0",
         twin: Some("dlv/web0"),
@@ -106,6 +123,7 @@ const CASES: &[Case] = &[
         tick: Some(1_000_000_000),
         from_us: SECOND,
         class: Some("msr"),
+        in_class: true,
         ..NONE
     },
     Case {
@@ -117,6 +135,27 @@ const CASES: &[Case] = &[
         tick: Some(1_000_000_000),
         from_us: SECOND,
         class: Some("msr"),
+        in_class: true,
+        ..NONE
+    },
+    Case {
+        name: "web1",
+        what: "1,000 requests of MSR's web_1 in 2.7 h, stamped with whole seconds",
+        path: WEB,
+        device: Some("web_1"),
+        tick: Some(1_000_000_000),
+        from_us: SECOND,
+        in_class: true,
+        ..NONE
+    },
+    Case {
+        name: "web3",
+        what: "1,000 requests of MSR's web_3 in 36 min, stamped with whole seconds",
+        path: WEB,
+        device: Some("web_3"),
+        tick: Some(1_000_000_000),
+        from_us: SECOND,
+        in_class: true,
         ..NONE
     },
     Case {
@@ -131,6 +170,7 @@ const CASES: &[Case] = &[
         twin: Some("dlv/fin2"),
         what: "750 requests of Financial2 in 12 s",
         path: "spc_sub_financial2_a/orig_trace2.zst",
+        class: Some("fin1"),
         ..NONE
     },
     Case {
@@ -168,8 +208,10 @@ const CASES: &[Case] = &[
         name: "hm0_writes",
         twin: Some("dlv/hm0"),
         unseen: true,
-        what: "1,000 writes of MSR's hm_0 in 190 s, a quarter of them in its excerpt",
+        what: "751 writes of MSR's hm_0 in the 149 s before its other excerpt",
         path: "msr_hm_0_writes1k/orig_hm_0.csv.zst",
+        // The other 249 are also in that one.
+        most: Some(751),
         writes_only: true,
         ..NONE
     },
@@ -191,20 +233,46 @@ const HEAD: &str = "\
 fn main() {
     let folder = PathBuf::from(std::env::var_os("SSDLAB_TRACES").expect("SSDLAB_TRACES=DIR"));
     let path = std::env::args().nth(1).expect("arrivals.toml");
-    let (mut text, mut class) = (HEAD.to_owned(), Vec::new());
-    for case in CASES {
-        let arrivals = measured(&folder, case);
-        if case.in_class {
-            class.push(arrivals.clone());
-        }
-        if !case.name.is_empty() {
-            add(&mut text, case.name, &arrivals);
-        }
+    let all: Vec<(&Case, Arrivals)> =
+        CASES.iter().map(|case| (case, measured(&folder, case))).collect();
+    let mut text = HEAD.to_owned();
+    for (case, arrivals) in &all {
+        add(&mut text, case.name, arrivals);
     }
-    let what = "median of six excerpts of MSR volumes whose stamps are finer than a second: of hm_0, \
-                of two unnamed volumes, and the writes of mds_0, proj_0 and rsrch_2";
-    add(&mut text, "msr", &Arrivals::median(&class, what));
+    let class: Vec<(&Case, Arrivals)> = all.into_iter().filter(|(case, _)| case.in_class).collect();
+    add(&mut text, "msr", &median(&class));
     std::fs::write(&path, text).expect("arrivals written");
+}
+
+/// Returns the median of a class. In windows shorter than its stamps resolve, an excerpt counts
+/// with the dispersions of the finer ones, in proportion to its first own ones: otherwise, the
+/// median would be of other excerpts there.
+fn median(class: &[(&Case, Arrivals)]) -> Arrivals {
+    let is_fine = |case: &Case| case.from_us < SECOND;
+    let fine: Vec<Arrivals> =
+        class.iter().filter(|(case, _)| is_fine(case)).map(|(_, own)| own.clone()).collect();
+    let of_fine = Arrivals::median(&fine, 1, "");
+    let complete = |(case, own): &(&Case, Arrivals)| match is_fine(case) {
+        true => own.clone(),
+        false => own.over(&of_fine),
+    };
+    let all: Vec<Arrivals> = class.iter().map(complete).collect();
+    let [reads, writes]: [Column; 2] = [|one| &one.reads, |one| &one.writes];
+    let what = format!(
+        "median of {} excerpts of MSR volumes, of which {} have reads and {} writes in windows of 1 \
+         s; in shorter windows, excerpts stamped with whole seconds count as the median of the {} \
+         finer ones, in proportion to their own dispersion in 1 s",
+        all.len(),
+        members(&all, reads),
+        members(&all, writes),
+        fine.len()
+    );
+    Arrivals::median(&all, MIN_MEMBERS, &what)
+}
+
+/// Returns the number of arrivals that have this column in windows of a second.
+fn members(all: &[Arrivals], column: Column) -> usize {
+    all.iter().filter(|one| one.value(column, SECOND).is_some()).count()
 }
 
 fn measured(folder: &Path, case: &Case) -> Arrivals {
@@ -214,15 +282,15 @@ fn measured(folder: &Path, case: &Case) -> Arrivals {
         ..TraceOptions::default()
     };
     let mut trace = open_with(&folder.join(case.path), None, &options).expect("a trace");
-    let (mut meter, mut batch) = (Meter::new(case.from_us), Vec::new());
-    while trace.fill(&mut batch, 4096).expect("records") > 0 {
-        meter.take(&batch);
-        batch.clear();
-    }
+    let (mut meter, mut records) = (Meter::new(case.from_us), Vec::new());
+    while trace.fill(&mut records, 4096).expect("records") > 0 {}
+    records.truncate(case.most.unwrap_or(usize::MAX));
+    meter.take(&records);
     let mut arrivals = meter.finish(case.what);
     arrivals.class = case.class.map(str::to_owned);
     arrivals.twin = case.twin.map(str::to_owned);
     arrivals.unseen = case.unseen;
+    arrivals.in_class = case.in_class.then(|| "msr".to_owned());
     if case.writes_only {
         arrivals.all.clear();
     }
@@ -233,10 +301,10 @@ fn measured(folder: &Path, case: &Case) -> Arrivals {
 }
 
 fn add(text: &mut String, name: &str, arrivals: &Arrivals) {
-    let Arrivals { source, twin, unseen, class, runs, windows_us, all, reads, writes, together } =
-        arrivals;
+    let Arrivals { source, twin, unseen, class, in_class, windows_us, .. } = arrivals;
+    let Arrivals { runs, all, reads, writes, together, .. } = arrivals;
     writeln!(text, "\n[{name}]\nsource = \"\"\"\n{}\"\"\"", wrapped(source)).expect("text");
-    for (key, value) in [("twin", twin), ("class", class)] {
+    for (key, value) in [("twin", twin), ("class", class), ("in_class", in_class)] {
         if let Some(value) = value {
             writeln!(text, "{key} = \"{value}\"").expect("text");
         }

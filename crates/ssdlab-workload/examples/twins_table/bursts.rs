@@ -3,15 +3,14 @@
 use std::fmt::Write as _;
 
 use ssdlab_workload::Source;
-use ssdlab_workload::twins::arrivals::Arrivals;
+use ssdlab_workload::twins::arrivals::{Arrivals, Column};
 use ssdlab_workload::twins::meter::Meter;
 use ssdlab_workload::twins::{arrivals, find};
 
 /// The windows of the table, in microseconds.
 const WINDOWS_US: [f64; 5] = [1e4, 1e5, 1e6, 1e7, 1e8];
-/// One column of arrivals, by its name.
-type Column = (&'static str, fn(&Arrivals) -> &Vec<f64>);
-const COLUMNS: [Column; 4] = [
+/// The columns of arrivals, by their names.
+const COLUMNS: [(&str, Column); 4] = [
     ("all", |of| &of.all),
     ("reads", |of| &of.reads),
     ("writes", |of| &of.writes),
@@ -19,6 +18,7 @@ const COLUMNS: [Column; 4] = [
 ];
 
 /// Returns a table of dispersions and one of runs: each excerpt beside its whole twin at seed 1.
+/// Then the table of [`held_out`] excerpts.
 pub fn tables() -> String {
     let mut table = String::from(
         "| excerpt | twin | | 10 ms | 100 ms | 1 s | 10 s | 100 s |\n|---|---|---|---|---|---|---|---|\n",
@@ -38,7 +38,49 @@ pub fn tables() -> String {
         drawn.push((name, twin));
         eprintln!("{name} beside its excerpt");
     }
-    format!("{table}\n{runs}")
+    format!("{table}\n{runs}\n{}", held_out())
+}
+
+/// Returns a table of the excerpts in classes: the dispersions of each, beside the median of the
+/// others that have the window.
+fn held_out() -> String {
+    let mut table = String::from("| excerpt | |");
+    let windows = &WINDOWS_US[..WINDOWS_US.len() - 1];
+    table += " 10 ms | 100 ms | 1 s | 10 s |\n|---|---|---|---|---|---|\n";
+    let mut factors = Vec::new();
+    let members: Vec<&Arrivals> =
+        arrivals().values().filter(|excerpt| excerpt.in_class.is_some()).collect();
+    for own in &members {
+        let others = members.iter().filter(|one| one.source != own.source);
+        let others = others.filter(|one| one.in_class == own.in_class);
+        let others: Vec<Arrivals> = others.map(|one| (*one).clone()).collect();
+        let median = Arrivals::median(&others, 2, "");
+        for (kind, column) in [COLUMNS[1], COLUMNS[2]] {
+            let cell = |window: &f64| {
+                let [own, others] = [*own, &median].map(|of| of.value(column, *window));
+                factors
+                    .extend(own.zip(others).map(|(own, others)| (own / others).max(others / own)));
+                let text = |value: Option<f64>| {
+                    value.map_or("–".to_owned(), |value| figure(value, kind))
+                };
+                format!("{} / {}", text(own), text(others))
+            };
+            let cells: Vec<String> = windows.iter().map(cell).collect();
+            if !column(own).is_empty() {
+                let source = own.source.split_whitespace().collect::<Vec<_>>().join(" ");
+                writeln!(table, "| {source} | {kind} | {} |", cells.join(" | ")).expect("text");
+            }
+        }
+    }
+    factors.sort_unstable_by(f64::total_cmp);
+    let last = factors.len() - 1;
+    format!(
+        "{table}\nHalf of these {} dispersions are within a factor of {:.1} of the others' median; \
+         the farthest is off by a factor of {:.0}.\n",
+        factors.len(),
+        factors[last / 2],
+        factors[last]
+    )
 }
 
 fn measured(name: &str) -> Arrivals {

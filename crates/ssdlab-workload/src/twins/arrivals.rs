@@ -19,9 +19,12 @@ pub struct Arrivals {
     /// Whether no twin is fitted to them: they check one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unseen: bool,
-    /// The arrivals that complete this excerpt: a kind of requests, or short windows.
+    /// The arrivals that complete this excerpt: a kind of requests, or shorter or longer windows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
+    /// The class that is the median of these and other excerpts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_class: Option<String>,
     /// The share of reads, and the mean lengths of runs of reads and of writes; empty if a kind is
     /// missing, and for fewer than 20 runs. A run is a sequence of requests of one kind.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,75 +51,107 @@ const MIN_EXCESS: f64 = 1e-9;
 /// The most by which the excesses of reads and writes change for the dispersion of all requests.
 const MAX_CHANGE: f64 = 2.0;
 
+/// A column of arrivals, such as the dispersions of reads.
+pub type Column = fn(&Arrivals) -> &Vec<f64>;
+/// How many times as far from 1 as in the class a dispersion is, from both of them in one window.
+type Scale = fn(f64, f64) -> f64;
+/// What the class's value in a longer window adds in a window that is this part of it.
+type Slow = fn(f64, f64) -> f64;
+
 impl Arrivals {
-    /// Fills in missing parts: kinds from `class`, and in the windows shorter than all of their own
-    /// its dispersions, in proportion to the first own ones.
-    pub(super) fn over(&self, class: &Arrivals) -> Arrivals {
-        let Some(&first) = self.windows_us.first() else { return class.clone() };
-        let shorter = class.windows_us.iter().copied().filter(|window| *window < first);
-        let windows: Vec<f64> = shorter.chain(self.windows_us.iter().copied()).collect();
-        let column = |own: &[f64], from: &[f64], scale: fn(f64, f64) -> f64| -> Vec<f64> {
+    /// Fills in missing parts: kinds, and windows that are shorter or longer than all of its own,
+    /// from `class`.
+    ///
+    /// Shorter windows have the dispersions of the class in proportion to the first own ones.
+    /// Longer ones have those of the class. Its slow changes of the rate are also in the own
+    /// windows, but the excerpt was too short to show them: there, their excess is proportional to
+    /// the window.
+    pub fn over(&self, class: &Arrivals) -> Arrivals {
+        let [Some(&first), Some(&last)] = [self.windows_us.first(), self.windows_us.last()] else {
+            return class.clone();
+        };
+        let of_class = class.windows_us.iter().copied();
+        let longer: Vec<f64> = of_class.clone().filter(|window| *window > last).collect();
+        let shorter: Vec<f64> = of_class.filter(|window| *window < first).collect();
+        let windows: Vec<f64> =
+            shorter.iter().chain(&self.windows_us).chain(&longer).copied().collect();
+        let column = |own: &[f64], from: &[f64], scale: Scale, slow: Slow| -> Vec<f64> {
             let place = |window: f64| self.windows_us.iter().position(|own| *own == window);
             let of_class = |window: f64| at(&class.windows_us, from, window);
             let factor = own.first().map_or(1.0, |own| scale(*own, of_class(first)));
             let each = windows.iter().map(|window| match place(*window) {
-                Some(place) if !own.is_empty() => own[place],
+                Some(place) if !own.is_empty() => {
+                    let slow =
+                        longer.first().map_or(0.0, |from| slow(of_class(*from), window / from));
+                    own[place] + slow
+                }
+                None if *window > last => of_class(*window),
                 _ => 1.0 + (of_class(*window) - 1.0) * factor,
             });
             each.collect()
         };
         let proportion = |own: f64, class: f64| ((own - 1.0) / (class - 1.0)).clamp(0.0, 1e6);
+        let excess = |class: f64, part: f64| (class - 1.0) * part;
+        let dispersions = |own, from| column(own, from, proportion, excess);
         // Where the class has the windows, the dispersion of all requests follows from the kinds.
-        let none = if self.all.is_empty() { 0 } else { windows.len() - self.all.len() };
-        let all = std::iter::repeat_n(0.0, none).chain(self.all.iter().copied()).collect();
+        let all = if longer.is_empty() && !self.all.is_empty() {
+            [vec![0.0; shorter.len()], self.all.clone()].concat()
+        } else {
+            vec![0.0; windows.len()]
+        };
         Arrivals {
             source: format!("{}; what it lacks: {}", self.source, class.source),
             class: None,
+            in_class: self.in_class.clone(),
             twin: self.twin.clone(),
             unseen: self.unseen,
             runs: self.runs.clone(),
             all,
-            reads: column(&self.reads, &class.reads, proportion),
-            writes: column(&self.writes, &class.writes, proportion),
-            together: column(&self.together, &class.together, |_, _| 1.0),
+            reads: dispersions(&self.reads, &class.reads),
+            writes: dispersions(&self.writes, &class.writes),
+            together: column(&self.together, &class.together, |_, _| 1.0, |_, _| 0.0),
             windows_us: windows,
         }
     }
 
     /// Returns the median of these arrivals, window by window, of each kind by itself: the
     /// geometric mean of the two middle dispersions, if there are two. The dispersion of all
-    /// requests follows from the kinds.
-    pub fn median(all: &[Arrivals], source: &str) -> Arrivals {
+    /// requests follows from the kinds. A window of which fewer than `least` arrivals have a kind is
+    /// left out, with all longer ones.
+    pub fn median(all: &[Arrivals], least: usize, source: &str) -> Arrivals {
         let mut windows_us: Vec<f64> =
             all.iter().flat_map(|one| one.windows_us.iter().copied()).collect();
         windows_us.sort_unstable_by(f64::total_cmp);
         windows_us.dedup();
-        let column = |of: fn(&Arrivals) -> &Vec<f64>, middle: fn(f64, f64) -> f64| {
+        let column = |of: Column, middle: fn(f64, f64) -> f64| -> Vec<f64> {
             let found = windows_us.iter().map_while(|window| {
-                let has = |one: &Arrivals| {
-                    let place = one.windows_us.iter().position(|own| own == window)?;
-                    of(one).get(place).copied()
-                };
-                let mut list: Vec<f64> = all.iter().filter_map(has).collect();
+                let mut list: Vec<f64> =
+                    all.iter().filter_map(|one| one.value(of, *window)).collect();
                 list.sort_unstable_by(f64::total_cmp);
-                let [low, high] = [list.len().checked_sub(1)? / 2, list.len() / 2];
-                Some(middle(list[low], list[high]))
+                let [low, high] = [(list.len().max(1) - 1) / 2, list.len() / 2];
+                (list.len() >= least.max(1)).then(|| middle(list[low], list[high]))
             });
-            found.collect::<Vec<f64>>()
+            found.collect()
         };
         let reads = column(|one| &one.reads, |low, high| (low * high).sqrt());
         let writes = column(|one| &one.writes, |low, high| (low * high).sqrt());
         let together = column(|one| &one.together, |low, high| 0.5 * (low + high));
-        let both = reads.len().min(writes.len()).min(together.len());
-        let cut = |column: Vec<f64>| column[..both].to_vec();
+        let shared = reads.len().min(writes.len()).min(together.len());
+        let cut = |column: Vec<f64>| column[..shared].to_vec();
         Arrivals {
             source: source.to_owned(),
-            windows_us: windows_us[..both].to_vec(),
+            windows_us: windows_us[..shared].to_vec(),
             reads: cut(reads),
             writes: cut(writes),
             together: cut(together),
             ..Arrivals::default()
         }
+    }
+
+    /// Returns the value of a column in windows of this length, if the excerpt has it.
+    pub fn value(&self, column: Column, window_us: f64) -> Option<f64> {
+        let place = self.windows_us.iter().position(|own| *own == window_us)?;
+        column(self).get(place).copied()
     }
 
     /// Returns the dispersion of all requests in windows of this length, for a workload with this
