@@ -10,7 +10,6 @@ import altair as alt
 
 from ssdlab.render.figures import stacked_bars
 from ssdlab.render.figures.base import (
-    LIGHT,
     Figure,
     Key,
     inline_data,
@@ -45,7 +44,7 @@ def _grouped(frame: Picture, rows: Rows) -> Figure:
             x=_places(frame, places),
             xOffset=alt.XOffset("series:N", sort=series),
             y=_y(frame),
-            color=_color(series, tones, "square"),
+            color=_color(series, "square"),
             tooltip=_tooltip(frame, "x:N"),
         )
     )
@@ -68,7 +67,7 @@ def _boxes(frame: Picture, rows: Rows) -> Figure:
     boxes = alt.Chart().encode(
         x=_places(frame, places),
         xOffset=alt.XOffset("series:N", sort=series),
-        color=_color(series, tones, "square"),
+        color=_color(series, "square"),
         tooltip=[alt.Tooltip("x:N", title="of"), alt.Tooltip("series:N"), tooltip],
     )
     axis = alt.Axis(title=frame.y, tickCount=6, format=frame.number)
@@ -114,7 +113,7 @@ def _lines(frame: Picture, rows: Rows) -> Figure:
         .encode(
             x=alt.X("x:Q", **axis),
             y=_y(frame),
-            color=_color(series, tones, "stroke"),
+            color=_color(series, "stroke"),
             tooltip=_tooltip(frame, "x:Q"),
         )
     )
@@ -134,7 +133,7 @@ def _figure(
     frame: Picture,
     chart: alt.Chart | alt.LayerChart,
     series: Sequence[str],
-    tones: Sequence[str],
+    tones: Sequence[str | int],
     mark: str = "box",
 ) -> Figure:
     keys = [Key(name, tone, mark) for name, tone in zip(series, tones, strict=True)]
@@ -159,8 +158,9 @@ def _data(rows: Rows) -> list[dict[str, Any]]:
     return [{"x": at, "series": name, "value": rounded(value)} for at, name, value in rows]
 
 
-def _tones(count: int) -> Sequence[str]:
-    return palette(count) or LIGHT[:count]
+def _tones(count: int) -> Sequence[str | int]:
+    """Return colors of the legend: places in the theme's, where it has enough."""
+    return palette(count) or range(count)
 
 
 def _y(frame: Picture) -> alt.Y:
@@ -171,9 +171,11 @@ def _y(frame: Picture) -> alt.Y:
     )
 
 
-def _color(series: Sequence[str], tones: Sequence[str], symbol: str) -> alt.Color:
+def _color(series: Sequence[str], symbol: str) -> alt.Color:
     legend = alt.Legend(title=None, symbolType=symbol) if len(series) > 1 else None
-    scale = alt.Scale(domain=list(series), range=list(tones))
+    # Without a range, the page takes the colors of its theme: others on a dark page.
+    own = palette(len(series))
+    scale = alt.Scale(domain=list(series), range=own) if own else alt.Scale(domain=list(series))
     return alt.Color("series:N", scale=scale, legend=legend)
 
 

@@ -1,5 +1,6 @@
 """The ledger: what papers claim, and what our runs show of it."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,10 @@ from hypothesis import strategies as some
 import ssdlab as lab
 from ssdlab import InputError
 from ssdlab.confidence import Interval, interval
-from ssdlab_reproduction import ledger, ledger_page, ledger_text, registry, runs
+from ssdlab_reproduction import ledger, ledger_figures, ledger_page, ledger_text, registry, runs
 from ssdlab_reproduction.claim import SYSTEMS, Figure, Sweep, Verdict, claims
 from ssdlab_reproduction.ledger import reproduce
-from ssdlab_reproduction.registry import NeverRanError
+from ssdlab_reproduction.registry import NeverRanError, Picture
 from ssdlab_reproduction.scope import Scope
 from ssdlab_reproduction.statistics import quantiles
 
@@ -387,3 +388,13 @@ def test_a_kept_run_that_was_cut_off_is_run_again(one_claim: Any, tmp_path: Path
     for broken in (whole[: len(whole) // 2], "{}", '{"a": 1}', "[]"):
         kept.write_text(broken)
         assert reproduce(["hire"], out=tmp_path, seeds=1, jobs=1).rows[0].ours == row.ours
+
+
+@pytest.mark.parametrize("kind", ["bars", "boxes", "lines"])
+def test_a_picture_takes_its_colors_from_the_page(kind: str) -> None:
+    rows = [(at, name, 1.0 + at) for at in (1, 2) for name in ("WOO", "ROO") for _ in range(5)]
+    frame = Picture("dlv", "Fig. 1", "title", "what", kind, "y", sets=(), rows=lambda: rows)
+    drawn = ledger.Ledger([], True, [1], 0, "", pictures=[(frame, rows)])
+    (figure,) = ledger_figures.ledger_figures(drawn)
+    assert [key.color for key in figure.keys] == [0, 1]
+    assert not re.search(r"#[0-9a-f]{6}", figure.chart.to_json())
