@@ -45,8 +45,11 @@ def _newest(name: str) -> Any:
 
 
 def _of_case(case: str, what: str) -> float:
-    """Return the median of a value over the runs of a benchmark."""
-    return median(run[what] for run in _newest("raw.json")["cases"][case]["runs"])
+    """Return the median of a value over the runs of a benchmark, from the newest day that has it."""
+    days = sorted(ROOT.glob("benches/runs/20*/raw.json"), reverse=True)
+    all_cases = (json.loads(day.read_text(encoding="utf-8"))["cases"] for day in days)
+    runs = next(cases[case]["runs"] for cases in all_cases if case in cases)
+    return median(run[what] for run in runs)
 
 
 def _millions(case: str, what: str) -> str:
@@ -209,6 +212,9 @@ FIGURES: dict[str, Callable[[], str]] = {
     "bench.command_2t_s": lambda: f"{_of_case('command-2t', 'command_s'):.2f}",
     "bench.aged_2t_s": lambda: f"{_of_case('start-2t-aged', 'ready_s'):.1f}",
     "bench.aged_2t_mb": lambda: f"{_of_case('start-2t-aged', 'memory_mb'):.0f}",
+    "bench.history_2t_s": lambda: f"{_of_case('start-2t-history', 'ready_s'):.1f}",
+    "bench.history_2t_mb": lambda: f"{_of_case('start-2t-history', 'memory_mb'):.0f}",
+    "bench.twin": lambda: _millions("twin", "requests_per_processor_s"),
     "scale.long_s": lambda: f"{_seconds_of_long_run():.0f}",
     "against_mqsim": lambda: _less_time_than("mqsim"),
     "against_simplessd": lambda: _less_time_than("simplessd"),

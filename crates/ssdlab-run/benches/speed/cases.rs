@@ -7,6 +7,7 @@ use std::process::Command;
 use ssdlab_base::{Bytes, Nanos};
 use ssdlab_core::{Drive, Op, Request};
 use ssdlab_run::{Plan, RunResult, run_uninterrupted};
+use ssdlab_workload::twins::find;
 use ssdlab_workload::{Generator, Kind, SizeChoice, Source, WorkloadConfig, ZipfConfig};
 
 use crate::bare::Bare;
@@ -57,6 +58,8 @@ pub enum What {
     Trace,
     /// From the plan to a drive that accepts requests, and the memory used by then.
     Start,
+    /// The drawing of a twin's requests, without a drive.
+    Twin(&'static str),
     /// Memory for each written page; pages in order.
     InOrder,
     /// Memory for each written page; pages scattered over the drive.
@@ -187,6 +190,28 @@ pub const CASES: &[Case] = &[
         ..PLAIN
     },
     Case {
+        name: "start-2t-history",
+        about: "readguard-tlc-2t, 90 % full, after 90 days under rgFTL with three tenants",
+        device: "readguard-tlc-2t",
+        scheme: "rgftl",
+        set: &[
+            "start.fill=90%",
+            "host.queues=3",
+            "start.history={span=\"90d\",tenants=[\
+             {footprint=\"200GiB\",writes_per_day=\"50GiB\",reads_per_day=\"100GiB\"},\
+             {footprint=\"400GiB\",writes_per_day=\"20GiB\",reads_per_day=\"200GiB\"},\
+             {footprint=\"800GiB\",writes_per_day=\"5GiB\",reads_per_day=\"50GiB\"}]}",
+        ],
+        what: What::Start,
+        ..PLAIN
+    },
+    Case {
+        name: "twin",
+        about: "the requests of the twin dlv/hm0, self-similar, drawn without a drive",
+        what: What::Twin("dlv/hm0"),
+        ..PLAIN
+    },
+    Case {
         name: "memory-in-order",
         about: "generic-tlc-2t, a million pages written in order",
         device: "generic-tlc-2t",
@@ -216,6 +241,8 @@ pub const CASES: &[Case] = &[
 const BARE: u64 = 4_000_000;
 /// Pages written to measure memory.
 const PAGES: u32 = 1_000_000;
+/// Requests of a twin that are drawn at once.
+const BATCH: usize = 4096;
 /// Requests of the trace.
 const TRACED: usize = 500_000;
 
@@ -240,6 +267,7 @@ impl Case {
         let mut figures = match self.what {
             What::Workload | What::Trace => self.measure_loop(trace),
             What::Start => self.measure_start(),
+            What::Twin(name) => measure_twin(name),
             What::Command => self.measure_command(),
             What::InOrder => self.measure_memory(|n, _| n),
             // The stride has no common divisor with any power of two or three.
@@ -348,6 +376,23 @@ impl Case {
         let prepared = self.plan(None, None).prepare().unwrap_or_else(|fault| panic!("{fault}"));
         Drive::new(prepared.resolved)
     }
+}
+
+/// Draws all requests of a twin.
+fn measure_twin(name: &str) -> Figures {
+    let mut source = find(name, None).expect("a twin").source(1).expect("a generator");
+    let (mut requests, mut batch) = (0, Vec::with_capacity(BATCH));
+    let clock = Clock::start();
+    while source.fill(&mut batch, BATCH).expect("a generator reads nothing") > 0 {
+        requests += std::hint::black_box(&batch).len();
+        batch.clear();
+    }
+    let (wall, share) = clock.read();
+    let per_s = requests as f64 / wall;
+    Figures::from([
+        ("requests_per_s".into(), per_s),
+        ("requests_per_processor_s".into(), per_s / share),
+    ])
 }
 
 /// Returns the command that `make install` creates; `None` if it is not installed.
