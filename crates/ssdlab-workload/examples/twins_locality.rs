@@ -21,7 +21,7 @@ use ssdlab_workload::twins::{Twin, find};
 /// The requests of a part of a twin.
 const PART: u64 = 250_000;
 /// The mean square deviations at which a search ends, and from which on it needs another start, or
-/// the whole twin: 1.5 and 4 points.
+/// the whole twin for one of its groups of hit ratios: 1.5 and 4 points.
 const ENOUGH: f64 = 0.015 * 0.015;
 const FAR: f64 = 0.04 * 0.04;
 /// The most pages in a sample.
@@ -55,7 +55,8 @@ fn main() {
 /// repeated if its outcome is `known`.
 fn fitted(twin: &Twin, known: Option<&Locality>) -> Locality {
     let values = known.map_or_else(|| fitted_on_part(twin), values);
-    let far = deviation(twin, &values, u64::MAX) > FAR;
+    let far = groups(twin, &values, u64::MAX)
+        .is_none_or(|groups| groups.into_iter().any(|deviation| deviation > FAR));
     locality(&if far { searched(twin, values, u64::MAX, 0.25, 3).1 } else { values })
 }
 
@@ -130,9 +131,16 @@ fn stepped(mut values: [f64; 10], index: usize, step: f64) -> [f64; 10] {
     values
 }
 
-/// Returns the mean square deviation of the groups of hit ratios.
+/// Returns the mean square deviation, in which each group of hit ratios has the same weight.
 fn deviation(twin: &Twin, values: &[f64; 10], requests: u64) -> f64 {
-    let Some(found) = hits(twin, &locality(values), requests) else { return f64::MAX };
+    let Some(groups) = groups(twin, values, requests) else { return f64::MAX };
+    groups.iter().sum::<f64>() / groups.len() as f64
+}
+
+/// Returns the mean square deviation of each group of hit ratios; `None` if the twin cannot have
+/// these values.
+fn groups(twin: &Twin, values: &[f64; 10], requests: u64) -> Option<Vec<f64>> {
+    let found = hits(twin, &locality(values), requests)?;
     let mut groups: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for hit in &found {
         let (sum, count) = groups.entry(hit.what).or_default();
@@ -142,7 +150,7 @@ fn deviation(twin: &Twin, values: &[f64; 10], requests: u64) -> f64 {
     if let Some(places) = places(twin, values, requests) {
         groups.insert("places", ((places - 1.0) * (places - 1.0), 1.0));
     }
-    groups.values().map(|(sum, count)| sum / count).sum::<f64>() / groups.len() as f64
+    Some(groups.values().map(|(sum, count)| sum / count).collect())
 }
 
 /// Returns the hit ratios of a twin with this locality; `None` if it cannot have it.
