@@ -334,13 +334,15 @@ twins:
 	cargo run --release --quiet --locked --package ssdlab-workload --example twins_table -- \
 		docs/concepts/twins.md
 
-# make twins-fit SSDLAB_TRACES=DIR: what excerpts give of arrivals and of shapes, then the tables of
-# these shapes.
+# make twins-fit SSDLAB_TRACES=DIR: what excerpts give of arrivals and of shapes, and published hit
+# ratios of locality, which depends on both. Then the tables of these shapes.
 FIT = cargo run --release --quiet --locked --package ssdlab-run --example twins_fit --
 twins-fit:
 	cargo run --release --quiet --locked --package ssdlab-workload --example twins_arrivals -- \
 		crates/ssdlab-workload/src/twins/arrivals.toml
 	$(FIT) shapes crates/ssdlab-workload/src/twins/fitted
+	cargo run --release --quiet --locked --package ssdlab-workload --example twins_locality -- \
+		crates/ssdlab-workload/src/twins/locality.toml
 	$(FIT) tables docs/concepts/twins.md
 
 docs: dev
