@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use ssdlab_base::math;
 use ssdlab_workload::measure::{Burstiness, Measure, Profile, Profiler, WhyLeftOut, Window};
-use ssdlab_workload::twins::{arrivals, find};
 use ssdlab_workload::{Format, Op, Record, TraceOptions, open_with};
 
 use crate::processes::{Draws, b_model, fractional_noise};
@@ -395,40 +394,6 @@ fn profile(pieces: &[&[Record]]) -> Profile {
     let mut profiler = Profiler::new(false);
     pieces.iter().for_each(|piece| profiler.take(piece, |_| None));
     profiler.finish()
-}
-
-#[test]
-fn a_twin_is_compared_with_the_excerpt_that_it_is_fitted_to() {
-    let twin = find("dlv/hm0", None).unwrap();
-    let part = twin.scaled(20_000);
-    let mut measure = Measure::default();
-    measure.take(&drain(&mut part.source(1).unwrap()).unwrap());
-    let measured = measure.finish().burstiness;
-    let compared = part.compare_bursts(&measured);
-    let names: Vec<&str> = compared.iter().map(|one| one.what).collect();
-    let windows = ["dispersion_10ms", "dispersion_100ms", "dispersion_1s", "dispersion_10s"];
-    assert_eq!(names, [&windows[..], &["read_run", "write_run"]].concat());
-    let excerpt = &arrivals()["hm0"];
-    for (one, (place, window)) in compared.iter().zip(measured.windows[..4].iter().enumerate()) {
-        // The excerpt has shorter windows, too: the first here is its fifth.
-        assert_eq!((one.target, one.achieved), (excerpt.all[4 + place], window.dispersion));
-        assert_eq!(one.source, "7,016 requests of MSR's hm_0 in 148 s");
-    }
-    // A run of reads is so many times as long as that of independent requests.
-    let runs = compared[4..].iter().map(|one| one.target);
-    let [reads, writes] = [part.figures().read_ratio(), 1.0 - part.figures().read_ratio()];
-    let stay = excerpt.runs[1] * (1.0 - excerpt.runs[0]);
-    let wanted = [stay / writes, stay / reads];
-    assert!(runs.zip(wanted).all(|(run, wanted)| (run / wanted - 1.0).abs() < 1e-12));
-    assert_eq!(compared[5].achieved, measured.write_runs.as_ref().unwrap().mean_requests);
-    // An excerpt of writes alone has what its class lacks: reads, and so all requests.
-    let writes = find("dlv/mds0", None).unwrap();
-    let known = writes.shape().unwrap().1.arrivals.dispersion(1e6, 0.12).unwrap();
-    // Reads 880.747, writes 20.8426, correlation 0.247213, weighted by their shares.
-    let both = (0.12 * 0.88 * 880.747f64 * 20.8426).sqrt();
-    let all = 1.0 + 0.12 * 879.747 + 0.88 * 19.8426 + 2.0 * 0.247213 * both;
-    assert!((known / all - 1.0).abs() < 1e-9, "{known} {all}");
-    assert_eq!(find("readguard/mix-a", None).unwrap().compare_bursts(&measured), []);
 }
 
 proptest! {
