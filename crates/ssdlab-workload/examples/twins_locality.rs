@@ -25,7 +25,7 @@ const PART: u64 = 250_000;
 const ENOUGH: f64 = 0.015 * 0.015;
 const FAR: f64 = 0.04 * 0.04;
 /// The most pages in a sample.
-const SAMPLE: u64 = 1 << 15;
+const SAMPLE: u64 = 1 << 17;
 const HEAD: &str = "\
 # Returns, hot sets and scans of twins, fitted on the hit ratios in hits.toml. Written by
 # cargo run --release -p ssdlab-workload --example twins_locality FILE
