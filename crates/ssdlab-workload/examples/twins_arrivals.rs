@@ -244,9 +244,11 @@ fn main() {
     std::fs::write(&path, text).expect("arrivals written");
 }
 
-/// Returns the median of a class. In windows shorter than its stamps resolve, an excerpt counts
-/// with the dispersions of the finer ones, in proportion to its first own ones: otherwise, the
-/// median would be of other excerpts there.
+/// Returns the median of a class.
+///
+/// In windows shorter than its stamps resolve, an excerpt counts with the dispersions of the finer
+/// ones, in proportion to its own first ones. The median is then of the same excerpts in all
+/// windows.
 fn median(class: &[(&Case, Arrivals)]) -> Arrivals {
     let is_fine = |case: &Case| case.from_us < SECOND;
     let fine: Vec<Arrivals> =

@@ -20,8 +20,8 @@ use ssdlab_workload::twins::{Twin, find};
 
 /// The requests of a part of a twin.
 const PART: u64 = 250_000;
-/// The mean square deviations at which a search ends, and from which on it needs another start, or
-/// the whole twin for one of its groups of hit ratios: 1.5 and 4 points.
+/// The mean square deviation at which a search ends: 1.5 points. The one from which on it needs
+/// another start: 4 points. If a group of hit ratios is so far off, it needs the whole twin.
 const ENOUGH: f64 = 0.015 * 0.015;
 const FAR: f64 = 0.04 * 0.04;
 /// The most pages in a sample.

@@ -116,8 +116,8 @@ impl Arrivals {
 
     /// Returns the median of these arrivals, window by window, of each kind by itself: the
     /// geometric mean of the two middle dispersions, if there are two. The dispersion of all
-    /// requests follows from the kinds. A window of which fewer than `least` arrivals have a kind is
-    /// left out, with all longer ones.
+    /// requests follows from the kinds. A window of which fewer than `least` arrivals have a kind
+    /// is left out, with all longer ones.
     pub fn median(all: &[Arrivals], least: usize, source: &str) -> Arrivals {
         let mut windows_us: Vec<f64> =
             all.iter().flat_map(|one| one.windows_us.iter().copied()).collect();
