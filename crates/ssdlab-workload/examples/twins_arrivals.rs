@@ -254,9 +254,8 @@ fn median(class: &[(&Case, Arrivals)]) -> Arrivals {
     let fine: Vec<Arrivals> =
         class.iter().filter(|(case, _)| is_fine(case)).map(|(_, own)| own.clone()).collect();
     let of_fine = Arrivals::median(&fine, 1, "");
-    let complete = |(case, own): &(&Case, Arrivals)| match is_fine(case) {
-        true => own.clone(),
-        false => own.over(&of_fine),
+    let complete = |(case, own): &(&Case, Arrivals)| {
+        if is_fine(case) { own.clone() } else { own.over(&of_fine) }
     };
     let all: Vec<Arrivals> = class.iter().map(complete).collect();
     let [reads, writes]: [Column; 2] = [|one| &one.reads, |one| &one.writes];
