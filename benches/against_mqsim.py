@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import contest
-from contest import Case, Request, Rival, Run
+import side_by_side
+from side_by_side import Case, Request, Run, Simulator
 
-AS_MQSIM = contest.VALIDATION / "as-mqsim.toml"
+AS_MQSIM = side_by_side.VALIDATION / "as-mqsim.toml"
 """The config that makes the device work as MQSim does (docs/project/validation.md)."""
 SECTOR = 512
 SPARE_BYTES = 448
@@ -35,16 +35,16 @@ CASES = {
     "mixed": Case(
         "4 to 64 KiB, half of them reads, over 16 GiB, 200 µs apart, a new drive of 512 GiB",
         (str(AS_MQSIM),),
-        16 * contest.GIB,
-        tuple(size * contest.KIB for size in (4, 8, 16, 32, 64)),
+        16 * side_by_side.GIB,
+        tuple(size * side_by_side.KIB for size in (4, 8, 16, 32, 64)),
         0.5,
         200,
     ),
     "writes": Case(
         "writes of a page of 8 KiB over 1.5 of 2 GiB, 2.5 ms apart: garbage collection throughout",
-        (str(AS_MQSIM), str(contest.VALIDATION / "small.toml")),
-        3 * contest.GIB // 2,
-        (8 * contest.KIB,),
+        (str(AS_MQSIM), str(side_by_side.VALIDATION / "small.toml")),
+        3 * side_by_side.GIB // 2,
+        (8 * side_by_side.KIB,),
         0.0,
         2500,
     ),
@@ -79,11 +79,12 @@ def _flash_of(config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "Flash_Technology": geometry["cell"].upper(),
         "CMD_Suspension_Support": "NONE",
-        **{f"Page_Read_Latency_{page}": contest.nanoseconds(timing["read"]) for page in pages},
+        **{f"Page_Read_Latency_{page}": side_by_side.nanoseconds(timing["read"]) for page in pages},
         **{
-            f"Page_Program_Latency_{page}": contest.nanoseconds(timing["program"]) for page in pages
+            f"Page_Program_Latency_{page}": side_by_side.nanoseconds(timing["program"])
+            for page in pages
         },
-        "Block_Erase_Latency": contest.nanoseconds(timing["erase"]),
+        "Block_Erase_Latency": side_by_side.nanoseconds(timing["erase"]),
         "Block_PE_Cycles_Limit": 10_000,
         "Suspend_Erase_Time": 700_000,
         "Suspend_Program_Time": 100_000,
@@ -91,7 +92,7 @@ def _flash_of(config: Mapping[str, Any]) -> dict[str, Any]:
         "Plane_No_Per_Die": geometry["planes"],
         "Block_No_Per_Plane": geometry["blocks"],
         "Page_No_Per_Block": geometry["pages"],
-        "Page_Capacity": contest.page_bytes(config),
+        "Page_Capacity": side_by_side.page_bytes(config),
         "Page_Metadat_Capacity": SPARE_BYTES,
     }
 
@@ -174,9 +175,9 @@ def through_mqsim(binary: Path, folder: Path) -> Run:
     """Run MQSim on the files in a folder."""
     result = folder / "workload_scenario_1.xml"
     result.unlink(missing_ok=True)
-    took = contest.timed([str(binary), "-i", "drive.xml", "-w", "workload.xml"], folder)
+    took = side_by_side.timed([str(binary), "-i", "drive.xml", "-w", "workload.xml"], folder)
     if not result.exists():
-        contest.wrong(f"{binary}: it wrote no {result.name}: expected MQSim")
+        side_by_side.wrong(f"{binary}: it wrote no {result.name}: expected MQSim")
     mean = ET.parse(result).getroot().findtext(".//Device_Response_Time")
     return Run(*took, float(mean or "nan"))
 
@@ -187,7 +188,7 @@ def configure(config: Mapping[str, Any], folder: Path) -> None:
     ET.ElementTree(flow_of(config, "trace")).write(folder / "workload.xml")
 
 
-MQSIM = Rival("mqsim", "MQSim", "mqsim", lines_of, configure, through_mqsim, CASES)
+MQSIM = Simulator("mqsim", "MQSim", "mqsim", lines_of, configure, through_mqsim, CASES)
 
 if __name__ == "__main__":
-    contest.command(MQSIM, __doc__)()
+    side_by_side.command(MQSIM, __doc__)()

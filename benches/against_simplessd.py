@@ -16,24 +16,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import contest
-from contest import Case, Operations, Request, Rival, Run
+import side_by_side
+from side_by_side import Case, Operations, Request, Run, Simulator
 
 AS_SIMPLESSD = str(Path(__file__).with_name("as-simplessd.toml"))
 CASES = {
     "mixed": Case(
         "8 to 64 KiB, half of them reads, over 16 GiB, 200 µs apart, a new drive of 512 GiB",
         (AS_SIMPLESSD,),
-        16 * contest.GIB,
-        tuple(size * contest.KIB for size in (8, 16, 32, 64)),
+        16 * side_by_side.GIB,
+        tuple(size * side_by_side.KIB for size in (8, 16, 32, 64)),
         0.5,
         200,
     ),
     "pages": Case(
         "pages of 8 KiB, 70 % of them reads, over 512 MiB, 20 µs apart, a new drive of 512 GiB",
         (AS_SIMPLESSD,),
-        512 * contest.MIB,
-        (8 * contest.KIB,),
+        512 * side_by_side.MIB,
+        (8 * side_by_side.KIB,),
         0.7,
         20,
     ),
@@ -97,7 +97,7 @@ def drive_of(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return SimpleSSD's configuration of the drive that an ssdlab config describes."""
     geometry, timing, ftl = config["geometry"], config["timing"], config["ftl"]
     times = {
-        f"{page}{operation}": contest.nanoseconds(timing[key]) * PICOSECONDS
+        f"{page}{operation}": side_by_side.nanoseconds(timing[key]) * PICOSECONDS
         for page in ("LSB", "MSB")
         for operation, key in (("Read", "read"), ("Write", "program"))
     }
@@ -112,11 +112,11 @@ def drive_of(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             "Plane": geometry["planes"],
             "Block": geometry["blocks"],
             "Page": geometry["pages"],
-            "PageSize": contest.page_bytes(config),
+            "PageSize": side_by_side.page_bytes(config),
             "EnableMultiPlaneOperation": 0,
             "NANDType": ("slc", "mlc", "tlc").index(geometry["cell"]),
             **times,
-            "Erase": contest.nanoseconds(timing["erase"]) * PICOSECONDS,
+            "Erase": side_by_side.nanoseconds(timing["erase"]) * PICOSECONDS,
             "DMASpeed": round(rate / MEGATRANSFER),
             "DMAWidth": 8,
             "SuperblockSize": "",
@@ -167,14 +167,16 @@ def through_simplessd(binary: Path, folder: Path) -> Run:
     """Run SimpleSSD on the files in a folder."""
     statistics = folder / "statistics"
     statistics.unlink(missing_ok=True)
-    took = contest.timed([str(binary), "simulation.cfg", "drive.cfg", "."], folder)
+    took = side_by_side.timed([str(binary), "simulation.cfg", "drive.cfg", "."], folder)
     mean = mean_us((folder / "log").read_text(encoding="utf-8", errors="replace"))
     if mean is None or not statistics.exists():
-        contest.wrong(f"{binary}: it printed no latency: expected SimpleSSD-Standalone")
+        side_by_side.wrong(f"{binary}: it printed no latency: expected SimpleSSD-Standalone")
     return Run(*took, mean, operations(statistics.read_text(encoding="utf-8")))
 
 
-SIMPLESSD = Rival("simplessd", "SimpleSSD", "ssdlab", lines_of, configure, through_simplessd, CASES)
+SIMPLESSD = Simulator(
+    "simplessd", "SimpleSSD", "ssdlab", lines_of, configure, through_simplessd, CASES
+)
 
 if __name__ == "__main__":
-    contest.command(SIMPLESSD, __doc__)()
+    side_by_side.command(SIMPLESSD, __doc__)()

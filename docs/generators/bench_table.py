@@ -99,20 +99,20 @@ def against(raw: Mapping[str, Any], loads: Mapping[str, str], title: str) -> lis
         "| requests | simulator | processor | memory | mean response |",
         "|---|---|---|---|---|",
     ]
-    rival = title.lower()
+    other = title.lower()
     for load, about in loads.items():
         fastest = {
             name: min(raw[load][name], key=lambda run: run["processor_s"])
-            for name in (rival, "ssdlab")
+            for name in (other, "ssdlab")
         }
-        ratio = fastest[rival]["processor_s"] / fastest["ssdlab"]["processor_s"]
+        ratio = fastest[other]["processor_s"] / fastest["ssdlab"]["processor_s"]
         for name, shown, more in (
-            (rival, title, ""),
+            (other, title, ""),
             ("ssdlab", "ssdlab", f": {ratio:.1f} times less"),
         ):
             run = fastest[name]
             cells = [
-                about if name == rival else "",
+                about if name == other else "",
                 shown,
                 f"{run['processor_s']:.2f} s{more}",
                 f"{run['peak_mb']:,.0f} MB",

@@ -76,15 +76,15 @@ def _of_random(file: str) -> str:
     return f"{dlv}, {readguard} and {pa_ssd}"
 
 
-def _less_time_than(rival: str) -> str:
+def _less_time_than(other: str) -> str:
     """Return a simulator's processor time relative to ssdlab's: minimum and maximum over the cases.
 
     Of each simulator's runs of a case, the fastest counts.
     """
-    raw = _newest(f"against_{rival}.json")
+    raw = _newest(f"against_{other}.json")
     cases = [one for one in raw.values() if isinstance(one, dict)]
     times = [
-        min(run["processor_s"] for run in case[rival])
+        min(run["processor_s"] for run in case[other])
         / min(run["processor_s"] for run in case["ssdlab"])
         for case in cases
     ]

@@ -191,18 +191,23 @@ RUST_TOKEN = re.compile(
 )
 
 
-def rust_comments(text: str) -> Iterator[str]:
-    """Return the comments of a Rust source, consecutive lines of a kind as one."""
+def comments_by(tokens: re.Pattern[str], mark: str, text: str) -> Iterator[str]:
+    """Return the comments among the tokens of a source, without their marks."""
     found = []
-    for token in RUST_TOKEN.finditer(text):
+    for token in tokens.finditer(text):
         if comment := token["comment"]:
-            kind = re.match(r"//[/!]?", comment)
+            kind = re.match(mark, comment)
             assert kind is not None
             before = text[text.rfind("\n", 0, token.start()) + 1 : token.start()]
             place = f"{kind[0]} alone" if not before.strip() else f"beside {token.start()}"
             words = comment[kind.end() :].removeprefix(" ")
             found.append(Line(text.count("\n", 0, token.start()), place, words))
     return blocks(found)
+
+
+def rust_comments(text: str) -> Iterator[str]:
+    """Return the comments of a Rust source, consecutive lines of a kind as one."""
+    return comments_by(RUST_TOKEN, r"//[/!]?", text)
 
 
 def rust_strings(text: str) -> Iterator[str]:
@@ -262,14 +267,7 @@ TOML_TOKEN = re.compile(
 
 def toml_comments(text: str) -> Iterator[str]:
     """Return the comments of a TOML file, consecutive lines as one."""
-    found = []
-    for token in TOML_TOKEN.finditer(text):
-        if comment := token["comment"]:
-            before = text[text.rfind("\n", 0, token.start()) + 1 : token.start()]
-            place = "alone" if not before.strip() else f"beside {token.start()}"
-            words = comment[1:].removeprefix(" ")
-            found.append(Line(text.count("\n", 0, token.start()), place, words))
-    return blocks(found)
+    return comments_by(TOML_TOKEN, "#", text)
 
 
 def blocks(lines: list[Line]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import against_simplessd
 import pytest
 from command import ROOT, load_module
-from contest import Operations, Request
+from side_by_side import Operations, Request
 from test_against_mqsim import against, program
 
 SCRIPT = Path(against_simplessd.__file__)

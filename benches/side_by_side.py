@@ -76,7 +76,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Rival:
+class Simulator:
     """Another simulator, and how it gets the drive and the trace of an ssdlab run."""
 
     name: str
@@ -158,42 +158,44 @@ def through_ssdlab(case: Case, trace: str, folder: Path) -> Run:
     return Run(*took, result["all"]["latency_us"]["mean"], operations)
 
 
-def _in_turn(rival: Rival, case: Case, binary: Path, requests: int, runs: int) -> dict[str, Any]:
+def _in_turn(
+    other: Simulator, case: Case, binary: Path, requests: int, runs: int
+) -> dict[str, Any]:
     """Return the runs of a case by the simulators' names."""
     theirs, ours = [], []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         with (folder / "trace").open("w", encoding="ascii") as trace:
-            trace.writelines(rival.lines(case.requests(requests)))
-        read = str(folder / f"trace:{rival.trace}")
+            trace.writelines(other.lines(case.requests(requests)))
+        read = str(folder / f"trace:{other.trace}")
         first = Plan(device=DEVICE, config=case.config, trace=read, limit=1)
-        rival.configure(ssdlab.run(first).provenance.config, folder)
+        other.configure(ssdlab.run(first).provenance.config, folder)
         for _ in range(runs):
-            theirs.append(rival.run(binary.resolve(), folder))
-            ours.append(through_ssdlab(case, rival.trace, folder))
-    return {rival.name: theirs, "ssdlab": ours}
+            theirs.append(other.run(binary.resolve(), folder))
+            ours.append(through_ssdlab(case, other.trace, folder))
+    return {other.name: theirs, "ssdlab": ours}
 
 
-def _show(rival: Rival, taken: Mapping[str, list[Run]]) -> None:
+def _show(other: Simulator, taken: Mapping[str, list[Run]]) -> None:
     """Print the fastest run of each simulator, and the ratios."""
     best = {name: min(runs, key=lambda run: run.processor_s) for name, runs in taken.items()}
-    width = max(map(len, (rival.title, "ssdlab", "ratio")))
+    width = max(map(len, (other.title, "ssdlab", "ratio")))
     for name, run in best.items():
-        title = rival.title if name == rival.name else name
+        title = other.title if name == other.name else name
         done = run.operations
         print(
             f"  {title:<{width}} {run.processor_s:7.2f} s of processor, {run.wall_s:7.2f} s,"
             f" {run.peak_mb:7,.0f} MB, mean response {run.mean_us:,.0f} µs"
             + (f", {done.reads:,} page reads, {done.programs:,} programs" if done else "")
         )
-    more, less = best[rival.name], best["ssdlab"]
+    more, less = best[other.name], best["ssdlab"]
     print(
         f"  {'ratio':<{width}} {more.processor_s / less.processor_s:7.1f} × processor,"
         f" {more.wall_s / less.wall_s:6.1f} × wall, {more.peak_mb / less.peak_mb:5.1f} × memory"
     )
 
 
-def compare(rival: Rival, binary: Path, requests: int, runs: int, save: Path | None) -> None:
+def compare(other: Simulator, binary: Path, requests: int, runs: int, save: Path | None) -> None:
     """Compare the simulators case by case."""
     raw: dict[str, Any] = {"version": ssdlab.__version__, "requests": requests}
     raw |= {"day": f"{datetime.now(UTC):%F}", "commit": commit(), "processor": processor()}
@@ -203,23 +205,23 @@ def compare(rival: Rival, binary: Path, requests: int, runs: int, save: Path | N
             save.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             wrong(f"--save: cannot write {save}: {error.strerror}")
-    for name, case in rival.cases.items():
+    for name, case in other.cases.items():
         print(f"{name}: {requests:,} requests of {case.about}")
-        taken = _in_turn(rival, case, binary, requests, runs)
+        taken = _in_turn(other, case, binary, requests, runs)
         raw[name] = {simulator: [*map(asdict, some)] for simulator, some in taken.items()}
-        _show(rival, taken)
+        _show(other, taken)
     if save is not None:
-        kept = save / f"against_{rival.name}.json"
+        kept = save / f"against_{other.name}.json"
         kept.write_text(json.dumps(raw, indent=2) + "\n", "utf-8")
 
 
-def command(rival: Rival, about: str | None) -> click.Command:
+def command(other: Simulator, about: str | None) -> click.Command:
     """Return the command that compares a simulator with ssdlab."""
 
     @click.command(help=about)
     @click.argument(
         "binary",
-        metavar=rival.title.upper(),
+        metavar=other.title.upper(),
         type=click.Path(exists=True, dir_okay=False, executable=True, path_type=Path),
     )
     @click.option("--requests", type=click.IntRange(min=1), default=1_000_000, show_default=True)
@@ -230,6 +232,6 @@ def command(rival: Rival, about: str | None) -> click.Command:
         help="A folder for the figures of all runs.",
     )
     def main(binary: Path, requests: int, runs: int, save: Path | None) -> None:
-        compare(rival, binary, requests, runs, save)
+        compare(other, binary, requests, runs, save)
 
     return main
