@@ -58,7 +58,7 @@ const NONE: Case = Case {
 };
 const WEB: &str = "msr_web_0_first1000/orig_pre-processed_first_1000.csv.zst";
 const SECOND: f64 = 1e6;
-/// The least number of excerpts of which a median stands for their class.
+/// The least number of excerpts in the median of a class.
 const MIN_MEMBERS: usize = 3;
 
 const CASES: &[Case] = &[

@@ -20,9 +20,10 @@ use ssdlab_workload::twins::{Twin, find};
 
 /// The requests of a part of a twin.
 const PART: u64 = 250_000;
-/// The mean square deviation at which a search ends: 1.5 points. The one from which on it needs
-/// another start: 4 points. If a group of hit ratios is so far off, it needs the whole twin.
+/// A search ends at this mean square deviation: 1.5 points.
 const ENOUGH: f64 = 0.015 * 0.015;
+/// Beyond this mean square deviation, 4 points, a search begins anew from another start. If one
+/// group of hit ratios is so far off, the search goes on with the whole twin.
 const FAR: f64 = 0.04 * 0.04;
 /// The most pages in a sample.
 const SAMPLE: u64 = 1 << 17;

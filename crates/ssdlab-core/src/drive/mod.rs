@@ -180,7 +180,7 @@ impl Drive {
             || self.holds_back()
         {
             self.serve_idle();
-            // To give work to a unit may open a block, which is an event.
+            // A unit that gets work may open a block, which is an event.
             if self.machine.policies.have_pending() {
                 self.act_again();
             }

@@ -75,8 +75,8 @@ fn held_out() -> String {
     factors.sort_unstable_by(f64::total_cmp);
     let last = factors.len() - 1;
     format!(
-        "{table}\nHalf of these {} dispersions are within a factor of {:.1} of the others' median; \
-         the farthest is off by a factor of {:.0}.\n",
+        "{table}\nHalf of these {} dispersions are within a factor of {:.1} of the others' median. The\n\
+         farthest is off by a factor of {:.0}.\n",
         factors.len(),
         factors[last / 2],
         factors[last]

@@ -53,10 +53,6 @@ const MAX_CHANGE: f64 = 2.0;
 
 /// A column of arrivals, such as the dispersions of reads.
 pub type Column = fn(&Arrivals) -> &Vec<f64>;
-/// How many times as far from 1 as in the class a dispersion is, from both of them in one window.
-type Scale = fn(f64, f64) -> f64;
-/// What the class's value in a longer window adds in a window that is this part of it.
-type Slow = fn(f64, f64) -> f64;
 
 impl Arrivals {
     /// Fills in missing parts: kinds, and windows that are shorter or longer than all of its own,
@@ -75,24 +71,27 @@ impl Arrivals {
         let shorter: Vec<f64> = of_class.filter(|window| *window < first).collect();
         let windows: Vec<f64> =
             shorter.iter().chain(&self.windows_us).chain(&longer).copied().collect();
-        let column = |own: &[f64], from: &[f64], scale: Scale, slow: Slow| -> Vec<f64> {
+        let column = |own: &[f64], from: &[f64], is_dispersion: bool| -> Vec<f64> {
             let place = |window: f64| self.windows_us.iter().position(|own| *own == window);
             let of_class = |window: f64| at(&class.windows_us, from, window);
-            let factor = own.first().map_or(1.0, |own| scale(*own, of_class(first)));
-            let each = windows.iter().map(|window| match place(*window) {
-                Some(place) if !own.is_empty() => {
-                    let slow =
-                        longer.first().map_or(0.0, |from| slow(of_class(*from), window / from));
-                    own[place] + slow
+            let factor = match own.first() {
+                Some(own) if is_dispersion => {
+                    ((own - 1.0) / (of_class(first) - 1.0)).clamp(0.0, 1e6)
                 }
+                _ => 1.0,
+            };
+            // The part of the slow changes in a window shorter than the first longer one.
+            let slow = |window: f64| match longer.first() {
+                Some(from) if is_dispersion => (of_class(*from) - 1.0) * (window / from),
+                _ => 0.0,
+            };
+            let each = windows.iter().map(|window| match place(*window) {
+                Some(place) if !own.is_empty() => own[place] + slow(*window),
                 None if *window > last => of_class(*window),
                 _ => 1.0 + (of_class(*window) - 1.0) * factor,
             });
             each.collect()
         };
-        let proportion = |own: f64, class: f64| ((own - 1.0) / (class - 1.0)).clamp(0.0, 1e6);
-        let excess = |class: f64, part: f64| (class - 1.0) * part;
-        let dispersions = |own, from| column(own, from, proportion, excess);
         // Where the class has the windows, the dispersion of all requests follows from the kinds.
         let all = if longer.is_empty() && !self.all.is_empty() {
             [vec![0.0; shorter.len()], self.all.clone()].concat()
@@ -107,17 +106,17 @@ impl Arrivals {
             unseen: self.unseen,
             runs: self.runs.clone(),
             all,
-            reads: dispersions(&self.reads, &class.reads),
-            writes: dispersions(&self.writes, &class.writes),
-            together: column(&self.together, &class.together, |_, _| 1.0, |_, _| 0.0),
+            reads: column(&self.reads, &class.reads, true),
+            writes: column(&self.writes, &class.writes, true),
+            together: column(&self.together, &class.together, false),
             windows_us: windows,
         }
     }
 
     /// Returns the median of these arrivals, window by window, of each kind by itself: the
     /// geometric mean of the two middle dispersions, if there are two. The dispersion of all
-    /// requests follows from the kinds. A window of which fewer than `least` arrivals have a kind
-    /// is left out, with all longer ones.
+    /// requests follows from the kinds. If fewer than `least` arrivals have a kind in some window,
+    /// the median ends before this window.
     pub fn median(all: &[Arrivals], least: usize, source: &str) -> Arrivals {
         let mut windows_us: Vec<f64> =
             all.iter().flat_map(|one| one.windows_us.iter().copied()).collect();
