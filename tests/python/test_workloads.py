@@ -30,12 +30,13 @@ def test_every_twin_is_listed(ssdlab: Ssdlab) -> None:
 
 
 def test_a_twin_is_shown_against_its_targets(ssdlab: Ssdlab) -> None:
-    twin = json.loads(ssdlab("workload", "show", "dlv/hm0", "--requests", "50000", "--json").out)
-    assert twin["measured"] == 50_000
+    # Requests that follow one another have equal sizes, so the mean of fewer varies by more.
+    twin = json.loads(ssdlab("workload", "show", "dlv/hm0", "--requests", "200000", "--json").out)
+    assert twin["measured"] == 200_000
     figures = {row["what"]: row for row in twin["figures"]}
     for what in ("requests", "read_ratio", "mean_read", "footprint", "span"):
         row = figures[what]
-        assert row["achieved"] == pytest.approx(row["target"], rel=0.06), what
+        assert row["achieved"] == pytest.approx(row["target"], rel=0.04), what
         assert row["source"]
     text = ssdlab("workload", "show", "dlv/hm0", "--requests", "50000").out
     assert "twin of hm_0 (DLV)" in text
