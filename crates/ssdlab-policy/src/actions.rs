@@ -17,9 +17,9 @@ pub enum Action {
     /// Moves a page to blocks of this class. The placement chain and the page's hotness decide the
     /// rest, as for any page that is moved. In response to `Event::HostRead` the first policy that
     /// asks decides. The drive reads the page first, unless the host has just read the whole page.
-    /// The drive drops the action if the page is not mapped, or if no block of the class has room.
-    /// A plane whose only free block is kept for jobs has none, except in classes that are
-    /// reserved.
+    /// The drive drops the action if the page is not mapped, or if no block of the class has room,
+    /// and publishes `Event::MigrationDropped`. A plane whose only free block is kept for jobs has
+    /// no room, except in classes that are reserved.
     MigratePage {
         /// The logical page.
         lpn: Lpn,
@@ -44,7 +44,8 @@ pub enum Action {
     },
     /// Sets the rank of a block among the free blocks of its class. The allocator opens the lowest
     /// rank first. The rank takes effect when [`Action::SetClass`] does, and only if the drive
-    /// opens blocks by rank.
+    /// opens blocks by rank: with `ftl.free_block_policy = "lowest_rank"`, or with a policy for
+    /// which a component ranks blocks.
     SetFreeRank {
         /// The block.
         block: BlockId,

@@ -154,6 +154,9 @@ pub enum FreeBlockPolicy {
     Healthiest,
     /// The block that is expected to need the fewest retries.
     FewestRetries,
+    /// The block with the lowest rank that a policy has set
+    /// ([`Action::SetFreeRank`](crate::event::Action::SetFreeRank)).
+    LowestRank,
 }
 
 impl FreeBlockPolicy {
@@ -162,29 +165,17 @@ impl FreeBlockPolicy {
         matches!(self, FreeBlockPolicy::FewestErrors | FreeBlockPolicy::Healthiest)
     }
 
-    /// Returns the metadata component that the policy uses.
-    pub fn uses(self) -> Option<ComponentUse> {
-        const MEASURED: &str = "blocks that are measured (metadata.block_class = \"measured\")";
-        const ESTIMATE: &str = "a retry estimate (metadata.retry_estimate)";
-        let (policy, component, expected) = match self {
-            FreeBlockPolicy::LongestFree | FreeBlockPolicy::LeastErased => return None,
-            FreeBlockPolicy::FewestErrors => ("fewest_errors", "block_class", MEASURED),
-            FreeBlockPolicy::Healthiest => ("healthiest", "block_class", MEASURED),
-            FreeBlockPolicy::FewestRetries => ("fewest_retries", "retry_estimate", ESTIMATE),
-        };
-        Some(ComponentUse { policy, component, expected })
+    /// Returns the name of the policy in a config.
+    pub fn name(self) -> &'static str {
+        match self {
+            FreeBlockPolicy::LongestFree => "longest_free",
+            FreeBlockPolicy::LeastErased => "least_erased",
+            FreeBlockPolicy::FewestErrors => "fewest_errors",
+            FreeBlockPolicy::Healthiest => "healthiest",
+            FreeBlockPolicy::FewestRetries => "fewest_retries",
+            FreeBlockPolicy::LowestRank => "lowest_rank",
+        }
     }
-}
-
-/// A free-block policy that uses a metadata component.
-#[derive(Clone, Copy, Debug)]
-pub struct ComponentUse {
-    /// The name of the policy in a config.
-    pub policy: &'static str,
-    /// The name of the component.
-    pub component: &'static str,
-    /// The setting that a config needs, for an error message.
-    pub expected: &'static str,
 }
 
 /// The settings of the block allocator.

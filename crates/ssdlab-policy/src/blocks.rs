@@ -120,6 +120,11 @@ impl BlockTable {
         self.free_rank = free_ranks;
     }
 
+    /// Has policies rank the blocks by actions. Each block begins with rank 0.
+    pub fn rank_by_actions(&mut self) {
+        self.free_rank.resize(self.state.len(), 0);
+    }
+
     /// Sets the rank of a block, if the drive ranks blocks.
     pub fn set_free_rank(&mut self, block: BlockId, free_rank: u32) {
         if let Some(own) = self.free_rank.get_mut(block.index()) {

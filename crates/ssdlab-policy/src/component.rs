@@ -125,6 +125,20 @@ pub trait StartBlocks {
     fn worst_reading(&self, block: BlockId) -> Reading;
 }
 
+/// The free-block policies for which a component ranks free blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranks {
+    /// The policies.
+    pub policies: &'static [FreeBlockPolicy],
+    /// The setting that a drive with such a policy needs, for an error message.
+    pub expected: &'static str,
+}
+
+impl Ranks {
+    /// No policy.
+    pub const NONE: Ranks = Ranks { policies: &[], expected: "" };
+}
+
 /// A metadata component, one for each key of the config's section `metadata`.
 pub trait Component: Learner + BlockMetadata + PageMetadata + Sized {
     /// The settings of the component.
@@ -133,6 +147,10 @@ pub trait Component: Learner + BlockMetadata + PageMetadata + Sized {
     /// Whether the component sorts free blocks into classes
     /// ([`class_of_free`](Component::class_of_free)).
     const CLASSIFIES: bool = false;
+
+    /// The free-block policies for which the component ranks free blocks
+    /// ([`free_rank`](BlockMetadata::free_rank)). A drive with such a policy needs the component.
+    const RANKS: Ranks = Ranks::NONE;
 
     /// Builds the component with these settings, before the drive holds any data.
     fn build(config: &Self::Config, view: &StartView) -> Self;
@@ -179,11 +197,6 @@ pub trait BlockMetadata {
         _now: CellTime,
         _true_retries: &dyn Fn() -> u8,
     ) -> Option<Expected> {
-        None
-    }
-
-    /// Returns the class of a block by its last measurement, whether the block is reserved or not.
-    fn group(&self, _: BlockId) -> Option<BlockClass> {
         None
     }
 

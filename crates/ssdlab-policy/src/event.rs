@@ -11,9 +11,11 @@ use ssdlab_base::{CellTime, Nanos, SimTime};
 use ssdlab_nand::{BlockId, Level, Lpn, PageInBlock, PlaneId};
 
 use super::background::{BlockEstimate, EndedJob, HostRead, Job};
-use crate::account::{BlockProbe, Cause, Op, OpKind, Priority, RequestAttrs, Uses};
+use crate::account::{BlockProbe, Cause, Op, Priority, RequestAttrs, Uses};
 pub use crate::actions::{Action, Actions};
 use crate::allocation::{BlockClass, StreamId, Writer};
+use crate::component::Components;
+pub use crate::event_mask::EventMask;
 
 /// The outcome of a page read, whatever its cause.
 #[derive(Clone, Copy, Debug)]
@@ -133,13 +135,15 @@ pub struct Round<'a> {
     pub across_classes: bool,
 }
 
-/// The context of an event: the time, and a list for the policy's actions.
+/// The context of an event: the time, the components, and a list for the policy's actions.
 #[derive(Debug)]
 pub struct EventContext<'a> {
     /// The current simulated time.
     pub now: SimTime,
     /// The current time on the cells' clock, which runs `flash.time_scale` times as fast.
     pub cell_time: CellTime,
+    /// The metadata components that the drive keeps. Components see none.
+    pub components: Components<'a>,
     /// The actions that the policy requests.
     pub actions: &'a mut Actions,
 }
@@ -147,7 +151,8 @@ pub struct EventContext<'a> {
 impl<'a> EventContext<'a> {
     /// Returns the context of an event before a run begins: both clocks show their start.
     pub fn before_run(actions: &'a mut Actions) -> EventContext<'a> {
-        EventContext { now: SimTime::START, cell_time: CellTime::START, actions }
+        let (now, cell_time, components) = (SimTime::START, CellTime::START, Components::NONE);
+        EventContext { now, cell_time, components, actions }
     }
 }
 
@@ -240,6 +245,18 @@ pub enum Event<'a> {
     MigrationBegan(Lpn),
     /// A page has moved to another block.
     PageMigrated(&'a Migrated),
+    /// The drive has dropped a migration that a policy asked for by [`Action::MigratePage`]. The
+    /// page is not mapped, was written meanwhile or could not be decoded, or no block of the class
+    /// has room.
+    MigrationDropped(Lpn),
+    /// An operation has programmed a page that was written elsewhere or trimmed meanwhile. The
+    /// block holds no valid copy of it.
+    ProgramOutdated {
+        /// The logical page.
+        lpn: Lpn,
+        /// The block.
+        block: BlockId,
+    },
     /// A block gets its first page after an erase.
     BlockOpened(&'a BlockOpened),
     /// The last page of a block was programmed: the block is full.
@@ -299,143 +316,6 @@ pub enum Event<'a> {
     CountsReset,
 }
 
-/// A set of kinds of event, one bit for each kind.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct EventMask(u64);
-
-impl EventMask {
-    /// The empty set.
-    pub const NONE: EventMask = EventMask(0);
-    /// [`Event::PageRead`].
-    pub const PAGE_READ: EventMask = EventMask(1);
-    /// [`Event::PageProgrammed`].
-    pub const PAGE_PROGRAMMED: EventMask = EventMask(1 << 1);
-    /// [`Event::BlockErased`].
-    pub const BLOCK_ERASED: EventMask = EventMask(1 << 2);
-    /// [`Event::PageTrimmed`].
-    pub const PAGE_TRIMMED: EventMask = EventMask(1 << 3);
-    /// [`Event::HostRead`].
-    pub const HOST_READ: EventMask = EventMask(1 << 4);
-    /// [`Event::BlockOpened`].
-    pub const BLOCK_OPENED: EventMask = EventMask(1 << 5);
-    /// [`Event::BlockCollected`].
-    pub const BLOCK_COLLECTED: EventMask = EventMask(1 << 6);
-    /// [`Event::PageInvalidated`].
-    pub const PAGE_INVALIDATED: EventMask = EventMask(1 << 7);
-    /// [`Event::PageAllocated`].
-    pub const PAGE_ALLOCATED: EventMask = EventMask(1 << 8);
-    /// [`Event::PlaneChanged`].
-    pub const PLANE_CHANGED: EventMask = EventMask(1 << 9);
-    /// [`Event::NoSpace`].
-    pub const NO_SPACE: EventMask = EventMask(1 << 10);
-    /// [`Event::JobEnded`].
-    pub const JOB_ENDED: EventMask = EventMask(1 << 11);
-    /// [`Event::Timer`].
-    pub const TIMER: EventMask = EventMask(1 << 12);
-    /// [`Event::CountsReset`].
-    pub const COUNTS_RESET: EventMask = EventMask(1 << 13);
-    /// [`Event::RequestArrived`].
-    pub const REQUEST_ARRIVED: EventMask = EventMask(1 << 14);
-    /// [`Event::RequestEnded`].
-    pub const REQUEST_ENDED: EventMask = EventMask(1 << 15);
-    /// [`Event::PageBuffered`].
-    pub const PAGE_BUFFERED: EventMask = EventMask(1 << 16);
-    /// [`Event::PageEvicted`].
-    pub const PAGE_EVICTED: EventMask = EventMask(1 << 17);
-    /// [`Event::EntriesLoaded`].
-    pub const ENTRIES_LOADED: EventMask = EventMask(1 << 18);
-    /// [`Event::MigrationBegan`].
-    pub const MIGRATION_BEGAN: EventMask = EventMask(1 << 19);
-    /// [`Event::PageMigrated`].
-    pub const PAGE_MIGRATED: EventMask = EventMask(1 << 20);
-    /// [`Event::BlockClosed`].
-    pub const BLOCK_CLOSED: EventMask = EventMask(1 << 21);
-    /// [`Event::BlockFreed`].
-    pub const BLOCK_FREED: EventMask = EventMask(1 << 22);
-    /// [`Event::LowSpace`].
-    pub const LOW_SPACE: EventMask = EventMask(1 << 23);
-    /// [`Event::BufferHit`].
-    pub const BUFFER_HIT: EventMask = EventMask(1 << 24);
-    /// [`Event::PageUnbuffered`].
-    pub const PAGE_UNBUFFERED: EventMask = EventMask(1 << 25);
-    /// [`Event::BufferFlushed`].
-    pub const BUFFER_FLUSHED: EventMask = EventMask(1 << 26);
-    /// [`Event::UsesKnown`].
-    pub const USES_KNOWN: EventMask = EventMask(1 << 27);
-    /// [`Event::JobDropped`].
-    pub const JOB_DROPPED: EventMask = EventMask(1 << 28);
-    /// [`Event::RoundDue`].
-    pub const ROUND_DUE: EventMask = EventMask(1 << 29);
-    /// [`Event::DriveStarted`].
-    pub const DRIVE_STARTED: EventMask = EventMask(1 << 30);
-
-    /// The four kinds that tell an eviction policy about the slots of the buffer.
-    pub const BUFFER_SLOTS: EventMask = EventMask::PAGE_BUFFERED
-        .and(EventMask::BUFFER_HIT)
-        .and(EventMask::PAGE_UNBUFFERED)
-        .and(EventMask::BUFFER_FLUSHED);
-
-    /// The kinds that placements and background policies can learn from while the start of a drive
-    /// is drawn. The model plane publishes them, or none occurs before the start. Its time stands
-    /// still.
-    pub const DRAWN_START: EventMask = EventMask::BLOCK_OPENED
-        .and(EventMask::BLOCK_CLOSED)
-        .and(EventMask::BLOCK_COLLECTED)
-        .and(EventMask::BLOCK_ERASED)
-        .and(EventMask::PAGE_PROGRAMMED)
-        .and(EventMask::PAGE_INVALIDATED)
-        .and(EventMask::PAGE_MIGRATED)
-        .and(EventMask::PAGE_TRIMMED)
-        .and(EventMask::DRIVE_STARTED)
-        .and(EventMask::COUNTS_RESET);
-
-    /// Not a kind of event. Asks that [`Event::PageRead`] holds the number of errors, which takes
-    /// time to compute.
-    pub const READ_ERRORS: EventMask = EventMask(1 << 63);
-
-    /// Not a kind of event. Asks that [`Event::PageRead`] holds the age of the data and the P/E
-    /// cycles of the block.
-    pub const READ_AGES: EventMask = EventMask(1 << 62);
-
-    /// Number of kinds.
-    pub const KINDS: usize = 31;
-
-    /// Returns each kind as a set of its own.
-    pub fn all() -> impl Iterator<Item = EventMask> {
-        (0..EventMask::KINDS).map(|kind| EventMask(1 << kind))
-    }
-
-    /// Returns the number of the first kind in the set, in the order of [`EventMask::all`].
-    #[inline]
-    pub const fn index(self) -> usize {
-        self.0.trailing_zeros() as usize
-    }
-
-    /// Returns the kind of event that the drive publishes when an operation of this kind ends.
-    #[inline]
-    pub const fn of_operation(kind: OpKind) -> EventMask {
-        // The first three kinds have the order of `OpKind`.
-        EventMask(1 << kind as u32)
-    }
-
-    /// Returns the union of two sets.
-    #[must_use]
-    pub const fn and(self, other: EventMask) -> EventMask {
-        EventMask(self.0 | other.0)
-    }
-
-    /// Returns whether every kind of the set is in another one.
-    pub const fn is_within(self, other: EventMask) -> bool {
-        self.0 & !other.0 == 0
-    }
-
-    /// Returns whether two sets have a kind in common.
-    #[inline]
-    pub const fn has(self, any_of: EventMask) -> bool {
-        self.0 & any_of.0 != 0
-    }
-}
-
 impl Event<'_> {
     /// Returns the kind of the event.
     pub const fn kind(&self) -> EventMask {
@@ -448,6 +328,8 @@ impl Event<'_> {
             Event::EntriesLoaded { .. } => EventMask::ENTRIES_LOADED,
             Event::MigrationBegan(_) => EventMask::MIGRATION_BEGAN,
             Event::PageMigrated(_) => EventMask::PAGE_MIGRATED,
+            Event::MigrationDropped(_) => EventMask::MIGRATION_DROPPED,
+            Event::ProgramOutdated { .. } => EventMask::PROGRAM_OUTDATED,
             Event::BlockClosed(_) => EventMask::BLOCK_CLOSED,
             Event::BlockFreed(_) => EventMask::BLOCK_FREED,
             Event::PageRead(_) => EventMask::PAGE_READ,
@@ -472,23 +354,5 @@ impl Event<'_> {
             Event::RoundDue(_) => EventMask::ROUND_DUE,
             Event::CountsReset => EventMask::COUNTS_RESET,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_kind_of_event_is_a_bit_of_its_own() {
-        let kinds: Vec<EventMask> = EventMask::all().collect();
-        for (at, kind) in kinds.iter().enumerate() {
-            assert!(kind.has(*kind) && !EventMask::NONE.has(*kind));
-            assert!(kinds[at + 1..].iter().all(|other| !kind.has(*other)), "{at}");
-            assert_eq!(kind.index(), at);
-        }
-        let ended = [OpKind::Read, OpKind::Program, OpKind::Erase].map(EventMask::of_operation);
-        let kinds = [EventMask::PAGE_READ, EventMask::PAGE_PROGRAMMED, EventMask::BLOCK_ERASED];
-        assert_eq!(ended, kinds);
     }
 }

@@ -19,6 +19,7 @@ pub mod component;
 mod context;
 pub mod counters;
 pub mod event;
+mod event_mask;
 pub mod eviction;
 pub mod placement;
 mod pool;

@@ -28,6 +28,12 @@ impl<T> Toggle<T> {
     pub fn get(&self) -> Option<&T> {
         self.0.as_ref()
     }
+
+    /// Returns the same part with other settings, if it is on.
+    #[must_use]
+    pub fn map(&self, settings: impl FnOnce(&T) -> T) -> Toggle<T> {
+        Toggle(self.get().map(settings))
+    }
 }
 
 impl<T> Default for Toggle<T> {

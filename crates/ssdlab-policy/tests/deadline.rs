@@ -11,6 +11,7 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Geometry, PlaneId};
 use ssdlab_policy::account::{OpKind, RequestAttrs};
 use ssdlab_policy::allocation::BlockClass;
+use ssdlab_policy::component::Components;
 use ssdlab_policy::queue::{Arrival, Group, GroupId, Queue};
 use ssdlab_policy::scheduler::{
     Decision, DecisionDetails, DispatchMode, HostRank, Occasion, Planes, QueueView,
@@ -195,7 +196,8 @@ impl Bench {
     fn ask(&mut self, plane: u32) -> Option<GroupId> {
         let Bench { order, queue, planes, now, .. } = self;
         let planes = &Now(planes, *now);
-        let view = QueueView { now: *now, queue, planes, programming: &[PAGE] };
+        let (now, components) = (*now, Components::NONE);
+        let view = QueueView { now, queue, planes, programming: &[PAGE], components };
         let mut details = DecisionDetails::default();
         let next = order.next(&view, Occasion::Plane(PlaneId(plane)), &mut details)?;
         assert_eq!(next.mode, DispatchMode::InPlace);

@@ -49,8 +49,6 @@ use ssdlab_policy::scheduler::{
 use ssdlab_policy::suspend::{SuspendFacts, SuspendNeeds, SuspendPolicy, SuspendView, Verdict};
 use ssdlab_policy::{Learner, PlacementHint, Policy, PolicyContext, Toggle};
 
-use crate::readguard::subpool_gc::SubpoolGcConfig;
-
 slot! { $ each_scheduler
     /// Which request goes to the flash next.
     AnyScheduler from SchedulerChoice {
@@ -178,26 +176,6 @@ background! { $ each_background
     /// Blocks of a priority that became worse than those of a lower one are exchanged or refreshed
     /// (ReadGuard). Off by default.
     inversion_repair => InversionRepair in crate::readguard::inversion_repair, off,
-}
-
-impl BackgroundChoice {
-    /// Returns the same policies for a drive with this share of the planes: numbers of blocks of
-    /// the whole drive shrink with it.
-    #[must_use]
-    pub fn for_part(&self, share: f64) -> BackgroundChoice {
-        let mut part = self.clone();
-        if let Some(own) = self.subpool_gc.get() {
-            let threshold = own.threshold.map(|all| (f64::from(all) * share).round() as u32);
-            part.subpool_gc = Toggle::with(SubpoolGcConfig { threshold });
-        }
-        part
-    }
-
-    /// Returns garbage collection alone, with the same settings.
-    #[must_use]
-    pub fn collection_alone(&self) -> BackgroundChoice {
-        BackgroundChoice { gc: self.gc.clone(), ..BackgroundChoice::default() }
-    }
 }
 
 asks! { each_scheduler, AnyScheduler {

@@ -122,6 +122,31 @@ macro_rules! background {
             }
         }
 
+        impl BackgroundChoice {
+            /// Returns the policies for a drive with this share of the planes
+            /// ([`BackgroundPolicy::for_part`]).
+            #[must_use]
+            pub fn for_part(&self, share: f64) -> BackgroundChoice {
+                BackgroundChoice {
+                    $($name: self.$name.map(|config| {
+                        <$Policy as BackgroundPolicy>::for_part(config, share)
+                    })),+
+                }
+            }
+
+            /// Returns the policies that are on by default, with the same settings, and no other.
+            #[must_use]
+            pub fn conventional(&self) -> BackgroundChoice {
+                let unset = BackgroundChoice::default();
+                BackgroundChoice {
+                    $($name: match unset.$name.get() {
+                        Some(_) => self.$name.clone(),
+                        None => unset.$name,
+                    }),+
+                }
+            }
+        }
+
         /// A background policy.
         #[derive(Clone, Debug)]
         pub enum AnyBackground { $($(#[doc = $note])* $Policy($Policy)),+ }

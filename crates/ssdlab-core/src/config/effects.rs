@@ -7,7 +7,7 @@ use ssdlab_nand::refusal::{IdleKey, Refusal};
 
 use super::{ArrayUnit, DriveConfig, RetriesChoice, StartProgramMode};
 use crate::ftl::PageSequence;
-use crate::policy::background::Victim;
+use crate::metadata::MetadataConfig;
 use crate::policy::component::ComponentFacts;
 use crate::policy::suspend::SuspendFacts;
 use ssdlab_schemes::{
@@ -110,9 +110,6 @@ fn of_buffer(config: &DriveConfig) -> Vec<IdleKey> {
 }
 
 fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
-    let gc = config.background.gc.get();
-    let draws = gc.is_some_and(|gc| gc.victim == Victim::DChoices);
-    let choices = gc.and_then(|gc| gc.d);
     let facts = SuspendFacts {
         is_flat: chip.is_flat(),
         reads_may_pass: reads_may_pass(config, chip),
@@ -121,7 +118,6 @@ fn of_policies(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
     let worst = matches!(config.read_start, ReadStartChoice::HighestLevel(_))
         .then(|| "highest_level".to_owned());
     let mut keys = vec![
-        ("background.gc.d", shown(choices), !draws, "without victim = \"d_choices\""),
         (
             "ftl.gc_stream",
             config.ftl.gc_stream.map(|copies| format!("{copies:?}").to_lowercase()),
@@ -170,8 +166,8 @@ pub(super) fn is_used(config: &DriveConfig, component: &str) -> bool {
         .chain(background)
         .chain(placement)
         .chain(program_mode);
-    config.ftl.free_block_policy.uses().is_some_and(|used| used.component == component)
-        || all.any(|used| used == component)
+    let ranking = MetadataConfig::ranking_for(config.ftl.free_block_policy);
+    ranking.is_some_and(|(name, _)| name == component) || all.any(|used| used == component)
 }
 
 fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
@@ -203,12 +199,6 @@ fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
             NORMAL,
         ),
         ("start.invalid", invalid, start.steady_state, "with start.steady_state, which decides it"),
-        (
-            "background.gc",
-            config.background.gc.get().is_none().then(|| "false".to_owned()),
-            !empty && start.steady_state,
-            "with start.steady_state, which needs garbage collection",
-        ),
     ]
 }
 

@@ -17,6 +17,7 @@ use super::{ArrayUnit, DriveConfig, MAP_SHARE, RetriesChoice, ShorterOn, Transfe
 use super::{drawn_start, history};
 use crate::flash::{FlashSetup, HOST_RANKS, Moved, PipelinedRetry};
 use crate::ftl::{BlockClass, ClassLayout, FreeBlockPolicy, MapShape, PageSequence};
+use crate::metadata::MetadataConfig;
 use crate::policy::placement::Typed;
 use crate::policy::program_mode::ProgramModeView;
 use crate::policy::{MapFacts, PlacementHint, PolicyContext};
@@ -99,7 +100,6 @@ impl Resolved {
         check_effects(config, &chip, typed)?;
         check_ranges(config, &chip)?;
         let logical_pages = logical_pages(config, seed)?;
-        check_start(config, logical_pages)?;
         let map_cache = map_cache(config, logical_pages)?;
         let mapped = logical_pages + map_cache.map_or(0, |shape| shape.pages());
         let buffer_pages = (config.buffer.size.get() / geometry.page_size.get()) as u32;
@@ -141,7 +141,45 @@ impl Resolved {
         AnyReadStart::check(&config.read_start, &setup)?;
         AnySuspend::check(&config.suspend, &setup)?;
         AnyEviction::check(&config.eviction, &setup)?;
-        AnyBackground::check(&config.background, &setup)
+        AnyBackground::check(&config.background, &setup)?;
+        self.check_start()
+    }
+
+    /// Refuses a share of outdated or used data that the background policies cannot leave on a
+    /// plane.
+    fn check_start(&self) -> Result<(), Refusal> {
+        let (config, geometry) = (&self.config, self.geometry());
+        let collects = AnyBackground::any_uses(&config.background, |uses| uses.collects_garbage);
+        if config.start.steady_state && config.start.fill.get() > 0.0 && !collects {
+            let expected = "false without a background policy that collects garbage, such as gc";
+            return Err(Refusal::new("start.steady_state", true, expected));
+        }
+        let usable = usable_blocks(config);
+        let kept = self.free_blocks_of_plane().ceil() as u32;
+        let unavailable = if kept > 0 { kept } else { BLOCKS_UNUSABLE };
+        let data = config.start.fill.get() * f64::from(self.logical_pages);
+        let data = data / f64::from(geometry.plane_count());
+        let room = f64::from(usable.saturating_sub(unavailable)) * f64::from(geometry.pages);
+        let most = ((1.0 - data / room.max(1.0)) * 1e4).floor().max(0.0) / 1e4;
+        let used = config.start.used;
+        if used.get() > 0.0 && config.start.fill.get() > 0.0 {
+            return Err(Refusal::new("start.used", used, "0 beside start.fill"));
+        }
+        let free = usable.saturating_sub(used.of(u64::from(geometry.blocks)) as u32);
+        if used.get() > 0.0 && free <= BLOCKS_UNUSABLE {
+            let expected =
+                format!("a share that leaves more than {BLOCKS_UNUSABLE} blocks of a plane");
+            return Err(Refusal::new("start.used", used, expected));
+        }
+        if config.start.invalid.get() <= most {
+            return Ok(());
+        }
+        let expected = format!(
+            "at most {most} with start.fill = {}: garbage collection starts with fewer than \
+             {unavailable} free blocks on a plane",
+            config.start.fill.get()
+        );
+        Err(Refusal::new("start.invalid", config.start.invalid.get(), expected))
     }
 
     /// Returns the facts about the drive that its policies may use during setup.
@@ -374,14 +412,15 @@ fn check_ranges(config: &DriveConfig, chip: &Chip) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a free-block policy that uses a metadata component which the drive does not keep.
+/// Refuses a free-block policy if the drive does not keep the metadata component that ranks blocks
+/// for it.
 fn check_free_block_policy(
     free_block_policy: FreeBlockPolicy,
     setup: &PolicyContext,
 ) -> Result<(), Refusal> {
-    match free_block_policy.uses() {
-        Some(used) if !setup.has(used.component) => {
-            Err(Refusal::new("ftl.free_block_policy", used.policy, used.expected))
+    match MetadataConfig::ranking_for(free_block_policy) {
+        Some((component, expected)) if !setup.has(component) => {
+            Err(Refusal::new("ftl.free_block_policy", free_block_policy.name(), expected))
         }
         _ => Ok(()),
     }
@@ -416,36 +455,4 @@ fn check_times(config: &DriveConfig) -> Result<(), Refusal> {
         return Err(Refusal::new("flash.bus_rate", flash.bus_rate, expected));
     }
     Ok(())
-}
-
-/// Refuses a share of outdated or used data that garbage collection cannot leave on a plane.
-fn check_start(config: &DriveConfig, logical_pages: u32) -> Result<(), Refusal> {
-    let geometry = &config.geometry;
-    let usable = usable_blocks(config);
-    let unavailable = config.background.gc.get().map_or(BLOCKS_UNUSABLE, |gc| {
-        let spare = spare_blocks(config, logical_pages);
-        gc.limits(usable, geometry.pages, spare).0.div_ceil(geometry.pages)
-    });
-    let data = config.start.fill.get() * f64::from(logical_pages);
-    let data = data / f64::from(geometry.plane_count());
-    let room = f64::from(usable.saturating_sub(unavailable)) * f64::from(geometry.pages);
-    let most = ((1.0 - data / room.max(1.0)) * 1e4).floor().max(0.0) / 1e4;
-    let used = config.start.used;
-    if used.get() > 0.0 && config.start.fill.get() > 0.0 {
-        return Err(Refusal::new("start.used", used, "0 beside start.fill"));
-    }
-    let free = usable.saturating_sub(used.of(u64::from(geometry.blocks)) as u32);
-    if used.get() > 0.0 && free <= BLOCKS_UNUSABLE {
-        let expected = format!("a share that leaves more than {BLOCKS_UNUSABLE} blocks of a plane");
-        return Err(Refusal::new("start.used", used, expected));
-    }
-    if config.start.invalid.get() <= most {
-        return Ok(());
-    }
-    let expected = format!(
-        "at most {most} with start.fill = {}: garbage collection starts with fewer than {unavailable} \
-         free blocks on a plane",
-        config.start.fill.get()
-    );
-    Err(Refusal::new("start.invalid", config.start.invalid.get(), expected))
 }

@@ -123,7 +123,7 @@ fn history_drive(config: &DriveConfig, shape: &Geometry, part: f64) -> DriveConf
     drive.start.history = Toggle::off();
     let history = config.start.history.get();
     if history.is_some_and(|history| history.policies == HistoryPolicies::Conventional) {
-        drive.background = drive.background.collection_alone();
+        drive.background = drive.background.conventional();
         drive.scheduler = SchedulerChoice::default();
     }
     let planes = f64::from(shape.plane_count()) / f64::from(config.geometry.plane_count());

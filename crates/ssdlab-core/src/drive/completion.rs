@@ -118,6 +118,8 @@ impl Drive {
         let mut old = None;
         if outdated {
             self.machine.ftl.commit_outdated(ppn);
+            let block = self.machine.geometry.block_of(ppn);
+            self.machine.publish(&Event::ProgramOutdated { lpn, block });
         } else {
             old = self.machine.ftl.commit_write(lpn, ppn);
             self.machine.ftl.map.add_sectors(lpn, mask, old.is_none());

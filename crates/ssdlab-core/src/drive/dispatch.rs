@@ -10,6 +10,7 @@ use crate::ftl::Ftl;
 use crate::host::{Active, Op};
 use crate::policy::PlacementHint;
 use crate::policy::allocation::BlockClass;
+use crate::policy::component::Components;
 use crate::policy::program_mode::ProgramModeView;
 use crate::policy::scheduler::{
     Decision, DecisionDetails, DispatchMode, Occasion, Planes, QueueView,
@@ -257,7 +258,8 @@ impl Hold {
         let at = self.add(&mut machine.flash.txns, group, id, reading);
         let Hold { queue, programming, .. } = &*self;
         let planes = &planes_of!(machine);
-        let view = QueueView { now: machine.now, queue, planes, programming };
+        let (now, components) = (machine.now, Components::new(&machine.policies.metadata));
+        let view = QueueView { now, queue, planes, programming, components };
         let plane_share = &queue.group(group).plane_shares[at];
         let estimate = machine.policies.scheduler.estimate(&view, kind, plane_share);
         self.queue.plane_share_mut(group, at).estimate = estimate;
@@ -309,7 +311,8 @@ impl Hold {
     fn dispatch_next(&mut self, machine: &mut Machine, occasion: Occasion) -> bool {
         let Hold { queue, programming, details, .. } = &mut *self;
         let planes = &planes_of!(machine);
-        let view = QueueView { now: machine.now, queue, planes, programming };
+        let (now, components) = (machine.now, Components::new(&machine.policies.metadata));
+        let view = QueueView { now, queue, planes, programming, components };
         let next = machine.policies.scheduler.next(&view, occasion, details);
         machine.stats.scheduling_steps += std::mem::take(&mut details.steps);
         let Some(next) = next else { return false };

@@ -10,7 +10,7 @@ use ssdlab_nand::Geometry;
 
 use super::machine::Machine;
 use super::machine::policies::Listener;
-use super::start::{restore_reserved, save_classes, save_free_order};
+use super::start::{restore_reserved, save_classes, save_free_order, save_free_ranks};
 use super::{Drive, Start};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Facts;
@@ -203,6 +203,7 @@ impl Drive {
         self.background.drive_wide.save_timers(now, &places, &mut saved);
         save_classes(&self.machine.resolved, &self.machine.ftl.blocks, &mut saved);
         save_free_order(&self.machine.ftl, &mut saved);
+        save_free_ranks(&self.machine.resolved, &self.machine.ftl, &mut saved);
         if let Some((place, columns)) = self.machine.lifetime.columns(&self.machine.resolved.config)
         {
             saved.add(&place, &columns);

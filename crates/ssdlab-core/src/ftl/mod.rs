@@ -19,6 +19,7 @@ pub use map::{Map, Pointers, ReversePart, SavedMap};
 pub use map_cache::{Entry, MapCache, MapShape, Room as MapRoom};
 pub use plane_order::{PlaneOrder, WritePlanes};
 pub use saved::SavedOpen;
+use ssdlab_base::SimTime;
 use ssdlab_nand::page_order::PageOrder;
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PageType, PlaneId, Ppn};
 use ssdlab_policy::account::Priority;
@@ -141,8 +142,14 @@ impl Ftl {
     }
 
     /// Returns a background policy's view of a plane.
-    pub fn plane_view<'a>(&'a self, plane: PlaneId, components: Components<'a>) -> PlaneView<'a> {
+    pub fn plane_view<'a>(
+        &'a self,
+        plane: PlaneId,
+        now: SimTime,
+        components: Components<'a>,
+    ) -> PlaneView<'a> {
         PlaneView {
+            now,
             plane,
             pool: self.blocks.pool(plane),
             free_blocks: self.alloc.free_blocks(plane) as u32,

@@ -132,7 +132,8 @@ impl Pools {
             FreeBlockPolicy::LeastErased => blocks.erases(block),
             FreeBlockPolicy::FewestErrors
             | FreeBlockPolicy::Healthiest
-            | FreeBlockPolicy::FewestRetries => blocks.free_rank(block),
+            | FreeBlockPolicy::FewestRetries
+            | FreeBlockPolicy::LowestRank => blocks.free_rank(block),
         }
     }
 

@@ -150,9 +150,8 @@ pub struct MigrationCounts {
     pub cold: u64,
     /// Blocks that were emptied for that.
     pub emptied: u64,
-    /// Moves that were given up: no page was free when they started, or their page was outdated.
-    #[serde(rename = "given_up")]
-    pub abandoned: u64,
+    /// Moves that were dropped: no page was free when they started, or their page was outdated.
+    pub dropped: u64,
     /// Moves whose page was written before the move ended.
     pub outdated: u64,
 }
@@ -160,7 +159,7 @@ pub struct MigrationCounts {
 impl MigrationCounts {
     /// Returns whether a single page was to move.
     pub fn has_moves(&self) -> bool {
-        self.hot + self.abandoned + self.outdated > 0
+        self.hot + self.dropped + self.outdated > 0
     }
 }
 

@@ -7,7 +7,7 @@ use ssdlab_core::policy::background::Job;
 use ssdlab_core::policy::event::{Action, EventMask};
 use ssdlab_core::{BlockState, StreamId, Writer};
 use ssdlab_core::{Drive, Op};
-use ssdlab_nand::{BlockId, Lpn};
+use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::support::Rig;
 
@@ -167,6 +167,36 @@ fn a_block_gets_its_new_class_and_rank_once_it_has_been_erased() {
 }
 
 #[test]
+fn a_drive_opens_the_block_of_the_lowest_rank_that_policies_set() {
+    let mut rig = Rig::new(&["ftl.free_block_policy = \"lowest_rank\"", "start.fill = 0.7"]);
+    let (block, _) = full(&mut rig);
+    let empty = |rig: &mut Rig, free_rank| {
+        rig.drive.ask(Action::SetFreeRank { block, free_rank });
+        rig.drive.ask(Action::Relocate(Job::new(block, Cause::Wl, Writer::Gc)));
+        rig.finish();
+        assert_eq!(rig.drive.ftl().blocks.free_rank(block), free_rank);
+        assert_eq!(rig.drive.ftl().blocks.state(block), BlockState::Free);
+    };
+    empty(&mut rig, 7);
+    let media = rig.drive.clone().media().expect("a drive at rest");
+    let resolved = rig.drive.resolved().clone();
+    let continued = Drive::with_media(resolved.into(), media).expect("the same drive");
+    assert_eq!(continued.ftl().blocks.free_rank(block), 7, "a state file carries the rank");
+    let mut rigs = [rig.clone(), rig];
+    rigs[1].drive = continued;
+    for rig in &mut rigs {
+        let others = rig.drive.ftl().alloc.free_blocks(PlaneId(0));
+        assert!(others > 2, "{others} blocks are free, one of them with a rank");
+        // The host may open all but the last. Each block that it fills outdates others.
+        while rig.drive.ftl().alloc.free_blocks(PlaneId(0)) > 2 {
+            rig.write(0);
+            rig.finish();
+        }
+        assert_eq!(rig.drive.ftl().blocks.state(block), BlockState::Free, "the highest rank");
+    }
+}
+
+#[test]
 fn a_state_carries_timers_and_classes_that_wait_for_their_blocks() {
     let sets = [
         "physics = { levels = {} }",
@@ -246,6 +276,29 @@ fn a_page_that_the_host_has_not_read_moves_on_every_drive() {
         rig.read(0);
         rig.finish();
     }
+}
+
+#[test]
+fn a_migration_that_the_drive_drops_is_reported() {
+    let mut rig = Rig::new(&PAGES_MOVE);
+    rig.drive.record_events(EventMask::MIGRATION_DROPPED.and(EventMask::PAGE_MIGRATED));
+    rig.write(0);
+    rig.finish();
+    let unmapped = Lpn(rig.drive.resolved().logical_pages - 1);
+    rig.drive.ask(move_to_best(unmapped));
+    rig.finish();
+    let events = rig.drive.take_events();
+    assert!(events.len() == 1, "{events:?}");
+    assert!(events[0].starts_with(&format!("MigrationDropped({unmapped:?})")), "{events:?}");
+    // More pages than the best blocks have room for.
+    let mapped = |lpn: &Lpn| rig.drive.ftl().map.get(*lpn).is_some();
+    let all: Vec<Lpn> = (0..unmapped.0).map(Lpn).filter(mapped).collect();
+    all.iter().for_each(|&lpn| rig.drive.ask(move_to_best(lpn)));
+    rig.finish();
+    let events = rig.drive.take_events();
+    let named = |name: &str| events.iter().filter(|event| event.starts_with(name)).count();
+    let (moved, dropped) = (named("PageMigrated"), named("MigrationDropped"));
+    assert!(moved > 0 && dropped > 0 && moved + dropped == all.len(), "{moved}, {dropped}");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The events that policies receive for the host's requests, and their order.
 
-use ssdlab_core::Op;
-use ssdlab_core::policy::event::EventMask;
+use ssdlab_core::account::Cause;
+use ssdlab_core::policy::background::Job;
+use ssdlab_core::policy::event::{Action, EventMask};
+use ssdlab_core::{BlockState, Op, Writer};
+use ssdlab_nand::{BlockId, PageInBlock};
 
 use crate::support::{Rig, SPP};
 
@@ -137,6 +140,76 @@ fn what_is_collected_moves() {
             .iter()
             .all(|events| events.contains("cause: Gc") && events.contains("alone: false"))
     );
+}
+
+/// Returns the number after `name` in the text of an event.
+fn number(event: &str, name: &str) -> usize {
+    let rest = event.split_once(name).expect(name).1;
+    rest.split(')').next().and_then(|digits| digits.parse().ok()).expect("a number")
+}
+
+/// Has a full block emptied, and writes its pages at the same time.
+fn empty_while_written(rig: &mut Rig) {
+    let (geometry, ftl) = (rig.drive.resolved().geometry().clone(), rig.drive.ftl());
+    let mut blocks = (0..geometry.block_count()).map(BlockId);
+    let is_full = |&block: &BlockId| ftl.blocks.state(block) == BlockState::Closed;
+    let Some(block) = blocks.find(is_full) else { return };
+    let pages = (0..geometry.pages as u16).map(|page| geometry.page(block, PageInBlock(page)));
+    let pages: Vec<_> = pages.filter_map(|page| ftl.map.valid(page)).collect();
+    rig.drive.ask(Action::Relocate(Job::new(block, Cause::Wl, Writer::Gc)));
+    pages.iter().for_each(|lpn| {
+        rig.write(lpn.0.into());
+    });
+}
+
+#[test]
+fn a_policy_that_counts_valid_pages_by_events_agrees_with_the_drive() {
+    const COUNTED: [EventMask; 5] = [
+        EventMask::PAGE_PROGRAMMED,
+        EventMask::PAGE_INVALIDATED,
+        EventMask::PAGE_MIGRATED,
+        EventMask::PROGRAM_OUTDATED,
+        EventMask::BLOCK_ERASED,
+    ];
+    for superseding in [false, true] {
+        let same_page = if superseding { "superseding" } else { "ordered" };
+        let mut rig = Rig::new(&[
+            "geometry = { channels = 2, blocks = 24, pages = 8 }",
+            "ftl = { overprovisioning = 0.4, allocation = \"dynamic\" }",
+            &format!("host.same_page = {same_page:?}"),
+        ]);
+        rig.drive.record_events(COUNTED.into_iter().fold(EventMask::NONE, EventMask::and));
+        let pages = u64::from(rig.drive.resolved().logical_pages);
+        for n in 0..10 * pages {
+            rig.wait_below(16).expect("a drive that goes on");
+            let page = ssdlab_base::rng::hash(3, 4, n) % pages;
+            rig.pages(if n % 9 == 0 { Op::Trim } else { Op::Write }, page, 1);
+            if n % 40 == 0 {
+                rig.finish();
+                empty_while_written(&mut rig);
+            }
+        }
+        rig.finish();
+        let mut valid = vec![0; rig.drive.ftl().blocks.len()];
+        let (mut copies, mut of_host) = (0, 0);
+        for event in rig.drive.take_events() {
+            match event.split([' ', '(']).next().unwrap() {
+                "PageProgrammed" => valid[number(&event, "block: BlockId(")] += 1,
+                "PageMigrated" => valid[number(&event, "from: BlockId(")] -= 1,
+                "BlockErased" => assert_eq!(valid[number(&event, "BlockId(")], 0, "{event}"),
+                name => {
+                    valid[number(&event, "block: BlockId(")] -= 1;
+                    copies += u64::from(name == "ProgramOutdated");
+                    of_host += u64::from(name == "PageInvalidated");
+                }
+            }
+        }
+        assert!(copies > 5 && of_host > pages, "{copies} outdated, {of_host} overwritten");
+        let blocks = (0..).map(BlockId).zip(valid);
+        blocks.for_each(|(block, valid)| {
+            assert_eq!(u16::try_from(valid), Ok(rig.drive.ftl().blocks.valid(block)), "{block:?}");
+        });
+    }
 }
 
 #[test]

@@ -174,7 +174,9 @@ fn the_core_names_no_policy_of_a_scheme() {
                     let is_field = decides.contains(&format!("background.{name}"));
                     is_field || words.contains(&policy.as_str())
                 });
-                assert!(named.is_none(), "{}: {line}", path.display());
+                // Any policy may collect garbage, so the core knows no policy by its key.
+                let is_gc = decides.contains("background.gc");
+                assert!(named.is_none() && !is_gc, "{}: {line}", path.display());
             }
         }
     }
@@ -201,7 +203,9 @@ fn the_core_names_no_metadata_component() {
     for folder in ["ssdlab-core/src", "ssdlab-policy/src"] {
         for (path, text) in without_test_files(folder) {
             for line in code(&text).lines() {
-                let decides = line.split('"').step_by(2).collect::<Vec<_>>().join(" ");
+                // A message of the core may name a component's key. The interface may not.
+                let step = if folder == "ssdlab-core/src" { 2 } else { 1 };
+                let decides = line.split('"').step_by(step).collect::<Vec<_>>().join(" ");
                 let mut words = decides.split(|c: char| !c.is_alphanumeric() && c != '_');
                 let asks = ASKS_FOR_CLASSES.iter().any(|file| path.ends_with(file));
                 let named = words.find(|&word| {

@@ -55,7 +55,7 @@ fn a_page_moves_up_one_group_for_every_three_reads() {
     }
     assert_eq!(classes, [2, 2, 1, 1, 1, 0, 0, 0]);
     let moves = rig.drive.stats().migration;
-    assert_eq!((moves.hot, moves.cold, moves.abandoned, moves.outdated), (2, 0, 0, 0));
+    assert_eq!((moves.hot, moves.cold, moves.dropped, moves.outdated), (2, 0, 0, 0));
     assert_eq!(
         rig.drive.flash().counts.ops()[OpKind::Program as usize][Cause::Migration as usize],
         2
@@ -144,7 +144,7 @@ fn what_cannot_be_decoded_does_not_move() {
     let mut rig = Rig::new(&[&[SHAPE], &sets[..]].concat());
     (0..40).for_each(|page| read(&mut rig, page, 4));
     let stats = rig.drive.stats();
-    assert_eq!((stats.uncorrectable, stats.migration.hot, stats.migration.abandoned), (160, 0, 0));
+    assert_eq!((stats.uncorrectable, stats.migration.hot, stats.migration.dropped), (160, 0, 0));
 }
 
 #[test]

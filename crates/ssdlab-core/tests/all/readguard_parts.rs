@@ -3,7 +3,7 @@
 use ssdlab_base::rng;
 use ssdlab_core::Pace;
 use ssdlab_core::account::{Cause, OpKind, Part};
-use ssdlab_core::{Drive, Op};
+use ssdlab_core::{BlockState, Drive, Op};
 use ssdlab_nand::{BlockId, Lpn};
 
 use crate::support::{Repairs, Rig, SPP};
@@ -238,4 +238,29 @@ fn writes_wait_for_an_operation_of_a_repair_not_for_all_of_a_block() {
     let writes = rig.drive.stats().latencies.iter().map(|of| &of[Op::Write as usize].blame_ns);
     let waited: u128 = writes.map(|blame| parts.map(|part| blame[part]).iter().sum::<u128>()).sum();
     assert!(moved > 100_000 && waited < moved * 15_000, "{waited} ns for {moved} pages");
+}
+
+#[test]
+fn a_drive_that_collects_for_subpools_alone_starts_as_it_stays() {
+    let alone = ["background.gc = false", "background.subpool_gc = {}", POOLS];
+    let steady = [&alone[..], &["start = { fill = 1, steady_state = true }"]].concat();
+    let mut rig = rig(&steady);
+    let free = |drive: &Drive| drive.ftl().alloc.subpools().expect("subpools").iter().sum::<u32>();
+    let valid = |drive: &Drive| {
+        let blocks = (0..drive.resolved().geometry().block_count()).map(BlockId);
+        let blocks = blocks.filter(|&block| drive.ftl().blocks.state(block) == BlockState::Closed);
+        let mut valid: Vec<f64> = blocks.map(|b| drive.ftl().blocks.valid(b).into()).collect();
+        valid.sort_by(f64::total_cmp);
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        (mean(&valid), mean(&valid[..valid.len() / 4]))
+    };
+    let began = (free(&rig.drive), valid(&rig.drive));
+    let pages = u64::from(rig.drive.resolved().logical_pages);
+    churn(&mut rig, &[0, 1, 2], 3 * pages);
+    rig.drive.audit().expect("tables that agree");
+    let later = (free(&rig.drive), valid(&rig.drive));
+    assert!(began.0.abs_diff(later.0) <= 4, "free blocks: {began:?}, later {later:?}");
+    let near = |a: f64, b: f64| (a - b).abs() < 0.08 * b;
+    assert!(near(began.1.0, later.1.0), "valid pages of a block: {began:?}, later {later:?}");
+    assert!(near(began.1.1, later.1.1), "in the emptiest quarter: {began:?}, later {later:?}");
 }

@@ -388,10 +388,10 @@ fn settings_without_effect() {
         ("start.invalid", "0.1", "start.fill = 0.5", "start = { fill = 0.5, steady_state = true }"),
         ("start.steady_state", "true", "start.fill = 0.5", ""),
         (
-            "background.gc",
-            "false",
+            "start.steady_state",
+            "true",
             "start.fill = 0.5",
-            "start = { fill = 0.5, steady_state = true }",
+            "start.fill = 0.5\nbackground.gc = false",
         ),
     ] {
         let set = format!("{key} = {value}");

@@ -1,110 +1,19 @@
 //! Garbage collection: turns invalid pages into free blocks.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use ssdlab_base::quantity::Share;
 use ssdlab_base::rng;
 use ssdlab_nand::Geometry;
 use ssdlab_nand::refusal::Refusal;
 
-use super::{BackgroundNeeds, BackgroundPolicy, Job, PlaneView, Trigger, Victim};
+use super::gc_config::{GcConfig, GcMode, GcUnit, TARGET_DEFAULT};
+use super::{BackgroundNeeds, BackgroundPolicy, BackgroundUses, Job, PlaneView, Trigger, Victim};
 use crate::account::Cause;
 use crate::allocation::Writer;
 use crate::columns::{Column, Per};
 use crate::{Policy, PolicyContext};
 
-/// When garbage collection goes before the host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GcMode {
-    /// Its operations wait for the host's until free blocks fall below the hard limit.
-    #[default]
-    Background,
-    /// Its operations always go before the host's.
-    Foreground,
-}
-
-/// The unit of free space.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GcUnit {
-    /// Erased blocks.
-    #[default]
-    Blocks,
-    /// Free pages, including those of blocks in use.
-    Pages,
-}
-
-/// Settings of garbage collection.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct GcConfig {
-    /// Collection starts when the free blocks of a plane fall below this share of its blocks.
-    /// Source: MQSim's `GC_Exec_Threshold`.
-    pub threshold: Share,
-    /// The unit of free space: `blocks`, or `pages`, which includes the free pages of blocks in
-    /// use; shares are then of all pages. Source: PA-SSD (ruled) for `pages`.
-    pub unit: GcUnit,
-    /// Below this share of free blocks collection goes before the host; never less than two blocks.
-    /// Source: MQSim's `GC_Hard_Threshold`.
-    pub hard_threshold: Share,
-    /// `background` or `foreground`. Assumed.
-    pub mode: GcMode,
-    /// Upper limit of the space that collection keeps free where `threshold` asks for more. It is a
-    /// share of the blocks that are spare when the drive is full; with `pages`, of the pages that
-    /// hold no data now. The last free pages cost most, since collection must gather every invalid
-    /// page. Default: 0.5. Assumed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<Share>,
-    /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.
-    pub victim: Victim,
-    /// Number of blocks that `d_choices` draws; only with it. Assumed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub d: Option<u32>,
-}
-
-impl Default for GcConfig {
-    fn default() -> GcConfig {
-        GcConfig {
-            threshold: Share::new(0.05),
-            hard_threshold: Share::new(0.005),
-            mode: GcMode::default(),
-            unit: GcUnit::default(),
-            target: None,
-            victim: Victim::default(),
-            d: None,
-        }
-    }
-}
-
-impl GcConfig {
-    /// Returns the free pages of a plane below which collection starts, and those below which it
-    /// goes before the host. The plane has `blocks` blocks of `pages` pages; `spare` blocks are
-    /// free when the drive is full.
-    pub fn limits(&self, blocks: u32, pages: u32, spare: u32) -> (u32, u32) {
-        let of = |share: Share, all: u32| (share.get() * f64::from(all)).ceil() as u32;
-        match self.unit {
-            GcUnit::Blocks => {
-                let hard = of(self.hard_threshold, blocks).max(MIN_HARD_THRESHOLD);
-                let reach = of(self.target.unwrap_or(TARGET_DEFAULT), spare).max(hard + 1);
-                (of(self.threshold, blocks).min(reach).max(hard) * pages, hard * pages)
-            }
-            GcUnit::Pages => {
-                let hard = of(self.hard_threshold, blocks * pages).max(MIN_HARD_THRESHOLD * pages);
-                (of(self.threshold, blocks * pages).max(hard), hard)
-            }
-        }
-    }
-}
-
-/// The default of `target`.
-const TARGET_DEFAULT: Share = Share::new(0.5);
-
 /// The default of `d`.
 const D_DEFAULT: u32 = 10;
-
-/// Free blocks below which the host must wait. The collector itself needs one of them.
-const MIN_HARD_THRESHOLD: u32 = 2;
 
 /// The collector's state, by plane. Columns of a state file: a drive that continues from a state
 /// collects as the saved drive would have done.
@@ -153,8 +62,12 @@ impl Policy for Gc {
     type Config = GcConfig;
 
     fn check(config: &GcConfig, _: &PolicyContext) -> Result<(), Refusal> {
+        const KEY: &str = "background.gc.d";
         match config.d {
-            Some(0) => Err(Refusal::new("background.gc.d", 0, "at least 1")),
+            Some(0) => Err(Refusal::new(KEY, 0, "at least 1")),
+            Some(d) if config.victim != Victim::DChoices => {
+                Err(Refusal::new(KEY, d, "no such setting without victim = \"d_choices\""))
+            }
             _ => Ok(()),
         }
     }
@@ -198,6 +111,10 @@ impl Gc {
 }
 
 impl BackgroundPolicy for Gc {
+    fn uses(_: &GcConfig) -> BackgroundUses {
+        BackgroundUses { collects_garbage: true, ..BackgroundUses::default() }
+    }
+
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds {
             free_page_target: self.start_below,
@@ -250,6 +167,7 @@ impl BackgroundPolicy for Gc {
 mod tests {
     use std::collections::BTreeSet;
 
+    use ssdlab_base::SimTime;
     use ssdlab_nand::BlockId;
 
     use super::*;
@@ -294,6 +212,7 @@ mod tests {
             [(&little, 12, false), (&little, 11, true), (&much, 9, false), (&much, 8, true)]
         {
             let view = PlaneView {
+                now: SimTime::START,
                 plane: ssdlab_nand::PlaneId(0),
                 pool: some.pool(ssdlab_nand::PlaneId(0)),
                 free_blocks: 1,
@@ -329,6 +248,7 @@ mod tests {
     ) -> Option<u32> {
         let pool = table.pool(ssdlab_nand::PlaneId(0));
         let view = PlaneView {
+            now: SimTime::START,
             plane: ssdlab_nand::PlaneId(0),
             pool,
             free_blocks,

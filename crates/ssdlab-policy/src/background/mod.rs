@@ -9,14 +9,16 @@
 //! job on its plane.
 
 mod gc;
+mod gc_config;
 mod static_wear_leveling;
 mod victim;
 
-pub use gc::{Gc, GcConfig, GcMode, GcUnit};
+pub use gc::Gc;
+pub use gc_config::{GcConfig, GcMode, GcUnit};
 pub use static_wear_leveling::{StaticWearLeveling, StaticWearLevelingConfig};
 pub use victim::Victim;
 
-use ssdlab_base::Nanos;
+use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::Policy;
@@ -28,6 +30,8 @@ use crate::component::{Components, Expected};
 /// The view of a background policy for one plane.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaneView<'a> {
+    /// The current time.
+    pub now: SimTime,
     /// The plane.
     pub plane: PlaneId,
     /// The plane's blocks.
@@ -86,6 +90,8 @@ impl Job {
 /// The view of a background policy that works for the drive as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct DriveView<'a> {
+    /// The current time.
+    pub now: SimTime,
     /// The blocks.
     pub blocks: &'a BlockTable,
     /// Free blocks of each subpool, the highest priority first; empty on a drive without subpools.
@@ -135,8 +141,8 @@ pub struct HostRead {
     pub block: BlockId,
     /// Whether the block is reserved for pages that are read often.
     pub is_reserved: bool,
-    /// The class of the block by its last measurement, 0 the best.
-    pub group: BlockClass,
+    /// The class of the block, 0 the best.
+    pub class: BlockClass,
     /// The number of reads that this one stands for: 1, except in the history of a start.
     pub reads: u32,
 }
@@ -173,6 +179,9 @@ pub struct BackgroundUses {
     pub cold_blocks: bool,
     /// Whether pages move when the host reads them.
     pub migration: bool,
+    /// Whether the policy turns invalid pages into free blocks. A drive that starts in a steady
+    /// state needs such a policy.
+    pub collects_garbage: bool,
 }
 
 /// A background policy.
@@ -180,6 +189,16 @@ pub trait BackgroundPolicy: Policy {
     /// Returns the parts of the drive that the policy uses with these settings.
     fn uses(_: &Self::Config) -> BackgroundUses {
         BackgroundUses::default()
+    }
+
+    /// Returns the same settings for a drive with this share of the planes: numbers of blocks of
+    /// the whole drive shrink with it.
+    #[must_use]
+    fn for_part(config: &Self::Config, _share: f64) -> Self::Config
+    where
+        Self::Config: Clone,
+    {
+        config.clone()
     }
 
     /// Returns the policy's needs.

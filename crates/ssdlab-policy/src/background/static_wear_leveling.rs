@@ -64,6 +64,7 @@ impl BackgroundPolicy for StaticWearLeveling {
 #[cfg(test)]
 mod tests {
 
+    use ssdlab_base::SimTime;
     use ssdlab_nand::{BlockId, Geometry, PlaneId};
 
     use super::*;
@@ -94,7 +95,8 @@ mod tests {
         let pool = table.pool(PlaneId(1));
         let components = crate::component::Components::NONE;
         let (plane, open_pages, free_pages) = (PlaneId(1), 0, 0);
-        let view = PlaneView { plane, pool, free_blocks, open_pages, free_pages, components };
+        let now = SimTime::START;
+        let view = PlaneView { now, plane, pool, free_blocks, open_pages, free_pages, components };
         let job = StaticWearLeveling { threshold }.job(trigger, &view)?;
         assert_eq!((job.cause, job.to), (Cause::Wl, Writer::Cold));
         Some(job.block.0)

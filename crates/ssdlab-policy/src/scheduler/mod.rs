@@ -14,11 +14,12 @@ use ssdlab_nand::{Lpn, PlaneId};
 use crate::Policy;
 use crate::account::{OpKind, RequestAttrs};
 use crate::allocation::BlockClass;
+use crate::component::Components;
 use crate::queue::{GroupId, PlaneShare, Queue};
 
 /// The view of a scheduler that ranks a page operation.
 #[derive(Clone, Copy, Debug)]
-pub struct SchedulerView {
+pub struct SchedulerView<'a> {
     /// Read or program.
     pub kind: OpKind,
     /// The request that the operation works for. A page that leaves the buffer has the attributes
@@ -32,14 +33,17 @@ pub struct SchedulerView {
     pub arrival: SimTime,
     /// The current time.
     pub now: SimTime,
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
 }
 
-impl SchedulerView {
+impl SchedulerView<'_> {
     /// Returns the view of an operation for a request of one page that has just arrived.
-    pub fn plain(kind: OpKind) -> SchedulerView {
+    pub fn plain(kind: OpKind) -> SchedulerView<'static> {
         let (request, now) = (RequestAttrs::PLAIN, SimTime::START);
         let (lpn, plane) = (Lpn(0), PlaneId(0));
-        SchedulerView { kind, request, lpn, plane, arrival: now, now }
+        let components = Components::NONE;
+        SchedulerView { kind, request, lpn, plane, arrival: now, now, components }
     }
 }
 
@@ -65,6 +69,8 @@ pub struct QueueView<'a, P> {
     pub planes: &'a P,
     /// By class of blocks, the time to transfer a page and program it there, by the data sheet.
     pub programming: &'a [Nanos],
+    /// The metadata components that the drive keeps.
+    pub components: Components<'a>,
 }
 
 /// The rank of a page operation of the host in the queues of its plane; 0 goes first. The drive has

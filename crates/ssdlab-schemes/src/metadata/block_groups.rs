@@ -17,7 +17,7 @@ use ssdlab_policy::Learner;
 use ssdlab_policy::account::Reading;
 use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
 use ssdlab_policy::columns::{Column, Per};
-use ssdlab_policy::component::{BlockMetadata, Component, PageMetadata, StartView};
+use ssdlab_policy::component::{BlockMetadata, Component, PageMetadata, Ranks, StartView};
 use ssdlab_policy::event::{Action, Event, EventContext, EventMask, FreedBlock};
 
 /// The blocks of a group on a plane.
@@ -168,9 +168,10 @@ impl Groups {
         Level(self.known.level[block.index()].saturating_sub(1))
     }
 
-    /// Returns the group of a block, 0 the best.
+    /// Returns the group of a block by its last measurement, 0 the best, whether the block is
+    /// reserved or not.
     #[inline]
-    fn group_of(&self, block: BlockId) -> BlockClass {
+    pub fn group_of(&self, block: BlockId) -> BlockClass {
         let better = match &self.config.boundaries {
             Boundaries::Levels(upto) => {
                 let level = self.level(block).0 + 1;
@@ -294,6 +295,10 @@ impl Component for Groups {
     type Config = BlockClassChoice;
 
     const CLASSIFIES: bool = true;
+    const RANKS: Ranks = Ranks {
+        policies: &[FreeBlockPolicy::FewestErrors, FreeBlockPolicy::Healthiest],
+        expected: "blocks that are measured (metadata.block_class = \"measured\")",
+    };
 
     fn build(config: &BlockClassChoice, view: &StartView) -> Groups {
         let BlockClassChoice::Measured(config) = config else {
@@ -324,16 +329,10 @@ impl BlockMetadata for Groups {
             return None;
         }
         match self.free_block_policy {
-            FreeBlockPolicy::LongestFree
-            | FreeBlockPolicy::LeastErased
-            | FreeBlockPolicy::FewestRetries => None,
             FreeBlockPolicy::FewestErrors => Some(self.errors(block)),
             FreeBlockPolicy::Healthiest => Some(u32::MAX - self.intervals_left(block, pe_cycles)),
+            _ => None,
         }
-    }
-
-    fn group(&self, block: BlockId) -> Option<BlockClass> {
-        Some(self.group_of(block))
     }
 
     fn reserved_blocks(&self, plane: PlaneId, class: BlockClass) -> Option<u32> {

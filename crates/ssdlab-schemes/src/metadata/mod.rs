@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use ssdlab_base::CellTime;
 use ssdlab_nand::refusal::{IdleKey, Refusal};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
-use ssdlab_policy::allocation::BlockClass;
+use ssdlab_policy::allocation::{BlockClass, FreeBlockPolicy};
 use ssdlab_policy::component::{
     BlockMetadata, Component, ComponentConfig, ComponentFacts, Expected, FirstPass, Lookup,
     PageMetadata, StartView,
@@ -55,6 +55,15 @@ macro_rules! components {
             fn each(&self) -> impl Iterator<Item = (&'static str, &dyn ComponentConfig)> {
                 let all = [$((stringify!($name), &self.$name as &dyn ComponentConfig)),+];
                 all.into_iter()
+            }
+
+            /// Returns the component that ranks free blocks for this policy, by name, and the
+            /// setting that a drive with the policy needs; `None` if the policy needs none.
+            pub fn ranking_for(policy: FreeBlockPolicy) -> Option<(&'static str, &'static str)> {
+                let all = [$((stringify!($name), <$Component as Component>::RANKS)),+];
+                let mut all = all.into_iter();
+                let found = all.find(|(_, ranks)| ranks.policies.contains(&policy));
+                found.map(|(name, ranks)| (name, ranks.expected))
             }
         }
 
@@ -171,6 +180,11 @@ impl MetadataConfig {
         self.each().flat_map(of).collect()
     }
 
+    /// Returns where a state file holds the class of each block, of this many classes.
+    pub fn place_of_classes(&self, classes: usize) -> String {
+        place_of(&format!("block_class/{}/{classes}", self.block_class.name()))
+    }
+
     /// Returns the bytes of memory that the components take for each logical page.
     pub fn page_bytes(&self) -> u64 {
         self.each().map(|(_, config)| config.page_bytes()).sum()
@@ -206,8 +220,6 @@ first_result! {
     fn free_rank(block: BlockId, pe_cycles: u32) -> Option<u32>;
     /// See [`BlockMetadata::expected`].
     #[inline] fn expected(block: BlockId, pe_cycles: u32, now: CellTime, true_retries: &dyn Fn() -> u8) -> Option<Expected>;
-    /// See [`BlockMetadata::group`].
-    fn group(block: BlockId) -> Option<BlockClass>;
     /// See [`BlockMetadata::reserved_blocks`].
     fn reserved_blocks(plane: PlaneId, class: BlockClass) -> Option<u32>;
     /// See [`PageMetadata::hotness`].

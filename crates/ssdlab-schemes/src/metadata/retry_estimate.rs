@@ -10,10 +10,11 @@ use ssdlab_nand::refusal::{IdleKey, Refusal};
 use super::predictor::{Predictor, PredictorConfig};
 use ssdlab_policy::Learner;
 use ssdlab_policy::account::{BlockProbe, WorstPage};
+use ssdlab_policy::allocation::FreeBlockPolicy;
 use ssdlab_policy::columns::{Column, Per};
 use ssdlab_policy::component::Expected;
 use ssdlab_policy::component::{
-    BlockMetadata, Component, ComponentConfig, ComponentFacts, PageMetadata, StartView,
+    BlockMetadata, Component, ComponentConfig, ComponentFacts, PageMetadata, Ranks, StartView,
 };
 use ssdlab_policy::event::{Action, Event, EventContext, EventMask, FreedBlock};
 
@@ -287,6 +288,11 @@ impl RetryEstimates {
 
 impl Component for RetryEstimates {
     type Config = RetryEstimateChoice;
+
+    const RANKS: Ranks = Ranks {
+        policies: &[FreeBlockPolicy::FewestRetries],
+        expected: "a retry estimate (metadata.retry_estimate)",
+    };
 
     fn build(config: &RetryEstimateChoice, view: &StartView) -> RetryEstimates {
         let all = (0..view.context.geometry.block_count()).map(BlockId);

@@ -9,6 +9,7 @@ use ssdlab_nand::BlockId;
 use ssdlab_nand::refusal::Refusal;
 
 use super::read_counts::ReadCounts;
+use crate::metadata::block_groups::Groups;
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::{BlockClass, Writer};
 use ssdlab_policy::background::{
@@ -56,6 +57,8 @@ pub struct ReadHotMigration {
 
 impl Policy for ReadHotMigration {
     type Config = ReadHotMigrationConfig;
+
+    const COMPONENTS: &'static [&'static str] = &["block_class"];
 
     fn check(config: &ReadHotMigrationConfig, context: &PolicyContext) -> Result<(), Refusal> {
         if config.threshold == 0 {
@@ -109,7 +112,9 @@ impl Policy for ReadHotMigration {
     fn on_event(&mut self, event: &Event, context: &mut EventContext) {
         match *event {
             Event::HostRead(read) => {
-                if let Some(class) = self.read(read) {
+                let measured = context.components.get::<Groups>();
+                let group = measured.map_or(read.class, |groups| groups.group_of(read.block));
+                if let Some(class) = self.read(read, group) {
                     context.actions.push(Action::MigratePage {
                         lpn: read.lpn,
                         class,
@@ -152,15 +157,15 @@ fn groups(context: &PolicyContext) -> u8 {
 }
 
 impl ReadHotMigration {
-    /// Counts a host read of a page. Returns the page's target class, if it should move.
-    fn read(&mut self, read: &HostRead) -> Option<BlockClass> {
+    /// Counts a host read of a page in a block of this group. Returns the page's target class, if it
+    /// should move.
+    fn read(&mut self, read: &HostRead, group: BlockClass) -> Option<BlockClass> {
         let count = self.counts.read(read.lpn, read.reads);
         if read.is_reserved {
             let (word, bit) = self.bit(read.block);
             *word |= bit;
         }
-        (count >= self.threshold && read.group > BlockClass::BEST)
-            .then(|| BlockClass(read.group.0 - 1))
+        (count >= self.threshold && group > BlockClass::BEST).then(|| BlockClass(group.0 - 1))
     }
 
     fn bit(&mut self, block: BlockId) -> (&mut u64, u64) {
@@ -211,6 +216,7 @@ impl BackgroundPolicy for ReadHotMigration {
 #[cfg(test)]
 mod tests {
 
+    use ssdlab_base::SimTime;
     use ssdlab_nand::{Cell, Geometry, Lpn, PlaneId};
 
     use super::*;
@@ -251,16 +257,20 @@ mod tests {
 
     /// Returns a host read of a page in a block of this group.
     fn read(lpn: u32, group: u8, block: u32) -> HostRead {
-        let group = BlockClass(group);
-        let is_reserved = group.0 < 2;
-        HostRead { lpn: Lpn(lpn), block: BlockId(block), is_reserved, group, reads: 1 }
+        let class = BlockClass(group);
+        let is_reserved = class.0 < 2;
+        HostRead { lpn: Lpn(lpn), block: BlockId(block), is_reserved, class, reads: 1 }
+    }
+
+    fn read_from(hot: &mut ReadHotMigration, read: &HostRead) -> Option<BlockClass> {
+        hot.read(read, read.class)
     }
 
     #[test]
     fn a_page_moves_one_group_up_when_it_has_been_read_often() {
         let mut hot = read_hot();
         let of_three = |hot: &mut ReadHotMigration, lpn, group| {
-            [(); 3].map(|()| hot.read(&read(lpn, group, 11)))
+            [(); 3].map(|()| read_from(hot, &read(lpn, group, 11)))
         };
         assert_eq!(of_three(&mut hot, 1, 2), [None, None, Some(BlockClass(1))]);
         assert_eq!(of_three(&mut hot, 2, 1), [None, None, Some(BlockClass(0))]);
@@ -287,11 +297,11 @@ mod tests {
         ] {
             let mut hot = read_hot();
             for _ in 0..2 {
-                hot.read(&read(5, 2, 11));
+                read_from(&mut hot, &read(5, 2, 11));
             }
             publish(&mut hot, &event);
             let moves = if anew { None } else { Some(BlockClass(1)) };
-            assert_eq!(hot.read(&read(5, 2, 11)), moves, "{event:?}");
+            assert_eq!(read_from(&mut hot, &read(5, 2, 11)), moves, "{event:?}");
         }
     }
 
@@ -299,6 +309,7 @@ mod tests {
     fn the_first_block_that_was_not_read_makes_room() {
         let (mut hot, table) = (read_hot(), table());
         let view = PlaneView {
+            now: SimTime::START,
             plane: PlaneId(1),
             pool: table.pool(PlaneId(1)),
             free_blocks: 0,
@@ -309,7 +320,7 @@ mod tests {
         let job = |hot: &mut ReadHotMigration| hot.job(Trigger::Changed, &view);
         assert_eq!(job(&mut hot), None, "nobody wants room");
         for block in [6, 9] {
-            hot.read(&read(block, 0, block));
+            read_from(&mut hot, &read(block, 0, block));
         }
         let expect = |block| {
             let class = Some(BlockClass(1));

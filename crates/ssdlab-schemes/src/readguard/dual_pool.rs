@@ -211,6 +211,7 @@ impl BackgroundPolicy for DualPool {
 #[cfg(test)]
 mod tests {
 
+    use ssdlab_base::SimTime;
     use ssdlab_nand::Geometry;
 
     use super::*;
@@ -244,6 +245,7 @@ mod tests {
     /// Returns the block to empty. `busy` tells whether a job runs on each plane.
     fn ask(leveler: &mut DualPool, table: &BlockTable, busy: bool) -> Option<u32> {
         let view = DriveView {
+            now: SimTime::START,
             blocks: table,
             free: &[1, 1],
             coming: &[],

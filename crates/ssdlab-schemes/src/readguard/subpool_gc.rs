@@ -8,7 +8,9 @@ use ssdlab_nand::{BlockId, PlaneId};
 
 use ssdlab_policy::account::{Cause, Priority};
 use ssdlab_policy::allocation::Writer;
-use ssdlab_policy::background::{BackgroundNeeds, BackgroundPolicy, DriveView, Job};
+use ssdlab_policy::background::{
+    BackgroundNeeds, BackgroundPolicy, BackgroundUses, DriveView, Job,
+};
 use ssdlab_policy::blocks::BlockState;
 use ssdlab_policy::{Policy, PolicyContext};
 
@@ -97,6 +99,15 @@ fn idle_plane(view: &DriveView, valid: u16) -> Option<PlaneId> {
 }
 
 impl BackgroundPolicy for SubpoolGc {
+    fn uses(_: &SubpoolGcConfig) -> BackgroundUses {
+        BackgroundUses { collects_garbage: true, ..BackgroundUses::default() }
+    }
+
+    fn for_part(config: &SubpoolGcConfig, share: f64) -> SubpoolGcConfig {
+        let threshold = config.threshold.map(|all| (f64::from(all) * share).round() as u32);
+        SubpoolGcConfig { threshold }
+    }
+
     fn needs(&self) -> BackgroundNeeds {
         BackgroundNeeds {
             // One more in each subpool than the number at which garbage is collected for it.
@@ -119,6 +130,7 @@ impl BackgroundPolicy for SubpoolGc {
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_base::SimTime;
     use ssdlab_nand::Geometry;
 
     use super::*;
@@ -142,7 +154,8 @@ mod tests {
         coming: &'a [u32],
         busy: &'a [bool],
     ) -> DriveView<'a> {
-        DriveView { blocks, free, coming, busy, components: Components::NONE }
+        let (now, components) = (SimTime::START, Components::NONE);
+        DriveView { now, blocks, free, coming, busy, components }
     }
 
     fn ask(

@@ -313,6 +313,7 @@ impl Background {
                 let free = machine.ftl.alloc.subpools().unwrap_or_default();
                 self.drive_wide.coming.resize(free.len().max(self.drive_wide.coming.len()), 0);
                 let view = DriveView {
+                    now: machine.now,
                     blocks: &machine.ftl.blocks,
                     free: &free,
                     coming: &self.drive_wide.coming,
@@ -369,7 +370,8 @@ impl Background {
         trigger: Trigger,
     ) {
         let components = Components::new(&machine.policies.metadata);
-        let (ftl, view) = (&machine.ftl, machine.ftl.plane_view(plane, components));
+        let ftl = &machine.ftl;
+        let view = ftl.plane_view(plane, machine.now, components);
         let mut policies = (0..).zip(&mut machine.policies.background);
         let job = policies.find_map(|(at, policy)| {
             let job = policy.job(trigger, &view).filter(|job| ftl.may_empty(job.block));

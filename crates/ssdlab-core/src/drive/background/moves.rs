@@ -131,11 +131,10 @@ impl Background {
             return;
         }
         let block = machine.geometry.block_of(ppn);
-        let group = machine.policies.metadata.group(block);
-        let group = group.unwrap_or_else(|| machine.ftl.blocks.class(block));
+        let class = machine.ftl.blocks.class(block);
         let is_reserved = machine.ftl.blocks.is_reserved(block);
         let reads = machine.flash.cells.reads_of_host();
-        let read = HostRead { lpn, block, is_reserved, group, reads };
+        let read = HostRead { lpn, block, is_reserved, class, reads };
         machine.publish(&Event::HostRead(&read));
         if let Some(to) = machine.policies.take_migration(lpn) {
             self.move_page(machine, (lpn, ppn), Some(id), to);
@@ -150,8 +149,10 @@ impl Background {
         lpn: Lpn,
         to: (BlockClass, Option<StreamId>),
     ) {
-        let Some(ppn) = machine.ftl.map.get(lpn) else { return };
-        self.move_page(machine, (lpn, ppn), None, to);
+        match machine.ftl.map.get(lpn) {
+            Some(ppn) => self.move_page(machine, (lpn, ppn), None, to),
+            None => machine.publish(&Event::MigrationDropped(lpn)),
+        }
     }
 
     /// Moves a page to blocks of this class and stream. `read` is the operation that has just read
@@ -173,7 +174,8 @@ impl Background {
         let has_data = read.is_some_and(|read| machine.flash.txns[read].mask == whole);
         let lies_on = machine.geometry.plane_of_page(from);
         let Some(to) = self.plane_for_move(machine, lpn, lies_on, class) else {
-            return self.ask_for_room(machine, lpn, lies_on, class);
+            self.ask_for_room(machine, lpn, lies_on, class);
+            return machine.publish(&Event::MigrationDropped(lpn));
         };
         let id = machine.flash.txns.insert(machine.now);
         if let Some(read) = read {
@@ -276,7 +278,7 @@ impl Background {
         }
     }
 
-    /// Returns whether a move at the head of its queue may begin. If not, the move is abandoned.
+    /// Returns whether a move at the head of its queue may begin. If not, the drive drops it.
     #[inline(never)]
     pub(in crate::drive) fn may_move(&mut self, machine: &mut Machine, id: TxnId) -> bool {
         let txn = &machine.flash.txns[id];
@@ -297,7 +299,7 @@ impl Background {
         if !fits {
             machine.flash.pop(machine.flash.txns[id].plane, machine.flash.txns[id].plane_queue);
             machine.flash.wait_ends(id, machine.now);
-            give_up_move(machine, id);
+            drop_move(machine, id);
         }
         fits
     }
@@ -316,7 +318,7 @@ impl Background {
         let txn = &mut machine.flash.txns[id];
         let lpn = txn.lpn;
         if txn.kind == OpKind::Read && txn.uncorrectable {
-            return give_up_move(machine, id);
+            return drop_move(machine, id);
         }
         if txn.kind == OpKind::Read {
             txn.failed = 0;
@@ -324,7 +326,7 @@ impl Background {
             let class = txn.hint.quality.expect("a move knows where to");
             return match self.plane_for_move(machine, lpn, lies_on, class) {
                 Some(to) => self.program_moved(machine, id, to),
-                None => give_up_move(machine, id),
+                None => drop_move(machine, id),
             };
         }
         audit_event!(machine, programmed(id, &machine.flash.txns[id], &machine.ftl, false));
@@ -346,6 +348,9 @@ impl Background {
             self.on_page_invalidated(machine, lpn, lies_on, plane);
         } else {
             machine.stats.migration.outdated += 1;
+            let block = machine.geometry.block_of(to);
+            machine.publish(&Event::ProgramOutdated { lpn, block });
+            machine.publish(&Event::MigrationDropped(lpn));
         }
         machine.publish_if_closed(to);
         self.plane_changed(machine, plane);
@@ -393,10 +398,12 @@ impl Background {
     }
 }
 
-fn give_up_move(machine: &mut Machine, id: TxnId) {
-    machine.stats.migration.abandoned += 1;
+fn drop_move(machine: &mut Machine, id: TxnId) {
+    machine.stats.migration.dropped += 1;
+    let lpn = machine.flash.txns[id].lpn;
     machine.flash.txns.remove(id);
     audit_event!(machine, gone(id));
+    machine.publish(&Event::MigrationDropped(lpn));
 }
 
 /// The panic text of code that only runs on a drive whose pages move.

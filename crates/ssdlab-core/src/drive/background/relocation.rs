@@ -11,6 +11,7 @@ use crate::drive::machine::Machine;
 use crate::drive::translation::Translation;
 use crate::flash::TxnId;
 use crate::policy::background::Job;
+use crate::policy::event::Event;
 
 impl Background {
     /// Continues a plane's job after one of its operations.
@@ -49,6 +50,8 @@ impl Background {
                 if machine.ftl.commit_copy(lpn, from, to) {
                     translation.entry_moved(lpn, plane);
                     machine.publish_migrated(lpn, [block, took], cause, false);
+                } else {
+                    machine.publish(&Event::ProgramOutdated { lpn, block: took });
                 }
                 machine.publish_if_closed(to);
                 match cause {

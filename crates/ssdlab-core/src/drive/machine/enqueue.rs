@@ -21,7 +21,8 @@ impl Machine {
         txn.plane = plane;
         let (kind, owner, lpn, arrival) = (txn.kind, txn.owner, txn.lpn, txn.began());
         let request = self.attrs(owner);
-        let view = SchedulerView { kind, request, lpn, plane, arrival, now: self.now };
+        let components = Components::new(&self.policies.metadata);
+        let view = SchedulerView { kind, request, lpn, plane, arrival, now: self.now, components };
         let rank = self.policies.scheduler.rank(&view);
         self.flash.enqueue(id, Rank::host(rank), self.now);
         if kind == OpKind::Read {

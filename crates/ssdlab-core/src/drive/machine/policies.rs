@@ -120,7 +120,7 @@ impl Policies {
             background: AnyBackground::build(&config.background, &context),
             metadata,
             subscribed: EventMask::NONE,
-            listeners: Default::default(),
+            listeners: std::array::from_fn(|_| Box::default()),
             pending: Vec::new(),
             reassessments: Reassessments::default(),
             actions: Actions::default(),
@@ -205,19 +205,29 @@ impl Policies {
     #[inline(never)]
     fn notify(&mut self, now: SimTime, listener: Listener, event: &Event) {
         let cell_time = CellTime::at(now, self.time_scale);
-        let context = &mut EventContext { now, cell_time, actions: &mut self.actions };
-        match listener {
-            Listener::Metadata(id) => self.metadata.on_event(id, event, context),
-            Listener::Scheduler => self.scheduler.on_event(event, context),
-            Listener::Placement(at) => self.placement[usize::from(at)].on_event(event, context),
-            Listener::ProgramMode(at) => {
-                self.program_mode[usize::from(at)].on_event(event, context);
+        let actions = &mut self.actions;
+        if let Listener::Metadata(id) = listener {
+            let components = Components::NONE;
+            let context = &mut EventContext { now, cell_time, components, actions };
+            self.metadata.on_event(id, event, context);
+        } else {
+            let components = Components::new(&self.metadata);
+            let context = &mut EventContext { now, cell_time, components, actions };
+            match listener {
+                Listener::Metadata(_) => unreachable!("components learn above"),
+                Listener::Scheduler => self.scheduler.on_event(event, context),
+                Listener::Placement(at) => self.placement[usize::from(at)].on_event(event, context),
+                Listener::ProgramMode(at) => {
+                    self.program_mode[usize::from(at)].on_event(event, context);
+                }
+                Listener::ReadStart => self.read_start.on_event(event, context),
+                Listener::Suspend => self.suspend.on_event(event, context),
+                Listener::Eviction => self.eviction.on_event(event, context),
+                Listener::Record => keep(&mut self.recorded.1, self.response, event, context),
+                Listener::Background(at) => {
+                    self.background[usize::from(at)].on_event(event, context);
+                }
             }
-            Listener::ReadStart => self.read_start.on_event(event, context),
-            Listener::Suspend => self.suspend.on_event(event, context),
-            Listener::Eviction => self.eviction.on_event(event, context),
-            Listener::Record => keep(&mut self.recorded.1, self.response, event, context),
-            Listener::Background(at) => self.background[usize::from(at)].on_event(event, context),
         }
         if !self.actions.as_slice().is_empty() {
             self.keep_actions(listener);

@@ -7,7 +7,7 @@ use super::{Misfit, allocator_config, restore_classes};
 use crate::account::{BlockProbe, Reading};
 use crate::config::{RESERVE_BLOCKS, Resolved};
 use crate::flash::Cells;
-use crate::ftl::{Allocator, BlockState, BlockTable, Ftl};
+use crate::ftl::{Allocator, BlockState, BlockTable, FreeBlockPolicy, Ftl};
 use crate::media;
 use crate::metadata::Metadata;
 use crate::policy::PolicyContext;
@@ -87,7 +87,7 @@ pub fn begin(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl, cells:
 /// blocks.
 fn classify(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl) {
     let geometry: &Geometry = resolved.geometry();
-    set_free_ranks(metadata, &mut ftl.blocks);
+    set_free_ranks(resolved, metadata, &mut ftl.blocks);
     let all = (0..geometry.block_count()).map(BlockId);
     let is_free = |&block: &BlockId| ftl.blocks.state(block) == BlockState::Free;
     let mut free: Vec<BlockId> = all.filter(is_free).collect();
@@ -107,8 +107,12 @@ fn classify(resolved: &Resolved, metadata: &mut Metadata, ftl: &mut Ftl) {
     sort_free_blocks(resolved, ftl);
 }
 
-/// Sets the rank of each block, if a component ranks blocks.
-pub(super) fn set_free_ranks(metadata: &Metadata, blocks: &mut BlockTable) {
+/// Sets the rank of each block, if a component ranks blocks. Where policies rank them by actions,
+/// each block begins with rank 0.
+pub(super) fn set_free_ranks(resolved: &Resolved, metadata: &Metadata, blocks: &mut BlockTable) {
+    if resolved.config.ftl.free_block_policy == FreeBlockPolicy::LowestRank {
+        return blocks.rank_by_actions();
+    }
     let all = (0..blocks.len() as u32).map(BlockId);
     let free_ranks = all.map(|block| metadata.free_rank(block, blocks.erases(block)));
     if let Some(free_ranks) = free_ranks.collect() {
@@ -141,7 +145,7 @@ pub fn restore_reserved(
     let blocks = &ftl.blocks;
     let reserved_class = |block| Some(blocks.class(block)).filter(|_| blocks.is_reserved(block));
     metadata.classes_restored(&reserved_class);
-    set_free_ranks(metadata, &mut ftl.blocks);
+    set_free_ranks(resolved, metadata, &mut ftl.blocks);
     sort_free_blocks(resolved, ftl);
     Ok(())
 }

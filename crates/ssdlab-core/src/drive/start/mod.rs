@@ -10,12 +10,15 @@ mod from_history;
 mod metadata;
 mod owners;
 mod pool;
+mod saved;
 mod shuffled;
 
 pub use draw::StartModel;
 pub use from_history::{HistorySample, Record, by_rank, group_of};
 pub use metadata::{begin, restore_reserved};
 pub use owners::{Owners, Tenant, areas};
+use saved::{restore_classes, restore_free_ranks, resume_free_blocks, set_owners};
+pub use saved::{save_classes, save_free_order, save_free_ranks};
 use ssdlab_base::Nanos;
 use ssdlab_nand::{BlockId, PageInBlock, PlaneId, Ppn};
 
@@ -25,8 +28,7 @@ use crate::flash::{BlockHistory, Cells};
 use crate::ftl::{Allocator, AllocatorConfig, BlockState, BlockTable, Ftl, Map, PlaneOrder};
 use crate::media;
 use crate::metadata::{Metadata, place_of};
-use crate::policy::columns::{Column, Per, SavedColumns};
-use ssdlab_policy::allocation::BlockClass;
+use crate::policy::columns::SavedColumns;
 use ssdlab_policy::blocks::BlockClasses;
 
 /// Pages of data up to which a single thread draws the drive.
@@ -84,7 +86,7 @@ impl Start {
             set_history(resolved, (block, record), &mut drawn.blocks, &mut cells);
         }
         let metadata = metadata::build(resolved, Some(&drawn.blocks), &cells);
-        metadata::set_free_ranks(&metadata, &mut drawn.blocks);
+        metadata::set_free_ranks(resolved, &metadata, &mut drawn.blocks);
         let mut ftl = drawn.with_allocator(resolved);
         if let Some(subpools) = &sample.subpools {
             let sizes = in_proportion(subpools, free_blocks(&ftl));
@@ -119,7 +121,8 @@ impl Start {
             let place = place_of(component.name());
             saved.restore(&place, &mut component.columns()).map_err(Misfit::Inconsistent)?;
         }
-        metadata::set_free_ranks(&metadata, &mut blocks);
+        metadata::set_free_ranks(resolved, &metadata, &mut blocks);
+        restore_free_ranks(resolved, &mut blocks, saved)?;
         let sizes = set_owners(resolved, &mut blocks, saved)?;
         let alloc = Allocator::restore(&open, geometry, &mut blocks, allocator_config(resolved));
         let mut alloc = alloc.ok_or(Misfit::OtherShape)?;
@@ -292,7 +295,7 @@ fn unwritten(resolved: &Resolved, block_classes: &BlockClasses, metadata: &Metad
     let geometry = resolved.geometry();
     let mut blocks = BlockTable::new(geometry);
     blocks.set_classes(block_classes);
-    metadata::set_free_ranks(metadata, &mut blocks);
+    metadata::set_free_ranks(resolved, metadata, &mut blocks);
     let bad = resolved.config.ftl.bad_blocks.get();
     let worn = resolved.config.start.pe_cycles > 0;
     if bad > 0.0 || worn {
@@ -305,108 +308,6 @@ fn unwritten(resolved: &Resolved, block_classes: &BlockClasses, metadata: &Metad
         }
     }
     blocks
-}
-
-/// Returns where a state file holds the class of each block; `None` if the config alone decides it.
-/// A drive that sorts its blocks in another way, or into another number of classes, has another
-/// place.
-fn place_of_classes(resolved: &Resolved) -> Option<String> {
-    let block_class = &resolved.config.metadata.block_class;
-    let place = format!("block_class/{}/{}", block_class.name(), resolved.classes.count);
-    resolved.classes.is_learned.then(|| place_of(&place))
-}
-
-const CLASSES: &str = "block_classes";
-
-/// Saves the class of each block, if the drive has learned it.
-pub fn save_classes(resolved: &Resolved, blocks: &BlockTable, to: &mut SavedColumns) {
-    if let Some(place) = place_of_classes(resolved) {
-        let all = (0..blocks.len() as u32).map(BlockId);
-        let mut classes: Vec<u8> = all.map(|block| blocks.class(block).0).collect();
-        to.add(&place, &[Column::new(CLASSES, Per::Block, &mut classes)]);
-    }
-}
-
-/// Gives blocks the classes that a state file holds for them. Returns whether it holds any.
-pub fn restore_classes(
-    resolved: &Resolved,
-    blocks: &mut BlockTable,
-    saved: &SavedColumns,
-) -> Result<bool, Misfit> {
-    let Some(place) = place_of_classes(resolved) else { return Ok(false) };
-    let mut classes = vec![0; blocks.len()];
-    let last = resolved.classes_of_blocks() as u64 - 1;
-    let mut column = [Column::new(CLASSES, Per::Block, &mut classes).up_to(last)];
-    let found = saved.restore(&place, &mut column).map_err(Misfit::Inconsistent)?;
-    if found {
-        let all = (0..).map(BlockId).zip(classes);
-        all.for_each(|(block, class)| blocks.set_class(block, BlockClass(class)));
-    }
-    Ok(found)
-}
-
-/// The place and the name of the order of free blocks in a state file.
-const FREE_BLOCKS: &str = "drive/free_blocks";
-const FREE_ORDER: &str = "free_order";
-
-/// Saves the order in which blocks became free, if the drive opens them in this order.
-pub fn save_free_order(ftl: &Ftl, to: &mut SavedColumns) {
-    if let Some(mut order) = ftl.alloc.free_order(ftl.blocks.len()) {
-        to.add(FREE_BLOCKS, &[Column::new(FREE_ORDER, Per::Block, &mut order)]);
-    }
-}
-
-/// Sorts the free blocks as a saved drive did. `sizes` holds the number of free blocks of each
-/// subpool, if the state file holds it.
-fn resume_free_blocks(
-    alloc: &mut Allocator,
-    blocks: &mut BlockTable,
-    saved: &SavedColumns,
-    sizes: Option<&[usize]>,
-) -> Result<(), Misfit> {
-    let mut order = alloc.free_order(blocks.len());
-    if let Some(own) = &mut order {
-        let most = own.len() as u64;
-        let mut column = [Column::new(FREE_ORDER, Per::Block, own).up_to(most)];
-        saved.restore(FREE_BLOCKS, &mut column).map_err(Misfit::Inconsistent)?;
-    }
-    if order.is_some() || sizes.is_some() {
-        alloc.resume(blocks, order.as_deref(), sizes);
-    }
-    Ok(())
-}
-
-/// Gives each block its saved class back. If blocks belong to priorities, returns the number of
-/// free blocks of each. If the state file has no owners, the blocks with data are divided evenly in
-/// the order of their ranks, the best to the highest priority.
-fn set_owners(
-    resolved: &Resolved,
-    blocks: &mut BlockTable,
-    saved: &SavedColumns,
-) -> Result<Option<Vec<usize>>, Misfit> {
-    let found = restore_classes(resolved, blocks, saved)?;
-    if !resolved.classes.by_priority {
-        return Ok(None);
-    }
-    if found {
-        let mut sizes = vec![0; resolved.classes.count];
-        let all = (0..blocks.len() as u32).map(BlockId);
-        for block in all.filter(|&block| blocks.state(block) == BlockState::Free) {
-            let size = sizes.get_mut(blocks.class(block).index()).ok_or_else(|| {
-                Misfit::Inconsistent(format!("block {} is free, and in no subpool", block.0))
-            })?;
-            *size += 1;
-        }
-        return Ok(Some(sizes));
-    }
-    let all = (0..blocks.len() as u32).map(BlockId);
-    let mut used: Vec<BlockId> = all.filter(|&block| blocks.written(block) > 0).collect();
-    used.sort_by_key(|&block| (blocks.free_rank(block), block.0));
-    let each = used.len().div_ceil(resolved.classes.count).max(1);
-    for (class, run) in (0..).map(BlockClass).zip(used.chunks(each)) {
-        run.iter().for_each(|&block| blocks.set_class(block, class));
-    }
-    Ok(None)
 }
 
 /// Returns the settings of the block allocator.

@@ -5,7 +5,7 @@
 //! holds, only how many. This number is the result.
 
 use rand::RngExt;
-use ssdlab_base::rng;
+use ssdlab_base::{SimTime, rng};
 use ssdlab_nand::{BlockId, Geometry, Lpn, PageInBlock, PlaneId, Ppn};
 
 use crate::account::Cause;
@@ -15,7 +15,7 @@ use crate::ftl::{
     StreamId, Streams, Writer,
 };
 use crate::policy::Learner;
-use crate::policy::background::{Job, Trigger};
+use crate::policy::background::{DriveView, Job, Trigger};
 use crate::policy::component::Components;
 use crate::policy::event::{
     Actions, BlockOpened, Event, EventContext, EventMask, Migrated, Programmed,
@@ -105,6 +105,9 @@ impl Snapshot {
 pub struct Pool {
     ftl: Ftl,
     policies: Vec<AnyBackground>,
+    /// The policies that keep blocks free for the drive as a whole, if none keeps pages free on
+    /// each plane.
+    whole_drive: Option<WholeDrive>,
     /// The part of the placement chain that decides which blocks are open.
     placement: Vec<AnyPlacement>,
     /// Whether a policy learns by events of pages and blocks.
@@ -114,6 +117,46 @@ pub struct Pool {
     random: rng::Stream,
     pages: u32,
     geometry: Geometry,
+}
+
+/// The background policies that keep blocks free for a drive as a whole. The model plane stands
+/// for each plane of that drive.
+struct WholeDrive {
+    policies: Vec<AnyBackground>,
+    /// Number of blocks of the drive for each one of the model plane.
+    blocks: f64,
+    /// Free blocks of each subpool of the drive, which have equal sizes.
+    free: Vec<u32>,
+}
+
+impl WholeDrive {
+    fn of(resolved: &Resolved) -> Option<WholeDrive> {
+        let mut policies = AnyBackground::build(&resolved.config.background, &context(resolved));
+        if free_page_target(&policies) > 0 {
+            return None;
+        }
+        policies.retain(|policy| policy.needs().free_blocks_of_drive > 0);
+        let planes = f64::from(resolved.geometry().plane_count());
+        let plane = f64::from(usable_blocks(&resolved.config)) / f64::from(blocks_of(resolved));
+        let free = vec![0; resolved.classes.count];
+        (!policies.is_empty()).then_some(WholeDrive { policies, blocks: planes * plane, free })
+    }
+
+    /// Returns the job that the model plane should run now.
+    fn job(&mut self, ftl: &Ftl) -> Option<Job> {
+        let free = ftl.alloc.free_blocks(PLANE) as f64 * self.blocks / self.free.len() as f64;
+        self.free.fill(free as u32);
+        let (coming, components) = (&[][..], Components::NONE);
+        let view = DriveView {
+            now: SimTime::START,
+            blocks: &ftl.blocks,
+            free: &self.free,
+            coming,
+            busy: &[false],
+            components,
+        };
+        self.policies.iter_mut().find_map(|policy| policy.drive_job(&view))
+    }
 }
 
 /// Returns the number of blocks of the plane that stands for all planes of this drive.
@@ -154,6 +197,7 @@ impl Pool {
         let mut pool = Pool {
             ftl: Ftl::new(&geometry, map, table, alloc),
             policies: AnyBackground::build(&resolved.config.background, &setup),
+            whole_drive: WholeDrive::of(resolved),
             placement: (resolved.config.drawn_placement().iter())
                 .map(|link| AnyPlacement::build(link, &setup))
                 .collect(),
@@ -243,7 +287,9 @@ impl Pool {
         for link in self.placement.iter_mut().filter(|link| link.events().has(event.kind())) {
             learn(link);
         }
-        for policy in self.policies.iter_mut().filter(|one| one.events().has(event.kind())) {
+        let of_drive = self.whole_drive.iter_mut().flat_map(|whole| &mut whole.policies);
+        let all = self.policies.iter_mut().chain(of_drive);
+        for policy in all.filter(|one| one.events().has(event.kind())) {
             learn(policy);
         }
     }
@@ -293,6 +339,11 @@ impl Pool {
 
     /// Runs the job that a background policy returns. Returns false if none returns a job.
     fn choose_job(&mut self, trigger: Trigger) -> bool {
+        if let Some(whole_drive) = &mut self.whole_drive {
+            let job = whole_drive.job(&self.ftl);
+            job.into_iter().for_each(|job| self.carry_out(job));
+            return job.is_some();
+        }
         let asks = |policy: &AnyBackground| {
             let free = self.ftl.alloc.counted(PLANE, policy.needs().counts_pages);
             trigger == Trigger::JobEnded || free < policy.needs().free_page_target
@@ -301,7 +352,7 @@ impl Pool {
         if !self.policies.iter().any(asks) {
             return false;
         }
-        let view = self.ftl.plane_view(PLANE, Components::NONE);
+        let view = self.ftl.plane_view(PLANE, SimTime::START, Components::NONE);
         let mut eligible = self.policies.iter_mut().filter(|policy| asks(policy));
         let Some(job) = eligible.find_map(|policy| policy.job(trigger, &view)) else {
             return false;

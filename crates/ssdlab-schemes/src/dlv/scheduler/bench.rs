@@ -9,6 +9,7 @@ use ssdlab_nand::{Cell, Geometry, PlaneId};
 use super::{Dlv, DlvConfig, Goes};
 use ssdlab_policy::account::OpKind;
 use ssdlab_policy::allocation::BlockClass;
+use ssdlab_policy::component::Components;
 use ssdlab_policy::queue::{Arrival, GroupId, Queue};
 use ssdlab_policy::scheduler::{Planes, QueueView, SchedulerPolicy};
 use ssdlab_policy::testing::SMALL;
@@ -114,7 +115,8 @@ impl Bench {
 
     pub(super) fn parts(&mut self) -> (&mut Dlv, QueueView<'_, FourPlanes>) {
         let Bench { order, queue, planes, now, .. } = self;
-        (order, QueueView { now: *now, queue, planes, programming: &UNITS })
+        let (now, components) = (*now, Components::NONE);
+        (order, QueueView { now, queue, planes, programming: &UNITS, components })
     }
 
     /// Leaves `pages` strong pages on each plane.
