@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from ssdlab import _native, arguments
 from ssdlab.arguments import integer
 from ssdlab.plan import DriveOptions, Plan, check_plan, to_json
+from ssdlab.renamed import renamed
 
 Op = Literal["read", "write", "trim", "flush"]
 
@@ -62,7 +63,7 @@ class Drive:
     >>> [done] = drive.advance()
     >>> done.number == number, done.latency_ns == drive.now_ns
     (True, True)
-    >>> drive.sums().ops["program"]["host"]
+    >>> drive.counts().ops["program"]["host"]
     1
 
     The options describe the drive and its start: :class:`ssdlab.DriveOptions`. Only the requests
@@ -75,6 +76,9 @@ class Drive:
         self._drive = _native.InteractiveDrive(
             to_json(replace(check_plan(Plan() if plan is None else plan), **options))
         )
+
+    if not TYPE_CHECKING:
+        __getattr__ = renamed("Drive")
 
     @property
     def sectors(self) -> int:
@@ -125,6 +129,6 @@ class Drive:
         until_ns = None if until_ns is None else integer("until_ns", until_ns, 0)
         return [Completion(**row) for row in json.loads(self._drive.advance(until_ns))]
 
-    def sums(self) -> DriveCounts:
+    def counts(self) -> DriveCounts:
         """Return the counts of the drive so far."""
-        return DriveCounts(**json.loads(self._drive.sums()))
+        return DriveCounts(**json.loads(self._drive.counts()))

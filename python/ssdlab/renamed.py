@@ -8,7 +8,14 @@ from collections.abc import Callable, Mapping
 from importlib.abc import MetaPathFinder
 
 _NEW_NAMES: Mapping[str, Mapping[str, str]] = {
-    "Result": {"preloaded": "unwritten_reads", "dominated": "slowest_page_type"},
+    "Result": {
+        "preloaded": "unwritten_reads",
+        "dominated": "slowest_page_type",
+        "set_aside": "suspended",
+    },
+    "Detail": {"retries_apart": "retry_spread"},
+    "Drive": {"sums": "counts"},
+    "MigrationCounts": {"given_up": "dropped"},
     "ReplayResult": {"dominated": "slowest_page_type"},
     "Error": {"centre": "center"},
     "PageTypesResult": {"wished": "requested"},

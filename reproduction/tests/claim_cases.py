@@ -56,7 +56,7 @@ def read(
 
 def compared(blocks: int, pages: int) -> Any:
     """Make up a run whose pages are so many retries apart: of blocks, and of one."""
-    return made(detail=SimpleNamespace(retries_apart=SimpleNamespace(blocks=blocks, pages=pages)))
+    return made(detail=SimpleNamespace(retry_spread=SimpleNamespace(blocks=blocks, pages=pages)))
 
 
 Case = tuple[Sequence[Mapping[Any, Any]], Sequence[float]]

@@ -70,7 +70,7 @@ def test_a_full_queue_takes_nothing() -> None:
     assert numbers == [0, 1, None]
     drive.advance(until_ns=760 * US)
     assert drive.submit("write", lba=32, sectors=16) == 2
-    assert drive.sums().unfinished == 2
+    assert drive.counts().unfinished == 2
 
 
 def test_a_drive_counts_its_operations() -> None:
@@ -79,9 +79,9 @@ def test_a_drive_counts_its_operations() -> None:
     drive.submit("trim", lba=0, sectors=16)
     drive.submit("flush")
     assert {done.op for done in drive.advance()} == {"write", "trim", "flush"}
-    sums = drive.sums()
-    assert (sums.waf, sums.mapped_pages, sums.unfinished) == (1.0, 1, 0)
-    assert sums.ops["program"]["host"] == 2
+    counts = drive.counts()
+    assert (counts.waf, counts.mapped_pages, counts.unfinished) == (1.0, 1, 0)
+    assert counts.ops["program"]["host"] == 2
 
 
 def test_the_same_calls_give_the_same_ends() -> None:

@@ -22,7 +22,7 @@ from ssdlab.cpu import available_cores
 from ssdlab.render.formatting import share
 from ssdlab.render.text.comparison import caveats
 from ssdlab.result import Comparison, Missing, schema
-from ssdlab.result.parts import PageTypesResult
+from ssdlab.result.parts import MigrationCounts, PageTypesResult
 
 LITTLE: dict[str, Any] = {"limit": 2000}
 
@@ -68,10 +68,19 @@ def test_an_old_name_names_the_new_one() -> None:
     types = PageTypesResult((1,), (1,), (1,))
     with pytest.raises(AttributeError, match=r"^PageTypesResult\.wished is now \S+\.requested$"):
         types.wished  # type: ignore[attr-defined]  # noqa: B018  it raises
-    result = ssdlab.run(workload="random", limit=1)
-    for old, new in (("preloaded", "unwritten_reads"), ("dominated", "slowest_page_type")):
-        with pytest.raises(AttributeError, match=rf"^Result\.{old} is now Result\.{new}$"):
-            getattr(result, old)
+    result = ssdlab.run(workload="random", limit=1, detail=True)
+    assert result.detail is not None
+    for owner, old, new in (
+        (result, "preloaded", "unwritten_reads"),
+        (result, "dominated", "slowest_page_type"),
+        (result, "set_aside", "suspended"),
+        (result.detail, "retries_apart", "retry_spread"),
+        (MigrationCounts(0, 0, 0, 0, 0), "given_up", "dropped"),
+        (ssdlab.Drive(), "sums", "counts"),
+    ):
+        name = type(owner).__name__
+        with pytest.raises(AttributeError, match=rf"^{name}\.{old} is now {name}\.{new}$"):
+            getattr(owner, old)
     assert not hasattr(result, "nothing")
     assert copy.copy(result) == result
     for call in (ssdlab.run, ssdlab.Plan, ssdlab.physics, ssdlab.Drive):

@@ -198,8 +198,8 @@ def test_reads_that_release_the_die_need_no_other_setting(scheme: str) -> None:
         "flash.hold_until_decoded": False,
     }
     run = ssdlab.run(device="readguard-tlc-500g", scheme=scheme, set=few, limit=200)
-    assert run.set_aside is not None
-    assert run.set_aside.reads == 0
+    assert run.suspended is not None
+    assert run.suspended.reads == 0
 
 
 def test_repairs_are_printed() -> None:

@@ -228,8 +228,8 @@ mod _native {
         }
 
         /// Returns the totals of the drive so far, as JSON.
-        fn sums(&self) -> PyResult<String> {
-            to_json(&self.0.sums())
+        fn counts(&self) -> PyResult<String> {
+            to_json(&self.0.counts())
         }
     }
 

@@ -49,7 +49,7 @@ pub struct Done {
 
 /// Figures of a drive so far.
 #[derive(Clone, Debug, Serialize)]
-pub struct Sums {
+pub struct DriveCounts {
     /// Requests that have not ended.
     pub unfinished: u32,
     /// Write amplification: pages programmed in all, divided by those programmed for the host; null
@@ -240,9 +240,9 @@ impl InteractiveDrive {
     }
 
     /// Returns the figures of the drive so far.
-    pub fn sums(&self) -> Sums {
+    pub fn counts(&self) -> DriveCounts {
         let stats = self.drive.stats();
-        Sums {
+        DriveCounts {
             unfinished: self.drive.unfinished(),
             waf: self.drive.write_amplification(),
             ops: ops(&self.drive),

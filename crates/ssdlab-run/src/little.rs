@@ -64,7 +64,7 @@ const SETTINGS: &[(&str, &[&str])] = &[
     ("commands on the bus", &["flash.command_time=1us", "flash.bus_order=data_out_first"]),
     ("suspended programs", &["suspend=program_erase"]),
     ("dropped loops", &["suspend=esra"]),
-    ("reads set aside", ESRA),
+    ("suspended reads", ESRA),
     ("a buffer", &["buffer.size=1MiB"]),
     ("dynamic allocation", &["ftl.allocation=dynamic", "ftl.partial_writes=read_modify_write"]),
     ("bursts", &["workload.kind=bursty"]),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ssdlab.renamed import renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,7 @@ class BlockMap:
 
 
 @dataclass(frozen=True, slots=True)
-class RetriesApart:
+class RetrySpread:
     """The spread of the retries that pages needed when the host read them.
 
     ``blocks`` is the spread over the worst pages of blocks. ``pages`` is the largest spread between
@@ -109,7 +112,7 @@ class Detail:
     shares of dies and buses, and the blocks.
 
     ``read_ages`` are rising points of the age in seconds of data read from flash, and of the share
-    of reads whose data was at most so old. ``read_ages`` and ``retries_apart`` are None under flat
+    of reads whose data was at most so old. ``read_ages`` and ``retry_spread`` are None under flat
     physics, and if nothing was read.
     """
 
@@ -120,4 +123,7 @@ class Detail:
     bus_busy: Sequence[float]
     blocks: BlockMap
     read_ages: Sequence[Sequence[float]] | None = None
-    retries_apart: RetriesApart | None = None
+    retry_spread: RetrySpread | None = None
+
+    if not TYPE_CHECKING:
+        __getattr__ = renamed("Detail")

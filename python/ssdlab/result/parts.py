@@ -193,8 +193,8 @@ class BufferResult:
 
 
 @dataclass(frozen=True, slots=True)
-class SetAsideResult:
-    """The operations set aside for host reads, and the dropped time that was spent again."""
+class SuspendedResult:
+    """The operations suspended for host reads, and the dropped time that was spent again."""
 
     reads: int
     programs: int
@@ -209,8 +209,11 @@ class MigrationCounts:
     hot: int
     cold: int
     emptied: int
-    given_up: int
+    dropped: int
     outdated: int
+
+    if not TYPE_CHECKING:
+        __getattr__ = renamed("MigrationCounts")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from ssdlab.result.parts import (
     ProgramModesResult,
     QueueResult,
     ReplayResult,
-    SetAsideResult,
+    SuspendedResult,
     SettledFigure,
     Sim,
     StreamResult,
@@ -113,7 +113,7 @@ class Result:
     migration: MigrationCounts | None = None
     streams: Sequence[StreamResult] = ()
     counters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    set_aside: SetAsideResult | None = None
+    suspended: SuspendedResult | None = None
     sensed_in_vain: int | None = None
     life: Life | None = None
     wearing_weight: float | None = None

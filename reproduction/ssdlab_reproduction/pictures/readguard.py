@@ -31,7 +31,7 @@ from ssdlab_reproduction.systems.readguard import (
     means,
     mixes,
     on,
-    retries_apart,
+    retry_spread,
     tails,
     waits,
 )
@@ -204,7 +204,7 @@ def fig_18(runs: Runs) -> Rows:
 
     Of one in 256 pages that are read.
     """
-    found = {stage: retries_apart(runs[scheme, stage, mix]) for scheme, stage, mix in runs}
+    found = {stage: retry_spread(runs[scheme, stage, mix]) for scheme, stage, mix in runs}
     return [
         (f"{CYCLES[stage]:,}", name, retries)
         for stage, one in found.items()

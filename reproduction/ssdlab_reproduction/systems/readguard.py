@@ -17,7 +17,7 @@ from typing import Any
 from ssdlab.calibration import fit
 from ssdlab.plan import Plan
 from ssdlab.result import Result, Wear
-from ssdlab.result.detail import RetriesApart
+from ssdlab.result.detail import RetrySpread
 from ssdlab.result.parts import INVERSION_REPAIR
 from ssdlab_reproduction.registry import NeverRanError, Set, claim
 from ssdlab_reproduction.runs import Job, Jobs, Runs
@@ -340,17 +340,17 @@ def foreseen(runs: Runs) -> list[float]:
     return [max(fit["percent"]), fit["spread"]]
 
 
-def retries_apart(result: Result) -> RetriesApart:
+def retry_spread(result: Result) -> RetrySpread:
     """Return the spread of the retries that host reads needed, over blocks and over pages."""
     assert result.detail is not None
-    assert result.detail.retries_apart is not None
-    return result.detail.retries_apart
+    assert result.detail.retry_spread is not None
+    return result.detail.retry_spread
 
 
 @claim("R11", on(MIX_A, RGFTL, stages=[WORN]))
 def worn_apart(runs: Runs) -> list[float]:
     """Return the spread of retries over the blocks that MixA reads, and over the pages of one."""
-    found = retries_apart(runs[RGFTL, WORN, MIX_A])
+    found = retry_spread(runs[RGFTL, WORN, MIX_A])
     return [found.blocks, found.pages]
 
 

@@ -38,5 +38,6 @@ const OF_THE_DRIVE: &[(&str, &str)] = &[
     ("start.steady", "steady_state"),
     ("start.voltages", "program_mode"),
     ("start.program_mode=programmed", "policy"),
+    ("start.owners=nobody", "unowned"),
     ("timing.voltages", "program_modes"),
 ];

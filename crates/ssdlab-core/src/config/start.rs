@@ -109,7 +109,6 @@ pub enum StartOwners {
     /// The lowest priority.
     Lowest,
     /// No priority. The data has blocks of its own, which hold it until the host overwrites it.
-    #[serde(rename = "nobody")]
     Unowned,
 }
 
@@ -135,7 +134,7 @@ pub struct StartConfig {
     pub steady_state: bool,
     /// The owner of the pages that belong to no tenant, where blocks are kept apart by priority;
     /// only with `fill`. `footprint`: the priorities, in proportion to the pages of their tenants.
-    /// `equal`: each priority as many. `lowest`: the lowest priority. `nobody`: no priority; their
+    /// `equal`: each priority as many. `lowest`: the lowest priority. `unowned`: no priority; their
     /// blocks are the worst, and monitors of block quality leave them out. Default: `footprint`.
     /// Source: ReadGuard, section 6.1 (ruled: `footprint`); MQSim for `equal`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -74,11 +74,11 @@ fn pages_without_a_tenant_have_the_owner_that_the_config_names() {
         assert_eq!(shares("start.owners = \"footprint\"", steady), footprint);
         assert_eq!(shares("start.owners = \"equal\"", steady), [20, 20, 20, 0]);
         assert_eq!(shares("start.owners = \"lowest\"", steady), [0, 0, 60, 0]);
-        assert_eq!(shares("start.owners = \"nobody\"", steady), [0, 0, 0, 60]);
+        assert_eq!(shares("start.owners = \"unowned\"", steady), [0, 0, 0, 60]);
     }
 }
 
-const UNOWNED: &str = "start.owners = \"nobody\"";
+const UNOWNED: &str = "start.owners = \"unowned\"";
 const REPAIRS: &str =
     "background.inversion_repair = { interval = \"7d\", margin = 0, monitor = false }";
 
@@ -155,7 +155,7 @@ fn a_saved_drive_keeps_pages_without_an_owner() {
     assert_eq!(classes(&restored), before);
     let sets: Vec<&str> = DRIVE.to_vec();
     let other = Arc::new(Resolved::new(&config(&sets), 1).unwrap());
-    assert!(Drive::with_media(other, media).is_err(), "a drive without data of nobody");
+    assert!(Drive::with_media(other, media).is_err(), "a drive without data without an owner");
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub struct Detail {
     /// Spread of the retries that pages read for the host needed. One read in 256 is sampled.
     /// Absent under flat physics, and if the host read nothing from flash.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub retries_apart: Option<RetriesApart>,
+    pub retry_spread: Option<RetrySpread>,
     /// The requests with the largest latencies, the slowest first.
     pub slowest: Vec<Slow>,
     /// The run in intervals, at most 2,000. If there are more, neighbors are merged.
@@ -44,7 +44,7 @@ pub struct Detail {
 
 /// Spread of the retries that pages needed when they were read.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RetriesApart {
+pub struct RetrySpread {
     /// Difference between the worst pages of all blocks that were read, even if at different times.
     pub blocks: u8,
     /// The largest difference between the best and the worst page of a block when it was read.
@@ -236,10 +236,10 @@ pub(super) fn read_ages(drive: &Drive) -> Option<Vec<[f64; 2]>> {
 }
 
 /// Returns the spread of retries over the pages read.
-pub(super) fn retries_apart(drive: &Drive) -> Option<RetriesApart> {
+pub(super) fn retry_spread(drive: &Drive) -> Option<RetrySpread> {
     let spread = drive.flash().cells.retry_spread()?;
     let (blocks, pages) = (spread.between_blocks()?, spread.within_a_block());
-    Some(RetriesApart { blocks, pages })
+    Some(RetrySpread { blocks, pages })
 }
 
 /// The largest rise of the share of requests that took no longer, from one point to the next.

@@ -215,7 +215,7 @@ impl Observer {
         let detail = Detail {
             distributions: detail::distributions(drive),
             read_ages: detail::read_ages(drive),
-            retries_apart: detail::retries_apart(drive),
+            retry_spread: detail::retry_spread(drive),
             slowest: self.slowest.into_list(began),
             series,
             die_busy: shares(units),

@@ -109,9 +109,9 @@ pub struct RunResult {
     pub sensed_in_vain: Option<u64>,
     /// Programs and erases that a read interrupted.
     pub suspensions: u64,
-    /// Operations set aside for host reads; only with `suspend = "esra"`.
+    /// Operations suspended for host reads; only with `suspend = "esra"`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub set_aside: Option<SetAsideResult>,
+    pub suspended: Option<SuspendedResult>,
     /// Garbage collection.
     pub gc: GcResult,
     /// By page type.
@@ -275,7 +275,7 @@ impl RunResult {
             uncorrectable,
             sensed_in_vain: sensed_in_vain(drive),
             suspensions,
-            set_aside: SetAsideResult::of(drive),
+            suspended: SuspendedResult::of(drive),
             gc: gc(stats),
             typed: Typed::of(drive),
             wear_leveled: stats.wear_leveled,

@@ -95,25 +95,25 @@ pub struct GcResult {
     pub for_subpools: u64,
 }
 
-/// Operations that were set aside for host reads.
+/// Operations that were suspended for host reads.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct SetAsideResult {
-    /// Reads that had failed to decode and were set aside for reads of a higher priority.
+pub struct SuspendedResult {
+    /// Reads that had failed to decode and were suspended for reads of a higher priority.
     pub reads: u64,
-    /// Programs set aside. Programs of several planes in one operation count as one.
+    /// Programs suspended. Programs of several planes in one operation count as one.
     pub programs: u64,
-    /// Erases set aside, counted in the same way.
+    /// Erases suspended, counted in the same way.
     pub erases: u64,
     /// Array time of programs and erases that was discarded and repeated, in seconds.
     pub dropped_s: f64,
 }
 
-impl SetAsideResult {
-    pub(super) fn of(drive: &Drive) -> Option<SetAsideResult> {
+impl SuspendedResult {
+    pub(super) fn of(drive: &Drive) -> Option<SuspendedResult> {
         let SuspendCounts { reads, programs, erases, dropped_ns } = drive.flash().counts.suspends();
         let dropped_s = dropped_ns as f64 / 1e9;
         let drops = drive.resolved().flash.loops.is_some();
-        drops.then_some(SetAsideResult { reads, programs, erases, dropped_s })
+        drops.then_some(SuspendedResult { reads, programs, erases, dropped_s })
     }
 }
 

@@ -224,7 +224,7 @@ fn a_report_has_what_it_draws() {
     let rber = detail.blocks.rber.expect("a rate under this physics").concat();
     assert!(rber.iter().flatten().all(|rate| (1e-5..0.1).contains(rate)));
     // Each cell covers one block.
-    let spread = detail.retries_apart.expect("reads under this physics");
+    let spread = detail.retry_spread.expect("reads under this physics");
     assert!(spread.pages <= spread.blocks && spread.blocks > 0, "{spread:?}");
     let empty = |(rate, valid): (&Option<f64>, &Option<f64>)| rate.is_none() && *valid > Some(0.0);
     let valid = detail.blocks.valid.concat();

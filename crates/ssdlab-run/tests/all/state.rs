@@ -127,7 +127,7 @@ fn every_scheme_continues_a_state_with_a_history_and_data_without_an_owner() {
         let set = set.chain(more.iter().map(|set| set.to_string())).collect();
         Plan { device: "readguard-tlc-2t".into(), scheme: scheme.into(), set, ..plan(&[]) }
     };
-    let with_history = [history, "start.owners=nobody"];
+    let with_history = [history, "start.owners=unowned"];
     save_state(&of("rgftl", &with_history), &path, &Control::new(1)).unwrap().unwrap();
     for scheme in ["rgftl", "baseline"] {
         let from = Plan { state: Some(path.clone()), paranoid: true, ..of(scheme, &[]) };

@@ -90,9 +90,9 @@ impl Monitor {
         let Monitor { freed, recent, total, .. } = self;
         [
             Column::new("blocks_freed", Per::Drive, freed),
-            Column::new("repairs_lately", Per::Drive, &mut recent.extra),
+            Column::new("recent_repairs", Per::Drive, &mut recent.extra),
             Column::new("others_lately", Per::Drive, &mut recent.others),
-            Column::new("repairs_ever", Per::Drive, &mut total.extra),
+            Column::new("total_repairs", Per::Drive, &mut total.extra),
             Column::new("others_ever", Per::Drive, &mut total.others),
         ]
         .map(|count| count.up_to(MAX_COUNTED))

@@ -104,11 +104,11 @@ def figure_lines(result: Result) -> Iterator[str]:
     if result.metadata_bytes:
         yield f"metadata   {amount(sum(result.metadata_bytes.values()))} bytes in the controller"
     yield from _decoding_lines(result)
-    if result.set_aside is not None:
-        aside = result.set_aside
+    if result.suspended is not None:
+        of = result.suspended
         yield (
-            f"set aside  {aside.reads:,} reads, {aside.programs:,} programs, {aside.erases:,} "
-            f"erases: {digits(aside.dropped_s)} s done again"
+            f"suspended  {of.reads:,} reads, {of.programs:,} programs, {of.erases:,} "
+            f"erases: {digits(of.dropped_s)} s done again"
         )
     elif result.suspensions:
         yield f"suspended  {result.suspensions:,} programs and erases"

@@ -35,8 +35,8 @@ impl Table {
     fn columns(&mut self, classes: usize) -> [Column<'_>; 3] {
         [
             Column::new("classes", Per::Block, &mut self.classes).up_to(classes as u64),
-            Column::new("has_turn", Per::Block, &mut self.has_free_rank).up_to(1),
-            Column::new("turns", Per::Block, &mut self.free_ranks),
+            Column::new("has_free_rank", Per::Block, &mut self.has_free_rank).up_to(1),
+            Column::new("free_ranks", Per::Block, &mut self.free_ranks),
         ]
     }
 }
