@@ -132,7 +132,7 @@ fn collector() -> impl Strategy<Value = Vec<String>> {
     let threshold = one_of(&["0.05", "0.3", "0.8"]);
     let mode = one_of(&["background", "foreground"]);
     let counts = one_of(&["blocks", "pages"]);
-    let opens = one_of(&["least_erased", "longest_free"]);
+    let opens = one_of(&["least_erased", "longest_free", "lowest_rank"]);
     (victim, (threshold, counts), mode, opens).prop_map(|(victim, (threshold, counts), mode, opens)| {
         vec![
             format!("background.gc = {{ victim = \"{victim}\", threshold = {threshold}, unit = \"{counts}\" }}"),
