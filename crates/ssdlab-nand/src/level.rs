@@ -24,7 +24,7 @@ impl Level {
     /// Returns the next level.
     #[inline]
     pub const fn next(self) -> Level {
-        Level(self.0 + 1)
+        Level(self.0.saturating_add(1))
     }
 
     /// Returns the level as far below `at` as this level is above it; the first level if there is

@@ -43,9 +43,9 @@ pub enum Action {
         class: BlockClass,
     },
     /// Sets the rank of a block among the free blocks of its class. The allocator opens the lowest
-    /// rank first. The rank takes effect when [`Action::SetClass`] does, and only if the drive
-    /// opens blocks by rank: with `ftl.free_block_policy = "lowest_rank"`, or with a policy for
-    /// which a component ranks blocks.
+    /// rank first. The rank takes effect when [`Action::SetClass`] does; at once if the block is
+    /// free on a drive without subpools. It does so only if the drive opens blocks by rank: with
+    /// `ftl.free_block_policy = "lowest_rank"`, or with a policy for which a component ranks them.
     SetFreeRank {
         /// The block.
         block: BlockId,

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use ssdlab_nand::refusal::Refusal;
 use ssdlab_nand::{Geometry, ProgramMode};
 
+use super::allocation::FreeBlockPolicy;
 use super::columns::Column;
 use super::counters::Counter;
 use super::event::{Event, EventContext, EventMask};
@@ -31,6 +32,8 @@ pub struct PolicyContext {
     pub classes: ClassFacts,
     /// The page map.
     pub map: MapFacts,
+    /// The order in which free blocks are opened.
+    pub free_block_policy: FreeBlockPolicy,
     /// The names of the metadata components that the drive keeps.
     pub components: Vec<&'static str>,
     /// The names of the program modes, the normal mode first.
@@ -81,6 +84,7 @@ impl PolicyContext {
             typed_pages: false,
             classes: ClassFacts::default(),
             map: MapFacts { in_part: false, held_entries: geometry.page_count() },
+            free_block_policy: FreeBlockPolicy::default(),
             components: Vec::new(),
             program_modes: vec!["normal".into()],
             geometry,

@@ -69,7 +69,8 @@ pub trait ReadStartPolicy {
     /// Returns the level of the first attempt.
     fn start(&mut self, view: &ReadStartView) -> Level;
 
-    /// Returns the level to try after `failed` did not decode. It is higher than `failed`.
+    /// Returns the level to try after `failed` did not decode: a higher one. The drive tries the
+    /// next level if it is none, and the last level instead of a higher one.
     fn climb(&mut self, _: &ReadStartView, failed: Level) -> Level {
         failed.next()
     }
@@ -114,18 +115,21 @@ impl ReadStartPolicy for LowestLevel {
 pub struct FixedLevelConfig {
     /// The level at which every read starts, counted from 1. Assumed.
     pub level: u8,
+    /// Levels from one attempt to the next. Default: 1. Assumed.
+    pub step: u8,
 }
 
 impl Default for FixedLevelConfig {
     fn default() -> FixedLevelConfig {
-        FixedLevelConfig { level: 1 }
+        FixedLevelConfig { level: 1, step: 1 }
     }
 }
 
-/// Starts at a fixed level and climbs one level at a time.
+/// Starts at a fixed level and climbs a fixed number of levels at a time.
 #[derive(Clone, Debug)]
 pub struct FixedLevel {
     level: Level,
+    step: u8,
 }
 
 impl Policy for FixedLevel {
@@ -133,6 +137,9 @@ impl Policy for FixedLevel {
 
     fn check(config: &FixedLevelConfig, context: &PolicyContext) -> Result<(), Refusal> {
         let levels = context.levels;
+        if config.step == 0 {
+            return Err(Refusal::new("read_start.fixed_level.step", 0, "at least 1"));
+        }
         if (1..=levels).contains(&config.level) {
             return Ok(());
         }
@@ -144,7 +151,7 @@ impl Policy for FixedLevel {
     }
 
     fn build(config: &FixedLevelConfig, _: &PolicyContext) -> FixedLevel {
-        FixedLevel { level: Level(config.level.saturating_sub(1)) }
+        FixedLevel { level: Level(config.level.saturating_sub(1)), step: config.step }
     }
 }
 
@@ -154,8 +161,12 @@ impl ReadStartPolicy for FixedLevel {
         self.level.min(view.last_level())
     }
 
+    fn climb(&mut self, _: &ReadStartView, failed: Level) -> Level {
+        Level(failed.0.saturating_add(self.step))
+    }
+
     fn needs(&self) -> ReadStartNeeds {
-        ReadStartNeeds { by_one: true, ..ReadStartNeeds::default() }
+        ReadStartNeeds { by_one: self.step == 1, ..ReadStartNeeds::default() }
     }
 }
 
@@ -199,11 +210,12 @@ mod tests {
     }
 
     #[test]
-    fn a_climb_starts_at_the_level_that_is_set_and_goes_up_by_one() {
-        let climb = |start| {
-            let mut climb = FixedLevel { level: Level(start) };
+    fn a_climb_starts_at_the_level_that_is_set_and_goes_up_by_its_step() {
+        let climb = |start, step| {
+            let mut climb = FixedLevel { level: Level(start), step };
             [climb.start(&view(5)), climb.climb(&view(5), Level(2))].map(|level| level.0)
         };
-        assert_eq!([climb(0), climb(2), climb(4), climb(9)], [[0, 3], [2, 3], [4, 3], [4, 3]]);
+        let climbs = [climb(0, 1), climb(2, 1), climb(4, 2), climb(9, 255)];
+        assert_eq!(climbs, [[0, 3], [2, 3], [4, 4], [4, 255]]);
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Nanos, SimTime};
 use ssdlab_nand::refusal::IdleKey;
-use ssdlab_nand::{Lpn, PlaneId};
+use ssdlab_nand::{Lpn, PlaneId, Ppn};
 
 use crate::account::{Cause, OpKind, Priority};
 use crate::component::Components;
@@ -38,6 +38,8 @@ pub struct SuspendView<'a> {
     pub plane: PlaneId,
     /// The logical page of that read.
     pub lpn: Lpn,
+    /// The page on the flash.
+    pub ppn: Ppn,
     /// When the request of that read arrived.
     pub arrival: SimTime,
     /// The priority of that read.
@@ -59,6 +61,7 @@ impl SuspendView<'_> {
             running,
             plane: PlaneId(0),
             lpn: Lpn(0),
+            ppn: Ppn(0),
             arrival: SimTime::START,
             priority: Priority::HIGHEST,
             works_for_higher: false,

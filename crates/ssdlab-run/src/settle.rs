@@ -3,7 +3,7 @@
 //! A run begins with a transient, and how long it lasts is not known. So the windows grow with the
 //! run, and only those of its second half count (a form of batch means: Law and Kelton, *Simulation
 //! Modeling and Analysis*, chapter 9). The interval is widened if neighboring windows are alike,
-//! and the counted windows must have no trend, nor drift by more than the requested width.
+//! and the counted windows must have no trend.
 //!
 //! A replay of a trace repeats its requests, so its windows are no independent ones. The interval
 //! then counts at most as many windows as one pass of the trace has. Bursts of a trace may come
@@ -272,9 +272,6 @@ struct Estimate {
     half_width_95: f64,
     /// Whether the windows have no trend.
     steady: bool,
-    /// By how much the straight line through the windows rises or falls from first to last. A slow
-    /// drift may hide in noise as no trend.
-    drift: f64,
 }
 
 impl Estimate {
@@ -296,8 +293,8 @@ impl Estimate {
         let rest: Vec<f64> =
             off.iter().enumerate().map(|(at, off)| off - slope * place(at)).collect();
         let error = (squares(&rest) / (count - 2.0) / spread).sqrt() * widened(&rest);
-        let (steady, drift) = (slope.abs() <= t * error, slope.abs() * count);
-        Estimate { mean, half_width_95, steady, drift }
+        let steady = slope.abs() <= t * error;
+        Estimate { mean, half_width_95, steady }
     }
 }
 
@@ -455,15 +452,13 @@ impl SettleMonitor {
         // Before garbage collection begins, every window has the same write amplification.
         let is_due = self.collected || self.goal.figure.of != Of::Waf;
         let is_whole = !self.repeats || self.once.is_some();
-        let most = self.goal.width * estimate.mean.abs();
-        let narrow = estimate.half_width_95 <= most;
-        let steady = estimate.steady && estimate.drift <= most;
+        let narrow = estimate.half_width_95 <= self.goal.width * estimate.mean.abs();
         let requests = |windows: &[Window]| windows.iter().map(|one| one.requests).sum::<u64>();
         let seconds = |windows: &[Window]| {
             windows.last().map_or(0.0, |last| last.end.saturating_since(self.began).as_secs())
         };
         self.last = SettledFigure {
-            settled: is_due && narrow && steady && is_whole,
+            settled: is_due && narrow && estimate.steady && is_whole,
             mean: Some(estimate.mean),
             half_width_95: Some(estimate.half_width_95),
             windows: counted.len() as u64,

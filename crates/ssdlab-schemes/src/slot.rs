@@ -134,14 +134,26 @@ macro_rules! background {
                 }
             }
 
-            /// Returns the policies that are on by default, with the same settings, and no other.
+            /// Returns the policies that are on by default, with the same settings. If none of them
+            /// collects garbage, those that do stay on, too.
             #[must_use]
             pub fn conventional(&self) -> BackgroundChoice {
                 let unset = BackgroundChoice::default();
-                BackgroundChoice {
+                let by_default = BackgroundChoice {
                     $($name: match unset.$name.get() {
                         Some(_) => self.$name.clone(),
-                        None => unset.$name,
+                        None => Toggle::off(),
+                    }),+
+                };
+                if !AnyBackground::collectors(&by_default).is_empty() {
+                    return by_default;
+                }
+                let collectors = AnyBackground::collectors(self);
+                BackgroundChoice {
+                    $($name: if collectors.contains(&stringify!($name)) {
+                        self.$name.clone()
+                    } else {
+                        by_default.$name
                     }),+
                 }
             }
@@ -181,6 +193,17 @@ macro_rules! background {
                 $(choice.$name.get().is_some_and(|config| {
                     is_it(&<$Policy as BackgroundPolicy>::uses(config))
                 }))||+
+            }
+
+            /// Returns the names of the policies that are on and turn invalid pages into free blocks.
+            pub fn collectors(choice: &BackgroundChoice) -> Vec<&'static str> {
+                let mut all = Vec::new();
+                $(if let Some(config) = choice.$name.get()
+                    && <$Policy as BackgroundPolicy>::uses(config).collects_garbage
+                {
+                    all.push(stringify!($name));
+                })+
+                all
             }
 
             /// Checks whether the background policies that are on can work on this drive.

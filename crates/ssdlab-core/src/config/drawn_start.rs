@@ -5,9 +5,10 @@ use ssdlab_nand::refusal::Refusal;
 use super::{DriveConfig, StartConfig};
 use crate::policy::event::EventMask;
 use crate::policy::{Learner, PolicyContext};
-use ssdlab_schemes::AnyPlacement;
+use ssdlab_schemes::{AnyBackground, AnyPlacement};
 
-/// Refuses a drawn start that the placement chain cannot take part in.
+/// Refuses a drawn start that the placement chain, or a policy that collects garbage, cannot take
+/// part in.
 pub(super) fn check(config: &DriveConfig, setup: &PolicyContext) -> Result<(), Refusal> {
     if config.start.fill.get() == 0.0 {
         return Ok(());
@@ -17,17 +18,25 @@ pub(super) fn check(config: &DriveConfig, setup: &PolicyContext) -> Result<(), R
         events: AnyPlacement::build(link, setup).events(),
         component: AnyPlacement::components(link).first().copied(),
     });
-    check_drawn_start(&config.start, drawn)
+    let collectors = AnyBackground::collectors(&config.background);
+    let background = AnyBackground::build(&config.background, setup).into_iter();
+    let collecting = background.filter(|policy| collectors.contains(&policy.name()));
+    let collecting = collecting.map(|policy| DrawnLink {
+        name: policy.name(),
+        events: policy.events(),
+        component: None,
+    });
+    check_drawn_start(&config.start, drawn.chain(collecting))
 }
 
-/// A link of the placement chain that takes part in drawing a start.
+/// A policy that takes part in drawing a start.
 struct DrawnLink<'a> {
     name: &'a str,
     events: EventMask,
     component: Option<&'static str>,
 }
 
-/// Refuses a drawn start if a placement needs events that the model plane lacks. These are other
+/// Refuses a drawn start if such a policy needs events that the model plane lacks. These are other
 /// events in a steady state, and a metadata component, which knows the drive's blocks.
 fn check_drawn_start<'a>(
     start: &StartConfig,

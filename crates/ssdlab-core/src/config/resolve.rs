@@ -149,8 +149,8 @@ impl Resolved {
     /// plane.
     fn check_start(&self) -> Result<(), Refusal> {
         let (config, geometry) = (&self.config, self.geometry());
-        let collects = AnyBackground::any_uses(&config.background, |uses| uses.collects_garbage);
-        if config.start.steady_state && config.start.fill.get() > 0.0 && !collects {
+        let collectors = AnyBackground::collectors(&config.background);
+        if config.start.steady_state && config.start.fill.get() > 0.0 && collectors.is_empty() {
             let expected = "false without a background policy that collects garbage, such as gc";
             return Err(Refusal::new("start.steady_state", true, expected));
         }
@@ -200,6 +200,7 @@ impl Resolved {
                     entries.min(self.logical_pages.into()) as u32
                 }),
             },
+            free_block_policy: self.config.ftl.free_block_policy,
             components: self.components(),
             program_modes: self.chip.program_mode_names().map(str::to_owned).collect(),
         }

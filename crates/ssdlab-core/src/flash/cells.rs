@@ -357,14 +357,15 @@ impl Cells {
         self.chip.level_needed(block, &conditions).unwrap_or(Level::BEYOND)
     }
 
-    /// Returns the level at which a read starts. Where attempts beyond the needed level fail, a
-    /// start n levels beyond that level becomes one n levels below it.
+    /// Sets the level of the first attempt of a read. Where attempts beyond the needed level fail, a
+    /// start n levels beyond that level becomes one n levels below it. The policy must not learn of
+    /// this, so the difference is kept.
     #[inline]
-    pub(super) fn as_far(&self, txn: &Txn) -> Level {
-        if self.chip.fails_beyond() && txn.level > txn.level_needed {
-            txn.level.mirrored(txn.level_needed)
-        } else {
-            txn.level
+    pub(super) fn begin_read(&self, txn: &mut Txn) {
+        if self.chip.fails_beyond() && txn.level > txn.level_needed && txn.failed == 0 {
+            let level = txn.level.mirrored(txn.level_needed);
+            txn.ahead = txn.level.0 - level.0;
+            txn.level = level;
         }
     }
 

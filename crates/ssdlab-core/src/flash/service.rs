@@ -29,7 +29,7 @@ impl Flash {
             flash.cells.begin(txn, &flash.geometry);
             if txn.kind == OpKind::Read {
                 txn.level_needed = flash.cells.level_needed(txn, &flash.geometry, now);
-                txn.level = flash.cells.as_far(txn);
+                flash.cells.begin_read(txn);
             }
         });
         match self.txns[head].kind {

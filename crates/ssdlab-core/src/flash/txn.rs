@@ -96,6 +96,9 @@ pub struct Txn {
     pub(super) level_needed: Level,
     /// Attempts that failed to decode.
     pub failed: u8,
+    /// By how many levels the read-start policy's level is above that of the attempt
+    /// ([`Cells::begin_read`](super::Cells)).
+    pub ahead: u8,
     /// The type of its physical page.
     pub(super) page_type: PageType,
     /// The program mode of its page: the mode to use or, for a read, the mode that was used.
@@ -145,6 +148,7 @@ impl Txn {
             pipelined_level: Level::FIRST,
             level_needed: Level::FIRST,
             failed: 0,
+            ahead: 0,
             page_type: PageType(0),
             program_mode: ProgramMode::NORMAL,
             age: None,
@@ -217,6 +221,7 @@ impl Txns {
         txn.next = TxnId::NONE;
         txn.sibling = TxnId::NONE;
         txn.failed = 0;
+        txn.ahead = 0;
         txn.level = Level::FIRST;
         txn.age = None;
         txn.read_first = false;

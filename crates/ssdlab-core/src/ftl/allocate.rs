@@ -272,6 +272,11 @@ impl Allocator {
         self.pools.level_across(across);
     }
 
+    /// See [`Pools::rerank`].
+    pub fn rerank(&mut self, blocks: &mut BlockTable, block: BlockId, free_rank: u32) -> bool {
+        self.pools.rerank(blocks, block, free_rank)
+    }
+
     /// Returns the free blocks of each subpool, if priorities have subpools.
     pub fn subpools(&self) -> Option<Vec<u32>> {
         self.pools.subpools().map(|subpools| subpools.sizes().collect())

@@ -174,6 +174,20 @@ impl Pools {
         }
     }
 
+    /// Sets the rank of a free block at once, if the drive opens blocks by the ranks of actions.
+    /// Returns false if the rank must wait until the block is erased.
+    pub fn rerank(&mut self, blocks: &mut BlockTable, block: BlockId, free_rank: u32) -> bool {
+        let by_rank = self.free_block_policy == FreeBlockPolicy::LowestRank;
+        if !by_rank || self.subpools.is_some() || blocks.state(block) != BlockState::Free {
+            return false;
+        }
+        let pool = self.pool(blocks.plane_of(block), blocks.class(block));
+        self.free[pool].remove(&(blocks.free_rank(block), block.0));
+        blocks.set_free_rank(block, free_rank);
+        self.free[pool].insert((free_rank, block.0));
+        true
+    }
+
     /// Returns the subpools, if each priority has one.
     pub fn subpools(&self) -> Option<&Subpools> {
         self.subpools.as_ref()

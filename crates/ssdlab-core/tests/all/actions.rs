@@ -177,7 +177,16 @@ fn a_drive_opens_the_block_of_the_lowest_rank_that_policies_set() {
         assert_eq!(rig.drive.ftl().blocks.free_rank(block), free_rank);
         assert_eq!(rig.drive.ftl().blocks.state(block), BlockState::Free);
     };
-    empty(&mut rig, 7);
+    empty(&mut rig, 5);
+    rig.drive.ask(Action::SetFreeRank { block, free_rank: 7 });
+    rig.write(1);
+    rig.finish();
+    assert_eq!(
+        rig.drive.ftl().blocks.free_rank(block),
+        7,
+        "it is free, so the rank counts at once"
+    );
+    rig.drive.audit().expect("tables that agree");
     let media = rig.drive.clone().media().expect("a drive at rest");
     let resolved = rig.drive.resolved().clone();
     let continued = Drive::with_media(resolved.into(), media).expect("the same drive");

@@ -1,6 +1,7 @@
 //! Tests of the drive; each module answers one question.
 
 mod actions;
+mod climbs;
 mod contents;
 mod counts;
 mod determinism;

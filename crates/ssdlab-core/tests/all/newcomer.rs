@@ -22,4 +22,12 @@ fn a_new_policy_needs_no_more_than_a_file_and_its_lines_in_the_list() {
         lines.filter(|line| !line.starts_with("+++") && !line.starts_with("---")).count()
     };
     assert!(changed('+') <= 3 && changed('-') == 0, "{}", known[0]);
+    // The patch applies: the lines around its own stand in the list, one after another.
+    let list = fs::read_to_string(root.join(name(&known[0]))).expect("the list of policies");
+    let (_, hunks) = known[0].split_once("\n@@").expect("a hunk");
+    for hunk in hunks.split("\n@@") {
+        let lines = hunk.lines().skip(1).filter_map(|line| line.strip_prefix(' '));
+        let around = lines.collect::<Vec<_>>().join("\n");
+        assert!(list.contains(&around), "{around}");
+    }
 }

@@ -18,7 +18,7 @@ pub use gc_config::{GcConfig, GcMode, GcUnit};
 pub use static_wear_leveling::{StaticWearLeveling, StaticWearLevelingConfig};
 pub use victim::Victim;
 
-use ssdlab_base::{Nanos, SimTime};
+use ssdlab_base::{CellTime, Nanos, SimTime};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use crate::Policy;
@@ -113,6 +113,11 @@ pub struct BlockEstimate {
     pub priority: Priority,
     /// Number of its pages that hold the newest copy of a logical page.
     pub valid: u16,
+    /// Its P/E cycles.
+    pub pe_cycles: u32,
+    /// When its first page was programmed after its last erase, on the cells' clock, as a
+    /// controller stamps it; `None` under flat physics.
+    pub programmed: Option<CellTime>,
     /// How the worst page is expected to read now.
     pub expected: Expected,
 }

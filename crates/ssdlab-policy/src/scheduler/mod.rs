@@ -9,7 +9,7 @@ pub use ranked::{
 };
 
 use ssdlab_base::{Nanos, SimTime};
-use ssdlab_nand::{Lpn, PlaneId};
+use ssdlab_nand::{Lpn, PlaneId, Ppn};
 
 use crate::Policy;
 use crate::account::{OpKind, RequestAttrs};
@@ -27,6 +27,8 @@ pub struct SchedulerView<'a> {
     pub request: RequestAttrs,
     /// The logical page.
     pub lpn: Lpn,
+    /// The page on the flash that a read reads. A program has none yet.
+    pub ppn: Option<Ppn>,
     /// The plane.
     pub plane: PlaneId,
     /// When the request arrived, or when the page left the buffer.
@@ -41,9 +43,9 @@ impl SchedulerView<'_> {
     /// Returns the view of an operation for a request of one page that has just arrived.
     pub fn plain(kind: OpKind) -> SchedulerView<'static> {
         let (request, now) = (RequestAttrs::PLAIN, SimTime::START);
-        let (lpn, plane) = (Lpn(0), PlaneId(0));
+        let (lpn, ppn, plane) = (Lpn(0), None, PlaneId(0));
         let components = Components::NONE;
-        SchedulerView { kind, request, lpn, plane, arrival: now, now, components }
+        SchedulerView { kind, request, lpn, ppn, plane, arrival: now, now, components }
     }
 }
 

@@ -134,10 +134,11 @@ mod tests {
     use ssdlab_nand::Geometry;
 
     use super::*;
-    use ssdlab_policy::ClassFacts;
+    use crate::BackgroundChoice;
     use ssdlab_policy::blocks::BlockTable;
     use ssdlab_policy::component::Components;
     use ssdlab_policy::testing::SMALL;
+    use ssdlab_policy::{ClassFacts, Toggle};
 
     fn three_priorities() -> ClassFacts {
         ClassFacts { priorities: 3, ..ClassFacts::default() }
@@ -226,5 +227,18 @@ mod tests {
         let check = |threshold| SubpoolGc::check(&SubpoolGcConfig { threshold }, &policy_context());
         assert!(check(Some(2)).is_ok() && check(None).is_ok());
         assert_eq!(check(Some(3)).unwrap_err().key, "background.subpool_gc.threshold");
+    }
+
+    #[test]
+    fn a_conventional_drive_collects_for_subpools_if_no_other_policy_collects() {
+        let subpools = |gc| BackgroundChoice {
+            gc,
+            subpool_gc: Toggle::on(),
+            dual_pool: Toggle::on(),
+            ..BackgroundChoice::default()
+        };
+        let alone = subpools(Toggle::off()).conventional();
+        assert!(alone.subpool_gc.get().is_some() && alone.dual_pool.get().is_none());
+        assert!(subpools(Toggle::on()).conventional().subpool_gc.get().is_none());
     }
 }

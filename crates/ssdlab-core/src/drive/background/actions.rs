@@ -58,6 +58,11 @@ impl Background {
                     self.migrate(machine, lpn, (class, stream));
                     continue;
                 }
+                Action::SetFreeRank { block, free_rank }
+                    if machine.ftl.alloc.rerank(&mut machine.ftl.blocks, block, free_rank) =>
+                {
+                    continue;
+                }
                 Action::SetClass { .. } | Action::SetFreeRank { .. } => {
                     machine.policies.reassess_later(action);
                     continue;

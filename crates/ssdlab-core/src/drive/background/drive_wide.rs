@@ -239,6 +239,8 @@ impl Background {
                 block,
                 priority: Priority::of_class(blocks.class(block)),
                 valid: blocks.valid(block),
+                pe_cycles: blocks.erases(block),
+                programmed: machine.flash.cells.stamp(block),
                 expected: machine.expected(block),
             })
             .collect()

@@ -20,9 +20,11 @@ impl Machine {
         let txn = &mut self.flash.txns[id];
         txn.plane = plane;
         let (kind, owner, lpn, arrival) = (txn.kind, txn.owner, txn.lpn, txn.began());
+        let ppn = (kind == OpKind::Read).then_some(txn.ppn);
         let request = self.attrs(owner);
         let components = Components::new(&self.policies.metadata);
-        let view = SchedulerView { kind, request, lpn, plane, arrival, now: self.now, components };
+        let view =
+            SchedulerView { kind, request, lpn, ppn, plane, arrival, now: self.now, components };
         let rank = self.policies.scheduler.rank(&view);
         self.flash.enqueue(id, Rank::host(rank), self.now);
         if kind == OpKind::Read {
@@ -107,6 +109,7 @@ impl Machine {
             running,
             plane: txn.plane,
             lpn: txn.lpn,
+            ppn: txn.ppn,
             arrival: txn.began(),
             priority: self.attrs(txn.owner).priority,
             works_for_higher,

@@ -22,8 +22,11 @@ impl Machine {
     #[inline(never)]
     pub(in crate::drive) fn next_level(&mut self, id: TxnId) -> Level {
         let view = self.read_view(id);
-        let level = self.flash.txns[id].level;
-        self.policies.level_after(view, level).min(view.last_level())
+        let txn = &self.flash.txns[id];
+        let (level, ahead) = (txn.level, txn.ahead);
+        let shown = Level(level.0.saturating_add(ahead));
+        let next = self.policies.level_after(view, shown).max(shown.next());
+        Level(next.0 - ahead).min(view.last_level())
     }
 
     /// Returns the view of a read for the read-start policy, without the components.

@@ -322,7 +322,10 @@ impl Pool {
             match self.ftl.prepare_write(PLANE, Writer::Host, request) {
                 Some(ppn) => break ppn,
                 None => {
-                    assert!(self.choose_job(Trigger::Changed), "a plane with spare blocks has room")
+                    assert!(
+                        self.choose_job(Trigger::Changed),
+                        "no background policy freed a block of the plane that stands for the drive's start"
+                    )
                 }
             }
         };
