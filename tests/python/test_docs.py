@@ -29,6 +29,20 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert written == generator.pages()[name], "run `make docs`"
 
 
+def test_no_link_ends_at_a_page_that_only_names_a_file_of_the_root() -> None:
+    """On GitHub such a page is nearly empty; ``docs/conf.py`` turns a link to the file around."""
+    conf = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    stubs = re.findall(r'^    "([\w/-]+)": "(\w+\.md)",$', conf, re.MULTILINE)
+    names = {(ROOT / "docs" / f"{stub}.md") for stub, _ in stubs}
+    assert len(names) == 3
+    linked = []
+    for page in (ROOT / "docs").rglob("*.md"):
+        targets = re.findall(r"\]\((?!https?:)([^)#\s]+\.md)", page.read_text(encoding="utf-8"))
+        linked += [(page.parent / target).resolve() for target in targets]
+    assert ROOT / "CONTRIBUTING.md" in linked
+    assert not names & set(linked)
+
+
 def test_each_system_is_named_with_its_device() -> None:
     rows = re.findall(
         r"^\| [^|]+ \| [^|]+ \| `([\w-]+)` \| \[([\w-]+)\]\(docs/systems/", README, re.MULTILINE
