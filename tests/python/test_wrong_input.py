@@ -349,7 +349,7 @@ CONFIGS = [
     ),
     (
         "[geometry]\nblocks = 0\n",
-        "c.toml:2:10: geometry.blocks: got 0, expected 1 to 16777216",
+        "c.toml:2:10: geometry.blocks: got 0, expected a whole number from 1 to 16777216",
     ),
 ]
 

@@ -293,3 +293,25 @@ fn a_scheme_on_a_drive_that_does_not_suit_it_names_one_that_does() {
         assert!(plan(device).prepare().is_ok(), "{device}");
     }
 }
+
+#[test]
+fn a_count_beyond_its_limit_is_refused_as_the_list_of_keys_says() {
+    let keys = ssdlab_config::keys::<ssdlab_run::RunConfig>();
+    for name in ["channels", "chips", "dies", "planes", "blocks", "pages"] {
+        let key = keys.iter().find(|key| key.path == format!("geometry.{name}")).expect(name);
+        let most = key.expected.strip_prefix("a whole number from 1 to ").expect(&key.expected);
+        let most: u32 = most.parse().expect(most);
+        for wrong in [0, most + 1] {
+            let expected = format!("geometry.{name}: got {wrong}, expected {}", key.expected);
+            let line = set(&[&format!("geometry.{name}={wrong}")]);
+            assert!(line.ends_with(&expected), "{line}");
+        }
+    }
+    let queues = set(&["host.queues=0"]);
+    assert!(queues.ends_with("host.queues: got 0, expected a whole number from 1 to 255"));
+    let ranks = set(&["host.queues=6", "scheduler=strict_priority"]);
+    let row = keys.iter().find(|key| key.path == "host.queues").expect("a key");
+    assert!(ranks.contains("expected 2 to 5 with") && row.doc.contains("From 2 to 5 where"));
+    let page = set(&["geometry.page_size=5000B"]);
+    assert!(page.contains("expected a size in multiples of 512B up to 32KiB"), "{page}");
+}
