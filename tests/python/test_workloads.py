@@ -86,6 +86,12 @@ def test_a_run_says_that_its_workload_is_a_twin(ssdlab: Ssdlab) -> None:
             ("show", "nothing-like-it"),
             "expected a twin that `ssdlab workload list` prints, such as dlv/hm0\n",
         ),
+        (("show", "hire"), "not a twin: got 'hire', expected one of its family: hire/"),
+        (
+            ("show", "readguard/mix-a", "--requests", "2000"),
+            "--requests 2000: footprint: got 12672 B, expected at most the hot sets",
+        ),
+        (("show", "zipf"), "not a twin: got 'zipf', a distribution, which has no targets\n"),
         (("show", "dlv/hm0", "--full", "--requests", "5"), "expected one or the other"),
         (("lst",), 'did you mean "list"?'),
     ],

@@ -63,6 +63,7 @@ pub use effective::{Effective, Leaf, hash_of};
 pub use keys::{Key, keys, markdown, unsourced, without_default};
 pub use layers::{Layers, read_file};
 pub use report::Renamed;
+pub use tree::BUILT_IN;
 
 /// Returns the JSON Schema of a config type, with defaults, and doc comments as descriptions.
 pub fn json_schema<T: schemars::JsonSchema + 'static>() -> serde_json::Value {

@@ -100,7 +100,12 @@ pub fn show(
         Some(requests) if requests < twin.requests() => twin.scaled(requests),
         _ => twin.clone(),
     };
-    let mut source = scaled.source(seed)?;
+    let mut source = scaled.source(seed).map_err(|fault| match requests {
+        Some(requests) if fault.source.is_empty() => {
+            Fault { source: format!("--requests {requests}"), ..fault }
+        }
+        _ => fault,
+    })?;
     let (mut profiler, mut batch) = (Profiler::new(true), Vec::<Record>::with_capacity(BATCH));
     let mut hits = scaled.hit_meter(MAX_SAMPLED);
     let mut done = 0;
