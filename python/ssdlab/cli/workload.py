@@ -41,7 +41,7 @@ def list_workloads(*, as_json: bool) -> None:
         click.echo(json.dumps({"closed": _native.workloads(), "twins": twins}, indent=2))
         return
     forms = ", ".join(_native.workloads())
-    click.echo(f"distributions: {forms} (docs/reference/config.md, workload.kind)\n")
+    click.echo(f"distributions: {forms} (workload.kind in `ssdlab config keys`)\n")
     columns = [
         Column("requests", [amount(twin["requests"]) for twin in twins]),
         Column("reads", [share(twin["read_ratio"]) for twin in twins]),
@@ -145,7 +145,7 @@ def _sources(found: dict[str, Any]) -> str:
     for source, rows in itertools.groupby(found["figures"], key=itemgetter("source")):
         lines.append(f"{', '.join(row['what'] for row in rows)}: {source}")
     if found["hit_ratios"]:
-        lines.append("hit ratios: of the whole trace (docs/concepts/twins.md)")
+        lines.append('hit ratios: of the whole trace (documentation: "Twins")')
     if found["shape"]:
         lines.append(
             f"the rest, such as locality, by the shape {found['shape']}: {found['shape_source']}"
