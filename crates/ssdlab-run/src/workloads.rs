@@ -48,6 +48,8 @@ pub struct Shown {
     /// Requests that were generated and measured. If they are fewer than the complete twin has, the
     /// twin was scaled down: span and footprint shrink in proportion.
     pub measured: u64,
+    /// Remarks for the user, such as on bursts for which the scaled twin is too short.
+    pub remarks: Vec<String>,
     /// Target and measured value of each figure.
     pub figures: Vec<Compared>,
     /// Hit ratios of LRU caches, published of the whole trace and achieved. The caches have the
@@ -134,6 +136,7 @@ pub fn show(
             .shape()
             .map(|(_, shape)| shape.source.split_whitespace().collect::<Vec<_>>().join(" ")),
         measured: done,
+        remarks: scaled.remark_on_bursts(twin).into_iter().collect(),
         figures: [scaled.compare(&measured), bursts].concat(),
         hit_ratios: hits.map_or(Vec::new(), |hits| hits.finish()),
         profile,

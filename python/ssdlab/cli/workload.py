@@ -114,7 +114,7 @@ def _twin_text(found: dict[str, Any]) -> str:
     elif found["shape"]:
         head += f", with the shape {found['shape']}"
     part = "all" if found["measured"] == twin["requests"] else "scaled to"
-    head += f"\n{part} {found['measured']:,} requests"
+    head += "\n".join(["", f"{part} {found['measured']:,} requests", *found["remarks"]])
     columns = [
         Column("target", [_figure(row, "target") for row in figures]),
         Column("achieved", [_figure(row, "achieved") for row in figures]),
