@@ -231,8 +231,8 @@ def report_html(results: Result | Iterable[Result], path: str | os.PathLike[str]
     """Write a report to ``path``: one HTML file with figures and tables, which needs no network.
 
     ``results`` is a comparison, a result, or several results, made with ``detail=True``. The report
-    draws several results side by side. docs/guides/report.md describes its contents. Raises
-    :class:`InputError` if the file cannot be written or a result has no detail.
+    draws several results side by side. The documentation's page "Reports" describes its contents.
+    Raises :class:`InputError` if the file cannot be written or a result has no detail.
     """
     results = _as_comparison(results)
     path = arguments.path("report", path)

@@ -20,7 +20,7 @@ class Completion:
     """A completed request. Times are nanoseconds of the drive; sectors have 512 bytes.
 
     ``number`` is the value that :meth:`Drive.submit` returned. The parts of ``blame_ns`` say where
-    the time went (docs/reference/results.md). They sum to the latency; parts of zero are left out.
+    the time went (documentation: "Results"). They sum to the latency; parts of zero are left out.
     """
 
     number: int

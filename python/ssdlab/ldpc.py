@@ -1,7 +1,7 @@
 """The error rates that LDPC and BCH codes correct, derived and typed.
 
-The Rust extension declares these figures (``ssdlab_ldpc::ledger``); docs/concepts/ldpc.md explains
-them.
+The Rust extension declares these figures (``ssdlab_ldpc::ledger``); the documentation's page
+"Error rates that codes decode" explains them.
 """
 
 from __future__ import annotations
@@ -191,9 +191,9 @@ def ldpc(
     how often frames of a real code fail. ``jobs`` threads measure, by default one per core.
     ``progress`` is called as by :func:`ssdlab.run`, with frames in place of requests.
 
-    docs/concepts/ldpc.md explains the terms. Raises :class:`InputError` if an input is invalid. On
-    Ctrl-C raises :class:`LdpcInterrupted`, which holds the measurements so far, or
-    :class:`KeyboardInterrupt` before the table is derived.
+    The documentation's page "Error rates that codes decode" explains the terms. Raises
+    :class:`InputError` if an input is invalid. On Ctrl-C raises :class:`LdpcInterrupted`, which
+    holds the measurements so far, or :class:`KeyboardInterrupt` before the table is derived.
     """
     name = arguments.text("--cell", cell)
     if name not in CELLS:

@@ -1,7 +1,7 @@
 """The true properties of a device's blocks, typed and as text.
 
-The Rust extension declares these figures (``ssdlab_run::physics``); docs/concepts/physics.md
-explains them.
+The Rust extension declares these figures (``ssdlab_run::physics``); the documentation's page
+"Physics of blocks" explains them.
 """
 
 from __future__ import annotations
@@ -147,8 +147,9 @@ def physics(plan: Plan | None = None, /, **options: Unpack[DriveOptions]) -> Phy
     >>> [group.name for group in blocks.groups]
     ['strong', 'normal']
 
-    No drive runs. docs/concepts/physics.md explains the terms. Raises :class:`InputError` if an
-    input is invalid. Flat physics is invalid, too: it has no properties to return.
+    No drive runs. The documentation's page "Physics of blocks" explains the terms. Raises
+    :class:`InputError` if an input is invalid. Flat physics is invalid, too: it has no properties
+    to return.
     """
     plan = check_plan(Plan() if plan is None else plan)
     (plan,) = with_pipes_read([replace(plan, **options)])

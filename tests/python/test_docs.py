@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from command import OFFICE, ROOT, load_module
 
+from ssdlab import _native
 from ssdlab.confidence import Interval
 from ssdlab_reproduction import ledger, ledger_text, registry
 from ssdlab_reproduction.claim import SYSTEMS, Verdict, claims
@@ -27,6 +28,33 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
     generator = load_module(ROOT / "docs" / "generators" / "generate.py")
     written = (generator.REFERENCE / name).read_text(encoding="utf-8")
     assert written == generator.pages()[name], "run `make docs`"
+
+
+def test_the_package_names_pages_by_their_titles() -> None:
+    """A wheel has no folder of pages, so no help text may point into one."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "python").rglob("*.py")]
+    texts.append(_native.keys_markdown())
+    assert not [text[at - 60 : at + 40] for text in texts if (at := text.find("docs/")) >= 0]
+    pages = [path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md")]
+    titles = {page.partition("\n# ")[2].partition("\n")[0] for page in ["\n" + p for p in pages]}
+    plain = " ".join(" ".join(texts).replace("\\", "").split())
+    named = set(re.findall(r"documentation(?:'s page|:) \"([^\"]+)\"", plain))
+    assert {"Traces", "Twins", "Results", "Fit the retry predictor"} <= named
+    assert named <= titles
+
+
+def test_no_link_ends_at_a_page_that_only_names_a_file_of_the_root() -> None:
+    """On GitHub such a page is nearly empty; ``docs/conf.py`` turns a link to the file around."""
+    conf = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    stubs = re.findall(r'^    "([\w/-]+)": "(\w+\.md)",$', conf, re.MULTILINE)
+    names = {(ROOT / "docs" / f"{stub}.md") for stub, _ in stubs}
+    assert len(names) == 3
+    linked = []
+    for page in (ROOT / "docs").rglob("*.md"):
+        targets = re.findall(r"\]\((?!https?:)([^)#\s]+\.md)", page.read_text(encoding="utf-8"))
+        linked += [(page.parent / target).resolve() for target in targets]
+    assert ROOT / "CONTRIBUTING.md" in linked
+    assert not names & set(linked)
 
 
 def test_each_system_is_named_with_its_device() -> None:

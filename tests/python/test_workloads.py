@@ -66,6 +66,22 @@ def test_a_twin_is_shown_with_the_figures_of_a_trace(ssdlab: Ssdlab) -> None:
     assert "dispersion_10ms, dispersion_100ms, dispersion_1s" in text
 
 
+def test_a_twin_too_short_for_its_bursts_says_so(ssdlab: Ssdlab) -> None:
+    def remarks(name: str, *how: str) -> list[str]:
+        found = json.loads(ssdlab("workload", "show", name, *how, "--json").out)
+        assert isinstance(found["remarks"], list)
+        return list(found["remarks"])
+
+    (remark,) = remarks("pa-ssd/msfs", "--requests", "2000")
+    few = "scaled down: its span holds fewer than 20 windows of 100ms to 10s"
+    assert remark == f"{few}, so it has few or none of their bursts"
+    text = ssdlab("workload", "show", "pa-ssd/msfs", "--requests", "2000").out
+    assert f"scaled to 2,000 requests\n{remark}\n" in text
+    assert remarks("dlv/rsrch2", "--full") == []
+    assert remarks("dlv/hm0", "--requests", "50000") == []
+    assert len(remarks("readguard/mix-a", "--requests", "20000")) == 1
+
+
 def test_a_mix_names_its_members(ssdlab: Ssdlab) -> None:
     listed = json.loads(ssdlab("workload", "list", "--json").out)["twins"]
     mix = next(twin for twin in listed if twin["members"])
@@ -87,6 +103,12 @@ def test_a_run_says_that_its_workload_is_a_twin(ssdlab: Ssdlab) -> None:
             ("show", "nothing-like-it"),
             "expected a twin that `ssdlab workload list` prints, such as dlv/hm0\n",
         ),
+        (("show", "hire"), "not a twin: got 'hire', expected one of its family: hire/"),
+        (
+            ("show", "readguard/mix-a", "--requests", "2000"),
+            "--requests 2000: footprint: got 12672 B, expected at most the hot sets",
+        ),
+        (("show", "zipf"), "not a twin: got 'zipf', a distribution, which has no targets\n"),
         (("show", "dlv/hm0", "--full", "--requests", "5"), "expected one or the other"),
         (("lst",), 'did you mean "list"?'),
     ],

@@ -54,7 +54,13 @@ ARGUMENTS = [
     ),
     ("trace info x --json a --json b", "--json: given 2 times, expected once"),
     ("run --limit", "option '--limit' requires an argument"),
-    ("run trace.csv", "ssdlab run: got unexpected extra argument (trace.csv)"),
+    (
+        "run trace.csv",
+        (
+            "ssdlab run: got unexpected extra argument (trace.csv): "
+            "expected --trace FILE or --workload NAME"
+        ),
+    ),
     ("run --seeds 0", "--seeds: got '0', expected a whole number from 1"),
     ("run --jobs many", "--jobs: got 'many', expected a whole number from 1"),
     ("run --seed -1", "--seed: got '-1', expected a whole number from 0"),
@@ -209,16 +215,16 @@ ARGUMENTS = [
         '--vary schedular=fifo: schedular: unknown key (did you mean "scheduler"?)',
     ),
     (
-        "compare --vary eviction=lru,l",
+        "compare --vary eviction=lru,lr",
         (
-            '--vary eviction=l: eviction: got "l", expected one of lru, cflru, lru_wsr, ccf_lru, '
+            '--vary eviction=lr: eviction: got "lr", expected one of lru, cflru, lru_wsr, ccf_lru, '
             'pt_lru (did you mean "lru"?)'
         ),
     ),
     (
-        "compare --vary scheduler=fifo,read_first --set eviction=l",
+        "compare --vary scheduler=fifo,read_first --set eviction=lr",
         (
-            '--set eviction=l: eviction: got "l", expected one of lru, cflru, lru_wsr, ccf_lru, '
+            '--set eviction=lr: eviction: got "lr", expected one of lru, cflru, lru_wsr, ccf_lru, '
             'pt_lru (did you mean "lru"?)'
         ),
     ),
@@ -349,7 +355,7 @@ CONFIGS = [
     ),
     (
         "[geometry]\nblocks = 0\n",
-        "c.toml:2:10: geometry.blocks: got 0, expected 1 to 16777216",
+        "c.toml:2:10: geometry.blocks: got 0, expected a whole number from 1 to 16777216",
     ),
 ]
 

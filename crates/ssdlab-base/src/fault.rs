@@ -97,16 +97,35 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// Returns the candidate nearest in spelling to `typed`, or `None` if all differ too much.
+/// Returns the candidate nearest in spelling to `typed`, or `None` if all differ too much. Case
+/// makes no difference, and `typed` may lack the family of a name (`family/name`). A name that
+/// begins with `typed` counts as near as one with a wrong letter, a name that contains it as one
+/// with two.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let far = typed.chars().count().max(3) / 3 + 1;
-    candidates
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(typed, name), name))
-        .filter(|(distance, _)| *distance <= far)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+    let typed = typed.to_lowercase();
+    let length = typed.chars().count();
+    // Names that differ in every letter have nothing in common.
+    let far = length.max(SHORTEST_PART + 1).div_ceil(3).min(length.saturating_sub(1));
+    let distance = |name: &str| {
+        let name = name.to_lowercase();
+        let own = name.rsplit('/').next().unwrap_or(&name);
+        let spelled = [&name, own].map(|name| {
+            let most = match name.find(&typed).filter(|_| length >= SHORTEST_PART) {
+                Some(0) => 1,
+                Some(_) => 2,
+                None => usize::MAX,
+            };
+            strsim::damerau_levenshtein(&typed, name).min(most)
+        });
+        spelled[0].min(spelled[1])
+    };
+    let near = candidates.into_iter().map(|name| (distance(name), name));
+    let near = near.filter(|(distance, _)| *distance <= far);
+    near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
+
+/// Characters from which on a typed text may be a part of the name that was meant.
+const SHORTEST_PART: usize = 3;
 
 /// Returns the text of a system error without the error number that Rust appends. The number adds
 /// nothing to the words.
@@ -152,6 +171,28 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_name_is_a_typo_away_or_has_the_typed_part() {
+        let names = ["generic-mlc-512g", "dlv-mlc-128g", "readguard-tlc-2t", "readguard-tlc-1t"];
+        for (typed, meant) in [
+            ("dlv-mlc-128", Some("dlv-mlc-128g")),
+            ("dlv", Some("dlv-mlc-128g")),
+            ("DLV-MLC-128G", Some("dlv-mlc-128g")),
+            ("readguard", Some("readguard-tlc-2t")),
+            ("mlc", Some("generic-mlc-512g")),
+            ("readguard-tlc-1", Some("readguard-tlc-1t")),
+            ("dl", None),
+            ("nvme", None),
+        ] {
+            assert_eq!(nearest(typed, names), meant, "{typed}");
+        }
+        assert_eq!(nearest("rgf", ["dlv/roo", "readguard/rgftl"]), Some("readguard/rgftl"));
+        assert_eq!(nearest("rgftll", ["dlv/dlv", "readguard/rgftl"]), Some("readguard/rgftl"));
+        assert_eq!(nearest("on", ["none", "esra"]), None);
+        assert_eq!(nearest("settle", ["stage", "seed"]), None, "half of the letters differ");
+        assert_eq!(nearest("fif0", ["fifo_of_all", "fifo"]), Some("fifo"));
+    }
 
     #[test]
     fn a_reason_has_no_number_of_the_system() {

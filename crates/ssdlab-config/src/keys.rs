@@ -14,7 +14,7 @@ pub struct Key {
     /// The path as a config writes it: `gc.threshold`. List elements are `background[]`. Values of
     /// a map with free keys are `tenants.<name>`. Settings of a choice are `scheduler.dlv.window`.
     pub path: String,
-    /// The doc comment on one line, without the sentence that names the source.
+    /// The doc comment on one line, without the sentences that `source` and the default repeat.
     pub doc: String,
     /// The accepted values, in words: `a whole number from 1`, `one of fifo, read_first`.
     pub expected: String,
@@ -22,6 +22,9 @@ pub struct Key {
     pub quantity: Option<String>,
     /// The default, written as TOML; `None` for required keys and for optional keys.
     pub default: Option<String>,
+    /// The behavior without the key, in words, if no value stands for it: the text after
+    /// `Default:` in the doc comment.
+    pub otherwise: Option<String>,
     /// Whether the key is required in its table.
     pub required: bool,
     /// The source of the value: the text after `Source:` in the doc comment, or `assumed`.
@@ -47,6 +50,13 @@ pub fn keys<T: JsonSchema + 'static>() -> Vec<Key> {
 pub fn unsourced<T: JsonSchema + 'static>() -> Vec<String> {
     let figures = keys::<T>().into_iter().filter(|key| key.choices.is_empty());
     figures.filter(|key| key.source.is_none()).map(|key| key.path).collect()
+}
+
+/// Returns the optional keys that have no default and whose doc comment does not say what holds
+/// without them.
+pub fn without_default<T: JsonSchema + 'static>() -> Vec<String> {
+    let optional = keys::<T>().into_iter().filter(|key| !key.required && key.default.is_none());
+    optional.filter(|key| key.otherwise.is_none()).map(|key| key.path).collect()
 }
 
 /// Returns a Markdown section for each table of `T`, with one row per key.
@@ -78,10 +88,12 @@ impl Key {
         for (name, doc) in &self.choices {
             what.push_str(&format!("<br>`{name}`: {doc}"));
         }
-        let default = match (&self.default, self.required) {
+        let default = match (&self.default, &self.otherwise) {
             (Some(default), _) => format!("`{default}`"),
-            (None, true) => "required".to_owned(),
-            (None, false) => "none".to_owned(),
+            (None, Some(value)) if !value.contains([' ', '`']) => format!("`{value}`"),
+            (None, Some(words)) => words.clone(),
+            (None, None) if self.required => "required".to_owned(),
+            (None, None) => "none".to_owned(),
         };
         let source = self.source.as_deref().unwrap_or("");
         let cells = [&format!("`{}`", self.path), &what, &self.expected, &default, source];
@@ -113,9 +125,12 @@ struct Place<'p, 'a> {
 impl Place<'_, '_> {
     fn key(&self) -> Key {
         let (doc, source) = sourced(self.schema.doc());
+        let default = self.schema.default().map(inline_json);
+        let (doc, otherwise) = defaulted(doc, default.as_deref());
         let of_list = self.schema.items().filter(|_| self.schema.variants().is_empty());
         let element = of_list.unwrap_or(self.schema);
-        let mut expected = element.expected().unwrap_or_else(|| "any value".to_owned());
+        let expected = element.expected().or_else(|| element.expected_forms());
+        let mut expected = expected.unwrap_or_else(|| "any value".to_owned());
         if of_list.is_some() {
             let list = self.schema.expected().unwrap_or_default();
             expected = format!("{list}, each {expected}");
@@ -127,7 +142,8 @@ impl Place<'_, '_> {
             doc,
             expected,
             quantity: element.quantity().and_then(|q| q.split(' ').nth(1)).map(str::to_owned),
-            default: self.schema.default().map(inline_json),
+            default,
+            otherwise,
             required: self.required,
             source,
             choices: choices.collect(),
@@ -152,6 +168,35 @@ fn sourced(doc: &str) -> (String, Option<String>) {
         return (doc[..at].trim_end().to_owned(), Some(source));
     }
     (doc, None)
+}
+
+/// Returns a doc comment without its sentence `Default: ..`, and the text of that sentence if the
+/// key has no `default`. The sentence stays if it says more than the default of the key.
+fn defaulted(doc: String, default: Option<&str>) -> (String, Option<String>) {
+    const START: &str = "Default: ";
+    let starts_sentence = |at: &usize| *at == 0 || doc[..*at].ends_with(". ");
+    let Some(at) = doc.rfind(START).filter(starts_sentence) else { return (doc, None) };
+    let rest = &doc[at + START.len()..];
+    let (text, after) = rest.split_once(". ").unwrap_or((rest.trim_end_matches('.'), ""));
+    let adds = default.is_some_and(|value| !same_value(text, value));
+    if adds {
+        return (doc, None);
+    }
+    let otherwise = default.is_none().then(|| text.to_owned());
+    (format!("{}{after}", &doc[..at]).trim_end().to_owned(), otherwise)
+}
+
+/// Returns whether `text` of a doc comment is the value `toml`, perhaps as a percentage.
+fn same_value(text: &str, toml: &str) -> bool {
+    let [text, toml] = [text, toml].map(|value| value.replace(['`', '"', ',', ' '], ""));
+    let number = |value: &str| match value.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().map(|percent| percent / 100.0),
+        None => value.parse::<f64>(),
+    };
+    match (number(&text), number(&toml)) {
+        (Ok(text), Ok(toml)) => text == toml,
+        _ => text == toml,
+    }
 }
 
 fn visit<'a>(root: View<'a>, seen: &mut impl FnMut(&Place<'_, 'a>)) {

@@ -42,6 +42,8 @@
 //!   buffers, or that has two names, loses its place.
 //! - Numbers are finite and fit in signed 64 bits. `#[schemars(range(min = 1))]` states a range,
 //!   and the crate enforces it.
+//! - The doc comment of an optional key without a default says `Default: ..`: what holds without
+//!   the key.
 //! - The last sentence of a key's doc comment is `Source: ..` or `Assumed.`.
 
 mod assign;
@@ -58,9 +60,10 @@ mod schema;
 mod tree;
 
 pub use effective::{Effective, Leaf, hash_of};
-pub use keys::{Key, keys, markdown, unsourced};
+pub use keys::{Key, keys, markdown, unsourced, without_default};
 pub use layers::{Layers, read_file};
 pub use report::Renamed;
+pub use tree::BUILT_IN;
 
 /// Returns the JSON Schema of a config type, with defaults, and doc comments as descriptions.
 pub fn json_schema<T: schemars::JsonSchema + 'static>() -> serde_json::Value {

@@ -13,7 +13,7 @@ use crate::tree::{Node, Origin, Sources, Step, Value, dotted, one_line};
 pub type Renamed = &'static [(&'static str, &'static str)];
 
 /// The most sibling keys that a message lists, so that the list fits on a line.
-const MAX_LISTED: usize = 12;
+const MAX_LISTED: usize = 20;
 
 /// The most tables with the same key that still make a useful hint.
 const MAX_ELSEWHERE: usize = 3;
@@ -94,14 +94,29 @@ impl Reporter<'_> {
         expected: String,
         own: bool,
     ) -> Fault {
-        let declared = self.schema.view().at(path).and_then(|view| view.expected());
-        let expected = match declared {
+        let view = self.schema.view().at(path);
+        let expected = match view.and_then(|view| view.expected()) {
             Some(declared) if !own => declared,
             _ => plain(&expected),
         };
-        let part_of_list = expected.starts_with("a list") && got == "a table";
-        let fault = self.sources.fault(origin, dotted(path)).got(got).expected(expected);
-        if part_of_list { fault.hint("set the whole list, not single elements") } else { fault }
+        let fault = self.sources.fault(origin, dotted(path)).got(&got);
+        if expected.starts_with("a list") && got == "a table" {
+            return fault.expected(expected).hint("set the whole list, not single elements");
+        }
+        let keys = view.into_iter().flat_map(|view| view.properties()).map(|(name, _)| name);
+        let keys: Vec<&str> = keys.collect();
+        let typed = got.trim_matches('"');
+        let meant = match typed {
+            "on" | "yes" if expected.starts_with("true") => Some("true".to_owned()),
+            "off" | "no" if expected.starts_with("true") => Some("false".to_owned()),
+            _ => keys.contains(&typed).then(|| format!("{}.{typed}", dotted(path))),
+        };
+        let expected = match (expected.as_str(), keys.len()) {
+            ("a table", 1..=MAX_LISTED) => format!("a table of {}", keys.join(", ")),
+            _ => expected,
+        };
+        let fault = fault.expected(expected);
+        meant.map_or(fault.clone(), |meant| fault.hint(did_you_mean(&[meant])))
     }
 
     fn unknown_key(&self, path: &[Step], origin: Origin, name: &str) -> Fault {
@@ -115,7 +130,7 @@ impl Reporter<'_> {
         }
         let mut meant: Vec<String> = self.elsewhere(above, name);
         if let Some(near) = nearest(name, siblings.iter().copied()) {
-            meant.insert(0, near.to_owned());
+            meant.push(near.to_owned());
         }
         match (meant.len(), siblings.len()) {
             (1.., _) => fault.hint(did_you_mean(&meant)),

@@ -229,6 +229,20 @@ impl<'a> View<'a> {
         })
     }
 
+    /// Returns the accepted values where values of several kinds may stand, such as one or a list.
+    pub(crate) fn expected_forms(self) -> Option<String> {
+        let mut words: Vec<String> = Vec::new();
+        for form in alternatives(self.here)?.map(|form| self.of(form)) {
+            let element = form.items().and_then(|items| items.expected());
+            words.push(match element {
+                Some(element) if words.contains(&element) => "a list of these".to_owned(),
+                Some(element) => format!("a list, each {element}"),
+                None => form.expected()?,
+            });
+        }
+        Some(words.join(", or "))
+    }
+
     fn range(self) -> String {
         let bound = |key| {
             let declared = self.here.get(key).filter(|json| json.is_number());

@@ -5,6 +5,9 @@ use std::fmt;
 
 use ssdlab_base::Fault;
 
+/// The source that a fault names if its value comes from no layer.
+pub const BUILT_IN: &str = "built-in default";
+
 /// The deepest nesting of tables and lists: far beyond any config, far below the stack's limit.
 pub(crate) const MAX_DEPTH: usize = 32;
 
@@ -39,7 +42,7 @@ pub(crate) struct Sources {
 
 impl Sources {
     pub(crate) fn new() -> Sources {
-        Sources { names: vec!["built-in default".to_owned()], text: None }
+        Sources { names: vec![BUILT_IN.to_owned()], text: None }
     }
 
     /// Adds a layer and returns its number.

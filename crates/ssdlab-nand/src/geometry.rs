@@ -85,29 +85,53 @@ id!(
 #[serde(deny_unknown_fields)]
 pub struct Geometry {
     /// Channels. Assumed.
+    #[schemars(range(min = 1, max = MAX_CHANNELS))]
     pub channels: u32,
     /// Chips on a channel. Assumed.
+    #[schemars(range(min = 1, max = MAX_CHIPS))]
     pub chips: u32,
     /// Dies in a chip. Assumed.
+    #[schemars(range(min = 1, max = MAX_DIES))]
     pub dies: u32,
     /// Planes in a die. Assumed.
+    #[schemars(range(min = 1, max = MAX_PLANES))]
     pub planes: u32,
-    /// Blocks in a plane. Assumed.
+    /// Blocks in a plane. Some never hold user data: at least three, more with several classes or
+    /// streams. All pages of the drive need page numbers of 32 bits. Assumed.
+    #[schemars(range(min = 1, max = MAX_BLOCKS))]
     pub blocks: u32,
-    /// Pages in a block. Assumed.
+    /// Pages in a block, a multiple of the bits of a cell. Assumed.
+    #[schemars(range(min = 1, max = MAX_PAGES_PER_BLOCK))]
     pub pages: u32,
     /// Size of a page without its spare bytes. Assumed.
+    #[schemars(extend("x-quantity" = page_sizes()))]
     pub page_size: Bytes,
     /// Bits a cell stores: `slc`, `mlc`, `tlc` or `qlc`. Assumed.
     pub cell: Cell,
 }
 
+/// Largest number of channels.
+pub const MAX_CHANNELS: u32 = 1 << 10;
+/// Largest number of chips on a channel.
+pub const MAX_CHIPS: u32 = 1 << 10;
+/// Largest number of dies in a chip.
+pub const MAX_DIES: u32 = 1 << 6;
+/// Largest number of planes in a die.
+pub const MAX_PLANES: u32 = 1 << 6;
+/// Largest number of blocks in a plane.
+pub const MAX_BLOCKS: u32 = 1 << 24;
 /// Largest number of physical pages: page numbers have 32 bits and one value stays free.
 pub const MAX_PAGES: u64 = u32::MAX as u64 - 1;
 /// Largest number of pages in a block: page offsets have 16 bits and one value stays free.
 pub const MAX_PAGES_PER_BLOCK: u32 = u16::MAX as u32 - 1;
 /// Largest size of a page in bytes: a 64-bit bitmap holds one bit for each sector.
 pub const MAX_PAGE_BYTES: u64 = 64 * SECTOR_BYTES;
+
+/// Returns the accepted sizes of a page, in words.
+fn page_sizes() -> String {
+    let [sector, most] = [SECTOR_BYTES, MAX_PAGE_BYTES].map(Bytes::new);
+    format!("a size in multiples of {sector} up to {most}, such as \"16KiB\"")
+}
 
 /// Returns a bitmap of `count` sectors of a page, from sector `first` on. `count` must be 1 to 64.
 #[inline]
@@ -123,11 +147,11 @@ impl Geometry {
     /// product of all counts is too large.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let counts = [
-            ("channels", self.channels, 1 << 10),
-            ("chips", self.chips, 1 << 10),
-            ("dies", self.dies, 1 << 6),
-            ("planes", self.planes, 1 << 6),
-            ("blocks", self.blocks, 1 << 24),
+            ("channels", self.channels, MAX_CHANNELS),
+            ("chips", self.chips, MAX_CHIPS),
+            ("dies", self.dies, MAX_DIES),
+            ("planes", self.planes, MAX_PLANES),
+            ("blocks", self.blocks, MAX_BLOCKS),
             ("pages", self.pages, MAX_PAGES_PER_BLOCK),
         ];
         for (key, count, most) in counts {
@@ -137,7 +161,7 @@ impl Geometry {
         }
         let bytes = self.page_size.get();
         if bytes == 0 || !bytes.is_multiple_of(SECTOR_BYTES) || bytes > MAX_PAGE_BYTES {
-            return Err(("page_size", format!("a multiple of 512B up to {MAX_PAGE_BYTES}B")));
+            return Err(("page_size", page_sizes()));
         }
         if !self.pages.is_multiple_of(self.cell.bits()) {
             let expected = format!(
@@ -301,6 +325,31 @@ mod tests {
                 assert_eq!(id, PlaneId(next));
                 assert_eq!(g.channel_of(id), ChannelId(channel as u16));
                 next += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn the_schema_states_the_limits_that_the_check_has() {
+        type Count = fn(&mut Geometry) -> &mut u32;
+        let counts: [(&str, Count); 6] = [
+            ("channels", |g| &mut g.channels),
+            ("chips", |g| &mut g.chips),
+            ("dies", |g| &mut g.dies),
+            ("planes", |g| &mut g.planes),
+            ("blocks", |g| &mut g.blocks),
+            ("pages", |g| &mut g.pages),
+        ];
+        let schema = schemars::schema_for!(Geometry).to_value();
+        for (name, count) in counts {
+            let range = &schema["properties"][name];
+            assert_eq!(range["minimum"], 1, "{name}");
+            let most = range["maximum"].as_u64().expect(name) as u32;
+            for (value, fits) in [(0, false), (most, true), (most + 1, false)] {
+                let mut shape = Geometry { cell: Cell::Mlc, ..small() };
+                *count(&mut shape) = value;
+                let refused = shape.check().err().is_some_and(|(key, _)| key == name);
+                assert_eq!(refused, !fits, "{name} = {value}");
             }
         }
     }

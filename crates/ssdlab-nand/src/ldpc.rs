@@ -27,6 +27,8 @@ pub const BCH_CAPABILITY: f64 = 0.0041;
 
 /// Largest number of levels of a ladder.
 pub const MAX_LEVELS: usize = 64;
+/// Largest number of retries of a read: each senses at a level after the first one's.
+pub(crate) const MAX_RETRIES: u8 = MAX_LEVELS as u8 - 1;
 
 /// The load that each level decodes, ascending: a raw bit error rate, or raw bit errors of a
 /// codeword.

@@ -80,7 +80,7 @@ pub enum SensingConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct LevelsConfig {
     /// Raw bit error rate that n sensing levels can decode, from 1 level up. The list has one rate
-    /// for each level. A name selects a table: `derived` (docs/concepts/ldpc.md: 0.00603 0.01174
+    /// for each level. A name selects a table: `derived` (by `ssdlab ldpc`: 0.00603 0.01174
     /// 0.01418 0.01522 0.01584 0.01619 0.01641) or `paper`. Default: `paper`, 0.0044 0.00644
     /// 0.00809 0.00953 0.01082 0.01209 0.0132. Source: PV-read, Table III for the first and the
     /// last; those between are assumed (the start ages of DLV, Fig. 8, under its retention).

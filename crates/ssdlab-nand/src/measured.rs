@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ssdlab_base::{Bytes, math};
 
-use crate::ldpc::MAX_LEVELS;
+use crate::ldpc::MAX_RETRIES;
 use crate::pages::PagesConfig;
 use crate::refusal::{Refusal, within};
 use crate::retry_config::Beyond;
@@ -23,7 +23,7 @@ pub(crate) const KEY: &str = "physics.measured";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredConfig {
-    /// The measurements, in CSV (docs/guides/calibrate.md lists the columns). A relative path in a
+    /// The measurements, in CSV (documentation: "Fit the retry predictor"). A relative path in a
     /// config file counts from that file's folder. No default. Source: ReadGuard, section 6.1
     /// (chips that were characterized).
     pub file: String,
@@ -34,6 +34,7 @@ pub struct MeasuredConfig {
     /// Most retries of a read; the last one always decodes. Default: 25. Source: ReadGuard, section
     /// 3 (Fig. 6).
     #[serde(default = "default_retries")]
+    #[schemars(range(min = 1, max = MAX_RETRIES))]
     pub retries: u8,
     /// Result of a read that starts beyond the retry that its page needs. Default: `fails`.
     #[serde(default)]
@@ -70,7 +71,7 @@ impl MeasuredConfig {
 
     /// Checks the settings and returns the table.
     pub(crate) fn check(&self) -> Result<&Table, Refusal> {
-        let most = (MAX_LEVELS - 1) as f64;
+        let most = f64::from(MAX_RETRIES);
         within(&format!("{KEY}.retries"), f64::from(self.retries), 1.0, most)?;
         self.pages.check(&format!("{KEY}.pages"))?;
         let table = self.table.as_deref().ok_or_else(|| {

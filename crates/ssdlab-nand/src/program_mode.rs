@@ -46,7 +46,7 @@ pub struct ProgramModeConfig {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volts: Vec<f64>,
     /// Step of the program pulses (ΔVp) in volts; not together with `program`. The program time is
-    /// proportional to 1/ΔVp. Default: none, the time of the normal mode. Source: DLV, Table II
+    /// proportional to 1/ΔVp. Default: the time of the normal mode. Source: DLV, Table II
     /// (0.3 V) and the ratio of the write times in its Table I, 1300/867 (0.45 V).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_volts: Option<f64>,

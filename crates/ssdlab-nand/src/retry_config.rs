@@ -6,7 +6,7 @@ use ssdlab_base::Bytes;
 use ssdlab_base::quantity::Share;
 
 use crate::each::Each;
-use crate::ldpc::MAX_LEVELS;
+use crate::ldpc::MAX_RETRIES;
 use crate::pages::PagesConfig;
 use crate::refusal::{Refusal, at_least_zero, positive, within};
 use crate::temperature::TemperatureConfig;
@@ -20,6 +20,7 @@ pub(crate) const KEY: &str = "physics.retries";
 #[serde(default, deny_unknown_fields)]
 pub struct RetriesConfig {
     /// Most retries of a read. Default: 25. Source: ReadGuard, section 3 (Fig. 6).
+    #[schemars(range(max = MAX_RETRIES))]
     pub retries: u8,
     /// Most raw bit errors of a codeword that decode at the first attempt. Default: 72. Source:
     /// ReadGuard (ruled).
@@ -217,8 +218,8 @@ impl RetriesConfig {
     /// Refuses coefficients that would heal a block, and spreads whose draws could reach 0.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let key = |field: &str| format!("{KEY}.{field}");
-        if usize::from(self.retries) >= MAX_LEVELS {
-            let expected = format!("at most {}", MAX_LEVELS - 1);
+        if self.retries > MAX_RETRIES {
+            let expected = format!("at most {MAX_RETRIES}");
             return Err(Refusal::new(key("retries"), self.retries, expected));
         }
         positive(&key("correctable"), self.correctable)?;

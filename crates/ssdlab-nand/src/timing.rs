@@ -40,8 +40,8 @@ pub struct TimingConfig {
     /// sections 2.1 and 4.3.1 (false where pages have the relaxed order).
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub wordline_buffer: bool,
-    /// Program modes, the normal one first. Default: only the normal mode, with the times above.
-    /// Source: HIRE, Table 1; DLV, Table I.
+    /// Program modes, the normal one first. Default: only the normal mode, with the times of
+    /// `timing`. Source: HIRE, Table 1; DLV, Table I.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub program_modes: Vec<ProgramModeConfig>,
 }

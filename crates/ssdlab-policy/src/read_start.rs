@@ -113,7 +113,9 @@ impl ReadStartPolicy for LowestLevel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FixedLevelConfig {
-    /// The level at which every read starts, counted from 1. Assumed.
+    /// The level at which every read starts, counted from 1; at most the levels of the drive.
+    /// Assumed.
+    #[schemars(range(min = 1))]
     pub level: u8,
     /// Levels from one attempt to the next. Default: 1. Assumed.
     pub step: u8,

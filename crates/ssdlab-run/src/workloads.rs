@@ -48,6 +48,8 @@ pub struct Shown {
     /// Requests that were generated and measured. If they are fewer than the complete twin has, the
     /// twin was scaled down: span and footprint shrink in proportion.
     pub measured: u64,
+    /// Remarks for the user, such as on bursts for which the scaled twin is too short.
+    pub remarks: Vec<String>,
     /// Target and measured value of each figure.
     pub figures: Vec<Compared>,
     /// Hit ratios of LRU caches, published of the whole trace and achieved. The caches have the
@@ -100,7 +102,12 @@ pub fn show(
         Some(requests) if requests < twin.requests() => twin.scaled(requests),
         _ => twin.clone(),
     };
-    let mut source = scaled.source(seed)?;
+    let mut source = scaled.source(seed).map_err(|fault| match requests {
+        Some(requests) if fault.source.is_empty() => {
+            Fault { source: format!("--requests {requests}"), ..fault }
+        }
+        _ => fault,
+    })?;
     let (mut profiler, mut batch) = (Profiler::new(true), Vec::<Record>::with_capacity(BATCH));
     let mut hits = scaled.hit_meter(MAX_SAMPLED);
     let mut done = 0;
@@ -129,6 +136,7 @@ pub fn show(
             .shape()
             .map(|(_, shape)| shape.source.split_whitespace().collect::<Vec<_>>().join(" ")),
         measured: done,
+        remarks: scaled.remark_on_bursts(twin).into_iter().collect(),
         figures: [scaled.compare(&measured), bursts].concat(),
         hit_ratios: hits.map_or(Vec::new(), |hits| hits.finish()),
         profile,

@@ -1,6 +1,6 @@
 """ReadGuard's retry predictor, fitted to characterized chips.
 
-docs/guides/calibrate.md explains the terms. A reading order:
+The documentation's page "Fit the retry predictor" explains the terms. A reading order:
 
 - ``result`` is the result of a fit,
 - ``chip_spec`` describes the chips,

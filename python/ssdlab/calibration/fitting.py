@@ -37,7 +37,8 @@ def fit(
     >>> len(found.coefficients.thresholds) > 20
     True
 
-    docs/guides/calibrate.md explains the terms. Raises :class:`InputError` if an input is invalid.
+    The documentation's page "Fit the retry predictor" explains the terms. Raises
+    :class:`InputError` if an input is invalid.
     """
     found, failure = fit_with_samples(
         csv, chips=chips, correctable=correctable, samples=samples, **options

@@ -169,7 +169,7 @@ def config_layer(fit: dict[str, Any]) -> str:
     # A file name may hold a line break, which would end the comment.
     source = one_line(fit["source"])
     lines = [
-        "# ReadGuard's retry predictor, from `ssdlab fit` (docs/guides/calibrate.md).",
+        "# ReadGuard's retry predictor, from `ssdlab fit`.",
         f"# Fitted to {source}, seed {fit['seed']}, version {fit['version']}.",
         "metadata.retry_estimate.predicted.age = " + _list(coefficients["age"]),
         "metadata.retry_estimate.predicted.initial = " + _list(coefficients["initial"]),

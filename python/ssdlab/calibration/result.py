@@ -1,6 +1,6 @@
 """The typed result of fitting ReadGuard's retry predictor.
 
-docs/guides/calibrate.md explains the terms.
+The documentation's page "Fit the retry predictor" explains the terms.
 """
 
 from __future__ import annotations

@@ -52,6 +52,6 @@ def schema() -> None:
 def keys() -> None:
     """Print every key: meaning, unit, default and source.
 
-    The output is Markdown, as in docs/reference/config.md.
+    The output is Markdown, as on the documentation's page "Config keys".
     """
     click.echo(_native.keys_markdown().rstrip())

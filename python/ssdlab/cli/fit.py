@@ -80,7 +80,8 @@ def fit_command(**parameters: Any) -> int:
     CSV holds measurements of chips; without it, ssdlab generates chips. --out writes a config:
     `ssdlab run --scheme readguard/rgftl --config DIR/fit.toml` predicts with it. If CSV has all
     that a drive needs, that run also simulates the chips kept for simulation.
-    docs/guides/calibrate.md explains the figures and lists the columns of CSV.
+    The documentation's page "Fit the retry predictor" explains the figures and lists the columns
+    of CSV.
     """
     named_alone = (*_AXES, "blocks", "bake", "device", "stage")
     made = [name for name in named_alone if parameters[name] is not None]

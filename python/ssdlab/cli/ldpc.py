@@ -48,7 +48,8 @@ def ldpc_command(**parameters: Any) -> int:
 
     Print the raw bit error rates at which one frame in 1e15 fails, by sensing levels, decoder and
     page, beside those of a paper. With --frames or --seconds, also measure how often frames of a
-    real code fail. docs/concepts/ldpc.md explains the derivation.
+    real code fail. The documentation's page "Error rates that codes decode" explains the
+    derivation.
     """
     if parameters["frames"] is not None and parameters["seconds"] is not None:
         raise InputError.at("--frames", "beside --seconds: expected one or the other")

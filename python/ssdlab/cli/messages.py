@@ -9,7 +9,7 @@ from typing import TextIO
 import click
 
 from ssdlab.plan import RENAMED
-from ssdlab.suggestions import did_you_mean
+from ssdlab.suggestions import nearest
 
 
 def print_error(line: str) -> None:
@@ -38,10 +38,14 @@ def usage_error_line(error: click.ClickException) -> str:
     where = f"{ctx.command_path}: " if ctx else ""
     if isinstance(error, click.NoSuchOption) and ctx:
         known = [name for param in ctx.command.params for name in param.opts]
-        new = f"--{RENAMED.get(error.option_name.removeprefix('--'))}"
+        bare = error.option_name.removeprefix("--")
+        new = f"--{RENAMED.get(bare)}"
         if new in known:
             return f"{where}{error.option_name} is now called {new}"
-        return f"{where}no such option {error.option_name}{did_you_mean(error.option_name, known)}"
+        # Without the dashes, which all options share.
+        near = nearest(bare, [name.removeprefix("--") for name in known])
+        meant = f' (did you mean "--{near}"?)' if near else ""
+        return f"{where}no such option {error.option_name}{meant}"
     if isinstance(error, click.MissingParameter) and error.param:
         is_option = isinstance(error.param, click.Option)
         name = max(error.param.opts, key=len) if is_option else error.param.human_readable_name
@@ -49,4 +53,8 @@ def usage_error_line(error: click.ClickException) -> str:
     if isinstance(error, click.BadParameter) and error.param:
         return f"{error.param.opts[0]}: {error.message}"
     message = error.format_message().rstrip(".")
-    return where + message[:1].lower() + message[1:]
+    line = where + message[:1].lower() + message[1:]
+    options = [name for param in ctx.command.params for name in param.opts] if ctx else []
+    if "unexpected extra argument" in message and {"--trace", "--workload"} <= {*options}:
+        line += ": expected --trace FILE or --workload NAME"
+    return line

@@ -22,7 +22,8 @@ def physics_command(**parameters: Any) -> None:
     """Show the true error rates and read times of blocks.
 
     Print raw bit errors and read times by the age of the data and by P/E cycles, for each class of
-    blocks, beside the figures of papers. docs/concepts/physics.md explains them.
+    blocks, beside the figures of papers. The documentation's page "Physics of blocks" explains
+    them.
     """
     try:
         plan = options.plan_from(parameters)

@@ -241,8 +241,8 @@ def check(folder: str, **parameters: Any) -> int:
     """Compare the traces in a folder with its manifest.
 
     The exit code is 1 if something differs. The manifest, DIR/MANIFEST.tsv, has a header, tabs
-    between columns, and a line for each trace: its name, and any of the columns that
-    docs/reference/traces.md lists. It ignores other columns.
+    between columns, and a line for each trace: its name, and any of the columns that the
+    documentation's page "Traces" lists. It ignores other columns.
     """
     if not parameters["files"] or "/" in parameters["files"] or parameters["files"] in {".", ".."}:
         found = f"got {quoted(parameters['files'])}, expected a file's name, which may hold *"
@@ -306,7 +306,7 @@ def _print_formats(found: Sequence[traces.FormatInfo]) -> None:
     for entry in found:
         mark = entry["name"] + "*" * entry["is_written"]
         click.echo(f"{mark:<{name}}  {entry['time_unit']:<{unit}}  {entry['columns']}")
-    click.echo("* is written by trace convert and trace mix, too (docs/reference/traces.md)")
+    click.echo('* is written by trace convert and trace mix, too (documentation: "Traces")')
 
 
 def _reading(parameters: dict[str, Any]) -> traces.Reading:

@@ -41,7 +41,7 @@ def list_workloads(*, as_json: bool) -> None:
         click.echo(json.dumps({"closed": _native.workloads(), "twins": twins}, indent=2))
         return
     forms = ", ".join(_native.workloads())
-    click.echo(f"distributions: {forms} (docs/reference/config.md, workload.kind)\n")
+    click.echo(f"distributions: {forms} (workload.kind in `ssdlab config keys`)\n")
     columns = [
         Column("requests", [amount(twin["requests"]) for twin in twins]),
         Column("reads", [share(twin["read_ratio"]) for twin in twins]),
@@ -86,21 +86,23 @@ def show_workload(name: str, *, requests: int | None, full: bool, seed: int, as_
 
 def _check_twin(name: str) -> None:
     """Refuse a name that no twin has, with its family or without; suggest the nearest names."""
+    twins = json.loads(_native.twins())
     names_by_key: dict[str, list[str]] = {}
-    for twin in json.loads(_native.twins()):
-        full = twin["name"]
+    for full in (twin["name"] for twin in twins):
         names_by_key[full] = [full]
         names_by_key.setdefault(full.rpartition("/")[2], []).append(full)
     if name in names_by_key:
         return
-    near = _native.nearest(name, [*names_by_key])
+    found = f"not a twin: got {quoted(name)}"
+    if name in _native.workloads():
+        raise InputError.at("NAME", f"{found}, a distribution, which has no targets")
+    if family := [twin["name"] for twin in twins if twin["family"] == name]:
+        raise InputError.at("NAME", f"{found}, expected one of its family: {', '.join(family)}")
+    near = _native.nearest(name, [key for key in names_by_key if "/" in name or "/" not in key])
     suggested = " or ".join(f'"{full}"' for full in names_by_key[near]) if near else ""
     accepted = "expected a twin that `ssdlab workload list` prints, such as dlv/hm0"
-    raise InputError.at(
-        "NAME",
-        f"not a twin: got {quoted(name)}, {accepted}"
-        + f" (did you mean {suggested}?)" * bool(suggested),
-    )
+    hint = f" (did you mean {suggested}?)" * bool(suggested)
+    raise InputError.at("NAME", f"{found}, {accepted}{hint}")
 
 
 def _twin_text(found: dict[str, Any]) -> str:
@@ -112,7 +114,7 @@ def _twin_text(found: dict[str, Any]) -> str:
     elif found["shape"]:
         head += f", with the shape {found['shape']}"
     part = "all" if found["measured"] == twin["requests"] else "scaled to"
-    head += f"\n{part} {found['measured']:,} requests"
+    head += "\n".join(["", f"{part} {found['measured']:,} requests", *found["remarks"]])
     columns = [
         Column("target", [_figure(row, "target") for row in figures]),
         Column("achieved", [_figure(row, "achieved") for row in figures]),
@@ -143,7 +145,7 @@ def _sources(found: dict[str, Any]) -> str:
     for source, rows in itertools.groupby(found["figures"], key=itemgetter("source")):
         lines.append(f"{', '.join(row['what'] for row in rows)}: {source}")
     if found["hit_ratios"]:
-        lines.append("hit ratios: of the whole trace (docs/concepts/twins.md)")
+        lines.append('hit ratios: of the whole trace (documentation: "Twins")')
     if found["shape"]:
         lines.append(
             f"the rest, such as locality, by the shape {found['shape']}: {found['shape_source']}"

@@ -1,7 +1,7 @@
 """Results with typed attributes: ``result.read.latency_us.p99``.
 
-The Rust extension declares these figures (``ssdlab_run::RunResult``); docs/reference/results.md
-explains each one. The types here give them attributes; a test compares the two.
+The Rust extension declares these figures (``ssdlab_run::RunResult``); the documentation's
+page "Results" explains each one. The types here give them attributes; a test compares the two.
 """
 
 from ssdlab.confidence import Interval

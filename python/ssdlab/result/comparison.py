@@ -93,7 +93,7 @@ class Comparison(Sequence[Result]):
         The columns are the names of what ran, the seed, a column ``vary.KEY`` for each varied
         setting, and every figure. A figure has its dotted name in the JSON, such as
         ``read.latency_us.p99`` or ``queues.0.read.latency_us.p99``, and the unit of
-        docs/reference/results.md. A value that a result does not have is null.
+        the documentation's page "Results". A value that a result does not have is null.
         """
         return arrow.table([_row(result) for result in self.results])
 

@@ -117,7 +117,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def markdown() -> str:
-    """Return the tables of docs/reference/results.md: every field by its name, with its meaning."""
+    """Return the tables of the page "Results": every field by its name, with its meaning."""
     schema = json_schema()
     lines = []
     for part, title in [("", "The document"), ("results[].", "A result"), ("aggregates[].", "")]:

@@ -50,7 +50,7 @@ def info(
     reuse: bool = True,
     progress: Progress | None = None,
 ) -> list[TraceValues]:
-    """Read traces and return the figures of each; docs/reference/traces.md explains the figures.
+    """Read traces and return the figures of each; the documentation's page "Traces" explains them.
 
     A trace is ``FILE`` or ``FILE:format``. ``reuse`` asks for reuse distances, which take most of
     the time. Raises :class:`InputError` if a trace is invalid, and :class:`KeyboardInterrupt` on

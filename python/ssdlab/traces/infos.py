@@ -9,7 +9,7 @@ from typing import Any
 from ssdlab.files import File
 
 Info = Mapping[str, Any]
-"""The figures of a trace, which docs/reference/traces.md explains."""
+"""The figures of a trace, which the documentation's page "Traces" explains."""
 
 
 class TraceInfo(dict[str, Any]):

@@ -54,7 +54,7 @@ fn an_unknown_key() {
     let elsewhere = "my.toml:1:1: threshold: unknown key (did you mean \"gc.threshold\"?)";
     check(line("threshold = 0.1"), elsewhere);
     let both =
-        "my.toml:1:1: gap: unknown key (did you mean \"gc\" or \"workload.arrival.poisson.gap\"?)";
+        "my.toml:1:1: gap: unknown key (did you mean \"workload.arrival.poisson.gap\" or \"gc\"?)";
     check(line("gap = \"3us\""), both);
     check(line("zzzzzz = 1"), format!("my.toml:1:1: zzzzzz: unknown key: expected {TABLES}"));
     let table = "my.toml:1:2: geometri: unknown key (did you mean \"geometry\"?)";
@@ -72,12 +72,16 @@ fn a_wrong_type() {
     let blocks = "a whole number from 1 to 65536";
     let text = format!("my.toml:1:19: geometry.blocks: got \"4\", expected {blocks}");
     check(line("geometry.blocks = \"4\""), text);
-    check(line("gc = 3"), "my.toml:1:6: gc: got 3, expected a table");
-    check(line("[[gc]]"), "my.toml:1:1: gc: got a list, expected a table");
-    check(
-        line("gc.eager = \"yes\""),
-        "my.toml:1:12: gc.eager: got \"yes\", expected true or false",
-    );
+    let table = "expected a table of eager, hold, threshold, weight";
+    check(line("gc = 3"), format!("my.toml:1:6: gc: got 3, {table}"));
+    check(line("[[gc]]"), format!("my.toml:1:1: gc: got a list, {table}"));
+    let key = "(did you mean \"gc.hold\"?)";
+    check(line("gc = \"hold\""), format!("my.toml:1:6: gc: got \"hold\", {table} {key}"));
+    for (word, meant) in [("off", "false"), ("yes", "true")] {
+        let flag = format!("my.toml:1:12: gc.eager: got {word:?}, expected true or false");
+        let text = format!("gc.eager = {word:?}");
+        check(line(&text), format!("{flag} (did you mean {meant:?}?)"));
+    }
     check(line("label = 4"), "my.toml:1:9: label: got 4, expected a string");
     check(line("seed = 1.5"), "my.toml:1:8: seed: got 1.5, expected a whole number from 0");
     check(

@@ -1,7 +1,7 @@
 //! The list of a config type's keys, for its docs and for the test of their sources.
 
 use crate::toy::Toy;
-use ssdlab_config::{Key, keys, markdown, unsourced};
+use ssdlab_config::{Key, keys, markdown, unsourced, without_default};
 
 fn key(path: &str) -> Key {
     keys::<Toy>().into_iter().find(|key| key.path == path).expect(path)
@@ -37,6 +37,7 @@ fn a_key_has_its_doc_its_source_its_default_and_its_unit() {
         expected: "a share from 0 to 1, or a percentage such as \"7%\"".to_owned(),
         quantity: Some("share".to_owned()),
         default: Some("0.07".to_owned()),
+        otherwise: None,
         required: false,
         source: Some("DLV, Table II".to_owned()),
         choices: Vec::new(),
@@ -66,6 +67,23 @@ fn a_figure_without_a_source_is_reported() {
     let classes = ["scheduler", "tenants.<name>.scheduler", "workload.pinned"];
     let expected = classes.map(|path| format!("{path}.priority.classes"));
     assert_eq!(unsourced::<Toy>(), expected);
+}
+
+#[test]
+fn the_doc_of_an_optional_key_says_what_holds_without_it() {
+    let limit = key("workload.limit");
+    assert_eq!(limit.doc, "Ends the run early.");
+    assert_eq!(limit.otherwise.as_deref(), Some("no limit, the run ends with its requests"));
+    assert!(markdown::<Toy>().contains("| no limit, the run ends with its requests | assumed |"));
+    assert_eq!(without_default::<Toy>(), ["label", "workload.pinned"]);
+}
+
+#[test]
+fn a_doc_repeats_no_default_that_the_key_has() {
+    assert_eq!(key("gc.weight").doc, "The weight of an old block.", "1.5 is the default");
+    assert_eq!(key("gc.hold").doc, "How long a collection may hold the die.");
+    let more = "Seed of all random streams. Default: 0, which the drive takes as it is.";
+    assert_eq!(key("seed").doc, more, "the sentence says more than the default");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use ssdlab_base::units::{Bytes, Nanos};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Toy {
-    /// Seed of all random streams. Assumed.
+    /// Seed of all random streams. Default: 0, which the drive takes as it is. Assumed.
     #[serde(default)]
     pub seed: u64,
     /// The name of the run. Assumed.
@@ -65,9 +65,9 @@ fn two() -> u8 {
 pub struct Gc {
     /// Free blocks below which collection starts. Source: DLV, Table II.
     pub threshold: Share,
-    /// How long a collection may hold the die. Assumed.
+    /// How long a collection may hold the die. Default: `3ms`. Assumed.
     pub hold: Nanos,
-    /// The weight of an old block. Assumed.
+    /// The weight of an old block. Default: 150%. Assumed.
     #[serde(deserialize_with = "finite")]
     pub weight: f64,
     /// Whether the host waits. Assumed.
@@ -158,7 +158,7 @@ pub struct Workload {
     pub sizes: Vec<Bytes>,
     /// The arrival process. Assumed.
     pub arrival: Arrival,
-    /// Ends the run early. Assumed.
+    /// Ends the run early. Default: no limit, the run ends with its requests. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Nanos>,
     /// Replays with this scheduler. Assumed.

@@ -184,7 +184,7 @@ fn of_start(config: &DriveConfig, chip: &Chip) -> Vec<IdleKey> {
         ("start.owners", owners, empty, "without start.fill"),
         (
             "start.history",
-            start.history.get().map(|_| "on".to_owned()),
+            start.history.get().map(|_| "a history".to_owned()),
             empty,
             "without start.fill",
         ),

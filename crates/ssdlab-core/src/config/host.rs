@@ -18,10 +18,13 @@ pub enum SamePage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostConfig {
-    /// Submission queues; the first has the highest priority. Default: 1. Assumed.
+    /// Submission queues; the first has the highest priority. From 2 to 5 where the scheduler
+    /// serves them by priority (`strict_priority`). Default: 1. Assumed.
+    #[schemars(range(min = 1))]
     pub queues: u8,
     /// Unfinished requests of one queue that the drive accepts. Default: 65535. Source: NVMe's
     /// largest queue.
+    #[schemars(range(min = 1))]
     pub queue_depth: u32,
     /// The order of writes of the same page, the programs of evicted pages included. `ordered`: a
     /// write waits until every earlier one has been programmed. `superseding`: a write takes the

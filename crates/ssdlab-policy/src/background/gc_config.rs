@@ -57,8 +57,9 @@ pub struct GcConfig {
     pub target: Option<Share>,
     /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.
     pub victim: Victim,
-    /// Number of blocks that `d_choices` draws; only with it. Assumed.
+    /// Number of blocks that `d_choices` draws; only with it. Default: 10. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub d: Option<u32>,
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ssdlab_base::units::SECTOR_BYTES;
 use ssdlab_base::{Bytes, Fault, Nanos};
-use ssdlab_config::{Effective, Layers};
+use ssdlab_config::{BUILT_IN, Effective, Layers};
 use ssdlab_core::config::{Refusal, StartConfig};
 use ssdlab_core::{DriveConfig, Resolved};
 use ssdlab_workload::twins::Twin;
@@ -131,14 +131,32 @@ impl Plan {
         self.prepare_as(self.resolve()?)
     }
 
-    /// Adds to an error in the scheme a device on which the scheme works.
-    fn with_device(&self, fault: Fault) -> Fault {
-        let scheme = self.scheme_name();
-        if fault.hint.is_some() || fault.source != format!("scheme {scheme}") {
+    /// Returns the fault for a refused value. If the user did not set the value, and the scheme
+    /// works on its family's device, the scheme does not fit the device.
+    fn refused(&self, effective: &Effective, refusal: Refusal) -> Fault {
+        let fault = refused(effective, refusal);
+        let built_in = ["scheme ", "preset ", BUILT_IN];
+        if !built_in.iter().any(|own| fault.source.starts_with(own)) {
             return fault;
         }
-        match catalog::device_for(scheme).filter(|device| *device != self.device) {
-            Some(device) => fault.hint(format!("{scheme} works with --device {device}")),
+        let scheme = self.scheme_name();
+        let fits = |device: &&str| {
+            let plan = Plan { device: (*device).to_owned(), ..self.clone() };
+            plan.resolve().is_ok_and(|(config, effective)| {
+                let typed = |key: &str| plan.is_typed(&effective, key);
+                Resolved::typed(&config.split().0, self.seed, &typed).is_ok()
+            })
+        };
+        let device = catalog::device_for(scheme).filter(|device| *device != self.device);
+        match device.filter(fits) {
+            Some(device) => Fault::new("--scheme", "does not work on this device")
+                .got(format!("{scheme} on {}", self.device))
+                .expected(format!("--device {device}"))
+                .hint(Fault { source: String::new(), ..fault }),
+            None if fault.source == BUILT_IN && fault.hint.is_none() => {
+                let key = fault.what.clone();
+                fault.hint(format!("--set {key} changes it"))
+            }
             None => fault,
         }
     }
@@ -169,7 +187,7 @@ impl Plan {
         }
         let typed = |key: &str| self.is_typed(&effective, key);
         let resolved = Resolved::typed(&drive, self.seed, &typed)
-            .map_err(|refusal| self.with_device(refused(&effective, refusal)))?;
+            .map_err(|refusal| self.refused(&effective, refusal))?;
         let mut twin = twin::of(self)?.map(Cow::Borrowed);
         if let Some(twin) = &mut twin {
             if let Some(overlap) = workload.overlap {
@@ -307,7 +325,8 @@ impl Plan {
     /// Returns the config of this plan, including the contents of the files that it names.
     fn resolve(&self) -> Result<Configured, Fault> {
         let layers = self.layers()?;
-        let (mut config, mut effective) = layers.resolve::<RunConfig>()?;
+        let resolved = layers.resolve::<RunConfig>().map_err(as_option);
+        let (mut config, mut effective) = resolved?;
         if let Some(read) = simulated::read(&config, &effective, &self.config)? {
             let sha256 = serde_json::json!({"physics": {"measured": {"sha256": read.sha256}}});
             (config, effective) = layers.json("the file's own", sha256).resolve::<RunConfig>()?;
@@ -386,6 +405,17 @@ impl Prepared {
         let fault = self.effective.fault_at("workload.footprint");
         let fault = fault.expected(format!("at most what the host can address, {most}"));
         Err(fault.hint("--wrap folds such addresses into the drive"))
+    }
+}
+
+/// Adds to the fault of an unknown key that an option of the run has this name.
+fn as_option(fault: Fault) -> Fault {
+    const OPTIONS: &[&str] =
+        &["seed", "limit", "device", "scheme", "stage", "trace", "closed", "warmup", "replays"];
+    let key = fault.what.strip_suffix(": unknown key");
+    match key.filter(|key| OPTIONS.contains(key)).map(str::to_owned) {
+        Some(key) => fault.hint(format!("--{key} is an option, not a setting")),
+        None => fault,
     }
 }
 

@@ -287,9 +287,63 @@ fn a_scheme_on_a_drive_that_does_not_suit_it_names_one_that_does() {
             |device: &str| Plan { device: device.into(), scheme: scheme.into(), ..Plan::default() };
         let refused =
             plan("generic-mlc-512g").prepare().map(|_| ()).expect_err("a refusal").to_string();
-        let hint = format!("({scheme} works with --device {device})");
-        assert!(refused.starts_with(&format!("scheme {scheme}:")), "{refused}");
-        assert!(refused.ends_with(&hint), "{refused}");
+        let line = format!(
+            "--scheme: does not work on this device: got {scheme} on generic-mlc-512g, \
+             expected --device {device} ("
+        );
+        assert!(refused.starts_with(&line), "{refused}");
         assert!(plan(device).prepare().is_ok(), "{device}");
     }
+}
+
+#[test]
+fn an_error_in_a_default_names_what_the_user_chose() {
+    let on = |device: &str, scheme: &str, setting: &str| {
+        let (device, scheme) = (device.into(), scheme.into());
+        line(Plan { device, scheme, set: vec![setting.into()], ..Plan::default() })
+    };
+    let wrong = on("dlv-mlc-128g", "readguard/rgftl", "start.fill=10%");
+    assert_eq!(
+        wrong,
+        "--scheme: does not work on this device: got readguard/rgftl on dlv-mlc-128g, expected \
+         --device readguard-tlc-2t (host.queues: got 1, expected 2 to 5 with scheduler = \
+         \"strict_priority\")"
+    );
+    let typed = on("dlv-mlc-128g", "readguard/rgftl", "host.queues=9");
+    assert!(
+        typed.starts_with("--set host.queues=9: host.queues: got 9, expected 2 to 5"),
+        "{typed}"
+    );
+    let alone = set(&["scheduler=strict_priority"]);
+    assert!(alone.ends_with("(--set host.queues changes it)"), "{alone}");
+}
+
+#[test]
+fn an_option_set_as_a_key_is_named() {
+    let seed = set(&["seed=3"]);
+    assert!(seed.starts_with("--set seed=3: seed: unknown key"), "{seed}");
+    assert!(seed.ends_with("(--seed is an option, not a setting)"), "{seed}");
+    assert!(set(&["op=7%"]).contains("expected one of background, buffer,"));
+}
+
+#[test]
+fn a_count_beyond_its_limit_is_refused_as_the_list_of_keys_says() {
+    let keys = ssdlab_config::keys::<ssdlab_run::RunConfig>();
+    for name in ["channels", "chips", "dies", "planes", "blocks", "pages"] {
+        let key = keys.iter().find(|key| key.path == format!("geometry.{name}")).expect(name);
+        let most = key.expected.strip_prefix("a whole number from 1 to ").expect(&key.expected);
+        let most: u32 = most.parse().expect(most);
+        for wrong in [0, most + 1] {
+            let expected = format!("geometry.{name}: got {wrong}, expected {}", key.expected);
+            let line = set(&[&format!("geometry.{name}={wrong}")]);
+            assert!(line.ends_with(&expected), "{line}");
+        }
+    }
+    let queues = set(&["host.queues=0"]);
+    assert!(queues.ends_with("host.queues: got 0, expected a whole number from 1 to 255"));
+    let ranks = set(&["host.queues=6", "scheduler=strict_priority"]);
+    let row = keys.iter().find(|key| key.path == "host.queues").expect("a key");
+    assert!(ranks.contains("expected 2 to 5 with") && row.doc.contains("From 2 to 5 where"));
+    let page = set(&["geometry.page_size=5000B"]);
+    assert!(page.contains("expected a size in multiples of 512B up to 32KiB"), "{page}");
 }

@@ -56,6 +56,7 @@ impl Default for FactoryConfig {
 pub struct SubpoolsConfig {
     /// Number of priorities with a separate subpool; further queues share the last one. Default: 3.
     /// Source: ReadGuard, section 5.2 (algorithm 2).
+    #[schemars(range(min = 2, max = BlockClass::MAX_COUNT))]
     pub priorities: u8,
 }
 

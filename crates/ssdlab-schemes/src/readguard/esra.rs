@@ -21,8 +21,8 @@ pub struct EsraConfig {
     /// Source: ReadGuard, section 6.1.
     pub erase: bool,
     /// Whether a read also interrupts an operation for a request of a higher priority; only with
-    /// `scheduler = "strict_priority"`. Default: true there. Source: ReadGuard, section 3.1 (reads
-    /// go first whatever a request's priority).
+    /// `scheduler = "strict_priority"`. Default: true with `strict_priority`. Source: ReadGuard,
+    /// section 3.1 (reads go first whatever a request's priority).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend_higher_priority: Option<bool>,
     /// Number of times that a loop may be aborted. After that it runs to its end, and reads wait
@@ -32,7 +32,7 @@ pub struct EsraConfig {
     pub max_aborts: u8,
     /// Whether a read that failed to decode is suspended for a host read of a higher priority; only
     /// with `scheduler = "strict_priority"`, where array units hold reads until they decode.
-    /// Default: true there. Source: ReadGuard, section 5.4.
+    /// Default: true with `strict_priority`. Source: ReadGuard, section 5.4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reads: Option<bool>,
     /// The most host reads that an array unit suspends at a time. Reads that its planes perform

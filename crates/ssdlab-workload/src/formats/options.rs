@@ -30,7 +30,7 @@ pub enum Unsorted {
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceOptions {
-    /// Read only the requests of this device (docs/reference/traces.md): `host_disk` in MSR traces
+    /// Read only the requests of this device (documentation: "Traces"): `host_disk` in MSR traces
     /// (such as `"hm_0"`), the ASU in SPC traces. In others it is the number or the name of the
     /// device, disk, volume or file. Default: the requests of all devices, at the addresses that
     /// the trace says, as if they were one device (as in MQSim and SSDSim). Assumed for the other
@@ -38,18 +38,18 @@ pub struct TraceOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// How long one unit of the time column lasts. Default: the format's (100 ns in MSR traces, 1 s
-    /// in SPC traces, 1 ns in MQSim and SSDSim traces; docs/reference/traces.md has the others).
+    /// in SPC traces, 1 ns in MQSim and SSDSim traces; `ssdlab trace formats` lists the others).
     /// Source: each format's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tick: Option<Nanos>,
     /// Treatment of time stamps that go back. Default: sorted within 1,024 requests in MSR traces
     /// and others that several queues or servers wrote, refused in those that are sorted by
-    /// definition (docs/reference/traces.md). Assumed.
+    /// definition (documentation: "Traces"). Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unsorted: Option<Unsorted>,
     /// The columns of a table, for the formats `csv` and `parquet`:
     /// `"time:0:us,op:2,offset:3:sectors,size:4:sectors"`, with columns counted from 0 or named
-    /// (docs/reference/traces.md). Default: none for `csv`, which then cannot be read, and our own
+    /// (documentation: "Traces"). Default: none for `csv`, which then cannot be read, and our own
     /// CSV's names for `parquet`. Source: the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<String>,

@@ -40,12 +40,12 @@ pub struct WorkloadConfig {
     #[schemars(inner(range(max = 3)))]
     pub hints: Vec<u8>,
     /// Share of the pages read by a twin that it also writes. Its footprint and the bytes that it
-    /// moves limit the share. Only for a twin. Default: from its shape (docs/concepts/twins.md).
+    /// moves limit the share. Only for a twin. Default: from its shape (documentation: "Twins").
     /// Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlap: Option<Share>,
     /// Exponent of Zipf's law for a twin's reads of its hot set, from 0 (all places equally likely)
-    /// to 10. Only for a twin. Default: from its shape (docs/concepts/twins.md). Assumed.
+    /// to 10. Only for a twin. Default: from its shape (documentation: "Twins"). Assumed.
     #[schemars(range(min = 0, max = 10))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_theta: Option<f64>,

@@ -23,7 +23,7 @@ const WINDOWS_NS: [u64; 5] =
     [10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000];
 const STEP: u64 = 10;
 /// The least number of windows from which a figure is reported.
-const MIN_WINDOWS: u64 = 20;
+pub(crate) const MIN_WINDOWS: u64 = 20;
 /// The largest rise of a dispersion by an incomplete last window, over the dispersion or over that
 /// of a Poisson process, whichever is larger.
 const MAX_RISE: f64 = 0.1;

@@ -21,6 +21,7 @@ use ssdlab_base::{Fault, units::SECTOR_BYTES};
 
 use crate::record::{Record, Source};
 use burstiness::Bursts;
+pub(crate) use burstiness::MIN_WINDOWS;
 pub use burstiness::{Burstiness, LeftOut, Phases, WhyLeftOut, Window};
 use gaps::Gaps;
 pub use hurst::Hurst;

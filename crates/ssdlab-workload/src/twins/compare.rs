@@ -1,11 +1,12 @@
 //! Compares a twin's targets, or an excerpt of the real trace, with the achieved values.
 
 use serde::Serialize;
+use ssdlab_base::Nanos;
 
 use super::Twin;
 use super::arrivals::Arrivals;
 use super::figures::Targets;
-use crate::measure::{Burstiness, Measured, RunLengths};
+use crate::measure::{Burstiness, MIN_WINDOWS, Measured, RunLengths};
 
 /// One statistic of a twin: its target and its measured value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -46,6 +47,33 @@ impl Twin {
         let Some((_, shape)) = self.shape() else { return Vec::new() };
         let reads = self.figures().read_ratio();
         Bursts { excerpts: &shape.arrivals, reads }.compare(measured)
+    }
+
+    /// Returns a remark on the bursts for which this twin, `whole` scaled down, is too short.
+    /// Returns `None` if it is long enough.
+    pub fn remark_on_bursts(&self, whole: &Twin) -> Option<String> {
+        let lacking = self.lacking_windows(whole);
+        let [first, last] = [lacking.iter().min()?, lacking.iter().max()?];
+        let windows = if first == last { first.to_string() } else { format!("{first} to {last}") };
+        Some(format!(
+            "scaled down: its span holds fewer than {MIN_WINDOWS} windows of {windows}, so it has few \
+             or none of their bursts"
+        ))
+    }
+
+    /// Returns the windows of the shapes of which enough fit into the span of `whole`, and not into
+    /// its own.
+    fn lacking_windows(&self, whole: &Twin) -> Vec<Nanos> {
+        let members = self.members().iter().zip(whole.members());
+        let mut all: Vec<Nanos> =
+            members.flat_map(|(member, whole)| member.lacking_windows(whole)).collect();
+        let [own, whole] = [self, whole].map(|twin| twin.figures().span);
+        let windows = self.shape().into_iter().flat_map(|(_, shape)| &shape.arrivals.windows_us);
+        let windows = windows.map(|window| window * 1e3);
+        let fits = |window: f64, span: f64| window * MIN_WINDOWS as f64 <= span;
+        let lacking = windows.filter(|window| !fits(*window, own) && fits(*window, whole));
+        all.extend(lacking.map(|window| Nanos::from_ns(window as u64)));
+        all
     }
 
     /// Compares the twin's targets with statistics measured on its requests. For a scaled

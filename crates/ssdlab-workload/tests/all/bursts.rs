@@ -146,6 +146,20 @@ fn a_twin_is_compared_with_the_excerpt_that_it_is_fitted_to() {
 }
 
 #[test]
+fn a_twin_too_short_for_its_bursts_says_so() {
+    let twin = find("dlv/hm0", None).unwrap();
+    assert_eq!(twin.remark_on_bursts(twin), None);
+    assert_eq!(twin.scaled(20_000).remark_on_bursts(twin), None, "300 windows of 10 s");
+    // 1,000 of its requests take 151 s, and its excerpt has windows of up to 10 s.
+    let short = twin.scaled(1_000).remark_on_bursts(twin).expect("a remark");
+    let few = "scaled down: its span holds fewer than 20 windows of 10s, so it has few or none of \
+               their bursts";
+    assert_eq!(short, few);
+    let mix = find("readguard/mix-a", None).unwrap();
+    assert!(mix.scaled(1_000).remark_on_bursts(mix).is_some(), "a remark on its members");
+}
+
+#[test]
 fn a_class_lies_among_its_excerpts() {
     let class = &arrivals()["msr"];
     let members = arrivals().values().filter(|one| one.in_class.as_deref() == Some("msr"));

@@ -189,6 +189,9 @@ fn every_format_has_a_name_that_reads_back() {
     }
     assert_eq!(
         "MQSIMM".parse::<Format>().unwrap_err().to_string(),
-        format!("unknown trace format: got MQSIMM, expected one of {}", names())
+        format!(
+            "unknown trace format: got MQSIMM, expected one of {} (did you mean \"mqsim\"?)",
+            names()
+        )
     );
 }

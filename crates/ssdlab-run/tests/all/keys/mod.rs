@@ -129,6 +129,12 @@ fn no_key_is_left_out() {
 }
 
 #[test]
+fn every_optional_key_says_what_holds_without_it() {
+    let silent = ssdlab_config::without_default::<RunConfig>();
+    assert!(silent.is_empty(), "{silent:?}");
+}
+
+#[test]
 fn every_number_has_a_source_or_says_that_it_is_assumed() {
     let unsourced = ssdlab_config::unsourced::<RunConfig>();
     assert!(unsourced.is_empty(), "{unsourced:?}");

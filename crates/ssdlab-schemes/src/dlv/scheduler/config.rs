@@ -55,6 +55,7 @@ pub struct DlvConfig {
     /// Number of requests of a kind, the first to arrive, among which the scheduler chooses; later
     /// ones wait. Default: 65535, all that wait. Source: DLV, section IV-C (its queue of 1 to 512,
     /// read as the waiting requests; `host.queue_depth` is the other reading).
+    #[schemars(range(min = 1))]
     pub window: u32,
 }
 
