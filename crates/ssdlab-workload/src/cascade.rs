@@ -12,6 +12,8 @@
 //! al. (IEEE Trans. Information Theory 45(3), 1999). Reads and writes are divided separately, so
 //! that they come in phases.
 
+use std::f64::consts::LN_2;
+
 use rand::Rng;
 use ssdlab_base::math;
 use ssdlab_base::rng::{Stream, unit};
@@ -23,6 +25,11 @@ const MAX_LEVELS: f64 = 60.0;
 /// The largest number of requests that draw their halves one by one. For more, the number in a half
 /// is nearly normal.
 const DRAWN: u64 = 32;
+/// The least number of halvings to the windows in which the bias determines the variance.
+const MIN_ANCHOR: f64 = 4.0;
+/// The least variance in these windows, over that of independent requests, which comes on top.
+/// With less, chance hides the Hurst parameter.
+const MIN_EXCESS: f64 = 1.0;
 
 /// How one halving divides the requests: shares of the busier half, and agreement of the kinds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,25 +83,26 @@ pub(crate) struct Cascade {
 }
 
 impl Cascade {
-    /// Returns the arrivals of `counts` reads and writes over a span in nanoseconds. The busier
-    /// half of the span has the share `bias`, and the requests have this Hurst parameter. If it is
-    /// `None`, every halving has the same bias. `together` is the probability that reads and writes
-    /// have the same busier half.
+    /// Returns the arrivals of `counts` reads and writes over a span in nanoseconds. Without a
+    /// Hurst parameter, the busier half of every part has the share `bias`. With one, only the
+    /// variance in windows of one request in the mean is that of the bias. `together` is the
+    /// probability that reads and writes have the same busier half.
     pub(crate) fn self_similar(
         counts: [u64; 2],
         span: f64,
         (bias, hurst, together): (f64, Option<f64>, f64),
         stream: Stream,
     ) -> Cascade {
-        let first = (2.0 * bias - 1.0) * (2.0 * bias - 1.0);
-        // The second moment after so many halvings. With a Hurst parameter, the variance of the
-        // requests in a window grows as the length of the window to the power of twice of it.
+        let each = (2.0 * bias - 1.0) * (2.0 * bias - 1.0);
+        let all = halvings_to_one(counts[0] + counts[1]);
+        // The second moment after so many halvings. Between two halvings it changes by a power of
+        // the length, as the energies of wavelets do that measure the Hurst parameter.
         let moment = |halvings: u32| match hurst {
-            Some(_) if halvings == 0 => 1.0,
             Some(hurst) => {
-                1.0 + first * math::pow(2.0, (2.0 - 2.0 * hurst) * f64::from(halvings - 1))
+                let part = growth(hurst, f64::from(halvings)) / growth(hurst, all);
+                1.0 + (math::pow(1.0 + each, all) - 1.0) * part
             }
-            None => math::pow(1.0 + first, f64::from(halvings)),
+            None => math::pow(1.0 + each, f64::from(halvings)),
         };
         let split = |level: u32| {
             let growth = moment(level + 1) / moment(level);
@@ -256,6 +264,29 @@ impl Cascade {
     fn draw(&mut self) -> f64 {
         unit(self.stream.next_u64())
     }
+}
+
+/// Returns the number of halvings down to parts with one request in the mean.
+fn halvings_to_one(requests: u64) -> f64 {
+    math::log2(requests.max(1) as f64).max(MIN_ANCHOR)
+}
+
+/// Returns how much the variance has grown after so many halvings, up to a factor. In windows half
+/// as long, the variance over the squared mean is larger by 2 to the power of 2 - 2 `hurst`.
+fn growth(hurst: f64, halvings: f64) -> f64 {
+    math::exp_m1((2.0 - 2.0 * hurst) * halvings * LN_2)
+}
+
+/// Returns the least and the largest bias that so many requests can have with this Hurst
+/// parameter. With less, chance hides the bursts; with more, half of the span has more than all
+/// requests.
+pub(crate) fn biases(hurst: f64, requests: u64) -> [f64; 2] {
+    let all = halvings_to_one(requests);
+    let largest = growth(hurst, all) / growth(hurst, 1.0);
+    [MIN_EXCESS, largest].map(|excess| {
+        let each = math::pow(1.0 + excess, 1.0 / all) - 1.0;
+        0.5 + 0.5 * each.sqrt()
+    })
 }
 
 /// Returns a draw with mean 0 and deviation 1: the sum of four even ones.

@@ -68,8 +68,8 @@ fn measured(twin: &Twin) -> Measured {
 
 fn head() -> String {
     "| twin | requests | reads % | mean read KB | mean write KB | footprint GB | read set GB | \
-     write set GB | pages a read | pages a write | read-hot % | read-cold % | large writes % | span h | sequential % | 10 % hottest pages' reads % | gap c.v. | \
-     requests in a second, var./mean |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+     write set GB | read pages also written % | pages a read | pages a write | read-hot % | read-cold % | large writes % | span h | sequential % | 10 % hottest pages' reads % | gap c.v. | \
+     requests in a second, var./mean |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
         .to_owned()
 }
 
@@ -80,17 +80,26 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
             format!("{} / {}", digits(target / unit), digits(achieved / unit))
         })
     };
+    // What a twin has is shown without a target, too.
+    let set = |what: &str, pages: u64| match pair(what, 1e9) {
+        none if none.is_empty() => format!("– / {}", digits(pages as f64 * 4096.0 / 1e9)),
+        pair => pair,
+    };
+    let both = measured.read_pages + measured.write_pages - measured.footprint_pages;
     let scale = if scaled.requests() == twin.requests() { "" } else { " (scaled)" };
     format!(
-        "| {} | {}{scale} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {:.1} | {:.1} | {:.0} |",
+        "| {} | {}{scale} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {:.1} | {:.1} | {} |",
         twin.name,
         measured.requests,
         pair("read_ratio", 0.01),
         pair("mean_read", 1e3),
         pair("mean_write", 1e3),
         pair("footprint", 1e9),
-        pair("read_set", 1e9),
-        pair("write_set", 1e9),
+        set("read_set", measured.read_pages),
+        set("write_set", measured.write_pages),
+        of_target(overlap(scaled), both as f64 / measured.read_pages as f64, |share| {
+            digits(100.0 * share)
+        }),
         pair("page_reads", 1.0),
         pair("page_writes", 1.0),
         pair("read_hot", 0.01),
@@ -100,8 +109,36 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
         measured.sequential * 100.0,
         measured.hottest_10 * 100.0,
         measured.gap_variation,
-        measured.dispersion
+        of_target(dispersion(twin), measured.dispersion, |value| format!("{value:.0}"))
     )
+}
+
+/// Returns a target and what is achieved; a dash is no target.
+fn of_target(target: Option<f64>, achieved: f64, text: impl Fn(f64) -> String) -> String {
+    format!("{} / {}", target.map_or("–".to_owned(), &text), text(achieved))
+}
+
+/// Returns the share of the read pages that a twin also writes, by its sets of pages or its shape.
+fn overlap(twin: &Twin) -> Option<f64> {
+    let (figures, (_, shape)) = (twin.figures(), twin.shape()?);
+    match (figures.read_set, figures.write_set) {
+        (Some(read), Some(write)) => Some((read + write - figures.footprint).max(0.0) / read),
+        _ if shape.write.reach.is_some() => None,
+        _ if figures.read_ratio() > 0.5 => Some(shape.overlap.read.get()),
+        _ => Some(shape.overlap.written.get()),
+    }
+}
+
+/// Returns the dispersion of the requests in a second that a twin is fitted to. Members of a mix
+/// are independent, so that the variances of their rates add up.
+fn dispersion(twin: &Twin) -> Option<f64> {
+    let Some((_, shape)) = twin.shape() else {
+        let rate = |one: &Twin| one.requests() as f64 / one.figures().span;
+        let all: f64 = twin.members().iter().map(rate).sum();
+        let each = twin.members().iter().map(|one| Some(rate(one) * dispersion(one)?));
+        return Some(each.sum::<Option<f64>>()? / all);
+    };
+    shape.arrivals.dispersion(1e6, twin.figures().read_ratio())
 }
 
 /// Formats a value with four digits.

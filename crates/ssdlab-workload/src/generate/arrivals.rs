@@ -65,7 +65,7 @@ impl Clock {
                 Err(fault.expected("poisson or fixed, since this kind has bursts of its own"))
             }
             Arrivals::SelfSimilar(arrivals) => {
-                arrivals.check()?;
+                arrivals.check(config.requests)?;
                 let span = config.requests as f64 * mean.as_ns() as f64;
                 let reads = config.read_share.of(config.requests);
                 let counts = [reads, config.requests - reads];

@@ -9,6 +9,7 @@ use ssdlab_base::quantity::Share;
 use ssdlab_base::{Bytes, Fault, Nanos, units::SECTOR_BYTES};
 
 use super::Kind;
+use crate::cascade::biases;
 use crate::formats::options::TraceOptions;
 
 /// A workload from a distribution.
@@ -124,13 +125,14 @@ pub struct FixedConfig {}
 #[serde(deny_unknown_fields, default)]
 pub struct SelfSimilarConfig {
     /// Share of the requests in the busier of two halves, from 0.5 (independent arrivals) to
-    /// below 1. Holds for every halving, or with `hurst` for that of the whole span. Default: 0.7.
-    /// Assumed.
+    /// below 1. Holds for every halving. With `hurst`, it only determines the variance in windows
+    /// as long as `interarrival`. Default: 0.7. Assumed.
     #[schemars(range(min = 0.5, max = 1))]
     pub bias: f64,
-    /// The Hurst parameter, above 0.5 and below 1. The variance of the number of requests in a
-    /// window grows as its length to the power of twice the parameter. Default: that of the bias in
-    /// every halving, 0.89 for 0.7. Assumed.
+    /// The Hurst parameter, above 0.5 and below 1. From `interarrival` on, the variance of the
+    /// number of requests in a window grows as its length to the power of twice the parameter. The
+    /// parameter and `requests` limit `bias`. Default: that of the bias in every halving, 0.89 for
+    /// 0.7. Assumed.
     #[schemars(range(min = 0.5, max = 1))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hurst: Option<f64>,
@@ -147,20 +149,27 @@ impl Default for SelfSimilarConfig {
 }
 
 impl SelfSimilarConfig {
-    /// Refuses a bias or a Hurst parameter that no arrivals have.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    /// Refuses a bias or a Hurst parameter that no arrivals of so many requests have.
+    pub(super) fn check(&self, requests: u64) -> Result<(), Fault> {
         let key = "workload.arrivals.self_similar";
+        let wrong_bias = || Fault::new("", format!("{key}.bias")).got(self.bias);
         if !(0.5..1.0).contains(&self.bias) {
-            let fault = Fault::new("", format!("{key}.bias")).got(self.bias);
-            return Err(fault.expected("from 0.5 to below 1"));
+            return Err(wrong_bias().expected("from 0.5 to below 1"));
         }
-        match self.hurst {
-            Some(hurst) if !(hurst > 0.5 && hurst < 1.0) => {
-                let fault = Fault::new("", format!("{key}.hurst")).got(hurst);
-                Err(fault.expected("above 0.5 and below 1"))
-            }
-            _ => Ok(()),
+        let Some(hurst) = self.hurst else { return Ok(()) };
+        if !(hurst > 0.5 && hurst < 1.0) {
+            let fault = Fault::new("", format!("{key}.hurst")).got(hurst);
+            return Err(fault.expected("above 0.5 and below 1"));
         }
+        // Rounded into the range, so that the printed ends are accepted.
+        let [least, most] = biases(hurst, requests);
+        let [least, most] = [(least * 1e3).ceil() / 1e3, (most * 1e3).floor() / 1e3];
+        if !(least..=most).contains(&self.bias) {
+            return Err(wrong_bias().expected(format!(
+                "from {least} to {most} with {requests} requests and hurst {hurst}"
+            )));
+        }
+        Ok(())
     }
 }
 

@@ -94,6 +94,9 @@ fn no_time_between_requests_issues_all_at_once() {
     }
 }
 
+/// Enough requests to measure a Hurst parameter.
+const MANY: u64 = 1_000_000;
+
 fn self_similar(arrivals: SelfSimilarConfig, requests: u64) -> Vec<Record> {
     let arrivals = Arrivals::SelfSimilar(arrivals);
     generate(&WorkloadConfig { arrivals, ..config(Kind::default(), requests) }, 1)
@@ -107,19 +110,50 @@ fn hurst(records: &[Record]) -> f64 {
 }
 
 #[test]
-fn self_similar_arrivals_have_the_hurst_parameter_of_their_bias_or_their_own() {
-    let of = |bias: f64, hurst| SelfSimilarConfig { bias, hurst, together: Share::new(1.0) };
+fn self_similar_arrivals_have_the_hurst_parameter_of_their_bias() {
     // A halving into b and 1 - b leaves 1 - log2(2 (b^2 + (1 - b)^2)) / 2.
-    for (bias, own, wanted) in [
-        (0.5, None, 0.5),
-        (0.65, None, 0.938),
-        (0.7, None, 0.893),
-        (0.8, None, 0.778),
-        (0.6, Some(0.7), 0.7),
-        (0.7, Some(0.8), 0.8),
-    ] {
-        let found = hurst(&self_similar(of(bias, own), 1_000_000));
-        assert!((found - wanted).abs() < 0.05, "{bias} {own:?}: {found}, not {wanted}");
+    for (bias, wanted) in [(0.5, 0.5), (0.65, 0.938), (0.7, 0.893), (0.8, 0.778)] {
+        let together = Share::new(1.0);
+        let found = hurst(&self_similar(SelfSimilarConfig { bias, hurst: None, together }, MANY));
+        assert!((found - wanted).abs() < 0.05, "{bias}: {found}, not {wanted}");
+    }
+}
+
+/// Returns the requests of a workload that differs from the defaults only in these.
+fn by_hurst(hurst: f64, bias: f64, requests: u64, interarrival: Nanos) -> Vec<Record> {
+    let arrivals = SelfSimilarConfig { bias, hurst: Some(hurst), ..SelfSimilarConfig::default() };
+    let arrivals = Arrivals::SelfSimilar(arrivals);
+    generate(&WorkloadConfig { arrivals, interarrival, ..config(Kind::default(), requests) }, 1)
+}
+
+#[test]
+fn self_similar_arrivals_have_the_hurst_parameter_that_is_set() {
+    let WorkloadConfig { interarrival, .. } = WorkloadConfig::default();
+    let SelfSimilarConfig { bias, .. } = SelfSimilarConfig::default();
+    for wanted in [0.6, 0.7, 0.8, 0.9] {
+        for (bias, requests, interarrival) in
+            [(bias, MANY, interarrival), (0.75, MANY / 5, Nanos::from_ms(1))]
+        {
+            let found = hurst(&by_hurst(wanted, bias, requests, interarrival));
+            assert!((found - wanted).abs() < 0.05, "{bias}, {requests}: {found}, not {wanted}");
+        }
+    }
+}
+
+#[test]
+fn a_larger_hurst_parameter_or_bias_makes_every_window_burstier() {
+    let dispersions = |hurst: f64, bias: f64| -> Vec<f64> {
+        let mut measure = Measure::default();
+        measure.take(&by_hurst(hurst, bias, MANY / 5, Nanos::from_ms(1)));
+        let windows = measure.finish().burstiness.windows;
+        windows.iter().take(3).map(|window| window.dispersion).collect()
+    };
+    for forms in [[(0.6, 0.7), (0.8, 0.7), (0.95, 0.7)], [(0.8, 0.65), (0.8, 0.7), (0.8, 0.75)]] {
+        let [low, middle, high] = forms.map(|(hurst, bias)| dispersions(hurst, bias));
+        for window in 0..3 {
+            let rising = [1.0, low[window], middle[window], high[window]];
+            assert!(rising.is_sorted_by(|one, next| next > &(1.2 * one)), "{rising:?}");
+        }
     }
 }
 
@@ -164,6 +198,16 @@ fn impossible_self_similar_arrivals_are_refused() {
     );
     let hurst = refused(SelfSimilarConfig { hurst: Some(0.5), ..default() }, Kind::default());
     assert!(hurst.contains("self_similar.hurst: got 0.5, expected above 0.5"), "{hurst}");
+    // Chance would hide so few bursts; so many would leave none to the other half of the span.
+    let [faint, strong] = [0.55, 0.95].map(|bias| {
+        refused(SelfSimilarConfig { bias, hurst: Some(0.9), ..default() }, Kind::default())
+    });
+    let accepted = "expected from 0.635 to 0.799 with 1000 requests and hurst 0.9";
+    assert!(faint.ends_with(&format!("self_similar.bias: got 0.55, {accepted}")), "{faint}");
+    assert!(strong.ends_with(&format!("self_similar.bias: got 0.95, {accepted}")), "{strong}");
+    for bias in [0.635, 0.799] {
+        by_hurst(0.9, bias, 1000, Nanos::from_ms(1));
+    }
     let bursty = refused(default(), Kind::Bursty(BurstyConfig::default()));
     assert!(bursty.contains("this kind has bursts of its own"), "{bursty}");
 }
