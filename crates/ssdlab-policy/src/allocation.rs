@@ -154,8 +154,7 @@ pub enum FreeBlockPolicy {
     Healthiest,
     /// The block that is expected to need the fewest retries.
     FewestRetries,
-    /// The block with the lowest rank that a policy has set
-    /// ([`Action::SetFreeRank`](crate::event::Action::SetFreeRank)).
+    /// The block with the lowest rank that a policy has set by an action.
     LowestRank,
 }
 

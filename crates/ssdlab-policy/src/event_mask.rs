@@ -96,12 +96,12 @@ impl EventMask {
         .and(EventMask::DRIVE_STARTED)
         .and(EventMask::COUNTS_RESET);
 
-    /// Not a kind of event. Asks that [`Event::PageRead`](crate::event::Event::PageRead) holds the number of errors, which takes
-    /// time to compute.
+    /// Not a kind of event. Asks that [`Event::PageRead`](crate::event::Event::PageRead) holds the
+    /// number of errors, which takes time to compute.
     pub const READ_ERRORS: EventMask = EventMask(1 << 63);
 
-    /// Not a kind of event. Asks that [`Event::PageRead`](crate::event::Event::PageRead) holds the age of the data and the P/E
-    /// cycles of the block.
+    /// Not a kind of event. Asks that [`Event::PageRead`](crate::event::Event::PageRead) holds the
+    /// age of the data and the P/E cycles of the block.
     pub const READ_AGES: EventMask = EventMask(1 << 62);
 
     /// Number of kinds.

@@ -195,7 +195,7 @@ macro_rules! background {
                 }))||+
             }
 
-            /// Returns the names of the policies that are on and turn invalid pages into free blocks.
+            /// Returns the names of the policies that are on and collect garbage.
             pub fn collectors(choice: &BackgroundChoice) -> Vec<&'static str> {
                 let mut all = Vec::new();
                 $(if let Some(config) = choice.$name.get()

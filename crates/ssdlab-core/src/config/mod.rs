@@ -371,9 +371,9 @@ pub struct FtlConfig {
     /// settings for a part. The rest lies on the flash and is read on demand. Default: false.
     pub map_cache: Toggle<MapCacheConfig>,
     /// Dynamic wear leveling: selects the free block to write next. Choices: `longest_free` (no
-    /// leveling), `least_erased`, `lowest_rank` (the ranks that a policy sets by an action; 0
-    /// without one), `fewest_retries` (with `metadata.retry_estimate`), and with measured blocks
-    /// (`metadata.block_class.measured`) `fewest_errors` (RBER-based) or `healthiest`
+    /// leveling), `least_erased`, and `fewest_retries` (with `metadata.retry_estimate`).
+    /// `lowest_rank` takes the ranks that a policy sets by an action, 0 without one. With measured
+    /// blocks (`metadata.block_class.measured`) also `fewest_errors` (RBER-based) or `healthiest`
     /// (health-binning: the longest predicted life). With the last two, garbage collection writes
     /// its colder data to separate blocks from the other end. Default: `least_erased`. Source: DLV,
     /// Table II; PV-read, section III for the measured.

@@ -155,8 +155,8 @@ impl Resolved {
             return Err(Refusal::new("start.steady_state", true, expected));
         }
         let usable = usable_blocks(config);
-        let kept = self.free_blocks_of_plane().ceil() as u32;
-        let unavailable = if kept > 0 { kept } else { BLOCKS_UNUSABLE };
+        let free_blocks = self.free_blocks_of_plane().ceil() as u32;
+        let unavailable = if free_blocks > 0 { free_blocks } else { BLOCKS_UNUSABLE };
         let data = config.start.fill.get() * f64::from(self.logical_pages);
         let data = data / f64::from(geometry.plane_count());
         let room = f64::from(usable.saturating_sub(unavailable)) * f64::from(geometry.pages);

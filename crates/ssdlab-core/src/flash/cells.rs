@@ -357,9 +357,9 @@ impl Cells {
         self.chip.level_needed(block, &conditions).unwrap_or(Level::BEYOND)
     }
 
-    /// Sets the level of the first attempt of a read. Where attempts beyond the needed level fail, a
-    /// start n levels beyond that level becomes one n levels below it. The policy must not learn of
-    /// this, so the difference is kept.
+    /// Sets the level of the first attempt of a read. Where attempts beyond the needed level fail,
+    /// a start n levels beyond that level becomes one n levels below it. The policy must not learn
+    /// of this, so the difference is kept.
     #[inline]
     pub(super) fn begin_read(&self, txn: &mut Txn) {
         if self.chip.fails_beyond() && txn.level > txn.level_needed && txn.failed == 0 {

@@ -157,8 +157,8 @@ fn groups(context: &PolicyContext) -> u8 {
 }
 
 impl ReadHotMigration {
-    /// Counts a host read of a page in a block of this group. Returns the page's target class, if it
-    /// should move.
+    /// Counts a host read of a page in a block of this group. Returns the page's target class, if
+    /// it should move.
     fn read(&mut self, read: &HostRead, group: BlockClass) -> Option<BlockClass> {
         let count = self.counts.read(read.lpn, read.reads);
         if read.is_reserved {
