@@ -223,6 +223,30 @@ const CASES: &[Case] = &[
         path: "spc_sub_websearch3/orig_trace6.zst",
         ..NONE
     },
+    Case {
+        name: "rsrch1_week",
+        unseen: true,
+        what: "the week of MSR's rsrch_1, 13,780 requests",
+        path: "msr_rsrch_1_full/orig_rsrch_1.csv.zst",
+        class: Some("msr"),
+        ..NONE
+    },
+    Case {
+        name: "wdev1_week",
+        unseen: true,
+        what: "the week of MSR's wdev_1, 1,055 requests",
+        path: "msr_wdev_1_full/orig_wdev_1.csv.zst",
+        class: Some("msr"),
+        ..NONE
+    },
+    Case {
+        name: "wdev3_week",
+        unseen: true,
+        what: "the week of MSR's wdev_3, 682 requests",
+        path: "msr_wdev_3_full/orig_wdev_3.csv.zst",
+        class: Some("msr"),
+        ..NONE
+    },
 ];
 
 const HEAD: &str = "\

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use ssdlab_base::quantity::Share;
 use ssdlab_workload::Source;
-use ssdlab_workload::measure::PlaceCaches;
+use ssdlab_workload::measure::{PlaceCaches, measure};
 use ssdlab_workload::twins::hits::{HitMeter, HitRatio, published};
 use ssdlab_workload::twins::locality::{Local, Locality};
 use ssdlab_workload::twins::{Twin, find};
@@ -151,6 +151,9 @@ fn groups(twin: &Twin, values: &[f64; 10], requests: u64) -> Option<Vec<f64>> {
     if let Some(places) = places(twin, values, requests) {
         groups.insert("places", ((places - 1.0) * (places - 1.0), 1.0));
     }
+    if let Some([found, wanted]) = overlap(twin, values, requests) {
+        groups.insert("overlap", ((found - wanted) * (found - wanted), 1.0));
+    }
     Some(groups.values().map(|(sum, count)| sum / count).collect())
 }
 
@@ -172,6 +175,21 @@ fn places(twin: &Twin, values: &[f64; 10], requests: u64) -> Option<f64> {
         batch.clear();
     }
     Some(places.places() as f64 / (sectors as f64 * scale))
+}
+
+/// Returns the share of the read pages that are also written, and that of the shape; `None` if
+/// other figures of the twin decide it.
+fn overlap(twin: &Twin, values: &[f64; 10], requests: u64) -> Option<[f64; 2]> {
+    let (figures, (_, shape)) = (twin.figures(), twin.shape()?);
+    if figures.read_set.is_some() || shape.write.reach.is_some() {
+        return None;
+    }
+    let mostly_reads = figures.read_ratio() > 0.5;
+    let wanted = if mostly_reads { shape.overlap.read } else { shape.overlap.written };
+    let (part, _) = with(twin, &locality(values), requests)?;
+    let found = measure(&mut part.source(1).ok()?, u64::MAX, None).ok()?;
+    let both = found.read_pages + found.write_pages - found.footprint_pages;
+    Some([both as f64 / found.read_pages as f64, wanted.get()])
 }
 
 /// Returns a part of a twin with this locality, and which part of the footprint it has.

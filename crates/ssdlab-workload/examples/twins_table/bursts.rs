@@ -18,7 +18,7 @@ const COLUMNS: [(&str, Column); 4] = [
 ];
 
 /// Returns a table of dispersions and one of runs: each excerpt beside its whole twin at seed 1.
-/// Then the table of [`held_out`] excerpts.
+/// Then the tables of [`held_out`] excerpts and of [`weeks`].
 pub fn tables() -> String {
     let mut table = String::from(
         "| excerpt | twin | | 10 ms | 100 ms | 1 s | 10 s | 100 s |\n|---|---|---|---|---|---|---|---|\n",
@@ -38,32 +38,49 @@ pub fn tables() -> String {
         drawn.push((name, twin));
         eprintln!("{name} beside its excerpt");
     }
-    format!("{table}\n{runs}\n{}", held_out())
+    format!("{table}\n{runs}\n{}\n{}", held_out(), weeks())
 }
 
 /// Returns a table of the excerpts in classes: the dispersions of each, beside the median of the
 /// others that have the window.
 fn held_out() -> String {
+    let members: Vec<&Arrivals> =
+        arrivals().values().filter(|excerpt| excerpt.in_class.is_some()).collect();
+    let others = |own: &Arrivals| {
+        let others = members.iter().filter(|one| one.source != own.source);
+        let others = others.filter(|one| one.in_class == own.in_class);
+        let others: Vec<Arrivals> = others.map(|one| (*one).clone()).collect();
+        Arrivals::median(&others, 2, "")
+    };
+    let pairs: Vec<(&Arrivals, Arrivals)> = members.iter().map(|own| (*own, others(own))).collect();
+    beside(&pairs, "the others' median")
+}
+
+/// Returns a table of weeks that no fit has seen, beside the class of their volumes.
+fn weeks() -> String {
+    let checks = arrivals().values().filter(|one| one.unseen && one.twin.is_none());
+    let pairs: Vec<(&Arrivals, Arrivals)> = checks
+        .filter_map(|own| Some((own, arrivals().get(own.class.as_ref()?)?.clone())))
+        .collect();
+    beside(&pairs, "the class")
+}
+
+/// Returns a table of dispersions, each beside another one and the factor between them.
+fn beside(pairs: &[(&Arrivals, Arrivals)], name: &str) -> String {
     let mut table = String::from("| excerpt | |");
     let windows = &WINDOWS_US[..WINDOWS_US.len() - 1];
     table += " 10 ms | 100 ms | 1 s | 10 s |\n|---|---|---|---|---|---|\n";
     let mut factors = Vec::new();
-    let members: Vec<&Arrivals> =
-        arrivals().values().filter(|excerpt| excerpt.in_class.is_some()).collect();
-    for own in &members {
-        let others = members.iter().filter(|one| one.source != own.source);
-        let others = others.filter(|one| one.in_class == own.in_class);
-        let others: Vec<Arrivals> = others.map(|one| (*one).clone()).collect();
-        let median = Arrivals::median(&others, 2, "");
+    for (own, other) in pairs {
         for (kind, column) in [COLUMNS[1], COLUMNS[2]] {
             let cell = |window: &f64| {
-                let [own, others] = [*own, &median].map(|of| of.value(column, *window));
-                factors
-                    .extend(own.zip(others).map(|(own, others)| (own / others).max(others / own)));
-                let text = |value: Option<f64>| {
-                    value.map_or("–".to_owned(), |value| figure(value, kind))
-                };
-                format!("{} / {}", text(own), text(others))
+                let values = [*own, other].map(|of| of.value(column, *window));
+                let [own, other] =
+                    values.map(|value| value.map_or("–".to_owned(), |value| figure(value, kind)));
+                let [Some(one), Some(two)] = values else { return format!("{own} / {other}") };
+                let factor = (one / two).max(two / one);
+                factors.push(factor);
+                format!("{own} / {other} ({factor:.1})")
             };
             let cells: Vec<String> = windows.iter().map(cell).collect();
             if !column(own).is_empty() {
@@ -75,7 +92,7 @@ fn held_out() -> String {
     factors.sort_unstable_by(f64::total_cmp);
     let last = factors.len() - 1;
     format!(
-        "{table}\nHalf of these {} dispersions are within a factor of {:.1} of the others' median. The\n\
+        "{table}\nHalf of these {} dispersions are within a factor of {:.1} of {name}. The\n\
          farthest is off by a factor of {:.0}.\n",
         factors.len(),
         factors[last / 2],

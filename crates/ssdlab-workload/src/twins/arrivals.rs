@@ -16,7 +16,7 @@ pub struct Arrivals {
     /// The twin to compare with these figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub twin: Option<String>,
-    /// Whether no twin is fitted to them: they check one.
+    /// Whether no twin is fitted to them: they check one, or else their class.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unseen: bool,
     /// The arrivals that complete this excerpt: a kind of requests, or shorter or longer windows.

@@ -235,6 +235,31 @@ fn a_class_lies_among_its_excerpts() {
     }
 }
 
+/// How far the dispersions of a week may be from those of the class: of writes, and of reads. Only
+/// rsrch_1 has enough reads, 42 in a week.
+const MAX_FACTORS: [f64; 2] = [6.3, 24.0];
+
+#[test]
+fn weeks_that_no_fit_has_seen_are_near_the_class_by_known_factors() {
+    let class = &arrivals()["msr"];
+    let (mut largest, mut weeks) = ([1.0f64; 2], 0);
+    for week in arrivals().values().filter(|one| one.unseen && one.twin.is_none()) {
+        weeks += 1;
+        assert_eq!((week.class.as_deref(), &week.in_class), (Some("msr"), &None));
+        let columns: [Column; 2] = [|of| &of.writes, |of| &of.reads];
+        for (kind, column) in columns.into_iter().enumerate() {
+            for window in [1e4, 1e5, 1e6, 1e7] {
+                let values = [week, class].map(|of| of.value(column, window));
+                let [Some(own), Some(of_class)] = values else { continue };
+                largest[kind] = largest[kind].max((own / of_class).max(of_class / own));
+            }
+        }
+    }
+    assert_eq!(weeks, 3);
+    let is_near = |(found, most): (&f64, &f64)| *found <= *most && *found > 0.95 * most;
+    assert!(largest.iter().zip(&MAX_FACTORS).all(is_near), "{largest:?}");
+}
+
 #[test]
 fn a_short_excerpt_takes_slow_changes_from_its_class() {
     // 750 requests in 12 s show windows of a second at most; Financial1's reach ten.

@@ -142,8 +142,8 @@ const BESIDE: &[Beside] = &[
             Some([0.463, 0.546, 0.590, 0.711, 0.716, 0.716]),
         ],
         of_twin: [
-            Some([0.176, 0.271, 0.368, 0.438, 0.444, 0.444]),
-            Some([0.322, 0.466, 0.577, 0.642, 0.647, 0.647]),
+            Some([0.093, 0.180, 0.272, 0.365, 0.374, 0.374]),
+            Some([0.406, 0.558, 0.647, 0.696, 0.700, 0.700]),
         ],
     },
     Beside {
@@ -208,6 +208,45 @@ fn twins_hit_as_the_page_says_beside_excerpts() {
         }
         check(twin, &records, of_twin);
     }
+}
+
+/// How far a hit ratio of a twin may be from that of its excerpt.
+const MAX_OFF_EXCERPT: f64 = 0.1;
+
+/// Twins that are farther off in some sizes: the kind of requests, and the largest deviation.
+///
+/// Twins of hm_0 and Financial1 meet the hit ratios of a week and of half a day. In its first
+/// minutes, hm_0 returns to fewer places, and Financial1 to more. Five minutes of the Developer
+/// Tools server return nowhere, so that its hot sets are assumed. AliCloud's volumes have only the
+/// arrivals of the virtual machine.
+const FAR_FROM_EXCERPT: &[(&str, &str, f64)] = &[
+    ("dlv/hm0", "reads", 0.112),
+    ("dlv/hm0", "writes", 0.225),
+    ("dlv/fin1", "reads", 0.429),
+    ("pa-ssd/dtr", "reads", 0.114),
+    ("readguard/ali2", "reads", 0.272),
+    ("readguard/ali2", "writes", 0.447),
+];
+
+/// The tests around this one hold both sides of the comparison.
+#[test]
+fn twins_hit_nearly_as_their_excerpts_do() {
+    let mut far = Vec::new();
+    for Beside { twin, excerpt, of_twin, .. } in BESIDE {
+        for (kind, both) in ["reads", "writes"].into_iter().zip(excerpt.iter().zip(of_twin)) {
+            let (Some(excerpt), Some(of_twin)) = both else { continue };
+            let off = excerpt.iter().zip(of_twin).map(|(one, other)| (one - other).abs());
+            let largest = off.fold(0.0, f64::max);
+            if largest > MAX_OFF_EXCERPT {
+                far.push((*twin, kind, largest));
+            }
+        }
+    }
+    let same = |(found, known): (&(&str, &str, f64), &(&str, &str, f64))| {
+        (found.0, found.1) == (known.0, known.1) && (found.2 - known.2).abs() < 6e-4
+    };
+    let all = far.len() == FAR_FROM_EXCERPT.len() && far.iter().zip(FAR_FROM_EXCERPT).all(same);
+    assert!(all, "{far:.3?}");
 }
 
 #[test]

@@ -85,6 +85,16 @@ fn hardly_any_page_is_read_and_written_where_the_week_has_hardly_any() {
 }
 
 #[test]
+fn financial_twins_write_nearly_all_pages_that_they_read() {
+    for name in ["dlv/fin1", "pa-ssd/fin", "hire/fin1", "dlv/fin2", "hire/fin2"] {
+        let of = measured(&find(name, None).unwrap().scaled(400_000));
+        let both = of.read_pages + of.write_pages - of.footprint_pages;
+        let share = both as f64 / of.read_pages as f64;
+        assert!((share - 0.9).abs() < 0.02, "{name}: {share}");
+    }
+}
+
+#[test]
 fn cuts_read_the_part_of_their_footprint_that_the_week_reads() {
     for (name, week) in [
         ("pv-read/proj0", 0.555),
