@@ -212,6 +212,9 @@ FIGURES: dict[str, Callable[[], str]] = {
     "bench.aged_2t_s": lambda: f"{_of_case('start-2t-aged', 'ready_s'):.1f}",
     "bench.aged_2t_mb": lambda: f"{_of_case('start-2t-aged', 'memory_mb'):.0f}",
     "bench.history_2t_s": lambda: f"{_of_case('start-2t-history', 'ready_s', NEW):.1f}",
+    "bench.history_2t_processor_s": lambda: (
+        f"{_of_case('start-2t-history', 'ready_processor_s', NEW):.1f}"
+    ),
     "bench.history_2t_mb": lambda: f"{_of_case('start-2t-history', 'memory_mb', NEW):.0f}",
     "bench.twin": lambda: f"{_of_case('twin', 'requests_per_processor_s', NEW) / MILLION:.2f}",
     "scale.long_s": lambda: f"{_seconds_of_long_run():.0f}",

@@ -357,6 +357,10 @@ CONFIGS = [
         "[geometry]\nblocks = 0\n",
         "c.toml:2:10: geometry.blocks: got 0, expected a whole number from 1 to 16777216",
     ),
+    (
+        "[read_start.fixed_level]\nstep = 0\n",
+        "c.toml:2:8: read_start.fixed_level.step: got 0, expected a whole number from 1 to 255",
+    ),
 ]
 
 

@@ -65,6 +65,14 @@ LINES = [
         '--set victim=greedy: victim: unknown key (did you mean "background.gc.victim"?)',
     ),
     (
+        '--set start.history.tenants=[{footprint="1GiB",writes="2GiB"}]',
+        (
+            '--set start.history.tenants=[{footprint="1GiB",writes="2GiB"}]: '
+            "start.history.tenants[0].writes: unknown key "
+            '(did you mean "writes_per_day" or "scheduler.dlv.writes"?)'
+        ),
+    ),
+    (
         "--set background=gc",
         (
             '--set background=gc: background: got "gc", expected a table of dual_pool, gc, '

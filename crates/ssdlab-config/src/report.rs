@@ -128,9 +128,11 @@ impl Reporter<'_> {
         if let Some(new) = self.new_name(&in_any_element(path)) {
             return fault.hint(now_called(new));
         }
-        let mut meant: Vec<String> = self.elsewhere(above, name);
+        let mut meant = self.elsewhere(above, name);
         if let Some(near) = nearest(name, siblings.iter().copied()) {
-            meant.push(near.to_owned());
+            // A name outside of every table is more likely a key without its table.
+            let place = if above.is_empty() { meant.len() } else { 0 };
+            meant.insert(place, near.to_owned());
         }
         match (meant.len(), siblings.len()) {
             (1.., _) => fault.hint(did_you_mean(&meant)),

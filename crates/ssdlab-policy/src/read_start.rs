@@ -118,6 +118,7 @@ pub struct FixedLevelConfig {
     #[schemars(range(min = 1))]
     pub level: u8,
     /// Levels from one attempt to the next. Default: 1. Assumed.
+    #[schemars(range(min = 1))]
     pub step: u8,
 }
 
