@@ -120,8 +120,10 @@ fn part_of(twin: &Twin) -> Twin {
 /// The least number of windows in a twin's part from which a dispersion is compared.
 const MIN_WINDOWS: f64 = 40.0;
 
-/// Dispersions of twins that are known to be off from their targets by more than a factor of two:
-/// twin, window in microseconds, target, achieved.
+/// A dispersion of a twin: its name, the window in microseconds, the target, what is achieved.
+type OfTwin<'a> = (&'a str, f64, f64, f64);
+
+/// Dispersions that are known to be off from their targets by more than a factor of two.
 ///
 /// The cut of hm_0 has a third of the excerpt's share of reads, which carry the bursts. The part of
 /// AliCloud 81 has few windows of 100 s for bursts as large.
@@ -155,7 +157,7 @@ fn each_twin_of_the_catalog_is_as_bursty_as_its_targets() {
         }
     }
     assert!(count >= 250, "{count} are compared");
-    let near = |(found, known): (&(&str, f64, f64, f64), &(&str, f64, f64, f64))| {
+    let near = |(found, known): (&OfTwin, &OfTwin)| {
         (found.0, found.1) == (known.0, known.1)
             && (found.2 / known.2 - 1.0).abs() < 0.005
             && (found.3 / known.3 - 1.0).abs() < 0.02
