@@ -154,10 +154,15 @@ fn fields_of(file: &str, own: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_drive_and_its_flash_have_few_fields() {
-    for (file, own) in [("drive/mod.rs", "Drive"), ("flash/mod.rs", "Flash")] {
-        let fields = fields_of(file, own).len();
-        assert!((4..=15).contains(&fields), "{own}: {fields} fields");
+fn the_types_that_hold_parts_have_few_fields() {
+    for (file, own, most) in [
+        ("drive/mod.rs", "Drive", 15),
+        ("drive/machine/mod.rs", "Machine", 12),
+        ("drive/machine/policies.rs", "Policies", 19),
+        ("flash/mod.rs", "Flash", 15),
+    ] {
+        let fields = fields_of(file, own);
+        assert!((4..=most).contains(&fields.len()), "{own}: {} fields: {fields:?}", fields.len());
     }
 }
 

@@ -3,18 +3,21 @@
 use ssdlab_nand::Lpn;
 use ssdlab_schemes::AnyPlacement;
 
+use super::page_waits::PageWaits;
 use super::wear_out::WearOut;
 use crate::config::{DriveConfig, Resolved};
 use crate::policy::columns::{Column, Per};
 use crate::stats::StreamStats;
 
-/// Counts and marks since the start of the drive.
+/// Counts, marks and waits that a reset of the statistics keeps.
 #[derive(Clone, Debug)]
 pub(in crate::drive) struct Lifetime {
     /// Counts by stream, if the drive has several streams.
     pub(in crate::drive) streams: Option<Box<StreamStats>>,
     /// How the blocks wear out, if wear runs forward.
     pub(in crate::drive) wear_out: Option<Box<WearOut>>,
+    /// The waits of requests for their pages, while requests are logged.
+    pub(super) page_waits: Option<Box<PageWaits>>,
     /// The pages that were read and count as written before the start, one bit each; empty until
     /// the first such read.
     unwritten_reads: Vec<u64>,
@@ -25,7 +28,7 @@ impl Lifetime {
     pub(in crate::drive) fn new(resolved: &Resolved) -> Lifetime {
         let blocks = resolved.geometry().block_count();
         let streams = StreamStats::new(resolved.config.streams(), blocks).map(Box::new);
-        Lifetime { streams, wear_out: None, unwritten_reads: Vec::new() }
+        Lifetime { streams, wear_out: None, page_waits: None, unwritten_reads: Vec::new() }
     }
 
     /// Returns the columns that a state file carries, under the name of the policy that chooses

@@ -30,7 +30,6 @@ use crate::ftl::{Ftl, PlaneOrder, WritePlanes};
 use crate::host::Host;
 use crate::stats::Stats;
 use lifetime::Lifetime;
-use page_waits::PageWaits;
 use policies::Policies;
 
 /// The state that all parts of a drive share.
@@ -51,8 +50,6 @@ pub(super) struct Machine {
     /// The statistics since they began.
     pub(super) stats: Stats,
     pub(super) lifetime: Lifetime,
-    /// The waits of requests for their pages, while requests are logged.
-    page_waits: Option<Box<PageWaits>>,
     /// The auditor, in paranoid mode.
     pub(super) auditor: Option<Box<Auditor>>,
 }
@@ -81,7 +78,6 @@ impl Machine {
             collecting: vec![false; geometry.plane_count() as usize].into(),
             stats: Stats::new(config.host.queues as usize, SimTime::START),
             lifetime: Lifetime::new(&resolved),
-            page_waits: None,
             auditor: None,
             geometry,
             resolved,

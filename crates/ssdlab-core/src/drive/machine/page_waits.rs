@@ -35,13 +35,13 @@ fn set<T: Copy>(table: &mut Vec<Option<T>>, id: TxnId, entry: T) {
 impl Machine {
     /// Begins to record waits for a page.
     pub(in crate::drive) fn record_page_waits(&mut self) {
-        self.page_waits = Some(Box::default());
+        self.lifetime.page_waits = Some(Box::default());
     }
 
     /// Records that a partial write has read its page.
     #[inline]
     pub(in crate::drive) fn note_page_read(&mut self, id: TxnId) {
-        if let Some(waits) = &mut self.page_waits {
+        if let Some(waits) = &mut self.lifetime.page_waits {
             set(&mut waits.reads, id, self.flash.txns[id].blame);
         }
     }
@@ -50,14 +50,14 @@ impl Machine {
     /// it.
     #[inline]
     pub(in crate::drive) fn note_page_end(&mut self, id: TxnId) {
-        if self.page_waits.is_some() {
+        if self.lifetime.page_waits.is_some() {
             self.record_page_end(id);
         }
     }
 
     #[inline(never)]
     fn record_page_end(&mut self, id: TxnId) {
-        let Some(waits) = &mut self.page_waits else { return };
+        let Some(waits) = &mut self.lifetime.page_waits else { return };
         let txn = &self.flash.txns[id];
         let read = waits.reads.get_mut(id.0 as usize).and_then(Option::take);
         let request = match txn.owner {
@@ -73,14 +73,14 @@ impl Machine {
     /// Records the wait of an operation for the one that ends now.
     #[inline]
     pub(in crate::drive) fn note_page_wait(&mut self, id: TxnId) {
-        if self.page_waits.is_some() {
+        if self.lifetime.page_waits.is_some() {
             self.record_page_wait(id);
         }
     }
 
     #[inline(never)]
     fn record_page_wait(&mut self, id: TxnId) {
-        let Some(waits) = &mut self.page_waits else { return };
+        let Some(waits) = &mut self.lifetime.page_waits else { return };
         let Some(Ending { behind, read }) = &waits.ending else { return };
         let span = (self.now - self.flash.txns[id].since).as_ns();
         let blame = last_parts(&behind.blame, read.as_ref(), span);
@@ -91,7 +91,7 @@ impl Machine {
     /// Records the waits of the ready operations from this index on.
     #[inline]
     pub(in crate::drive) fn note_page_waits(&mut self, from: usize) {
-        if self.page_waits.is_some() {
+        if self.lifetime.page_waits.is_some() {
             let mut at = from;
             while let Some(id) = self.host.hazards.ready(at) {
                 self.record_page_wait(id);
@@ -103,7 +103,7 @@ impl Machine {
     /// Returns the cause of the last operation's wait for its page, if it waited there.
     pub(in crate::drive) fn page_wait(&self, id: TxnId) -> Option<Behind> {
         let waited = self.flash.txns[id].blame[Part::Page as usize];
-        let behind = *self.page_waits.as_ref()?.waits.get(id.0 as usize)?;
+        let behind = *self.lifetime.page_waits.as_ref()?.waits.get(id.0 as usize)?;
         behind.filter(|behind| waited > 0 && behind.blame.iter().sum::<u64>() == waited)
     }
 }
