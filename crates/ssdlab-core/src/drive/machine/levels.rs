@@ -21,9 +21,12 @@ impl Machine {
     /// Returns the next level of a read whose attempt fails, or may fail.
     #[inline(never)]
     pub(in crate::drive) fn next_level(&mut self, id: TxnId) -> Level {
-        let view = self.read_view(id);
         let txn = &self.flash.txns[id];
         let (level, ahead) = (txn.level, txn.ahead);
+        if self.policies.reads.by_one {
+            return level.next().min(Level::last_of(self.flash.cells.levels()));
+        }
+        let view = self.read_view(id);
         let shown = Level(level.0.saturating_add(ahead));
         let next = self.policies.level_after(view, shown).max(shown.next());
         Level(next.0 - ahead).min(view.last_level())
