@@ -30,10 +30,10 @@ from ssdlab.result.parts import (
     ProgramModesResult,
     QueueResult,
     ReplayResult,
-    SuspendedResult,
     SettledFigure,
     Sim,
     StreamResult,
+    SuspendedResult,
     Utilization,
     WearResult,
 )
