@@ -13,7 +13,7 @@ TABLES = (
     "program_mode, read_start, scheduler, start, suspend, timing, workload"
 )
 
-# What was typed, and the name that the line suggests.
+# The typed arguments, the error, and the suggested name.
 MEANT = [
     ("--device dlv", f'not a device: got "dlv", expected {DEVICES}', "dlv-mlc-128g"),
     (

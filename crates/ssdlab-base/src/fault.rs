@@ -124,7 +124,7 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     near.min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
-/// Characters from which on a typed text may be a part of the name that was meant.
+/// The fewest characters of a typed text that may be a part of the right name.
 const SHORTEST_PART: usize = 3;
 
 /// Returns the text of a system error without the error number that Rust appends. The number adds

@@ -44,8 +44,8 @@ pub enum Action {
     },
     /// Sets the rank of a block among the free blocks of its class. The allocator opens the lowest
     /// rank first. The rank takes effect when [`Action::SetClass`] does; at once if the block is
-    /// free on a drive without subpools. It does so only if the drive opens blocks by rank: with
-    /// `ftl.free_block_policy = "lowest_rank"`, or with a policy for which a component ranks them.
+    /// free on a drive without subpools. Only a drive that opens blocks by rank uses it:
+    /// `ftl.free_block_policy` is `lowest_rank`, or a policy that needs a component's ranks.
     SetFreeRank {
         /// The block.
         block: BlockId,

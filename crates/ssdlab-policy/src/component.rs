@@ -125,7 +125,7 @@ pub trait StartBlocks {
     fn worst_reading(&self, block: BlockId) -> Reading;
 }
 
-/// The free-block policies for which a component ranks free blocks.
+/// The free-block policies that need a component's ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranks {
     /// The policies.
@@ -148,8 +148,8 @@ pub trait Component: Learner + BlockMetadata + PageMetadata + Sized {
     /// ([`class_of_free`](Component::class_of_free)).
     const CLASSIFIES: bool = false;
 
-    /// The free-block policies for which the component ranks free blocks
-    /// ([`free_rank`](BlockMetadata::free_rank)). A drive with such a policy needs the component.
+    /// The free-block policies that need the component's ranks
+    /// ([`free_rank`](BlockMetadata::free_rank)).
     const RANKS: Ranks = Ranks::NONE;
 
     /// Builds the component with these settings, before the drive holds any data.

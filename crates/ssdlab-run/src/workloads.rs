@@ -48,7 +48,7 @@ pub struct Shown {
     /// Requests that were generated and measured. If they are fewer than the complete twin has, the
     /// twin was scaled down: span and footprint shrink in proportion.
     pub measured: u64,
-    /// Remarks for the user, such as on bursts for which the scaled twin is too short.
+    /// Remarks for the user, such as that the scaled twin is too short for its longer bursts.
     pub remarks: Vec<String>,
     /// Target and measured value of each figure.
     pub figures: Vec<Compared>,

@@ -82,7 +82,7 @@ fn the_doc_of_an_optional_key_says_what_holds_without_it() {
 fn a_doc_repeats_no_default_that_the_key_has() {
     assert_eq!(key("gc.weight").doc, "The weight of an old block.", "1.5 is the default");
     assert_eq!(key("gc.hold").doc, "How long a collection may hold the die.");
-    let more = "Seed of all random streams. Default: 0, which the drive takes as it is.";
+    let more = "Seed of all random streams. Default: 0, which is a seed like any other.";
     assert_eq!(key("seed").doc, more, "the sentence says more than the default");
 }
 

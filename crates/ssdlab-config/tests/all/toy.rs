@@ -12,7 +12,7 @@ use ssdlab_base::units::{Bytes, Nanos};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Toy {
-    /// Seed of all random streams. Default: 0, which the drive takes as it is. Assumed.
+    /// Seed of all random streams. Default: 0, which is a seed like any other. Assumed.
     #[serde(default)]
     pub seed: u64,
     /// The name of the run. Assumed.

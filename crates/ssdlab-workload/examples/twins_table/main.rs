@@ -80,7 +80,7 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
             format!("{} / {}", digits(target / unit), digits(achieved / unit))
         })
     };
-    // What a twin has is shown without a target, too.
+    // A figure of the twin without a target is shown, too.
     let set = |what: &str, pages: u64| match pair(what, 1e9) {
         none if none.is_empty() => format!("– / {}", digits(pages as f64 * 4096.0 / 1e9)),
         pair => pair,

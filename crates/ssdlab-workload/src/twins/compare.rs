@@ -49,8 +49,7 @@ impl Twin {
         Bursts { excerpts: &shape.arrivals, reads }.compare(measured)
     }
 
-    /// Returns a remark on the bursts for which this twin, `whole` scaled down, is too short.
-    /// Returns `None` if it is long enough.
+    /// Returns a remark if this twin, `whole` scaled down, is too short for some bursts of `whole`.
     pub fn remark_on_bursts(&self, whole: &Twin) -> Option<String> {
         let lacking = self.lacking_windows(whole);
         let [first, last] = [lacking.iter().min()?, lacking.iter().max()?];
@@ -61,8 +60,8 @@ impl Twin {
         ))
     }
 
-    /// Returns the windows of the shapes of which enough fit into the span of `whole`, and not into
-    /// its own.
+    /// Returns the windows of the shapes that have too few repetitions in this twin's span, and
+    /// enough in the span of `whole`.
     fn lacking_windows(&self, whole: &Twin) -> Vec<Nanos> {
         let members = self.members().iter().zip(whole.members());
         let mut all: Vec<Nanos> =

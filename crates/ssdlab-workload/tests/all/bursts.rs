@@ -117,7 +117,7 @@ fn part_of(twin: &Twin) -> Twin {
     twin.scaled(requests.min(twin.requests()))
 }
 
-/// The least number of windows in a twin's part from which a dispersion is compared.
+/// A dispersion is compared if a twin's part has at least this number of windows.
 const MIN_WINDOWS: f64 = 40.0;
 
 /// A dispersion of a twin: its name, the window in microseconds, the target, what is achieved.

@@ -105,10 +105,10 @@ def figure_lines(result: Result) -> Iterator[str]:
         yield f"metadata   {amount(sum(result.metadata_bytes.values()))} bytes in the controller"
     yield from _decoding_lines(result)
     if result.suspended is not None:
-        of = result.suspended
+        counts = result.suspended
         yield (
-            f"suspended  {of.reads:,} reads, {of.programs:,} programs, {of.erases:,} "
-            f"erases: {digits(of.dropped_s)} s done again"
+            f"suspended  {counts.reads:,} reads, {counts.programs:,} programs, "
+            f"{counts.erases:,} erases: {digits(counts.dropped_s)} s done again"
         )
     elif result.suspensions:
         yield f"suspended  {result.suspensions:,} programs and erases"

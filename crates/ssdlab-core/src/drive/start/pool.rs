@@ -125,7 +125,7 @@ struct WholeDrive {
     policies: Vec<AnyBackground>,
     /// Number of blocks of the drive for each one of the model plane.
     blocks: f64,
-    /// Free blocks of each subpool of the drive, which have equal sizes.
+    /// Free blocks of each subpool of the drive, which have equal sizes; empty without subpools.
     free: Vec<u32>,
 }
 
@@ -138,14 +138,16 @@ impl WholeDrive {
         policies.retain(|policy| policy.needs().free_blocks_of_drive > 0);
         let planes = f64::from(resolved.geometry().plane_count());
         let plane = f64::from(usable_blocks(&resolved.config)) / f64::from(blocks_of(resolved));
-        let free = vec![0; resolved.classes.count];
+        let subpools = if resolved.classes.by_priority { resolved.classes.count } else { 0 };
+        let free = vec![0; subpools];
         (!policies.is_empty()).then_some(WholeDrive { policies, blocks: planes * plane, free })
     }
 
     /// Returns the job that the model plane should run now.
     fn job(&mut self, ftl: &Ftl) -> Option<Job> {
-        let free = ftl.alloc.free_blocks(PLANE) as f64 * self.blocks / self.free.len() as f64;
-        self.free.fill(free as u32);
+        let free = ftl.alloc.free_blocks(PLANE) as f64 * self.blocks;
+        let subpools = self.free.len().max(1) as f64;
+        self.free.fill((free / subpools) as u32);
         let (coming, components) = (&[][..], Components::NONE);
         let view = DriveView {
             now: SimTime::START,
