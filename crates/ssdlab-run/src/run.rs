@@ -15,7 +15,7 @@ use crate::prepare::{Prepared, prepare_all};
 use crate::replay::Replay;
 use crate::result::{Course, RunResult, Stopwatch};
 use crate::series_length;
-use crate::settle::Exhausted;
+use crate::settle::{Exhausted, SettledFigure};
 use crate::setup::{Begun, prefill_footprint, publish_uses, run_first_pass, set_up};
 use crate::sharing::{starts, traces};
 use crate::source::Requests;
@@ -31,6 +31,9 @@ pub struct Outcome {
     /// a run that could not write one of its files. Runs that the fault stopped have no result.
     pub fault: Option<Fault>,
 }
+
+/// The share of a drive's data that may be new in the counted windows of a settled figure.
+const FILLING: f64 = 0.01;
 
 /// A result, and the fault of a file that could not be written.
 type Ran = (RunResult, Option<Fault>);
@@ -204,7 +207,16 @@ fn unreached_ends(course: &Course) -> impl Iterator<Item = String> {
         let figure = &found.figure;
         format!("{figure} settled before garbage collection began (start.fill fills the drive)")
     });
-    course.never_worn.map(worn).into_iter().chain(unsettled).chain(fresh)
+    let filling = |found: &&SettledFigure| found.collected && found.filling > FILLING;
+    let filling = course.settled.as_ref().filter(|found| found.settled).filter(filling);
+    let filling = filling.map(|found| {
+        let (figure, new) = (&found.figure, 100.0 * found.filling);
+        format!(
+            "{figure} settled while the drive filled up: {new:.1} % of its data is new since the \
+             counted windows began, so {figure} may drift on (start.fill fills the drive)"
+        )
+    });
+    course.never_worn.map(worn).into_iter().chain(unsettled).chain(fresh).chain(filling)
 }
 
 /// Returns a remark if a figure settled only as a trace was replayed. A replay repeats the

@@ -12,8 +12,7 @@
 //!
 //! A load without any request of the figure ends after its first replay.
 
-use std::fmt;
-use std::str::FromStr;
+mod figure;
 
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
@@ -21,18 +20,15 @@ use serde::Serialize;
 use ssdlab_base::quantity::Share;
 use ssdlab_base::{Fault, SimTime};
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::{Completion, Drive, Op};
+use ssdlab_core::{Completion, Drive};
 
+use self::figure::{Figure, Of};
 use crate::plan::Plan;
 
 /// The option, as users type it.
 const OPTION: &str = "--until-settled";
 /// The relative half-width of the interval at which a figure counts as settled, if none is given.
 const WIDTH: f64 = 0.05;
-/// The fewest requests of a window.
-const MIN_REQUESTS: u64 = 256;
-/// The requests of a window that lie beyond a percentile.
-const BEYOND: f64 = 10.0;
 /// The windows of a run. When there are this many, every two neighbors are merged.
 const MAX_WINDOWS: usize = 64;
 /// The 97.5 % quantiles of Student's t for 16, 20, 24, 28 and 32 counted windows.
@@ -41,126 +37,6 @@ const T_975: [f64; 5] = [2.131, 2.093, 2.069, 2.052, 2.040];
 const FIRST: usize = 32;
 /// The windows between two checks.
 const STEP: usize = 8;
-
-/// A figure of a run, by its name in a result.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Figure {
-    name: String,
-    of: Of,
-}
-
-/// The source of a figure.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Of {
-    /// Write amplification.
-    Waf,
-    /// The latency of requests of a kind, of one queue or of all: the mean, or a percentile.
-    Latency { queue: Option<u8>, op: Option<Op>, quantile: Option<f64> },
-}
-
-/// The names of statistics of latencies, and their quantiles. The mean has none.
-const STATISTICS: [(&str, Option<f64>); 5] = [
-    ("mean", None),
-    ("p50", Some(0.5)),
-    ("p90", Some(0.9)),
-    ("p99", Some(0.99)),
-    ("p999", Some(0.999)),
-];
-/// The kinds of requests, as results name them.
-const KINDS: [(&str, Option<Op>); 3] =
-    [("all", None), ("read", Some(Op::Read)), ("write", Some(Op::Write))];
-/// The queues with a name, if there are three.
-const PRIORITIES: [&str; 3] = ["high", "mid", "low"];
-
-impl Figure {
-    /// Returns the names of all figures of a drive with this many queues.
-    fn names(queues: u8) -> Vec<String> {
-        let mut names = vec!["waf".to_owned()];
-        let whose = (0..queues).filter(|_| queues > 1).map(|queue| match PRIORITIES {
-            _ if queues != 3 => format!("queues[{queue}]."),
-            names => format!("priority.{}.", names[usize::from(queue)]),
-        });
-        for whose in std::iter::once(String::new()).chain(whose) {
-            // A queue has figures of its reads and of its writes alone.
-            let kinds = KINDS.iter().filter(|(_, op)| whose.is_empty() || op.is_some());
-            for (kind, _) in kinds {
-                let of = |(statistic, _)| format!("{whose}{kind}.latency_us.{statistic}");
-                names.extend(STATISTICS.map(of));
-            }
-        }
-        names
-    }
-
-    /// Returns whether a request belongs to the figure.
-    fn counts(&self, ended: &Completion) -> bool {
-        let Of::Latency { queue, op, .. } = self.of else { return is_data(ended.op) };
-        queue.is_none_or(|queue| queue == ended.queue)
-            && op.map_or(is_data(ended.op), |op| op == ended.op)
-    }
-
-    /// Returns whether the figure has a value only if requests like this one are in the load. Write
-    /// amplification counts all requests, but needs writes.
-    fn needs(&self, ended: &Completion) -> bool {
-        self.counts(ended) && (self.of != Of::Waf || ended.op == Op::Write)
-    }
-
-    /// Returns the requests of the first windows.
-    fn first_window(&self) -> u64 {
-        let Of::Latency { quantile: Some(quantile), .. } = self.of else { return MIN_REQUESTS };
-        MIN_REQUESTS.max((BEYOND / (1.0 - quantile)).round() as u64)
-    }
-
-    /// Returns the figure of a window; `None` if it has none.
-    fn of_window(&self, window: &Window) -> Option<f64> {
-        match self.of {
-            Of::Waf => {
-                let [host, all] = window.pages;
-                (host > 0).then(|| all as f64 / host as f64)
-            }
-            Of::Latency { quantile: None, .. } => {
-                Some(window.sum_ns as f64 / window.requests.max(1) as f64 / 1e3)
-            }
-            Of::Latency { quantile: Some(quantile), .. } => {
-                Some(window.latencies.as_ref()?.value_at_quantile(quantile) as f64 / 1e3)
-            }
-        }
-    }
-}
-
-fn is_data(op: Op) -> bool {
-    matches!(op, Op::Read | Op::Write)
-}
-
-impl FromStr for Figure {
-    type Err = ();
-
-    fn from_str(name: &str) -> Result<Figure, ()> {
-        let figure = |of| Ok(Figure { name: name.to_owned(), of });
-        if name == "waf" {
-            return figure(Of::Waf);
-        }
-        let (queue, rest) = if let Some(rest) = name.strip_prefix("priority.") {
-            let (priority, rest) = rest.split_once('.').ok_or(())?;
-            let at = PRIORITIES.iter().position(|&known| known == priority).ok_or(())?;
-            (Some(at as u8), rest)
-        } else if let Some(rest) = name.strip_prefix("queues[") {
-            let (queue, rest) = rest.split_once("].").ok_or(())?;
-            (Some(queue.parse().map_err(|_| ())?), rest)
-        } else {
-            (None, name)
-        };
-        let (kind, statistic) = rest.split_once(".latency_us.").ok_or(())?;
-        let (_, op) = KINDS.iter().find(|(known, _)| *known == kind).ok_or(())?;
-        let (_, quantile) = STATISTICS.iter().find(|(known, _)| *known == statistic).ok_or(())?;
-        figure(Of::Latency { queue, op: *op, quantile: *quantile })
-    }
-}
-
-impl fmt::Display for Figure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)
-    }
-}
 
 /// The figure that ends a run, and the relative half-width of its interval.
 #[derive(Clone, Debug, PartialEq)]
@@ -238,6 +114,9 @@ pub struct SettledFigure {
     pub host_pages: u64,
     /// Whether garbage collection ran in that time. Write amplification does not settle before.
     pub collected: bool,
+    /// How many more logical pages held data after the counted windows than before, as a share of
+    /// those after. Write amplification drifts while it is above 0.
+    pub filling: f64,
 }
 
 /// The requests of some time.
@@ -250,6 +129,8 @@ struct Window {
     /// Pages programmed for the host, and in all.
     pages: [u64; 2],
     end: SimTime,
+    /// Logical pages that hold data at the end.
+    mapped: u32,
 }
 
 impl Window {
@@ -261,7 +142,7 @@ impl Window {
             (own, next) => *own = own.take().or_else(|| next.clone()),
         }
         self.pages = [self.pages[0] + next.pages[0], self.pages[1] + next.pages[1]];
-        self.end = next.end;
+        (self.end, self.mapped) = (next.end, next.mapped);
     }
 }
 
@@ -419,7 +300,7 @@ impl SettleMonitor {
         if self.open.requests == self.full {
             self.open_pages(pages(drive));
             self.collected |= drive.stats().gc.0 > 0;
-            self.open.end = ended.end;
+            (self.open.end, self.open.mapped) = (ended.end, drive.ftl().map.mapped());
             self.close();
         }
     }
@@ -457,6 +338,8 @@ impl SettleMonitor {
         let seconds = |windows: &[Window]| {
             windows.last().map_or(0.0, |last| last.end.saturating_since(self.began).as_secs())
         };
+        let mapped = |windows: &[Window]| windows.last().map_or(0, |last| last.mapped);
+        let grown = mapped(&self.windows).saturating_sub(mapped(transient));
         self.last = SettledFigure {
             settled: is_due && narrow && estimate.steady && is_whole,
             mean: Some(estimate.mean),
@@ -468,6 +351,7 @@ impl SettleMonitor {
             transient_s: seconds(transient),
             duration_s: seconds(&self.windows),
             collected: self.collected,
+            filling: f64::from(grown) / f64::from(mapped(&self.windows).max(1)),
             host_pages: self.windows.iter().map(|window| window.pages[0]).sum(),
             ..std::mem::take(&mut self.last)
         };

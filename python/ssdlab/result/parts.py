@@ -318,6 +318,7 @@ class SettledFigure:
     duration_s: float
     host_pages: int
     collected: bool
+    filling: float
 
 
 @dataclass(frozen=True, slots=True)

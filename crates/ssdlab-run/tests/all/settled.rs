@@ -73,6 +73,22 @@ fn write_amplification_does_not_settle_before_garbage_collection_begins() {
 }
 
 #[test]
+fn a_remark_says_that_the_drive_still_filled_up() {
+    let found = |fill: &str| {
+        let zipf = ["workload.footprint=24MiB", fill];
+        let set = [plan("waf").set, zipf.map(str::to_owned).into()].concat();
+        let result = run(Plan { set, workload: Some("zipf".into()), ..plan("waf@10%") });
+        let remark = |line: &String| line.contains("settled while the drive filled up");
+        let remarked = result.remarks.iter().any(remark);
+        (result.settling.until_settled.unwrap(), remarked)
+    };
+    let (filling, remarked) = found("start.fill=0%");
+    assert!(filling.settled && filling.filling > 0.01 && remarked, "{filling:?}");
+    let (full, remarked) = found("start.fill=100%");
+    assert!(full.settled && full.filling == 0.0 && !remarked, "{full:?}");
+}
+
+#[test]
 fn a_narrower_interval_takes_longer() {
     let requests = |width: &str| {
         let result = run(plan(&format!("read.latency_us.mean@{width}")));

@@ -38,7 +38,7 @@ impl Machine {
     fn publish_read(&mut self, id: TxnId) {
         let txn = &self.flash.txns[id];
         let block = self.geometry.block_of(txn.ppn);
-        let mut read = ReadOutcome {
+        let read = ReadOutcome {
             lpn: txn.lpn,
             block,
             page: self.geometry.page_in_block(txn.ppn),
@@ -52,12 +52,23 @@ impl Machine {
             age: Nanos::ZERO,
         };
         // Computing errors and ages takes time, so it is done only for subscribers.
+        if self.policies.subscribed.has(EventMask::READ_ERRORS.and(EventMask::READ_AGES)) {
+            self.publish_measured(id, read);
+        } else {
+            self.policies.publish_to_all(self.now, &Event::PageRead(&read));
+        }
+    }
+
+    /// Publishes a read with its errors and the age of its data.
+    #[inline(never)]
+    fn publish_measured(&mut self, id: TxnId, mut read: ReadOutcome) {
+        let txn = &self.flash.txns[id];
         if read.mapped && self.policies.subscribed.has(EventMask::READ_ERRORS) {
             read.errors = self.flash.cells.errors_of(txn, &self.geometry, self.now);
         }
         if self.policies.subscribed.has(EventMask::READ_AGES) {
-            read.age = self.flash.cells.age(txn, block, self.now);
-            read.pe_cycles = self.ftl.blocks.erases(block);
+            read.age = self.flash.cells.age(txn, read.block, self.now);
+            read.pe_cycles = self.ftl.blocks.erases(read.block);
         }
         self.policies.publish_to_all(self.now, &Event::PageRead(&read));
     }
