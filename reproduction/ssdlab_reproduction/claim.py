@@ -19,7 +19,10 @@ SYSTEMS = {
 }
 """The systems, by their names in the command, with their titles."""
 
-_POINTS, _PART = 10.0, 0.25
+_POINTS, _PART = 3.0, 0.25
+"""The allowed difference: points of a percentage, or a part of the figure, whichever is more."""
+_DIRECTION = 1 / 3
+"""The part of the paper's change that ours must reach to count as its direction."""
 
 
 class Verdict(StrEnum):
@@ -43,12 +46,13 @@ class Figure:
     ``of`` names the quantity; ``unit`` is ``%`` for a change or a share in percent.
 
     ``judged`` is ``near``, ``at_most`` or ``at_least``. A value is near if it differs by at most a
-    quarter of the paper's value, or by at most 10 points if it is in percent. ``within`` replaces
+    quarter of the paper's value, or by at most 3 points if it is in percent. ``within`` replaces
     both by another share of the paper's value.
 
-    A value on the paper's side of ``neutral`` has at least the paper's direction. For a change,
-    which is written with its sign, ``neutral`` is 0. Sizes, shares and bounds have no direction:
-    they are met or not. An exception is a bound on a change in one direction.
+    A value has the paper's direction if it is at least a third as far from ``neutral`` as the
+    paper's value, on the same side. For a change, which is written with its sign, ``neutral`` is 0.
+    Sizes, shares and bounds have no direction: they are met or not. An exception is a bound on a
+    change in one direction.
 
     ``ruled`` marks a figure of ours for the paper's words, such as that something is small.
     """
@@ -67,8 +71,9 @@ class Figure:
         if self._holds(ours):
             return Verdict.REPRODUCED
         neutral = self.side
-        if neutral is not None and (ours - neutral) * (self.paper - neutral) > 0:
-            return Verdict.DIRECTION
+        if neutral is not None and self.paper != neutral:
+            if (ours - neutral) / (self.paper - neutral) >= _DIRECTION:
+                return Verdict.DIRECTION
         return Verdict.NOT
 
     def _holds(self, ours: float) -> bool:

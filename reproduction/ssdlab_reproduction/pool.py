@@ -58,15 +58,15 @@ class _Worker:
 
 
 @contextmanager
-def side_by_side(count: int, tasks: Sequence[Task]) -> Iterator[Iterator[None]]:
+def side_by_side(count: int, tasks: Sequence[Task]) -> Iterator[Iterator[int]]:
     """Run tasks in ``count`` processes, which have all ended when the context ends.
 
-    The context yields an iterator, which advances as tasks end. A ``count`` of 1 runs the tasks in
-    this process. Raises the error of a task, and :class:`InputError` if a process cannot be
-    started, or ends before its task.
+    The context yields an iterator over the positions of tasks, as they end. A ``count`` of 1 runs
+    the tasks in this process. Raises the error of a task, and :class:`InputError` if a process
+    cannot be started, or ends before its task.
     """
     if count == 1:
-        yield (task() for task in tasks)
+        yield _one_by_one(tasks)
         return
     workers: list[_Worker] = []
     try:
@@ -74,7 +74,7 @@ def side_by_side(count: int, tasks: Sequence[Task]) -> Iterator[Iterator[None]]:
             with held_back():
                 workers.append(_begin())
             workers[-1].give(task)
-        yield _ends(list(workers), iter(tasks[count:]))
+        yield _ends(workers, tasks)
         for worker in workers:
             worker.channel.close()
         _wait_for(workers)
@@ -116,17 +116,27 @@ def _begin() -> _Worker:
     return worker
 
 
-def _ends(busy: list[_Worker], tasks: Iterator[Task]) -> Iterator[None]:
-    """Yield as tasks end, and give each process the next task while there are any."""
+def _one_by_one(tasks: Sequence[Task]) -> Iterator[int]:
+    """Run the tasks here; yield the position of each as it ends."""
+    for at, task in enumerate(tasks):
+        task()
+        yield at
+
+
+def _ends(workers: Sequence[_Worker], tasks: Sequence[Task]) -> Iterator[int]:
+    """Yield the positions of tasks as they end, and give each process the next task."""
+    # Each process has the task at its own position.
+    busy = dict(enumerate(workers))
+    coming = iter(range(len(workers), len(tasks)))
     while busy:
-        ready = wait([worker.channel for worker in busy])
-        for worker in [worker for worker in busy if worker.channel in ready]:
+        ready = wait([worker.channel for worker in busy.values()])
+        for at, worker in [one for one in busy.items() if one[1].channel in ready]:
             worker.check()
-            if (task := next(tasks, None)) is None:
-                busy.remove(worker)
-            else:
-                worker.give(task)
-            yield
+            del busy[at]
+            if (following := next(coming, None)) is not None:
+                worker.give(tasks[following])
+                busy[following] = worker
+            yield at
 
 
 def _wait_for(workers: Iterable[_Worker], at_most_s: float = _PATIENCE_S) -> None:

@@ -31,6 +31,11 @@ from ssdlab_reproduction.pool import side_by_side
 _LOG_EVERY_S = 60.0
 """The time between two lines of progress in a log, in seconds."""
 
+_BATCH = 8
+"""The most runs of a batch."""
+_SHORT = 500_000
+"""The most requests of a run that is part of a batch."""
+
 SHORT_HASH = 12
 """The number of characters of a hash in a ledger."""
 
@@ -172,15 +177,17 @@ class RunStore:
             return
         at_a_time = min(count or _at_a_time(missing.values()), len(missing))
         room.check_room("processes for the runs", room.for_processes(at_a_time))
-        tasks = [partial(_make, job, name, self._file(name)) for name, job in missing.items()]
+        files = {name: self._file(name) for name in missing}
+        batches = _batches(missing, at_a_time)
+        tasks = [partial(_make, [(*one, files[one[0]]) for one in batch]) for batch in batches]
         done, whole = len(jobs) - len(missing), len(jobs)
         with (
             ProgressLine(every_s=_LOG_EVERY_S) as line,
             side_by_side(at_a_time, tasks) as ended,
         ):
             line(_progress(done, whole))
-            for _ in ended:
-                done += 1
+            for at in ended:
+                done += len(batches[at])
                 line(_progress(done, whole))
 
     def _missing(self, jobs: Mapping[str, Job]) -> dict[str, Job]:
@@ -242,10 +249,34 @@ def _progress(done: int, whole: int) -> Sequence[tuple[float | None, int, bool, 
     return [(1.0, 0, False, True)] * done + [(0.0, 0, False, False)] * (whole - done)
 
 
-def _make(job: Job, name: str, file: Path) -> None:
-    """Run a job and keep its result."""
+def _batches(jobs: Mapping[str, Job], at_a_time: int) -> list[list[tuple[str, Job]]]:
+    """Return the jobs, by name, in batches; short runs of a batch share their start and load.
+
+    A batch is short, so that little is lost if it is interrupted, and all processes have work.
+    """
+    most = max(1, min(_BATCH, len(jobs) // (4 * at_a_time)))
+    short: dict[Any, list[tuple[str, Job]]] = {}
+    alone: list[list[tuple[str, Job]]] = []
+    for name, job in jobs.items():
+        plan = job.plan
+        if job.make is simulated and plan.limit is not None and plan.limit <= _SHORT:
+            short.setdefault((plan.device, plan.seed), []).append((name, job))
+        else:
+            alone.append([(name, job)])
+    for group in short.values():
+        group.sort(key=lambda one: (str(one[1].plan.workload), one[1].plan.scheme))
+    parts = ((group, range(0, len(group), most)) for group in short.values())
+    return alone + [group[at : at + most] for group, starts in parts for at in starts]
+
+
+def _make(batch: Sequence[tuple[str, Job, Path]]) -> None:
+    """Run the jobs of a batch, each with its name and its file, and keep their results."""
     try:
-        made = job.make(job.plan)
+        if len(batch) == 1:
+            made = [batch[0][1].make(batch[0][1].plan)]
+        else:
+            plans = [job.plan for _, job, _ in batch]
+            made = [result.to_dict() for result in api.compare(plans, jobs=1)]
     except OSError as error:
         # Some jobs write their own trace to the folder of temporary files.
         try:
@@ -254,10 +285,13 @@ def _make(job: Job, name: str, file: Path) -> None:
             where = "temporary files"
         found = f"cannot write {where}: {error.strerror or error}"
         raise InputError.at("TMPDIR", found) from None
-    if job.name() != name:
-        files = " or ".join(["ssdlab", *map(str, job.files())])
-        raise InputError(f"{files} changed while it was in use: expected the same until the end")
-    job_files.write(file, name, made)
+    for (name, job, file), one in zip(batch, made, strict=True):
+        if job.name() != name:
+            files = " or ".join(["ssdlab", *map(str, job.files())])
+            raise InputError(
+                f"{files} changed while it was in use: expected the same until the end"
+            )
+        job_files.write(file, name, one)
 
 
 class Runs(Mapping[Key, Any]):

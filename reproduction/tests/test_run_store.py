@@ -325,3 +325,25 @@ def test_a_damaged_result_of_a_mutant_is_left_out(tmp_path: Path) -> None:
     mutants.add_line(file, values[1])
     assert mutants.read_lines(file) == (values[:2], 3)
     assert mutants.read_lines(tmp_path / "nothing") == ([], 0)
+
+
+def test_short_runs_share_their_starts_and_give_the_same_results(tmp_path: Path) -> None:
+    plans = [
+        lab.Plan(device="dlv-mlc-128g", scheme="dlv/woo", workload="dlv/hm0", limit=50 + nth)
+        for nth in range(8)
+    ]
+    store = runs.RunStore(tmp_path)
+    store.make([runs.Job(plan) for plan in plans], 1)
+    kept = [store.read(runs.Job(plan)) for plan in plans]
+    assert [one.sim.start_copied for one in kept].count(True) == len(plans) // 2
+    assert [one.results_digest for one in kept] == [api.run(plan).results_digest for plan in plans]
+
+
+def test_long_runs_are_alone_and_batches_leave_work_for_every_process() -> None:
+    long, short = lab.Plan(limit=2_000_000), lab.Plan(limit=1000)
+    jobs = {f"{nth}": runs.Job(long if nth < 3 else short) for nth in range(99)}
+    sizes = [len(batch) for batch in runs._batches(jobs, 2)]
+    assert sizes[:3] == [1, 1, 1]
+    assert max(sizes) == 8
+    assert sum(sizes) == len(jobs)
+    assert {len(batch) for batch in runs._batches(jobs, 32)} == {1}

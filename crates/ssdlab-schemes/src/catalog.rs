@@ -180,7 +180,7 @@ const BUNDLED: &[Entry] = schemes![
     "dlv/roo": "RRS alone: reorders reads, reads first, learns sensing levels"
         from "dlv" { "roo", "learned" },
     "dlv/dlv": "reorders writes (HWS) and reads (RRS)" from "dlv" { "dlv", "learned", "strong" },
-    "dlv/pv-reorder": "as woo, all pages of a request that overtakes on strong blocks"
+    "dlv/pv-reorder": "like woo, but puts all pages of a chosen request on strong blocks"
         from "dlv" { "pv_reorder", "strong" },
     "dlv/pv-allocation": "no reordering, strong blocks for small writes"
         from "dlv" { "pv_allocation", "strong" },

@@ -27,7 +27,7 @@ THREE = "pv-read"
 WORKLOADS = ("proj0", "hm0", "stg0", "wdev0", "rsrch0", "src20", "src12", "hm1")
 _QUICK = ("proj0", "hm0", "hm1")
 _CUT, _QUICK_CUT = None, 50_000
-LITTLE = 10.0
+LITTLE = 3.0
 """A small change in points. Gains must exceed it before they can differ by no more than it."""
 
 APART = ("5%", "10%", "20%", "30%")

@@ -42,11 +42,16 @@ pub struct FactoryConfig {
     /// Shares of all blocks in each class but the last, from the class with the lowest error rates
     /// up; the last class has the rest. Default: a third, in two classes. Source: DLV (ruled).
     pub shares: Vec<Share>,
+    /// A block joins a better class than the last only if its error rate times this factor is at
+    /// most the highest rate of all blocks. So a larger program step leaves no block worse than
+    /// others. Default: 1, no condition. Source: DLV, Table I (0.0104/0.0076 in its schemes).
+    #[schemars(range(min = 1))]
+    pub headroom: f64,
 }
 
 impl Default for FactoryConfig {
     fn default() -> FactoryConfig {
-        FactoryConfig { shares: vec![Share::new(1.0 / 3.0)] }
+        FactoryConfig { shares: vec![Share::new(1.0 / 3.0)], headroom: 1.0 }
     }
 }
 
@@ -146,6 +151,7 @@ impl BlockClassChoice {
         let mut ranked: Vec<u32> = (0..rates.len() as u32).collect();
         let key = |&block: &u32| (rates[block as usize].to_bits(), block);
         ranked.sort_unstable_by_key(key);
+        let worst = rates.iter().copied().fold(0.0, f64::max);
         let mut classes = vec![BlockClass(config.shares.len() as u8); rates.len()];
         let (mut rest, mut summed) = (&ranked[..], 0.0);
         for (class, share) in (0..).map(BlockClass).zip(&config.shares) {
@@ -153,7 +159,8 @@ impl BlockClassChoice {
             summed += share.get();
             let upto = (summed * ranked.len() as f64).round() as usize;
             let (these, others) = rest.split_at((upto - before).min(rest.len()));
-            these.iter().for_each(|&block| classes[block as usize] = class);
+            let fits = |block: &&u32| rates[**block as usize] * config.headroom <= worst;
+            these.iter().filter(fits).for_each(|&block| classes[block as usize] = class);
             rest = others;
         }
         BlockClasses { classes, reserved_classes: 0 }
@@ -185,6 +192,10 @@ impl ComponentConfig for BlockClassChoice {
                     let expected = format!("1 to {most} shares: the last class has the rest");
                     let got = format!("a list of {}", config.shares.len());
                     return Err(Refusal::new(KEY, got, expected));
+                }
+                if !(config.headroom >= 1.0 && config.headroom.is_finite()) {
+                    let key = "metadata.block_class.factory.headroom";
+                    return Err(Refusal::new(key, config.headroom, "a factor of at least 1"));
                 }
                 shares_fit(KEY, &config.shares)
             }
@@ -255,18 +266,24 @@ fn check_groups(config: &GroupsConfig, levels: u8) -> Result<(), Refusal> {
 mod tests {
     use super::*;
 
+    fn classes(shares: &[f64], headroom: f64, rates: Vec<f64>) -> Vec<u8> {
+        let shares = shares.iter().map(|&share| Share::new(share)).collect();
+        let found =
+            BlockClassChoice::Factory(FactoryConfig { shares, headroom }).of(|| rates.clone());
+        found.classes.iter().map(|class| class.0).collect()
+    }
+
+    #[test]
+    fn no_block_is_strong_if_a_larger_step_makes_it_worse_than_others() {
+        assert_eq!(classes(&[0.5], 1.4, vec![5.0, 1.0, 4.0, 3.6]), [1, 0, 1, 1]);
+        assert_eq!(classes(&[0.5], 1.4, vec![2.0; 4]), [1; 4]);
+        assert_eq!(classes(&[0.5], 1.0, vec![2.0; 4]), [0, 0, 1, 1]);
+    }
+
     #[test]
     fn the_best_blocks_are_of_the_first_class() {
         let rates = || vec![5.0, 1.0, 4.0, 2.0, 3.0, 2.0];
-        let estimates = |shares: &[f64]| {
-            let shares = shares.iter().map(|&share| Share::new(share)).collect();
-            BlockClassChoice::Factory(FactoryConfig { shares })
-                .of(rates)
-                .classes
-                .iter()
-                .map(|class| class.0)
-                .collect::<Vec<_>>()
-        };
+        let estimates = |shares: &[f64]| classes(shares, 1.0, rates());
         assert_eq!(estimates(&[1.0 / 3.0]), [1, 0, 1, 0, 1, 1]);
         assert_eq!(estimates(&[1.0 / 6.0, 1.0 / 3.0]), [2, 0, 2, 1, 2, 1]);
         assert_eq!(estimates(&[0.0, 1.0]), [1; 6]);

@@ -44,12 +44,13 @@ pub struct OracleHotnessConfig {
     pub by: By,
     /// The pages among which each page is ranked. `drive`: all pages, so that the best blocks are
     /// filled first. `touched`: pages that the workload touches, so that each class takes its share
-    /// of them. Under `drive`, pages that are never read (or written) go to the last class.
-    /// Default: `drive`. Source: PV-read, section III (ruled).
+    /// of them. Under `drive`, pages that are never read go to the last class; with `by = "writes"`,
+    /// pages that are never written go to any class. Default: `drive`. Source: PV-read, section III
+    /// (ruled).
     pub among: Among,
 }
 
-/// No class: pages that the workload does not touch may go anywhere.
+/// No class: a page that the workload does not touch, or that it does not write, may go anywhere.
 const ANY: BlockClass = BlockClass(u8::MAX);
 
 /// Knows the hotness of pages before the run.
@@ -123,6 +124,8 @@ impl OracleHotness {
             class[*page as usize] = match self.config.among {
                 Among::Touched => self.class_of_rank(rank, ranked.len() as f64),
                 Among::Drive if count > 0 => self.class_of_rank(rank, self.logical_pages.into()),
+                // Leveling by writes does not move what is never written.
+                Among::Drive if self.config.by == By::Writes => ANY,
                 Among::Drive => BlockClass(self.shares.len() as u8),
             };
         }
@@ -181,7 +184,7 @@ mod tests {
         assert_eq!(classes(By::Reads, Among::Touched), [0, 0, 1, 1, 2, 2, 2, ANY.0]);
         assert_eq!(classes(By::Writes, Among::Touched), [2, 2, 2, 1, 1, 0, 0, ANY.0]);
         assert_eq!(classes(By::Reads, Among::Drive), [0, 0, 0, 0, 1, 2, 2, ANY.0]);
-        assert_eq!(classes(By::Writes, Among::Drive), [2, 2, 1, 0, 0, 0, 0, ANY.0]);
+        assert_eq!(classes(By::Writes, Among::Drive), [ANY.0, ANY.0, 1, 0, 0, 0, 0, ANY.0]);
     }
 
     #[test]

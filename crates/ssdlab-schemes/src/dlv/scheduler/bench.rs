@@ -137,7 +137,7 @@ impl Bench {
         let (order, view) = self.parts();
         let group_ref = view.queue.group(group);
         let plane_shares = &group_ref.plane_shares;
-        let goes = Goes { group: group_ref, plane_shares, at_once: false, overtakes: false };
+        let goes = Goes { group: group_ref, plane_shares, at_once: false };
         order.goes(&view, &goes, &mut classes);
         let ends =
             plane_shares.iter().map(|plane_share| order.planes[plane_share.plane.index()].idle_at);

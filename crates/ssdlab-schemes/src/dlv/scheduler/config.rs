@@ -22,7 +22,7 @@ pub enum Strong {
     /// The pages that would delay the end of their request on other blocks.
     #[default]
     Needed,
-    /// All pages of a request that overtakes another.
+    /// All pages of a request that the scheduler chooses among the waiting ones.
     Prioritized,
 }
 
@@ -37,8 +37,8 @@ pub struct DlvConfig {
     /// (reads keep their places among writes). Default: `shortest`. Source: DLV, section III-C.
     pub reads: Selection,
     /// Which page writes get strong blocks: those that need them (`needed`) or all of a request
-    /// that overtakes another (`prioritized`). Default: `needed`. Source: DLV, section III-B (step
-    /// 3); `prioritized` its PV+reorder, section IV-C.
+    /// that is chosen among the waiting ones (`prioritized`). Default: `needed`. Source: DLV,
+    /// section III-B (step 3); `prioritized` its PV+reorder, section IV-C.
     pub strong: Strong,
     /// Time after a write's arrival from which on no request overtakes it. Default: `5s`. Source:
     /// DLV, section IV-A.

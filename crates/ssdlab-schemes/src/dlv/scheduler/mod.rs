@@ -169,9 +169,8 @@ impl SchedulerPolicy for Dlv {
             }
             _ => &group.plane_shares,
         };
-        let overtakes = view.queue.arrived(group.kind).next() != Some(decision.group);
         let at_once = matches!(occasion, Occasion::Arrival(_));
-        let goes = Goes { group, plane_shares, at_once, overtakes };
+        let goes = Goes { group, plane_shares, at_once };
         self.goes(view, &goes, &mut details.classes);
         next
     }
@@ -191,8 +190,6 @@ struct Goes<'a> {
     plane_shares: &'a [PlaneShare],
     /// Whether the group has just arrived and is dispatched at once.
     at_once: bool,
-    /// Whether a group of its kind that arrived earlier still waits.
-    overtakes: bool,
 }
 
 impl Dlv {
@@ -215,7 +212,7 @@ impl Dlv {
         let end = match self.config.strong {
             Strong::Needed => Some(self.finish(view, goes.group)),
             // The earliest possible end: every page gets the fastest class.
-            Strong::Prioritized => goes.overtakes.then_some(SimTime::START),
+            Strong::Prioritized => Some(SimTime::START),
         };
         let end = end.filter(|_| !goes.at_once);
         let due = self.due(OpKind::Program, goes.group.arrival);
