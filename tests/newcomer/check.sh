@@ -1,26 +1,29 @@
 #!/usr/bin/env bash
-# Checks that a new policy touches two sources: its own file, and the lists in lib.rs. Applies an
-# example, which learns by an event and acts by an action, to a copy of this tree. Counts the files,
-# builds them, runs the tests that concern a new policy, and runs the policy on a drive of old data.
+# Checks that a new policy touches two sources: its own file, and the lists in lib.rs. Applies two
+# examples to a copy of this tree: a background policy, which learns by an event and acts by an
+# action, and a scheduler, which waits for its timer. Counts the files, builds them, runs the tests
+# that concern a new policy, and runs the background policy on a drive of old data.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-patch=$here/retry_refresh.patch
+policies=(retry_refresh batched_writes)
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 
 (cd "$root" && tar -c --exclude=./target --exclude=./.venv --exclude=./.git .) | tar -x -C "$copy"
 cd "$copy"
 git init -q .
-git apply --check "$patch"
-files=$(git apply --numstat "$patch" | grep -c $'\tcrates/[^/]*/src/')
-git apply "$patch"
-if [ "$files" -ne 2 ]; then
-    echo "a new policy touches $files sources, not 2" >&2
-    exit 1
-fi
-# The names of the example are those of the field, too.
+for policy in "${policies[@]}"; do
+    patch=$here/$policy.patch
+    files=$(git apply --numstat "$patch" | grep -c $'\tcrates/[^/]*/src/')
+    git apply "$patch"
+    if [ "$files" -ne 2 ]; then
+        echo "$policy touches $files sources, not 2" >&2
+        exit 1
+    fi
+done
+# The names of the examples are those of the field, too.
 "${PYTHON:-$root/.venv/bin/python}" -m pytest -q tests/python/test_terms.py -k "rust_name or no_text_has"
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}"
@@ -35,11 +38,15 @@ test() {
     # A filter that matches no test must not pass.
     grep -q "^test .* ok$" <<< "$all" || { echo "no test of: $*" >&2; exit 1; }
 }
-test -p ssdlab-schemes --lib retry_refresh
-test -p ssdlab-core --test all retry_refresh
+for policy in "${policies[@]}"; do
+    test -p ssdlab-schemes --lib "$policy"
+    test -p ssdlab-core --test all "$policy"
+done
 test -p ssdlab-core --test all tidy::
 test -p ssdlab-run --test all keys::no_key_is_left_out
-SSDLAB_KEY=retry_refresh test -p ssdlab-run --test all keys::every_key_changes_a_result
+for policy in "${policies[@]}"; do
+    SSDLAB_KEY=$policy test -p ssdlab-run --test all keys::every_key_changes_a_result
+done
 # A drive of 128 blocks whose data is up to three months old, and reads of all of it.
 run() {
     cargo run --quiet --locked "${quickly[@]}" -p ssdlab-run --example plan -- "{\"device\":\"dlv-mlc-128g\",\"set\":[

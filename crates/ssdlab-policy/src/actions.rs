@@ -28,8 +28,11 @@ pub enum Action {
         /// The stream; `None` leaves it to the placement chain.
         stream: Option<StreamId>,
     },
-    /// Sends the policy `Event::Timer` after this span of the cells' time. A policy has one timer:
-    /// setting it again moves it. A policy with an interval gets `Event::RoundDue` instead.
+    /// Sends the policy `Event::Timer` after this span of the cells' time, which is `time_scale`
+    /// times as long as simulated time. A policy has one timer: setting it again moves it. A policy
+    /// with an interval gets `Event::RoundDue` instead. After `Event::Timer` the drive asks a
+    /// scheduler about all planes again. Any other policy's timer fires when time advances, and
+    /// waits for the jobs of timers that fired before, unless the host has sent a request since.
     SetTimer {
         /// The span, in the cells' time. It takes at least one nanosecond of simulated time.
         after: Nanos,

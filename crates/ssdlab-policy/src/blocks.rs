@@ -254,14 +254,14 @@ impl BlockTable {
 
     /// Prefetches the entries that change soon, when the block loses a page.
     #[inline]
-    pub fn expect(&self, block: BlockId) {
+    pub fn prefetch(&self, block: BlockId) {
         prefetch::fetch(&self.state, block.index());
         prefetch::fetch(&self.valid, block.index());
     }
 
     /// Prefetches the entry that changes when the program of a page begins.
     #[inline]
-    pub fn expect_written(&self, block: BlockId) {
+    pub fn prefetch_written(&self, block: BlockId) {
         prefetch::fetch(&self.written, block.index());
     }
 

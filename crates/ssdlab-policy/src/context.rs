@@ -17,6 +17,8 @@ pub struct PolicyContext {
     pub geometry: Geometry,
     /// The seed of the drive's random numbers.
     pub seed: u64,
+    /// The cells' time that passes in a unit of simulated time. Timers count the cells' time.
+    pub time_scale: u32,
     /// Number of logical pages: those that the host can address and, if the map is cached in part,
     /// its translation pages.
     pub logical_pages: u32,
@@ -76,6 +78,7 @@ impl PolicyContext {
     /// Returns the context of a drive without a buffer and with a single class of blocks.
     pub fn plain(geometry: Geometry, spare_blocks: u32) -> PolicyContext {
         PolicyContext {
+            time_scale: 1,
             seed: 1,
             logical_pages: geometry.page_count(),
             spare_blocks,

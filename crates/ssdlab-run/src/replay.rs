@@ -267,10 +267,10 @@ impl<'a> Replay<'a> {
     fn look_ahead(&self, feed: &Feed) {
         let [next, after] = feed.soon();
         if let Some(after) = after {
-            self.drive.expect(after.lba, after.sectors);
+            self.drive.prefetch(after.lba, after.sectors);
         }
         if let Some(next) = next.filter(|next| next.op == Op::Read) {
-            self.drive.expect_read(next.lba, next.sectors);
+            self.drive.prefetch_read(next.lba, next.sectors);
         }
     }
 
@@ -320,7 +320,7 @@ impl<'a> Replay<'a> {
         }
         self.probed_at = self.course.sectors;
         self.check_room()?;
-        self.observer.handle_flash_events(self.drive);
+        self.observer.drain_log(self.drive);
         let done = match self.until_worn {
             Some(share) => Some((self.drive.worn_out() / share).min(1.0)),
             // How long a figure takes to settle is not known.
@@ -383,10 +383,10 @@ impl<'a> Replay<'a> {
             if !self.drive.advance_once(to, &mut self.done) {
                 break;
             }
-            self.handle_flash_events();
+            self.count_completions();
         }
         self.drive.advance(to, &mut self.done);
-        self.handle_flash_events();
+        self.count_completions();
     }
 
     /// Handles the next event or the end of an interval; false if there is neither.
@@ -397,7 +397,7 @@ impl<'a> Replay<'a> {
             return true;
         }
         self.drive.advance_once(next, &mut self.done);
-        self.handle_flash_events();
+        self.count_completions();
         true
     }
 
@@ -425,7 +425,7 @@ impl<'a> Replay<'a> {
     #[cold]
     fn poll(&mut self) {
         // Otherwise the drive's log would grow with a long backlog.
-        self.observer.handle_flash_events(self.drive);
+        self.observer.drain_log(self.drive);
         self.course.partial = self.is_stopped();
     }
 
@@ -446,7 +446,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Counts the completions, and offers waiting requests to the drive.
-    fn handle_flash_events(&mut self) {
+    fn count_completions(&mut self) {
         for at in 0..self.done.len() {
             let completion = self.done[at];
             self.count_residence(completion.end);

@@ -189,6 +189,7 @@ impl Resolved {
             buffer_pages: self.buffer_pages,
             spare_blocks: spare_blocks(&self.config, self.logical_pages),
             seed: self.seed,
+            time_scale: self.config.flash.time_scale,
             logical_pages: self.mapped_pages(),
             levels: self.chip.levels(),
             typed_pages: self.config.ftl.page_order == PageSequence::Relaxed,

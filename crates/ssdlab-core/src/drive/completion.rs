@@ -8,7 +8,6 @@ use super::translation::Step;
 use crate::account::{OpKind, Part};
 use crate::audit::audit_event;
 use crate::flash::{Fifo, FlashEvent, Owner, TxnId};
-use crate::ftl::Entry;
 use crate::host::Programmed;
 use crate::policy::event::{Event, EventMask};
 
@@ -235,37 +234,26 @@ impl Drive {
 
     /// Ends an operation on a translation page.
     fn map_operation_ended(&mut self, page: u32, kind: OpKind, in_part: bool) {
-        let mapping = self.translation.mapping.as_mut().expect("a map that is held in part");
         if kind == OpKind::Program {
-            if in_part && mapping.cache.paid(page) {
-                self.translation.change_on_flash(&mut self.machine, page);
+            if in_part {
+                self.translation.page_written(&mut self.machine, page);
             }
             return;
         }
-        mapping.cache.loaded(page);
-        let (first, count) = mapping.cache.entries_of(page);
-        self.machine.publish(&Event::EntriesLoaded { first, count });
-        let slot = mapping.cache.slot_of(page).expect("it has come");
-        let mut waiting = std::mem::take(&mut mapping.waiting[slot]);
+        let mut waiting = self.translation.page_loaded(&mut self.machine, page);
         while let Some(id) = waiting.pop(&self.machine.flash.txns) {
-            self.machine.waited_for_entry(id);
-            let step = self.translation.continue_with_entry(&mut self.machine, id);
-            self.end_without_flash(id, step);
+            self.entry_arrived(id);
         }
-        // An operation that found no slot to load its translation page.
-        while let Some(mapping) =
-            self.translation.mapping.as_mut().filter(|mapping| mapping.cache.has_room())
-        {
-            let Some(id) = mapping.starved.pop(&self.machine.flash.txns) else { break };
-            match mapping.cache.look_up(self.machine.flash.txns[id].lpn) {
-                Entry::Here => {
-                    self.machine.waited_for_entry(id);
-                    let step = self.translation.continue_with_entry(&mut self.machine, id);
-                    self.end_without_flash(id, step);
-                }
-                _ => self.translation.load_for(&mut self.machine, id),
-            }
+        while let Some(id) = self.translation.next_with_entry(&mut self.machine) {
+            self.entry_arrived(id);
         }
+    }
+
+    /// Continues an operation that waited for its map entry.
+    fn entry_arrived(&mut self, id: TxnId) {
+        self.machine.waited_for_entry(id);
+        let step = self.translation.continue_with_entry(&mut self.machine, id);
+        self.end_without_flash(id, step);
     }
 
     /// Ends a transfer of a page into or out of the buffer.

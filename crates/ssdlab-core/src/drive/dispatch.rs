@@ -38,6 +38,8 @@ pub(super) struct Hold {
     entered: Vec<GroupId>,
     /// Planes on which a job has ended.
     ended: Vec<PlaneId>,
+    /// Whether the scheduler's timer has fired since it was last asked about all planes.
+    again: bool,
     /// Lists that are empty between two uses, kept to reuse their memory.
     details: DecisionDetails,
     planes: Vec<PlaneId>,
@@ -108,6 +110,7 @@ impl Hold {
             held: Vec::new(),
             entered: Vec::new(),
             ended: Vec::new(),
+            again: false,
             details: DecisionDetails::default(),
             planes: Vec::new(),
         }))
@@ -158,18 +161,13 @@ impl Hold {
     pub(super) fn waiting(&self, txns: &Txns) -> Vec<TxnId> {
         self.held.iter().flat_map(|held| &held.txns).flat_map(|list| list.ids(txns)).collect()
     }
-
-    /// Notes that a job on a plane has ended.
-    pub(super) fn job_ended(&mut self, plane: PlaneId) {
-        self.ended.push(plane);
-    }
 }
 
 /// Sends page operations to the queues of the flash, through the scheduler if it has a window.
 #[derive(Clone, Debug)]
 pub(super) struct Dispatcher {
     /// The requests that wait until the scheduler dispatches them; `None` without a window.
-    pub(super) hold: Option<Box<Hold>>,
+    hold: Option<Box<Hold>>,
 }
 
 impl Dispatcher {
@@ -193,7 +191,38 @@ impl Dispatcher {
     #[inline]
     pub(super) fn has_to_offer(&self) -> bool {
         let hold = self.hold.as_deref();
-        hold.is_some_and(|hold| !hold.entered.is_empty() || !hold.ended.is_empty())
+        hold.is_some_and(|hold| !hold.entered.is_empty() || !hold.ended.is_empty() || hold.again)
+    }
+
+    /// Returns whether the scheduler has a window, so that requests wait for its decisions.
+    #[inline]
+    pub(super) fn has_window(&self) -> bool {
+        self.hold.is_some()
+    }
+
+    /// Returns the operations that wait until the scheduler dispatches them.
+    pub(super) fn waiting(&self, txns: &Txns) -> Vec<TxnId> {
+        self.hold.as_ref().map_or_else(Vec::new, |hold| hold.waiting(txns))
+    }
+
+    /// Notes that a job on a plane has ended. Returns whether the scheduler decides before the next
+    /// job begins.
+    pub(super) fn job_ended(&mut self, plane: PlaneId) -> bool {
+        self.hold.as_mut().map(|hold| hold.ended.push(plane)).is_some()
+    }
+
+    /// Returns whether a request waits for a decision of the scheduler now.
+    #[inline]
+    pub(super) fn holds_groups(&self) -> bool {
+        self.hold.as_deref().is_some_and(|hold| !hold.queue.is_empty())
+    }
+
+    /// Lets the scheduler decide about every plane again, because its timer has fired.
+    #[cold]
+    pub(super) fn offer_again(&mut self) {
+        if let Some(hold) = &mut self.hold {
+            hold.again = true;
+        }
     }
 
     /// Offers the groups that have arrived to the scheduler.
@@ -214,7 +243,7 @@ impl Dispatcher {
 
     /// Asks the scheduler which groups to dispatch to the planes of a free unit.
     #[inline]
-    pub(super) fn ask_order_for(&mut self, machine: &mut Machine, unit: UnitId) {
+    pub(super) fn ask_scheduler(&mut self, machine: &mut Machine, unit: UnitId) {
         if let Some(hold) = &mut self.hold {
             hold.ask_for_all_of(machine, unit);
         }
@@ -265,8 +294,12 @@ impl Hold {
         self.queue.plane_share_mut(group, at).estimate = estimate;
     }
 
-    /// Offers the groups that have arrived to the scheduler.
+    /// Offers the groups that have arrived to the scheduler, and all others if its timer has fired.
     pub(super) fn offer_entered(&mut self, machine: &mut Machine) {
+        if std::mem::take(&mut self.again) {
+            let planes = (0..machine.geometry.plane_count()).map(PlaneId);
+            planes.for_each(|plane| self.schedule_plane(machine, plane));
+        }
         let mut entered = std::mem::take(&mut self.entered);
         for group in entered.drain(..) {
             if !self.queue.waits(group) {

@@ -6,6 +6,7 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use super::Drive;
+use super::background::Timers;
 use super::machine::{Life, WearOut};
 use crate::account::{Cause, OpKind};
 use crate::buffer::Buffer;
@@ -88,6 +89,9 @@ impl Drive {
         }
         let buffer = self.buffer.pages.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
         let next = self.machine.flash.next_event().min(buffer);
+        // Requests that the scheduler holds may wait for its timer.
+        let fires = Timers::of_scheduler(self.translation.dispatch.holds_groups());
+        let next = next.min(self.background.next_timer(&self.machine, fires));
         (next != SimTime::NEVER).then_some(next)
     }
 
@@ -151,7 +155,7 @@ impl Drive {
 
     /// Returns whether the scheduler holds requests back.
     pub fn holds_back(&self) -> bool {
-        self.translation.dispatch.hold.is_some()
+        self.translation.dispatch.has_window()
     }
 
     /// Returns whether any policy heeds the latency hints of the host.
@@ -292,7 +296,7 @@ impl Drive {
         if self.is_idle() && self.machine.auditor.is_none() {
             self.machine.flash.enable_lookahead(
                 self.machine.policies.reads.by_one,
-                self.translation.dispatch.hold.is_some(),
+                self.translation.dispatch.has_window(),
                 self.machine.now,
             );
         }

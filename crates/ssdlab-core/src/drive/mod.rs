@@ -145,7 +145,9 @@ impl Drive {
     fn step(&mut self, to: SimTime) -> bool {
         let flash = self.machine.flash.next_event();
         let buffer = self.buffer.pages.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
-        let timer = self.background.next_timer(&self.machine, flash.min(buffer) == SimTime::NEVER);
+        let is_idle = flash.min(buffer) == SimTime::NEVER;
+        let fires = self.background.timers(is_idle, self.translation.dispatch.holds_groups());
+        let timer = self.background.next_timer(&self.machine, fires);
         let others = buffer.min(timer);
         let next = flash.min(others);
         if next > to || next == SimTime::NEVER {
@@ -161,8 +163,8 @@ impl Drive {
             self.machine.flash.lookahead.all_fired(next);
             if buffer == next {
                 self.buffer_fires()
-            } else {
-                self.background.fire_timers(&mut self.machine)
+            } else if self.background.fire_timers(&mut self.machine, fires) {
+                self.translation.dispatch.offer_again();
             }
         }
         self.act_and_serve();

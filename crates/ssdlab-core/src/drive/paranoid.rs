@@ -81,11 +81,7 @@ impl Drive {
 
     /// Returns the operations that wait until the scheduler dispatches them.
     fn waiting_for_scheduler(&self) -> Vec<TxnId> {
-        self.translation
-            .dispatch
-            .hold
-            .as_ref()
-            .map_or_else(Vec::new, |hold| hold.waiting(&self.machine.flash.txns))
+        self.translation.dispatch.waiting(&self.machine.flash.txns)
     }
 
     fn jobs_of_planes(&self) -> Vec<Option<BlockId>> {

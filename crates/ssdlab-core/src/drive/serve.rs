@@ -15,12 +15,12 @@ impl Drive {
         loop {
             self.offer();
             while let Some(unit) = self.machine.flash.units.take_idle() {
-                self.translation.dispatch.ask_order_for(&mut self.machine, unit);
+                self.translation.dispatch.ask_scheduler(&mut self.machine, unit);
                 while self.machine.flash.units[unit].has_to_do() && !self.serve(unit) {
                     // Other groups may be dispatched now that an operation waits.
-                    self.translation.dispatch.ask_order_for(&mut self.machine, unit);
+                    self.translation.dispatch.ask_scheduler(&mut self.machine, unit);
                 }
-                self.translation.dispatch.ask_order_for(&mut self.machine, unit);
+                self.translation.dispatch.ask_scheduler(&mut self.machine, unit);
             }
             if self.translation.dispatch.has_to_offer() {
                 continue;
@@ -138,10 +138,10 @@ impl Drive {
             (txn.plane, self.background.writer_of(txn.owner), txn.hint.request());
         match self.machine.ftl.prepare_write(plane, writer, request) {
             Some(ppn) => {
-                if let Some(old) = self.machine.ftl.map.expect_overwrite(txn.lpn) {
-                    self.machine.ftl.blocks.expect(self.machine.geometry.block_of(old));
+                if let Some(old) = self.machine.ftl.map.prefetch_overwrite(txn.lpn) {
+                    self.machine.ftl.blocks.prefetch(self.machine.geometry.block_of(old));
                 }
-                self.machine.ftl.blocks.expect_written(self.machine.geometry.block_of(ppn));
+                self.machine.ftl.blocks.prefetch_written(self.machine.geometry.block_of(ppn));
                 self.machine.flash.txns[id].ppn = ppn;
                 if writer == Writer::Host && self.machine.host.hazards.supersedes() {
                     self.machine.host.hazards.write_starts(id);

@@ -159,7 +159,7 @@ impl Cells {
 
     /// Prefetches the history of a page that will soon be read, and of its block.
     #[inline]
-    pub fn expect(&self, page: Ppn, block: BlockId) {
+    pub fn prefetch(&self, page: Ppn, block: BlockId) {
         prefetch::fetch(&self.facts.blocks, block.index());
         prefetch::fetch(&self.facts.program_mode, page.index());
     }

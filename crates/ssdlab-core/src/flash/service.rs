@@ -335,7 +335,7 @@ impl Flash {
     #[inline(always)]
     fn transferred(&mut self, id: TxnId, now: SimTime) {
         if !self.setup.holds_until_decoded() {
-            self.dispatched(id, now);
+            self.leave_register(id, now);
         }
         let span = self.cells.decode_time(&self.txns[id]);
         if span == Nanos::ZERO {
@@ -374,7 +374,7 @@ impl Flash {
 
     /// Frees the register of a transferred page.
     #[inline(always)]
-    fn dispatched(&mut self, id: TxnId, now: SimTime) {
+    fn leave_register(&mut self, id: TxnId, now: SimTime) {
         let unit_id = self.units.id_of(self.txns[id].plane);
         let unit = &mut self.units[unit_id];
         if !self.setup.cache_read {

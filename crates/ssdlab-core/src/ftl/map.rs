@@ -198,14 +198,14 @@ impl Map {
     /// Prefetches the reverse entry of the physical page that a logical page will soon leave;
     /// returns that page.
     #[inline]
-    pub fn expect_overwrite(&self, lpn: Lpn) -> Option<Ppn> {
+    pub fn prefetch_overwrite(&self, lpn: Lpn) -> Option<Ppn> {
         let old = self.get(lpn)?;
         prefetch::fetch(&self.reverse, old.index());
         Some(old)
     }
 
     /// Prefetches the entries of the logical pages in these physical pages, which will soon move.
-    pub fn expect_moves(&self, pages: Range<u32>) {
+    pub fn prefetch_moves(&self, pages: Range<u32>) {
         let held = self.reverse[pages.start as usize..pages.end as usize].iter();
         let held = held.filter_map(|entry| entry.checked_sub(1));
         held.for_each(|lpn| prefetch::fetch(&self.forward, lpn as usize));
@@ -214,7 +214,7 @@ impl Map {
     /// Prefetches the entries of logical pages that will soon be looked up; of many pages only the
     /// first.
     #[inline]
-    pub fn expect(&self, first: Lpn, pages: u32) {
+    pub fn prefetch(&self, first: Lpn, pages: u32) {
         /// Entries in a cache line, and the most lines worth a prefetch.
         const LINE: usize = 16;
         const LINES: usize = 4;
@@ -227,7 +227,7 @@ impl Map {
     }
 
     /// Prepares the tables for the mapping of `pages` pages all over the drive.
-    pub fn expect_filled(&mut self, pages: u32) {
+    pub fn prepare_filled(&mut self, pages: u32) {
         if is_dense(pages, &self.forward) {
             prefetch::advise_huge_pages(&mut self.forward);
             prefetch::advise_huge_pages(&mut self.reverse);

@@ -112,8 +112,8 @@ fn what_does_not_lie_on_the_drive_is_refused() {
     let sectors = rig.drive.resolved().sectors();
     // An expected range need not lie on the drive.
     for (lba, count) in [(0, 1), (0, 0), (sectors - 1, 2), (sectors, 1), (1 << 40, 1 << 20)] {
-        rig.drive.expect(lba, count);
-        rig.drive.expect_read(lba, count);
+        rig.drive.prefetch(lba, count);
+        rig.drive.prefetch_read(lba, count);
     }
     for op in [Op::Read, Op::Write, Op::Trim] {
         assert_eq!(rig.offer(op, 0, 0, 0), Err(Refused::OutOfRange), "no sectors");

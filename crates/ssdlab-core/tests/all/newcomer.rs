@@ -6,8 +6,12 @@ use crate::source::crates;
 
 #[test]
 fn a_new_policy_needs_no_more_than_a_file_and_its_lines_in_the_list() {
+    ["retry_refresh", "batched_writes"].iter().for_each(|name| check(name));
+}
+
+fn check(policy: &str) {
     let root = crates().join("..");
-    let patch = fs::read_to_string(root.join("tests/newcomer/retry_refresh.patch"));
+    let patch = fs::read_to_string(root.join(format!("tests/newcomer/{policy}.patch")));
     let patch = patch.expect("the patch that `make test-newcomer` applies");
     let files: Vec<&str> = patch.split("diff --git a/").skip(1).collect();
     let name = |file: &&str| file.split(' ').next().unwrap_or_default().to_owned();

@@ -192,7 +192,8 @@ pub trait SchedulerPolicy: Policy {
     }
 
     /// Returns whether dispatched programs have waited on this plane for too long. The drive then
-    /// raises the first program of a later rank there to the first rank of programs.
+    /// raises the first program of a later rank there to the first rank of programs. It asks only a
+    /// scheduler with a window.
     fn is_overdue(&self, _now: SimTime, _: PlaneId) -> bool {
         false
     }

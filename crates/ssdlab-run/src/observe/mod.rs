@@ -100,7 +100,7 @@ impl Observer {
 
     /// Prepares for a reset of the drive's statistics before the next replay. Intervals continue.
     pub fn before_reset(&mut self, drive: &mut Drive) {
-        self.handle_flash_events(drive);
+        self.drain_log(drive);
         for series in [&mut self.held, &mut self.written].into_iter().flatten() {
             series.before_reset(drive);
         }
@@ -129,7 +129,7 @@ impl Observer {
 
     /// Closes the open interval. `in_system` is the number of requests in the system.
     pub fn close(&mut self, drive: &mut Drive, in_system: u64) {
-        self.handle_flash_events(drive);
+        self.drain_log(drive);
         let due = self.due;
         let open = [&mut self.held, &mut self.written].into_iter().flatten();
         for series in open.filter(|series| series.due() == due) {
@@ -141,7 +141,7 @@ impl Observer {
     }
 
     /// Records the requests that ended.
-    pub fn handle_flash_events(&mut self, drive: &mut Drive) {
+    pub fn drain_log(&mut self, drive: &mut Drive) {
         drive.take_log(&mut self.rows);
         for ended in self.rows.drain(..) {
             for series in [&mut self.held, &mut self.written].into_iter().flatten() {
@@ -178,7 +178,7 @@ impl Observer {
         about: &[(&str, String)],
         remarks: &mut Vec<String>,
     ) -> (Option<Detail>, Option<Fault>) {
-        self.handle_flash_events(drive);
+        self.drain_log(drive);
         let (now, began) = (drive.now(), self.began);
         let is_whole = !self.is_broken();
         let mut fault = self.fault.take();

@@ -3,21 +3,26 @@
 use ssdlab_base::SimTime;
 
 use super::Background;
-use super::drive_wide::Waiting;
+use super::drive_wide::{Timers, Waiting};
 use crate::drive::machine::Machine;
+use crate::drive::machine::policies::Listener;
 use crate::policy::event::{Action, Event, Round};
 
 impl Background {
-    /// Fires the timers that are due now.
+    /// Fires the timers that are due now: those that `fires` accepts. Returns whether the
+    /// scheduler's was among them.
     #[cold]
-    pub(in crate::drive) fn fire_timers(&mut self, machine: &mut Machine) {
-        self.drive_wide.host_active = false;
+    pub(in crate::drive) fn fire_timers(&mut self, machine: &mut Machine, fires: Timers) -> bool {
         let now = machine.now;
+        let mut to_scheduler = false;
         for at in 0..self.drive_wide.due.len() {
             let due = &mut self.drive_wide.due[at];
-            if due.at > now {
+            if due.at > now || !fires.has(due.owner) {
                 continue;
             }
+            to_scheduler |= due.owner == Listener::Scheduler;
+            // The scheduler's timer neither waits for jobs nor lets others wait.
+            self.drive_wide.host_active &= due.owner == Listener::Scheduler;
             // A late timer does not bring the next ones closer. Rounds that it has missed are left
             // out.
             match due.interval {
@@ -40,6 +45,7 @@ impl Background {
             }
             self.carry_out_actions(machine);
         }
+        to_scheduler
     }
 
     /// Carries out the actions of policies. Blocks to relocate wait for their planes. The first of

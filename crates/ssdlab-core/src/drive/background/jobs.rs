@@ -140,7 +140,7 @@ impl Background {
             if running.cursor >= running.prefetched {
                 let end = (running.cursor + PREFETCHED).min(machine.geometry.pages as u16);
                 let prefetched = [running.cursor, end].map(|at| page.0 + u32::from(at));
-                machine.ftl.map.expect_moves(prefetched[0]..prefetched[1]);
+                machine.ftl.map.prefetch_moves(prefetched[0]..prefetched[1]);
                 running.prefetched = end;
             }
             for offset in running.cursor..machine.geometry.pages as u16 {

@@ -10,6 +10,7 @@ use super::machine::Machine;
 use crate::config::Resolved;
 use crate::policy::columns::SavedColumns;
 use drive_wide::DriveWide;
+pub(super) use drive_wide::Timers;
 use jobs::Jobs;
 use moves::Moves;
 

@@ -99,9 +99,8 @@ impl Background {
             machine.flash.block_programs(plane, false);
         }
         self.start_drive_wide_jobs(machine);
-        match &mut translation.dispatch.hold {
-            Some(hold) => hold.job_ended(plane),
-            None => self.next_job(machine, plane),
+        if !translation.dispatch.job_ended(plane) {
+            self.next_job(machine, plane);
         }
     }
 }

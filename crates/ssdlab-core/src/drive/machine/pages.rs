@@ -19,7 +19,7 @@ impl Machine {
         let lpn = self.flash.txns[id].lpn;
         if let Some(ppn) = self.ftl.map.get(lpn) {
             let block = self.geometry.block_of(ppn);
-            self.flash.cells.expect(ppn, block);
+            self.flash.cells.prefetch(ppn, block);
             self.policies.metadata.prefetch(block);
             let txn = &mut self.flash.txns[id];
             (txn.ppn, txn.age) = (ppn, None);

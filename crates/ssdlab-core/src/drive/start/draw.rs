@@ -72,7 +72,7 @@ pub fn filled(
     threads: usize,
 ) -> Drawn {
     let geometry = resolved.geometry();
-    map.expect_filled(filled);
+    map.prepare_filled(filled);
     let planes = order.planes().len() as u32;
     let snapshots = match model {
         Model::Written(_) => StartModel::of(resolved, filled).snapshots,

@@ -370,7 +370,7 @@ impl Pool {
         self.publish(&Event::BlockCollected(job.block));
         self.ftl.begin_collection(job.block);
         let first = self.geometry.page(job.block, PageInBlock(0)).0;
-        self.ftl.map.expect_moves(first..first + self.geometry.pages);
+        self.ftl.map.prefetch_moves(first..first + self.geometry.pages);
         for page in 0..self.geometry.pages as u16 {
             let from = self.geometry.page(job.block, PageInBlock(page));
             if let Some(lpn) = self.ftl.map.valid(from) {

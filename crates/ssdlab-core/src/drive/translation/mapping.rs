@@ -1,5 +1,5 @@
-//! A page map that is cached in part. Operations wait for their entries. The drive reads, writes
-//! back and updates translation pages like any other page.
+//! Translates page operations by the page map. Of a map that is cached in part, operations wait for
+//! their entries. The drive reads, writes back and updates translation pages like any other page.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,16 @@ use crate::drive::machine::Machine;
 use crate::flash::{Fifo, Owner, TxnId};
 use crate::ftl::{Entry, MapCache, MapRoom, MapShape};
 use crate::host::Op;
+use crate::policy::event::Event;
 
 /// The cached part of the map, and the operations that wait for other parts.
 #[derive(Clone, Debug)]
 pub(in crate::drive) struct Mapping {
-    pub(in crate::drive) cache: MapCache,
+    cache: MapCache,
     /// Operations that wait for the translation page of each slot.
-    pub(in crate::drive) waiting: Vec<Fifo>,
+    waiting: Vec<Fifo>,
     /// Operations that wait for a slot.
-    pub(in crate::drive) starved: Fifo,
+    starved: Fifo,
     /// By plane, the translation pages that its job has changed and that are not cached.
     moved: Vec<BTreeSet<u32>>,
 }
@@ -166,7 +167,7 @@ impl Translation {
     }
 
     /// Reads the translation page that an operation needs, as soon as the cache has a slot for it.
-    pub(in crate::drive) fn load_for(&mut self, machine: &mut Machine, id: TxnId) {
+    fn load_for(&mut self, machine: &mut Machine, id: TxnId) {
         let mapping = self.mapping.as_mut().expect("a map that is held in part");
         let page = mapping.cache.page_of(machine.flash.txns[id].lpn);
         let room = match mapping.cache.slot_of(page) {
@@ -185,6 +186,37 @@ impl Translation {
         }
         if room.is_some() {
             self.map_operation(machine, page, OpKind::Read, false);
+        }
+    }
+
+    /// Notes that a translation page is on the flash. If entries changed meanwhile, updates it again.
+    pub(in crate::drive) fn page_written(&mut self, machine: &mut Machine, page: u32) {
+        let mapping = self.mapping.as_mut().expect("a map that is held in part");
+        if mapping.cache.paid(page) {
+            self.change_on_flash(machine, page);
+        }
+    }
+
+    /// Notes that a translation page has arrived. Returns the operations that wait for its entries.
+    pub(in crate::drive) fn page_loaded(&mut self, machine: &mut Machine, page: u32) -> Fifo {
+        let mapping = self.mapping.as_mut().expect("a map that is held in part");
+        mapping.cache.loaded(page);
+        let (first, count) = mapping.cache.entries_of(page);
+        machine.publish(&Event::EntriesLoaded { first, count });
+        let slot = mapping.cache.slot_of(page).expect("it has come");
+        std::mem::take(&mut mapping.waiting[slot])
+    }
+
+    /// Gives slots that have become free to the operations that wait for one. Returns the first
+    /// whose entry has arrived meanwhile; `None` once no slot is free or no operation waits.
+    pub(in crate::drive) fn next_with_entry(&mut self, machine: &mut Machine) -> Option<TxnId> {
+        loop {
+            let mapping = self.mapping.as_mut().filter(|mapping| mapping.cache.has_room())?;
+            let id = mapping.starved.pop(&machine.flash.txns)?;
+            if mapping.cache.look_up(machine.flash.txns[id].lpn) == Entry::Here {
+                return Some(id);
+            }
+            self.load_for(machine, id);
         }
     }
 
@@ -233,7 +265,7 @@ impl Translation {
         }
     }
 
-    pub(in crate::drive) fn change_on_flash(&mut self, machine: &mut Machine, page: u32) {
+    fn change_on_flash(&mut self, machine: &mut Machine, page: u32) {
         machine.stats.map.changed_on_flash += 1;
         self.map_operation(machine, page, OpKind::Program, true);
     }

@@ -24,7 +24,7 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct Translation {
     /// The cached part of the map; `None` if the drive holds the whole map.
-    pub(super) mapping: Option<Box<Mapping>>,
+    mapping: Option<Box<Mapping>>,
     pub(super) dispatch: Dispatcher,
 }
 
