@@ -27,7 +27,7 @@ THREE = "pv-read"
 WORKLOADS = ("proj0", "hm0", "stg0", "wdev0", "rsrch0", "src20", "src12", "hm1")
 _QUICK = ("proj0", "hm0", "hm1")
 _CUT, _QUICK_CUT = None, 50_000
-LITTLE = 3.0
+LITTLE = 10.0
 """A small change in points. Gains must exceed it before they can differ by no more than it."""
 
 APART = ("5%", "10%", "20%", "30%")
@@ -37,7 +37,7 @@ STAGES = (
     *(("0.010", "0.002"), ("0.012", "0.001")),
 )
 """Means and standard deviations of the blocks' error rates."""
-WIDTHS = tuple(("0.008", sigma) for sigma in ("0.01", "0.0175", "0.025", "0.0325", "0.04"))
+WIDTHS = tuple(("0.008", sigma) for sigma in ("0.001", "0.00175", "0.0025", "0.00325", "0.004"))
 RANKS = "metadata.block_class.measured.boundaries={shares=[0.0901,0.5341]}"
 """The shares of blocks of three groups; the levels of Table I make fixed boundaries of them."""
 
