@@ -284,7 +284,9 @@ fn with_all_known_beforehand_each_page_lies_where_its_heat_asks() {
         [classes(0..40), classes(40..80)]
     };
     assert_eq!(lie("reads"), [[0], [2]]);
-    assert_eq!(lie("writes"), [[2], [0]]);
+    let [never_written, written] = lie("writes");
+    assert_eq!(written, [0]);
+    assert!(never_written.len() > 1, "they are spread: {never_written:?}");
 }
 
 #[test]

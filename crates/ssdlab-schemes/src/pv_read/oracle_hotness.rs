@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use ssdlab_base::rng::hash;
 use ssdlab_nand::refusal::Refusal;
 
 use ssdlab_policy::allocation::BlockClass;
@@ -45,12 +46,14 @@ pub struct OracleHotnessConfig {
     /// The pages among which each page is ranked. `drive`: all pages, so that the best blocks are
     /// filled first. `touched`: pages that the workload touches, so that each class takes its share
     /// of them. Under `drive`, pages that are never read go to the last class; with `by = "writes"`,
-    /// pages that are never written go to any class. Default: `drive`. Source: PV-read, section III
-    /// (ruled).
+    /// pages that are never written are spread over the blocks that the others leave. Default:
+    /// `drive`. Source: PV-read, section III (ruled).
     pub among: Among,
 }
 
-/// No class: a page that the workload does not touch, or that it does not write, may go anywhere.
+/// The stream of random numbers that spreads pages which are never written.
+const SPREAD: u64 = 0x0f_ac_1e;
+/// No class: pages that the workload does not touch may go anywhere.
 const ANY: BlockClass = BlockClass(u8::MAX);
 
 /// Knows the hotness of pages before the run.
@@ -119,13 +122,18 @@ impl OracleHotness {
         };
         ranked.sort_unstable_by_key(ranks);
         let mut class = vec![ANY; uses.reads.len()];
+        let used = ranked.partition_point(|page| ranks(page).0 != Reverse(0));
+        let left = u64::from(self.logical_pages).saturating_sub(used as u64).max(1);
         for (rank, page) in ranked.iter().enumerate() {
             let Reverse(count) = ranks(page).0;
             class[*page as usize] = match self.config.among {
                 Among::Touched => self.class_of_rank(rank, ranked.len() as f64),
                 Among::Drive if count > 0 => self.class_of_rank(rank, self.logical_pages.into()),
-                // Leveling by writes does not move what is never written.
-                Among::Drive if self.config.by == By::Writes => ANY,
+                // Leveling by writes has no place for what is never written.
+                Among::Drive if self.config.by == By::Writes => {
+                    let rank = used + (hash(SPREAD, 0, (*page).into()) % left) as usize;
+                    self.class_of_rank(rank, self.logical_pages.into())
+                }
                 Among::Drive => BlockClass(self.shares.len() as u8),
             };
         }
@@ -184,7 +192,27 @@ mod tests {
         assert_eq!(classes(By::Reads, Among::Touched), [0, 0, 1, 1, 2, 2, 2, ANY.0]);
         assert_eq!(classes(By::Writes, Among::Touched), [2, 2, 2, 1, 1, 0, 0, ANY.0]);
         assert_eq!(classes(By::Reads, Among::Drive), [0, 0, 0, 0, 1, 2, 2, ANY.0]);
-        assert_eq!(classes(By::Writes, Among::Drive), [ANY.0, ANY.0, 1, 0, 0, 0, 0, ANY.0]);
+        let by_writes = classes(By::Writes, Among::Drive);
+        assert_eq!(by_writes[2..], [1, 0, 0, 0, 0, ANY.0]);
+        assert!(by_writes[..2].iter().all(|&class| class == 1 || class == 2), "{by_writes:?}");
+    }
+
+    #[test]
+    fn pages_that_are_never_written_are_spread_over_what_the_others_leave() {
+        let pages = 1000;
+        let mut known = OracleHotness {
+            config: OracleHotnessConfig { by: By::Writes, among: Among::Drive },
+            shares: [0.25, 0.25].into(),
+            logical_pages: pages,
+            class: Box::default(),
+        };
+        let mut uses = PageUses { reads: vec![1; pages as usize], writes: vec![0; pages as usize] };
+        uses.writes[..250].fill(1);
+        known.rank(&uses);
+        assert!(known.class[..250].iter().all(|&class| class == BlockClass(0)));
+        let spread = known.class[250..].iter().filter(|&&class| class == BlockClass(1)).count();
+        assert!((200..300).contains(&spread), "a third of the rest: {spread}");
+        assert!(known.class[250..].iter().all(|&class| class != BlockClass(0)));
     }
 
     #[test]
