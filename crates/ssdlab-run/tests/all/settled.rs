@@ -75,7 +75,7 @@ fn write_amplification_does_not_settle_before_garbage_collection_begins() {
 #[test]
 fn a_remark_says_that_the_drive_still_filled_up() {
     let found = |fill: &str| {
-        let zipf = ["workload.footprint=24MiB", fill];
+        let zipf = ["workload.footprint=24MiB", "workload.kind.zipf.theta=1.4", fill];
         let set = [plan("waf").set, zipf.map(str::to_owned).into()].concat();
         let result = run(Plan { set, workload: Some("zipf".into()), ..plan("waf@10%") });
         let remark = |line: &String| line.contains("settled while the drive filled up");

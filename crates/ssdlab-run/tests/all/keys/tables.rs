@@ -9,7 +9,7 @@ pub(crate) type Row = (&'static str, &'static [&'static str], &'static str);
 pub(crate) const CHANGES: &[Row] = &[
     ("metadata.block_class", LEVELS, "factory"),
     ("metadata.block_class.factory.shares", CLASSED, "[0.1,0.2]"),
-    ("metadata.block_class.factory.headroom", CLASSED, "1.5"),
+    ("metadata.block_class.factory.headroom", CLASSED, "3.0"),
     ("metadata.block_class.measured.read_hot_share", READ_HOT, "10%"),
     ("metadata.block_class.measured.interval", AGED_GROUPS, "1"),
     ("metadata.block_class.measured.boundaries", READ_HOT, "{levels=[2]}"),
