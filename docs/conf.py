@@ -31,6 +31,8 @@ nb_execution_timeout = 300
 autodoc_typehints = "description"
 smartquotes = False
 copybutton_prompt_text = "$ "
+copybutton_line_continuation_character = "\\"
+copybutton_copy_empty_lines = False
 
 html_theme = "furo"
 html_title = f"ssdlab {release}"

@@ -31,6 +31,15 @@ OUTSIDE = """
   .map(each => each.textContent.slice(0, 60))
 """
 
+# Copy every block of commands by its button; return what was copied.
+COPY_ALL = """
+(copied => {
+  document.addEventListener('copy', () => copied.push(document.activeElement.value));
+  document.querySelectorAll('button.copybtn').forEach(each => each.click());
+  return copied;
+})([])
+"""
+
 pytestmark = pytest.mark.skipif(
     not (SITE / "index.html").is_file(), reason="no site: make docs-site builds it"
 )
@@ -123,6 +132,30 @@ def test_a_page_fits_and_asks_no_other_site(browser: Chromium, name: str, width:
     elsewhere = [url for url in page.requested() if not url.startswith(("file:", "data:"))]
     assert not elsewhere
     assert not page.complaints()
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        (
+            "start/first-run",
+            "ssdlab compare --trace examples/office.csv.xz --limit 10000 \\\n"
+            "    --vary scheduler=fifo,read_first --vary suspend=none,program_erase",
+        ),
+        (
+            "start/own-trace",
+            "ssdlab trace info --no-reuse mine.csv:csv \\\n    --set workload.trace.columns="
+            "time:seconds:s,op:op,offset:block:sectors,size:blocks:sectors",
+        ),
+    ],
+)
+def test_a_copied_command_is_whole(browser: Chromium, name: str, command: str) -> None:
+    page = opened(browser, name, WIDTHS[1])
+    page.wait("document.querySelector('button.copybtn') !== null")
+    answer = page.call(
+        "Runtime.evaluate", expression=COPY_ALL, returnByValue=True, userGesture=True
+    )
+    assert command in answer["result"]["value"]
 
 
 @pytest.mark.parametrize(
