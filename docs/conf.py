@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -36,6 +37,8 @@ copybutton_copy_empty_lines = False
 
 html_theme = "furo"
 html_title = f"ssdlab {release}"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 
 OF_ROOT = {
     "project/contributing": "CONTRIBUTING.md",
@@ -64,6 +67,31 @@ def _read_page(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = LINK.sub(link, text)
 
 
+CELL = re.compile(r"<(td|th)\b([^>]*)>(.*?)</\1>", re.DOTALL)
+CODE = re.compile(r'(?<=<span class="pre">)[^<]+')
+WORD_START = re.compile(r"(?<=[._])(?=[A-Za-z])")
+TAG = re.compile(r"<[^>]*>")
+LONG_TEXT = 60
+"""Characters of a cell from which it needs a wide column."""
+
+
+def _shape_tables(
+    _: Sphinx, _name: str, _template: str, context: dict[str, Any], _doctree: object
+) -> None:
+    """Let long names in tables break at their dots, and mark cells of text for tables.css."""
+
+    def cell(found: re.Match[str]) -> str:
+        tag, attributes, content = found.groups()
+        if len(TAG.sub("", content)) > LONG_TEXT:
+            joined = attributes.replace('class="', 'class="of-text ')
+            attributes = joined if "class=" in attributes else f'{attributes} class="of-text"'
+        content = CODE.sub(lambda code: WORD_START.sub("<wbr>", code[0]), content)
+        return f"<{tag}{attributes}>{content}</{tag}>"
+
+    context["body"] = CELL.sub(cell, context.get("body", ""))
+
+
 def setup(app: Sphinx) -> None:
     """Register what this file does beyond its settings."""
     app.connect("source-read", _read_page)
+    app.connect("html-page-context", _shape_tables)

@@ -15,6 +15,7 @@ WIDTHS = (390, 1280)
 PAGES = (
     "index",
     "start/first-run",
+    "start/tutorial",
     "guides/compare",
     "concepts/physics",
     "systems/dlv",
@@ -31,6 +32,40 @@ OUTSIDE = """
   .map(each => each.textContent.slice(0, 60))
 """
 
+# How far the article is wider than its column, in which the theme lets it scroll.
+BEYOND_COLUMN = """
+(column => column.scrollWidth - column.clientWidth)(document.querySelector('.content'))
+"""
+# The tables of a page that are wider than their boxes.
+WIDE_TABLES = """
+[...document.querySelectorAll('article .table-wrapper')]
+  .filter(each => each.scrollWidth > each.clientWidth).length
+"""
+# The widths of the cells that hold more than a few words.
+WIDTHS_OF_TEXT = """
+[...document.querySelectorAll('article td')]
+  .filter(each => each.textContent.length > 60).map(each => each.clientWidth)
+"""
+WIDTHS_OF_MEANING = """
+[...document.querySelectorAll('article td:nth-child(2)')].map(each => each.clientWidth)
+"""
+# The heading of each column, and what stands before its cells.
+LABELS = """
+(table => [...table.querySelectorAll('th')].map((each, at) => [
+  each.textContent,
+  getComputedStyle(table.querySelectorAll('td')[at], '::before').content,
+]))(document.querySelector('article table'))
+"""
+# The colors of the lines of tables, and the one of the theme.
+LINES = """
+(probe => {
+  document.body.append(probe);
+  probe.style.color = 'var(--color-table-border)';
+  const lines = [...document.querySelectorAll('article td')]
+    .map(each => getComputedStyle(each).borderBottomColor);
+  return [[...new Set(lines)], [getComputedStyle(probe).color]];
+})(document.createElement('i'))
+"""
 # Copy every block of commands by its button; return what was copied.
 COPY_ALL = """
 (copied => {
@@ -128,10 +163,46 @@ def opened(browser: Chromium, name: str, width: int) -> Page:
 def test_a_page_fits_and_asks_no_other_site(browser: Chromium, name: str, width: int) -> None:
     page = opened(browser, name, width)
     assert page.value(OUTSIDE) == []
+    # The theme cuts off what leaves the window, and lets the column scroll.
     assert page.value("document.documentElement.scrollWidth") <= width
+    assert page.value(BEYOND_COLUMN) <= 0
     elsewhere = [url for url in page.requested() if not url.startswith(("file:", "data:"))]
     assert not elsewhere
     assert not page.complaints()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_config_keys_are_read_without_scrolling_sideways(browser: Chromium, width: int) -> None:
+    page = opened(browser, "reference/config", width)
+    assert page.value(WIDE_TABLES) == 0
+    widths = page.value(WIDTHS_OF_MEANING)
+    assert len(widths) > 100
+    assert min(widths) >= 200
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["ledger", "systems/hire", "systems/readguard", "guides/report"])
+def test_no_column_of_text_is_narrow(browser: Chromium, name: str, width: int) -> None:
+    page = opened(browser, name, width)
+    assert min(page.value(WIDTHS_OF_TEXT)) >= 150
+
+
+def test_keys_on_a_phone_are_labeled_by_their_columns(browser: Chromium) -> None:
+    labels = opened(browser, "reference/config", WIDTHS[0]).value(LABELS)
+    names = ["key", "what", "value", "default", "source"]
+    assert [heading for heading, _ in labels] == names
+    assert [label for _, label in labels] == ["none", "none", *(f'"{one}: "' for one in names[2:])]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_outputs_of_the_tutorial_have_the_lines_of_the_theme(
+    browser: Chromium, dark: bool
+) -> None:
+    page = browser.page(dark=dark)
+    page.open(SITE / "start/tutorial.html")
+    page.wait(READY)
+    lines, of_theme = page.value(LINES)
+    assert lines == of_theme
 
 
 @pytest.mark.parametrize(
