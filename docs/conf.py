@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import click
 from sphinx.application import Sphinx
+
+from ssdlab.cli.options import RunCommand
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -91,7 +94,27 @@ def _shape_tables(
     context["body"] = CELL.sub(cell, context.get("body", ""))
 
 
+def _group_options(_: Sphinx, ctx: click.Context, lines: list[str]) -> None:
+    """List the options of a run below the headings that its help has."""
+    command = ctx.command
+    if not isinstance(command, RunCommand):
+        return
+    starts = [at for at, line in enumerate(lines) if line.startswith(".. option::")]
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    ends = [*starts[1:], len(lines)]
+    entries = {
+        option.name: lines[start:end]
+        for option, start, end in zip(options, starts, ends, strict=True)
+    }
+    lines.clear()
+    for heading, group in command.groups(ctx).items():
+        listed = [entries[param.name] for param in group if param.name in entries]
+        if listed:
+            lines.extend([f".. rubric:: {heading}", "", *(line for one in listed for line in one)])
+
+
 def setup(app: Sphinx) -> None:
     """Register what this file does beyond its settings."""
     app.connect("source-read", _read_page)
     app.connect("html-page-context", _shape_tables)
+    app.connect("sphinx-click-process-options", _group_options)

@@ -10,6 +10,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from chromium import Chromium, Page
 
+from ssdlab.cli.options import RUN_GROUPS
+
 SITE = Path(os.environ.get("SSDLAB_SITE", "build/site")).resolve()
 WIDTHS = (390, 1280)
 PAGES = (
@@ -194,6 +196,19 @@ def test_keys_on_a_phone_are_labeled_by_their_columns(browser: Chromium) -> None
     assert [label for _, label in labels] == ["none", "none", *(f'"{one}: "' for one in names[2:])]
 
 
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_options_of_a_run_stand_below_the_headings_of_its_help(
+    browser: Chromium, command: str
+) -> None:
+    page = opened(browser, "reference/cli", WIDTHS[1])
+    path = f"#ssdlab-{command} > p.rubric"
+    headings = page.value(f"[...document.querySelectorAll({path!r})].map(p => p.textContent)")
+    assert headings == ["Usage", "Options", *RUN_GROUPS]
+    path = f"#ssdlab-{command} .sig-name"
+    options = page.value(f"[...document.querySelectorAll({path!r})].map(p => p.textContent)")
+    assert {"--device", "--limit", "--state", "--vary", "--jobs", "--timeline"} <= {*options}
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_outputs_of_the_tutorial_have_the_lines_of_the_theme(
     browser: Chromium, dark: bool
@@ -210,13 +225,17 @@ def test_the_outputs_of_the_tutorial_have_the_lines_of_the_theme(
     [
         (
             "start/first-run",
-            "ssdlab compare --trace examples/office.csv.xz --limit 10000 \\\n"
-            "    --vary scheduler=fifo,read_first --vary suspend=none,program_erase",
+            (
+                "ssdlab compare --trace examples/office.csv.xz --limit 10000 \\\n"
+                "    --vary scheduler=fifo,read_first --vary suspend=none,program_erase"
+            ),
         ),
         (
             "start/own-trace",
-            "ssdlab trace info --no-reuse mine.csv:csv \\\n    --set workload.trace.columns="
-            "time:seconds:s,op:op,offset:block:sectors,size:blocks:sectors",
+            (
+                "ssdlab trace info --no-reuse mine.csv:csv \\\n    --set workload.trace.columns="
+                "time:seconds:s,op:op,offset:block:sectors,size:blocks:sectors"
+            ),
         ),
     ],
 )

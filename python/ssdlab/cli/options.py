@@ -217,13 +217,19 @@ class RunCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options below their headings, and the remaining ones at the end."""
-        rest = {param.name: param.get_help_record(ctx) for param in self.get_params(ctx)}
-        for heading, group in RUN_GROUPS.items():
-            records = [rest.pop(name) for name in _names(group)]
+        for heading, params in self.groups(ctx).items():
+            records = [param.get_help_record(ctx) for param in params]
             with formatter.section(heading):
                 formatter.write_dl([record for record in records if record])
-        with formatter.section("Other options"):
-            formatter.write_dl([record for record in rest.values() if record])
+
+    def groups(self, ctx: click.Context) -> dict[str, list[click.Parameter]]:
+        """Return the parameters by the headings of the help."""
+        rest = {param.name: param for param in self.get_params(ctx)}
+        groups = {
+            heading: [rest.pop(name) for name in _names(group)]
+            for heading, group in RUN_GROUPS.items()
+        }
+        return {**groups, "Other options": list(rest.values())}
 
 
 def _names(group: Iterable[Callable[..., Any]]) -> list[str]:
