@@ -10,6 +10,7 @@ import click
 
 from ssdlab import _native
 from ssdlab.arguments import MAX_COUNT
+from ssdlab.cli import completion
 from ssdlab.cli.parameters import PositiveNumber, WholeNumber
 from ssdlab.errors import InputError, quoted
 from ssdlab.plan import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan, with_pipes_read
@@ -26,18 +27,21 @@ DEVICE = click.option(
     "--device",
     default=DEFAULT_DEVICE,
     metavar="NAME",
+    shell_complete=completion.device,
     show_default=True,
     help="Simulate this drive (ssdlab preset list).",
 )
 STAGE = click.option(
     "--stage",
     metavar="|".join(STAGES),
+    shell_complete=completion.stage,
     help="Age the drive to this stage of life (default: that of the device).",
 )
 SCHEME = click.option(
     "--scheme",
     default=DEFAULT_SCHEME,
     metavar="NAME",
+    shell_complete=completion.scheme,
     show_default=True,
     help="Use the policies of this scheme (ssdlab scheme list).",
 )
@@ -53,6 +57,7 @@ SETTINGS = [
         "--set",
         multiple=True,
         metavar="KEY=VALUE",
+        shell_complete=completion.setting,
         help="Change a setting, over all files; repeatable.",
     ),
     click.option(
@@ -84,6 +89,7 @@ APPS = [
     click.option(
         "--workload",
         metavar="NAME",
+        shell_complete=completion.workload,
         help=f"Generate a workload ({_WORKLOADS}) or a twin of a published trace, such as dlv/hm0:"
         " `ssdlab workload list` names them.",
     ),
@@ -144,6 +150,7 @@ SWEEP = [
         "--vary",
         multiple=True,
         metavar="KEY=A,B,C",
+        shell_complete=completion.setting,
         help="Run with each of these values; repeatable, in all combinations.",
     ),
     click.option(
