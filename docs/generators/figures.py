@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -165,6 +166,12 @@ def _kept_digests() -> int:
     return len(kept.read_text(encoding="utf-8").splitlines())
 
 
+def _oldest_rust() -> str:
+    """Return the oldest version of Rust that the workspace allows."""
+    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    return str(manifest["workspace"]["package"]["rust-version"])
+
+
 NOT_RECORDED = "not recorded yet"
 """Stands where `make time-first-run` has not run."""
 
@@ -235,6 +242,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "first_run": _first_table,
     "edit_to_run": _edit_to_run,
     "first_run_machine": _first_run_machine,
+    "rust": _oldest_rust,
     "newcomer_sources": _newcomer_sources,
     "formats": lambda: str(len(_native.formats())),
     "twins": lambda: str(len(json.loads(_native.twins()))),

@@ -10,11 +10,14 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from chromium import Chromium, Page
 
+from ssdlab.cli.options import RUN_GROUPS
+
 SITE = Path(os.environ.get("SSDLAB_SITE", "build/site")).resolve()
 WIDTHS = (390, 1280)
 PAGES = (
     "index",
     "start/first-run",
+    "start/tutorial",
     "guides/compare",
     "concepts/physics",
     "systems/dlv",
@@ -29,6 +32,49 @@ OUTSIDE = """
   .filter(each => !each.closest('table, pre, .table-wrapper'))
   .filter(each => each.getBoundingClientRect().right > innerWidth + 0.5)
   .map(each => each.textContent.slice(0, 60))
+"""
+
+# How far the article is wider than its column, in which the theme lets it scroll.
+BEYOND_COLUMN = """
+(column => column.scrollWidth - column.clientWidth)(document.querySelector('.content'))
+"""
+# The tables of a page that are wider than their boxes.
+WIDE_TABLES = """
+[...document.querySelectorAll('article .table-wrapper')]
+  .filter(each => each.scrollWidth > each.clientWidth).length
+"""
+# The widths of the cells that hold more than a few words.
+WIDTHS_OF_TEXT = """
+[...document.querySelectorAll('article td')]
+  .filter(each => each.textContent.length > 60).map(each => each.clientWidth)
+"""
+WIDTHS_OF_MEANING = """
+[...document.querySelectorAll('article td:nth-child(2)')].map(each => each.clientWidth)
+"""
+# The heading of each column, and what stands before its cells.
+LABELS = """
+(table => [...table.querySelectorAll('th')].map((each, at) => [
+  each.textContent,
+  getComputedStyle(table.querySelectorAll('td')[at], '::before').content,
+]))(document.querySelector('article table'))
+"""
+# The colors of the lines of tables, and the one of the theme.
+LINES = """
+(probe => {
+  document.body.append(probe);
+  probe.style.color = 'var(--color-table-border)';
+  const lines = [...document.querySelectorAll('article td')]
+    .map(each => getComputedStyle(each).borderBottomColor);
+  return [[...new Set(lines)], [getComputedStyle(probe).color]];
+})(document.createElement('i'))
+"""
+# Copy every block of commands by its button; return what was copied.
+COPY_ALL = """
+(copied => {
+  document.addEventListener('copy', () => copied.push(document.activeElement.value));
+  document.querySelectorAll('button.copybtn').forEach(each => each.click());
+  return copied;
+})([])
 """
 
 pytestmark = pytest.mark.skipif(
@@ -119,10 +165,87 @@ def opened(browser: Chromium, name: str, width: int) -> Page:
 def test_a_page_fits_and_asks_no_other_site(browser: Chromium, name: str, width: int) -> None:
     page = opened(browser, name, width)
     assert page.value(OUTSIDE) == []
+    # The theme cuts off what leaves the window, and lets the column scroll.
     assert page.value("document.documentElement.scrollWidth") <= width
+    assert page.value(BEYOND_COLUMN) <= 0
     elsewhere = [url for url in page.requested() if not url.startswith(("file:", "data:"))]
     assert not elsewhere
     assert not page.complaints()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_config_keys_are_read_without_scrolling_sideways(browser: Chromium, width: int) -> None:
+    page = opened(browser, "reference/config", width)
+    assert page.value(WIDE_TABLES) == 0
+    widths = page.value(WIDTHS_OF_MEANING)
+    assert len(widths) > 100
+    assert min(widths) >= 200
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["ledger", "systems/hire", "systems/readguard", "guides/report"])
+def test_no_column_of_text_is_narrow(browser: Chromium, name: str, width: int) -> None:
+    page = opened(browser, name, width)
+    assert min(page.value(WIDTHS_OF_TEXT)) >= 150
+
+
+def test_keys_on_a_phone_are_labeled_by_their_columns(browser: Chromium) -> None:
+    labels = opened(browser, "reference/config", WIDTHS[0]).value(LABELS)
+    names = ["key", "what", "value", "default", "source"]
+    assert [heading for heading, _ in labels] == names
+    assert [label for _, label in labels] == ["none", "none", *(f'"{one}: "' for one in names[2:])]
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_options_of_a_run_stand_below_the_headings_of_its_help(
+    browser: Chromium, command: str
+) -> None:
+    page = opened(browser, "reference/cli", WIDTHS[1])
+    path = f"#ssdlab-{command} > p.rubric"
+    headings = page.value(f"[...document.querySelectorAll({path!r})].map(p => p.textContent)")
+    assert headings == ["Usage", "Options", *RUN_GROUPS]
+    path = f"#ssdlab-{command} .sig-name"
+    options = page.value(f"[...document.querySelectorAll({path!r})].map(p => p.textContent)")
+    assert {"--device", "--limit", "--state", "--vary", "--jobs", "--timeline"} <= {*options}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_outputs_of_the_tutorial_have_the_lines_of_the_theme(
+    browser: Chromium, dark: bool
+) -> None:
+    page = browser.page(dark=dark)
+    page.open(SITE / "start/tutorial.html")
+    page.wait(READY)
+    lines, of_theme = page.value(LINES)
+    assert lines == of_theme
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        (
+            "start/first-run",
+            (
+                "ssdlab compare --trace examples/office.csv.xz --limit 10000 \\\n"
+                "    --vary scheduler=fifo,read_first --vary suspend=none,program_erase"
+            ),
+        ),
+        (
+            "start/own-trace",
+            (
+                "ssdlab trace info --no-reuse mine.csv:csv \\\n    --set workload.trace.columns="
+                "time:seconds:s,op:op,offset:block:sectors,size:blocks:sectors"
+            ),
+        ),
+    ],
+)
+def test_a_copied_command_is_whole(browser: Chromium, name: str, command: str) -> None:
+    page = opened(browser, name, WIDTHS[1])
+    page.wait("document.querySelector('button.copybtn') !== null")
+    answer = page.call(
+        "Runtime.evaluate", expression=COPY_ALL, returnByValue=True, userGesture=True
+    )
+    assert command in answer["result"]["value"]
 
 
 @pytest.mark.parametrize(

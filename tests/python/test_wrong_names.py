@@ -117,3 +117,24 @@ def test_a_part_of_a_name_suggests_the_name(
 def test_the_line_says_what_was_typed(ssdlab: Ssdlab, typed: str, line: str) -> None:
     done = ssdlab("run", *typed.split(" "))
     assert (done.err, done.out, done.code) == (line + "\n", "", 2)
+
+
+ARGUMENTS = [
+    ("physics --device dlv-mlc-128g", "--device", "ssdlab physics DEVICE"),
+    ("preset show --name dlv-mlc-128g", "--name", "ssdlab preset show NAME"),
+]
+
+
+@pytest.mark.parametrize(("typed", "option", "usage"), ARGUMENTS)
+def test_an_argument_typed_as_an_option_shows_where_it_belongs(
+    ssdlab: Ssdlab, typed: str, option: str, usage: str
+) -> None:
+    done = ssdlab(*typed.split(" "))
+    command = usage.rpartition(" ")[0]
+    line = f"{command}: no such option {option}, expected an argument: {usage}\n"
+    assert (done.err, done.out, done.code) == (line, "", 2)
+
+
+def test_an_argument_is_not_suggested_as_an_option(ssdlab: Ssdlab) -> None:
+    done = ssdlab("physics", "--devise", "dlv-mlc-128g")
+    assert done.err == "ssdlab physics: no such option --devise\n"

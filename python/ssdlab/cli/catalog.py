@@ -6,6 +6,7 @@ import click
 
 from ssdlab import _native
 from ssdlab.arguments import text
+from ssdlab.cli import completion
 from ssdlab.cli.parameters import CommandGroup
 
 
@@ -21,7 +22,7 @@ def list_presets() -> None:
 
 
 @preset.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=completion.device)
 def show_preset(name: str) -> None:
     """Show the settings of a drive, in TOML."""
     click.echo(_native.preset_text(text("NAME", name)).rstrip())
@@ -39,7 +40,7 @@ def list_schemes() -> None:
 
 
 @scheme.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=completion.scheme)
 def show_scheme(name: str) -> None:
     """Show the settings of a scheme, in TOML."""
     toml = _native.scheme_text(text("NAME", name)).rstrip()

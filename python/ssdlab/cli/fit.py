@@ -10,7 +10,7 @@ from ssdlab import api
 from ssdlab.calibration.chip_spec import CORRECTABLE, ChipSpec
 from ssdlab.calibration.fitting import fit_with_samples
 from ssdlab.calibration.result import DEFAULT_DEVICE, check_replaced, output_paths
-from ssdlab.cli import exit_codes, options
+from ssdlab.cli import completion, exit_codes, options
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.outputs import AnalysisOutputs, output_files, printed_to, write_each
 from ssdlab.cli.parameters import WholeNumber
@@ -37,6 +37,7 @@ CHIPS = [
     click.option(
         "--device",
         metavar="NAME",
+        shell_complete=completion.device,
         help=f"Generate chips of this device if there is no CSV (default: {DEFAULT_DEVICE}).",
     ),
     options.STAGE,

@@ -37,11 +37,16 @@ def usage_error_line(error: click.ClickException) -> str:
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     where = f"{ctx.command_path}: " if ctx else ""
     if isinstance(error, click.NoSuchOption) and ctx:
-        known = [name for param in ctx.command.params for name in param.opts]
+        options = [param for param in ctx.command.params if isinstance(param, click.Option)]
+        known = [name for param in options for name in param.opts]
         bare = error.option_name.removeprefix("--")
         new = f"--{RENAMED.get(bare)}"
         if new in known:
             return f"{where}{error.option_name} is now called {new}"
+        for param in ctx.command.params:
+            if isinstance(param, click.Argument) and param.name == bare:
+                usage = f"{ctx.command_path} {param.make_metavar(ctx)}"
+                return f"{where}no such option {error.option_name}, expected an argument: {usage}"
         # Without the dashes, which all options share.
         near = nearest(bare, [name.removeprefix("--") for name in known])
         meant = f' (did you mean "--{near}"?)' if near else ""
@@ -54,7 +59,7 @@ def usage_error_line(error: click.ClickException) -> str:
         return f"{error.param.opts[0]}: {error.message}"
     message = error.format_message().rstrip(".")
     line = where + message[:1].lower() + message[1:]
-    options = [name for param in ctx.command.params for name in param.opts] if ctx else []
-    if "unexpected extra argument" in message and {"--trace", "--workload"} <= {*options}:
+    names = {name for param in ctx.command.params for name in param.opts} if ctx else set()
+    if "unexpected extra argument" in message and {"--trace", "--workload"} <= names:
         line += ": expected --trace FILE or --workload NAME"
     return line

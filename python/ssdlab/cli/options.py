@@ -10,6 +10,7 @@ import click
 
 from ssdlab import _native
 from ssdlab.arguments import MAX_COUNT
+from ssdlab.cli import completion
 from ssdlab.cli.parameters import PositiveNumber, WholeNumber
 from ssdlab.errors import InputError, quoted
 from ssdlab.plan import DEFAULT_DEVICE, DEFAULT_SCHEME, DEFAULT_SEED, Plan, with_pipes_read
@@ -26,18 +27,21 @@ DEVICE = click.option(
     "--device",
     default=DEFAULT_DEVICE,
     metavar="NAME",
+    shell_complete=completion.device,
     show_default=True,
     help="Simulate this drive (ssdlab preset list).",
 )
 STAGE = click.option(
     "--stage",
     metavar="|".join(STAGES),
+    shell_complete=completion.stage,
     help="Age the drive to this stage of life (default: that of the device).",
 )
 SCHEME = click.option(
     "--scheme",
     default=DEFAULT_SCHEME,
     metavar="NAME",
+    shell_complete=completion.scheme,
     show_default=True,
     help="Use the policies of this scheme (ssdlab scheme list).",
 )
@@ -53,6 +57,7 @@ SETTINGS = [
         "--set",
         multiple=True,
         metavar="KEY=VALUE",
+        shell_complete=completion.setting,
         help="Change a setting, over all files; repeatable.",
     ),
     click.option(
@@ -84,6 +89,7 @@ APPS = [
     click.option(
         "--workload",
         metavar="NAME",
+        shell_complete=completion.workload,
         help=f"Generate a workload ({_WORKLOADS}) or a twin of a published trace, such as dlv/hm0:"
         " `ssdlab workload list` names them.",
     ),
@@ -144,6 +150,7 @@ SWEEP = [
         "--vary",
         multiple=True,
         metavar="KEY=A,B,C",
+        shell_complete=completion.setting,
         help="Run with each of these values; repeatable, in all combinations.",
     ),
     click.option(
@@ -217,13 +224,19 @@ class RunCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options below their headings, and the remaining ones at the end."""
-        rest = {param.name: param.get_help_record(ctx) for param in self.get_params(ctx)}
-        for heading, group in RUN_GROUPS.items():
-            records = [rest.pop(name) for name in _names(group)]
+        for heading, params in self.groups(ctx).items():
+            records = [param.get_help_record(ctx) for param in params]
             with formatter.section(heading):
                 formatter.write_dl([record for record in records if record])
-        with formatter.section("Other options"):
-            formatter.write_dl([record for record in rest.values() if record])
+
+    def groups(self, ctx: click.Context) -> dict[str, list[click.Parameter]]:
+        """Return the parameters by the headings of the help."""
+        rest = {param.name: param for param in self.get_params(ctx)}
+        groups = {
+            heading: [rest.pop(name) for name in _names(group)]
+            for heading, group in RUN_GROUPS.items()
+        }
+        return {**groups, "Other options": list(rest.values())}
 
 
 def _names(group: Iterable[Callable[..., Any]]) -> list[str]:

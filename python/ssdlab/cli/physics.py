@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 from ssdlab import api
-from ssdlab.cli import options
+from ssdlab.cli import completion, options
 from ssdlab.cli.outputs import AnalysisOutputs, write_each
 from ssdlab.errors import InputError
 from ssdlab.physics import physics
 
 
 @click.command(name="physics")
-@click.argument("device")
+@click.argument("device", shell_complete=completion.device)
 @options.add(options.DRIVE_SETTINGS)
 @click.option("--json", metavar="FILE", help="Write the figures as JSON, - for stdout.")
 @options.add(options.DRAWING)

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from ssdlab import _native, arguments, escaping, traces
-from ssdlab.cli import exit_codes
+from ssdlab.cli import completion, exit_codes
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.options import DRAWING, add
 from ssdlab.cli.outputs import (
@@ -40,6 +40,7 @@ _SET = click.option(
     "--set",
     multiple=True,
     metavar="KEY=VALUE",
+    shell_complete=completion.trace_setting,
     help="Set how to read traces: workload.trace.device, .tick, .unsorted, .columns, .max_request;"
     " repeatable.",
 )

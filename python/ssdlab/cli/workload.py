@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ssdlab import _native, arguments
-from ssdlab.cli import exit_codes
+from ssdlab.cli import completion, exit_codes
 from ssdlab.cli.messages import print_error
 from ssdlab.cli.parameters import CommandGroup, WholeNumber
 from ssdlab.errors import InputError, quoted
@@ -54,7 +54,7 @@ def list_workloads(*, as_json: bool) -> None:
 
 
 @workload.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=completion.twin)
 @click.option(
     "--requests",
     type=WholeNumber(1),
