@@ -180,7 +180,7 @@ const BUNDLED: &[Entry] = schemes![
     "dlv/roo": "RRS alone: reorders reads, reads first, learns sensing levels"
         from "dlv" { "roo", "learned" },
     "dlv/dlv": "reorders writes (HWS) and reads (RRS)" from "dlv" { "dlv", "learned", "strong" },
-    "dlv/pv-reorder": "as woo, all pages of a request that overtakes on strong blocks"
+    "dlv/pv-reorder": "like woo, but puts all pages of an overtaking request on strong blocks"
         from "dlv" { "pv_reorder", "strong" },
     "dlv/pv-allocation": "no reordering, strong blocks for small writes"
         from "dlv" { "pv_allocation", "strong" },
@@ -202,7 +202,7 @@ const BUNDLED: &[Entry] = schemes![
     "pa-ssd/wbs": "the lowest page type while the write buffer is full, else the conventional order" from "pa_ssd" { "relaxed", "wbs" },
     "pa-ssd/wbs+us": "the lowest page type while the write buffer is full, else each in turn" from "pa_ssd" { "relaxed", "wbs_us" },
     "pa-ssd/wbs+ubs": "the lowest page type while the write buffer is full, else by what is free" from "pa_ssd" { "relaxed", "wbs_ubs" },
-    "pv-read/pv-unaware": "PV-read's baseline: no policy uses the process variation",
+    "pv-read/pv-unaware": "PV-read's baseline: no policy uses the differences between blocks",
     "pv-read/groups-2": "read-hot pages on level 1" from "pv_read" { "moves", "groups_2" },
     "pv-read/pv-read": "read-hot pages group by group: levels 1, 2 to 4, 5 to 7" from "pv_read" { "moves", "pv_read" },
     "pv-read/groups-4": "the same: levels 1, 2 and 3, 4 and 5, 6 and 7" from "pv_read" { "moves", "groups_4" },
