@@ -124,10 +124,14 @@ def _seconds_of_long_run() -> float:
     return sum(raw["long_request_ns"]) / len(raw["long_request_ns"]) * LONG_RUN / 1e9
 
 
+def _verdicts() -> list[str]:
+    """Return the verdict of each claim of the ledger."""
+    return VERDICT.findall((DOCS / "ledger.md").read_text(encoding="utf-8"))
+
+
 def _claims(verdict: str = "") -> str:
     """Return how many claims of the ledger have a verdict that begins with ``verdict``."""
-    ledger = (DOCS / "ledger.md").read_text(encoding="utf-8")
-    return str(sum(found.startswith(verdict) for found in VERDICT.findall(ledger)))
+    return str(sum(found.startswith(verdict) for found in _verdicts()))
 
 
 def _newcomer_sources() -> str:
@@ -224,8 +228,11 @@ FIGURES: dict[str, Callable[[], str]] = {
     "against_simplessd.spread": _spread_against_simplessd,
     "claims": _claims,
     "claims.reproduced": lambda: _claims("reproduced"),
+    "claims.findings": lambda: str(_verdicts().count("reproduced")),
     "claims.construction": lambda: _claims("reproduced, by construction"),
+    "claims.ruled": lambda: _claims("reproduced, by a ruling"),
     "claims.direction": lambda: _claims("direction only"),
+    "claims.direction_ruled": lambda: _claims("direction only, by a ruling"),
     "claims.not": lambda: _claims("not reproduced"),
     "digests": lambda: str(_kept_digests()),
     "parts": lambda: str(len(_parts())),
