@@ -89,8 +89,8 @@ class RunOptions(DriveOptions, total=False):
     until_worn: str | float | None
     """Replay until this share of the blocks is worn out, such as ``"5%"``."""
     until_settled: str | None
-    """Replay until the 95 % interval of this figure is narrow: ``waf`` or any latency of the result,
-    and the interval's half-width, such as ``"read.latency_us.mean@5%"``.
+    """Replay until the 95 % interval of this figure is narrow: ``waf`` or any latency of the
+    result, and the interval's half-width, such as ``"read.latency_us.mean@5%"``.
     """
     time_scale: float | None
     """The factor on the times between arrivals."""
