@@ -39,7 +39,8 @@ TYPED = re.compile(
     rf"|{_COUNT}of (?:the |all |its )?{_COUNT}|\b{_NUMBER}claims\b"
     rf"|\bof (?:the |all |its )?{_COUNT}(?!(?:and|or|to) )[a-z]+ {_COUNT}[a-z]+"
     rf"|\b(?:takes?|took|needs?|lasts?|after|in) (?:about |only |nearly |over )?{_COUNT}"
-    rf"(?:to {_COUNT})?(?:hours|minutes)\b|{_COUNT}(?:hours|minutes) (?:of|on) \w+ cores?\b",
+    rf"(?:to {_COUNT})?(?:hours|minutes)\b|{_COUNT}(?:hours|minutes) (?:of|on) \w+ cores?\b"
+    r"|\b(?:half|quarters? of) an hour\b",
     re.IGNORECASE,
 )
 """A speed, a ratio, a change, memory or a count, which a run produced and another would change."""
