@@ -124,14 +124,10 @@ def _seconds_of_long_run() -> float:
     return sum(raw["long_request_ns"]) / len(raw["long_request_ns"]) * LONG_RUN / 1e9
 
 
-def _verdicts() -> list[str]:
-    """Return the verdict of each claim of the ledger."""
-    return VERDICT.findall((DOCS / "ledger.md").read_text(encoding="utf-8"))
-
-
 def _claims(verdict: str = "") -> str:
     """Return how many claims of the ledger have a verdict that begins with ``verdict``."""
-    return str(sum(found.startswith(verdict) for found in _verdicts()))
+    ledger = (DOCS / "ledger.md").read_text(encoding="utf-8")
+    return str(sum(found.startswith(verdict) for found in VERDICT.findall(ledger)))
 
 
 def _newcomer_sources() -> str:
@@ -228,7 +224,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "against_simplessd.spread": _spread_against_simplessd,
     "claims": _claims,
     "claims.reproduced": lambda: _claims("reproduced"),
-    "claims.findings": lambda: str(_verdicts().count("reproduced")),
     "claims.construction": lambda: _claims("reproduced, by construction"),
     "claims.ruled": lambda: _claims("reproduced, by a ruling"),
     "claims.direction": lambda: _claims("direction only"),
