@@ -222,7 +222,7 @@ pv-read: full
 readguard: full
 	$(BIN)/python -m ssdlab_reproduction.tables.readguard
 
-# The mixes to their ends, at each stage, into build/readguard-full.md; fourteen hours of a core.
+# The mixes to their ends, at each stage, into build/readguard-full.md; a working day.
 # What was stopped goes on.
 readguard-full: full
 	$(BIN)/python -m ssdlab_reproduction.tables.readguard full

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from ssdlab import _native
 from ssdlab.result import schema
@@ -57,11 +58,16 @@ page, where one of the two is a write. A request's time is that of the part of i
 """
 
 
+LARGEST = re.compile(r"( from 0)? to 4294967295\b")
+"""The largest number of 32 bits: what its type can hold, which no one types."""
+
+
 def pages() -> dict[str, str]:
     """Return every generated page by its file name."""
+    keys = LARGEST.sub("", _native.keys_markdown().rstrip())
     document = json.dumps(schema.json_schema(), indent=2, ensure_ascii=False) + "\n"
     return {
-        "config.md": CONFIG + _native.keys_markdown().rstrip() + "\n",
+        "config.md": CONFIG + keys + "\n",
         "results.md": RESULTS + schema.markdown(),
         "results.schema.json": document,
     }

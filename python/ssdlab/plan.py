@@ -89,15 +89,15 @@ class RunOptions(DriveOptions, total=False):
     until_worn: str | float | None
     """Replay until this share of the blocks is worn out, such as ``"5%"``."""
     until_settled: str | None
-    """Replay until the 95 % interval of this figure is narrow: a name in the result and the
-    interval's half-width, such as ``"read.latency_us.mean@5%"``.
+    """Replay until the 95 % interval of this figure is narrow: ``waf`` or any latency of the
+    result, and the interval's half-width, such as ``"read.latency_us.mean@5%"``.
     """
     time_scale: float | None
     """The factor on the times between arrivals."""
     closed: int | None
     """Closed loop: keep this many requests outstanding and ignore timestamps."""
     wrap: bool
-    """Fold addresses beyond the drive into it."""
+    """Wrap addresses beyond the end back into the drive."""
     detail: bool
     """Keep in the result the data that a report draws."""
     log: Path | None

@@ -20,17 +20,27 @@ FIGURE = re.compile(r"<!-- figure: .*?<!-- / -->", re.DOTALL)
 CODE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 
 _NUMBER = r"\d[\d.,]*\s?"
+_WORD = (
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh"
+    r"|nine)(?:teen|ty)|twenty|forty|hundred)"
+)
+_COUNT = rf"(?<![\w.])(?:{_NUMBER}|{_WORD} )"
+"""A number in digits or in words, which is none in a version or a name."""
 _UNIT = r"(?:%|ns|µs|us|ms|s|minutes|hours|[KMGT]i?B)(?!\w)"
 _MORE = r"(?:as|(?:fast|slow|high|low|long|short|few|small|larg)er|less|more)"
 _CHANGES = r"(?:fall|drop|rise|grow|shrink|gain|improve|decrease|increase)s?"
 TYPED = re.compile(
     rf"{_NUMBER}million (?:\w+ ){{1,3}}(?:a|per) second"
-    rf"|{_NUMBER}(?:times|×|%) {_MORE}\b"
+    rf"|{_NUMBER}(?:times|×|%) {_MORE}\b|{_COUNT}times {_MORE}\b"
     rf"|\b{_CHANGES} (?:by )?{_NUMBER}[%×]"
     rf"|\bfrom {_NUMBER}{_UNIT} to {_NUMBER}{_UNIT}"
     rf"|{_NUMBER}(?:requests|events|instructions|\w+ operations) (?:a|per) second"
     rf"|\b(?:takes|takes up|uses|occupies) (?:\w+ )?{_NUMBER}[KMGT]i?B\b"
-    rf"|{_NUMBER}of (?:the |all )?{_NUMBER}claims|\b{_NUMBER}claims\b",
+    rf"|{_COUNT}of (?:the |all |its )?{_COUNT}|\b{_NUMBER}claims\b"
+    rf"|\bof (?:the |all |its )?{_COUNT}(?!(?:and|or|to) )[a-z]+ {_COUNT}[a-z]+"
+    rf"|\b(?:takes?|took|needs?|lasts?|after|in) (?:about |only |nearly |over )?{_COUNT}"
+    rf"(?:to {_COUNT})?(?:hours|minutes)\b|{_COUNT}(?:hours|minutes) (?:of|on) \w+ cores?\b"
+    r"|\b(?:half|quarters? of) an hour\b",
     re.IGNORECASE,
 )
 """A speed, a ratio, a change, memory or a count, which a run produced and another would change."""

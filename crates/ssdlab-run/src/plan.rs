@@ -50,7 +50,7 @@ pub struct Plan {
     pub time_scale: Option<f64>,
     /// Closed loop: the number of requests kept outstanding. Arrival times are ignored.
     pub closed: Option<u32>,
-    /// Whether to fold addresses beyond the drive into it.
+    /// Whether to wrap addresses beyond the end back into the drive.
     pub wrap: bool,
     /// The state file that the drive begins with, as written by `ssdlab state save`.
     pub state: Option<PathBuf>,

@@ -202,7 +202,7 @@ const BUNDLED: &[Entry] = schemes![
     "pa-ssd/wbs": "the lowest page type while the write buffer is full, else the conventional order" from "pa_ssd" { "relaxed", "wbs" },
     "pa-ssd/wbs+us": "the lowest page type while the write buffer is full, else each in turn" from "pa_ssd" { "relaxed", "wbs_us" },
     "pa-ssd/wbs+ubs": "the lowest page type while the write buffer is full, else by what is free" from "pa_ssd" { "relaxed", "wbs_ubs" },
-    "pv-read/pv-unaware": "PV-read's baseline: no policy uses the process variation",
+    "pv-read/pv-unaware": "PV-read's baseline: no policy uses the differences between blocks",
     "pv-read/groups-2": "read-hot pages on level 1" from "pv_read" { "moves", "groups_2" },
     "pv-read/pv-read": "read-hot pages group by group: levels 1, 2 to 4, 5 to 7" from "pv_read" { "moves", "pv_read" },
     "pv-read/groups-4": "the same: levels 1, 2 and 3, 4 and 5, 6 and 7" from "pv_read" { "moves", "groups_4" },

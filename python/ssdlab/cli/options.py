@@ -91,7 +91,7 @@ APPS = [
         metavar="NAME",
         shell_complete=completion.workload,
         help=f"Generate a workload ({_WORKLOADS}) or a twin of a published trace, such as dlv/hm0:"
-        " `ssdlab workload list` names them.",
+        " `ssdlab workload list` names them (default: random, if no option names a load).",
     ),
 ]
 
@@ -121,7 +121,7 @@ LOAD = [
     click.option(
         "--until-settled",
         metavar="FIGURE[@WIDTH]",
-        help="Replay, at most 100 times, until the 95 % interval of a figure of the result, such as"
+        help="Replay, at most 100 times, until the 95 % interval of waf or of any latency, such as"
         " read.latency_us.mean, is within ± WIDTH of its mean (default: 5%).",
     ),
     click.option(
@@ -132,7 +132,7 @@ LOAD = [
         type=WholeNumber(1, MAX_COUNT),
         help="Keep N requests outstanding and ignore arrival times.",
     ),
-    click.option("--wrap", is_flag=True, help="Fold addresses beyond the drive into it."),
+    click.option("--wrap", is_flag=True, help="Wrap addresses beyond the end back into the drive."),
 ]
 
 START = [

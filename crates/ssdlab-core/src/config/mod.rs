@@ -73,25 +73,25 @@ pub struct DriveConfig<W: Default + Serialize = NoWorkload> {
     /// The metadata that the controller keeps about its blocks.
     #[serde(default)]
     pub metadata: MetadataConfig,
-    /// Slot 1: selects the request that goes to the flash next.
+    /// Selects the request that goes to the flash next.
     #[serde(default)]
     pub scheduler: SchedulerChoice,
-    /// Slot 2: selects the kind of block and page for a write; a chain whose first link wins.
+    /// Selects the kind of block and page for a write; a chain whose first link wins.
     #[serde(default = "one::<PlacementChoice>")]
     pub placement: Vec<PlacementChoice>,
-    /// Slot 3: selects the voltages or step that program a page; a chain whose first link wins.
+    /// Selects the voltages or step that program a page; a chain whose first link wins.
     #[serde(default = "one::<ProgramModeChoice>")]
     pub program_mode: Vec<ProgramModeChoice>,
-    /// Slot 4: selects the level at which a read starts, and the levels that follow.
+    /// Selects the level at which a read starts, and the levels that follow.
     #[serde(default)]
     pub read_start: ReadStartChoice,
-    /// Slot 5: selects which operation on a die may interrupt which.
+    /// Selects which operation on a die may interrupt which.
     #[serde(default)]
     pub suspend: SuspendChoice,
-    /// Slot 6: selects the page that leaves a full buffer.
+    /// Selects the page that leaves a full buffer.
     #[serde(default)]
     pub eviction: EvictionChoice,
-    /// Slot 7: moves data, levels wear and erases blocks.
+    /// Moves data, levels wear and erases blocks.
     #[serde(default)]
     pub background: BackgroundChoice,
     /// The data on the drive when the run begins.

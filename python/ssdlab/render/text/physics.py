@@ -158,7 +158,7 @@ def anchor_table(physics: Physics) -> TitledTable | None:
         Column("source", [anchor.source for anchor in anchors]),
     ]
     labels = Column("anchor", [anchor_label(anchor) for anchor in anchors])
-    return TitledTable("what papers say of these blocks", labels, columns, words=True)
+    return TitledTable("papers' figures for these blocks", labels, columns, words=True)
 
 
 def anchor_label(anchor: Anchor) -> str:
