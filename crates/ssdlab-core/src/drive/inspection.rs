@@ -6,7 +6,6 @@ use ssdlab_base::SimTime;
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
 use super::Drive;
-use super::background::Timers;
 use super::machine::{Life, WearOut};
 use crate::account::{Cause, OpKind};
 use crate::buffer::Buffer;
@@ -89,9 +88,11 @@ impl Drive {
         }
         let buffer = self.buffer.pages.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
         let next = self.machine.flash.next_event().min(buffer);
-        // Requests that the scheduler holds may wait for its timer.
-        let fires = Timers::of_scheduler(self.translation.dispatch.holds_groups());
-        let next = next.min(self.background.next_timer(&self.machine, fires));
+        if self.translation.dispatch.holds_groups() {
+            // These may wait for the scheduler's timer.
+            let next = next.min(self.background.next_of_scheduler(&self.machine));
+            return (next != SimTime::NEVER).then_some(next);
+        }
         (next != SimTime::NEVER).then_some(next)
     }
 

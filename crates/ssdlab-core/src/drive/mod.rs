@@ -146,8 +146,8 @@ impl Drive {
         let flash = self.machine.flash.next_event();
         let buffer = self.buffer.pages.as_ref().map_or(SimTime::NEVER, Buffer::next_event);
         let is_idle = flash.min(buffer) == SimTime::NEVER;
-        let fires = self.background.timers(is_idle, self.translation.dispatch.holds_groups());
-        let timer = self.background.next_timer(&self.machine, fires);
+        let holds = || self.translation.dispatch.holds_groups();
+        let timer = self.background.next_timer(&self.machine, is_idle, holds);
         let others = buffer.min(timer);
         let next = flash.min(others);
         if next > to || next == SimTime::NEVER {
@@ -163,7 +163,7 @@ impl Drive {
             self.machine.flash.lookahead.all_fired(next);
             if buffer == next {
                 self.buffer_fires()
-            } else if self.background.fire_timers(&mut self.machine, fires) {
+            } else if self.background.fire_timers(&mut self.machine, is_idle) {
                 self.translation.dispatch.offer_again();
             }
         }

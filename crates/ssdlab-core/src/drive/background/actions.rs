@@ -3,26 +3,28 @@
 use ssdlab_base::SimTime;
 
 use super::Background;
-use super::drive_wide::{Timers, Waiting};
+use super::drive_wide::Waiting;
 use crate::drive::machine::Machine;
 use crate::drive::machine::policies::Listener;
 use crate::policy::event::{Action, Event, Round};
 
 impl Background {
-    /// Fires the timers that are due now: those that `fires` accepts. Returns whether the
-    /// scheduler's was among them.
+    /// Fires the timers that are due now; only the scheduler's while jobs of others are under way.
+    /// Returns whether the scheduler's fired. `is_idle` tells whether the drive has no other event.
     #[cold]
-    pub(in crate::drive) fn fire_timers(&mut self, machine: &mut Machine, fires: Timers) -> bool {
+    pub(in crate::drive) fn fire_timers(&mut self, machine: &mut Machine, is_idle: bool) -> bool {
         let now = machine.now;
+        let all = self.drive_wide.host_active || is_idle;
         let mut to_scheduler = false;
         for at in 0..self.drive_wide.due.len() {
             let due = &mut self.drive_wide.due[at];
-            if due.at > now || !fires.has(due.owner) {
+            let of_scheduler = due.owner == Listener::Scheduler;
+            if due.at > now || !(all || of_scheduler) {
                 continue;
             }
-            to_scheduler |= due.owner == Listener::Scheduler;
+            to_scheduler |= of_scheduler;
             // The scheduler's timer neither waits for jobs nor lets others wait.
-            self.drive_wide.host_active &= due.owner == Listener::Scheduler;
+            self.drive_wide.host_active &= of_scheduler;
             // A late timer does not bring the next ones closer. Rounds that it has missed are left
             // out.
             match due.interval {

@@ -206,44 +206,33 @@ fn in_run(span: Nanos, time_scale: u32) -> Nanos {
     (span / u64::from(time_scale)).max(Nanos::from_ns(1))
 }
 
-/// The timers that may fire now.
-#[derive(Clone, Copy)]
-pub(in crate::drive) struct Timers {
-    /// All: no other timer's jobs are under way, or the host has sent a request since.
-    all: bool,
-    /// The scheduler's, because requests wait for its decision.
-    of_scheduler: bool,
-}
-
-impl Timers {
-    /// The scheduler's alone, if it holds requests.
-    pub(in crate::drive) fn of_scheduler(holds: bool) -> Timers {
-        Timers { all: false, of_scheduler: holds }
-    }
-
-    pub(super) fn has(self, owner: Listener) -> bool {
-        self.all || self.of_scheduler && owner == Listener::Scheduler
-    }
-}
-
 impl Background {
-    /// Returns the timers that may fire now. `is_idle` tells whether the drive has no other event,
+    /// Returns when the next timer fires. `is_idle` tells whether the drive has no other event,
     /// `holds` whether the scheduler holds requests.
     ///
     /// [`Drive::next_event`](crate::Drive::next_event) announces only the timer of a scheduler that
     /// holds requests: otherwise an idle drive stays idle, and due timers fire when time advances.
-    /// Without host requests, a timer waits until the jobs of the last one have ended. Otherwise,
-    /// timers whose jobs take longer than their interval would keep a drive busy forever.
+    /// Without host requests, any other timer waits until the jobs of the last one have ended.
+    /// Otherwise, timers whose jobs take longer than their interval would keep a drive busy
+    /// forever.
     #[inline]
-    pub(in crate::drive) fn timers(&self, is_idle: bool, holds: bool) -> Timers {
-        Timers { all: self.drive_wide.host_active || is_idle, of_scheduler: holds }
+    pub(in crate::drive) fn next_timer(
+        &self,
+        machine: &Machine,
+        is_idle: bool,
+        holds: impl FnOnce() -> bool,
+    ) -> SimTime {
+        if !self.drive_wide.host_active && !is_idle {
+            return if holds() { self.next_of_scheduler(machine) } else { SimTime::NEVER };
+        }
+        let due = self.drive_wide.due.iter().map(|due| due.at).min();
+        due.map_or(SimTime::NEVER, |at| at.max(machine.now))
     }
 
-    /// Returns when the next of these timers fires.
-    #[inline]
-    pub(in crate::drive) fn next_timer(&self, machine: &Machine, fires: Timers) -> SimTime {
-        let due = self.drive_wide.due.iter().filter(|due| fires.has(due.owner));
-        due.map(|due| due.at).min().map_or(SimTime::NEVER, |at| at.max(machine.now))
+    /// Returns when the scheduler's timer fires.
+    pub(in crate::drive) fn next_of_scheduler(&self, machine: &Machine) -> SimTime {
+        let due = self.drive_wide.due.iter().find(|due| due.owner == Listener::Scheduler);
+        due.map_or(SimTime::NEVER, |due| due.at.max(machine.now))
     }
 
     /// Returns the full blocks that no running or waiting job empties, and how they are expected to

@@ -10,7 +10,6 @@ use super::machine::Machine;
 use crate::config::Resolved;
 use crate::policy::columns::SavedColumns;
 use drive_wide::DriveWide;
-pub(super) use drive_wide::Timers;
 use jobs::Jobs;
 use moves::Moves;
 
