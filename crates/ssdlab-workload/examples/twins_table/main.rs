@@ -199,8 +199,8 @@ fn worst_of(all: &[(String, Compared)]) -> String {
     text.trim_end().to_owned()
 }
 
-/// Returns the largest deviations of the share of the read pages that are also written, whose target
-/// and achieved value each twin has: in points, and relative to the target, since some are tiny.
+/// Returns the largest deviations of the share of the read pages that are also written: in points,
+/// and relative to the target, since some are tiny. Each twin comes with target and achieved value.
 fn worst_overlap(all: &[(&str, [f64; 2])]) -> String {
     let points = |[target, achieved]: [f64; 2]| achieved - target;
     let relative = |[target, achieved]: [f64; 2]| achieved / target - 1.0;
