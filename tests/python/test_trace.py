@@ -70,6 +70,20 @@ def test_info_says_it_in_words(ssdlab: Ssdlab, few: Path) -> None:
     assert all(len(line) <= 80 for line in done.out.splitlines())
 
 
+def test_info_of_one_request_is_in_the_singular(ssdlab: Ssdlab, few: Path) -> None:
+    few.write_text(f"{HEAD}\n0,a,R,0,4096\n")
+    text = " ".join(ssdlab("trace", "info", few.name).out.split())
+    for part in (
+        "requests 1: 1 read (100 %), 0 writes",
+        "footprint 4 KiB in 1 page of 4 KiB; 4 KiB read, 0 B written",
+        "1 request in the busiest second",
+        "the highest 1 request ",
+    ):
+        assert part in text
+    few.write_text(f"{HEAD}\n0,a,R,0,4096\n1,a,R,4096,4096\n2,a,R,0,4096\n")
+    assert "median 1 page (4 KiB), p90 1 page (4 KiB)" in ssdlab("trace", "info", few.name).out
+
+
 def test_info_of_a_named_and_of_an_ambiguous_format(ssdlab: Ssdlab, tmp_path: Path) -> None:
     (tmp_path / "five").write_text("".join(f"{n * 1000} 0 {n * 8} 8 1\n" for n in range(20)))
     both = [ssdlab("trace", "info", name, "--json", "-").json() for name in ("five", "five:mqsim")]

@@ -15,7 +15,7 @@ from ssdlab.cli.messages import print_error
 from ssdlab.cli.parameters import CommandGroup, WholeNumber
 from ssdlab.errors import InputError, quoted
 from ssdlab.progress import ProgressLine
-from ssdlab.render.formatting import amount, digits, share
+from ssdlab.render.formatting import amount, digits, pluralize, share
 from ssdlab.render.text.table import Column, format_table
 from ssdlab.render.text.traces import measured_lines, measured_tables, seconds, size
 
@@ -114,7 +114,7 @@ def _twin_text(found: dict[str, Any]) -> str:
     elif found["shape"]:
         head += f", with the shape {found['shape']}"
     part = "all" if found["measured"] == twin["requests"] else "scaled to"
-    head += "\n".join(["", f"{part} {found['measured']:,} requests", *found["remarks"]])
+    head += "\n".join(["", f"{part} {pluralize(found['measured'], 'request')}", *found["remarks"]])
     columns = [
         Column("target", [_figure(row, "target") for row in figures]),
         Column("achieved", [_figure(row, "achieved") for row in figures]),

@@ -28,7 +28,7 @@ fn main() {
     }
     let is_selected = |twin: &&Twin| names.is_empty() || names.contains(&twin.name);
     let (mut table, mut sources, mut worst) = (head(), String::new(), Vec::new());
-    let mut found = Vec::new();
+    let (mut found, mut overlaps) = (Vec::new(), Vec::new());
     for twin in catalog().iter().filter(is_selected) {
         let scaled =
             if twin.requests() > MAX_REQUESTS { twin.scaled(MAX_REQUESTS) } else { twin.clone() };
@@ -38,12 +38,15 @@ fn main() {
         writeln!(sources, "{}", targets_line(twin, &compared)).expect("text");
         let of_it = scaled.hit_ratios(1, u64::MAX).expect("a generator");
         found.push((twin, of_it));
+        let of_both = overlap(&scaled).map(|target| [target, overlap_of(&measured)]);
+        overlaps.extend(of_both.map(|values| (twin.name.as_str(), values)));
         worst.extend(compared.into_iter().map(|compared| (twin.name.clone(), compared)));
         eprintln!("{}", twin.name);
     }
     let text = format!(
-        "{}\n\n{table}\n### Hit ratios of LRU caches\n\n{}\n### Where the targets stand\n\n{sources}",
+        "{}\n{}\n\n{table}\n### Hit ratios of LRU caches\n\n{}\n### Where the targets stand\n\n{sources}",
         worst_of(&worst),
+        worst_overlap(&overlaps),
         hits::text(&found)
     );
     if !names.is_empty() {
@@ -85,7 +88,6 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
         none if none.is_empty() => format!("– / {}", digits(pages as f64 * 4096.0 / 1e9)),
         pair => pair,
     };
-    let both = measured.read_pages + measured.write_pages - measured.footprint_pages;
     let scale = if scaled.requests() == twin.requests() { "" } else { " (scaled)" };
     format!(
         "| {} | {}{scale} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {:.1} | {:.1} | {} |",
@@ -97,9 +99,7 @@ fn row(twin: &Twin, scaled: &Twin, compared: &[Compared], measured: &Measured) -
         pair("footprint", 1e9),
         set("read_set", measured.read_pages),
         set("write_set", measured.write_pages),
-        of_target(overlap(scaled), both as f64 / measured.read_pages as f64, |share| {
-            digits(100.0 * share)
-        }),
+        of_target(overlap(scaled), overlap_of(measured), |share| digits(100.0 * share)),
         pair("page_reads", 1.0),
         pair("page_writes", 1.0),
         pair("read_hot", 0.01),
@@ -127,6 +127,12 @@ fn overlap(twin: &Twin) -> Option<f64> {
         _ if figures.read_ratio() > 0.5 => Some(shape.overlap.read.get()),
         _ => Some(shape.overlap.written.get()),
     }
+}
+
+/// Returns the measured share of the read pages that are also written.
+fn overlap_of(measured: &Measured) -> f64 {
+    let both = measured.read_pages + measured.write_pages - measured.footprint_pages;
+    both as f64 / measured.read_pages as f64
 }
 
 /// Returns the dispersion of the requests in a second that a twin is fitted to. Members of a mix
@@ -191,4 +197,21 @@ fn worst_of(all: &[(String, Compared)]) -> String {
             .expect("text");
     }
     text.trim_end().to_owned()
+}
+
+/// Returns the largest deviations of the share of the read pages that are also written: in points,
+/// and relative to the target, since some are tiny. Each twin comes with target and achieved value.
+fn worst_overlap(all: &[(&str, [f64; 2])]) -> String {
+    let points = |[target, achieved]: [f64; 2]| achieved - target;
+    let relative = |[target, achieved]: [f64; 2]| achieved / target - 1.0;
+    let row = |what: &str, off: &dyn Fn([f64; 2]) -> f64, unit: &str| {
+        let all = all.iter().map(|(name, values)| (name, 100.0 * off(*values)));
+        let largest = all.max_by(|(_, a), (_, b)| a.abs().total_cmp(&b.abs()));
+        largest.map(|(name, off)| format!("| {what} | {off:+.3} {unit} | {name} |"))
+    };
+    let rows = [
+        row("read pages also written", &points, "points"),
+        row("the same, relative to its target", &relative, "%"),
+    ];
+    rows.into_iter().flatten().collect::<Vec<String>>().join("\n")
 }

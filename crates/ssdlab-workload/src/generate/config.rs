@@ -152,9 +152,9 @@ impl SelfSimilarConfig {
     /// Refuses a bias or a Hurst parameter that no arrivals of so many requests have.
     pub(super) fn check(&self, requests: u64) -> Result<(), Fault> {
         let key = "workload.arrivals.self_similar";
-        let wrong_bias = || Fault::new("", format!("{key}.bias")).got(self.bias);
         if !(0.5..1.0).contains(&self.bias) {
-            return Err(wrong_bias().expected("from 0.5 to below 1"));
+            let fault = Fault::new("", format!("{key}.bias")).got(self.bias);
+            return Err(fault.expected("from 0.5 to below 1"));
         }
         let Some(hurst) = self.hurst else { return Ok(()) };
         if !(hurst > 0.5 && hurst < 1.0) {
@@ -164,12 +164,15 @@ impl SelfSimilarConfig {
         // Rounded into the range, so that the printed ends are accepted.
         let [least, most] = biases(hurst, requests);
         let [least, most] = [(least * 1e3).ceil() / 1e3, (most * 1e3).floor() / 1e3];
-        if !(least..=most).contains(&self.bias) {
-            return Err(wrong_bias().expected(format!(
-                "from {least} to {most} with {requests} requests and hurst {hurst}"
-            )));
+        if (least..=most).contains(&self.bias) {
+            return Ok(());
         }
-        Ok(())
+        // The parameter is never a default, so that the fault names the place of a user's value.
+        let count = if requests == 1 { "1 request".into() } else { format!("{requests} requests") };
+        let fault = Fault::new("", format!("{key}.hurst"))
+            .got(format!("{hurst} with {count} and bias {}", self.bias));
+        let fault = fault.expected(format!("a bias from {least} to {most}"));
+        Err(fault.hint(format!("set {key}.bias, or change hurst or workload.requests")))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Twins are as bursty as the excerpts of their traces, and their reads and writes alternate alike.
 
+use std::sync::OnceLock;
+
 use ssdlab_workload::measure::{Measure, Window};
 use ssdlab_workload::twins::arrivals::{Arrivals, Column};
 use ssdlab_workload::twins::meter::Meter;
@@ -109,12 +111,47 @@ fn each_twin_is_as_bursty_as_excerpts_that_no_fit_has_seen() {
     assert!(same, "{all_off:.3?}");
 }
 
+/// How far the share of reads in a twin may be from that of its excerpt for a part to be enough.
+const OTHER_READS: f64 = 0.3;
+/// The most requests of a twin that is drawn as a whole.
+const MAX_WHOLE: u64 = 6_000_000;
+
 /// Returns a scaled twin with hundreds of windows of ten seconds, or with as many requests as a
-/// test can draw of each twin.
+/// test can draw of each twin. If its excerpt has another share of reads, its dispersions are near
+/// the edge of what the test allows, where chance decides in a part: then the whole twin, unless
+/// it is long.
 fn part_of(twin: &Twin) -> Twin {
+    let own = twin.shape().and_then(|(_, shape)| shape.arrivals.runs.first());
+    let is_other = own.is_some_and(|own| (own - twin.figures().read_ratio()).abs() > OTHER_READS);
+    if is_other && twin.requests() <= MAX_WHOLE {
+        return twin.clone();
+    }
     let rate = twin.requests() as f64 / (twin.figures().span / 1e9);
     let requests = ((5000.0 * rate) as u64).clamp(100_000, 500_000);
     twin.scaled(requests.min(twin.requests()))
+}
+
+/// A twin of the catalog, or a part of it, and its arrivals.
+struct Drawn {
+    part: Twin,
+    measured: Arrivals,
+}
+
+/// Draws every twin of the catalog once, or a part of it. The members of a mix are twins
+/// themselves.
+fn drawn() -> &'static [Drawn] {
+    static DRAWN: OnceLock<Vec<Drawn>> = OnceLock::new();
+    let draw = |twin: &Twin| {
+        let part = part_of(twin);
+        let (mut meter, mut batch) = (Meter::new(FROM_US), Vec::new());
+        let mut source = part.source(1).unwrap();
+        while source.fill(&mut batch, 4096).unwrap() > 0 {
+            meter.take(&batch);
+            batch.clear();
+        }
+        Drawn { part, measured: meter.finish("") }
+    };
+    DRAWN.get_or_init(|| catalog().iter().filter(|twin| twin.shape().is_some()).map(draw).collect())
 }
 
 /// A dispersion is compared if a twin's part has at least this number of windows.
@@ -125,26 +162,21 @@ type OfTwin<'a> = (&'a str, f64, f64, f64);
 
 /// Dispersions that are known to be off from their targets by more than a factor of two.
 ///
-/// The cut of hm_0 has a third of the excerpt's share of reads, which carry the bursts. The part of
-/// AliCloud 81 has few windows of 100 s for bursts as large.
-const OFF_TARGET: &[(&str, f64, f64, f64)] =
-    &[("pv-read/hm0", 1e7, 2562.900, 1145.375), ("readguard/ali81", 1e8, 18715.200, 8319.127)];
+/// In PA-SSD's ra and rbess, 10 and 18 % of the requests are reads, in their excerpt 89 %, and
+/// writes have larger bursts than reads. The part of AliCloud 81 has few windows of 100 s for
+/// bursts as large.
+const OFF_TARGET: &[OfTwin] = &[
+    ("pa-ssd/ra", 1e7, 465.742, 973.0),
+    ("pa-ssd/rbess", 1e7, 465.742, 986.0),
+    ("readguard/ali81", 1e8, 18715.200, 8319.127),
+];
 
 /// Targets are the dispersions of an own excerpt, or of a class.
 #[test]
 fn each_twin_of_the_catalog_is_as_bursty_as_its_targets() {
     let (mut off, mut count) = (Vec::new(), 0);
-    for twin in catalog() {
-        // The members of a mix are twins themselves.
-        let Some((_, shape)) = twin.shape() else { continue };
-        let part = part_of(twin);
-        let (mut meter, mut batch) = (Meter::new(FROM_US), Vec::new());
-        let mut source = part.source(1).unwrap();
-        while source.fill(&mut batch, 4096).unwrap() > 0 {
-            meter.take(&batch);
-            batch.clear();
-        }
-        let measured = meter.finish("");
+    for Drawn { part, measured } in drawn() {
+        let (_, shape) = part.shape().unwrap();
         let ratio = part.figures().read_ratio();
         let longest = part.figures().span / 1e3 / MIN_WINDOWS;
         for window in measured.windows_us.iter().filter(|window| **window <= longest) {
@@ -152,7 +184,7 @@ fn each_twin_of_the_catalog_is_as_bursty_as_its_targets() {
             let achieved = measured.value(|of| &of.all, *window).unwrap();
             count += 1;
             if !(target / 2.0..=target * 2.0).contains(&achieved) {
-                off.push((&twin.name[..], *window, target, achieved));
+                off.push((&part.name[..], *window, target, achieved));
             }
         }
     }
@@ -313,6 +345,42 @@ fn reads_and_writes_alternate_as_in_the_excerpt() {
         let fits = (wanted / 2.0..=wanted * 2.0).contains(&got);
         assert!(fits, "{name}: runs are {got} times those of independent kinds, excerpt {wanted}");
     }
+}
+
+/// A mean length of runs that is off: the twin, the kind of requests, the target, what is achieved.
+type OffRuns<'a> = (&'a str, &'a str, f64, f64);
+
+/// Runs whose mean length is known to be off by more than a factor of two.
+///
+/// No part of a twin is fitted to runs. They follow from the phases of reads and of writes, and dap
+/// has 13 requests in a second, where its excerpt has 423.
+const OFF_RUNS: &[OffRuns] =
+    &[("pa-ssd/dap", "reads", 4.59, 9.75), ("pa-ssd/dap", "writes", 3.60, 7.66)];
+
+/// Twins of a class have the runs of its excerpt, for their own share of reads.
+#[test]
+fn reads_and_writes_of_the_catalog_alternate_as_in_the_excerpts() {
+    let (mut off, mut count) = (Vec::new(), 0);
+    for Drawn { part, measured } in drawn() {
+        let (_, shape) = part.shape().unwrap();
+        let wanted = shape.arrivals.mean_runs(part.figures().read_ratio());
+        let (Some(wanted), [_, reads, writes]) = (wanted, &measured.runs[..]) else { continue };
+        count += 1;
+        for (kind, (wanted, got)) in
+            ["reads", "writes"].iter().zip(wanted.iter().zip([*reads, *writes]))
+        {
+            if !(wanted / 2.0..=wanted * 2.0).contains(&got) {
+                off.push((&part.name[..], *kind, *wanted, got));
+            }
+        }
+    }
+    let near = |(found, known): (&OffRuns, &OffRuns)| {
+        (found.0, found.1) == (known.0, known.1)
+            && (found.2 / known.2 - 1.0).abs() < 0.005
+            && (found.3 / known.3 - 1.0).abs() < 0.02
+    };
+    let same = off.len() == OFF_RUNS.len() && off.iter().zip(OFF_RUNS).all(near);
+    assert!(same && count >= 20, "{count} are compared: {off:.3?}");
 }
 
 #[test]

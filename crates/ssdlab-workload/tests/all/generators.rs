@@ -202,9 +202,14 @@ fn impossible_self_similar_arrivals_are_refused() {
     let [faint, strong] = [0.55, 0.95].map(|bias| {
         refused(SelfSimilarConfig { bias, hurst: Some(0.9), ..default() }, Kind::default())
     });
-    let accepted = "expected from 0.635 to 0.799 with 1000 requests and hurst 0.9";
-    assert!(faint.ends_with(&format!("self_similar.bias: got 0.55, {accepted}")), "{faint}");
-    assert!(strong.ends_with(&format!("self_similar.bias: got 0.95, {accepted}")), "{strong}");
+    let key = "workload.arrivals.self_similar";
+    for (found, bias) in [(&faint, 0.55), (&strong, 0.95)] {
+        let wanted = format!(
+            "{key}.hurst: got 0.9 with 1000 requests and bias {bias}, expected a bias from 0.635 \
+             to 0.799 (set {key}.bias, or change hurst or workload.requests)"
+        );
+        assert_eq!(*found, wanted);
+    }
     for bias in [0.635, 0.799] {
         by_hurst(0.9, bias, 1000, Nanos::from_ms(1));
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ssdlab.render.figures.base import KINDS
 from ssdlab.render.figures.trace import BURSTS, LOAD, REUSE, SIZES, Trace, figures, traces_of
-from ssdlab.render.formatting import NONE, digits, share, span
+from ssdlab.render.formatting import NONE, digits, pluralize, share, span
 from ssdlab.render.html.page import render_page
 from ssdlab.render.html.tables import Origin, Table
 from ssdlab.render.text.burstiness import (
@@ -146,7 +146,7 @@ def _space(trace: Trace) -> list[str]:
     reuse = info["reuse"]
     if reuse is None or reuse["median_pages"] is None:
         return [*cells, *[NONE] * 4]
-    distances = [f"{reuse[name]:,.0f} pages" for name in ("median_pages", "p90_pages")]
+    distances = [pluralize(round(reuse[name]), "page") for name in ("median_pages", "p90_pages")]
     return [*cells, *distances, share(reuse["first_uses"]), f"1 page in {reuse['one_page_in']}"]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab import escaping
 from ssdlab.labels import shortest_suffixes
-from ssdlab.render.formatting import NONE, digits, ratio, span
+from ssdlab.render.formatting import NONE, digits, pluralize, ratio, span
 from ssdlab.render.text import queues, voltages
 from ssdlab.render.text.notes import (
     COUNTS,
@@ -154,7 +154,7 @@ def _workload_summary(rows: Sequence[_Row]) -> Summary:
     alike = {row.result.device for row in rows} == {first.device}
     parts = [escaping.display_label(first.device)] * alike + [
         workload_label(first),
-        f"{first.requests:,} requests",
+        pluralize(first.requests, "request"),
     ]
     if max(replays) > 0:
         least, most = min(replays), max(replays)
@@ -288,7 +288,7 @@ def _warnings_of_seeds(runs: Sequence[Result]) -> Iterator[str]:
     if saturated:
         yield (
             f"SATURATED: {_share_of_seeds(saturated, runs)} saturated, the drive cannot keep up;"
-            f" backlog up to {max(saturated):,} requests when the last one arrived"
+            f" backlog up to {pluralize(max(saturated), 'request')} when the last one arrived"
         )
     failed = [run.uncorrectable for run in runs if run.uncorrectable]
     if failed:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ssdlab import escaping
-from ssdlab.render.formatting import digits
+from ssdlab.render.formatting import digits, pluralize
 
 if TYPE_CHECKING:
     from ssdlab.result import PreconditionResult, Result, SettledFigure
@@ -62,9 +62,10 @@ def settling(found: SettledFigure) -> str:
     if found.mean is None or found.half_width_95 is None:
         return f"NOT: too few requests for windows of {found.figure}"
     interval = f"{found.figure} = {digits(found.mean, 4)} ± {digits(found.half_width_95)}"
-    requests = f"{found.requests:,} requests (the first {found.transient_requests:,} left out)"
+    requests = pluralize(found.requests, "request")
+    requests += f" (the first {found.transient_requests:,} left out)"
     state = "" if found.settled else "NOT: "
-    return f"{state}{interval} after {requests} and {found.host_pages:,} pages written"
+    return f"{state}{interval} after {requests} and {pluralize(found.host_pages, 'page')} written"
 
 
 def result_notes(result: Result) -> Iterator[str]:
@@ -101,14 +102,14 @@ def warnings(result: Result) -> Iterator[str]:
     if result.saturated:
         yield (
             "SATURATED: the drive cannot keep up;"
-            f" {result.backlog:,} requests unfinished when the last one arrived"
+            f" {pluralize(result.backlog, 'request')} unfinished when the last one arrived"
         )
     if result.uncorrectable:
-        yield f"uncorrectable: {result.uncorrectable:,} pages read that never decoded"
+        yield f"uncorrectable: {pluralize(result.uncorrectable, 'page')} read that never decoded"
     yield from (f"note: {escaping.escape_name(remark)}" for remark in result.remarks)
 
 
 def progress_made(result: Result) -> str:
     """Return how much of a run was measured."""
     replay = f" of replay {len(result.replays)}" if result.replays else ""
-    return f"{result.requests:,} requests{replay}"
+    return f"{pluralize(result.requests, 'request')}{replay}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ssdlab.labels import PAGE_TYPES, counts_by_page_type
-from ssdlab.render.formatting import NONE, amount, bar, digits, share, span
+from ssdlab.render.formatting import NONE, amount, bar, digits, pluralize, share, span
 from ssdlab.render.text import blocks, queues, voltages
 from ssdlab.render.text.notes import (
     heading,
@@ -84,7 +84,8 @@ def figure_lines(result: Result) -> Iterator[str]:
     yield f"WAF        {NONE if result.waf is None else f'{result.waf:.3f}'}"
     gc = result.gc
     subpools = f" ({gc.for_subpools:,} for subpools)" if gc.for_subpools else ""
-    yield f"GC         {gc.count:,} blocks{subpools}, {gc.moved_pages:,} pages moved"
+    collected, pages = pluralize(gc.count, "block"), pluralize(gc.moved_pages, "page")
+    yield f"GC         {collected}{subpools}, {pages} moved"
     if result.superseded_writes is not None:
         yield f"superseded {result.superseded_writes:,} writes of pages that went with earlier ones"
     busy = result.utilization

@@ -153,9 +153,9 @@ def _sizes(info: Info) -> Iterable[str]:
 def _space(info: Info) -> Iterable[str]:
     pages = [info[name] * 4096 for name in ("footprint_pages", "read_pages", "written_pages")]
     touched, read, written = (size(count) for count in pages)
+    count = pluralize(info["footprint_pages"], "page")
     yield from _wrapped(
-        "footprint",
-        f"{touched} in {info['footprint_pages']:,} pages of 4 KiB; {read} read, {written} written",
+        "footprint", f"{touched} in {count} of 4 KiB; {read} read, {written} written"
     )
     yield _line("addresses", f"from {size(info['first_byte'])} to {size(info['end_byte'])}")
     yield _line("sequential", f"{share(info['sequential'])} continue the previous read or write")
@@ -179,7 +179,7 @@ def _time(info: Info) -> Iterable[str]:
     yield _line("gaps", f"{', '.join(gaps)} between requests")
     load = info["load"]
     spread = f"coefficient of variation of the gaps {digits(info['gap_variation'])}"
-    peak = f"{load['peak_per_s']:,} requests in the busiest second"
+    peak = f"{pluralize(load['peak_per_s'], 'request')} in the busiest second"
     mean = f"{digits(load['peak_to_mean'])} × the mean"
     yield from _wrapped("burstiness", f"{spread}; {peak}, {mean}")
     for label, text in burst_facts(info):
@@ -187,7 +187,7 @@ def _time(info: Info) -> Iterable[str]:
     counts = _spark_columns(load["requests"])
     step = -(-len(load["requests"]) // _SPARKS) * load["interval_s"]
     yield _line("load", spark(counts))
-    yield _line("", f"a column is {seconds(step)}, the highest {max(counts):,} requests")
+    yield _line("", f"a column is {seconds(step)}, the highest {pluralize(max(counts), 'request')}")
 
 
 _GAPS = (("mean", "mean"), ("median", "median"), ("p99", "p99"))
@@ -208,8 +208,8 @@ def _reuse(info: Info) -> Iterable[str]:
 
 
 def _pages(count: float) -> str:
-    pages = f"{count:,.0f}" if count < 1e5 else digits(count)
-    return f"{pages} pages ({size(round(count) * 4096)})"
+    pages = pluralize(round(count), "page") if count < 1e5 else f"{digits(count)} pages"
+    return f"{pages} ({size(round(count) * 4096)})"
 
 
 def _histogram(info: Info) -> str:
