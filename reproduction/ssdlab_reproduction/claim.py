@@ -71,9 +71,10 @@ class Figure:
         if self._holds(ours):
             return Verdict.REPRODUCED
         neutral = self.side
-        if neutral is not None and self.paper != neutral:
-            if (ours - neutral) / (self.paper - neutral) >= _DIRECTION:
-                return Verdict.DIRECTION
+        if neutral is None or self.paper == neutral:
+            return Verdict.NOT
+        if (ours - neutral) / (self.paper - neutral) >= _DIRECTION:
+            return Verdict.DIRECTION
         return Verdict.NOT
 
     def _holds(self, ours: float) -> bool:
