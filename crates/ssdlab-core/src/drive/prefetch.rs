@@ -13,8 +13,8 @@ impl Drive {
         self.machine.ftl.map.prefetch(Lpn(pages.start as u32), (pages.end - pages.start) as u32);
     }
 
-    /// Announces a read of these sectors, which were [announced](Drive::prefetch) before. Prefetches
-    /// the cell data of the first pages, at most `PAGES` of them.
+    /// Announces a read of these sectors, which were [announced](Drive::prefetch) before.
+    /// Prefetches the cell data of the first pages, at most `PAGES` of them.
     #[inline]
     pub fn prefetch_read(&self, lba: u64, sectors: u32) {
         const PAGES: usize = 16;

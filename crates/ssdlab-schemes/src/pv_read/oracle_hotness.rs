@@ -45,9 +45,9 @@ pub struct OracleHotnessConfig {
     pub by: By,
     /// The pages among which each page is ranked. `drive`: all pages, so that the best blocks are
     /// filled first. `touched`: pages that the workload touches, so that each class takes its share
-    /// of them. Under `drive`, pages that are never read go to the last class; with `by = "writes"`,
-    /// pages that are never written are spread over the blocks that the others leave. Default:
-    /// `drive`. Source: PV-read, section III (ruled).
+    /// of them. Under `drive`, pages that are never read go to the last class; with
+    /// `by = "writes"`, pages that are never written are spread over the blocks that the others
+    /// leave. Default: `drive`. Source: PV-read, section III (ruled).
     pub among: Among,
 }
 

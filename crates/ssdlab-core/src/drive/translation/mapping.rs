@@ -189,7 +189,8 @@ impl Translation {
         }
     }
 
-    /// Notes that a translation page is on the flash. If entries changed meanwhile, updates it again.
+    /// Notes that a translation page is on the flash. If entries changed meanwhile, updates it
+    /// again.
     pub(in crate::drive) fn page_written(&mut self, machine: &mut Machine, page: u32) {
         let mapping = self.mapping.as_mut().expect("a map that is held in part");
         if mapping.cache.paid(page) {
