@@ -75,7 +75,7 @@ CODE = re.compile(r'(?<=<span class="pre">)[^<]+')
 WORD_START = re.compile(r"(?<=[._])(?=[A-Za-z])")
 TAG = re.compile(r"<[^>]*>")
 LONG_TEXT = 60
-"""Characters of a cell from which it needs a wide column."""
+"""A cell with more characters than this needs a wide column."""
 
 
 def _shape_tables(

@@ -213,7 +213,7 @@ fn unreached_ends(course: &Course) -> impl Iterator<Item = String> {
         let (figure, new) = (&found.figure, 100.0 * found.filling);
         format!(
             "{figure} settled while the drive filled up: {new:.1} % of its data is new since the \
-             counted windows began, so {figure} may drift on (start.fill fills the drive)"
+             counted windows began, so {figure} may still change (start.fill fills the drive)"
         )
     });
     course.never_worn.map(worn).into_iter().chain(unsettled).chain(fresh).chain(filling)

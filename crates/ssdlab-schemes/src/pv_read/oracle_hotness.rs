@@ -51,7 +51,7 @@ pub struct OracleHotnessConfig {
     pub among: Among,
 }
 
-/// The stream of random numbers that spreads pages which are never written.
+/// The purpose of the random numbers that spread pages which are never written.
 const SPREAD: u64 = 0x0f_ac_1e;
 /// No class: pages that the workload does not touch may go anywhere.
 const ANY: BlockClass = BlockClass(u8::MAX);
@@ -60,6 +60,7 @@ const ANY: BlockClass = BlockClass(u8::MAX);
 #[derive(Clone, Debug)]
 pub struct OracleHotness {
     config: OracleHotnessConfig,
+    seed: u64,
     /// Shares of all blocks in each class but the last.
     shares: Box<[f64]>,
     logical_pages: u32,
@@ -81,6 +82,7 @@ impl Policy for OracleHotness {
     fn build(config: &OracleHotnessConfig, context: &PolicyContext) -> OracleHotness {
         OracleHotness {
             config: config.clone(),
+            seed: context.seed,
             shares: context.classes.shares.clone().into(),
             logical_pages: context.logical_pages,
             class: Box::default(),
@@ -129,9 +131,9 @@ impl OracleHotness {
             class[*page as usize] = match self.config.among {
                 Among::Touched => self.class_of_rank(rank, ranked.len() as f64),
                 Among::Drive if count > 0 => self.class_of_rank(rank, self.logical_pages.into()),
-                // Leveling by writes has no place for what is never written.
+                // Leveling by writes has no place for pages that are never written.
                 Among::Drive if self.config.by == By::Writes => {
-                    let rank = used + (hash(SPREAD, 0, (*page).into()) % left) as usize;
+                    let rank = used + (hash(self.seed, SPREAD, (*page).into()) % left) as usize;
                     self.class_of_rank(rank, self.logical_pages.into())
                 }
                 Among::Drive => BlockClass(self.shares.len() as u8),
@@ -202,6 +204,7 @@ mod tests {
         let pages = 1000;
         let mut known = OracleHotness {
             config: OracleHotnessConfig { by: By::Writes, among: Among::Drive },
+            seed: 1,
             shares: [0.25, 0.25].into(),
             logical_pages: pages,
             class: Box::default(),
@@ -219,6 +222,7 @@ mod tests {
     fn another_link_goes_first() {
         let mut known = OracleHotness {
             config: OracleHotnessConfig::default(),
+            seed: 1,
             shares: Box::default(),
             logical_pages: 1,
             class: vec![BlockClass(1)].into(),

@@ -118,7 +118,7 @@ const MAX_WHOLE: u64 = 6_000_000;
 
 /// Returns a scaled twin with hundreds of windows of ten seconds, or with as many requests as a
 /// test can draw of each twin. If its excerpt has another share of reads, its dispersions are near
-/// the edge of what the test allows, and chance decides in a part. Then it returns the whole twin,
+/// the limit of the test, and chance decides in a part. Then it returns the whole twin,
 /// unless that is long.
 fn part_of(twin: &Twin) -> Twin {
     let own = twin.shape().and_then(|(_, shape)| shape.arrivals.runs.first());

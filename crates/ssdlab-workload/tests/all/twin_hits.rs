@@ -184,20 +184,17 @@ const BESIDE: &[Beside] = &[
     },
 ];
 
-/// Checks hit ratios to three places. Returns them, by kind and size.
-fn check(name: &str, records: &[Record], wanted: &[Option<[f64; 6]>; 2]) -> [[f64; 6]; 2] {
+/// Checks hit ratios to three places.
+fn check(name: &str, records: &[Record], wanted: &[Option<[f64; 6]>; 2]) {
     let mut caches = PageCaches::new(&SIZES, Writes::Cached);
     caches.take(records);
-    let mut found = [[0.0; 6]; 2];
     for (size, (place, ratios)) in SIZES.iter().zip(caches.ratios().iter().enumerate()) {
-        for (kind, (ratio, wanted)) in ratios.iter().zip(wanted).enumerate() {
+        for (ratio, wanted) in ratios.iter().zip(wanted) {
             let Some(wanted) = wanted.map(|wanted| wanted[place]) else { continue };
             let ratio = ratio.unwrap();
             assert!((ratio - wanted).abs() < 6e-4, "{name}, {size}: {ratio:.4}, not {wanted}");
-            found[kind][place] = ratio;
         }
     }
-    found
 }
 
 /// How far a hit ratio of a twin may be from that of its excerpt.
@@ -229,12 +226,11 @@ fn twins_hit_as_the_page_says_and_nearly_as_their_excerpts_do() {
             let left = (requests - records.len()).min(4096);
             assert!(source.fill(&mut records, left).unwrap() > 0);
         }
-        let found = check(twin, &records, of_twin);
-        for (kind, (excerpt, found)) in
-            ["reads", "writes"].into_iter().zip(excerpt.iter().zip(found))
-        {
-            let Some(excerpt) = excerpt else { continue };
-            let off = excerpt.iter().zip(found).map(|(one, other)| (one - other).abs());
+        check(twin, &records, of_twin);
+        // From here on, the checked figures stand for the twin: both sides have three places.
+        for (kind, both) in ["reads", "writes"].into_iter().zip(excerpt.iter().zip(of_twin)) {
+            let (Some(excerpt), Some(of_twin)) = both else { continue };
+            let off = excerpt.iter().zip(of_twin).map(|(one, other)| (one - other).abs());
             let largest = off.fold(0.0, f64::max);
             if largest > MAX_OFF_EXCERPT {
                 far.push((*twin, kind, largest));
@@ -242,7 +238,7 @@ fn twins_hit_as_the_page_says_and_nearly_as_their_excerpts_do() {
         }
     }
     let same = |(found, known): (&(&str, &str, f64), &(&str, &str, f64))| {
-        (found.0, found.1) == (known.0, known.1) && (found.2 - known.2).abs() < 1.2e-3
+        (found.0, found.1) == (known.0, known.1) && (found.2 - known.2).abs() < 6e-4
     };
     let all = far.len() == FAR_FROM_EXCERPT.len() && far.iter().zip(FAR_FROM_EXCERPT).all(same);
     assert!(all, "{far:.3?}");
