@@ -22,7 +22,8 @@ pub use audit::Pace;
 pub use config::{DriveConfig, Resolved};
 pub use drive::{Drive, Tenant};
 pub use flash::{
-    Act, At, Attempt, Cells, ChipInspector, Flash, Rank, Read, Span, SuspendCounts, UnitId,
+    Act, At, Attempt, Cells, ChipInspector, Flash, NewTxn, Owner, Rank, Read, Span, SuspendCounts,
+    UnitId,
 };
 pub use ftl::{BlockState, PlaneOrder, StreamId, Writer};
 pub use host::{Completion, Op, Refused, Request};

@@ -38,6 +38,11 @@ pub struct Departures {
 }
 
 impl Departures {
+    /// Returns the number that the next departure gets.
+    pub fn next_number(&self) -> u64 {
+        self.count + 1
+    }
+
     /// Starts the departure of a page by `program` and returns its number. The program waits until
     /// the write `arriving` has moved into the buffer.
     pub fn begin(&mut self, lpn: Lpn, program: TxnId, arriving: Option<TxnId>) -> u64 {

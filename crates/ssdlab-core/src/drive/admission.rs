@@ -6,7 +6,7 @@ use ssdlab_nand::geometry::sector_mask;
 use super::Drive;
 use crate::account::{Cause, OpKind, Part};
 use crate::audit::audit_event;
-use crate::flash::Owner;
+use crate::flash::{NewTxn, Owner};
 use crate::host::{Active, Op, Refused, Request};
 use crate::policy::PlacementHint;
 use crate::policy::event::{Event, EventMask};
@@ -72,16 +72,17 @@ impl Drive {
         let mut left = request.sectors;
         for lpn in first..first + pages {
             let count = left.min(spp - offset);
-            let id = self.machine.flash.txns.insert(request.arrival);
+            let new = NewTxn {
+                lpn: Lpn(lpn),
+                owner: Owner::Request(slot),
+                kind: if request.op == Op::Read { OpKind::Read } else { OpKind::Program },
+                cause: Cause::Host,
+                mask: sector_mask(offset, count),
+                sectors: count,
+            };
+            let id = self.machine.flash.txns.begin(new, request.arrival);
             self.machine.flash.assign_seq(id);
-            let txn = &mut self.machine.flash.txns[id];
-            txn.lpn = Lpn(lpn);
-            txn.owner = Owner::Request(slot);
-            txn.kind = if request.op == Op::Read { OpKind::Read } else { OpKind::Program };
-            txn.cause = Cause::Host;
-            txn.sectors = count as u16;
-            txn.mask = sector_mask(offset, count);
-            txn.charge(Part::HostQueue, self.machine.now);
+            self.machine.flash.txns.charge(id, Part::HostQueue, self.machine.now);
             audit_event!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
             let step = if self.buffer.pages.is_some() {
                 self.buffer.enter_buffer(&mut self.machine, &mut self.translation, id)
@@ -102,12 +103,11 @@ impl Drive {
         let covered = self.machine.geometry.pages_covered(request.lba, request.sectors);
         let skipped = touched - (covered.end - covered.start) as u32;
         for lpn in covered.start as u32..covered.end as u32 {
-            let id = self.machine.flash.txns.insert(request.arrival);
-            let txn = &mut self.machine.flash.txns[id];
-            txn.lpn = Lpn(lpn);
-            txn.owner = Owner::Request(slot);
-            txn.kind = OpKind::Erase;
-            txn.charge(Part::HostQueue, self.machine.now);
+            let (owner, kind) = (Owner::Request(slot), OpKind::Erase);
+            let new =
+                NewTxn { lpn: Lpn(lpn), owner, kind, cause: Cause::Host, mask: 0, sectors: 0 };
+            let id = self.machine.flash.txns.begin(new, request.arrival);
+            self.machine.flash.txns.charge(id, Part::HostQueue, self.machine.now);
             audit_event!(self.machine, begins(id, &self.machine.flash.txns[id], request.op));
             self.buffer.drop_buffered(&mut self.machine, Lpn(lpn));
             let step = self.translation.acquire(&mut self.machine, id);

@@ -8,7 +8,7 @@ use crate::account::{Cause, OpKind, RequestAttrs};
 use crate::audit::audit_event;
 use crate::buffer::{Buffer, Slot, Vacancy};
 use crate::config::Resolved;
-use crate::flash::{Owner, Room, TxnId};
+use crate::flash::{NewTxn, Owner, Room, TxnId};
 use crate::policy::event::Event;
 
 /// The panic text of code that only runs on a drive with a buffer.
@@ -159,7 +159,7 @@ impl BufferStage {
     /// page.
     fn reserve_slot_after_flush(&mut self, machine: &mut Machine, number: u64, room: Room) {
         let program = self.the_buffer().departures.program(number);
-        machine.flash.txns[program].owner = Owner::Buffer { room, number };
+        machine.flash.txns.change_owner(program, Owner::Buffer { room, number });
     }
 
     /// Handles the departure of a page that a flush still programs, when no operation waits for its
@@ -181,24 +181,23 @@ impl BufferStage {
         full: bool,
         cause: Cause,
     ) -> u64 {
-        let id = machine.flash.txns.insert(machine.now);
-        let number = self.the_buffer().departures.begin(page.lpn, id, page.arriving);
-        machine.flash.assign_seq(id);
-        let txn = &mut machine.flash.txns[id];
-        txn.lpn = page.lpn;
+        let number = self.the_buffer().departures.next_number();
         let owner = Owner::Buffer { room, number };
-        txn.owner = owner;
-        txn.kind = OpKind::Program;
-        txn.cause = cause;
-        txn.mask = page.dirty;
-        txn.sectors = page.dirty.count_ones() as u16;
+        let (lpn, kind, mask) = (page.lpn, OpKind::Program, page.dirty);
+        let id = machine.flash.txns.begin(
+            NewTxn { lpn, owner, kind, cause, mask, sectors: mask.count_ones() },
+            machine.now,
+        );
+        self.the_buffer().departures.begin(lpn, id, page.arriving);
+        machine.flash.assign_seq(id);
         let waits = machine.attrs(owner);
         let attrs = match (room, page.written) {
             (Room::For(_), _) | (_, None) => waits,
             (_, Some(written)) => RequestAttrs { priority: waits.priority, ..written },
         };
         let used = machine.hotness_of(page.lpn);
-        machine.flash.txns[id].hint = machine.hint_of(page.lpn, attrs, cause, full, used);
+        let hint = machine.hint_of(page.lpn, attrs, cause, full, used);
+        machine.flash.txns.set_hint(id, hint);
         audit_event!(machine, writes_back(id, &machine.flash.txns[id]));
         if machine.acquire_page(id, page.arriving.is_none()) {
             let step = self.translate(machine, translation, id);

@@ -7,7 +7,7 @@ use super::Drive;
 use super::translation::Step;
 use crate::account::{OpKind, Part};
 use crate::audit::audit_event;
-use crate::flash::{Fifo, FlashEvent, Owner, TxnId};
+use crate::flash::{Fifo, FlashEvent, Owner, Txn, TxnId};
 use crate::host::Programmed;
 use crate::policy::event::{Event, EventMask};
 
@@ -27,7 +27,8 @@ impl Drive {
                 FlashEvent::Failed(unit) => self.machine.try_again(unit),
                 FlashEvent::Sensed(unit) => {
                     self.machine.for_held(unit, |drive, id| {
-                        drive.flash.txns[id].pipelined_level = drive.next_level(id);
+                        let next = drive.next_level(id);
+                        drive.flash.txns.set_pipelined_level(id, next);
                     });
                     self.machine.flash.sense_pipelined(unit, self.machine.now);
                 }
@@ -146,7 +147,7 @@ impl Drive {
     fn end_joined(&mut self, mut joined: Fifo) {
         while let Some(id) = joined.pop(&self.machine.flash.txns) {
             self.machine.note_page_wait(id);
-            self.machine.flash.txns[id].charge(Part::Page, self.machine.now);
+            self.machine.flash.txns.charge(id, Part::Page, self.machine.now);
             self.end_of_operation(id);
         }
     }
@@ -224,8 +225,8 @@ impl Drive {
         let mut next = 0;
         while let Some(id) = self.machine.host.hazards.ready(next) {
             next += 1;
-            self.machine.flash.txns[id].charge(Part::Page, self.machine.now);
-            self.machine.flash.txns[id].was_held_up = true;
+            self.machine.flash.txns.charge(id, Part::Page, self.machine.now);
+            self.machine.flash.txns.held_up(id);
             let step = self.buffer.translate(&mut self.machine, &mut self.translation, id);
             self.end_without_flash(id, step);
         }
@@ -260,13 +261,12 @@ impl Drive {
     #[inline(never)]
     pub(super) fn buffer_fires(&mut self) {
         let id = self.buffer.the_buffer().take_moved();
-        let txn = &mut self.machine.flash.txns[id];
-        txn.charge(Part::Buffer, self.machine.now);
-        let (kind, lpn) = (txn.kind, txn.lpn);
+        self.machine.flash.txns.charge(id, Part::Buffer, self.machine.now);
+        let Txn { kind, lpn, .. } = self.machine.flash.txns[id];
         self.end_of_operation(id);
         if kind == OpKind::Program {
             for program in self.buffer.the_buffer().has_come(lpn, id) {
-                self.machine.flash.txns[program].charge(Part::Buffer, self.machine.now);
+                self.machine.flash.txns.charge(program, Part::Buffer, self.machine.now);
                 let step = self.buffer.translate(&mut self.machine, &mut self.translation, program);
                 debug_assert_eq!(step, Step::InProgress, "a program goes to the flash");
             }

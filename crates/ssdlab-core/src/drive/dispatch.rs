@@ -253,7 +253,7 @@ impl Dispatcher {
 impl Hold {
     #[inline(never)]
     fn hold_for_scheduler(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
-        machine.flash.txns[id].plane = plane;
+        machine.flash.txns.send_to(id, plane);
         machine.flash.note_wait(id, machine.now);
         let reading = match machine.flash.txns[id].kind {
             OpKind::Read => {
@@ -386,10 +386,12 @@ impl Hold {
             while let Some(id) = self.take(&machine.flash.txns, next.group, from) {
                 if machine.flash.txns[id].kind == OpKind::Program {
                     let class = of_page.next().flatten();
-                    let hint = &mut machine.flash.txns[id].hint;
+                    let hint = machine.flash.txns.hint_mut(id);
                     hint.quality = class.or(hint.quality);
                 }
-                machine.flash.txns[id].was_held_up |= !at_once;
+                if !at_once {
+                    machine.flash.txns.held_up(id);
+                }
                 machine.flash.wait_ends(id, machine.now);
                 match first_place {
                     Some(place) => machine.flash.inherit_seq(id, place),

@@ -9,20 +9,20 @@ impl Flash {
     /// Assigns a transaction the next arrival number.
     #[inline]
     pub fn assign_seq(&mut self, id: TxnId) {
-        self.queues.assign_seq(&mut self.txns[id]);
+        self.queues.assign_seq(self.txns.get_mut(id));
     }
 
     /// Assigns a transaction the arrival number of another; from now on transactions may share
     /// theirs.
     #[inline]
     pub fn inherit_seq(&mut self, id: TxnId, seq: u64) {
-        self.queues.inherit_seq(&mut self.txns[id], seq);
+        self.queues.inherit_seq(self.txns.get_mut(id), seq);
     }
 
     /// Adds a transaction to its queue, at its position in the order of arrival.
     #[inline(always)]
     pub fn enqueue(&mut self, id: TxnId, rank: Rank, now: SimTime) {
-        let txn = &mut self.txns[id];
+        let txn = self.txns.get_mut(id);
         txn.plane_queue = rank.queue(txn.kind);
         self.enqueue_again(id, now);
     }
@@ -30,7 +30,7 @@ impl Flash {
     /// Returns a transaction to its queue, before all that arrived later.
     #[inline(always)]
     pub fn enqueue_again(&mut self, id: TxnId, now: SimTime) {
-        self.txns[id].sibling = TxnId::NONE;
+        self.txns.get_mut(id).sibling = TxnId::NONE;
         let unit = self.units.id_of(self.txns[id].plane);
         self.note_wait(id, now);
         self.queues.push(&mut self.txns, id);

@@ -3,7 +3,8 @@
 
 use ssdlab_base::{Nanos, SimTime};
 
-use super::txn::{Fifo, TxnId, Txns};
+use super::fifo::Fifo;
+use super::txn::{TxnId, Txns};
 
 /// A part of a page that moves over a channel.
 #[derive(Clone, Copy, Debug)]
@@ -96,13 +97,17 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
+    use ssdlab_nand::Lpn;
+
+    use super::super::txn::NewTxn;
     use super::*;
 
     #[test]
     fn a_link_serves_one_at_a_time_the_urgent_first_then_as_they_came() {
         let at_ns = SimTime::from_ns;
         let (mut txns, mut link) = (Txns::default(), Link::default());
-        let ids: Vec<TxnId> = (0..5).map(|_| txns.insert(SimTime::START)).collect();
+        let ids: Vec<TxnId> =
+            (0..5).map(|_| txns.begin(NewTxn::read(Lpn(0)), SimTime::START)).collect();
         let urgent = [false, false, true, false, true];
         let free: Vec<bool> =
             (0..5).map(|at| link.request(&mut txns, ids[at], urgent[at], at_ns(10))).collect();

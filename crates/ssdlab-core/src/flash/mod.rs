@@ -21,17 +21,22 @@
 //! view, mod                   queries; the basic steps
 //! ```
 //!
+//! The rest of the drive may look at transactions. It begins one with [`NewTxn`] and changes one by
+//! the steps in `changes` only.
+//!
 //! Only this module asks the physics how long an operation takes and whether a read decodes.
 //! Callers outside of the drive inspect blocks through its [`ChipInspector`].
 
 mod audit;
 mod cells;
 mod census;
+mod changes;
 mod channels;
 mod chip_inspector;
 mod counts;
 mod enqueue;
 mod events;
+mod fifo;
 mod link;
 mod lookahead;
 mod pipelined_retry;
@@ -55,6 +60,7 @@ pub use census::Census;
 pub use chip_inspector::{At, Attempt, ChipInspector, Read};
 pub use counts::{BusyTimes, Counts, SuspendCounts};
 pub use events::{Events, FlashEvent};
+pub use fifo::Fifo;
 pub use link::Moved;
 pub use lookahead::Lookahead;
 pub use pipelined_retry::PipelinedRetry;
@@ -63,7 +69,7 @@ pub use queues::Queues;
 pub use selector::Next;
 pub use setup::FlashSetup;
 pub use timeline::{Act, Span, Timeline};
-pub use txn::{Fifo, Owner, Room, Txn, TxnId, Txns};
+pub use txn::{NewTxn, Owner, Room, Txn, TxnId, Txns};
 pub use unit::State;
 pub use units::{UnitId, Units};
 
@@ -131,14 +137,14 @@ impl Flash {
     /// Records how long the unit has worked for each cause when a transaction begins to wait.
     #[inline]
     pub fn note_wait(&mut self, id: TxnId, now: SimTime) {
-        let txn = &mut self.txns[id];
+        let txn = self.txns.get_mut(id);
         self.units.of_mut(txn.plane).note_wait(txn, now);
     }
 
     /// Ends a transaction's wait and divides it among the causes that its unit worked for.
     #[inline(always)]
     fn charge_wait(&mut self, id: TxnId, now: SimTime) {
-        let txn = &mut self.txns[id];
+        let txn = self.txns.get_mut(id);
         self.units.of_mut(txn.plane).charge_wait(txn, now);
     }
 

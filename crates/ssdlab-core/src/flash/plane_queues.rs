@@ -5,7 +5,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::txn::{Fifo, Txn, TxnId, Txns};
+use super::fifo::Fifo;
+use super::txn::{Txn, TxnId, Txns};
 use crate::account::OpKind;
 use crate::policy::scheduler::HostRank;
 
@@ -244,7 +245,9 @@ impl PlaneQueues {
 mod tests {
     use proptest::prelude::*;
     use ssdlab_base::SimTime;
+    use ssdlab_nand::Lpn;
 
+    use super::super::txn::NewTxn;
     use super::*;
 
     /// The transactions in each queue with their arrival numbers, as plain lists.
@@ -282,11 +285,12 @@ mod tests {
                 let allowed = mask & Rank::ALL;
                 match act {
                     0 | 1 => {
-                        let id = txns.insert(SimTime::START);
+                        let id = txns.begin(NewTxn::read(Lpn(0)), SimTime::START);
                         // Some arrive late, and some share a number.
                         let seq = if act == 0 { number } else { (number * u64::from(mask)) >> 16 };
                         // Few queues, so that each grows long.
-                        (txns[id].plane_queue, txns[id].seq) = (queue % 3, seq);
+                        let txn = txns.get_mut(id);
+                        (txn.plane_queue, txn.seq) = (queue % 3, seq);
                         queues.push(&mut txns, id);
                         put(&mut waiting, &txns, id);
                     }

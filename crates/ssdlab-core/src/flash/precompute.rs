@@ -29,7 +29,7 @@ impl Flash {
     /// engine.
     #[inline(always)]
     pub(super) fn reserve(&mut self, channel: usize, id: TxnId, now: SimTime) {
-        let txn = &mut self.txns[id];
+        let txn = self.txns.get_mut(id);
         self.lookahead.reserve(channel, txn, &self.cells, &self.setup.moves, now);
         let decodes = self.lookahead.precomputes_failures() && txn.kind == OpKind::Read;
         let (slot, link) = if decodes {
@@ -48,13 +48,13 @@ impl Flash {
         let channel = usize::from(self.units[id].channel);
         let mut longest = Nanos::ZERO;
         self.for_members(head, |flash, member| {
-            let txn = &mut flash.txns[member];
+            let txn = flash.txns.get_mut(member);
             flash.lookahead.reserve(channel, txn, &flash.cells, &flash.setup.moves, now);
             longest = longest.max(flash.cells.program_time(txn));
         });
         let loaded = self.lookahead.bus_is_free(channel);
         // The first pages wait for the bus to transfer the others.
-        self.for_members(head, |flash, member| flash.txns[member].charge(Part::Bus, loaded));
+        self.for_members(head, |flash, member| flash.txns.charge(member, Part::Bus, loaded));
         self.perform(id, State::Programming, loaded, longest);
     }
 
@@ -96,7 +96,7 @@ impl Flash {
     fn precompute_failure(&mut self, id: UnitId, now: SimTime) {
         self.lookahead.fired(now, id.index());
         let unit = &mut self.units[id];
-        let txn = &mut self.txns[unit.head];
+        let txn = self.txns.get_mut(unit.head);
         txn.charge(Part::Sense, now);
         let channel = usize::from(unit.channel);
         self.lookahead.reserve_read(channel, txn, &self.cells, &self.setup.moves, now);
@@ -124,7 +124,7 @@ impl Flash {
             return;
         }
         let (head, channel) = (unit.head, usize::from(unit.channel));
-        let txn = &mut self.txns[head];
+        let txn = self.txns.get_mut(head);
         txn.failed -= 1;
         self.counts.take_back_retry();
         txn.level = txn.pipelined_level;

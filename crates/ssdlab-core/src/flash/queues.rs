@@ -72,7 +72,7 @@ impl Queues {
         let later = Rank::HOST_PROGRAMS & !(1 << first);
         let id = queues.first(txns, later).and_then(|queue| queues.pop(txns, queue));
         if let Some(id) = id {
-            txns[id].plane_queue = first;
+            txns.get_mut(id).plane_queue = first;
             queues.push(txns, id);
         }
     }

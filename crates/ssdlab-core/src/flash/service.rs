@@ -25,7 +25,7 @@ impl Flash {
         unit.left = Nanos::MAX;
         self.for_members(head, |flash, member| {
             flash.charge_wait(member, now);
-            let txn = &mut flash.txns[member];
+            let txn = flash.txns.get_mut(member);
             flash.cells.begin(txn, &flash.geometry);
             if txn.kind == OpKind::Read {
                 txn.level_needed = flash.cells.level_needed(txn, &flash.geometry, now);
@@ -62,7 +62,7 @@ impl Flash {
         }
         let head = unit.head;
         self.for_members(head, |flash, member| {
-            flash.txns[member].level = flash.txns[member].pipelined_level;
+            flash.txns.get_mut(member).level = flash.txns[member].pipelined_level;
         });
         match pipelined {
             Pipelined::Sensing => self.set_state(id, State::Sensing, now),
@@ -91,7 +91,7 @@ impl Flash {
     fn send_command(&mut self, id: UnitId, now: SimTime) {
         self.set_state(id, State::Commanded, now);
         let head = self.units[id].head;
-        self.txns[head].commanded = true;
+        self.txns.get_mut(head).commanded = true;
         self.request_bus(id, head, now);
     }
 
@@ -108,9 +108,9 @@ impl Flash {
     /// Handles the arrival of the command for `head` at the flash.
     fn commanded(&mut self, head: TxnId, now: SimTime) {
         let id = self.units.id_of(self.txns[head].plane);
-        self.txns[head].commanded = false;
+        self.txns.get_mut(head).commanded = false;
         let others = self.txns[head].sibling;
-        self.for_members(others, |flash, member| flash.txns[member].charge(Part::Bus, now));
+        self.for_members(others, |flash, member| flash.txns.charge(member, Part::Bus, now));
         self.execute(id, now);
     }
 
@@ -200,7 +200,7 @@ impl Flash {
         );
         let head = self.units[id].head;
         self.for_members(head, |flash, member| {
-            let txn = &mut flash.txns[member];
+            let txn = flash.txns.get_mut(member);
             txn.charge(Part::Program, now);
             flash.counts.op_ended(kind, txn.cause);
             let (page, block) = (txn.ppn, flash.geometry.block_of(txn.ppn));
@@ -225,7 +225,7 @@ impl Flash {
     #[inline(always)]
     fn sensed(&mut self, id: UnitId, now: SimTime) {
         let head = self.units[id].head;
-        self.for_members(head, |flash, member| flash.txns[member].charge(Part::Sense, now));
+        self.for_members(head, |flash, member| flash.txns.charge(member, Part::Sense, now));
         if !self.setup.cache_read {
             self.set_state(id, State::Out, now);
             self.units[id].pending = 0;
@@ -247,7 +247,7 @@ impl Flash {
         let head = self.units[id].head;
         self.for_members(head, |flash, member| {
             flash.units[id].cached += 1;
-            flash.txns[member].sibling = TxnId::NONE;
+            flash.txns.get_mut(member).sibling = TxnId::NONE;
             flash.request_bus(id, member, now);
         });
         self.free(id, now);
@@ -270,7 +270,7 @@ impl Flash {
     /// Begins the transfer of the transaction in service of a bus, or of its command.
     #[inline]
     fn transfer(&mut self, channel: usize, id: TxnId, now: SimTime) {
-        let txn = &mut self.txns[id];
+        let txn = self.txns.get_mut(id);
         txn.charge(Part::Bus, now);
         let span = match txn.kind {
             _ if txn.commanded => self.setup.command_time * self.txns.members(id).count() as u64,
@@ -293,7 +293,7 @@ impl Flash {
             Some(next) => self.transfer(channel, next, now),
             None => {}
         }
-        let txn = &mut self.txns[ended];
+        let txn = self.txns.get_mut(ended);
         txn.charge(Part::Transfer, now);
         match txn.kind {
             _ if txn.commanded => self.commanded(ended, now),
@@ -315,7 +315,7 @@ impl Flash {
         let mut longest = Nanos::ZERO;
         self.for_members(head, |flash, member| {
             // The first pages waited for the bus to transfer the others.
-            flash.txns[member].charge(Part::Bus, now);
+            flash.txns.charge(member, Part::Bus, now);
             longest = longest.max(flash.cells.program_time(&flash.txns[member]));
         });
         self.begin_work(unit_id, longest, now);
@@ -368,7 +368,7 @@ impl Flash {
             }
             None => {}
         }
-        self.txns[ended].charge(Part::Decode, now);
+        self.txns.charge(ended, Part::Decode, now);
         self.attempt_ends(ended, now);
     }
 
@@ -401,7 +401,7 @@ impl Flash {
     /// Ends an attempt to read, which decoded or failed.
     #[inline(always)]
     fn attempt_ends(&mut self, id: TxnId, now: SimTime) {
-        let txn = &mut self.txns[id];
+        let txn = self.txns.get_mut(id);
         let decoded = txn.level >= txn.level_needed;
         let last = txn.level >= self.cells.last_level();
         if decoded || last {

@@ -67,7 +67,7 @@ impl Flash {
             // The wait that begins now must not include the time charged here.
             let part =
                 if suspended.kind == OpKind::Program { Part::Program } else { Part::DieHost };
-            flash.txns[member].charge(part, now);
+            flash.txns.charge(member, part, now);
             flash.note_wait(member, now);
         });
         self.free(id, now);
@@ -125,7 +125,7 @@ impl Flash {
     pub fn suspend_reads(&mut self, id: UnitId, now: SimTime) {
         let head = self.units[id].head;
         self.for_members(head, |flash, member| {
-            flash.txns[member].charge(Part::Retry, now);
+            flash.txns.charge(member, Part::Retry, now);
             flash.counts.read_suspended();
         });
         self.units[id].suspend_reads(&mut self.txns);
@@ -138,7 +138,7 @@ impl Flash {
         self.units[id].resume_reads(&mut self.txns, now);
         let head = self.units[id].head;
         // Meanwhile the unit worked for host reads.
-        self.for_members(head, |flash, member| flash.txns[member].waited_for_host(now));
+        self.for_members(head, |flash, member| flash.txns.get_mut(member).waited_for_host(now));
     }
 
     /// Returns whether an operation may start beside its unit's suspended reads. It must not erase

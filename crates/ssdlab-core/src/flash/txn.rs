@@ -65,7 +65,34 @@ pub enum Owner {
     },
 }
 
-/// One page read, page program or block erase.
+/// What a new transaction is to do, and for whom.
+#[derive(Clone, Copy, Debug)]
+pub struct NewTxn {
+    /// The logical page.
+    pub lpn: Lpn,
+    /// The part of the drive that it works for.
+    pub owner: Owner,
+    /// Its kind.
+    pub kind: OpKind,
+    /// Its cause.
+    pub cause: Cause,
+    /// The sectors of the page that it covers, a bit each.
+    pub mask: u64,
+    /// The number of these sectors, which callers know without counting.
+    pub sectors: u32,
+}
+
+#[cfg(test)]
+impl NewTxn {
+    /// Returns a host read of the first sector of a page.
+    pub fn read(lpn: Lpn) -> NewTxn {
+        let owner = Owner::Request(0);
+        NewTxn { lpn, owner, kind: OpKind::Read, cause: Cause::Host, mask: 1, sectors: 1 }
+    }
+}
+
+/// One page read, page program or block erase. Every part of the drive may look at one.
+/// Only the flash changes one, by the methods of [`Txns`].
 #[derive(Clone, Debug)]
 pub struct Txn {
     /// The logical page.
@@ -167,6 +194,31 @@ impl Txn {
         }
     }
 
+    /// Makes this the new transaction, in place. Nothing remains that is not set before it is read:
+    /// the place and the queue by the dispatch, the rest by the flash.
+    #[inline(always)]
+    fn begin(&mut self, new: NewTxn, since: SimTime) {
+        self.lpn = new.lpn;
+        self.owner = new.owner;
+        self.kind = new.kind;
+        self.cause = new.cause;
+        self.mask = new.mask;
+        debug_assert_eq!(new.sectors, new.mask.count_ones());
+        self.sectors = new.sectors as u16;
+        self.level = Level::FIRST;
+        self.failed = 0;
+        self.ahead = 0;
+        self.age = None;
+        self.read_first = false;
+        self.was_held_up = false;
+        self.uncorrectable = false;
+        self.hint = PlacementHint::default();
+        self.next = TxnId::NONE;
+        self.sibling = TxnId::NONE;
+        self.since = since;
+        self.blame = [0; Part::COUNT];
+    }
+
     /// Returns its arrival number.
     pub fn seq(&self) -> u64 {
         self.seq
@@ -205,30 +257,18 @@ pub struct Txns {
 }
 
 impl Txns {
-    /// Adds a transaction whose time counts from `since`.
-    #[inline]
-    pub fn insert(&mut self, since: SimTime) -> TxnId {
+    /// Begins a transaction. Its time counts from `since`.
+    #[inline(always)]
+    pub fn begin(&mut self, new: NewTxn, since: SimTime) -> TxnId {
         let id = match self.free.pop() {
-            Some(id) => id,
+            Some(id) => TxnId(id),
             None => {
                 self.slots.push(Txn::blank());
-                (self.slots.len() - 1) as u32
+                TxnId((self.slots.len() - 1) as u32)
             }
         };
-        let txn = &mut self.slots[id as usize];
-        txn.since = since;
-        txn.blame = [0; Part::COUNT];
-        txn.next = TxnId::NONE;
-        txn.sibling = TxnId::NONE;
-        txn.failed = 0;
-        txn.ahead = 0;
-        txn.level = Level::FIRST;
-        txn.age = None;
-        txn.read_first = false;
-        txn.was_held_up = false;
-        txn.uncorrectable = false;
-        txn.hint = PlacementHint::default();
-        TxnId(id)
+        self.get_mut(id).begin(new, since);
+        id
     }
 
     /// Frees a transaction's slot.
@@ -237,10 +277,16 @@ impl Txns {
         self.free.push(id.0);
     }
 
+    /// Gives the flash a transaction to change.
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: TxnId) -> &mut Txn {
+        &mut self.slots[id.0 as usize]
+    }
+
     /// Joins `id` to the transactions that the unit serves together with `head`.
     pub fn join(&mut self, head: TxnId, id: TxnId) {
-        self[id].sibling = self[head].sibling;
-        self[head].sibling = id;
+        self.get_mut(id).sibling = self[head].sibling;
+        self.get_mut(head).sibling = id;
     }
 
     /// Returns a transaction and those after it that its unit serves together with it; none for
@@ -276,116 +322,40 @@ impl std::ops::Index<TxnId> for Txns {
     }
 }
 
-impl std::ops::IndexMut<TxnId> for Txns {
-    #[inline]
-    fn index_mut(&mut self, id: TxnId) -> &mut Txn {
-        &mut self.slots[id.0 as usize]
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A list of transactions in order of arrival, linked through [`Txn::next`].
-#[derive(Clone, Copy, Debug)]
-pub struct Fifo {
-    head: TxnId,
-    tail: TxnId,
-}
-
-impl Default for Fifo {
-    fn default() -> Fifo {
-        Fifo::EMPTY
-    }
-}
-
-impl Fifo {
-    /// An empty list.
-    pub const EMPTY: Fifo = Fifo { head: TxnId::NONE, tail: TxnId::NONE };
-
-    /// Returns the first transaction, or [`TxnId::NONE`].
-    #[inline]
-    pub fn head(&self) -> TxnId {
-        self.head
+    /// Returns the parts of a transaction that nothing sets before they are read.
+    fn begun(txn: &Txn) -> String {
+        let Txn { lpn, owner, kind, cause, mask, sectors, hint, blame, .. } = txn;
+        let Txn { level, failed, ahead, age, read_first, was_held_up, uncorrectable, .. } = txn;
+        let first = (lpn, owner, kind, cause, mask, sectors, hint, blame);
+        let then = (level, failed, ahead, age, read_first, was_held_up, uncorrectable);
+        format!("{first:?} {then:?} {:?}", (txn.next, txn.sibling, txn.since))
     }
 
-    /// Returns whether the list is empty.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        !self.head.is_some()
-    }
-
-    /// Returns the last transaction, or [`TxnId::NONE`].
-    #[inline]
-    pub fn tail(&self) -> TxnId {
-        self.tail
-    }
-
-    /// Returns the transactions in the order of the list.
-    pub fn ids<'a>(&self, txns: &'a Txns) -> impl Iterator<Item = TxnId> + 'a {
-        let first = self.head.is_some().then_some(self.head);
-        let next = |&id: &TxnId| txns[id].next.is_some().then_some(txns[id].next);
-        // The limit ends a list with a cycle, so that an audit can report it.
-        std::iter::successors(first, next).take(txns.slots.len() + 1)
-    }
-
-    /// Adds `id` at the end.
-    #[inline]
-    pub fn push(&mut self, txns: &mut Txns, id: TxnId) {
-        txns[id].next = TxnId::NONE;
-        if self.tail.is_some() {
-            txns[self.tail].next = id;
-        } else {
-            self.head = id;
-        }
-        self.tail = id;
-    }
-
-    /// Adds `id` at the front.
-    #[inline]
-    pub(super) fn push_front(&mut self, txns: &mut Txns, id: TxnId) {
-        txns[id].next = self.head;
-        if !self.head.is_some() {
-            self.tail = id;
-        }
-        self.head = id;
-    }
-
-    /// Inserts `id` in the order of `by`, usually at the end.
-    #[inline]
-    pub(super) fn insert_by(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> SimTime) {
-        if self.tail.is_some() && by(&txns[self.tail]) > by(&txns[id]) {
-            self.insert_before(txns, id, by);
-        } else {
-            self.push(txns, id);
-        }
-    }
-
-    /// Inserts `id` before the first transaction whose key is not smaller.
-    fn insert_before(&mut self, txns: &mut Txns, id: TxnId, by: impl Fn(&Txn) -> SimTime) {
-        let (mut before, mut after) = (TxnId::NONE, self.head);
-        while after.is_some() && by(&txns[after]) < by(&txns[id]) {
-            (before, after) = (after, txns[after].next);
-        }
-        txns[id].next = after;
-        if before.is_some() {
-            txns[before].next = id;
-        } else {
-            self.head = id;
-        }
-        if !after.is_some() {
-            self.tail = id;
-        }
-    }
-
-    /// Takes the first transaction.
-    #[inline]
-    pub fn pop(&mut self, txns: &Txns) -> Option<TxnId> {
-        let id = self.head;
-        if !id.is_some() {
-            return None;
-        }
-        self.head = txns[id].next;
-        if !self.head.is_some() {
-            self.tail = TxnId::NONE;
-        }
-        Some(id)
+    #[test]
+    fn a_reused_slot_keeps_nothing_of_its_earlier_transaction() {
+        let mut txns = Txns::default();
+        let first = txns.begin(NewTxn::read(Lpn(3)), SimTime::START);
+        let fresh = begun(&txns[first]);
+        txns.remove(first);
+        let owner = Owner::Job(PlaneId(2));
+        let page = NewTxn { owner, cause: Cause::Gc, mask: 3, sectors: 2, ..NewTxn::read(Lpn(4)) };
+        let id = txns.begin(page, SimTime::from_ns(5));
+        txns.locate_unwritten(id, Ppn(7), Nanos::from_ns(9), ProgramMode(1));
+        txns.set_hint(id, PlacementHint { page_type: Some(PageType(1)), ..Default::default() });
+        txns.set_level(id, Level(2));
+        txns.charge(id, Part::Bus, SimTime::from_ns(8));
+        txns.held_up(id);
+        txns.read_rest_first(id, 3);
+        let txn = txns.get_mut(id);
+        (txn.failed, txn.ahead, txn.uncorrectable) = (1, 1, true);
+        (txn.next, txn.sibling) = (TxnId(5), TxnId(6));
+        txns.remove(id);
+        let again = txns.begin(NewTxn::read(Lpn(3)), SimTime::START);
+        assert_eq!(again, first);
+        assert_eq!(begun(&txns[again]), fresh);
     }
 }

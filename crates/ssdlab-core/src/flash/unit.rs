@@ -205,7 +205,7 @@ impl Unit {
         while txns[before].sibling != id {
             before = txns[before].sibling;
         }
-        txns[before].sibling = after;
+        txns.get_mut(before).sibling = after;
     }
 
     /// Records the start of a program or an erase that takes `span` and may be interrupted.
@@ -277,7 +277,7 @@ impl Unit {
     /// Puts the reads in service above those that were suspended before.
     pub(super) fn suspend_reads(&mut self, txns: &mut Txns) {
         self.suspended_read_count += 1;
-        txns[self.head].next = std::mem::replace(&mut self.suspended_reads, self.head);
+        txns.get_mut(self.head).next = std::mem::replace(&mut self.suspended_reads, self.head);
     }
 
     /// Returns the reads that were suspended last to service.
@@ -286,7 +286,7 @@ impl Unit {
         let head = self.suspended_reads;
         self.head = head;
         self.cause = txns[head].cause;
-        self.suspended_reads = std::mem::replace(&mut txns[head].next, TxnId::NONE);
+        self.suspended_reads = std::mem::replace(&mut txns.get_mut(head).next, TxnId::NONE);
         self.suspended_read_count -= 1;
         self.passes = 0;
     }

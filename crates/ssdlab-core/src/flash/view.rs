@@ -35,7 +35,7 @@ impl Flash {
 
     /// Returns the data sheet's time of a read alone that decodes at this level.
     pub fn nominal_read(&mut self, id: TxnId, level: Level) -> Nanos {
-        let txn = &mut self.txns[id];
+        let txn = self.txns.get_mut(id);
         let before = std::mem::replace(&mut txn.level, level);
         self.cells.begin(txn, &self.geometry);
         let moved = self.setup.command_time + self.cells.read_transfer(txn, &self.setup.moves);

@@ -313,6 +313,7 @@ mod tests {
     use ssdlab_base::SimTime;
 
     use super::*;
+    use crate::flash::NewTxn;
 
     /// The same rules with a queue for each page.
     #[derive(Default)]
@@ -363,9 +364,9 @@ mod tests {
             for (number, (lpn, write, act)) in acts.into_iter().enumerate() {
                 let lpn = if few { lpn % 5 } else { lpn };
                 if act > 0 || running.is_empty() {
-                    let id = txns.insert(SimTime::START);
-                    txns[id].lpn = Lpn(lpn);
-                    txns[id].kind = if write { OpKind::Program } else { OpKind::Read };
+                    let kind = if write { OpKind::Program } else { OpKind::Read };
+                    let new = NewTxn { kind, ..NewTxn::read(Lpn(lpn)) };
+                    let id = txns.begin(new, SimTime::START);
                     kinds.insert(id.0, (lpn, write));
                     let page = naive.entry(lpn).or_default();
                     let free = page.waiting.is_empty() && page.may_start(write);

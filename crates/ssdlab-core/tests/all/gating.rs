@@ -2,9 +2,9 @@
 
 use ssdlab_base::SimTime;
 use ssdlab_core::account::{Cause, OpKind, Part};
-use ssdlab_core::{Cells, Flash, Rank};
+use ssdlab_core::{Cells, Flash, NewTxn, Owner, Rank};
 use ssdlab_core::{Op, Resolved};
-use ssdlab_nand::{BlockId, PageInBlock, PlaneId};
+use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId};
 
 use crate::support::{BUS, ERASE, PROGRAM, READ, Rig, config, written};
 
@@ -366,10 +366,11 @@ fn planes_erased_together_take_as_long_as_the_slowest() {
         let cells = Cells::new(chip.clone(), resolved.page_order.clone(), geometry, 1);
         let mut flash = Flash::new(geometry, resolved.flash.clone(), cells);
         for block in blocks {
-            let id = flash.txns.insert(SimTime::START);
-            let txn = &mut flash.txns[id];
-            (txn.kind, txn.ppn) = (OpKind::Erase, geometry.page(block, PageInBlock(0)));
-            txn.plane = geometry.plane_of(block);
+            let (owner, kind) = (Owner::Job(geometry.plane_of(block)), OpKind::Erase);
+            let new = NewTxn { lpn: Lpn(0), owner, kind, cause: Cause::Gc, mask: 0, sectors: 0 };
+            let id = flash.txns.begin(new, SimTime::START);
+            flash.txns.locate(id, geometry.page(block, PageInBlock(0)));
+            flash.txns.send_to(id, geometry.plane_of(block));
             flash.enqueue(id, Rank::URGENT, SimTime::START);
         }
         let unit = flash.units.take_idle().unwrap();

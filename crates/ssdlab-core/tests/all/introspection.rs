@@ -6,7 +6,7 @@ use ssdlab_base::{Nanos, SimTime};
 use ssdlab_core::Op;
 use ssdlab_core::account::{Cause, OpKind};
 use ssdlab_core::stats::Ended;
-use ssdlab_core::{At, ChipInspector};
+use ssdlab_core::{At, ChipInspector, NewTxn, Owner};
 use ssdlab_nand::{BlockId, Level, Lpn, PlaneId, ProgramMode};
 
 use crate::support::{BUS, PROGRAM, READ, Rig, SPP, written};
@@ -64,10 +64,17 @@ fn what_is_expected_of_a_read_is_what_it_takes_alone() {
     let sets = ["flash.command_time = \"1us\"", "timing.decode = \"10us\""];
     let (mut rig, zero) = written(&sets, 1);
     let mut flash = rig.drive.flash().clone();
-    let id = flash.txns.insert(SimTime::START);
-    flash.txns[id].ppn = rig.drive.ftl().map.get(Lpn(0)).unwrap();
-    flash.txns[id].kind = OpKind::Read;
-    flash.txns[id].sectors = SPP as u16;
+    let (owner, mask) = (Owner::Request(0), (1 << SPP) - 1);
+    let new = NewTxn {
+        lpn: Lpn(0),
+        owner,
+        kind: OpKind::Read,
+        cause: Cause::Host,
+        mask,
+        sectors: SPP as u32,
+    };
+    let id = flash.txns.begin(new, SimTime::START);
+    flash.txns.locate(id, rig.drive.ftl().map.get(Lpn(0)).unwrap());
     let expected = flash.nominal_read(id, Level::FIRST).as_ns();
     assert_eq!(expected, 1000 + READ + BUS + 10_000);
     let read = rig.read(0);

@@ -1,13 +1,13 @@
 //! The jobs of background policies: a block's valid pages move elsewhere on its plane, then the
 //! block is erased. A plane runs one job at a time, and a job runs one operation at a time.
 
-use ssdlab_nand::{BlockId, Level, PageInBlock, PlaneId, Ppn};
+use ssdlab_nand::{BlockId, Lpn, PageInBlock, PlaneId, Ppn};
 
 use super::Background;
 use crate::account::{Cause, OpKind};
 use crate::drive::machine::Machine;
 use crate::drive::machine::policies::BackgroundAt;
-use crate::flash::{Owner, Rank, Txn, TxnId};
+use crate::flash::{NewTxn, Owner, Rank, Txn, TxnId};
 use crate::ftl::Writer;
 use crate::policy::background::Job;
 use crate::policy::event::Event;
@@ -125,7 +125,16 @@ impl Background {
         }
         machine.publish(&Event::BlockCollected(job.block));
         machine.collecting[plane.index()] = true;
-        let id = machine.flash.txns.insert(machine.now);
+        let new = NewTxn {
+            lpn: Lpn(0),
+            owner: Owner::Job(plane),
+            kind: OpKind::Erase,
+            cause: job.cause,
+            mask: machine.geometry.page_mask(),
+            sectors: machine.geometry.sectors_per_page(),
+        };
+        let id = machine.flash.txns.begin(new, machine.now);
+        machine.flash.txns.send_to(id, plane);
         self.next_of_job(machine, id, plane);
     }
 
@@ -134,11 +143,10 @@ impl Background {
     pub(super) fn next_of_job(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
         let running = self.jobs.of(plane);
         let block = running.job.block;
-        let mut kind = OpKind::Erase;
-        let mut page = machine.geometry.page(block, PageInBlock(0));
         if machine.ftl.blocks.valid(block) > 0 {
             if running.cursor >= running.prefetched {
                 let end = (running.cursor + PREFETCHED).min(machine.geometry.pages as u16);
+                let page = machine.geometry.page(block, PageInBlock(0));
                 let prefetched = [running.cursor, end].map(|at| page.0 + u32::from(at));
                 machine.ftl.map.prefetch_moves(prefetched[0]..prefetched[1]);
                 running.prefetched = end;
@@ -148,19 +156,12 @@ impl Background {
                 if let Some(lpn) = machine.ftl.map.valid(ppn) {
                     running.cursor = offset + 1;
                     running.from = ppn;
-                    (kind, page) = (OpKind::Read, ppn);
-                    machine.flash.txns[id].lpn = lpn;
-                    break;
+                    machine.flash.txns.read_next(id, (lpn, ppn));
+                    return self.enqueue_job(machine, id, plane);
                 }
             }
         }
-        let cause = running.job.cause;
-        let txn = &mut machine.flash.txns[id];
-        (txn.kind, txn.ppn, txn.plane, txn.cause) = (kind, page, plane, cause);
-        txn.owner = Owner::Job(plane);
-        txn.sectors = machine.geometry.sectors_per_page() as u16;
-        txn.failed = 0;
-        txn.level = Level::FIRST;
+        machine.flash.txns.erase(id, machine.geometry.page(block, PageInBlock(0)));
         self.enqueue_job(machine, id, plane);
     }
 
@@ -172,7 +173,7 @@ impl Background {
             _ => machine.flash.queues[plane].blocks_programs(),
         };
         let rank = if is_urgent { Rank::URGENT } else { Rank::BACKGROUND };
-        machine.flash.txns[id].since = machine.now;
+        machine.flash.txns.count_from(id, machine.now);
         machine.flash.assign_seq(id);
         machine.flash.enqueue(id, rank, machine.now);
     }

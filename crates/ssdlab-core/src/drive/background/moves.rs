@@ -12,7 +12,7 @@ use crate::audit::audit_event;
 use crate::config::{Allocation, Resolved};
 use crate::drive::machine::Machine;
 use crate::drive::translation::Translation;
-use crate::flash::{Owner, Rank, TxnId};
+use crate::flash::{NewTxn, Owner, Rank, TxnId};
 use crate::ftl::{Map, PlaneOrder};
 use crate::policy::PlacementHint;
 use crate::policy::allocation::{BlockClass, StreamId};
@@ -164,7 +164,7 @@ impl Background {
         read: Option<TxnId>,
         (class, stream): (BlockClass, Option<StreamId>),
     ) {
-        let whole = u64::MAX >> (64 - machine.geometry.sectors_per_page());
+        let whole = machine.geometry.page_mask();
         let class = BlockClass(class.0.min(machine.resolved.classes.count as u8 - 1));
         self.moves.get_or_insert_with(|| {
             let mut moves = Moves::new(&machine.resolved);
@@ -177,19 +177,23 @@ impl Background {
             self.ask_for_room(machine, lpn, lies_on, class);
             return machine.publish(&Event::MigrationDropped(lpn));
         };
-        let id = machine.flash.txns.insert(machine.now);
+        let erases = machine.ftl.blocks.erases(machine.geometry.block_of(from));
+        let new = NewTxn {
+            lpn,
+            owner: Owner::Move { from, erases },
+            kind: OpKind::Read,
+            cause: Cause::Migration,
+            mask: whole,
+            sectors: machine.geometry.sectors_per_page(),
+        };
+        let id = machine.flash.txns.begin(new, machine.now);
         if let Some(read) = read {
             audit_event!(machine, copies_read(id, read));
         }
-        let erases = machine.ftl.blocks.erases(machine.geometry.block_of(from));
-        let txn = &mut machine.flash.txns[id];
-        (txn.lpn, txn.ppn, txn.plane) = (lpn, from, lies_on);
-        txn.owner = Owner::Move { from, erases };
-        txn.kind = OpKind::Read;
-        txn.cause = Cause::Migration;
-        txn.mask = whole;
-        txn.sectors = machine.geometry.sectors_per_page() as u16;
-        txn.hint = PlacementHint { quality: Some(class), stream, ..PlacementHint::default() };
+        machine.flash.txns.locate(id, from);
+        machine.flash.txns.send_to(id, lies_on);
+        let hint = PlacementHint { quality: Some(class), stream, ..PlacementHint::default() };
+        machine.flash.txns.set_hint(id, hint);
         machine.publish(&Event::MigrationBegan(lpn));
         if has_data {
             return self.program_moved(machine, id, to);
@@ -204,9 +208,10 @@ impl Background {
         moves.takes[moves.part(to)] = moves.behind(to);
         let PlacementHint { quality, stream, .. } = machine.flash.txns[id].hint;
         machine.make_hint(id);
-        let txn = &mut machine.flash.txns[id];
-        (txn.kind, txn.plane) = (OpKind::Program, to);
-        (txn.hint.quality, txn.hint.stream) = (quality, stream.or(txn.hint.stream));
+        machine.flash.txns.program_copy(id);
+        machine.flash.txns.send_to(id, to);
+        let hint = machine.flash.txns.hint_mut(id);
+        (hint.quality, hint.stream) = (quality, stream.or(hint.stream));
         machine.flash.assign_seq(id);
         machine.flash.enqueue(id, Rank::BACKGROUND, machine.now);
     }
@@ -315,15 +320,14 @@ impl Background {
         erases: u32,
     ) {
         let lies_on = machine.geometry.plane_of_page(from);
-        let txn = &mut machine.flash.txns[id];
+        let txn = &machine.flash.txns[id];
         let lpn = txn.lpn;
         if txn.kind == OpKind::Read && txn.uncorrectable {
             return drop_move(machine, id);
         }
         if txn.kind == OpKind::Read {
-            txn.failed = 0;
-            txn.since = machine.now;
             let class = txn.hint.quality.expect("a move knows where to");
+            machine.flash.txns.count_from(id, machine.now);
             return match self.plane_for_move(machine, lpn, lies_on, class) {
                 Some(to) => self.program_moved(machine, id, to),
                 None => drop_move(machine, id),

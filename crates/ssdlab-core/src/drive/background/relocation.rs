@@ -27,15 +27,15 @@ impl Background {
             OpKind::Read => {
                 machine.make_hint(id);
                 let job = &self.jobs.of(plane).job;
-                let txn = &mut machine.flash.txns[id];
-                (txn.kind, txn.failed) = (OpKind::Program, 0);
-                txn.hint.stream = job.stream.or(txn.hint.stream);
+                machine.flash.txns.program_copy(id);
+                let hint = machine.flash.txns.hint_mut(id);
+                hint.stream = job.stream.or(hint.stream);
                 if let Some(class) = job.class {
-                    txn.hint.quality = Some(class);
+                    hint.quality = Some(class);
                 } else if machine.resolved.classes.by_priority {
                     // The page stays in blocks of its priority.
                     let class = machine.ftl.blocks.class(job.block);
-                    txn.hint.priority = Some(Priority::of_class(class));
+                    hint.priority = Some(Priority::of_class(class));
                 }
                 self.enqueue_job(machine, id, plane);
             }

@@ -17,8 +17,8 @@ impl Machine {
     /// Puts a host operation into the queue of a plane.
     #[inline]
     pub(in crate::drive) fn enqueue_host(&mut self, id: TxnId, plane: PlaneId) {
-        let txn = &mut self.flash.txns[id];
-        txn.plane = plane;
+        self.flash.txns.send_to(id, plane);
+        let txn = &self.flash.txns[id];
         let (kind, owner, lpn, arrival) = (txn.kind, txn.owner, txn.lpn, txn.began());
         let ppn = (kind == OpKind::Read).then_some(txn.ppn);
         let request = self.attrs(owner);

@@ -35,7 +35,7 @@ impl Machine {
         if self.policies.asks_pages {
             self.fill_page(self.flash.txns[id].lpn, self.attrs(owner), cause, &mut hint);
         }
-        self.flash.txns[id].hint = hint;
+        self.flash.txns.set_hint(id, hint);
     }
 
     /// Asks the placement chain for the parts of the hint that depend on the page itself.
@@ -150,8 +150,8 @@ impl Machine {
     /// and page type.
     #[inline(always)]
     pub(in crate::drive) fn choose_program(&mut self, id: TxnId) {
-        let txn = &mut self.flash.txns[id];
-        let block = self.geometry.block_of(txn.ppn);
+        let txn = &self.flash.txns[id];
+        let (owner, block) = (txn.owner, self.geometry.block_of(txn.ppn));
         let class = self.ftl.blocks.class(block);
         if let Some(streams) = &mut self.lifetime.streams {
             streams.programmed(txn.ppn, &self.geometry, txn.hint.stream, txn.cause);
@@ -169,19 +169,20 @@ impl Machine {
             hotness: txn.hint.hotness,
             components: Components::new(&self.policies.metadata),
         };
-        let hint = &mut txn.hint;
+        let hint = self.flash.txns.hint_mut(id);
         for link in &mut self.policies.program_mode {
             link.fill(&view, hint);
         }
-        if !matches!(txn.owner, Owner::Job(_) | Owner::Move { .. } | Owner::Map { .. }) {
-            self.stats.granted(hint.request().class, class);
-            self.stats.typed(hint.page_type, page_type);
-            if let Owner::Request(slot) = txn.owner {
+        if !matches!(owner, Owner::Job(_) | Owner::Move { .. } | Owner::Map { .. }) {
+            let txn = &self.flash.txns[id];
+            self.stats.granted(txn.hint.request().class, class);
+            self.stats.typed(txn.hint.page_type, page_type);
+            if let Owner::Request(slot) = owner {
                 let slowest = &mut self.host[slot].page_type;
                 *slowest = (*slowest).max(Some(page_type));
             }
             if self.policies.subscribed.has(EventMask::PAGE_ALLOCATED) {
-                let class = hint.quality.unwrap_or(BlockClass::BEST);
+                let class = txn.hint.quality.unwrap_or(BlockClass::BEST);
                 let (plane, arrival) = (txn.plane, txn.began());
                 self.policies.publish(self.now, &Event::PageAllocated { plane, class, arrival });
             }

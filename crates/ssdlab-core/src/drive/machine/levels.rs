@@ -12,10 +12,11 @@ impl Machine {
     /// Sets the level at which a read starts or continues.
     #[inline(always)]
     pub(in crate::drive) fn set_level(&mut self, id: TxnId) {
-        self.flash.txns[id].level = match self.flash.txns[id].failed {
+        let level = match self.flash.txns[id].failed {
             0 => self.policies.start_level(self.read_view(id)),
             _ => self.next_level(id),
         };
+        self.flash.txns.set_level(id, level);
     }
 
     /// Returns the next level of a read whose attempt fails, or may fail.

@@ -21,8 +21,7 @@ impl Machine {
             let block = self.geometry.block_of(ppn);
             self.flash.cells.prefetch(ppn, block);
             self.policies.metadata.prefetch(block);
-            let txn = &mut self.flash.txns[id];
-            (txn.ppn, txn.age) = (ppn, None);
+            self.flash.txns.locate_mapped(id, ppn);
             return Some(self.geometry.plane_of_page(ppn));
         }
         let txn = &self.flash.txns[id];
@@ -35,8 +34,7 @@ impl Machine {
         }
         let (ppn, age, plane) = self.page_before_start(lpn);
         let unwritten_mode = self.program_mode_of_unwritten(lpn, ppn);
-        let txn = &mut self.flash.txns[id];
-        (txn.ppn, txn.age, txn.unwritten_mode) = (ppn, Some(age), unwritten_mode);
+        self.flash.txns.locate_unwritten(id, ppn, age, unwritten_mode);
         if !self.is_translation(lpn) {
             self.note_unwritten_read(lpn);
         }

@@ -1,11 +1,12 @@
 //! Counts requests when they are dispatched to the flash, and ends them.
 
 use ssdlab_base::SimTime;
+use ssdlab_nand::Lpn;
 
 use super::Machine;
-use crate::account::{OpKind, Part, Priority};
+use crate::account::{Cause, OpKind, Part, Priority};
 use crate::audit::audit_event;
-use crate::flash::{Owner, TxnId};
+use crate::flash::{NewTxn, Owner, TxnId};
 use crate::host::{Active, Completion};
 use crate::policy::event::Event;
 
@@ -24,9 +25,8 @@ impl Machine {
 
     /// Charges an operation for its wait for a map entry.
     pub(in crate::drive) fn waited_for_entry(&mut self, id: TxnId) {
-        let txn = &mut self.flash.txns[id];
-        txn.charge(Part::Map, self.now);
-        txn.was_held_up = true;
+        self.flash.txns.charge(id, Part::Map, self.now);
+        self.flash.txns.held_up(id);
     }
 
     /// Ends a request whose last page operation has ended. The request's latency has the parts of
@@ -70,9 +70,11 @@ impl Machine {
     /// and then for the buffer.
     #[cold]
     pub(in crate::drive) fn end_of_no_operation(&mut self, slot: u32, began: SimTime) {
-        let id = self.flash.txns.insert(self.host[slot].request.arrival);
-        self.flash.txns[id].charge(Part::HostQueue, began);
-        self.flash.txns[id].charge(Part::Buffer, self.now);
+        let (owner, kind) = (Owner::Request(slot), OpKind::Erase);
+        let new = NewTxn { lpn: Lpn(0), owner, kind, cause: Cause::Host, mask: 0, sectors: 0 };
+        let id = self.flash.txns.begin(new, self.host[slot].request.arrival);
+        self.flash.txns.charge(id, Part::HostQueue, began);
+        self.flash.txns.charge(id, Part::Buffer, self.now);
         self.end_of_request(slot, id);
         self.flash.txns.remove(id);
     }

@@ -46,11 +46,6 @@ impl Machine {
         self.stats.superseded += 1;
         let mask = self.flash.txns[later].mask;
         audit_event!(self, joins(first, later, mask));
-        let txn = &mut self.flash.txns[first];
-        txn.mask |= mask;
-        // A write that reads the rest of its page first counts the sectors of that read until then.
-        if !txn.read_first {
-            txn.sectors = txn.mask.count_ones() as u16;
-        }
+        self.flash.txns.add_sectors(first, mask);
     }
 }

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use ssdlab_nand::{Level, Lpn, PlaneId};
+use ssdlab_nand::{Lpn, PlaneId};
 
 use super::Step;
 use super::Translation;
 use crate::account::{Cause, OpKind};
 use crate::audit::audit_event;
 use crate::drive::machine::Machine;
-use crate::flash::{Fifo, Owner, TxnId};
+use crate::flash::{Fifo, NewTxn, Owner, Txn, TxnId};
 use crate::ftl::{Entry, MapCache, MapRoom, MapShape};
 use crate::host::Op;
 use crate::policy::event::Event;
@@ -86,13 +86,7 @@ impl Translation {
         machine.make_hint(id);
         let rest = machine.rest_to_read(id);
         if rest != 0 {
-            let txn = &mut machine.flash.txns[id];
-            txn.sectors = rest.count_ones() as u16;
-            txn.read_first = true;
-            txn.kind = OpKind::Read;
-            if txn.cause == Cause::Host {
-                txn.cause = Cause::Rmw;
-            }
+            machine.flash.txns.read_rest_first(id, rest);
             if let Some(plane) = machine.locate(id) {
                 return self.dispatch.send(machine, id, plane);
             }
@@ -107,19 +101,10 @@ impl Translation {
     #[inline(never)]
     pub(in crate::drive) fn write_after_read(&mut self, machine: &mut Machine, id: TxnId) {
         machine.note_page_read(id);
-        let txn = &mut machine.flash.txns[id];
-        audit_event!(machine, merges(id, txn.mask));
-        txn.read_first = false;
-        txn.kind = OpKind::Program;
-        if txn.cause == Cause::Rmw {
-            txn.cause = Cause::Host;
-        }
-        txn.mask |= machine.ftl.map.sectors(txn.lpn).unwrap_or(machine.geometry.page_mask());
-        txn.sectors = txn.mask.count_ones() as u16;
-        // The failed attempts of the read do not concern the program.
-        txn.failed = 0;
-        txn.level = Level::FIRST;
-        txn.age = None;
+        let Txn { lpn, .. } = machine.flash.txns[id];
+        audit_event!(machine, merges(id, machine.flash.txns[id].mask));
+        let page = machine.ftl.map.sectors(lpn).unwrap_or(machine.geometry.page_mask());
+        machine.flash.txns.program_with_rest(id, page);
         let plane = machine.plane_for_write(id);
         self.dispatch.send(machine, id, plane);
     }
@@ -276,16 +261,12 @@ impl Translation {
     fn map_operation(&mut self, machine: &mut Machine, page: u32, kind: OpKind, in_part: bool) {
         let mapping = self.mapping.as_ref().expect("a map that is held in part");
         let lpn = mapping.cache.lpn_of(page);
-        let id = machine.flash.txns.insert(machine.now);
+        let mask = if in_part { 1 } else { machine.geometry.page_mask() };
+        let owner = Owner::Map { page, in_part };
+        let new =
+            NewTxn { lpn, owner, kind, cause: Cause::Mapping, mask, sectors: mask.count_ones() };
+        let id = machine.flash.txns.begin(new, machine.now);
         machine.flash.assign_seq(id);
-        let whole = u64::MAX >> (64 - machine.geometry.sectors_per_page());
-        let txn = &mut machine.flash.txns[id];
-        txn.lpn = lpn;
-        txn.owner = Owner::Map { page, in_part };
-        txn.kind = kind;
-        txn.cause = Cause::Mapping;
-        txn.mask = if in_part { 1 } else { whole };
-        txn.sectors = txn.mask.count_ones() as u16;
         let op = if kind == OpKind::Read { Op::Read } else { Op::Write };
         audit_event!(machine, begins(id, &machine.flash.txns[id], op));
         // The map's own pages need no entry.

@@ -3,9 +3,9 @@ use ssdlab_nand::chip::PhysicsConfig;
 use ssdlab_nand::levels::{LevelsConfig, SensingConfig};
 use ssdlab_nand::program_mode::ProgramModeConfig;
 use ssdlab_nand::timing::TimingConfig;
-use ssdlab_nand::{Cell, PageInBlock};
+use ssdlab_nand::{Cell, Lpn, PageInBlock};
 
-use super::super::txn::Txns;
+use super::super::txn::{NewTxn, Txns};
 use super::*;
 use crate::SMALL;
 
@@ -41,9 +41,9 @@ fn cells() -> Cells {
 /// Returns a read of the second page of the block.
 fn read(cells: &mut Cells) -> Txn {
     let (geometry, mut txns) = (geometry(8), Txns::default());
-    let id = txns.insert(SimTime::START);
-    txns[id].ppn = geometry.page(BLOCK, PageInBlock(1));
-    cells.begin(&mut txns[id], &geometry);
+    let id = txns.begin(NewTxn::read(Lpn(0)), SimTime::START);
+    txns.get_mut(id).ppn = geometry.page(BLOCK, PageInBlock(1));
+    cells.begin(txns.get_mut(id), &geometry);
     txns[id].clone()
 }
 
