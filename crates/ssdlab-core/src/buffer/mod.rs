@@ -179,6 +179,11 @@ impl Buffer {
         self.slot_of[lpn.index()].checked_sub(1)
     }
 
+    /// Returns whether a write put this page into the buffer, or added to it there.
+    pub fn has_write(&self, lpn: Lpn) -> bool {
+        self.find(lpn).is_some_and(|slot| self.slots[slot as usize].written.is_some())
+    }
+
     /// Returns the page in a slot.
     pub fn page(&mut self, slot: u32) -> &mut Slot {
         &mut self.slots[slot as usize]

@@ -101,10 +101,13 @@ impl Drive {
         self.release(lpn, false);
     }
 
-    /// Ends a read of a page that was never written, without the flash.
+    /// Ends a read of a page that the flash does not hold. If it was never written, it counts as
+    /// such; a page that a write put into the buffer was, though in other sectors.
     #[inline(never)]
     fn end_of_unmapped(&mut self, id: TxnId) {
-        self.machine.stats.unmapped_reads += 1;
+        let lpn = self.machine.flash.txns[id].lpn;
+        let is_buffered = self.buffer.pages.as_ref().is_some_and(|buffer| buffer.has_write(lpn));
+        self.machine.stats.unmapped_reads += u64::from(!is_buffered);
         self.end_of_read(id);
     }
 

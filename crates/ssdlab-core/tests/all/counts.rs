@@ -165,6 +165,19 @@ fn hits_and_misses_of_the_buffer_are_counted() {
 }
 
 #[test]
+fn a_page_that_is_only_in_the_buffer_does_not_count_as_never_written() {
+    for buffer in ["0B", "64KiB"] {
+        let mut rig = Rig::new(&[&format!("buffer.size = \"{buffer}\"")]);
+        rig.offer(Op::Write, 0, 1, 0).unwrap();
+        rig.finish();
+        rig.read(0);
+        rig.read(1);
+        rig.finish();
+        assert_eq!(rig.drive.stats().unmapped_reads, 1, "{buffer}");
+    }
+}
+
+#[test]
 fn a_page_of_which_a_part_is_found_was_used() {
     let mut rig = Rig::new(&["buffer.size = \"8KiB\""]);
     rig.offer(Op::Write, 0, 1, 0).unwrap();
