@@ -26,8 +26,12 @@ _DIRECTION = 1 / 3
 
 
 class Verdict(StrEnum):
-    """How a figure of ours compares with the paper's, from best to worst."""
+    """How a figure of ours compares with the paper's, from best to worst.
 
+    A figure may also be shown without being judged.
+    """
+
+    SHOWN = "shown"
     REPRODUCED = "reproduced"
     DIRECTION = "direction only"
     NOT = "not reproduced"
@@ -142,6 +146,36 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    """One answer to an open point of a paper, with the settings that it needs.
+
+    ``of`` names the schemes that the settings affect; if it is empty, they affect all. ``source``
+    is the text or measurement that speaks for the answer. ``favored`` marks the answer that the
+    texts favor, even if ssdlab's is another.
+    """
+
+    name: str
+    source: str
+    settings: str = ""
+    of: Sequence[str] = ()
+    favored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An open point of a paper with all its answers, declared before the runs.
+
+    The first option is ssdlab's. Claims name the readings that concern them, and the ledger crosses
+    those.
+    """
+
+    name: str
+    system: str
+    about: str
+    options: Sequence[Option]
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """A claim: what is compared, the paper's figures, and what is known if ours differ.
 
@@ -155,7 +189,11 @@ class Claim:
     follows it.
 
     ``ways`` are several ways to find the figures, where the paper is silent; the ``of`` of each
-    figure ends with its way.
+    figure ends with its way. Figures of the way ``shown`` are shown and not judged; ``ruled`` says
+    why.
+
+    ``readings`` are crossed: the claim is found under each combination of their options. ``short``
+    are settings that shorten the runs of sweeps and of crossed readings.
     """
 
     id: str
@@ -170,28 +208,55 @@ class Claim:
     made: str = ""
     chosen: str = ""
     ways: Sequence[str] = ()
+    shown: str = ""
+    readings: Sequence[Reading] = field(default_factory=tuple)
+    short: str = ""
 
     def judged(self, ours: Sequence[float]) -> list[Verdict]:
         """Return the verdicts on figures of ours, one for each of the paper's."""
-        return [figure.verdict(one) for figure, one in zip(self.figures, ours, strict=True)]
+        return [
+            Verdict.SHOWN if self.is_shown(figure) else figure.verdict(one)
+            for figure, one in zip(self.figures, ours, strict=True)
+        ]
 
     def off(self, ours: Sequence[float], way: str = "") -> float:
-        """Return the mean distance of figures of ours: of all, or of those of one way."""
+        """Return the mean distance of figures of ours: of those judged, or of those of one way."""
         pairs = zip(self.figures, ours, strict=True)
-        return fmean(figure.off(one) for figure, one in pairs if figure.of.endswith(way))
+        return fmean(
+            figure.off(one)
+            for figure, one in pairs
+            if (figure.of.endswith(way) if way else not self.is_shown(figure))
+        )
+
+    def is_shown(self, figure: Figure) -> bool:
+        """Tell whether a figure is shown without being judged."""
+        return bool(self.shown) and figure.of.endswith(self.shown)
 
 
 def claims(systems: Sequence[str] = tuple(SYSTEMS)) -> list[Claim]:
     """Return the claims of these systems, in the ledger's order."""
     text = (files("ssdlab_reproduction") / "claims.toml").read_text(encoding="utf-8")
-    return [_claim(data) for data in tomllib.loads(text)["claim"] if data["system"] in systems]
+    data = tomllib.loads(text)
+    readings = {(one["system"], one["name"]): _reading(one) for one in data["reading"]}
+    return [_claim(one, readings) for one in data["claim"] if one["system"] in systems]
 
 
-def _claim(data: Mapping[str, Any]) -> Claim:
-    values: dict[str, Any] = {
+def _joined(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return data whose texts are one line each."""
+    return {
         key: " ".join(value.split()) if isinstance(value, str) else value
         for key, value in data.items()
     }
+
+
+def _reading(data: Mapping[str, Any]) -> Reading:
+    options = [Option(**_joined(one)) for one in data["options"]]
+    return Reading(**{**_joined(data), "options": options})
+
+
+def _claim(data: Mapping[str, Any], readings: Mapping[tuple[str, str], Reading]) -> Claim:
+    values = _joined(data)
     values["figures"] = [Figure(**one) for one in data["figures"]]
     values["sweeps"] = [Sweep(**one) for one in data.get("sweeps", ())]
+    values["readings"] = [readings[data["system"], name] for name in data.get("readings", ())]
     return Claim(**values)

@@ -18,7 +18,9 @@ from ssdlab.plan import Plan, to_json
 from ssdlab.result import Result
 from ssdlab.suggestions import did_you_mean
 from ssdlab.sweeps import MAX_RUNS, check_run_count
+from ssdlab_reproduction import crossing
 from ssdlab_reproduction.claim import SYSTEMS, Claim, Sweep, Verdict, claims
+from ssdlab_reproduction.crossing import Combination
 from ssdlab_reproduction.real_traces import (
     RealTraces,
     TraceUsed,
@@ -38,7 +40,7 @@ from ssdlab_reproduction.runs import (
     library_hash,
     sha256,
 )
-from ssdlab_reproduction.scope import Scope, of_twin
+from ssdlab_reproduction.scope import Change, Scope, of_twin
 
 T = TypeVar("T")
 
@@ -101,6 +103,7 @@ class Row:
     never: Sequence[int] = ()
     saturated: bool = False
     swept: Sequence[Swept] = ()
+    crossed: Sequence[Combination] = ()
 
     @property
     def failed(self) -> bool:
@@ -191,12 +194,23 @@ def reproduce(
     rows = [book.row(one) for one in recomputed]
     if not quick:
         book.make(
-            (RULES[row.claim.id].sets, _under(scopes[0], sweep, variant))
+            (RULES[row.claim.id].sets, scope)
             for row in rows
             for sweep in row.sweeps
-            for variant in sweep.variants
+            for scope in (
+                shortened(scopes[0], row.claim),
+                *(under(scopes[0], row.claim, sweep, variant) for variant in sweep.variants),
+            )
         )
-        rows = [replace(row, swept=list(book.swept(row))) for row in rows]
+        book.make(
+            (RULES[row.claim.id].sets, crossing.under(scopes[0], row.claim, options))
+            for row in rows
+            for options in crossing.combinations(row.claim)
+        )
+        rows = [
+            replace(row, swept=list(book.swept(row)), crossed=list(book.crossed(row)))
+            for row in rows
+        ]
     used = {twin: path for twin, path in real.traces.items() if twin in book.replaced}
     return Ledger(
         rows,
@@ -236,8 +250,15 @@ def _unread(real: RealTraces, used: Mapping[str, Path]) -> Iterator[str]:
         yield f"not used, because no selected claim runs on it: {', '.join(others)}"
 
 
-def _under(scope: Scope, sweep: Sweep, variant: str) -> Scope:
-    return replace(scope, settings=variant.split(), schemes=sweep.of, needs=sweep.needs)
+def under(scope: Scope, claim: Claim, sweep: Sweep, variant: str) -> Scope:
+    """Return the scope of a claim's runs under an alternative of a sweep."""
+    swept = Change(variant.split(), sweep.of, sweep.needs)
+    return replace(shortened(scope, claim), changes=[*shortened(scope, claim).changes, swept])
+
+
+def shortened(scope: Scope, claim: Claim) -> Scope:
+    """Return the scope of a claim's runs in sweeps, which may be shorter."""
+    return replace(scope, changes=[*scope.changes, Change(claim.short.split())])
 
 
 class _Book:
@@ -339,14 +360,19 @@ class _Book:
     def swept(self, row: Row) -> Iterator[Swept]:
         if not row.sweeps:
             return
-        scope = self._scopes[0]
-        ruled = self._variant(row.claim, scope, "")
+        ruled = self._variant(row.claim, shortened(self._scopes[0], row.claim), "")
         for sweep in row.sweeps:
             found = [
-                self._variant(row.claim, _under(scope, sweep, variant), variant)
+                self._variant(row.claim, under(self._scopes[0], row.claim, sweep, variant), variant)
                 for variant in sweep.variants
             ]
             yield Swept(sweep, ruled, found)
+
+    def crossed(self, row: Row) -> Iterator[Combination]:
+        for options in crossing.combinations(row.claim):
+            scope = crossing.under(self._scopes[0], row.claim, options)
+            one = self._variant(row.claim, scope, "")
+            yield Combination(options, one.ours, one.verdict, one.off)
 
     def _variant(self, claim: Claim, scope: Scope, settings: str) -> Variant:
         saturated = self._is_saturated(RULES[claim.id], scope)

@@ -57,8 +57,15 @@ def _known(ledger: Ledger, title: str, rows: list[Row]) -> Iterator[Table]:
     for row in rows:
         for swept in row.swept:
             [caption], heads, *lines = _plain(
-                [[f"{row.claim.id}: {swept.sweep.about}"], *ledger_text.sweep(row, swept)]
+                [
+                    [f"{row.claim.id}: {swept.sweep.about}{ledger_text.shortened(row)}"],
+                    *ledger_text.sweep(row, swept),
+                ]
             )
+            yield Table(caption, heads, lines, frozenset({len(heads) - 1}))
+        if row.crossed:
+            name = f"{row.claim.id}, readings crossed: {ledger_text.depends(row)}"
+            [caption], heads, *lines = _plain([[name], *ledger_text.crossed(row)])
             yield Table(caption, heads, lines, frozenset({len(heads) - 1}))
 
 

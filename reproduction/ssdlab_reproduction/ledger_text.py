@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from ssdlab.confidence import Interval
 from ssdlab.render.formatting import NONE, WIDTH, pluralize
 from ssdlab.render.text.traces import seconds
+from ssdlab_reproduction import crossing
 from ssdlab_reproduction.claim import SYSTEMS, Figure, Verdict
 from ssdlab_reproduction.ledger import TRACES, TWINS, Ledger, Row, Swept
 from ssdlab_reproduction.real_traces import TraceUsed
@@ -122,7 +123,8 @@ def _verdicts(row: Row) -> list[str]:
 
 def _verdict_text(figure: Figure, found: Interval, verdict: Verdict) -> str:
     """Return the verdict on a figure, with a caveat if seeds differ too much to be sure."""
-    caveat = _caveat(figure, found, verdict) if found.half_width_95 else ""
+    is_judged = verdict != Verdict.SHOWN
+    caveat = _caveat(figure, found, verdict) if found.half_width_95 and is_judged else ""
     return f"{verdict} ({caveat})" if caveat else str(verdict)
 
 
@@ -240,12 +242,51 @@ def _why(ledger: Ledger, row: Row) -> Iterator[str]:
         reason = " ".join(part for part in (explanation(ledger, row), settle) if part)
         yield from [f"**{claim.id}**: {reason}", ""] if reason else []
     for swept in row.swept:
-        yield from [f"{claim.id}, {swept.sweep.about}:", ""]
+        yield from [f"{claim.id}, {swept.sweep.about}{shortened(row)}:", ""]
         heads, *lines = sweep(row, swept)
         yield f"| {' | '.join(heads)} |"
         yield "|---" * len(heads) + "|"
         yield from (f"| {' | '.join(cells)} |" for cells in lines)
         yield ""
+    if row.crossed:
+        yield from [f"{claim.id}, readings crossed: {depends(row)}", ""]
+        heads, *lines = crossed(row)
+        yield f"| {' | '.join(heads)} |"
+        yield "|---" * len(heads) + "|"
+        yield from (f"| {' | '.join(cells)} |" for cells in lines)
+        yield ""
+
+
+def depends(row: Row) -> str:
+    """Return how far the verdict on a claim depends on its readings, as a sentence."""
+    counted = ", ".join(f"{number} {verdict}" for verdict, number in crossing.counts(row.crossed))
+    return f"of {len(row.crossed)} combinations {counted}{shortened(row)}."
+
+
+def shortened(row: Row) -> str:
+    """Return the settings that shorten the runs of sweeps, as the end of a caption."""
+    return f", with `{row.claim.short}`" if row.claim.short else ""
+
+
+def crossed(row: Row) -> Iterator[list[str]]:
+    """Yield a claim's figures under every combination of answers: the heads, then the lines."""
+    judged = [not row.claim.is_shown(figure) for figure in row.claim.figures]
+    figures = [one for one, keep in zip(row.claim.figures, judged, strict=True) if keep]
+    about = [reading.about for reading in row.claim.readings]
+    yield [*about, *(figure.of for figure in figures), "off by", "verdict"]
+    nearest_one, favored = crossing.nearest(row.crossed), crossing.favored(row.claim)
+    for one in row.crossed:
+        marks = ["ruled"] * one.is_ruled + ["the texts"] * (tuple(one.options) == favored)
+        marks += ["nearest"] * (one is nearest_one)
+        ours = [of for of, keep in zip(one.ours, judged, strict=True) if keep] if one.ours else []
+        cells = [figure.written(of) for figure, of in zip(figures, ours, strict=bool(ours))]
+        off = NONE if one.off is None else f"{one.off:.2f}"
+        yield [
+            *(option.name for option in one.options),
+            *(cells or [NONE] * len(figures)),
+            f"{off} ({', '.join(marks)})" if marks else off,
+            one.verdict,
+        ]
 
 
 def sweep(row: Row, swept: Swept) -> Iterator[list[str]]:

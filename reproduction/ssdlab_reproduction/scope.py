@@ -15,21 +15,41 @@ _TIMES, _LIMIT = "--time-scale=", "--limit="
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """Settings that override those of all runs, or of the runs of ``schemes``.
+
+    They are lines ``key=value``, and also ``--time-scale=FACTOR`` and ``--limit=REQUESTS``, which
+    are no config keys. ``needs`` holds additional settings by scheme.
+    """
+
+    settings: Sequence[str] = ()
+    schemes: Sequence[str] = ()
+    needs: Mapping[str, str] = field(default_factory=dict)
+
+    def lines(self, scheme: str) -> list[str]:
+        """Return the settings for the runs of a scheme."""
+        if self.schemes and scheme not in self.schemes:
+            return []
+        return [*self.needs.get(scheme, "").split(), *self.settings]
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """The common options of all runs of a ledger, or of the runs of one seed.
 
     ``quick`` cuts workloads short and leaves some out. ``traces`` are the files that replace twins,
-    by the twin's name. ``settings`` override the settings of all runs, or of those of ``schemes``.
-    They are lines ``key=value``, and also ``--time-scale=FACTOR`` and ``--limit=REQUESTS``, which
-    are no config keys. ``needs`` holds additional settings by scheme.
+    by the twin's name. Later ``changes`` override earlier ones.
     """
 
     seed: int = 1
     quick: bool = False
     traces: Mapping[str, Path] = field(default_factory=dict)
-    settings: Sequence[str] = ()
-    schemes: Sequence[str] = ()
-    needs: Mapping[str, str] = field(default_factory=dict)
+    changes: Sequence[Change] = ()
+
+    @property
+    def settings(self) -> list[str]:
+        """Return the settings of all changes, whatever schemes they affect."""
+        return [line for change in self.changes for line in change.settings]
 
     def cut(self, requests: int | None, quick: int) -> int | None:
         """Return the number of requests to run: ``quick`` in a quick ledger, else ``requests``."""
@@ -53,8 +73,8 @@ class Scope:
             load = {"mix": apps, "wrap": True}
         chosen = {**options, **load}
         settings = setting_lines(chosen.pop("set", ()))
-        if not self.schemes or scheme in self.schemes:
-            wanted = [*self.needs.get(scheme, "").split(), *self.settings]
+        for change in self.changes:
+            wanted = change.lines(scheme)
             own = [line for line in wanted if "workload" in load or not of_twin(line)]
             taken = {_key(line) for line in own}
             settings = [line for line in settings if _key(line) not in taken]

@@ -11,7 +11,7 @@ from ssdlab_reproduction import ledger
 from ssdlab_reproduction.claim import claims
 from ssdlab_reproduction.registry import RULES
 
-COUNTS = {"dlv": ("D", 16), "pa-ssd": ("P", 17), "pv-read": ("V", 14), "readguard": ("R", 19)}
+COUNTS = {"dlv": ("D", 19), "pa-ssd": ("P", 17), "pv-read": ("V", 14), "readguard": ("R", 19)}
 COUNTS["hire"] = ("H", 5)
 """How many claims the ledger has of each system."""
 

@@ -12,8 +12,8 @@ from claim_cases import Case, FakeRuns, found, hold, ids, made
 from ssdlab.plan import Plan
 from ssdlab_reproduction.pictures import dlv as pictures
 from ssdlab_reproduction.registry import NeverRanError
-from ssdlab_reproduction.systems import dlv
-from ssdlab_reproduction.systems.dlv import CLOSED, COUNTS, OPEN, WAITS
+from ssdlab_reproduction.systems import dlv_runs
+from ssdlab_reproduction.systems.dlv_runs import CLOSED, COUNTS, OPEN, WAITS
 
 Each = Mapping[str, float]
 
@@ -28,12 +28,21 @@ def offered(kind: str, **of_way: Mapping[str, Each]) -> dict[Any, Any]:
     }
 
 
-def rates(iops: Mapping[str, Each], bandwidth: Mapping[str, Each]) -> dict[Any, Any]:
-    return {
+def rates(
+    iops: Mapping[str, Each], bandwidth: Mapping[str, Each], speed: Mapping[str, Each]
+) -> dict[Any, Any]:
+    """Return rates with requests outstanding, and responses at the workloads' own times."""
+    closed = {
         (CLOSED, scheme, name): made(iops=rate, bandwidth_mb_s=bandwidth[scheme][name])
         for scheme, each in iops.items()
         for name, rate in each.items()
     }
+    own = {
+        (OPEN, scheme, name): made(every=1 / rate, iops=1, bandwidth_mb_s=1)
+        for scheme, each in speed.items()
+        for name, rate in each.items()
+    }
+    return closed | own
 
 
 def distributed(kind: str, curve: Sequence[tuple[float, float]]) -> Any:
@@ -54,7 +63,12 @@ IOPS = {
     # +100, +50, +20, -50 and 0 %.
     "dlv": {"proj3": 2000, "hm1": 150, "web0": 12, "usr0": 10, "src12": 40},
 }
-GROWN = rates(IOPS, BANDWIDTH)
+SPEED = {
+    "baseline": {"proj3": 10, "hm1": 10, "web0": 10, "usr0": 10, "src12": 10},
+    # +100, +30, +40, +20 and +160 %.
+    "dlv": {"proj3": 20, "hm1": 13, "web0": 14, "usr0": 12, "src12": 26},
+}
+GROWN = rates(IOPS, BANDWIDTH, SPEED)
 
 RESPONSE = offered(
     "every",
@@ -189,6 +203,37 @@ HALVES = {
     "roo": {"fin1": 120, "mds0": 70, "hm1": 125, "fin2": 150, "mds1": 110},
 }
 
+FASTER = {
+    "baseline": {"fin1": 10, "mds0": 10, "hm1": 10, "fin2": 10, "mds1": 10},
+    "woo": {"fin1": 15, "mds0": 14, "hm1": 12, "fin2": 13, "mds1": 11},
+    # Less than woo on both of the first two, and on hm1 and fin2 of the others.
+    "roo": {"fin1": 12, "mds0": 11, "hm1": 11, "fin2": 12, "mds1": 14},
+}
+
+WHERE = offered(
+    "write",
+    closed={
+        "baseline": {"rsrch0": 100, "mds0": 100},
+        "pv-reorder": {"rsrch0": 60, "mds0": 85},
+        "pv-allocation": {"rsrch0": 75, "mds0": 80},
+    },
+    open={
+        "baseline": {"rsrch0": 10, "mds0": 10},
+        "pv-reorder": {"rsrch0": 8, "mds0": 9},
+        "pv-allocation": {"rsrch0": 7, "mds0": 9.2},
+    },
+)
+
+STRONG = {
+    (way, scheme, name): made(strong_share=share)
+    for way, each in {
+        CLOSED: {"woo": {"hm0": 0.2, "ts0": 0.3}, "pv-reorder": {"hm0": 0.4, "ts0": 0.3}},
+        OPEN: {"woo": {"hm0": 0.33, "ts0": 0.0}, "pv-reorder": {"hm0": 0.3, "ts0": 0.0}},
+    }.items()
+    for scheme, shares in each.items()
+    for name, share in shares.items()
+}
+
 CHOSEN = {
     # 0.1 µs of 100 and 0.5 µs of 200.
     (OPEN, "dlv", "hm0"): made(
@@ -219,8 +264,8 @@ OVERTAKING = {
 SIX = {("woo",): [4.0, 3.0, 1.0, 5.0, 2.0, 6.0], ("baseline",): [9.0, 8.0, 8.0, 8.0, 8.0, 7.0]}
 
 CASES: dict[str, Case] = {
-    "D1": ([GROWN], [fmean([200, 10, -10, 300, 400]), 200, 10, 2, 1]),
-    "D2": ([GROWN], [fmean([100, 50, 20, -50, 0]), 100, 50, 0, 3]),
+    "D1": ([GROWN], [70, 100, 30, 1, 1, fmean([200, 10, -10, 300, 400]), 200, 10, 2, 1]),
+    "D2": ([GROWN], [70, 100, 30, 1, 1, fmean([100, 50, 20, -50, 0]), 100, 50, 0, 3]),
     "D3": ([RESPONSE], [-55, -35]),
     "D4": (
         [RESPONSE],
@@ -256,9 +301,12 @@ CASES: dict[str, Case] = {
         ],
         [-10 + 30, -5 - 0],
     ),
-    "D14": ([rates(HALVES, HALVES)], [100 / 2, 100 * 2 / 3]),
+    "D14": ([rates(HALVES, HALVES, FASTER)], [100, 100 / 3, 100 / 2, 100 * 2 / 3]),
     "D15": ([CHOSEN, {("four",): FOUR}], [0.25, 16, 32, 2]),
     "D16": ([ALIKE], [20, 25]),
+    "D17": ([WRITTEN], [10, 7.5, 15, -45]),
+    "D18": ([WHERE], [15, 5, -10, 2]),
+    "D19": ([STRONG], [-25, 0, 10, 1]),
 }
 
 
@@ -279,6 +327,7 @@ def test_a_claims_figures_are_those_of_its_runs(name: str) -> None:
             "D11",
             [{key: made(prioritized=SimpleNamespace(write=0.0, read=1.0)) for key in OVERTAKING}],
         ),
+        ("D19", [{key: made(strong_share=0.0) for key in STRONG}]),
     ],
 )
 def test_a_figure_of_what_never_happened_is_refused(name: str, sets: Any) -> None:
@@ -304,8 +353,8 @@ def test_sizes_are_found_second_by_second(tmp_path: Path) -> None:
         (3, "all", 3, 3, 3),
         (3, "write", 3, 3, 3),
     ]
-    assert dlv.by_second(Plan(trace=trace)) == expected
-    assert dlv.by_second(Plan(trace=trace, limit=3)) == expected[:3]
+    assert dlv_runs.by_second(Plan(trace=trace)) == expected
+    assert dlv_runs.by_second(Plan(trace=trace, limit=3)) == expected[:3]
 
 
 def test_ages_of_data_that_is_read_are_counted_in_days() -> None:

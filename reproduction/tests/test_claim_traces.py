@@ -18,7 +18,7 @@ from ssdlab_reproduction.claim import Verdict
 from ssdlab_reproduction.claim import claims as declared
 from ssdlab_reproduction.ledger import PARTS, TRACES, TWINS, reproduce
 from ssdlab_reproduction.real_traces import TraceUsed, find_traces, is_part
-from ssdlab_reproduction.scope import Scope
+from ssdlab_reproduction.scope import Change, Scope
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_a_part_of_a_trace_differs_from_a_whole_one(
 def test_settings_of_twins_do_not_apply_to_real_traces() -> None:
     drive = "hire-mlc-128g", "hire/baseline", "hire/stg1"
     lines = ["workload.overlap=0.27", "host.queue_depth=7"]
-    scope = Scope(settings=lines)
+    scope = Scope(changes=[Change(lines)])
     assert scope.plan(*drive).set == lines
     real = replace(scope, traces={"hire/stg1": OFFICE})
     assert real.plan(*drive).set == lines[1:]

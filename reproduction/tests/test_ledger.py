@@ -14,10 +14,19 @@ import ssdlab as lab
 from ssdlab import InputError
 from ssdlab.confidence import Interval, interval
 from ssdlab_reproduction import ledger, ledger_figures, ledger_page, ledger_text, registry, runs
-from ssdlab_reproduction.claim import SYSTEMS, Figure, Sweep, Verdict, claims
+from ssdlab_reproduction.claim import (
+    SYSTEMS,
+    Claim,
+    Figure,
+    Option,
+    Reading,
+    Sweep,
+    Verdict,
+    claims,
+)
 from ssdlab_reproduction.ledger import reproduce
 from ssdlab_reproduction.registry import NeverRanError, Picture
-from ssdlab_reproduction.scope import Scope
+from ssdlab_reproduction.scope import Change, Scope
 from ssdlab_reproduction.statistics import quantiles
 
 YES, DIRECTION, NO = Verdict.REPRODUCED, Verdict.DIRECTION, Verdict.NOT
@@ -313,11 +322,11 @@ def test_quantiles_are_of_the_counted() -> None:
 
 
 def test_a_sweep_leaves_other_schemes_alone() -> None:
-    needed = Scope(settings=("read_start=highest_level",), needs={"one": "a=2 b=3"})
+    needed = Scope(changes=[Change(["read_start=highest_level"], needs={"one": "a=2 b=3"})])
     own = needed.plan("a device", "one", "random", set={"a": 1})
     assert own.set == ["a=2", "b=3", "read_start=highest_level"]
     assert needed.plan("a device", "other", "random").set == ["read_start=highest_level"]
-    scope = Scope(settings=("timing.read=9us",), schemes=("one",))
+    scope = Scope(changes=[Change(["timing.read=9us"], ["one"])])
     assert scope.plan("a device", "one", "random").set == ["timing.read=9us"]
     assert scope.plan("a device", "other", "random", set={"a": 1}).set == ["a=1"]
 
@@ -404,3 +413,63 @@ def test_a_picture_takes_its_colors_from_the_page(kind: str) -> None:
     (figure,) = ledger_figures.ledger_figures(drawn)
     assert [key.color for key in figure.keys] == [0, 1]
     assert not re.search(r"#[0-9a-f]{6}", figure.chart.to_json())
+
+
+def test_a_way_that_is_shown_is_not_judged() -> None:
+    figures = [Figure("a, loaded", -50), Figure("a, idle", -50)]
+    one = Claim("X1", "dlv", "", "", figures, ways=("loaded", "idle"), shown="loaded")
+    assert one.judged([-1.0, -50.0]) == [Verdict.SHOWN, YES]
+    assert one.off([-1.0, -50.0]) == 0
+    assert one.off([-1.0, -50.0], "loaded") > 1
+
+
+def crossed_claim() -> Claim:
+    slow = Option("slow", "a text", "timing.read=900us", favored=True)
+    reading = Reading("speed", "hire", "a read is", [Option("fast", "ruled"), slow])
+    late = Option("late", "a text", "timing.program=9ms", ["other"])
+    other = Reading("time", "hire", "a program is", [Option("early", "ruled"), late])
+    figures = [Figure("reads", 900, unit="µs", form=".0f")]
+    return Claim(
+        "H1", "hire", "a figure", "", figures, readings=[reading, other], short="--limit=30"
+    )
+
+
+def test_readings_are_crossed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(ledger, "claims", lambda: [crossed_claim()])
+    monkeypatch.setattr(ledger, "PICTURES", [])
+
+    def plans(scope: Scope) -> runs.Jobs:
+        return {("one",): scope.plan("hire-mlc-128g", "hire/baseline", "random", limit=40)}
+
+    rule = registry.Rule([plans], lambda found: [found["one",].read.latency_us.mean])
+    monkeypatch.setitem(registry.RULES, "H1", rule)
+    [row] = reproduce(["H1"], out=tmp_path, seeds=1, jobs=1).rows
+    assert [[option.name for option in one.options] for one in row.crossed] == [
+        ["fast", "early"],
+        ["fast", "late"],
+        ["slow", "early"],
+        ["slow", "late"],
+    ]
+    # The second reading affects another scheme, and both are found with fewer requests.
+    fast, same, slow, _ = (one.ours for one in row.crossed)
+    assert fast == same != [row.ours[0].mean]
+    assert slow[0] > fast[0]
+    heads, *lines = ledger_text.crossed(row)
+    assert heads == ["a read is", "a program is", "reads", "off by", "verdict"]
+    marks = [line[3].partition(" ")[2] for line in lines]
+    assert marks[0] == "(ruled)"
+    assert marks[2] == "(the texts, nearest)"
+    assert "of 4 combinations" in ledger_text.depends(row)
+    assert "readings crossed" in ledger_text.ledger_markdown(
+        reproduce(["H1"], out=tmp_path, seeds=1, jobs=1)
+    )
+    assert not reproduce(["H1"], out=tmp_path, quick=True, jobs=1).rows[0].crossed
+
+
+def test_readings_are_declared_with_their_sources() -> None:
+    every = [reading for claim in claims() for reading in claim.readings]
+    assert every
+    for reading in every:
+        assert not reading.options[0].settings
+        assert all(option.source for option in reading.options)
+        assert sum(option.favored for option in reading.options) <= 1

@@ -34,7 +34,7 @@ def test_moves_in_and_out_are_drawn_of_each_and_on_the_mean() -> None:
 def test_a_mean_is_drawn_of_more_than_is_drawn_by_itself() -> None:
     def drawn(*names: str) -> list[str]:
         counts = {
-            ("closed", count, name): made(every=12 / int(count)) for count in "48" for name in names
+            ("open", count, name): made(every=12 / int(count)) for count in "48" for name in names
         }
         return list(dict.fromkeys(series for _, series, _ in dlv.fig_17(FakeRuns(counts))))
 

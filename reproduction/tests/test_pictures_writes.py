@@ -13,7 +13,7 @@ from claim_cases import FakeRuns, ids, made
 
 from ssdlab_reproduction.registry import PICTURES
 from ssdlab_reproduction.scope import Scope
-from ssdlab_reproduction.systems.dlv import BUFFERS, CLOSED, COUNTS, OPEN, WAITS, WAYS
+from ssdlab_reproduction.systems.dlv_runs import BUFFERS, CLOSED, COUNTS, OPEN, WAITS, WAYS
 
 Row = tuple[str | float, str, float]
 Case = tuple[Sequence[Mapping[Any, Any]], Sequence[Row]]
@@ -147,7 +147,7 @@ def distributed(scheme: str, factor: float) -> Any:
 
 
 DISTRIBUTED = {
-    (way, scheme, "hm0"): distributed(scheme, 1 if way == CLOSED else 3)
+    (way, scheme, "hm0"): distributed(scheme, 1 if way == OPEN else 3)
     for way, scheme in product(WAYS, CURVES["read"])
 }
 
@@ -169,7 +169,7 @@ QUEUES = {
 }
 
 CHIPS = {
-    (way, count, name): made(every=us[at] if way == CLOSED else 5.0 + at)
+    (way, count, name): made(every=us[at] if way == OPEN else 5.0 + at)
     for way in WAYS
     for at, count in enumerate(("4", "8", "16"))
     for name, us in {"src12": (40, 10, 2), "hm0": (100, 60, 30), "ts0": (8, 1.6, 6)}.items()

@@ -12,11 +12,11 @@ from ssdlab.result import Result
 from ssdlab_reproduction.registry import Rows, picture
 from ssdlab_reproduction.runs import Runs
 from ssdlab_reproduction.statistics import percent, relative
-from ssdlab_reproduction.systems.dlv import (
+from ssdlab_reproduction.systems.dlv import bandwidth, changes, gains, iops, mean, points
+from ssdlab_reproduction.systems.dlv_runs import (
     ALLOCATION,
     BASE,
     BUFFERS,
-    CLOSED,
     COUNTS,
     DLV,
     DRAWN,
@@ -28,15 +28,9 @@ from ssdlab_reproduction.systems.dlv import (
     WAITS,
     WAYS,
     WOO,
-    bandwidth,
     buffers,
-    changes,
     chips,
-    gains,
-    iops,
     lengths,
-    mean,
-    points,
     schemes,
     sizes,
     weeks,
@@ -142,7 +136,7 @@ def _curves(runs: Runs, kind: str) -> Rows:
     return [
         (latency, scheme, share)
         for scheme in (BASE, WOO, ROO, DLV)
-        for latency, share in points(runs[CLOSED, scheme, "hm0"], kind)
+        for latency, share in points(runs[OPEN, scheme, "hm0"], kind)
         if latency > 0
     ]
 
@@ -159,13 +153,13 @@ _HM0 = schemes(WOO, ROO, DLV, workloads=["hm0"])
 
 @picture("dlv", "Fig. 12a", "hm0's writes", _HM0, **_CURVES)
 def fig_12a(runs: Runs) -> Rows:
-    """Share of hm0's writes that took no longer, with 64 requests outstanding."""
+    """Share of hm0's writes that took no longer, at the workload's own times."""
     return _curves(runs, "write")
 
 
 @picture("dlv", "Fig. 12b", "hm0's reads", _HM0, **_CURVES)
 def fig_12b(runs: Runs) -> Rows:
-    """Share of hm0's reads that took no longer, with 64 requests outstanding."""
+    """Share of hm0's reads that took no longer, at the workload's own times."""
     return _curves(runs, "read")
 
 
@@ -258,8 +252,8 @@ def _some(runs: Runs, figure: Callable[[str, str], float]) -> Rows:
     logarithmic=True,
 )
 def fig_17(runs: Runs) -> Rows:
-    """Mean response under DLV with 64 requests outstanding, over that with 4 chips."""
-    return _some(runs, lambda of, name: _over(runs, CLOSED, of, "4", name))
+    """Mean response under DLV at the workloads' own times, over that with 4 chips."""
+    return _some(runs, lambda of, name: _over(runs, OPEN, of, "4", name))
 
 
 @picture("dlv", "Fig. 18", "Policies of the buffer", buffers, kind="bars", y="Change (%)")

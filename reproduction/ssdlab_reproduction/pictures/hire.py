@@ -8,7 +8,15 @@ from ssdlab.result import Result
 from ssdlab_reproduction.registry import Rows, picture
 from ssdlab_reproduction.runs import Runs
 from ssdlab_reproduction.statistics import reads, relative, writes
-from ssdlab_reproduction.systems.hire import SCHEMES, changes, schemes, weight
+from ssdlab_reproduction.systems.hire import (
+    BASE,
+    SCHEMES,
+    STARTS,
+    changes,
+    replays,
+    schemes,
+    weight,
+)
 
 _OF_BASELINE = "Of the baseline's"
 
@@ -36,3 +44,27 @@ def fig_5(runs: Runs) -> Rows:
     Of workloads that the buffer holds whole, too, which H3 leaves out.
     """
     return _relative(runs, writes)
+
+
+@picture(
+    "hire",
+    "Convergence",
+    "Reads from both starts",
+    replays,
+    kind="lines",
+    x="Replay",
+    y=_OF_BASELINE,
+)
+def convergence(runs: Runs) -> Rows:
+    """Mean latency of reads under HIRE, replay by replay, in parts of the baseline's.
+
+    From a start at normal voltages, HIRE has to earn what the other start knows (H1).
+    """
+    return [
+        (nth, f"{name}, {start}", reads(own) / reads(base))
+        for name in runs.names(1)
+        for start in STARTS
+        for nth, (own, base) in enumerate(
+            zip(runs[start, name].replays, runs[BASE, name].replays, strict=True), start=1
+        )
+    ]

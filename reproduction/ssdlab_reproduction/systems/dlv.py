@@ -1,235 +1,53 @@
 """The claims of DLV: a scheduler that knows how long each page takes, on twenty workloads.
 
-The paper does not say how it issues the requests. Bandwidth can only grow if requests are kept
-outstanding (``closed``). How often requests are reordered is a property of the workload only at its
-own times (``open``). Changes of the response are found in both ways.
+The workloads are offered at their own times (``open``). With 64 requests outstanding (``closed``)
+the response is 64 over the throughput, which shows no scheduling: those figures are shown only.
 """
 
 from __future__ import annotations
 
-import csv
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, pairwise
-from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
-from typing import Any
 
-from ssdlab import api, traces
-from ssdlab.plan import Plan
 from ssdlab.result import Result
-from ssdlab_reproduction.registry import NeverRanError, Set, claim
-from ssdlab_reproduction.runs import Job, Jobs, Runs
-from ssdlab_reproduction.scope import Scope
+from ssdlab_reproduction.registry import NeverRanError, claim
+from ssdlab_reproduction.runs import Runs
 from ssdlab_reproduction.statistics import percent
-
-DEVICE = "dlv-mlc-128g"
-BASE, WOO, ROO, DLV = "baseline", "woo", "roo", "dlv"
-REORDER, ALLOCATION = "pv-reorder", "pv-allocation"
-TABLES, LAST = "lv-ldpc", "laldpc"
-WRITING = ("fin1", "mds0", "prn0", "proj0", "rsrch0", "src12", "src20", "stg0", "ts0")
-READING = ("fin2", "hm1", "mds1", "proj3", "src21", "web2")
-WORKLOADS = (*WRITING, *READING, "hm0", "rsrch2", "stg1", "usr0", "web0")
-CLOSED, OPEN = WAYS = ("closed", "open")
-_QUICK = ("mds0", "proj0", "rsrch0", "hm1", "proj3", "hm0")
-_CUT, _SWEPT_CUT, _QUICK_CUT = 200_000, 50_000, 20_000
-
-DRAWN = ("rsrch0", "fin1", "src12", "proj3", "hm0")
-"""The workloads whose lines are drawn; all twenty would be indistinguishable."""
-LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-_QUICK_LENGTHS = (1, 2, 4, 8, 16, 32, 512)
-_SATURATED = 0.95
-"""The share of the longest queue's gain from which a length counts as saturated."""
-# NVMe's largest queue.
-_NO_LIMIT = 65_535
-COUNTS, WAITS = QUEUES = ("requests under way", "what waits")
-"""The content of a queue."""
-
-_CHANNELS = 4
-CHIPS = (4, 8, 16, 32, 64, 128)
-_OWN_CHIPS = 16
-
-BUFFERS = ("lru", "cflru", "lru_wsr", "ccf_lru", "pt_lru")
-_BUFFER_SIZE = "50MB"
+from ssdlab_reproduction.systems.dlv_runs import (
+    ALLOCATION,
+    BASE,
+    BUFFERS,
+    CLOSED,
+    DLV,
+    LAST,
+    OPEN,
+    OWN_CHIPS,
+    QUEUES,
+    READING,
+    REORDER,
+    ROO,
+    TABLES,
+    WAYS,
+    WOO,
+    WRITING,
+    buffers,
+    chips,
+    example,
+    four_classes,
+    lengths,
+    schemes,
+)
 
 _LIMIT_US = 2000
 _STEP_NS = 10
 """The time in which a controller examines one expected end; assumed."""
 _KIB = 1024
-
-_UNIT_US = 50_000
-"""The example's unit of time: a program on a strong page, much longer than all transfers."""
-_STEPS = {"normal": 0.3, "strong": 0.6}
-_READ = 5
-"""The units of a plane's read. These reads keep the example's planes busy until these times."""
-_BUSY_UNTIL = (4, 1, 0, 3)
-_WRITES = ((0, 2), (3, 1), (1, 2), (0, 6), (1, 1), (0, 2))
-"""For each write of the example: its first plane, and its number of pages."""
-_ROW = 16
-_PAGE = 4096
-_KINDS = {"R": "read", "W": "write"}
+_SATURATED = 0.95
+"""The share of the longest queue's gain from which a length counts as saturated."""
 _ORDER = (2, 4, 1, 0, 5, 3)
-
-
-def _plan(
-    scope: Scope, way: str, scheme: str, workload: str, cut: int | None, **options: Any
-) -> Plan:
-    return scope.plan(
-        DEVICE,
-        f"dlv/{scheme}",
-        f"dlv/{workload}",
-        limit=scope.cut(cut, _QUICK_CUT),
-        closed=64 if way == CLOSED else None,
-        **options,
-    )
-
-
-def schemes(*names: str, ways: Sequence[str] = WAYS, workloads: Sequence[str] = ()) -> Set:
-    """Return the set of the baseline and these schemes; hm0's results hold distributions.
-
-    Without ``workloads``, all run; a quick ledger runs some.
-    """
-
-    def runs(scope: Scope) -> Jobs:
-        return {
-            (way, scheme, name): _plan(scope, way, scheme, name, _CUT, detail=name == "hm0")
-            for way in ways
-            for scheme in (BASE, *names)
-            for name in workloads or scope.some(WORKLOADS, _QUICK)
-        }
-
-    return runs
-
-
-def weeks(scope: Scope) -> Jobs:
-    """Return the baseline on each whole workload at its own times; data ages for a week."""
-    if scope.quick:
-        return {}
-    return {(name,): _plan(scope, OPEN, BASE, name, None, detail=True) for name in WORKLOADS}
-
-
-def lengths(scope: Scope) -> Jobs:
-    """Return DLV at the workloads' times with a queue of each length, in both meanings."""
-    return {
-        (queue, str(length), name): _plan(scope, OPEN, DLV, name, _SWEPT_CUT, set=settings)
-        for length in (_QUICK_LENGTHS if scope.quick else LENGTHS)
-        for queue, settings in {
-            COUNTS: {"host.queue_depth": length},
-            WAITS: {"host.queue_depth": _NO_LIMIT, "scheduler.dlv.window": length},
-        }.items()
-        for name in scope.some(WORKLOADS, ("rsrch0",))
-    }
-
-
-def chips(scope: Scope) -> Jobs:
-    """Return DLV on drives with so many chips; addresses are folded into the smaller drives."""
-    return {
-        (way, str(count), name): _plan(
-            scope,
-            way,
-            DLV,
-            name,
-            _SWEPT_CUT,
-            wrap=True,
-            set={"geometry.chips": count // _CHANNELS},
-        )
-        for way in WAYS
-        for count in CHIPS
-        if not scope.quick or count <= _OWN_CHIPS
-        for name in scope.some(WORKLOADS, ("rsrch0", "src12", "hm0"))
-    }
-
-
-def buffers(scope: Scope) -> Jobs:
-    """Return the baseline and DLV behind each buffer; a quick ledger's requests do not fill one."""
-    if scope.quick:
-        return {}
-    return {
-        (way, scheme, name, evict): _plan(
-            scope,
-            way,
-            scheme,
-            name,
-            _SWEPT_CUT,
-            set={"buffer.size": _BUFFER_SIZE, "eviction": evict},
-        )
-        for way in WAYS
-        for scheme in (BASE, DLV)
-        for name in WORKLOADS
-        for evict in BUFFERS
-    }
-
-
-def example(scope: Scope) -> Jobs:
-    """Return the worked example under HWS alone, and in order of arrival."""
-    small = ("channels=4", "chips=1", "dies=1", "planes=1", "blocks=64", "pages=64")
-    settings = [*(f"geometry.{one}" for one in small), f"timing.read={_READ * _UNIT_US}us"]
-    # All reads of the example take the same time.
-    settings += [f"timing.program={2 * _UNIT_US}us", "read_start=highest_level"]
-    normal, strong = (f'{{name="{name}",step_volts={volts}}}' for name, volts in _STEPS.items())
-    voltages = {WOO: [f"timing.program_modes=[{normal},{strong}]"], BASE: []}
-    return {
-        (scheme,): Job(
-            scope.plan(DEVICE, f"dlv/{scheme}", "random", set=[*settings, *own], detail=True),
-            six_writes,
-        )
-        for scheme, own in voltages.items()
-    }
-
-
-def six_writes(plan: Plan) -> list[float]:
-    """Return when each of the example's writes ends, in units of time."""
-    reads = [(_READ + until, "read", plane, 1) for plane, until in enumerate(_BUSY_UNTIL)]
-    # Each write has its own row of pages.
-    writes = [
-        (2 * _READ, "write", 4 * (_ROW * (number + 1)) + first, pages)
-        for number, (first, pages) in enumerate(_WRITES)
-    ]
-    rows = [
-        # Writes arrive just before the first plane becomes idle.
-        f"{unit * _UNIT_US - (op == 'write')},0,{op},{page * _PAGE},{pages * _PAGE}"
-        for unit, op, page, pages in [*sorted(reads), *writes]
-    ]
-    with TemporaryDirectory() as folder:
-        trace = Path(folder) / "writes.csv"
-        head = "time_us,dev,op,offset_bytes,size_bytes"
-        trace.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
-        result = api.run(replace(plan, workload=None, trace=trace))
-    assert result.detail is not None
-    slowest = result.detail.slowest
-    ended = sorted((one.lba, one.latency_us) for one in slowest if one.kind == "write")
-    return [latency / _UNIT_US for _, latency in ended]
-
-
-def sizes(scope: Scope) -> Jobs:
-    """Return the sizes of hm0's requests, second by second."""
-    plan = _plan(scope, OPEN, BASE, "hm0", _SWEPT_CUT)
-    return {("hm0",): Job(plan, by_second)}
-
-
-def by_second(plan: Plan) -> list[tuple[int, str, int, float, int]]:
-    """Return the largest, mean and smallest size in pages, by second and kind of request."""
-    load = traces.App(str(plan.trace or plan.workload))
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "requests.csv"
-        traces.mix([load], path, reading=traces.Reading(seed=plan.seed, limit=plan.limit))
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [row for row in csv.DictReader(file) if row["op"] in _KINDS]
-    found: dict[tuple[int, str], list[int]] = {}
-    for row in rows:
-        second, offset = int(float(row["time_us"]) / 1e6), int(row["offset_bytes"])
-        last = offset + int(row["size_bytes"]) - 1
-        for kind in ("all", _KINDS[row["op"]]):
-            found.setdefault((second, kind), []).append(last // _PAGE - offset // _PAGE + 1)
-    return [(at, kind, max(of), fmean(of), min(of)) for (at, kind), of in sorted(found.items())]
-
-
-def four_classes(scope: Scope) -> Jobs:
-    """Return a few requests on a drive with four classes of blocks."""
-    shares = {"metadata.block_class.factory.shares": [0.1, 0.2, 0.3]}
-    return {("four",): scope.plan(DEVICE, "dlv/dlv", "dlv/hm0", limit=1000, set=shares)}
+"""The writes of the worked example, in the paper's order of their ends."""
 
 
 def mean(result: Result, kind: str = "all") -> float:
@@ -251,12 +69,24 @@ def changed(runs: Runs, way: str, scheme: str, kind: str = "all") -> float:
     return fmean(changes(runs, way, scheme, kind).values())
 
 
-def gains(runs: Runs, scheme: str, rate: Callable[[Result], float]) -> dict[str, float]:
-    """Return by how much a rate grows in percent with requests outstanding, by workload."""
+def gains(
+    runs: Runs, scheme: str, rate: Callable[[Result], float] | None = None
+) -> dict[str, float]:
+    """Return by how much a scheme does more in percent, by workload.
+
+    Without ``rate``, it is one over the mean response at the workloads' own times; else a rate with
+    64 requests outstanding.
+    """
+    way, done = (OPEN, _speed) if rate is None else (CLOSED, rate)
     return {
-        name: percent(rate(runs[CLOSED, scheme, name]), rate(runs[CLOSED, BASE, name]))
+        name: percent(done(runs[way, scheme, name]), done(runs[way, BASE, name]))
         for name in runs.names(2)
     }
+
+
+def _speed(result: Result) -> float:
+    """Return one over the mean response."""
+    return 1 / mean(result)
 
 
 def iops(result: Result) -> float:
@@ -276,16 +106,16 @@ def _grown(found: Mapping[str, float]) -> list[float]:
     return [fmean(found.values()), most, least, sum(more), sum(less)]
 
 
-@claim("D1", schemes(DLV, ways=[CLOSED]))
+@claim("D1", schemes(DLV))
 def more_bandwidth(runs: Runs) -> list[float]:
     """Return by how much bandwidth grows."""
-    return _grown(gains(runs, DLV, bandwidth))
+    return _grown(gains(runs, DLV)) + _grown(gains(runs, DLV, bandwidth))
 
 
-@claim("D2", schemes(DLV, ways=[CLOSED]))
+@claim("D2", schemes(DLV))
 def more_iops(runs: Runs) -> list[float]:
     """Return by how much requests a second grow."""
-    return _grown(gains(runs, DLV, iops))
+    return _grown(gains(runs, DLV)) + _grown(gains(runs, DLV, iops))
 
 
 @claim("D3", schemes(DLV))
@@ -396,7 +226,7 @@ def more_chips(runs: Runs) -> list[float]:
         means = {name: [mean(runs[way, count, name]) for count in counts] for name in runs.names(2)}
         steps = [after <= before for one in means.values() for before, after in pairwise(one)]
         gained = [
-            (iops(runs[way, str(_OWN_CHIPS), name]), 1 - last / first)
+            (iops(runs[way, str(OWN_CHIPS), name]), 1 - last / first)
             for name, (first, *_, last) in means.items()
         ]
         src12 = means["src12"]
@@ -447,14 +277,17 @@ def strong_where_needed(runs: Runs) -> list[float]:
     ]
 
 
-@claim("D14", schemes(WOO, ROO, ways=[CLOSED]))
+@claim("D14", schemes(WOO, ROO))
 def each_where_it_helps(runs: Runs) -> list[float]:
     """Return the share of workloads of each kind on which the half made for it has more IOPS."""
-    woo, roo = gains(runs, WOO, iops), gains(runs, ROO, iops)
-    return [
-        100 * fmean(one[name] > other[name] for name in names if name in woo)
-        for one, other, names in ((woo, roo, WRITING), (roo, woo, READING))
-    ]
+    found = []
+    for rate in (None, iops):
+        woo, roo = gains(runs, WOO, rate), gains(runs, ROO, rate)
+        found += [
+            100 * fmean(one[name] > other[name] for name in names if name in woo)
+            for one, other, names in ((woo, roo, WRITING), (roo, woo, READING))
+        ]
+    return found
 
 
 @claim("D15", schemes(DLV), four_classes)
@@ -481,4 +314,45 @@ def same_reads(runs: Runs) -> list[float]:
         one, other = (points(runs[way, scheme, "hm0"], "read") for scheme in (ROO, DLV))
         limits = [latency for latency, _ in (*one, *other)]
         found.append(max(abs(within(one, limit) - within(other, limit)) for limit in limits))
+    return found
+
+
+@claim("D17", schemes(WOO, REORDER, ALLOCATION))
+def each_step_gains(runs: Runs) -> list[float]:
+    """Return by how many points writes gain more by each step of WOO."""
+    found = []
+    for way in WAYS:
+        woo, reorder, allocation = (
+            changed(runs, way, scheme, "write") for scheme in (WOO, REORDER, ALLOCATION)
+        )
+        found += [reorder - woo, allocation - reorder]
+    return found
+
+
+@claim("D18", schemes(REORDER, ALLOCATION, workloads=["rsrch0", "mds0"]))
+def more_where_more_overtake(runs: Runs) -> list[float]:
+    """Return how many points PV+reorder gains over PV+allocation, on rsrch0 and on mds0."""
+    found = []
+    for way in WAYS:
+        reorder, allocation = (
+            changes(runs, way, scheme, "write") for scheme in (REORDER, ALLOCATION)
+        )
+        more = {name: allocation[name] - reorder[name] for name in reorder}
+        found += [more["rsrch0"], abs(more["mds0"])]
+    return found
+
+
+@claim("D19", schemes(WOO, REORDER))
+def fewer_strong_pages(runs: Runs) -> list[float]:
+    """Return how many strong pages WOO takes less than PV+reorder, and where it takes more."""
+    found = []
+    for way in WAYS:
+        pairs = [
+            (runs[way, WOO, name].strong_share, runs[way, REORDER, name].strong_share)
+            for name in runs.names(2)
+        ]
+        if not any(reorder for _, reorder in pairs):
+            raise NeverRanError("no page went to a strong block")
+        changed_by = [percent(woo, reorder) for woo, reorder in pairs if reorder]
+        found += [fmean(changed_by), sum(woo > reorder for woo, reorder in pairs)]
     return found

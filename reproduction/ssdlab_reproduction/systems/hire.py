@@ -32,6 +32,27 @@ def schemes(scope: Scope) -> Jobs:
     }
 
 
+KNOWN, UNKNOWN = STARTS = ("start that knows the uses", "start at normal voltages")
+"""What programmed the data of the start: the scheme, or the baseline."""
+_REPLAYED = ("stg1", "fin1", "fin2")
+_REPLAYS = 6
+
+
+def replays(scope: Scope) -> Jobs:
+    """Return workloads replayed after one another, under the baseline and HIRE from both starts."""
+    if scope.quick:
+        return {}
+    starts = {KNOWN: {}, UNKNOWN: {"metadata.page_hotness.buffer.initial": "none"}}
+    runs = {BASE: (BASE, {}), **{start: (HIRE, settings) for start, settings in starts.items()}}
+    return {
+        (name, workload): scope.plan(
+            DEVICE, f"hire/{scheme}", f"hire/{workload}", replays=_REPLAYS, set=settings
+        )
+        for workload in _REPLAYED
+        for name, (scheme, settings) in runs.items()
+    }
+
+
 def weight(result: Result) -> float:
     """Return the wearing weight, by programs."""
     assert result.wearing_weight is not None

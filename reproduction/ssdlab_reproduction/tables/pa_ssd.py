@@ -14,7 +14,7 @@ import ssdlab
 from ssdlab.labels import counts_by_page_type
 from ssdlab.render.formatting import digits
 from ssdlab_reproduction.runs import Runs
-from ssdlab_reproduction.scope import Scope
+from ssdlab_reproduction.scope import Change, Scope
 from ssdlab_reproduction.statistics import reads, writes
 from ssdlab_reproduction.systems.pa_ssd import (
     BASE,
@@ -53,7 +53,7 @@ MARK = "<!-- measured: written by `make pa-ssd` -->\n"
 def ledgers(kept: Kept, array: str) -> Runs:
     """Return the ledger's runs of every scheme and workload; run those that are missing."""
     title, settings = ARRAYS[array]
-    jobs = under(BASE, *SCHEMES)(Scope(settings=settings))
+    jobs = under(BASE, *SCHEMES)(Scope(changes=[Change(settings)]))
     kept.compare(list(jobs.values()), title)
     return Runs(jobs, kept)
 

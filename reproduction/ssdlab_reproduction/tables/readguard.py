@@ -20,7 +20,7 @@ from typing import Any
 import ssdlab
 from ssdlab.result.parts import INVERSION_REPAIR
 from ssdlab_reproduction.runs import library_hash
-from ssdlab_reproduction.scope import Scope
+from ssdlab_reproduction.scope import Change, Scope
 from ssdlab_reproduction.statistics import percent
 from ssdlab_reproduction.systems.readguard import (
     ADULT,
@@ -287,7 +287,7 @@ def often(study: Study) -> Iterator[str]:
     for mix in MIXES:
         limit = min(study.limit or OFTEN_REQUESTS, OFTEN_REQUESTS)
         plans = [
-            run(Scope(settings=settings), "rgftl", OLD, mix, limit=limit)
+            run(Scope(changes=[Change(settings)]), "rgftl", OLD, mix, limit=limit)
             for settings in (OFTEN, UNPACED)
         ]
         result, unpaced = study.kept.compare(plans, "rounds often")
