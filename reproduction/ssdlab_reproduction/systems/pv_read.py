@@ -37,7 +37,7 @@ STAGES = (
     *(("0.010", "0.002"), ("0.012", "0.001")),
 )
 """Means and standard deviations of the blocks' error rates."""
-WIDTHS = tuple(("0.008", sigma) for sigma in ("0.001", "0.00175", "0.0025", "0.00325", "0.004"))
+WIDTHS = tuple(("0.008", sigma) for sigma in ("0.01", "0.0175", "0.025", "0.0325", "0.04"))
 RANKS = "metadata.block_class.measured.boundaries={shares=[0.0901,0.5341]}"
 """The shares of blocks of three groups; the levels of Table I make fixed boundaries of them."""
 
