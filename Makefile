@@ -38,8 +38,8 @@ beside = echo $(abspath reproduction) > \
 	"$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ssdlab-reproduction.pth"
 
 .PHONY: help install fast dev full lock audit test-minimal demo dlv pa-ssd pv-read readguard \
-	readguard-full hire all-five streams buffers reproduce ldpc fit test test-rust test-python \
-	test-browser test-newcomer test-wheel test-release theory validation lint format bench \
+	readguard-full hire all-five streams excerpts buffers reproduce ldpc fit test test-rust \
+	test-python test-browser test-newcomer test-wheel test-release theory validation lint format bench \
 	time-first-run digests figures scale twins twins-fit fuzz faults mutants docs docs-site test-site clean
 
 help:
@@ -70,6 +70,7 @@ help:
 	@echo "make all-five  the tables of docs/systems/all-five.md (twenty minutes)"
 	@echo "make streams   the tables of docs/systems/sepbit.md (minutes); also of SSDLAB_TRACES"
 	@echo "make buffers   the tables of docs/systems/buffers.md; anew from traces in SSDLAB_TRACES"
+	@echo "make excerpts  the ledger's headlines on real excerpts in SSDLAB_TRACES (minutes)"
 	@echo "make reproduce what the papers claim, recomputed, into docs/ledger.md (hours)"
 	@echo "make ldpc      the figures of docs/concepts/ldpc.md (ten minutes)"
 	@echo "make fit       the shipped coefficients of ReadGuard's predictor, docs/guides/calibrate.md"
@@ -247,6 +248,10 @@ all-five: full
 # with SSDLAB_TRACES=DIR. What was stopped goes on.
 streams: full
 	$(BIN)/python -m ssdlab_reproduction.tables.streams
+
+# The headlines of docs/ledger.md on excerpts of real traces in SSDLAB_TRACES=DIR.
+excerpts: full
+	$(BIN)/python -m ssdlab_reproduction.tables.excerpts
 
 # The tables of docs/systems/buffers.md from the recorded results; SSDLAB_TRACES=DIR records them
 # anew.
