@@ -20,6 +20,7 @@ Case = tuple[Sequence[Mapping[Any, Any]], Rows]
 
 SYSTEMS = ("pv-read", "readguard", "hire")
 ELSEWHERE: set[Name] = {
+    ("hire", "Convergence"),
     ("pv-read", "Fig. 10a"),
     ("pv-read", "Fig. 10b"),
     ("pv-read", "Fig. 11b"),
@@ -443,30 +444,7 @@ def of_hire(hvc: Sequence[float], lvc: Sequence[float], hire: Sequence[float]) -
     return [HIRE], bars({"baseline": ones, "hvc": hvc, "lvc": lvc, "hire": hire}, loads)
 
 
-def replayed(*us: float) -> Any:
-    return SimpleNamespace(replays=[made(read=one) for one in us])
-
-
-REPLAYED = {
-    ("baseline", "stg1"): replayed(100, 80),
-    ("start that knows the uses", "stg1"): replayed(50, 20),
-    ("start at normal voltages", "stg1"): replayed(90, 60),
-}
-
 OF_HIRE: dict[str, Case] = {
-    "Convergence": (
-        [REPLAYED],
-        [
-            *(
-                (1, "stg1, start that knows the uses", 0.5),
-                (2, "stg1, start that knows the uses", 0.25),
-            ),
-            *(
-                (1, "stg1, start at normal voltages", 0.9),
-                (2, "stg1, start at normal voltages", 0.75),
-            ),
-        ],
-    ),
     "Fig. 3": of_hire((0.3, 0.75, 0.6, 0.55), (2.1, 1.15, 1.7, 1.65), (0.4, 0.9, 0.8, 0.7)),
     "Fig. 4": of_hire((1.2, 1.35, 1.275), (0.7, 0.75, 0.725), (0.8, 0.95, 0.875)),
     "Fig. 5": of_hire((1.3, 1.2, 2.6, 1.7), (0.7, 0.85, 0.25, 0.6), (0.8, 1.05, 1.9, 1.25)),

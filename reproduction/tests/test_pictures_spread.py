@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from claim_cases import FakeRuns, compared, made, read
 
-from ssdlab_reproduction.pictures import dlv, pv_read, readguard_chips
+from ssdlab_reproduction.pictures import dlv, hire, pv_read, readguard_chips
 from ssdlab_reproduction.pictures import readguard as pictures
+from ssdlab_reproduction.systems.hire import STARTS
 from ssdlab_reproduction.systems.readguard import ADULT, OLD, STAGES, WORN, YOUNG
 
 
@@ -147,3 +148,19 @@ def test_wear_is_drawn_from_when_it_spread(spreads: Sequence[int], drawn: Sequen
     assert list(dict.fromkeys(at for at, _, _ in rows)) == [f"{at} TB" for at in drawn]
     assert [at for _, _, at in rows[:5]] == [1, 2, 3, 4, 5]
     assert len(rows) == len(drawn) * 3 * 5
+
+
+def test_reads_from_both_starts_are_drawn_replay_by_replay() -> None:
+    def replayed(*us: float) -> Any:
+        return SimpleNamespace(replays=[made(read=one) for one in us])
+
+    known, unknown = STARTS
+    runs = {
+        ("baseline", "stg1"): replayed(100, 80),
+        (known, "stg1"): replayed(50, 20),
+        (unknown, "stg1"): replayed(90, 60),
+    }
+    assert list(hire.convergence(FakeRuns(runs))) == [
+        *((1, f"stg1, {known}", 0.5), (2, f"stg1, {known}", 0.25)),
+        *((1, f"stg1, {unknown}", 0.9), (2, f"stg1, {unknown}", 0.75)),
+    ]

@@ -155,19 +155,24 @@ def written(page: str, title: str) -> Cells:
     return [[cell.strip() for cell in row.split("|")[1:4]] for row in rows]
 
 
-def test_the_claims_on_the_page_are_those_of_today() -> None:
-    above, _, below = REPRODUCTION.partition(MARK)
-    behind = set(BEHIND.findall(above))
+def current() -> list[str]:
+    """Return the systems whose part of the page is not behind the code."""
+    behind = set(BEHIND.findall(REPRODUCTION.partition(MARK)[0]))
     assert behind <= set(SYSTEMS.values())
-    for system, title in SYSTEMS.items():
-        if title not in behind:
-            assert written(below, title) == claimed(system), f"{title}: run `make reproduce`"
+    return [system for system, title in SYSTEMS.items() if title not in behind]
+
+
+def test_the_claims_on_the_page_are_those_of_today() -> None:
+    below = REPRODUCTION.partition(MARK)[2]
+    for system in current():
+        title = SYSTEMS[system]
+        assert written(below, title) == claimed(system), f"{title}: run `make reproduce`"
 
 
 def test_the_ledger_has_todays_text_of_each_claim() -> None:
     _, _, below = REPRODUCTION.partition(MARK)
     of_claims = 0
-    for claim in claims():
+    for claim in claims(current()):
         read = re.search(rf"^\*{claim.id}, as read\*: (.*)$", below, re.MULTILINE)
         assert (read[1] if read else "").startswith(claim.ruled), claim.id
         paragraph = re.search(rf"^\*\*{claim.id}\*\*: (.*)$", below, re.MULTILINE)
@@ -177,7 +182,7 @@ def test_the_ledger_has_todays_text_of_each_claim() -> None:
             # Before it stands what never happened, as the runs tell it.
             assert paragraph[1].endswith(today), claim.id
             of_claims += 1
-    assert of_claims > 10
+    assert of_claims > 2 * len(current())
 
 
 def test_the_page_has_the_sweeps_of_today() -> None:
@@ -186,30 +191,36 @@ def test_the_page_has_the_sweeps_of_today() -> None:
         (claim, about): [row.split(" | ")[0].strip("| ") for row in rows.splitlines()][1:]
         for claim, about, rows in SWEEP.findall(below)
     }
-    for claim in claims():
+    own_claims = claims(current())
+    for claim in own_claims:
         row = re.search(rf"^\| \*\*{claim.id}\*\* \|.*\*\*([^|]*)\*\* \|", below, re.MULTILINE)
         assert row is not None
         for sweep in claim.sweeps:
             is_there = sweep.always or not row[1].startswith(str(Verdict.REPRODUCED))
             settings = [variant.split() for variant in sweep.variants] if is_there else []
-            rows = found.pop((claim.id, sweep.about), [])
+            about = sweep.about + (f", with `{claim.short}`" if claim.short else "")
+            rows = found.pop((claim.id, about), [])
             own = [one.removesuffix(" (saturated)").replace("`", "").split() for one in rows]
             assert own == settings, (claim.id, sweep.about)
-    assert not found
+    assert not {claim for claim, _ in found} & {claim.id for claim in own_claims}
 
 
 def test_a_verdict_by_construction_is_marked_on_the_page() -> None:
     _, _, below = REPRODUCTION.partition(MARK)
     marked = []
+    new = {claim.id for claim in claims()} - {claim.id for claim in claims(current())}
     for claim in claims():
         row = rf"^\| \*\*{claim.id}\*\* \|.*\*\*([^|]*)\*\* \| (.*) \|$"
         found = re.search(row, below, re.MULTILINE)
+        if found is None and claim.id in new:
+            continue
         assert found is not None, claim.id
         verdict, _, mark = found[1].partition(", ")
-        if mark not in (ledger_text.NEVER, ledger_text.NOT_ALWAYS):
+        is_today = claim.id not in new and mark not in (ledger_text.NEVER, ledger_text.NOT_ALWAYS)
+        if is_today:
             assert found[1] == ledger_text.outcome(Row(claim, Verdict(verdict), loads=found[2]))
             marked += [claim.id] * bool(mark)
-    assert {"P13", "V10"} <= set(marked)
+    assert {"P13", "H4"} <= set(marked)
 
 
 def test_a_page_that_is_behind_is_noticed() -> None:
@@ -332,7 +343,9 @@ def test_each_figure_of_a_paper_is_drawn_or_has_a_reason_why_not() -> None:
         r"^\| (\S+) \| ([\d, ]+) \|", part.partition("\nThese figures differ")[0], re.MULTILINE
     )
     for system, title in SYSTEMS.items():
-        drawn = {one.place[1] for one in registry.PICTURES if one.system == system}
+        # A figure that no paper has has no number.
+        numbers = {one.place[1] for one in registry.PICTURES if one.system == system}
+        drawn = numbers - {0}
         left = [int(at) for name, numbers in rows if name == title for at in numbers.split(",")]
         assert sorted([*drawn, *left]) == list(range(1, FIGURES[title] + 1)), title
 
