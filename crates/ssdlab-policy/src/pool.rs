@@ -77,6 +77,13 @@ impl Pool<'_> {
         rests && self.valid[index] < self.written[index]
     }
 
+    /// Returns whether a block has pages that were never programmed and that the relaxed page order
+    /// still offers.
+    #[inline]
+    pub fn is_partial(&self, index: usize) -> bool {
+        self.state[index] == BlockState::Partial
+    }
+
     /// Returns whether a block holds data that stays. Since such a block was closed or opened, its
     /// plane has closed at least as many blocks as the plane contains.
     #[inline]

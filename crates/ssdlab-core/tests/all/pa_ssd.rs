@@ -138,6 +138,22 @@ fn the_lowest_type_is_used_up_under_lfs_and_blocks_are_collected_before_they_are
 }
 
 #[test]
+fn collection_can_spare_blocks_that_still_offer_pages() {
+    let steps = writes(4000, None);
+    let skipped = |partly: bool| {
+        let gc = format!(
+            "background.gc = {{ threshold = 0.3, unit = \"pages\", partly_programmed = {partly} }}"
+        );
+        let sets = [SHAPE, TIMES, RELAXED, "placement = [\"lfs\", \"ubs\"]", &*gc];
+        let rig = run(&sets, &steps);
+        (rig.drive.stats().unprogrammed, rig.ops(OpKind::Erase, Cause::Gc))
+    };
+    let ((some, erases), (few, fewer)) = (skipped(true), skipped(false));
+    assert!(few < some / 2, "{few} of {some} pages were never programmed");
+    assert!(fewer <= erases, "{fewer} of {erases} blocks were collected");
+}
+
+#[test]
 fn collection_by_pages_does_not_go_round_on_a_drive_that_can_never_be_so_empty() {
     let copies = |counts: &str| {
         let gc = format!("background.gc = {{ threshold = 0.4, unit = \"{counts}\" }}");

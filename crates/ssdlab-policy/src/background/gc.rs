@@ -6,6 +6,7 @@ use ssdlab_nand::Geometry;
 use ssdlab_nand::refusal::Refusal;
 
 use super::gc_config::{GcConfig, GcMode, GcUnit, TARGET_DEFAULT};
+use super::victim::Candidates;
 use super::{BackgroundNeeds, BackgroundPolicy, BackgroundUses, Job, PlaneView, Trigger, Victim};
 use crate::account::Cause;
 use crate::allocation::Writer;
@@ -46,6 +47,7 @@ impl Planes {
 pub struct Gc {
     victim: Victim,
     d: u32,
+    partly_programmed: bool,
     unit: GcUnit,
     target: Share,
     start_below: u32,
@@ -78,6 +80,7 @@ impl Policy for Gc {
         Gc {
             victim: config.victim,
             d: config.d.unwrap_or(D_DEFAULT),
+            partly_programmed: config.partly_programmed.unwrap_or(true),
             unit: config.unit,
             target: config.target.unwrap_or(TARGET_DEFAULT),
             start_below,
@@ -152,7 +155,11 @@ impl BackgroundPolicy for Gc {
             }
         }
         let cursor = &mut planes.cursor[at];
-        let victim = self.victim.choose(&view.pool, self.d, *cursor as usize, &mut self.random);
+        let all = Candidates { pool: &view.pool, partial: true, cursor: *cursor as usize };
+        let (random, spared) = (&mut self.random, !self.partly_programmed);
+        let full = Candidates { partial: false, ..all };
+        let first = spared.then(|| self.victim.choose(&full, self.d, random)).flatten();
+        let victim = first.or_else(|| self.victim.choose(&all, self.d, random));
         let Some(at) = victim else {
             *asleep = 1;
             return None;

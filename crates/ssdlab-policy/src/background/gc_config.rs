@@ -57,6 +57,11 @@ pub struct GcConfig {
     pub target: Option<Share>,
     /// `greedy`, `random`, `d_choices`, `cost_benefit` or `fifo`. Assumed.
     pub victim: Victim,
+    /// Whether blocks whose pages are not all programmed are victims like full ones. If not, one is
+    /// taken only where no full block has an invalid page. Only the relaxed page order has such
+    /// blocks. Default: true. Source: PA-SSD, section 4.3 (ruled; false is the other reading).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partly_programmed: Option<bool>,
     /// Number of blocks that `d_choices` draws; only with it. Default: 10. Assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -72,6 +77,7 @@ impl Default for GcConfig {
             unit: GcUnit::default(),
             target: None,
             victim: Victim::default(),
+            partly_programmed: None,
             d: None,
         }
     }

@@ -283,6 +283,18 @@ pub(crate) const WEARING: &[&str] = &[
     "workload.read_share=0.1",
     "workload.interarrival=600us",
 ];
+/// Blocks of which some pages are never programmed, and much to collect.
+pub(crate) const PARTIAL: &[&str] = &[
+    "ftl.page_order=relaxed",
+    "placement=[\"lfs\",\"ubs\"]",
+    "ftl.allocation=dynamic",
+    "background.gc.unit=pages",
+    "background.gc.threshold=30%",
+    "workload.requests=20000",
+    "workload.read_share=0.1",
+    "workload.interarrival=600us",
+    "start.invalid=0.01",
+];
 pub(crate) const DRAWS: &[&str] = &[
     "background.gc.victim=d_choices",
     "workload.requests=20000",

@@ -154,6 +154,7 @@ pub(crate) const CHANGES: &[Row] = &[
     ("background.gc.mode", &[], "foreground"),
     ("background.gc.target", &["background.gc.threshold=20%"], "10%"),
     ("background.gc.threshold", WRITES, "5%"),
+    ("background.gc.partly_programmed", PARTIAL, "false"),
     ("background.gc.victim", &[], "fifo"),
     ("background.read_hot_migration.threshold", READ_HOT, "1"),
     ("background.static_wear_leveling.threshold", WEARING, "1"),
