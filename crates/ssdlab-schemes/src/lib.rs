@@ -21,6 +21,7 @@ mod renamed;
 /// Streams: writes whose data is expected to live as long share blocks, so that these become
 /// invalid together.
 mod streams {
+    pub mod by_queue;
     pub mod sepbit;
 }
 
@@ -92,6 +93,8 @@ slot! { $ each_placement
         priority => PriorityPlacement in crate::readguard::priority_placement,
         /// Blocks of pages that are mostly read, mostly written, or both (HIRE).
         hotness => HotnessPlacement in crate::hire::hotness_placement,
+        /// A stream for each submission queue, so that tenants share no block.
+        by_queue => ByQueue in crate::streams::by_queue as "streams/by-queue": "tenants share no block: a stream for each submission queue",
         /// Streams of pages that are expected to be overwritten at about the same time (SepBIT).
         sepbit => SepBit in crate::streams::sepbit as "streams/sepbit": "pages that are expected to be overwritten at about the same time share blocks (SepBIT)",
     } default next_page, schemes PLACEMENTS from "placement = [\"", "\"]\n"

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use ssdlab_base::rng;
 use ssdlab_core::{BlockState, StreamId, Writer};
 use ssdlab_core::{Drive, Op, Resolved};
-use ssdlab_nand::{BlockId, PlaneId};
+use ssdlab_nand::{BlockId, PageInBlock, PlaneId};
 
-use crate::support::{Rig, config, play, step};
+use crate::support::{Rig, SPP, config, play, step};
 
 /// A plane of 96 blocks with room for the open blocks of six streams.
 const ROOM: &str = "geometry = { blocks = 96, pages = 16 }\nftl.overprovisioning = 0.3";
@@ -146,4 +146,42 @@ proptest! {
         prop_assert_eq!(play(&mut rig, &steps, 8), Ok(()));
         prop_assert_eq!(rig.drive.audit(), Ok(()));
     }
+}
+
+const BY_QUEUE: &str = "placement = [\"by_queue\"]";
+
+#[test]
+fn by_queue_no_block_has_pages_of_two_queues() {
+    // Collection keeps so much free that no stream has to share the open block of another.
+    let room = "geometry = { blocks = 96, pages = 16 }\nftl.overprovisioning = 0.5";
+    let sets = [room, "start.fill = 0.0", "host.queues = 3", "background.gc.threshold = 0.2"];
+    let mut rig = Rig::of_thirds(&[&sets[..], &[BY_QUEUE]].concat());
+    let third = u64::from(rig.drive.resolved().logical_pages) / 3;
+    for write in 0..9_000 {
+        let [queue, page] = [rng::hash(5, 0, write) % 3, rng::hash(5, 1, write) % third];
+        rig.offer(Op::Write, (queue * third + page) * SPP, SPP, queue as u8).expect("a page");
+        rig.wait_below(8).expect("a drive that goes on");
+    }
+    rig.finish();
+    assert!(rig.drive.stats().gc.0 > 100, "collection moves pages, too");
+    let (ftl, geometry) = (rig.drive.ftl(), rig.drive.resolved().geometry());
+    for block in (0..geometry.block_count()).map(BlockId) {
+        let pages = (0..geometry.pages).map(|page| geometry.page(block, PageInBlock(page as u16)));
+        let owners: BTreeSet<u64> = pages
+            .filter_map(|ppn| ftl.map.valid(ppn))
+            .map(|lpn| u64::from(lpn.0) / third)
+            .collect();
+        assert!(owners.len() <= 1, "{block:?} has pages of {owners:?}");
+    }
+}
+
+#[test]
+fn with_one_queue_by_queue_is_the_drive_without_it() {
+    let digest = |sets: &[&str]| {
+        let mut rig = Rig::new(sets);
+        overwrite(&mut rig, 4_000);
+        (rig.drive.stats().digest, rig.drive.write_amplification(), rig.now())
+    };
+    let one = "placement = [{ by_queue = { queues = 1 } }]";
+    assert_eq!(digest(&[ROOM, STEADY, one]), digest(&[ROOM, STEADY]));
 }

@@ -277,6 +277,14 @@ pub(crate) const STREAMS: &[&str] = &[
     "workload.kind=zipf",
     "workload.read_share=0",
 ];
+/// Tenants with a stream each.
+pub(crate) const BY_TENANT: &[&str] = &[
+    "host.queues=3",
+    "placement=[\"by_queue\"]",
+    "ftl.overprovisioning=0.4",
+    "start.fill=1",
+    "workload.read_share=0",
+];
 pub(crate) const WEARING: &[&str] = &[
     "background.static_wear_leveling.threshold=4",
     "workload.requests=20000",

@@ -100,6 +100,7 @@ pub(crate) const CHANGES: &[Row] = &[
     ("placement[].oracle_hotness.by", KNOWN, "\"writes\""),
     ("placement[].qds.threshold", BY_QUEUE, "0"),
     ("placement[].sbs.below", BY_SIZE, "\"1MiB\""),
+    ("placement[].by_queue.queues", BY_TENANT, "1"),
     ("placement[].sepbit.age_bounds", STREAMS, "[0.5, 1.0]"),
     ("placement[].sepbit.gc", STREAMS, "false"),
     ("placement[].sepbit.host", STREAMS, "false"),
