@@ -172,6 +172,7 @@ OF_PA_SSD: dict[str, Case] = {
     "P12": (
         [
             {
+                ("conventional", "msfs"): over_time(*[(400, 0)] * 7, **FIRST_ONLY),
                 (LFS, "msfs"): over_time((100, 0), (150, 0), (250, 0), (100, 0), **FIRST_ONLY),
                 # Nothing is written in the third; the second time begins with the seventh.
                 (QDS_UBS, "msfs"): over_time(
