@@ -16,7 +16,7 @@ import pytest
 from command import OFFICE
 
 import ssdlab
-from ssdlab import _native, api, result
+from ssdlab import renamed, _native, api, result
 from ssdlab.confidence import interval
 from ssdlab.cpu import available_cores
 from ssdlab.render.formatting import share
@@ -71,15 +71,14 @@ def test_an_old_name_names_the_new_one() -> None:
     result = ssdlab.run(workload="random", limit=1, detail=True)
     assert result.detail is not None
     for owner, old, new in (
-        (result, "preloaded", "unwritten_reads"),
-        (result, "dominated", "slowest_page_type"),
-        (result, "set_aside", "suspended"),
+        *((result, old, new) for old, new in renamed._NEW_NAMES["Result"].items()),
         (result.detail, "retries_apart", "retry_spread"),
         (MigrationCounts(0, 0, 0, 0, 0), "given_up", "dropped"),
         (ssdlab.Drive(), "sums", "counts"),
     ):
         name = type(owner).__name__
-        with pytest.raises(AttributeError, match=rf"^{name}\.{old} is now {name}\.{new}$"):
+        message = rf"^{name}\.{old} is now {name}\.{re.escape(new)}$"
+        with pytest.raises(AttributeError, match=message):
             getattr(owner, old)
     assert not hasattr(result, "nothing")
     assert copy.copy(result) == result

@@ -7,10 +7,12 @@ use std::ops::Range;
 use ssdlab_base::{SimTime, rng};
 use ssdlab_core::BlockState;
 use ssdlab_core::account::{Cause, OpKind};
-use ssdlab_core::{Drive, Op};
+use ssdlab_core::policy::background::Job;
+use ssdlab_core::policy::event::Action;
+use ssdlab_core::{Drive, Op, Resolved, Writer};
 use ssdlab_nand::{BlockId, Lpn, PlaneId};
 
-use crate::support::{Repairs, Rig, SPP};
+use crate::support::{Repairs, Rig, SPP, config};
 
 /// Chips for these tests: blocks differ most by their initial quality.
 const CHIPS: &str = "physics.retries = { fresh_errors = 38.0, wear = { errors = 74.0, worn_exponent = 1.2 }, \
@@ -159,6 +161,24 @@ fn rounds_are_held_by_the_cells_clock_and_keep_no_drive_awake() {
     assert_eq!(repairs(&rig).rounds, 3, "also those that came due while it was idle");
 }
 
+#[test]
+fn rounds_go_on_where_a_saved_drive_was() {
+    let mut before = full(&[REPAIRS, "flash.time_scale = 10"]);
+    before.until(5 * DAY / 10);
+    let media = before.drive.clone().media().expect("a drive at rest");
+    for (interval, days) in [("7d", 2), ("1d", 1)] {
+        let repairs = REPAIRS.replace("7d", interval);
+        let sets = [&OWN[..], &["start.fill = 1.0", &repairs, "flash.time_scale = 10"]].concat();
+        let resolved = Resolved::new(&config(&sets), 1).expect("a valid drive");
+        let drive = Drive::with_media(resolved.into(), media.clone()).expect("the same drive");
+        let mut rig = Rig { drive, done: Vec::new(), tag: 0 };
+        rig.until(days * DAY / 10 - 1);
+        assert_eq!(Repairs::of(&rig).rounds, 0, "{interval}");
+        rig.until(days * DAY / 10);
+        assert_eq!(Repairs::of(&rig).rounds, 1, "{interval}");
+    }
+}
+
 /// Returns the number of inverted pairs of full blocks: the block of the higher priority truly has
 /// the higher error rate.
 fn inverted(drive: &Drive) -> usize {
@@ -236,6 +256,29 @@ fn with_the_monitor_repairs_stay_below_its_limit_and_margins_come_back_once_they
         assert_eq!(done.margins, [0.0, 0.0], "{limit}: nothing waits any more");
         each_at_home(&rig.drive);
     }
+}
+
+#[test]
+fn repairs_that_must_wait_hold_up_no_relocation_of_others() {
+    let limited =
+        "background.inversion_repair = { margin = 0, monitor = { max_write_share = 0.05 } }";
+    let mut rig = full(&[limited]);
+    rig.until(7 * DAY).finish();
+    assert!(repairs(&rig).inversions > 20 && repairs(&rig).moved == 0, "all of them wait");
+    let blocks = &rig.drive.ftl().blocks;
+    let each = rig.drive.resolved().geometry().blocks;
+    let first = |plane: u32| {
+        let mut own = (plane * each..(plane + 1) * each).map(BlockId);
+        own.find(|&block| blocks.state(block) == BlockState::Closed).expect("a full block")
+    };
+    let victims: Vec<BlockId> = (0..4).map(first).collect();
+    for block in victims {
+        rig.drive.ask(Action::Relocate(Job::new(block, Cause::Wl, Writer::Gc)));
+    }
+    rig.read(0);
+    rig.finish();
+    assert_eq!(rig.ops(OpKind::Erase, Cause::Wl), 4);
+    assert_eq!(repairs(&rig).moved, 0);
 }
 
 #[test]

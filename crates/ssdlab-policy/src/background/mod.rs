@@ -133,7 +133,8 @@ pub struct EndedJob {
     pub took: Option<BlockId>,
     /// Whether the policy that receives the event requested the job.
     pub own: bool,
-    /// Number of pages that the waiting relocations move, as counted when they were requested.
+    /// Number of pages that the policy's own waiting relocations move, as counted when they were
+    /// requested.
     pub waiting: u64,
 }
 

@@ -11,7 +11,6 @@ use ssdlab_nand::refusal::Refusal;
 use ssdlab_policy::account::Cause;
 use ssdlab_policy::allocation::{StreamId, Streams};
 use ssdlab_policy::columns::{Column, Per};
-use ssdlab_policy::event::{Event, EventContext, EventMask};
 use ssdlab_policy::placement::{PageView, PlacementNeeds, PlacementPolicy, PlacementView};
 use ssdlab_policy::{PlacementHint, Policy, PolicyContext};
 
@@ -37,8 +36,8 @@ impl Default for ByQueueConfig {
 #[derive(Clone, Debug)]
 pub struct ByQueue {
     queues: u8,
-    /// The stream of each block.
-    stream: Vec<u8>,
+    /// The queue that wrote each page last.
+    writer: Vec<u8>,
 }
 
 impl Policy for ByQueue {
@@ -54,23 +53,12 @@ impl Policy for ByQueue {
     }
 
     fn build(config: &ByQueueConfig, context: &PolicyContext) -> ByQueue {
-        let blocks = context.geometry.block_count() as usize;
-        ByQueue { queues: config.queues, stream: vec![0; blocks] }
-    }
-
-    fn events(&self) -> EventMask {
-        EventMask::BLOCK_OPENED
-    }
-
-    fn on_event(&mut self, event: &Event, _: &mut EventContext) {
-        if let Event::BlockOpened(opened) = *event {
-            self.stream[opened.block.index()] = opened.stream.0.min(self.queues - 1);
-        }
+        ByQueue { queues: config.queues, writer: vec![0; context.logical_pages as usize] }
     }
 
     fn columns(&mut self) -> Vec<Column<'_>> {
         let last = u64::from(self.queues) - 1;
-        vec![Column::new("block_streams", Per::Block, &mut self.stream).up_to(last)]
+        vec![Column::new("page_writers", Per::Page, &mut self.writer).up_to(last)]
     }
 }
 
@@ -86,25 +74,22 @@ impl PlacementPolicy for ByQueue {
     fn fill(&mut self, _: &PlacementView, _: &mut PlacementHint) {}
 
     fn fill_page(&mut self, page: &PageView, hint: &mut PlacementHint) {
-        let stream = match (page.cause, page.from) {
-            (Cause::Host | Cause::Rmw | Cause::Mapping, _) | (_, None) => page.priority.0,
-            // What moves out of a block stays with the pages of its queue.
-            (_, Some(from)) => self.stream[from.index()],
-        };
-        hint.stream.get_or_insert(StreamId(stream.min(self.queues - 1)));
+        let writer = &mut self.writer[page.lpn.index()];
+        if matches!(page.cause, Cause::Host | Cause::Rmw | Cause::Mapping) {
+            *writer = page.priority.0.min(self.queues - 1);
+        }
+        hint.stream.get_or_insert(StreamId(*writer));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use ssdlab_base::Bytes;
-    use ssdlab_nand::{BlockId, Lpn};
+    use ssdlab_nand::Lpn;
 
     use super::*;
     use ssdlab_policy::account::Priority;
-    use ssdlab_policy::allocation::Writer;
-    use ssdlab_policy::event::BlockOpened;
-    use ssdlab_policy::testing::{SMALL, publish};
+    use ssdlab_policy::testing::SMALL;
 
     fn stream_of(policy: &mut ByQueue, page: &PageView) -> Option<StreamId> {
         let mut hint = PlacementHint::default();
@@ -120,13 +105,10 @@ mod tests {
         let page = PageView::of_write(Lpn(0), &write);
         for (queue, stream) in [(0, 0), (1, 1), (2, 2), (7, 2)] {
             let of_queue = PageView { priority: Priority(queue), ..page };
+            let moved = PageView { cause: Cause::Gc, priority: Priority(0), ..page };
             assert_eq!(stream_of(&mut policy, &of_queue), Some(StreamId(stream)));
+            assert_eq!(stream_of(&mut policy, &moved), Some(StreamId(stream)));
         }
-        let (block, writer, stream) = (BlockId(3), Writer::Host, StreamId(2));
-        let opened = BlockOpened { block, writer, stream };
-        publish(&mut policy, &Event::BlockOpened(&opened));
-        let moved = PageView { cause: Cause::Gc, from: Some(block), ..page };
-        assert_eq!(stream_of(&mut policy, &moved), Some(StreamId(2)));
     }
 
     #[test]

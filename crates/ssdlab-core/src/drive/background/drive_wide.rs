@@ -42,6 +42,14 @@ pub(super) struct Due {
     pub(super) interval: Option<Nanos>,
 }
 
+/// The waiting jobs of one owner: their number, and that of their pages.
+#[derive(Clone, Copy, Debug)]
+struct Owned {
+    owner: Listener,
+    jobs: u64,
+    pages: u64,
+}
+
 /// The jobs that wait, and the timers of policies and components.
 #[derive(Clone, Debug)]
 pub struct DriveWide {
@@ -50,8 +58,8 @@ pub struct DriveWide {
     /// By plane; empty until the first request for a relocation.
     waiting: Vec<VecDeque<Waiting>>,
     planes: usize,
-    /// Number of pages of all waiting jobs.
-    pages_waiting: u64,
+    /// The waiting jobs of each owner that ever had one.
+    owned: Vec<Owned>,
     /// Number of running jobs from which each priority gains a block.
     coming: Vec<u32>,
     pub(super) due: Vec<Due>,
@@ -78,7 +86,7 @@ impl DriveWide {
             is_drive_wide,
             waiting: Vec::new(),
             planes,
-            pages_waiting: 0,
+            owned: Vec::new(),
             coming: Vec::new(),
             due,
             time_scale,
@@ -101,15 +109,14 @@ impl DriveWide {
         }
     }
 
-    /// Saves the one-shot timers: for each, the remaining time of the cells.
+    /// Saves the timers, periodic ones included: for each, the remaining time of the cells.
     pub(in crate::drive) fn save_timers(
         &self,
         now: SimTime,
         places: &[(Listener, String)],
         to: &mut SavedColumns,
     ) {
-        let once = self.due.iter().filter(|due| due.interval.is_none());
-        for due in once.filter(|due| due.at < SimTime::NEVER) {
+        for due in self.due.iter().filter(|due| due.at < SimTime::NEVER) {
             let place = places.iter().find(|(listener, _)| *listener == due.owner);
             let left = due.at.saturating_since(now).as_ns();
             let mut left = left.saturating_mul(self.time_scale.into()).min(MAX_TIMER);
@@ -135,6 +142,12 @@ impl DriveWide {
                 self.set_timer(*owner, SimTime::START, Nanos::from_ns(left));
             }
         }
+        // A round comes no later than after one interval, even if the saved one was longer.
+        for due in &mut self.due {
+            if let Some(interval) = due.interval {
+                due.at = due.at.min(SimTime::START + interval);
+            }
+        }
         Ok(())
     }
 
@@ -146,22 +159,47 @@ impl DriveWide {
         &mut self.coming[at]
     }
 
-    /// Returns the first job that waits for a plane.
-    fn first(&self, plane: PlaneId) -> Option<Waiting> {
-        self.waiting.get(plane.index())?.front().copied()
+    /// Returns a job that waits for a plane, the first at 0.
+    fn at(&self, plane: PlaneId, at: usize) -> Option<Waiting> {
+        self.waiting.get(plane.index())?.get(at).copied()
     }
 
-    /// Removes the first job that waits for a plane.
-    fn pop(&mut self, plane: PlaneId) {
-        let gone = self.waiting[plane.index()].pop_front();
-        self.pages_waiting -= gone.map_or(0, |waiting| u64::from(waiting.pages));
+    /// Removes a job that waits for a plane.
+    fn take(&mut self, plane: PlaneId, at: usize) {
+        if let Some(gone) = self.waiting[plane.index()].remove(at) {
+            self.uncount(&gone);
+        }
     }
 
     /// Adds a job that waits for a plane.
     pub(super) fn push(&mut self, plane: PlaneId, waiting: Waiting) {
-        self.pages_waiting += u64::from(waiting.pages);
+        let own = self.owned.iter().position(|owned| owned.owner == waiting.owner);
+        let own = own.unwrap_or_else(|| {
+            self.owned.push(Owned { owner: waiting.owner, jobs: 0, pages: 0 });
+            self.owned.len() - 1
+        });
+        self.owned[own].jobs += 1;
+        self.owned[own].pages += u64::from(waiting.pages);
         self.waiting.resize_with(self.planes, VecDeque::new);
         self.waiting[plane.index()].push_back(waiting);
+    }
+
+    fn uncount(&mut self, gone: &Waiting) {
+        let own = self.owned.iter_mut().find(|owned| owned.owner == gone.owner);
+        let own = own.expect("a job that was counted");
+        own.jobs -= 1;
+        own.pages -= u64::from(gone.pages);
+    }
+
+    /// Returns the number of pages that the waiting jobs of an owner move.
+    fn pages_of(&self, owner: Listener) -> u64 {
+        let own = self.owned.iter().find(|owned| owned.owner == owner);
+        own.map_or(0, |owned| owned.pages)
+    }
+
+    /// Returns whether a job of another owner waits.
+    fn has_others(&self, owner: Listener) -> bool {
+        self.owned.iter().any(|owned| owned.owner != owner && owned.jobs > 0)
     }
 
     /// Removes the waiting jobs of one owner, or of all, and returns them.
@@ -172,7 +210,7 @@ impl DriveWide {
             removed.extend(jobs.iter().copied().filter(is_removed));
             jobs.retain(|waiting| !is_removed(waiting));
         }
-        self.pages_waiting -= removed.iter().map(|waiting| u64::from(waiting.pages)).sum::<u64>();
+        removed.iter().for_each(|gone| self.uncount(gone));
         removed
     }
 
@@ -267,8 +305,9 @@ impl Background {
         }
     }
 
-    /// Returns the next job that waits for an idle plane, if it may start. Drops the jobs before it
-    /// whose block was erased or opened in the meantime.
+    /// Returns the next job that waits for an idle plane and may start. Drops the jobs before it
+    /// whose block was erased or opened in the meantime. A policy that lets its job wait holds up
+    /// its own later jobs, and none of another.
     ///
     /// No job starts while the jobs of a policy mix classes: a relocation would give those blocks
     /// back.
@@ -281,27 +320,38 @@ impl Background {
             let (blocks, block) = (&machine.ftl.blocks, waiting.job.block);
             blocks.erases(block) == waiting.erases && blocks.state(block) == BlockState::Closed
         };
-        let first = loop {
-            let first = self.drive_wide.first(plane)?;
-            if is_as_it_was(machine, &first) {
-                break first;
+        let (mut at, mut held_up) = (0, 0_u64);
+        loop {
+            let waiting = self.drive_wide.at(plane, at)?;
+            let (policy, job) = (waiting.owner.background(), waiting.job);
+            let own = policy.map_or(0, |policy| 1 << policy);
+            if held_up & own != 0 {
+                at += 1;
+                continue;
             }
-            self.drive_wide.pop(plane);
-            machine.policies.publish_to(machine.now, first.owner, &Event::JobDropped(first.job));
-        };
-        let (policy, job) = (first.owner.background(), first.job);
-        if machine.ftl.alloc.free_blocks(plane) < MIN_FREE_TO_MOVE as usize
-            || machine.policies.across_classes()
-        {
-            return None;
+            if !is_as_it_was(machine, &waiting) {
+                self.drive_wide.take(plane, at);
+                let dropped = Event::JobDropped(job);
+                machine.policies.publish_to(machine.now, waiting.owner, &dropped);
+                continue;
+            }
+            if machine.ftl.alloc.free_blocks(plane) < MIN_FREE_TO_MOVE as usize
+                || machine.policies.across_classes()
+            {
+                return None;
+            }
+            let pages = u32::from(machine.ftl.blocks.valid(job.block));
+            let owner = policy.map(|at| &mut machine.policies.background[usize::from(at)]);
+            if owner.is_none_or(|owner| owner.may_start(pages)) {
+                self.drive_wide.take(plane, at);
+                return Some((policy, job));
+            }
+            if !self.drive_wide.has_others(waiting.owner) {
+                return None;
+            }
+            held_up |= own;
+            at += 1;
         }
-        let pages = u32::from(machine.ftl.blocks.valid(job.block));
-        let owner = policy.map(|at| &mut machine.policies.background[usize::from(at)]);
-        if owner.is_some_and(|owner| !owner.may_start(pages)) {
-            return None;
-        }
-        self.drive_wide.pop(plane);
-        Some((policy, job))
     }
 
     /// Begins the first waiting job of each plane without a running job, if it may start.
@@ -349,12 +399,9 @@ impl Background {
     pub(super) fn publish_ended_job(&mut self, machine: &mut Machine, ended: &Running) {
         let Running { job, moved, took, policy: owner, .. } = *ended;
         self.drive_wide.ends(&job);
-        let waiting = self.drive_wide.pages_waiting;
-        machine.policies.publish_ended(
-            machine.now,
-            EndedJob { job, moved, took, own: false, waiting },
-            owner,
-        );
+        let ended = EndedJob { job, moved, took, own: false, waiting: 0 };
+        let waiting = |listener| self.drive_wide.pages_of(listener);
+        machine.policies.publish_ended(machine.now, ended, owner, waiting);
     }
 
     /// Asks the background policies about a plane on which a page was written or became invalid.

@@ -299,12 +299,14 @@ impl Policies {
         now: SimTime,
         ended: EndedJob,
         owner: BackgroundAt,
+        waiting: impl Fn(Listener) -> u64,
     ) {
         let kind = EventMask::JOB_ENDED.index();
         for at in 0..self.listeners[kind].len() {
             let listener = self.listeners[kind][at];
             let own = owner.is_some() && listener.background() == owner;
-            self.notify(now, listener, &Event::JobEnded(EndedJob { own, ..ended }));
+            let waiting = waiting(listener);
+            self.notify(now, listener, &Event::JobEnded(EndedJob { own, waiting, ..ended }));
         }
     }
 
