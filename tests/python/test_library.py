@@ -16,7 +16,7 @@ import pytest
 from command import OFFICE
 
 import ssdlab
-from ssdlab import renamed, _native, api, result
+from ssdlab import _native, api, renamed, result
 from ssdlab.confidence import interval
 from ssdlab.cpu import available_cores
 from ssdlab.render.formatting import share

@@ -218,7 +218,7 @@ def quarters(result: Result) -> list[SeriesInterval]:
 def low_for_long(runs: Runs) -> list[float]:
     """Return for how many quarters the writes of MSFS stay low under QDS+UBS and under LFS."""
     base = [one.write_mean_us or 0.0 for one in quarters(runs[BASE, "msfs"])]
-    found = []
+    found: list[float] = []
     for scheme in (QDS_UBS, LFS):
         own = [one.write_mean_us or 0.0 for one in quarters(runs[scheme, "msfs"])]
         pairs = zip(own, base, strict=False)
