@@ -38,6 +38,7 @@ LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _QUICK_LENGTHS = (1, 2, 4, 8, 16, 32, 512)
 # NVMe's largest queue.
 _NO_LIMIT = 65_535
+_IN_ORDER = {"scheduler.dlv.reads": "fifo", "scheduler.dlv.writes": "fifo"}
 COUNTS, WAITS = QUEUES = ("requests under way", "what waits")
 """The content of a queue."""
 
@@ -117,7 +118,7 @@ def lengths(scope: Scope) -> Jobs:
         for queue, settings in {
             COUNTS: {"host.queue_depth": length},
             WAITS: {"host.queue_depth": _NO_LIMIT}
-            | ({"scheduler": "fifo"} if length == 1 else {"scheduler.dlv.window": length}),
+            | (_IN_ORDER if length == 1 else {"scheduler.dlv.window": length}),
         }.items()
         for name in scope.some(WORKLOADS, ("rsrch0",))
     }
