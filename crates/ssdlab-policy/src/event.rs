@@ -167,15 +167,23 @@ pub enum Event<'a> {
     DriveStarted,
     /// The drive has accepted a request.
     RequestArrived {
+        /// The host's own number for the request.
+        tag: u64,
         /// The kind of the request.
         op: Op,
+        /// The page of its first sector.
+        first: Lpn,
         /// The attributes of the request.
         request: &'a RequestAttrs,
     },
     /// A request has ended.
     RequestEnded {
+        /// The host's own number for the request.
+        tag: u64,
         /// The kind of the request.
         op: Op,
+        /// The page of its first sector.
+        first: Lpn,
         /// The priority of the submission queue.
         priority: Priority,
         /// Time since the request arrived.

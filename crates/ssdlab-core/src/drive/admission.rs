@@ -44,9 +44,10 @@ impl Drive {
         };
         let slot = self.machine.host.insert(active);
         if self.machine.policies.subscribed.has(EventMask::REQUEST_ARRIVED) {
-            let request = &self.machine.attrs(Owner::Request(slot));
-            let op = self.machine.host[slot].request.op;
-            self.machine.publish(&Event::RequestArrived { op, request });
+            let attrs = &self.machine.attrs(Owner::Request(slot));
+            let Request { tag, op, .. } = request;
+            let first = Lpn(first);
+            self.machine.publish(&Event::RequestArrived { tag, op, first, request: attrs });
         }
         if request.op == Op::Write && self.buffer.pages.is_none() {
             let attrs = self.machine.attrs(Owner::Request(slot));

@@ -29,14 +29,14 @@ fn a_request_is_an_event_as_it_arrives_and_as_it_ends() {
     });
     assert_eq!(events, ["RequestArrived", "RequestArrived", "RequestEnded", "RequestEnded"]);
     let mut rig = Rig::new(&[]);
-    rig.drive.record_events(EventMask::REQUEST_ENDED);
-    rig.write(0);
+    rig.drive.record_events(REQUESTS[0].and(REQUESTS[1]));
+    let tag = rig.write(3);
     let end = rig.finish().now();
     let events = rig.drive.take_events();
-    assert!(
-        events[0].contains(&format!("latency: Nanos({end})")) && events[0].contains("op: Write"),
-        "{events:?}"
-    );
+    for event in &events {
+        assert!(event.contains(&format!("tag: {tag}, op: Write, first: Lpn(3)")), "{events:?}");
+    }
+    assert!(events[1].contains(&format!("latency: Nanos({end})")), "{events:?}");
     assert!(rig.drive.take_events().is_empty(), "they were taken");
 }
 

@@ -7,8 +7,8 @@ use super::Machine;
 use crate::account::{Cause, OpKind, Part, Priority};
 use crate::audit::audit_event;
 use crate::flash::{NewTxn, Owner, TxnId};
-use crate::host::{Active, Completion};
-use crate::policy::event::Event;
+use crate::host::{Active, Completion, Request};
+use crate::policy::event::{Event, EventMask};
 
 impl Machine {
     /// Counts a request the first time that a part of it is dispatched. A write that reads first is
@@ -43,14 +43,14 @@ impl Machine {
             }
         }
         audit_event!(self, ended(slot, request, self.now, blame));
-        self.policies.publish(
-            self.now,
-            &Event::RequestEnded {
-                op: request.op,
-                priority: Priority::of_queue(request.queue),
-                latency: self.now - request.arrival,
-            },
-        );
+        if self.policies.subscribed.has(EventMask::REQUEST_ENDED) {
+            let Request { tag, op, lba, .. } = *request;
+            let first = Lpn((lba / u64::from(self.geometry.sectors_per_page())) as u32);
+            let priority = Priority::of_queue(request.queue);
+            let latency = self.now - request.arrival;
+            let ended = Event::RequestEnded { tag, op, first, priority, latency };
+            self.policies.publish(self.now, &ended);
+        }
         debug_assert_eq!(
             blame.iter().sum::<u64>(),
             (self.now - request.arrival).as_ns(),
