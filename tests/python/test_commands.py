@@ -69,7 +69,8 @@ def test_list_and_show_schemes(ssdlab: Ssdlab) -> None:
     expected = 'scheme: of several families: got "baseline", expected dlv/baseline or '
     assert several.err.startswith(expected)
     family = ssdlab("scheme", "show", "streams")
-    expected = 'scheme: not a scheme: got "streams", expected one of its family: streams/sepbit\n'
+    expected = 'scheme: not a scheme: got "streams", expected one of its family: '
+    expected += "streams/by-queue, streams/sepbit\n"
     assert (family.code, family.err) == (2, expected)
     done = ssdlab("scheme", "show", "conventional")
     assert (done.code, done.err) == (0, "")
