@@ -37,16 +37,25 @@ def combinations(claim: Claim) -> list[tuple[Option, ...]]:
 
 def under(scope: Scope, claim: Claim, options: Sequence[Option]) -> Scope:
     """Return the scope of a claim's runs under these answers."""
-    own = [Change(one.settings.split(), one.of) for one in options if one.settings]
-    return replace(scope, changes=[*scope.changes, Change(claim.short.split()), *own])
+    own = (Change(one.settings.split(), one.of) for one in options if one.settings)
+    return shortened(scope, claim, *own)
+
+
+def shortened(scope: Scope, claim: Claim, *changes: Change) -> Scope:
+    """Return the scope of a claim's runs in sweeps and crossings, which may be shorter."""
+    return replace(scope, changes=[*scope.changes, Change(claim.short.split()), *changes])
 
 
 def favored(claim: Claim) -> tuple[Option, ...]:
-    """Return the answers that the texts favor: ssdlab's, unless another is marked."""
-    return tuple(
-        next((one for one in reading.options if one.favored), reading.options[0])
-        for reading in claim.readings
-    )
+    """Return the answers that the texts favor, and ssdlab's where they favor none.
+
+    Empty if the texts favor no answer to any reading.
+    """
+    marked = [[one for one in reading.options if one.favored] for reading in claim.readings]
+    if not any(marked):
+        return ()
+    pairs = zip(marked, claim.readings, strict=True)
+    return tuple(own[0] if own else reading.options[0] for own, reading in pairs)
 
 
 def nearest(found: Sequence[Combination]) -> Combination | None:

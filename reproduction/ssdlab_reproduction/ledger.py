@@ -198,7 +198,7 @@ def reproduce(
             for row in rows
             for sweep in row.sweeps
             for scope in (
-                shortened(scopes[0], row.claim),
+                crossing.shortened(scopes[0], row.claim),
                 *(under(scopes[0], row.claim, sweep, variant) for variant in sweep.variants),
             )
         )
@@ -252,13 +252,7 @@ def _unread(real: RealTraces, used: Mapping[str, Path]) -> Iterator[str]:
 
 def under(scope: Scope, claim: Claim, sweep: Sweep, variant: str) -> Scope:
     """Return the scope of a claim's runs under an alternative of a sweep."""
-    swept = Change(variant.split(), sweep.of, sweep.needs)
-    return replace(shortened(scope, claim), changes=[*shortened(scope, claim).changes, swept])
-
-
-def shortened(scope: Scope, claim: Claim) -> Scope:
-    """Return the scope of a claim's runs in sweeps, which may be shorter."""
-    return replace(scope, changes=[*scope.changes, Change(claim.short.split())])
+    return crossing.shortened(scope, claim, Change(variant.split(), sweep.of, sweep.needs))
 
 
 class _Book:
@@ -360,7 +354,7 @@ class _Book:
     def swept(self, row: Row) -> Iterator[Swept]:
         if not row.sweeps:
             return
-        ruled = self._variant(row.claim, shortened(self._scopes[0], row.claim), "")
+        ruled = self._variant(row.claim, crossing.shortened(self._scopes[0], row.claim), "")
         for sweep in row.sweeps:
             found = [
                 self._variant(row.claim, under(self._scopes[0], row.claim, sweep, variant), variant)

@@ -243,18 +243,18 @@ def _why(ledger: Ledger, row: Row) -> Iterator[str]:
         yield from [f"**{claim.id}**: {reason}", ""] if reason else []
     for swept in row.swept:
         yield from [f"{claim.id}, {swept.sweep.about}{shortened(row)}:", ""]
-        heads, *lines = sweep(row, swept)
-        yield f"| {' | '.join(heads)} |"
-        yield "|---" * len(heads) + "|"
-        yield from (f"| {' | '.join(cells)} |" for cells in lines)
-        yield ""
+        yield from _table(sweep(row, swept))
     if row.crossed:
         yield from [f"{claim.id}, readings crossed: {depends(row)}", ""]
-        heads, *lines = crossed(row)
-        yield f"| {' | '.join(heads)} |"
-        yield "|---" * len(heads) + "|"
-        yield from (f"| {' | '.join(cells)} |" for cells in lines)
-        yield ""
+        yield from _table(crossed(row))
+
+
+def _table(rows: Iterator[list[str]]) -> Iterator[str]:
+    heads, *lines = rows
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    yield from (f"| {' | '.join(cells)} |" for cells in lines)
+    yield ""
 
 
 def depends(row: Row) -> str:

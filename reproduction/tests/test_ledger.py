@@ -13,7 +13,15 @@ from hypothesis import strategies as some
 import ssdlab as lab
 from ssdlab import InputError
 from ssdlab.confidence import Interval, interval
-from ssdlab_reproduction import ledger, ledger_figures, ledger_page, ledger_text, registry, runs
+from ssdlab_reproduction import (
+    crossing,
+    ledger,
+    ledger_figures,
+    ledger_page,
+    ledger_text,
+    registry,
+    runs,
+)
 from ssdlab_reproduction.claim import (
     SYSTEMS,
     Claim,
@@ -464,6 +472,13 @@ def test_readings_are_crossed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         reproduce(["H1"], out=tmp_path, seeds=1, jobs=1)
     )
     assert not reproduce(["H1"], out=tmp_path, quick=True, jobs=1).rows[0].crossed
+
+
+def test_where_the_texts_favor_nothing_no_answer_is_marked_as_theirs() -> None:
+    claim = crossed_claim()
+    slow = claim.readings[0].options[1]
+    assert crossing.favored(claim) == (slow, claim.readings[1].options[0])
+    assert crossing.favored(replace(claim, readings=claim.readings[1:])) == ()
 
 
 def test_readings_are_declared_with_their_sources() -> None:

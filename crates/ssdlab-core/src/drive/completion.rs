@@ -229,7 +229,7 @@ impl Drive {
         while let Some(id) = self.machine.host.hazards.ready(next) {
             next += 1;
             self.machine.flash.txns.charge(id, Part::Page, self.machine.now);
-            self.machine.flash.txns.held_up(id);
+            self.machine.flash.txns.note_held_up(id);
             let step = self.buffer.translate(&mut self.machine, &mut self.translation, id);
             self.end_without_flash(id, step);
         }

@@ -253,7 +253,7 @@ impl Dispatcher {
 impl Hold {
     #[inline(never)]
     fn hold_for_scheduler(&mut self, machine: &mut Machine, id: TxnId, plane: PlaneId) {
-        machine.flash.txns.send_to(id, plane);
+        machine.flash.txns.set_plane(id, plane);
         machine.flash.note_wait(id, machine.now);
         let reading = match machine.flash.txns[id].kind {
             OpKind::Read => {
@@ -390,7 +390,7 @@ impl Hold {
                     hint.quality = class.or(hint.quality);
                 }
                 if !at_once {
-                    machine.flash.txns.held_up(id);
+                    machine.flash.txns.note_held_up(id);
                 }
                 machine.flash.wait_ends(id, machine.now);
                 match first_place {

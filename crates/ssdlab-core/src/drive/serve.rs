@@ -126,7 +126,7 @@ impl Drive {
         let txn = &self.machine.flash.txns[id];
         self.machine.flash.pop(txn.plane, txn.plane_queue);
         self.machine.flash.wait_ends(id, self.machine.now);
-        self.machine.flash.txns.send_to(id, plane);
+        self.machine.flash.txns.set_plane(id, plane);
         self.machine.flash.enqueue_again(id, self.machine.now);
         self.machine.ask_to_suspend(id);
     }
@@ -142,7 +142,7 @@ impl Drive {
                     self.machine.ftl.blocks.prefetch(self.machine.geometry.block_of(old));
                 }
                 self.machine.ftl.blocks.prefetch_written(self.machine.geometry.block_of(ppn));
-                self.machine.flash.txns.locate(id, ppn);
+                self.machine.flash.txns.set_page(id, ppn);
                 if writer == Writer::Host && self.machine.host.hazards.supersedes() {
                     self.machine.host.hazards.write_starts(id);
                 }

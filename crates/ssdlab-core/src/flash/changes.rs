@@ -18,7 +18,7 @@ impl Txns {
 
     /// Records that a transaction waited for another one, or for the scheduler.
     #[inline]
-    pub fn held_up(&mut self, id: TxnId) {
+    pub fn note_held_up(&mut self, id: TxnId) {
         self.get_mut(id).was_held_up = true;
     }
 
@@ -27,15 +27,15 @@ impl Txns {
         self.get_mut(id).owner = owner;
     }
 
-    /// Sends a transaction to a plane.
+    /// Gives a transaction its plane, where it is yet to be enqueued.
     #[inline]
-    pub fn send_to(&mut self, id: TxnId, plane: PlaneId) {
+    pub fn set_plane(&mut self, id: TxnId, plane: PlaneId) {
         self.get_mut(id).plane = plane;
     }
 
     /// Gives a transaction its physical page.
     #[inline]
-    pub fn locate(&mut self, id: TxnId, ppn: Ppn) {
+    pub fn set_page(&mut self, id: TxnId, ppn: Ppn) {
         self.get_mut(id).ppn = ppn;
     }
 

@@ -348,7 +348,7 @@ mod tests {
         txns.set_hint(id, PlacementHint { page_type: Some(PageType(1)), ..Default::default() });
         txns.set_level(id, Level(2));
         txns.charge(id, Part::Bus, SimTime::from_ns(8));
-        txns.held_up(id);
+        txns.note_held_up(id);
         txns.read_rest_first(id, 3);
         let txn = txns.get_mut(id);
         (txn.failed, txn.ahead, txn.uncorrectable) = (1, 1, true);

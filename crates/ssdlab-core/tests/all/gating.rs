@@ -369,8 +369,8 @@ fn planes_erased_together_take_as_long_as_the_slowest() {
             let (owner, kind) = (Owner::Job(geometry.plane_of(block)), OpKind::Erase);
             let new = NewTxn { lpn: Lpn(0), owner, kind, cause: Cause::Gc, mask: 0, sectors: 0 };
             let id = flash.txns.begin(new, SimTime::START);
-            flash.txns.locate(id, geometry.page(block, PageInBlock(0)));
-            flash.txns.send_to(id, geometry.plane_of(block));
+            flash.txns.set_page(id, geometry.page(block, PageInBlock(0)));
+            flash.txns.set_plane(id, geometry.plane_of(block));
             flash.enqueue(id, Rank::URGENT, SimTime::START);
         }
         let unit = flash.units.take_idle().unwrap();

@@ -74,7 +74,7 @@ fn what_is_expected_of_a_read_is_what_it_takes_alone() {
         sectors: SPP as u32,
     };
     let id = flash.txns.begin(new, SimTime::START);
-    flash.txns.locate(id, rig.drive.ftl().map.get(Lpn(0)).unwrap());
+    flash.txns.set_page(id, rig.drive.ftl().map.get(Lpn(0)).unwrap());
     let expected = flash.nominal_read(id, Level::FIRST).as_ns();
     assert_eq!(expected, 1000 + READ + BUS + 10_000);
     let read = rig.read(0);

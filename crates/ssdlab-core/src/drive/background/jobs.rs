@@ -134,7 +134,7 @@ impl Background {
             sectors: machine.geometry.sectors_per_page(),
         };
         let id = machine.flash.txns.begin(new, machine.now);
-        machine.flash.txns.send_to(id, plane);
+        machine.flash.txns.set_plane(id, plane);
         self.next_of_job(machine, id, plane);
     }
 

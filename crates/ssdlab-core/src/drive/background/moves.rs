@@ -190,8 +190,8 @@ impl Background {
         if let Some(read) = read {
             audit_event!(machine, copies_read(id, read));
         }
-        machine.flash.txns.locate(id, from);
-        machine.flash.txns.send_to(id, lies_on);
+        machine.flash.txns.set_page(id, from);
+        machine.flash.txns.set_plane(id, lies_on);
         let hint = PlacementHint { quality: Some(class), stream, ..PlacementHint::default() };
         machine.flash.txns.set_hint(id, hint);
         machine.publish(&Event::MigrationBegan(lpn));
@@ -209,7 +209,7 @@ impl Background {
         let PlacementHint { quality, stream, .. } = machine.flash.txns[id].hint;
         machine.make_hint(id);
         machine.flash.txns.program_copy(id);
-        machine.flash.txns.send_to(id, to);
+        machine.flash.txns.set_plane(id, to);
         let hint = machine.flash.txns.hint_mut(id);
         (hint.quality, hint.stream) = (quality, stream.or(hint.stream));
         machine.flash.assign_seq(id);

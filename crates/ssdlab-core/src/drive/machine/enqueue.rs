@@ -17,7 +17,7 @@ impl Machine {
     /// Puts a host operation into the queue of a plane.
     #[inline]
     pub(in crate::drive) fn enqueue_host(&mut self, id: TxnId, plane: PlaneId) {
-        self.flash.txns.send_to(id, plane);
+        self.flash.txns.set_plane(id, plane);
         let txn = &self.flash.txns[id];
         let (kind, owner, lpn, arrival) = (txn.kind, txn.owner, txn.lpn, txn.began());
         let ppn = (kind == OpKind::Read).then_some(txn.ppn);

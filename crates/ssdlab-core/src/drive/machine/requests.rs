@@ -26,7 +26,7 @@ impl Machine {
     /// Charges an operation for its wait for a map entry.
     pub(in crate::drive) fn waited_for_entry(&mut self, id: TxnId) {
         self.flash.txns.charge(id, Part::Map, self.now);
-        self.flash.txns.held_up(id);
+        self.flash.txns.note_held_up(id);
     }
 
     /// Ends a request whose last page operation has ended. The request's latency has the parts of
