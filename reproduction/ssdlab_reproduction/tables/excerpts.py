@@ -1,20 +1,22 @@
 """Write the table of docs/ledger.md that has each system's headline on excerpts of real traces.
 
 ``make excerpts SSDLAB_TRACES=DIR`` runs this program: DIR has a folder for each excerpt, with a
-``trace.csv.zst``. A twin runs as many requests as its excerpt has. An excerpt is the beginning of a
-trace or a part of it, so that the figures are a check of the twin and no claim of a paper. Finished
-runs are kept in ``build/reproduction``, so that a stopped run can be resumed.
+``trace.csv.zst``. A twin runs as many requests as its excerpt has: once at its own rate, which is
+that of the whole trace, and once at the excerpt's. An excerpt is the beginning of a trace or a part
+of it, so that the figures are a check of the twin and no claim of a paper. Finished runs are kept
+in ``build/reproduction``, so that a stopped run can be resumed.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import ssdlab
-from ssdlab import traces
+from ssdlab import _native, traces
 from ssdlab.confidence import interval
 from ssdlab_reproduction.claim import SYSTEMS
 from ssdlab_reproduction.scope import Scope
@@ -81,10 +83,31 @@ HEADLINES = (
 )
 
 
-def changed(kept: Kept, line: Headline, scopes: Sequence[Scope], workload: str, cut: int) -> str:
+HEADS = (
+    *("system", "of what", "workload", "requests", "load of twin", "load of excerpt"),
+    *("twin", "twin, at the excerpt's rate", "excerpt"),
+)
+
+
+def load(twin: str) -> tuple[float, float]:
+    """Return the requests per second of a whole twin, and the share of reads."""
+    (own,) = (one for one in json.loads(_native.twins()) if one["name"] == twin)
+    return own["requests"] / own["span_s"], own["read_ratio"]
+
+
+def changed(
+    kept: Kept,
+    line: Headline,
+    scopes: Sequence[Scope],
+    workload: str,
+    cut: int,
+    time_scale: float | None = None,
+) -> str:
     """Return the change of a headline's figure on a workload as text, over the seeds."""
     plans = [
-        scope.plan(line.device, scheme, f"{line.system}/{workload}", limit=cut)
+        scope.plan(
+            line.device, scheme, f"{line.system}/{workload}", limit=cut, time_scale=time_scale
+        )
         for scope in scopes
         for scheme in (line.scheme, line.base)
     ]
@@ -104,6 +127,7 @@ def lines(kept: Kept, folder: Path) -> list[str]:
             (measured,) = traces.info([file], reuse=False)
             cut = measured["requests"]
             twin = f"{line.system}/{workload}"
+            loads = load(twin), (measured["rate_per_s"], measured["read_ratio"])
             own = [Scope(seed) for seed in SEEDS]
             real = [Scope(seed, traces={twin: file}) for seed in SEEDS]
             rows.append(
@@ -112,10 +136,13 @@ def lines(kept: Kept, folder: Path) -> list[str]:
                     f"{line.of} under `{line.scheme.partition('/')[2]}`",
                     workload,
                     f"{cut:,}",
-                    *(changed(kept, line, scopes, workload, cut) for scopes in (own, real)),
+                    *(f"{rate:.1f}/s, {100 * share:.0f} % reads" for rate, share in loads),
+                    changed(kept, line, own, workload, cut),
+                    changed(kept, line, own, workload, cut, loads[0][0] / loads[1][0]),
+                    changed(kept, line, real, workload, cut),
                 ]
             )
-    return grid(["system", "of what", "workload", "requests", "twin", "excerpt"], rows)
+    return grid(HEADS, rows)
 
 
 def main() -> None:

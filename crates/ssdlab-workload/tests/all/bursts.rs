@@ -404,6 +404,40 @@ fn the_beginning_of_a_twin_comes_at_its_mean_rate_and_is_bursty_too() {
     }
 }
 
+/// Returns the mean dispersion, in windows of a second, of parts of a twin.
+fn mean_dispersion(parts: &[Vec<Record>]) -> f64 {
+    let each = parts.iter().filter_map(|part| measured(part).value(|of| &of.all, 1e6));
+    each.sum::<f64>() / parts.len() as f64
+}
+
+/// How far the beginnings may be from other parts: a few parts have most of the bursts.
+const LIKE_OTHERS: f64 = 1.5;
+
+#[test]
+fn the_beginning_of_a_twin_is_as_bursty_in_the_mean_as_its_other_parts() {
+    let twin = find("dlv/hm0", None).unwrap();
+    let (most, parts) = (20_000, 100);
+    let beginnings: Vec<_> = (1..=20)
+        .map(|seed| {
+            let mut source = twin.source(seed).unwrap();
+            let mut records = Vec::new();
+            while records.len() < most && source.fill(&mut records, 4096).unwrap() > 0 {}
+            records.truncate(most);
+            records
+        })
+        .collect();
+    let mut source = twin.source(1).unwrap();
+    let mut others = Vec::new();
+    while source.fill(&mut others, 4096).unwrap() > 0 {}
+    let others: Vec<_> = others.chunks_exact(most).skip(1).take(parts).map(<[_]>::to_vec).collect();
+    let [own, wanted] = [&beginnings, &others].map(|of| mean_dispersion(of));
+    assert!((wanted / LIKE_OTHERS..=wanted * LIKE_OTHERS).contains(&own), "{own}, others {wanted}");
+    // A part lacks the slow changes of the rate, which the whole has.
+    let (_, shape) = twin.shape().unwrap();
+    let whole = shape.arrivals.dispersion(1e6, twin.figures().read_ratio()).unwrap();
+    assert!(wanted < 0.5 * whole, "{wanted}, the whole {whole}");
+}
+
 #[test]
 fn a_twin_begins_at_zero_and_ends_with_its_span() {
     for (name, requests) in [("readguard/ali2", 50), ("dlv/hm0", 2000), ("pa-ssd/dtr", 70_000)] {
