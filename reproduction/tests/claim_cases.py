@@ -35,6 +35,10 @@ def made(
     return SimpleNamespace(**{**kinds, "replays": (), "requests": 1000, **of_run})
 
 
+LONG_S = 0.11 * 7 * 86_400
+"""The length of a run with a round of the quality monitor, where cells age ten times as fast."""
+
+
 def read(
     means: Sequence[float] = (3, 5, 7),
     tails: Sequence[float] = (31, 37, 41),
@@ -51,7 +55,9 @@ def read(
         )
         for mean, tail, wait, counts in zip(means, tails, waits, retries, strict=True)
     ]
-    return made(queues=queues, **{"counters": {INVERSION_REPAIR: {"moved": 5}}, **of_run})
+    other = {"counters": {INVERSION_REPAIR: {"moved": 5}}, "duration_s": LONG_S}
+    flash = {"flash": {"time_scale": 10}}
+    return made(queues=queues, provenance=SimpleNamespace(config=flash), **{**other, **of_run})
 
 
 def compared(blocks: int, pages: int) -> Any:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from claim_cases import Case, compared, found, hold, ids, made, read
+from claim_cases import LONG_S, Case, compared, found, hold, ids, made, read
 
 from ssdlab.result.parts import INVERSION_REPAIR
 from ssdlab_reproduction.claim import claims
@@ -175,6 +175,7 @@ DIFFERING = [
     *(fmean([-50, -50]), fmean([-60, -75]), fmean([-25, -20])),
     *(fmean([-37.5, -25]), fmean([-20, -50]), fmean([-10, -20])),
 ]
+MOST_DIFFERING = [-50, -75, -25, -37.5, -50, -20]
 
 
 def tails(scheme: str, young: float, adult: float, old: float) -> dict[Any, Any]:
@@ -263,7 +264,7 @@ RETRIED_YCSB = {
 }
 
 OF_READGUARD: dict[str, Case] = {
-    "R1": ([differing("rgftl")], DIFFERING),
+    "R1": ([differing("rgftl")], DIFFERING + MOST_DIFFERING),
     "R2": ([ON_OLD], [fmean([-50, -25]), fmean([20, 10]), fmean([50, 100])]),
     "R3": ([WAITING, WAITING_YCSB], [100 * 2 / 4, 100 * 3 / 4]),
     "R4": ([tails("rgftl", -40, -52, -20)], [-30, -39, -15]),
@@ -366,6 +367,11 @@ def test_without_repairs_nothing_is_found(name: str, counters: Any) -> None:
         found(name, [idle, *others])
     # What is shown beside the paper's.
     assert list(raised.value.found) == pytest.approx(list(expected))
+    # In a run without a round, nothing could have been repaired.
+    short = {**vars(long[last]), "counters": counters, "duration_s": 0.9 * LONG_S}
+    assert found(name, [{**long, last: SimpleNamespace(**short)}, *others]) == pytest.approx(
+        list(expected)
+    )
 
 
 NOTHING = SimpleNamespace(hot=0, cold=9)

@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import ssdlab
 from ssdlab import _native, traces
@@ -96,18 +97,11 @@ def load(twin: str) -> tuple[float, float]:
 
 
 def changed(
-    kept: Kept,
-    line: Headline,
-    scopes: Sequence[Scope],
-    workload: str,
-    cut: int,
-    time_scale: float | None = None,
+    kept: Kept, line: Headline, scopes: Sequence[Scope], workload: str, **options: Any
 ) -> str:
     """Return the change of a headline's figure on a workload as text, over the seeds."""
     plans = [
-        scope.plan(
-            line.device, scheme, f"{line.system}/{workload}", limit=cut, time_scale=time_scale
-        )
+        scope.plan(line.device, scheme, f"{line.system}/{workload}", **options)
         for scope in scopes
         for scheme in (line.scheme, line.base)
     ]
@@ -127,7 +121,10 @@ def lines(kept: Kept, folder: Path) -> list[str]:
             (measured,) = traces.info([file], reuse=False)
             cut = measured["requests"]
             twin = f"{line.system}/{workload}"
-            loads = load(twin), (measured["rate_per_s"], measured["read_ratio"])
+            rate = measured["rate_per_s"]
+            assert rate is not None, f"{file}: all requests come at one time"
+            loads = load(twin), (rate, measured["read_ratio"])
+            scale = loads[0][0] / rate
             own = [Scope(seed) for seed in SEEDS]
             real = [Scope(seed, traces={twin: file}) for seed in SEEDS]
             rows.append(
@@ -136,10 +133,10 @@ def lines(kept: Kept, folder: Path) -> list[str]:
                     f"{line.of} under `{line.scheme.partition('/')[2]}`",
                     workload,
                     f"{cut:,}",
-                    *(f"{rate:.1f}/s, {100 * share:.0f} % reads" for rate, share in loads),
-                    changed(kept, line, own, workload, cut),
-                    changed(kept, line, own, workload, cut, loads[0][0] / loads[1][0]),
-                    changed(kept, line, real, workload, cut),
+                    *(f"{each:.1f}/s, {100 * share:.0f} % reads" for each, share in loads),
+                    changed(kept, line, own, workload, limit=cut),
+                    changed(kept, line, own, workload, limit=cut, time_scale=scale),
+                    changed(kept, line, real, workload, limit=cut),
                 ]
             )
     return grid(HEADS, rows)
