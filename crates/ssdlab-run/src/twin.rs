@@ -5,7 +5,7 @@ use std::path::Path;
 use ssdlab_base::{Bytes, Fault};
 use ssdlab_config::Effective;
 use ssdlab_workload::twins::{Twin, catalog, find};
-use ssdlab_workload::{Kind, parse_spec};
+use ssdlab_workload::{Kind, WorkloadConfig, parse_spec};
 
 use crate::plan::Plan;
 use crate::traces::twin_of;
@@ -36,6 +36,27 @@ pub(crate) fn of(plan: &Plan) -> Result<Option<&'static Twin>, Fault> {
             .expected(format!("{}, or a twin such as dlv/hm0", Kind::NAMES.join(", ")))
             .suggest(name, Kind::NAMES.iter().copied().chain(twins))
     })
+}
+
+/// Returns the twin as the keys of the workload change it.
+///
+/// # Errors
+/// A value out of range.
+pub(crate) fn changed(twin: &Twin, workload: &WorkloadConfig) -> Result<Twin, Fault> {
+    let mut changed = twin.clone();
+    if let Some(overlap) = workload.overlap {
+        changed = changed.overlapping(overlap);
+    }
+    if let Some(theta) = workload.read_theta {
+        changed = changed.reading_by(theta)?;
+    }
+    if let Some(factor) = workload.burstiness {
+        changed = changed.bursting(factor)?;
+    }
+    if let Some(within) = workload.small_in_page {
+        changed = changed.small_in_page(within);
+    }
+    Ok(changed)
 }
 
 /// Returns the fault of a trace that cannot be opened. If no such file exists and a workload has

@@ -2,7 +2,6 @@
 
 mod options;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
@@ -68,7 +67,7 @@ pub struct Prepared {
     /// The closed-form workload.
     pub workload: WorkloadConfig,
     /// The twin that replaces the closed-form workload.
-    pub twin: Option<Cow<'static, Twin>>,
+    pub twin: Option<Twin>,
     /// The mix that replaces the closed-form workload.
     pub(crate) mix: Option<mix::Layout>,
     /// Resources shared with other plans.
@@ -90,7 +89,7 @@ pub struct Prepared {
 }
 
 /// The keys below `workload.` that apply to twins.
-const OF_TWINS: [&str; 4] = ["hints", "overlap", "read_theta", "small_in_page"];
+const OF_TWINS: [&str; 5] = ["hints", "burstiness", "overlap", "read_theta", "small_in_page"];
 /// The keys among them that apply only to twins.
 const ONLY_OF_TWINS: &[&str] = OF_TWINS.split_at(1).1;
 /// The number of the device's layer.
@@ -188,18 +187,9 @@ impl Plan {
         let typed = |key: &str| self.is_typed(&effective, key);
         let resolved = Resolved::typed(&drive, self.seed, &typed)
             .map_err(|refusal| self.refused(&effective, refusal))?;
-        let mut twin = twin::of(self)?.map(Cow::Borrowed);
-        if let Some(twin) = &mut twin {
-            if let Some(overlap) = workload.overlap {
-                *twin = Cow::Owned(twin.overlapping(overlap));
-            }
-            if let Some(theta) = workload.read_theta {
-                let reshaped = twin.reading_by(theta);
-                *twin = Cow::Owned(reshaped.map_err(|fault| at_origin(&effective, fault))?);
-            }
-            if let Some(within) = workload.small_in_page {
-                *twin = Cow::Owned(twin.small_in_page(within));
-            }
+        let twin = twin::of(self)?.map(|twin| twin::changed(twin, &workload)).transpose();
+        let twin = twin.map_err(|fault| at_origin(&effective, fault))?;
+        if let Some(twin) = &twin {
             twin::check_queues(twin, &effective, drive.host.queues)?;
             let source = twin.source(self.seed)?.with_hints(&workload.hints, self.seed);
             source.map_err(|fault| at_origin(&effective, fault))?;

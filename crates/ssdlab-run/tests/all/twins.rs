@@ -43,8 +43,7 @@ fn what_a_twin_cannot_run_with_is_refused() {
     let queues = fault(plan("mix-a"));
     assert!(queues.contains("at least 3, one for each workload of readguard/mix-a"), "{queues}");
     let setting = fault(Plan { set: vec!["workload.read_share=0.4".into()], ..plan("hm0") });
-    let expected =
-        "no workload settings but hints, overlap, read_theta, small_in_page beside a twin";
+    let expected = "no workload settings but hints, burstiness, overlap, read_theta, small_in_page beside a twin";
     assert!(setting.contains(expected), "{setting}");
     let theta = fault(Plan { set: vec!["workload.read_theta=11".into()], ..plan("hm0") });
     assert!(
@@ -78,7 +77,12 @@ fn how_much_of_what_is_read_is_written_can_be_set_of_a_twin() {
         assert_eq!(separate.requests, as_is.requests);
         assert_ne!(separate.read.latency_us.mean, as_is.read.latency_us.mean);
     }
-    for setting in ["workload.overlap=0", "workload.read_theta=0", "workload.small_in_page=true"] {
+    for setting in [
+        "workload.burstiness=2",
+        "workload.overlap=0",
+        "workload.read_theta=0",
+        "workload.small_in_page=true",
+    ] {
         let closed = run(of("random", drive, &[setting])).unwrap_err();
         assert!(closed.contains("no such setting without a twin"), "{closed}");
     }

@@ -40,6 +40,11 @@ pub struct WorkloadConfig {
     /// this list with equal probability. Also applies to a twin. Default: `[0]`. Assumed.
     #[schemars(inner(range(max = 3)))]
     pub hints: Vec<u8>,
+    /// Factor on how far a twin's indices of dispersion exceed 1, in windows of any length: 0 for
+    /// independent arrivals, 1 for the bursts of its shape. Only for a twin. Default: 1. Assumed.
+    #[schemars(range(min = 0, max = 100))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burstiness: Option<f64>,
     /// Share of the pages read by a twin that it also writes. Its footprint and the bytes that it
     /// moves limit the share. Only for a twin. Default: from its shape (documentation: "Twins").
     /// Assumed.
@@ -73,6 +78,7 @@ impl Default for WorkloadConfig {
             requests: 1_000_000,
             queue: 0,
             hints: vec![0],
+            burstiness: None,
             overlap: None,
             read_theta: None,
             small_in_page: None,

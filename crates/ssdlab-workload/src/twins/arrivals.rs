@@ -113,6 +113,18 @@ impl Arrivals {
         }
     }
 
+    /// Returns these arrivals, whose dispersions exceed 1 by this factor more.
+    pub(super) fn scaled(&self, factor: f64) -> Arrivals {
+        let scaled = |column: &Vec<f64>| {
+            let each = column.iter().map(|one| 1.0 + (one - 1.0) * factor);
+            each.map(|one| one.max(0.0)).collect()
+        };
+        // A dispersion of 0 of all requests stands for one that follows from the kinds.
+        let all = self.all.iter().zip(scaled(&self.all));
+        let all = all.map(|(own, scaled)| if *own > 0.0 { scaled } else { 0.0 }).collect();
+        Arrivals { all, reads: scaled(&self.reads), writes: scaled(&self.writes), ..self.clone() }
+    }
+
     /// Returns the median of these arrivals, window by window, of each kind by itself: the
     /// geometric mean of the two middle dispersions, if there are two. The dispersion of all
     /// requests follows from the kinds. If fewer than `least` arrivals have a kind in some window,

@@ -49,6 +49,9 @@ use figures::{Figures, Targets};
 use generator::Requests;
 use shape::{Overlap, Shape, check_theta};
 
+/// The largest factor on the bursts of a twin.
+const MAX_BURSTINESS: f64 = 100.0;
+
 /// A synthetic workload that replaces a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twin {
@@ -165,6 +168,18 @@ impl Twin {
         check_theta(theta)
             .map_err(|fault| Fault { what: "workload.read_theta".into(), ..fault })?;
         Ok(self.changed(&|alone| alone.shape.read.theta = theta))
+    }
+
+    /// Returns the same workload, whose indices of dispersion exceed 1 by this factor more.
+    ///
+    /// # Errors
+    /// Fails if the factor is not from 0 to 100.
+    pub fn bursting(&self, factor: f64) -> Result<Twin, Fault> {
+        if !(0.0..=MAX_BURSTINESS).contains(&factor) {
+            let fault = Fault::new("", "workload.burstiness").got(factor);
+            return Err(fault.expected(format!("a number from 0 to {MAX_BURSTINESS}")));
+        }
+        Ok(self.changed(&|alone| alone.shape.arrivals = alone.shape.arrivals.scaled(factor)))
     }
 
     /// Returns the same workload, with each write of up to 8 KiB within a page of 8 KiB, or not.

@@ -439,6 +439,28 @@ fn the_beginning_of_a_twin_is_as_bursty_in_the_mean_as_its_other_parts() {
 }
 
 #[test]
+fn a_twin_can_be_smoother_or_burstier() {
+    for name in ["dlv/hm0", "pa-ssd/dtr", "dlv/src12"] {
+        let twin = find(name, None).unwrap().scaled(200_000);
+        let dispersions = |factor: f64| {
+            let records = requests(&twin.bursting(factor).unwrap(), 1, usize::MAX);
+            assert_eq!(records.len(), 200_000);
+            [1e4, 1e5, 1e6].map(|window| measured(&records).value(|of| &of.all, window).unwrap())
+        };
+        let [smooth, own, more] = [0.0, 1.0, 3.0].map(dispersions);
+        assert!(smooth.iter().all(|one| (0.95..1.05).contains(one)), "{name}: {smooth:?}");
+        for (own, more) in own.iter().zip(more) {
+            let factor = (more - 1.0) / (own - 1.0);
+            assert!((1.8..5.0).contains(&factor), "{name}: {own} to {more}");
+        }
+    }
+    let mix = find("readguard/mix-a", None).unwrap();
+    assert!(mix.bursting(2.0).is_ok());
+    let refused = mix.bursting(101.0).unwrap_err().to_string();
+    assert!(refused.contains("workload.burstiness: got 101"), "{refused}");
+}
+
+#[test]
 fn a_twin_begins_at_zero_and_ends_with_its_span() {
     for (name, requests) in [("readguard/ali2", 50), ("dlv/hm0", 2000), ("pa-ssd/dtr", 70_000)] {
         let twin = find(name, None).unwrap().scaled(requests);

@@ -374,6 +374,7 @@ pub(crate) const REFUSED: &[Row] = &[
     ("workload.trace.max_request", &[], "1GiB"),
     ("workload.trace.unsorted", &[], "refuse"),
     ("workload.queue", &[], "1"),
+    ("workload.burstiness", &[], "0.5"),
     ("workload.overlap", &[], "40%"),
     ("workload.read_theta", &[], "0.2"),
     ("workload.small_in_page", &[], "true"),
