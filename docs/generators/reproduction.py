@@ -18,15 +18,17 @@ from machine import commit
 from ssdlab_reproduction import ledger_text
 from ssdlab_reproduction.claim import SYSTEMS, claims
 from ssdlab_reproduction.runs import SHORT_HASH, library_hash
-from ssdlab_reproduction.tables.common import DOCS
+from ssdlab_reproduction.tables.common import DOCS, fill, grid
 
 PAGE = DOCS / "ledger.md"
 MARK = "<!-- measured: written by `make reproduce` -->\n"
+COUNTS = "counts"
+"""The table of the page with the numbers of claims by result."""
 PART = re.compile(r"^### ", re.MULTILINE)
 OF = re.compile(r"\*{0,2}([A-Z]\d+)\b")
 """The claim with which a paragraph begins."""
 NAMED = re.compile(r"^\| \*\*([A-Z]\d+)\*\* \|", re.MULTILINE)
-CAME_OUT = re.compile(r"\| \*\*([^|]*)\*\* \|[^|]*\|$")
+CAME_OUT = re.compile(r"^\| \*\*[A-Z]\d+\*\* \|.*\| \*\*([^|]*)\*\* \|[^|]*\|$", re.MULTILINE)
 """The verdict of a claim, in its first row."""
 LATER = re.compile(r" Later ([A-Z0-9, ]+): [^`]*`\w+`\.")
 """The claims of a part that a later build found, and that build."""
@@ -37,7 +39,15 @@ def main() -> None:
     text, _, results = PAGE.read_text(encoding="utf-8").partition(MARK)
     for file in sys.argv[1:]:
         results = _with(results.strip(), _committed(Path(file).read_text(encoding="utf-8")))
+    heads, *lines = ledger_text.counted(came_out(results))
+    text = fill(text, COUNTS, grid(heads, lines))
     PAGE.write_text(f"{text}{MARK}\n{results.strip()}\n", encoding="utf-8")
+
+
+def came_out(results: str) -> dict[str, list[str]]:
+    """Return the results of each system's claims, as the page has them below its mark."""
+    parts = (part.partition("\n") for part in PART.split(f"{results.strip()}\n")[1:])
+    return {title: CAME_OUT.findall(rest) for title, _, rest in parts}
 
 
 def _committed(ledger: str) -> str:

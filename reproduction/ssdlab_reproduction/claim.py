@@ -186,7 +186,7 @@ class Claim:
     ``made`` marks a claim that holds by construction: something of the ``twin``, the ``drive`` or
     an example was chosen so that it does. A real trace is not made so. ``chosen`` marks a claim
     that was considered when a ruling on the ``twin`` or the ``drive`` was made, and the ruling
-    follows it.
+    follows it. It is ``start`` if the claim comes out because of what the start assumes.
 
     ``ways`` are several ways to find the figures, where the paper is silent; the ``of`` of each
     figure ends with its way. Figures of the way ``shown`` are shown and not judged; ``ruled`` says

@@ -28,8 +28,13 @@ def ledger_page(ledger: Ledger) -> str:
 
 
 def summary(ledger: Ledger) -> list[Table]:
-    """Return the claims of each system beside their results, and the explanations."""
-    tables = []
+    """Return how many claims came out, then those of each system, and the explanations."""
+    came = {
+        title: [ledger_text.outcome(row) for row in ledger.rows if row.claim.system == system]
+        for system, title in SYSTEMS.items()
+    }
+    heads, *counts = ledger_text.counted({title: own for title, own in came.items() if own})
+    tables = [Table("Claims by result", heads, counts, frozenset())]
     for system, title in SYSTEMS.items():
         own = [row for row in ledger.rows if row.claim.system == system]
         if own:
@@ -54,6 +59,9 @@ def _known(ledger: Ledger, title: str, rows: list[Row]) -> Iterator[Table]:
     if why:
         known = frozenset(range(1, len(columns)))
         yield Table(f"{title}: what did not reproduce", columns, _plain(why), known)
+    heads, *answers = ledger_text.readings(rows)
+    if answers:
+        yield Table(f"{title}: readings", heads, _plain(answers), frozenset({0, 1, 2, 3}))
     for row in rows:
         for swept in row.swept:
             [caption], heads, *lines = _plain(

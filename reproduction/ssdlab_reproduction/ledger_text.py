@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ssdlab.confidence import Interval
 from ssdlab.render.formatting import NONE, WIDTH, pluralize
@@ -20,7 +20,10 @@ _SATURATED = (
     "Some of its drives are saturated: how long requests wait there depends on how many there are."
 )
 MADE = "by construction"
+STARTED = "by the start"
 CHOSEN = "by a ruling that follows it"
+MARKS = (MADE, STARTED, CHOSEN)
+"""Why a result is no finding."""
 NEVER = "because the event never occurred"
 NOT_ALWAYS = "because the event did not occur with each seed"
 
@@ -87,8 +90,11 @@ def _mark(row: Row) -> str:
     bound = {"drive"} if is_real else {"drive", "twin"}
     if row.claim.made in bound and row.verdict == Verdict.REPRODUCED:
         return MADE
-    came = row.verdict in (Verdict.REPRODUCED, Verdict.DIRECTION)
-    return CHOSEN if row.claim.chosen in bound and came else ""
+    if row.verdict not in (Verdict.REPRODUCED, Verdict.DIRECTION):
+        return ""
+    if row.claim.chosen == "start":
+        return STARTED
+    return CHOSEN if row.claim.chosen in bound else ""
 
 
 def count_outcomes(came: Sequence[str]) -> str:
@@ -96,7 +102,7 @@ def count_outcomes(came: Sequence[str]) -> str:
     counts = []
     for verdict in Verdict:
         own = [one for one in came if one.partition(", ")[0] == verdict]
-        marks = [f"{n} of them {mark}" for mark in (MADE, CHOSEN) if (n := _ending(own, mark))]
+        marks = [f"{n} of them {mark}" for mark in MARKS if (n := _ending(own, mark))]
         if own:
             counts.append(f"{len(own)} {verdict}" + f" ({', '.join(marks)})" * bool(marks))
     return ", ".join(counts)
@@ -104,6 +110,19 @@ def count_outcomes(came: Sequence[str]) -> str:
 
 def _ending(came: Sequence[str], mark: str) -> int:
     return sum(one.endswith(mark) for one in came)
+
+
+def counted(came: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """Yield the number of claims of each system by result, and of results that are no findings.
+
+    First the heads, last the sums. ``came`` are the texts of :func:`outcome` by system.
+    """
+    verdicts = (Verdict.REPRODUCED, Verdict.DIRECTION, Verdict.NOT)
+    yield ["system", "claims", *verdicts, *MARKS]
+    every = {**came, "all": [one for own in came.values() for one in own]}
+    for system, own in every.items():
+        by_verdict = (sum(one.partition(", ")[0] == verdict for one in own) for verdict in verdicts)
+        yield [system, *map(str, (len(own), *by_verdict, *(_ending(own, mark) for mark in MARKS)))]
 
 
 def _written(row: Row) -> list[str]:
@@ -187,6 +206,8 @@ def ledger_markdown(ledger: Ledger) -> str:
         lines.append("")
         for row in own:
             lines += _why(ledger, row)
+        if len(answers := list(readings(own))) > 1:
+            lines += [f"Readings of {title}, with their sources:", "", *_table(iter(answers))]
     about = [f"{summary(ledger)}; digest of their results `{ledger.digest}`.".replace("\n", "; ")]
     if ledger.traces:
         about.append(f"Real traces: {'; '.join(map(of_trace, ledger.traces))}.")
@@ -255,6 +276,22 @@ def _table(rows: Iterator[list[str]]) -> Iterator[str]:
     yield "|---" * len(heads) + "|"
     yield from (f"| {' | '.join(cells)} |" for cells in lines)
     yield ""
+
+
+def readings(rows: Sequence[Row]) -> Iterator[list[str]]:
+    """Yield the answers to the open points that claims cross: the heads, then a line for each."""
+    yield ["open point", "answer", "settings", "source"]
+    every = {reading.name: reading for row in rows for reading in row.claim.readings}
+    for reading in every.values():
+        for option in reading.options:
+            marks = ["ruled"] * (not option.settings) + ["the texts"] * option.favored
+            settings = " ".join(f"`{one}`" for one in option.settings.split())
+            yield [
+                reading.about,
+                f"{option.name} ({', '.join(marks)})" if marks else option.name,
+                settings or NONE,
+                option.source,
+            ]
 
 
 def depends(row: Row) -> str:

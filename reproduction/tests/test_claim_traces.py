@@ -225,6 +225,9 @@ def test_what_a_ruling_follows_is_marked() -> None:
     # What a large write of a twin is does not bear on a real trace; the drive does.
     assert outcome_of("P13", Verdict.REPRODUCED, TRACES) == "reproduced"
     assert outcome_of("D7", Verdict.DIRECTION, PARTS) == f"direction only, {mark}"
+    # What the start assumes bears on every load.
+    assert outcome_of("H1", Verdict.DIRECTION, TRACES) == "direction only, by the start"
+    assert outcome_of("H1", Verdict.NOT) == "not reproduced"
     counts = ledger_text.count_outcomes(
         [f"reproduced, {mark}", "reproduced, by construction", "reproduced"]
     )

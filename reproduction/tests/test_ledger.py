@@ -468,9 +468,10 @@ def test_readings_are_crossed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert marks[0] == "(ruled)"
     assert marks[2] == "(the texts, nearest)"
     assert "of 4 combinations" in ledger_text.depends(row)
-    assert "readings crossed" in ledger_text.ledger_markdown(
-        reproduce(["H1"], out=tmp_path, seeds=1, jobs=1)
-    )
+    text = ledger_text.ledger_markdown(reproduce(["H1"], out=tmp_path, seeds=1, jobs=1))
+    assert "readings crossed" in text
+    assert "| a read is | fast (ruled) | – | ruled |\n" in text
+    assert "| a read is | slow (the texts) | `timing.read=900us` | a text |\n" in text
     assert not reproduce(["H1"], out=tmp_path, quick=True, jobs=1).rows[0].crossed
 
 
@@ -488,3 +489,22 @@ def test_readings_are_declared_with_their_sources() -> None:
         assert not reading.options[0].settings
         assert all(option.source for option in reading.options)
         assert sum(option.favored for option in reading.options) <= 1
+
+
+def test_claims_are_counted_by_result_and_by_why_they_are_no_findings() -> None:
+    came = {
+        "One": [
+            "reproduced",
+            f"reproduced, {ledger_text.MADE}",
+            f"direction only, {ledger_text.STARTED}",
+            f"direction only, {ledger_text.CHOSEN}",
+        ],
+        "Two": ["not reproduced", f"not reproduced, {ledger_text.NEVER}"],
+    }
+    heads, *rows = ledger_text.counted(came)
+    assert heads[:5] == ["system", "claims", "reproduced", "direction only", "not reproduced"]
+    assert rows == [
+        ["One", *"4220111"],
+        ["Two", *"2002000"],
+        ["all", *"6222111"],
+    ]

@@ -243,12 +243,15 @@ def test_a_page_that_is_behind_is_noticed() -> None:
         assert (written(other, title) == claimed(system)) == (system != "dlv")
 
 
+COUNTED = "<!-- counts: written by `make reproduce` -->\n\n<!-- end of counts -->\n"
+
+
 def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = load_module(ROOT / "docs" / "generators" / "reproduction.py")
     page = tmp_path / "page.md"
-    page.write_text(f"above\n{writer.MARK}\nold")
+    page.write_text(f"{COUNTED}{writer.MARK}\nold")
     monkeypatch.setattr(writer, "PAGE", page)
 
     def page_of(*ledgers: str) -> str:
@@ -258,7 +261,8 @@ def test_a_ledger_of_one_paper_takes_the_place_of_its_part(
         monkeypatch.setattr("sys.argv", ["reproduction.py", *map(str, files)])
         writer.main()
         above, _, below = page.read_text().partition(writer.MARK)
-        assert above == "above\n"
+        assert above.startswith("<!-- counts: ")
+        assert above.endswith("<!-- end of counts -->\n")
         return below.strip()
 
     def whole(system: str) -> str:
@@ -303,7 +307,7 @@ def test_a_ledger_of_single_claims_takes_the_place_of_these(
     paragraphs = "*H1, as read*: so.\n\n**H1**: why.\n\nH1, size:\n\n| s |\n\n**H2**: too."
     found = "3 claims: 1 direction only; 9 runs, seed 1, build a; digest of them `b`."
     page.write_text(
-        f"{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{paragraphs}\n"
+        f"{COUNTED}{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{paragraphs}\n"
     )
     new = f"{heads}\n{rows('H1', 'reproduced')}\n\n*H1, as read*: now.\n"
     ledger_of.write_text(f"1 claim: 1 reproduced; 2 runs; digest `c`.\n\n## HIRE\n\n{new}")
@@ -319,7 +323,9 @@ def test_a_ledger_of_single_claims_takes_the_place_of_these(
         + "\n".join(after)
         + paragraphs
     )
-    assert page.read_text().partition(writer.MARK)[2].strip() == own
+    above, _, below = page.read_text().partition(writer.MARK)
+    assert below.strip() == own
+    assert "| HIRE | 3 | 2 | 1 | 0 | 1 | 0 | 0 |" in above
     # Of two papers, one of which is new on the page; and of one that was measured later before.
     dlv = f"{heads}\n{rows('D1', 'reproduced')}"
     both = f"2 claims: 2 reproduced; 5 runs; digest `d`.\n\n## DLV\n\n{dlv}\n\n## HIRE\n\n{new}"
@@ -329,6 +335,17 @@ def test_a_ledger_of_single_claims_takes_the_place_of_these(
     assert page.read_text().partition(writer.MARK)[2].strip() == (
         own.replace("2 runs; digest `c`", "5 runs; digest `d`") + f"\n\n### DLV\n\n{found}\n\n{dlv}"
     )
+
+
+def test_the_page_counts_its_claims() -> None:
+    writer = load_module(ROOT / "docs" / "generators" / "reproduction.py")
+    _, _, results = REPRODUCTION.partition(writer.MARK)
+    came = writer.came_out(results)
+    assert list(came) == list(SYSTEMS.values())
+    counts = REPRODUCTION.partition("<!-- counts: ")[2].partition("<!-- end of counts -->")[0]
+    rows = [line.strip("| ").split(" | ") for line in counts.splitlines()[4:] if line]
+    assert rows == list(ledger_text.counted(came))[1:]
+    assert int(rows[-1][1]) == sum(map(len, came.values())) >= 74
 
 
 FIGURES = {"DLV": 18, "PA-SSD": 13, "PV-read": 13, "ReadGuard": 21, "HIRE": 5}
