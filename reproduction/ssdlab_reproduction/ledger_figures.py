@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -18,6 +19,7 @@ from ssdlab.render.figures.base import (
     rounded,
 )
 from ssdlab.render.figures.log_axes import log_axis
+from ssdlab_reproduction import digits
 from ssdlab_reproduction.claim import SYSTEMS
 from ssdlab_reproduction.ledger import Ledger
 from ssdlab_reproduction.registry import Picture, Rows
@@ -26,6 +28,8 @@ _BARS = 0.9
 """The share of its place that a group of bars takes."""
 _BOX = 16
 """The width of a box in pixels."""
+_DIAMOND = 70
+"""The area of a mark of the paper's, in square pixels."""
 
 
 def ledger_figures(ledger: Ledger) -> list[Figure]:
@@ -37,18 +41,15 @@ def _grouped(frame: Picture, rows: Rows) -> Figure:
     """Draw grouped bars: a group per place, a bar per series."""
     places, series = _order(rows)
     tones = _tones(len(series))
-    chart = (
-        alt.Chart(inline_data(_data(rows)))
-        .mark_bar()
-        .encode(
-            x=_places(frame, places),
-            xOffset=alt.XOffset("series:N", sort=series),
-            y=_y(frame),
-            color=_color(series, "square"),
-            tooltip=_tooltip(frame, "x:N"),
-        )
-    )
-    return _figure(frame, chart, series, tones)
+    encoding = {
+        "x": _places(frame, places),
+        "xOffset": alt.XOffset("series:N", sort=series),
+        "y": _y(frame),
+        "tooltip": _tooltip(frame, "x:N"),
+    }
+    bars = alt.Chart(inline_data(_data(rows))).mark_bar()
+    chart = bars.encode(color=_color(series, "square"), **encoding)
+    return _with_digits(frame, rows, chart, encoding, (series, tones, "box"))
 
 
 def _boxes(frame: Picture, rows: Rows) -> Figure:
@@ -107,17 +108,33 @@ def _lines(frame: Picture, rows: Rows) -> Figure:
     }
     if frame.logarithmic:
         axis = log_axis(frame.x, min(numbers), max(numbers))
-    chart = (
-        alt.Chart(inline_data(_data(rows)))
-        .mark_line(point=len(set(numbers)) <= 16)
-        .encode(
-            x=alt.X("x:Q", **axis),
-            y=_y(frame),
-            color=_color(series, "stroke"),
-            tooltip=_tooltip(frame, "x:Q"),
-        )
+    encoding = {
+        "x": alt.X("x:Q", **axis),
+        "y": _y(frame),
+        "tooltip": _tooltip(frame, "x:Q"),
+    }
+    lines = alt.Chart(inline_data(_data(rows))).mark_line(point=len(set(numbers)) <= 16)
+    chart = lines.encode(color=_color(series, "stroke"), **encoding)
+    return _with_digits(frame, rows, chart, encoding, (series, tones, "line"))
+
+
+def _with_digits(
+    frame: Picture,
+    rows: Rows,
+    chart: alt.Chart,
+    encoding: Mapping[str, Any],
+    legend: tuple[Sequence[str], Sequence[str | int], str],
+) -> Figure:
+    """Return a figure with a hollow mark for each value that the paper's text gives."""
+    points = digits.beside(frame.system, frame.figure, rows)
+    if not points:
+        return _figure(frame, chart, *legend)
+    marks = alt.Chart(inline_data(_data(points))).mark_point(
+        shape="diamond", size=_DIAMOND, strokeWidth=2, color="currentColor", opacity=1
     )
-    return _figure(frame, chart, series, tones, "line")
+    both = alt.LayerChart(layer=[chart, marks.encode(**encoding)])
+    told = replace(frame, what=f"{frame.what} Diamonds: what the paper's text says.")
+    return _figure(told, both, *legend)
 
 
 def _stacked(frame: Picture, rows: Rows) -> Figure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from statistics import fmean
 
 from ssdlab.result import Result
 from ssdlab_reproduction.pictures import readguard_chips  # noqa: F401  registers its pictures
@@ -115,6 +116,11 @@ def _ideal(result: Result) -> list[float]:
     return [sum(queue.read.blame_us[part] for part in _IDEAL) for queue in result.queues]
 
 
+def _of(rows: Rows, app: str, scheme: str) -> list[float]:
+    """Return the values of an application under a scheme, over the mixes."""
+    return [value for at, name, value in rows if str(at).endswith(f", {app}") and name == scheme]
+
+
 def _of_mixes(
     number: str,
     axes: tuple[str, str],
@@ -127,7 +133,7 @@ def _of_mixes(
     for stage in STAGES:
 
         def rows(runs: Runs, stage: str = stage) -> Rows:
-            return [
+            each = [
                 (f"{mix}, {app}", scheme, own / base)
                 for mix in runs.names(2)
                 for scheme in schemes
@@ -137,6 +143,11 @@ def _of_mixes(
                     of_other(runs[other, stage, mix]),
                     strict=True,
                 )
+            ]
+            return each + [
+                (f"mean, {app}", scheme, fmean(_of(each, app, scheme)))
+                for scheme in schemes
+                for app in _APPS
             ]
 
         rows.__doc__ = f"{title}: each application's reads on the {stage} drive."
@@ -178,10 +189,12 @@ _of_mixes("Fig. 17", _SHORTENED, _PLUS, means, (BASE_PLUS, _ideal))
 )
 def fig_19a(runs: Runs) -> Rows:
     """Mean latency of writes on the old drive, over the baseline's."""
-    return [
+    each = [
         (load, scheme, writes(runs[scheme, stage, load]) / writes(runs[BASE, stage, load]))
         for scheme, stage, load in runs
     ]
+    means = {name: fmean(one for _, own, one in each if own == name) for _, name, _ in each}
+    return each + [("mean", name, mean) for name, mean in means.items()]
 
 
 @picture("readguard", "Fig. 19b", "Write amplification", long_mixes, kind="bars", y="WAF")
