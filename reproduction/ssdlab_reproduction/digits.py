@@ -6,7 +6,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from ssdlab_reproduction.registry import Rows
+from ssdlab_reproduction.registry import Picture, Rows
 
 
 @cache
@@ -19,11 +19,8 @@ def digits() -> dict[tuple[str, str], Rows]:
     }
 
 
-def beside(system: str, figure: str, rows: Rows) -> Rows:
-    """Return the paper's points of a figure whose places and series are drawn."""
+def beside(frame: Picture, rows: Rows) -> Rows:
+    """Return the paper's points of a picture whose places and series are drawn."""
     drawn = {(at, series) for at, series, _ in rows}
-    return [
-        (at, series, value)
-        for at, series, value in digits().get((system, figure), ())
-        if (at, series) in drawn
-    ]
+    points = digits().get((frame.system, frame.figure), ())
+    return [point for point in points if point[:2] in drawn]

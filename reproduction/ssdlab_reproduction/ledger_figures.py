@@ -44,12 +44,10 @@ def _grouped(frame: Picture, rows: Rows) -> Figure:
     encoding = {
         "x": _places(frame, places),
         "xOffset": alt.XOffset("series:N", sort=series),
-        "y": _y(frame),
         "tooltip": _tooltip(frame, "x:N"),
     }
-    bars = alt.Chart(inline_data(_data(rows))).mark_bar()
-    chart = bars.encode(color=_color(series, "square"), **encoding)
-    return _with_digits(frame, rows, chart, encoding, (series, tones, "box"))
+    bars = alt.Chart().mark_bar().encode(y=_y(frame), color=_color(series, "square"), **encoding)
+    return _with_digits(frame, rows, bars, encoding, (series, tones, "box"))
 
 
 def _boxes(frame: Picture, rows: Rows) -> Figure:
@@ -108,14 +106,10 @@ def _lines(frame: Picture, rows: Rows) -> Figure:
     }
     if frame.logarithmic:
         axis = log_axis(frame.x, min(numbers), max(numbers))
-    encoding = {
-        "x": alt.X("x:Q", **axis),
-        "y": _y(frame),
-        "tooltip": _tooltip(frame, "x:Q"),
-    }
-    lines = alt.Chart(inline_data(_data(rows))).mark_line(point=len(set(numbers)) <= 16)
-    chart = lines.encode(color=_color(series, "stroke"), **encoding)
-    return _with_digits(frame, rows, chart, encoding, (series, tones, "line"))
+    encoding = {"x": alt.X("x:Q", **axis), "tooltip": _tooltip(frame, "x:Q")}
+    lines = alt.Chart().mark_line(point=len(set(numbers)) <= 16)
+    lines = lines.encode(y=_y(frame), color=_color(series, "stroke"), **encoding)
+    return _with_digits(frame, rows, lines, encoding, (series, tones, "line"))
 
 
 def _with_digits(
@@ -125,16 +119,20 @@ def _with_digits(
     encoding: Mapping[str, Any],
     legend: tuple[Sequence[str], Sequence[str | int], str],
 ) -> Figure:
-    """Return a figure with a hollow mark for each value that the paper's text gives."""
-    points = digits.beside(frame.system, frame.figure, rows)
-    if not points:
-        return _figure(frame, chart, *legend)
-    marks = alt.Chart(inline_data(_data(points))).mark_point(
+    """Return a figure of these rows with a mark for each value that the paper's text gives."""
+    data = _data(rows)
+    told = {(at, series): value for at, series, value in digits.beside(frame, rows)}
+    if not told:
+        return _figure(frame, chart.properties(data=inline_data(data)), *legend)
+    for row in data:
+        row["told"] = told.get((row["x"], row["series"]))
+    marks = alt.Chart().mark_point(
         shape="diamond", size=_DIAMOND, strokeWidth=2, color="currentColor", opacity=1
     )
-    both = alt.LayerChart(layer=[chart, marks.encode(**encoding)])
-    told = replace(frame, what=f"{frame.what} Diamonds: what the paper's text says.")
-    return _figure(told, both, *legend)
+    marks = marks.encode(y="told:Q", **encoding).transform_filter("isValid(datum.told)")
+    both = alt.LayerChart(layer=[chart, marks], data=inline_data(data))
+    told_too = replace(frame, what=f"{frame.what} Diamonds: what the paper's text says.")
+    return _figure(told_too, both, *legend)
 
 
 def _stacked(frame: Picture, rows: Rows) -> Figure:

@@ -1,9 +1,8 @@
 """What the papers' texts say of their figures, drawn beside ours."""
 
-import json
-
 import pytest
 
+from ssdlab.render.figures.vega_names import vega_spec
 from ssdlab_reproduction import ledger, ledger_figures
 from ssdlab_reproduction.claim import SYSTEMS, claims
 from ssdlab_reproduction.digits import beside, digits
@@ -43,13 +42,12 @@ def test_a_text_s_figure_is_a_mark_beside_ours(kind: str, monkeypatch: pytest.Mo
     rows = [(1.0, "woo", 0.5), (2.0, "woo", 0.4), (2.0, "roo", 0.3)]
     told = {("dlv", "Fig. 99"): [(2.0, "woo", 0.45), (3.0, "woo", 0.2), (2.0, "dlv", 0.1)]}
     monkeypatch.setattr("ssdlab_reproduction.digits.digits", lambda: told)
-    assert beside("dlv", "Fig. 99", rows) == [(2.0, "woo", 0.45)]
     frame = Picture("dlv", "Fig. 99", "title", "What.", kind, "y", sets=(), rows=lambda: rows)
+    assert beside(frame, rows) == [(2.0, "woo", 0.45)]
     drawn = ledger.Ledger([], True, [1], 0, "", pictures=[(frame, rows)])
     (figure,) = ledger_figures.ledger_figures(drawn)
-    spec = json.loads(figure.chart.to_json())
-    values = [one["value"] for data in spec["datasets"].values() for one in data]
-    assert sorted(values) == [0.3, 0.4, 0.45, 0.5]
+    (data,) = vega_spec(figure.chart)["datasets"].values()
+    assert [(one["value"], one["told"]) for one in data] == [(0.5, None), (0.4, 0.45), (0.3, None)]
     assert figure.what.endswith("Diamonds: what the paper's text says.")
     other = ledger.Ledger([], True, [1], 0, "", pictures=[(frame, rows[:1])])
     (plain,) = ledger_figures.ledger_figures(other)
