@@ -121,18 +121,18 @@ def _with_digits(
 ) -> Figure:
     """Return a figure of these rows with a mark for each value that the paper's text gives."""
     data = _data(rows)
-    told = {(at, series): value for at, series, value in digits.beside(frame, rows)}
-    if not told:
+    of_text = {(at, series): value for at, series, value in digits.beside(frame, rows)}
+    if not of_text:
         return _figure(frame, chart.properties(data=inline_data(data)), *legend)
     for row in data:
-        row["told"] = told.get((row["x"], row["series"]))
+        row["paper"] = of_text.get((row["x"], row["series"]))
     marks = alt.Chart().mark_point(
         shape="diamond", size=_DIAMOND, strokeWidth=2, color="currentColor", opacity=1
     )
-    marks = marks.encode(y="told:Q", **encoding).transform_filter("isValid(datum.told)")
+    marks = marks.encode(y="paper:Q", **encoding).transform_filter("isValid(datum.paper)")
     both = alt.LayerChart(layer=[chart, marks], data=inline_data(data))
-    told_too = replace(frame, what=f"{frame.what} Diamonds: what the paper's text says.")
-    return _figure(told_too, both, *legend)
+    captioned = replace(frame, what=f"{frame.what} Diamonds: what the paper's text says.")
+    return _figure(captioned, both, *legend)
 
 
 def _stacked(frame: Picture, rows: Rows) -> Figure:

@@ -40,14 +40,14 @@ def test_digits_agree_with_the_claims_of_the_same_figure() -> None:
 @pytest.mark.parametrize("kind", ["bars", "lines"])
 def test_a_text_s_figure_is_a_mark_beside_ours(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(1.0, "woo", 0.5), (2.0, "woo", 0.4), (2.0, "roo", 0.3)]
-    told = {("dlv", "Fig. 99"): [(2.0, "woo", 0.45), (3.0, "woo", 0.2), (2.0, "dlv", 0.1)]}
-    monkeypatch.setattr("ssdlab_reproduction.digits.digits", lambda: told)
+    of_text = {("dlv", "Fig. 99"): [(2.0, "woo", 0.45), (3.0, "woo", 0.2), (2.0, "dlv", 0.1)]}
+    monkeypatch.setattr("ssdlab_reproduction.digits.digits", lambda: of_text)
     frame = Picture("dlv", "Fig. 99", "title", "What.", kind, "y", sets=(), rows=lambda: rows)
     assert beside(frame, rows) == [(2.0, "woo", 0.45)]
     drawn = ledger.Ledger([], True, [1], 0, "", pictures=[(frame, rows)])
     (figure,) = ledger_figures.ledger_figures(drawn)
     (data,) = vega_spec(figure.chart)["datasets"].values()
-    assert [(one["value"], one["told"]) for one in data] == [(0.5, None), (0.4, 0.45), (0.3, None)]
+    assert [(one["value"], one["paper"]) for one in data] == [(0.5, None), (0.4, 0.45), (0.3, None)]
     assert figure.what.endswith("Diamonds: what the paper's text says.")
     other = ledger.Ledger([], True, [1], 0, "", pictures=[(frame, rows[:1])])
     (plain,) = ledger_figures.ledger_figures(other)
