@@ -30,6 +30,7 @@ def test_readings_are_crossed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         return {("one",): scope.plan("hire-mlc-128g", "hire/baseline", "random", limit=40)}
 
     rule = registry.Rule([plans], lambda found: [found["one",].read.latency_us.mean])
+    ledger.load("hire")
     monkeypatch.setitem(registry.RULES, "H1", rule)
     [row] = reproduce(["H1"], out=tmp_path, seeds=1, jobs=1).rows
     assert [[option.name for option in one.options] for one in row.crossed] == [
