@@ -9,6 +9,7 @@ use crate::account::{OpKind, Part};
 use crate::audit::audit_event;
 use crate::flash::{Fifo, FlashEvent, Owner, Txn, TxnId};
 use crate::host::Programmed;
+use crate::policy::background::Trigger;
 use crate::policy::event::{Event, EventMask};
 
 impl Drive {
@@ -118,6 +119,8 @@ impl Drive {
         let txn = &self.machine.flash.txns[id];
         audit_event!(self.machine, programmed(id, txn, &self.machine.ftl, outdated));
         let (lpn, ppn, plane, mask) = (txn.lpn, txn.ppn, txn.plane, txn.mask);
+        let of_map = matches!(txn.owner, Owner::Map { .. });
+        let trigger = if of_map { Trigger::MapChanged } else { Trigger::Changed };
         let mut old = None;
         if outdated {
             self.machine.ftl.commit_outdated(ppn);
@@ -137,11 +140,12 @@ impl Drive {
             self.end_joined(joined);
         }
         self.release(lpn, true);
-        self.background.plane_changed(&mut self.machine, plane);
+        self.background.pages_changed(&mut self.machine, plane, trigger);
         if let Some(old) = old {
             self.machine.publish(&Event::PageInvalidated { lpn, block: old });
             let was = self.machine.geometry.plane_of(old);
-            self.background.on_page_invalidated(&mut self.machine, lpn, was, plane);
+            let places = (was, plane);
+            self.background.on_page_invalidated(&mut self.machine, lpn, places, trigger);
         }
     }
 

@@ -65,7 +65,7 @@ pub struct Rig {
 }
 
 /// The most events of a run; a run with more counts as hung.
-const MAX_EVENTS: u64 = 20_000_000;
+const MAX_EVENTS: u64 = 1_000_000;
 
 impl Rig {
     /// Returns the audited drive of [`BASE`] with these settings on top.

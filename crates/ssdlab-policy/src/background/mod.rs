@@ -49,8 +49,11 @@ pub struct PlaneView<'a> {
 /// Why the drive asks a background policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trigger {
-    /// A page of the plane was written or became invalid.
+    /// A page of data was written to the plane or became invalid there.
     Changed,
+    /// A page of the map was written to the plane or became invalid there. Collection itself causes
+    /// such writes, because it moves data.
+    MapChanged,
     /// A job of the plane ended.
     JobEnded,
     /// A page that was to move to the plane found no room.

@@ -407,9 +407,20 @@ impl Background {
     /// Asks the background policies about a plane on which a page was written or became invalid.
     #[inline]
     pub(in crate::drive) fn plane_changed(&mut self, machine: &mut Machine, plane: PlaneId) {
+        self.pages_changed(machine, plane, Trigger::Changed);
+    }
+
+    /// Asks the background policies about a plane on which a page changed, of data or of the map.
+    #[inline]
+    pub(in crate::drive) fn pages_changed(
+        &mut self,
+        machine: &mut Machine,
+        plane: PlaneId,
+        trigger: Trigger,
+    ) {
         let free = self.free(machine, plane);
         if free < self.jobs.free_page_target() && self.jobs.is_free(plane) {
-            self.choose_job(machine, plane, Trigger::Changed);
+            self.choose_job(machine, plane, trigger);
         }
     }
 

@@ -349,7 +349,7 @@ impl Background {
             if plane != lies_on {
                 self.on_page_mapped(machine, plane, lpn);
             }
-            self.on_page_invalidated(machine, lpn, lies_on, plane);
+            self.on_page_invalidated(machine, lpn, (lies_on, plane), Trigger::Changed);
         } else {
             machine.stats.migration.outdated += 1;
             let block = machine.geometry.block_of(to);
@@ -392,12 +392,12 @@ impl Background {
         &mut self,
         machine: &mut Machine,
         lpn: Lpn,
-        plane: PlaneId,
-        written: PlaneId,
+        (plane, written): (PlaneId, PlaneId),
+        trigger: Trigger,
     ) {
         if plane != written {
             self.on_page_unmapped(machine, plane, lpn);
-            self.plane_changed(machine, plane);
+            self.pages_changed(machine, plane, trigger);
         }
     }
 }
