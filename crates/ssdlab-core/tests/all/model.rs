@@ -297,7 +297,7 @@ fn by_hotness() -> impl Strategy<Value = Vec<String>> {
     )
 }
 
-/// How long a failing case may be shrunk, in milliseconds: a drive that hangs takes long each time.
+/// How long a failing case may be shrunk, in milliseconds: each try of a drive that hangs is long.
 const MAX_SHRINK_MS: u32 = 60_000;
 
 /// A random small drive, as settings.
@@ -329,9 +329,9 @@ proptest! {
     }
 }
 
-/// Returns the settings of a drive that comes to rest. A map that is held in part is written as pages
-/// move, which takes erases. Leveling of a few erases would cause as many and never end, and so
-/// would collection of blocks that free little.
+/// Returns the settings of a drive that comes to rest. A map that is held in part is written as
+/// pages move, which takes erases. Leveling of a few erases would cause as many and never end, and
+/// so would collection of blocks that free little.
 fn at_rest(sets: Vec<String>, maps: &str) -> Vec<String> {
     const LOOSER: [[&str; 2]; 4] = [
         ["static_wear_leveling = { threshold = ", "static_wear_leveling = { threshold = 1"],
