@@ -254,7 +254,6 @@ def queue(mean: float = 37, tail: float = 211, ideal: float = 3, wait: float = 4
 
 
 UNITS = {"mix-a": (10, 20, 40), "mix-b": (50, 80, 100)}
-"""What the figures of each application are over."""
 RATIOS = {
     "baseline": ((2.5, 4.5, 3.5), (1.7, 5.5, 6.5)),
     "rgftl": ((1.1, 1.2, 1.3), (1.4, 1.6, 1.9)),
@@ -279,12 +278,10 @@ def of_apps(nth: int, base: str, own: Sequence[str], figure: str, over: str) -> 
                 if drawn:
                     rows.append((f"{mix}, {app}", name, ratio + nth))
             runs[name, stage, mix] = made(queues=queues)
-    means = [
-        (f"mean, {app}", name, fmean(RATIOS[name][mix][at] for mix in range(len(UNITS))) + nth)
-        for name in own
-        for at, app in enumerate(APPS)
-    ]
-    return [runs], rows + means
+    for name in own:
+        means = [fmean(each) + nth for each in zip(*RATIOS[name], strict=True)]
+        rows += [(f"mean, {app}", name, mean) for app, mean in zip(APPS, means, strict=True)]
+    return [runs], rows
 
 
 OWN = ("rgftl", "rgftl-", "rgftl++")

@@ -23,6 +23,7 @@ DEVICES = [
     "generic-tlc-2t",
     "dlv-mlc-128g",
     "pa-ssd-tlc-288g",
+    "pa-ssd-tlc-288g-ssdsim",
     "pv-read-mlc-128g",
     "hire-mlc-128g",
     "readguard-tlc-2t",

@@ -86,6 +86,8 @@ pub const PRESETS: &[Entry] = presets![
     "generic-tlc-2t": "conventional TLC drive of 2 TB, fixed times",
     "dlv-mlc-128g": "the MLC drive of the DLV paper: sensing levels, variation, retention",
     "pa-ssd-tlc-288g": "the TLC drive of the PA-SSD paper: page types of unequal times, 70 % used",
+    "pa-ssd-tlc-288g-ssdsim": "the same with the chips and the partial writes of SSDSim"
+        over "pa-ssd-tlc-288g" with include_str!("presets/pa-ssd-tlc-288g-ssdsim.toml"),
     "pv-read-mlc-128g": "the MLC drive of the PV-read paper: sensing levels, a tenth of the page map cached",
     "hire-mlc-128g": "the MLC drive of the HIRE paper: three threshold voltages, a buffer of 50 MB",
     "readguard-tlc-2t": "the TLC drive of the ReadGuard paper: read retries, three priorities; adult (1000 P/E)",
