@@ -14,6 +14,7 @@ from command import OFFICE, ROOT, load_module
 
 from ssdlab import _native
 from ssdlab.confidence import Interval
+from ssdlab.render.formatting import NONE
 from ssdlab_reproduction import ledger, ledger_text, registry
 from ssdlab_reproduction.claim import SYSTEMS, Verdict, claims
 from ssdlab_reproduction.ledger import Ledger, Row
@@ -376,8 +377,10 @@ def test_sweeps_that_come_clearly_nearer_say_why_they_are_not_followed() -> None
     found = set()
     for claim, _, lines in SWEEP.findall(measured):
         rows = [line.strip("| ").split(" | ")[-2:] for line in lines.splitlines()]
+        # A setting under which nothing happens is far off.
         reasons = [
-            (float(off.split()[0]), order.index(verdict.split(" (")[0])) for off, verdict in rows
+            (float(off.split()[0].replace(NONE, "inf")), order.index(verdict.split(" (")[0]))
+            for off, verdict in rows
         ]
         off, verdict = reasons[0]
         if any(off - other >= 0.5 or better < verdict for other, better in reasons[1:]):
