@@ -140,7 +140,7 @@ impl Drive {
             self.end_joined(joined);
         }
         self.release(lpn, true);
-        self.background.pages_changed(&mut self.machine, plane, trigger);
+        self.background.plane_changed(&mut self.machine, plane, trigger);
         if let Some(old) = old {
             self.machine.publish(&Event::PageInvalidated { lpn, block: old });
             let was = self.machine.geometry.plane_of(old);
@@ -174,7 +174,7 @@ impl Drive {
             self.machine.publish(&Event::PageInvalidated { lpn, block });
             let plane = self.machine.geometry.plane_of(block);
             self.background.on_page_unmapped(&mut self.machine, plane, lpn);
-            self.background.plane_changed(&mut self.machine, plane);
+            self.background.plane_changed(&mut self.machine, plane, Trigger::Changed);
         }
     }
 

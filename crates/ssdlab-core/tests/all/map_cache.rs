@@ -116,3 +116,31 @@ fn collection_changes_entries_that_are_not_held_where_they_lie() {
     assert!(mapping(&some, OpKind::Read) > many.changed_on_flash);
     assert!(some.drive.write_amplification() > all.drive.write_amplification());
 }
+
+/// So many random runs, of which a few collected for ever.
+const SEEDS: u64 = 1000;
+
+/// Moves change the map, whose pages are then written and outdated. This must not wake collection.
+#[test]
+fn an_idle_drive_stops_collecting_though_moves_change_its_map() {
+    let sets = [
+        "geometry = { chips = 2, blocks = 24, pages = 6 }",
+        "ftl = { page_order = \"relaxed\", overprovisioning = 0.41667 }",
+        "ftl.map_cache = { entry = \"256B\", size = \"4KiB\" }",
+        "host.same_page = \"superseding\"",
+        "background.gc = { victim = \"random\", threshold = 0.3, unit = \"pages\" }",
+        "background.gc.mode = \"foreground\"",
+        "start.fill = 0.9",
+    ];
+    for seed in 0..SEEDS {
+        let mut rig = Rig::unwatched(&sets, seed).unwrap();
+        for nth in 0..150 {
+            let drawn = |what, below| ssdlab_base::rng::hash(seed, what, nth) % below;
+            let op = if drawn(0, 3) == 0 { Op::Read } else { Op::Write };
+            rig.wait_below(8).unwrap();
+            rig.pages(op, drawn(1, 60), 1 + drawn(2, 4));
+            rig.until(rig.now() + drawn(3, 300_000));
+        }
+        rig.try_finish().unwrap_or_else(|what| panic!("{seed}: {what}"));
+    }
+}

@@ -67,6 +67,11 @@ pub struct Rig {
 /// The most events of a run; a run with more counts as hung.
 const MAX_EVENTS: u64 = 1_000_000;
 
+/// Returns the error of a run that counts as hung.
+pub fn gave_up() -> String {
+    format!("gave up after {MAX_EVENTS} events")
+}
+
 impl Rig {
     /// Returns the audited drive of [`BASE`] with these settings on top.
     pub fn new(sets: &[&str]) -> Rig {
@@ -166,7 +171,7 @@ impl Rig {
                 return Err(what.into());
             }
         }
-        Err(format!("gave up after {MAX_EVENTS} events"))
+        Err(gave_up())
     }
 
     fn ended(&self) -> Result<(), String> {
@@ -196,7 +201,7 @@ impl Rig {
                 return Err(what.into());
             }
         }
-        Err(format!("gave up after {MAX_EVENTS} events"))
+        Err(gave_up())
     }
 
     /// Returns when a request ended.

@@ -404,15 +404,10 @@ impl Background {
         machine.policies.publish_ended(machine.now, ended, owner, waiting);
     }
 
-    /// Asks the background policies about a plane on which a page was written or became invalid.
+    /// Asks the background policies about a plane on which a page was written or became invalid:
+    /// one of data, or of the map.
     #[inline]
-    pub(in crate::drive) fn plane_changed(&mut self, machine: &mut Machine, plane: PlaneId) {
-        self.pages_changed(machine, plane, Trigger::Changed);
-    }
-
-    /// Asks the background policies about a plane on which a page changed, of data or of the map.
-    #[inline]
-    pub(in crate::drive) fn pages_changed(
+    pub(in crate::drive) fn plane_changed(
         &mut self,
         machine: &mut Machine,
         plane: PlaneId,
@@ -481,9 +476,9 @@ impl Background {
     pub(in crate::drive) fn collect_full_plane(&mut self, machine: &mut Machine, plane: PlaneId) {
         if machine.planes.is_dynamic() {
             (0..machine.geometry.plane_count())
-                .for_each(|p| self.plane_changed(machine, PlaneId(p)))
+                .for_each(|p| self.plane_changed(machine, PlaneId(p), Trigger::Changed))
         } else {
-            self.plane_changed(machine, plane);
+            self.plane_changed(machine, plane, Trigger::Changed);
         }
     }
 

@@ -357,7 +357,7 @@ impl Background {
             machine.publish(&Event::MigrationDropped(lpn));
         }
         machine.publish_if_closed(to);
-        self.plane_changed(machine, plane);
+        self.plane_changed(machine, plane, Trigger::Changed);
     }
 
     /// Counts a page that has moved to a plane.
@@ -397,7 +397,7 @@ impl Background {
     ) {
         if plane != written {
             self.on_page_unmapped(machine, plane, lpn);
-            self.pages_changed(machine, plane, trigger);
+            self.plane_changed(machine, plane, trigger);
         }
     }
 }
