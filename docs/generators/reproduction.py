@@ -22,6 +22,8 @@ from ssdlab_reproduction.tables.common import DOCS, fill, grid
 
 PAGE = DOCS / "ledger.md"
 MARK = "<!-- measured: written by `make reproduce` -->\n"
+READINGS = "Readings of "
+"""The beginning of the caption of a part's readings."""
 COUNTS = "counts"
 """The table of the page with the numbers of claims by result."""
 PART = re.compile(r"^### ", re.MULTILINE)
@@ -82,26 +84,32 @@ def _is_whole(part: str) -> bool:
 
 @dataclass(slots=True)
 class Part:
-    """A system's part: its heading, its provenance, and the rows and paragraphs of each claim."""
+    """A system's part: its heading, its provenance, the rows and paragraphs of each claim.
+
+    Its readings stand at the end.
+    """
 
     heading: str
     found: str
     heads: list[str]
     rows: dict[str, list[str]]
     paragraphs: dict[str, list[str]]
+    readings: list[str]
 
     @classmethod
     def parse(cls, text: str) -> Part:
         """Parse a part."""
         heading, found, table, *blocks = text.strip().split("\n\n")
         heads, rows = table.split("\n")[:2], _by_claim(table.split("\n")[2:], "| **")
-        return cls(heading, found, heads, rows, _by_claim(blocks, ""))
+        end = next((n for n, one in enumerate(blocks) if one.startswith(READINGS)), len(blocks))
+        return cls(heading, found, heads, rows, _by_claim(blocks[:end], ""), blocks[end:])
 
     def written(self) -> str:
         """Return the part as Markdown."""
         table = "\n".join([*self.heads, *(row for rows in self.rows.values() for row in rows)])
         paragraphs = (block for name in self.rows for block in self.paragraphs.get(name, ()))
-        return "\n\n".join([self.heading, self.found, table, *paragraphs]) + "\n\n"
+        pieces = [self.heading, self.found, table, *paragraphs, *self.readings]
+        return "\n\n".join(pieces) + "\n\n"
 
 
 def _by_claim(pieces: list[str], begin: str) -> dict[str, list[str]]:

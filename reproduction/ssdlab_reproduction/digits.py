@@ -1,4 +1,4 @@
-"""What the papers' texts say of their figures in digits, to be drawn beside ours."""
+"""Values of the papers' figures that their texts give in digits, drawn beside ours."""
 
 from __future__ import annotations
 

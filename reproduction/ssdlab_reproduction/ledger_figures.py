@@ -131,7 +131,7 @@ def _with_digits(
     )
     marks = marks.encode(y="paper:Q", **encoding).transform_filter("isValid(datum.paper)")
     both = alt.LayerChart(layer=[chart, marks], data=inline_data(data))
-    captioned = replace(frame, what=f"{frame.what} Diamonds: what the paper's text says.")
+    captioned = replace(frame, what=f"{frame.what} Diamonds: values in the paper's text.")
     return _figure(captioned, both, *legend)
 
 

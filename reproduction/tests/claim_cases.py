@@ -10,6 +10,7 @@ from ssdlab.result.parts import INVERSION_REPAIR
 from ssdlab_reproduction import ledger
 from ssdlab_reproduction.claim import claims
 from ssdlab_reproduction.registry import RULES
+from ssdlab_reproduction.systems.readguard import LONG
 
 COUNTS = {"dlv": ("D", 19), "pa-ssd": ("P", 17), "pv-read": ("V", 14), "readguard": ("R", 19)}
 COUNTS["hire"] = ("H", 5)
@@ -35,8 +36,9 @@ def made(
     return SimpleNamespace(**{**kinds, "replays": (), "requests": 1000, **of_run})
 
 
-LONG_S = 0.11 * 7 * 86_400
-"""The length of a run with a round of the quality monitor, where cells age ten times as fast."""
+def planned(limit: int) -> Any:
+    """Return the origin of a run that was to read so many requests."""
+    return SimpleNamespace(plan={"limit": limit})
 
 
 def read(
@@ -55,9 +57,8 @@ def read(
         )
         for mean, tail, wait, counts in zip(means, tails, waits, retries, strict=True)
     ]
-    other = {"counters": {INVERSION_REPAIR: {"moved": 5}}, "duration_s": LONG_S}
-    flash = {"flash": {"time_scale": 10}}
-    return made(queues=queues, provenance=SimpleNamespace(config=flash), **{**other, **of_run})
+    other = {"counters": {INVERSION_REPAIR: {"moved": 5}}, "provenance": planned(LONG)}
+    return made(queues=queues, **{**other, **of_run})
 
 
 def compared(blocks: int, pages: int) -> Any:

@@ -1,4 +1,4 @@
-"""What the papers' texts say of their figures, drawn beside ours."""
+"""Values of the papers' figures in their texts, drawn beside ours."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_a_text_s_figure_is_a_mark_beside_ours(kind: str, monkeypatch: pytest.Mo
     (figure,) = ledger_figures.ledger_figures(drawn)
     (data,) = vega_spec(figure.chart)["datasets"].values()
     assert [(one["value"], one["paper"]) for one in data] == [(0.5, None), (0.4, 0.45), (0.3, None)]
-    assert figure.what.endswith("Diamonds: what the paper's text says.")
+    assert figure.what.endswith("Diamonds: values in the paper's text.")
     other = ledger.Ledger([], True, [1], 0, "", pictures=[(frame, rows[:1])])
     (plain,) = ledger_figures.ledger_figures(other)
     assert "Diamonds" not in plain.what

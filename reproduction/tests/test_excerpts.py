@@ -11,7 +11,7 @@ from ssdlab_reproduction import runs
 from ssdlab_reproduction.statistics import percent, reads
 from ssdlab_reproduction.systems.hire import DEVICE
 from ssdlab_reproduction.tables import excerpts
-from ssdlab_reproduction.tables.common import DOCS, Kept
+from ssdlab_reproduction.tables.common import DOCS, Kept, load
 
 ROWS = ["time_us,dev,op,offset_bytes,size_bytes"] + [
     f"{at * 50},0,{'R' if at % 3 else 'W'},{at % 7 * 4096},4096" for at in range(60)
@@ -54,7 +54,7 @@ def test_a_headline_is_found_on_the_excerpt_and_on_the_cut_twin(
 
     head, _, row, _ = excerpts.lines(KeptThere(tmp_path / "kept"), tmp_path)
     assert head.endswith("| load of excerpt | twin | twin, at the excerpt's rate | excerpt |")
-    rate, share = excerpts.load("hire/stg1")
+    rate, share = load("hire/stg1")
     cells = [f"{rate:.1f}/s, {100 * share:.0f} % reads", "20339.0/s, 67 % reads"]
     # 60 requests in 2,950 us.
     own, real = change(workload="hire/stg1", limit=60), change(trace=trace, wrap=True, limit=60)

@@ -306,11 +306,13 @@ def test_a_ledger_of_single_claims_takes_the_place_of_these(
     made = rows("H3", "reproduced, by construction")
     old = [heads, rows("H1", "not reproduced"), rows("H2", "direction only"), made]
     paragraphs = "*H1, as read*: so.\n\n**H1**: why.\n\nH1, size:\n\n| s |\n\n**H2**: too."
+    readings = "\n\nReadings of HIRE, with their sources:\n\n| r |"
+    last = paragraphs + readings
     found = "3 claims: 1 direction only; 9 runs, seed 1, build a; digest of them `b`."
     page.write_text(
-        f"{COUNTED}{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{paragraphs}\n"
+        f"{COUNTED}{writer.MARK}\n### HIRE\n\n{found}\n\n" + "\n".join(old) + f"\n\n{last}\n"
     )
-    new = f"{heads}\n{rows('H1', 'reproduced')}\n\n*H1, as read*: now.\n"
+    new = f"{heads}\n{rows('H1', 'reproduced')}\n\n*H1, as read*: now.{readings}\n"
     ledger_of.write_text(f"1 claim: 1 reproduced; 2 runs; digest `c`.\n\n## HIRE\n\n{new}")
     writer.main()
     counts = "3 claims: 2 reproduced (1 of them by construction), 1 direction only"
@@ -323,6 +325,7 @@ def test_a_ledger_of_single_claims_takes_the_place_of_these(
         + " Later H1: 2 runs; digest `c`.\n\n"
         + "\n".join(after)
         + paragraphs
+        + readings
     )
     above, _, below = page.read_text().partition(writer.MARK)
     assert below.strip() == own

@@ -7,19 +7,17 @@ REQUESTS`` stops each run after REQUESTS requests.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 import ssdlab
-from ssdlab import _native
 from ssdlab.confidence import interval
 from ssdlab.traces import App
 from ssdlab_reproduction.runs import library_hash
 from ssdlab_reproduction.statistics import percent
-from ssdlab_reproduction.tables.common import DOCS, Kept, grid, several, write
+from ssdlab_reproduction.tables.common import DOCS, Kept, grid, load, several, write
 
 DEVICE, SCHEME = "five-tlc-512g", "all-five"
 ORDER, TYPES, BLOCK_CLASSES, OVER, HOT, VOLTAGES = PARTS = (
@@ -94,9 +92,8 @@ def settings(parts: Chosen) -> list[str]:
 def apps(mix: str) -> list[App]:
     """Return the applications of a mix, all at the same rate."""
     twins = {**MIXES, **MADE_ON}[mix]
-    rates = {one["name"]: one["requests"] / one["span_s"] for one in json.loads(_native.twins())}
     return [
-        App(twin, name, queue=at, scale=rates[twin] / PER_SECOND)
+        App(twin, name, queue=at, scale=load(twin)[0] / PER_SECOND)
         for at, (name, twin) in enumerate(zip(("high", "mid", "low"), twins, strict=True))
     ]
 

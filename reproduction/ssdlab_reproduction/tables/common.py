@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import ssdlab
+from ssdlab import _native
 from ssdlab_reproduction import ledger, runs
 from ssdlab_reproduction.statistics import percent
 
@@ -29,6 +31,12 @@ def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return a table in Markdown."""
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     return [*lines, *(f"| {' | '.join(row)} |" for row in rows), ""]
+
+
+def load(twin: str) -> tuple[float, float]:
+    """Return the requests per second of a whole twin, and its share of reads."""
+    (own,) = (one for one in json.loads(_native.twins()) if one["name"] == twin)
+    return own["requests"] / own["span_s"], own["read_ratio"]
 
 
 def change(new: float, old: float, places: int = 0) -> str:

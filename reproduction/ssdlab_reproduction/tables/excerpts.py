@@ -9,7 +9,6 @@ in ``build/reproduction``, so that a stopped run can be resumed.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import ssdlab
-from ssdlab import _native, traces
+from ssdlab import traces
 from ssdlab.confidence import interval
 from ssdlab_reproduction.claim import SYSTEMS
 from ssdlab_reproduction.scope import Scope
 from ssdlab_reproduction.statistics import percent, reads, writes
 from ssdlab_reproduction.systems import dlv_runs, hire, pa_ssd, pv_read
-from ssdlab_reproduction.tables.common import DOCS, Kept, fill, grid
+from ssdlab_reproduction.tables.common import DOCS, Kept, fill, grid, load
 
 TRACES = "SSDLAB_TRACES"
 SEEDS = (1, 2, 3)
@@ -88,12 +87,6 @@ HEADS = (
     *("system", "of what", "workload", "requests", "load of twin", "load of excerpt"),
     *("twin", "twin, at the excerpt's rate", "excerpt"),
 )
-
-
-def load(twin: str) -> tuple[float, float]:
-    """Return the requests per second of a whole twin, and the share of reads."""
-    (own,) = (one for one in json.loads(_native.twins()) if one["name"] == twin)
-    return own["requests"] / own["span_s"], own["read_ratio"]
 
 
 def changed(

@@ -113,7 +113,7 @@ impl Arrivals {
         }
     }
 
-    /// Returns these arrivals, whose dispersions exceed 1 by this factor more.
+    /// Returns these arrivals with `factor` times the excess of each dispersion over 1.
     pub(super) fn scaled(&self, factor: f64) -> Arrivals {
         let scaled = |column: &Vec<f64>| {
             let each = column.iter().map(|one| 1.0 + (one - 1.0) * factor);

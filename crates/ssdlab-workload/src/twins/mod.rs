@@ -170,7 +170,7 @@ impl Twin {
         Ok(self.changed(&|alone| alone.shape.read.theta = theta))
     }
 
-    /// Returns the same workload, whose indices of dispersion exceed 1 by this factor more.
+    /// Returns the same workload with `factor` times the excess of its dispersions over 1.
     ///
     /// # Errors
     /// Fails if the factor is not from 0 to 100.

@@ -15,15 +15,22 @@ const MAX_REQUESTS: u64 = 1_000_000;
 /// The shortest window to compare, in microseconds.
 const FROM_US: f64 = 1000.0;
 
-/// Returns the beginning of a twin that is scaled to at most [`MAX_REQUESTS`] requests.
-fn requests(twin: &Twin, seed: u64, most: usize) -> Vec<Record> {
-    let scaled =
-        if twin.requests() > MAX_REQUESTS { twin.scaled(MAX_REQUESTS) } else { twin.clone() };
+/// Returns the first requests of a twin.
+fn beginning(twin: &Twin, seed: u64, most: usize) -> Vec<Record> {
     let mut records = Vec::new();
-    let mut source = scaled.source(seed).unwrap();
+    let mut source = twin.source(seed).unwrap();
     while records.len() < most && source.fill(&mut records, 4096).unwrap() > 0 {}
     records.truncate(most);
     records
+}
+
+/// Returns the beginning of a twin that is scaled to at most [`MAX_REQUESTS`] requests.
+fn requests(twin: &Twin, seed: u64, most: usize) -> Vec<Record> {
+    if twin.requests() > MAX_REQUESTS {
+        beginning(&twin.scaled(MAX_REQUESTS), seed, most)
+    } else {
+        beginning(twin, seed, most)
+    }
 }
 
 fn measured(records: &[Record]) -> Arrivals {
@@ -388,9 +395,7 @@ fn the_beginning_of_a_twin_comes_at_its_mean_rate_and_is_bursty_too() {
     for (name, excerpt) in [("dlv/hm0", "hm0"), ("pa-ssd/dtr", "dtr"), ("readguard/ali2", "vm")] {
         let twin = find(name, None).unwrap();
         for seed in 1..=3 {
-            let mut source = twin.source(seed).unwrap();
-            let mut records = Vec::new();
-            while records.len() < 40_960 && source.fill(&mut records, 4096).unwrap() > 0 {}
+            let records = beginning(twin, seed, 40_960);
             let figures = twin.figures();
             let mean = figures.span / figures.requests as f64 * records.len() as f64;
             let took = records[records.len() - 1].at.as_ns() as f64 / mean;
@@ -417,18 +422,8 @@ const LIKE_OTHERS: f64 = 1.5;
 fn the_beginning_of_a_twin_is_as_bursty_in_the_mean_as_its_other_parts() {
     let twin = find("dlv/hm0", None).unwrap();
     let (most, parts) = (20_000, 100);
-    let beginnings: Vec<_> = (1..=20)
-        .map(|seed| {
-            let mut source = twin.source(seed).unwrap();
-            let mut records = Vec::new();
-            while records.len() < most && source.fill(&mut records, 4096).unwrap() > 0 {}
-            records.truncate(most);
-            records
-        })
-        .collect();
-    let mut source = twin.source(1).unwrap();
-    let mut others = Vec::new();
-    while source.fill(&mut others, 4096).unwrap() > 0 {}
+    let beginnings: Vec<_> = (1..=20).map(|seed| beginning(twin, seed, most)).collect();
+    let others = beginning(twin, 1, usize::MAX);
     let others: Vec<_> = others.chunks_exact(most).skip(1).take(parts).map(<[_]>::to_vec).collect();
     let [own, wanted] = [&beginnings, &others].map(|of| mean_dispersion(of));
     assert!((wanted / LIKE_OTHERS..=wanted * LIKE_OTHERS).contains(&own), "{own}, others {wanted}");
