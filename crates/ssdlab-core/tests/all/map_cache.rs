@@ -117,7 +117,7 @@ fn collection_changes_entries_that_are_not_held_where_they_lie() {
     assert!(some.drive.write_amplification() > all.drive.write_amplification());
 }
 
-/// Number of random runs. Few of them collected for ever before.
+/// Number of random runs. One alone rarely shows a drive that never rests.
 const SEEDS: u64 = 1000;
 
 /// Moves change the map, whose pages are then written and outdated. This must not wake collection.
