@@ -329,9 +329,9 @@ proptest! {
     }
 }
 
-/// Returns whether an idle drive may never come to rest. A map that is held in part is written as pages
-/// move, which takes erases. Leveling of a few erases causes as many again, and collection in the
-/// order of closing frees little.
+/// Returns whether an idle drive may never come to rest. A map that is held in part is written as
+/// pages move, which takes erases. Leveling of a few erases causes as many again, and collection in
+/// the order of closing frees little.
 fn may_never_rest(sets: &[&str], maps: &str) -> bool {
     const CAUSES: [&str; 5] = [
         "static_wear_leveling = { threshold = 1 }",
