@@ -17,7 +17,8 @@ from ssdlab_reproduction.runs import Jobs, Runs
 from ssdlab_reproduction.scope import Scope
 from ssdlab_reproduction.statistics import percent, reads, writes
 
-DEVICE = "pa-ssd-tlc-288g"
+DEVICE = "pa-ssd-tlc-288g-ssdsim"
+"""The paper builds on SSDSim and names no change of how chips and partial writes work there."""
 BASE = "conventional"
 US, LFS, SBS_US, SBS_UBS, QDS_US, QDS_UBS = SCHEMES = (
     *("us", "lfs", "sbs+us", "sbs+ubs", "qds+us", "qds+ubs"),

@@ -14,7 +14,7 @@ import ssdlab
 from ssdlab.labels import counts_by_page_type
 from ssdlab.render.formatting import digits
 from ssdlab_reproduction.runs import Runs
-from ssdlab_reproduction.scope import Change, Scope
+from ssdlab_reproduction.scope import Scope
 from ssdlab_reproduction.statistics import reads, writes
 from ssdlab_reproduction.systems.pa_ssd import (
     BASE,
@@ -37,11 +37,15 @@ from ssdlab_reproduction.systems.pa_ssd import (
 )
 from ssdlab_reproduction.tables.common import DOCS, Kept, change, grid, several, write
 
-# The units of the drive that work independently, which the paper does not give. By default, planes.
-ARRAYS: Mapping[str, tuple[str, list[str]]] = {
-    "plane": ("Planes work by themselves", []),
-    "chip": ("A chip does one thing at a time", ["flash.array=chip", "flash.multi_plane=false"]),
+READINGS: Mapping[str, list[str]] = {
+    "chips": [],
+    "planes": [
+        "flash.array=plane",
+        "host.same_page=ordered",
+        "ftl.partial_writes=read_modify_write",
+    ],
 }
+"""What works by itself: chips, as in SSDSim, or planes, whose writes of a page are in order."""
 LONG = [LFS, QDS_US, QDS_UBS]
 SCALES = [1.0, 0.5, 0.2, 0.1, 0.05]
 INTENSE = 3_000_000
@@ -50,11 +54,10 @@ PAGE = DOCS / "systems" / "pa-ssd.md"
 MARK = "<!-- measured: written by `make pa-ssd` -->\n"
 
 
-def ledgers(kept: Kept, array: str) -> Runs:
+def ledgers(kept: Kept) -> Runs:
     """Return the ledger's runs of every scheme and workload; run those that are missing."""
-    title, settings = ARRAYS[array]
-    jobs = under(BASE, *SCHEMES)(Scope(changes=[Change(settings)]))
-    kept.compare(list(jobs.values()), title)
+    jobs = under(BASE, *SCHEMES)(Scope())
+    kept.compare(list(jobs.values()), "Schemes by workload")
     return Runs(jobs, kept)
 
 
@@ -136,27 +139,27 @@ def replays(runs: Runs) -> list[str]:
 def intensity(kept: Kept) -> list[str]:
     """Return MSFS with compressed times between its requests."""
     schemes = [BASE, US, *LONG, SBS_UBS]
-    keys = [(array, scale) for array in ARRAYS for scale in SCALES]
+    keys = [(units, scale) for units in READINGS for scale in SCALES]
     plans = [
         [
             ssdlab.Plan(
                 device=DEVICE,
                 workload="pa-ssd/msfs",
                 scheme=scheme,
-                set=ARRAYS[array][1],
+                set=READINGS[units],
                 limit=INTENSE,
                 time_scale=scale,
             )
             for scheme in schemes
         ]
-        for array, scale in keys
+        for units, scale in keys
     ]
     rows = []
-    for (array, scale), (base, *others) in zip(keys, kept.groups(plans, "The rate"), strict=True):
+    for (units, scale), (base, *others) in zip(keys, kept.groups(plans, "The rate"), strict=True):
         cells = [change(writes(one), writes(base)) for one in others]
         own = f"{digits(writes(base) / 1e3)} ms"
-        rows.append([array, f"× {1 / scale:.0f}", f"{base.iops:,.0f}", own, *cells])
-    return grid(["works", "rate", "IOPS", BASE, *schemes[1:]], rows)
+        rows.append([units, f"× {1 / scale:.0f}", f"{base.iops:,.0f}", own, *cells])
+    return grid(["work alone", "rate", "IOPS", BASE, *schemes[1:]], rows)
 
 
 def closed_form(kept: Kept) -> list[str]:
@@ -197,21 +200,17 @@ def closed_form(kept: Kept) -> list[str]:
 def main() -> None:
     """Measure and write the page."""
     kept = Kept()
-    sections = []
-    for array, (title, settings) in ARRAYS.items():
-        runs = ledgers(kept, array)
-        lines = [
-            *against_conventional(runs),
-            "Pages that writes of DAP wait for, requested types and collection, of all workloads:",
-            "",
-            *page_types(runs),
-            *["Fin by the hour:", "", *over_time(runs, "fin", 4)],
-            *["MSFS by the quarter:", "", *over_time(runs, "msfs", 1)],
-            *["MSFS three times:", "", *replays(runs)],
-        ]
-        named = f" (`{' '.join(settings)}`)" if settings else ""
-        sections.append((f"{title}{named}", lines))
-    sections.append(("The rate of MSFS", intensity(kept)))
+    runs = ledgers(kept)
+    measured = [
+        *against_conventional(runs),
+        "Pages that writes of DAP wait for, requested types and collection, of all workloads:",
+        "",
+        *page_types(runs),
+        *["Fin by the hour:", "", *over_time(runs, "fin", 4)],
+        *["MSFS by the quarter:", "", *over_time(runs, "msfs", 1)],
+        *["MSFS three times:", "", *replays(runs)],
+    ]
+    sections = [("Schemes by workload", measured), ("The rate of MSFS", intensity(kept))]
     title = "Which pages the writes of a conventional drive wait for"
     sections.append((title, closed_form(kept)))
     about = (
