@@ -217,8 +217,8 @@ const BUNDLED: &[Entry] = schemes![
         from "pv_read" { "pv_wear_leveling" },
     "pv-read/health-binning": "wear leveling alone: writes go to the blocks that will last longest"
         from "pv_read" { "health_binning" },
-    "readguard/baseline": "priority queues; reads interrupt programs and erases"
-        from "readguard" { "priority", "i_es", "leveled" },
+    "readguard/baseline": "priority queues, blocks by queue; reads interrupt programs and erases"
+        from "readguard" { "priority", "i_es", "leveled", "frontiers" },
     "readguard/rgftl": "blocks by predicted retries for each priority, repaired; high-priority reads also interrupt low-priority reads"
         from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "repairs", "predictor" },
     "readguard/rgftl-": "rgftl whose reads interrupt no reads"
@@ -226,7 +226,7 @@ const BUNDLED: &[Entry] = schemes![
     "readguard/rgftl++": "rgftl by the retries last seen instead of the predictor's"
         from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "repairs", "last_seen" },
     "readguard/baseline+": "baseline with fewer and faster retries"
-        from "readguard" { "priority", "i_es", "leveled", "retry_plus" },
+        from "readguard" { "priority", "i_es", "leveled", "frontiers", "retry_plus" },
     "readguard/rgftl+": "rgftl with fewer and faster retries"
         from "readguard" { "priority", "esra", "leveled", "placement", "subpools", "repairs", "predictor", "retry_plus" },
     "readguard/nopftl": "blocks by true quality for each priority (an oracle)"

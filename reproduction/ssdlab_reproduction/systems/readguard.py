@@ -56,13 +56,18 @@ starts in the steady state of uniform overwriting.
 """
 HISTORY = ("start.history.span=90d", "start.age_max=0d")
 """How long tenants and policies have worked on a drive before its run: nothing is older (ruled)."""
+EQUALLY = "start.owners=equal"
+"""Data that no application touches belongs to all equally, as MQSim divides its addresses."""
 LONG = 75_000_000
 """MixB and MixD end earlier, with all their rounds. The others have the first round. After it,
 repairs soon reach their limit, a tenth of the controller's writes.
 """
 
 # A sixty-fourth of the drive, and MixD at its own pace, which so few dies can sustain.
-LIFE = ("geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1")
+LIFE = (
+    *("geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1"),
+    EQUALLY,
+)
 _REPLAYS, _LAST = 50, 10
 ACROSS = 70
 """The spread of P/E cycles beyond which wear is leveled across priorities (section 6.5)."""
@@ -81,6 +86,7 @@ def run(
     """
     device = f"readguard-tlc-{_QUICK_SIZE if scope.quick and size == _SIZE else size}"
     limit = scope.cut(limit, _QUICK_CUT)
+    owners = [] if scheme in (BASE, BASE_PLUS) else [EQUALLY]
     return scope.plan(
         device,
         f"readguard/{scheme}",
@@ -89,7 +95,7 @@ def run(
         warmup=settling(limit),
         time_scale=STRETCHED if load == YCSB else COMPRESSED,
         detail=load in _DETAILED,
-        set=[f"start.pe_cycles={CYCLES[stage]}", *HISTORY],
+        set=[f"start.pe_cycles={CYCLES[stage]}", *HISTORY, *owners],
     )
 
 
