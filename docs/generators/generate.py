@@ -43,14 +43,14 @@ return them as objects.
 ssdlab run --workload random --limit 1000 --json result.json
 ```
 
-Names end in their unit: `_us` is microseconds, `_s` seconds, `_mb_s` 10⁶ bytes a second.
-[results.schema.json](results.schema.json) has the same as a JSON Schema.
+A name ends in its unit: `_us` is microseconds, `_s` seconds, `_mb_s` 10⁶ bytes a second.
+[results.schema.json](results.schema.json) lists the same fields as a JSON Schema.
 
 `blame_us` divides the mean latency into parts that sum to it: `host_queue`, `page`, `buffer`,
 `map`, `die_host`, `die_gc`, `die_wl`, `die_migration`, `die_mapping`, `die_rmw`, `die_refresh`,
-`bus`, `sense`, `retry`, `decode`, `transfer`, `program`. `die_gc`, for one, is time spent waiting
-for a die that was collecting garbage; `page`, waiting for an earlier request to the same logical
-page, where one of the two is a write. A request's time is that of the part of it that ends last.
+`bus`, `sense`, `retry`, `decode`, `transfer`, `program`. For example, `die_gc` is the wait for a
+die that collects garbage. `page` is the wait for an earlier request to the same logical page, if
+one of the two is a write. The parts of a request are those of its page operation that ends last.
 
 `ops` counts flash operations by kind (`read`, `program`, `erase`) and cause (`host`, `gc`, `wl`,
 `migration`, `mapping`, `rmw`, `refresh`).

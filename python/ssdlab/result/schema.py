@@ -26,7 +26,7 @@ _INTERVAL = {
     "additionalProperties": False,
 }
 _AGGREGATE = {
-    "description": "Runs that differ in their seed alone, summed up.",
+    "description": "Runs that differ only in their seed, summarized.",
     "type": "object",
     "properties": {
         "label": {"description": "The label of these runs.", "type": "string"},
@@ -41,16 +41,16 @@ _AGGREGATE = {
             "items": {"type": "integer", "minimum": 0},
         },
         "metrics": {
-            "description": "Every number of a result that all of them have, by its dotted name.",
+            "description": "Every number that all of these results have, by its dotted name.",
             "type": "object",
             "additionalProperties": {"$ref": "#/$defs/Interval"},
         },
         "partial": {
-            "description": "Whether all of these runs were stopped before their ends.",
+            "description": "Whether all of these runs were stopped before they ended.",
             "type": "boolean",
         },
         "left_out": {
-            "description": "Runs that were, where others were not: their indices; not summed up.",
+            "description": "Indices of stopped runs, left out of the metrics because others ended.",
             "type": "array",
             "items": {"type": "integer", "minimum": 0},
         },
@@ -59,7 +59,7 @@ _AGGREGATE = {
     "additionalProperties": False,
 }
 _MISSING = {
-    "description": "A run that was asked for and stopped before anything of it was measured.",
+    "description": "A requested run that was stopped before it measured anything.",
     "type": "object",
     "properties": {
         "label": {"description": "Its label.", "type": "string"},
@@ -91,21 +91,21 @@ def json_schema() -> dict[str, Any]:
         "type": "object",
         "properties": {
             "schema_version": {
-                "description": "Goes up when a field changes its meaning or goes away.",
+                "description": "Increases when a field changes its meaning or is removed.",
                 "const": _native.SCHEMA_VERSION,
             },
             "results": {
-                "description": "One a run, in the order in which the runs were asked for.",
+                "description": "One for each run, in the order in which the runs were requested.",
                 "type": "array",
                 "items": {"$ref": "#/$defs/RunResult"},
             },
             "aggregates": {
-                "description": "One a group of seeds; only with several seeds.",
+                "description": "One for each group of seeds; only with several seeds.",
                 "type": "array",
                 "items": {"$ref": "#/$defs/Aggregate"},
             },
             "missing": {
-                "description": "Runs that Ctrl-C kept from being measured at all; only if any.",
+                "description": "Runs that Ctrl-C stopped before they measured anything.",
                 "type": "array",
                 "items": {"$ref": "#/$defs/Missing"},
             },
