@@ -1,194 +1,91 @@
-"""Write the tables of docs/systems/all-five.md: what each of the five adds, alone and together.
+"""Write the tables of docs/systems/all-five.md: the best parts of the five systems on one drive.
 
-``make all-five`` runs this program; docs/systems/all-five.md says how long it takes. The mixes
-consist of twins (docs/concepts/twins.md). ``python -m ssdlab_reproduction.tables.all_five
-REQUESTS`` stops each run after REQUESTS requests.
+``make all-five`` runs this program; docs/systems/all-five.md says how long it takes. First a search
+on two mixes finds the best subset of the parts. Then that subset is compared on four other mixes,
+with the systems by themselves and with each part taken out or added. The mixes consist of twins
+(docs/concepts/twins.md). ``python -m ssdlab_reproduction.tables.all_five REQUESTS`` stops each run
+after REQUESTS requests, and writes the page all the same.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 import ssdlab
 from ssdlab.confidence import interval
-from ssdlab.traces import App
 from ssdlab_reproduction.runs import library_hash
 from ssdlab_reproduction.statistics import percent
-from ssdlab_reproduction.tables.common import DOCS, Kept, grid, load, several, write
-
-DEVICE, SCHEME = "five-tlc-512g", "all-five"
-ORDER, TYPES, BLOCK_CLASSES, OVER, HOT, VOLTAGES = PARTS = (
-    "DLV's order",
-    "page types",
-    "subpools",
-    "reads over programs",
-    "read-hot placement",
-    "voltages",
+from ssdlab_reproduction.tables.all_five_drives import (
+    BASE,
+    BY_ITSELF,
+    MIXES,
+    PARTS,
+    STREAMS,
+    TUNED_ON,
+    WHOLE,
+    Kind,
+    added,
+    apps,
+    plan,
+    subsets,
+    without,
 )
-# The settings that remove a part from the scheme.
-GONE: Mapping[str, Sequence[str]] = {
-    ORDER: ["scheduler=read_first"],
-    TYPES: ["ftl.page_order=strict", "timing.wordline_buffer=true"],
-    BLOCK_CLASSES: [
-        "metadata.block_class=none",
-        "metadata.retry_estimate=none",
-        "ftl.free_block_policy=least_erased",
-        "background.subpool_gc=false",
-        "background.inversion_repair=false",
-        "background.dual_pool=false",
-    ],
-    OVER: ["suspend=none"],
-    HOT: ["background.read_hot_migration=false"],
-    VOLTAGES: [
-        "metadata.page_hotness=none",
-        'program_mode=["normal"]',
-        "start.program_mode=normal",
-    ],
-}
-# ReadGuard's order, and its suspension of reads for reads, which no other order has.
-PASSING = ["scheduler=strict_priority", "suspend.esra.reads=true"]
-# High, mid and low priority, each from another paper.
-MIXES: Mapping[str, Sequence[str]] = {
-    "oltp": ["dlv/fin2", "hire/fin1", "pv-read/stg0"],
-    "office": ["dlv/web0", "pv-read/hm0", "pa-ssd/msfs"],
-    "build": ["hire/usr0", "readguard/ali121", "pa-ssd/bs"],
-    "archive": ["pv-read/wdev0", "dlv/src12", "readguard/ali284"],
-}
-# The scheme was developed on these two mixes, so they do not show how good it is.
-MADE_ON: Mapping[str, Sequence[str]] = {
-    "search": ["hire/websearch", "pa-ssd/exch", "dlv/proj0"],
-    "store": ["readguard/ycsb-b", "pa-ssd/dap", "hire/prn0"],
-}
-PER_SECOND = 2000.0
-"""The mean number of requests per second of each application, over its twin."""
+from ssdlab_reproduction.tables.common import DOCS, Kept, grid, write
+
 REQUESTS = 1_500_000
-# The requests that do not count, at most a third. During them, the schemes open their own blocks,
-# and victims are still those of uniform overwriting.
 SETTLED = 500_000
-# The length and the number of spans in which the start of an evenly overwritten drive is studied.
-START, SPANS = 125_000, 3
-# After so many requests, PV-read's run is cut: its groups would take hours.
-GROUPS = 20_000
+"""The requests that do not count, at most a third: drives reach the mix's own steady state."""
 SEEDS = (1, 2, 3)
+SHOWN = 8
+"""How many subsets the page shows of those that the search tried."""
 PAGE = DOCS / "systems" / "all-five.md"
 MARK = "<!-- measured: written by `make all-five` -->\n"
+TENANTS = ("high", "mid", "low")
 
-Chosen = frozenset[str]
-ALL = frozenset(PARTS)
-
-
-def settings(parts: Chosen) -> list[str]:
-    """Return the settings that reduce the scheme to these parts."""
-    gone = [line for part in PARTS if part not in parts for line in GONE[part]]
-    links = ["{priority={}}"] if BLOCK_CLASSES in parts else []
-    links += ['"sbs"', '"ubs"'] if TYPES in parts else []
-    place = ",".join(links or ['"next_page"'])
-    return [*gone, f"placement=[{place}]"]
+Figure = Callable[[ssdlab.Result], float]
 
 
-def apps(mix: str) -> list[App]:
-    """Return the applications of a mix, all at the same rate."""
-    twins = {**MIXES, **MADE_ON}[mix]
-    return [
-        App(twin, name, queue=at, scale=load(twin)[0] / PER_SECOND)
-        for at, (name, twin) in enumerate(zip(("high", "mid", "low"), twins, strict=True))
-    ]
-
-
-Figure = Callable[[ssdlab.Result], float | None]
-
-
-def queue(at: int) -> Callable[[ssdlab.Result], float]:
+def mean_of(queue: int) -> Figure:
     """Return a function that gives the mean read of a queue, in microseconds."""
-    return lambda result: result.queues[at].read.latency_us.mean
+    return lambda result: result.queues[queue].read.latency_us.mean
 
 
-def high_p99(result: ssdlab.Result) -> float:
-    """Return the 99th percentile of the first queue's reads, in microseconds."""
-    return result.queues[0].read.latency_us.p99
+def p99_of(queue: int) -> Figure:
+    """Return a function that gives the 99th percentile of a queue's reads, in microseconds."""
+    return lambda result: result.queues[queue].read.latency_us.p99
 
 
-FIGURES: Mapping[str, Figure] = {
-    "high reads": queue(0),
-    "mid reads": queue(1),
-    "low reads": queue(2),
-    "high p99": high_p99,
-    "writes": lambda result: result.write.latency_us.mean,
-    "WAF": lambda result: result.waf,
+GOAL: Mapping[str, Figure] = {
+    f"{name} {what}": of(queue)
+    for queue, name in enumerate(TENANTS)
+    for what, of in (("mean", mean_of), ("p99", p99_of))
 }
+"""The figures in which no tenant should have more than under the best single system."""
 
 
-def weight(result: ssdlab.Result) -> float:
-    """Return the wearing weight, by programs."""
-    assert result.wearing_weight is not None
-    return result.wearing_weight
+def writes(result: ssdlab.Result) -> float:
+    """Return the mean write, in microseconds."""
+    return result.write.latency_us.mean
 
 
-COMPARED: Mapping[str, Figure] = {**FIGURES, "wear": weight}
+def waf(result: ssdlab.Result) -> float:
+    """Return the programmed pages per written page; 1 if nothing was written."""
+    return result.waf or 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A drive in the comparison: parts of the scheme or another scheme, and additional settings."""
-
-    parts: Chosen
-    more: Sequence[str] = ()
-    scheme: str = SCHEME
-
-
-NONE = Kind(frozenset())
-WHOLE = Kind(ALL)
-READGUARDS = Kind(ALL - {ORDER}, PASSING)
-# The hotness of the data at the start is unknown.
-UNTAUGHT = Kind(ALL, ["metadata.page_hotness.buffer.initial=none"])
-WRITERS = Kind(ALL - {ORDER, HOT})
-# The systems by themselves on this drive, except PV-read, which collects its groups for hours
-# (docs/systems/all-five.md).
-SYSTEMS = ("dlv/dlv", "pa-ssd/qds+ubs", "readguard/rgftl", "hire/hire")
-BY_ITSELF: Mapping[str, Kind] = {name: Kind(frozenset(), (), name) for name in SYSTEMS}
-# All of ReadGuard, with program modes by the learned hotness of pages.
-GUARDED = Kind(frozenset({BLOCK_CLASSES, OVER, VOLTAGES}), PASSING)
-# The same, with unknown hotness of the data at the start.
-UNTAUGHT_GUARDED = Kind(GUARDED.parts, [*PASSING, *UNTAUGHT.more])
-# HIRE by itself, with the knowledge about the start that the whole scheme has.
-TAUGHT_HIRE = Kind(
-    frozenset(),
-    ["start.program_mode=policy", "metadata.page_hotness.buffer.initial=classified"],
-    "hire/hire",
-)
-# Pairs of parts that may change the value of each other.
-PAIRS = ((ORDER, OVER), (VOLTAGES, BLOCK_CLASSES), (TYPES, BLOCK_CLASSES))
-
-
-def without(part: str) -> Kind:
-    """Return the scheme without a part, and without the parts that need it."""
-    return Kind(ALL - {part} - ({HOT} if part == BLOCK_CLASSES else set()))
-
-
-def alone(part: str) -> Kind:
-    """Return a part alone, with the parts that it needs."""
-    return Kind(frozenset({part}) | ({BLOCK_CLASSES} if part == HOT else frozenset()))
-
-
-def baseline_of(part: str) -> Kind:
-    """Return the drive to compare a part alone with."""
-    return Kind(frozenset({BLOCK_CLASSES} if part == HOT else ()))
-
-
-def both(pair: tuple[str, str]) -> Kind:
-    """Return two parts and no other part."""
-    return Kind(frozenset(pair))
-
-
-# PV-read by itself, for the start of a drive.
-PV_READ = Kind(frozenset(), (), "pv-read/pv-read")
-
-KINDS = [NONE, WHOLE, READGUARDS, UNTAUGHT, WRITERS, GUARDED, UNTAUGHT_GUARDED, TAUGHT_HIRE]
-KINDS += BY_ITSELF.values()
-KINDS += [*map(without, PARTS), *map(alone, PARTS), *map(both, PAIRS)]
+COMPARED: Mapping[str, Figure] = {
+    "high reads": mean_of(0),
+    "mid reads": mean_of(1),
+    "low reads": mean_of(2),
+    "high p99": p99_of(0),
+    "writes": writes,
+    "WAF": waf,
+}
+FRONT = ("high reads", "writes", "WAF")
+"""The figures of the Pareto front."""
 
 
 def settling(limit: int) -> int:
@@ -196,236 +93,194 @@ def settling(limit: int) -> int:
     return min(SETTLED, limit // 3)
 
 
-def mixes_of(kind: Kind) -> list[str]:
-    """Return the mixes on which a kind of drive runs."""
-    return [*MIXES, *(MADE_ON if kind in (NONE, WHOLE) else ())]
-
-
-def _key(kind: Kind) -> Kind:
-    """Return a kind that can be a key of a dictionary."""
-    return Kind(kind.parts, tuple(kind.more), kind.scheme)
+def named(kind: Kind) -> str:
+    """Return the parts of a drive as text."""
+    if kind == BASE:
+        return "none"
+    if kind in BY_ITSELF.values():
+        return f"`{kind.scheme}`"
+    return ", ".join(part for part in PARTS if part in kind.parts)
 
 
 @dataclass(slots=True)
 class Study:
-    """The runs by kind, mix and seed."""
+    """The runs by drive, mix and seed, and the best subset that the search found."""
 
     kept: Kept
     limit: int
-    found: dict[Kind, dict[str, list[ssdlab.Result]]]
+    found: dict[tuple[Kind, str], list[ssdlab.Result]] = field(default_factory=dict)
+    best: Kind = BASE
 
-    def run(self) -> None:
-        """Run every kind on its mixes with every seed."""
-        kinds = list(dict.fromkeys(map(_key, KINDS)))
+    def run(
+        self, kinds: Sequence[Kind], mixes: Sequence[str], seeds: Sequence[int], what: str
+    ) -> None:
+        """Run drives on mixes with some seeds."""
+        keys = [(kind, mix) for kind in dict.fromkeys(kinds) for mix in mixes]
         groups = [
-            [self.plan(kind, mix, seed) for mix in mixes_of(kind) for seed in SEEDS]
-            for kind in kinds
+            [plan(kind, mix, seed, settling(self.limit), self.limit) for seed in seeds]
+            for kind, mix in keys
         ]
-        for kind, own in zip(kinds, self.kept.groups(groups, "drives"), strict=True):
-            each = iter(own)
-            self.found[kind] = {mix: [next(each) for _ in SEEDS] for mix in mixes_of(kind)}
+        self.found |= zip(keys, self.kept.groups(groups, what), strict=True)
 
-    def plan(
-        self, kind: Kind, mix: str, seed: int, span: tuple[int, int] | None = None
-    ) -> ssdlab.Plan:
-        """Return a run that counts the requests of a span, or those after settling."""
-        first, limit = span or (settling(self.limit), self.limit)
-        return ssdlab.Plan(
-            device=DEVICE,
-            scheme=kind.scheme,
-            mix=apps(mix),
-            seed=seed,
-            limit=limit,
-            warmup=first,
-            set=[*(settings(kind.parts) if kind.scheme == SCHEME else ()), *kind.more],
-        )
+    def lowest(self, mix: str, figure: Figure) -> float:
+        """Return the lowest figure of a single system on a mix, the mean over seeds."""
+        return min(fmean(map(figure, self.found[kind, mix])) for kind in BY_ITSELF.values())
 
-    def results(self, kind: Kind) -> dict[str, list[ssdlab.Result]]:
-        """Return the results of a kind, by mix."""
-        return self.found[_key(kind)]
-
-    def change(self, kind: Kind, base: Kind, figure: Figure, mixes: Sequence[str]) -> str:
-        """Return a change in percent, averaged over mixes for each seed, with its interval."""
-        pairs = [
-            [
-                (figure(own), figure(other))
-                for own, other in zip(self.results(kind)[mix], self.results(base)[mix], strict=True)
-            ]
+    def ratios(self, kind: Kind, mixes: Sequence[str]) -> list[float]:
+        """Return each tenant's figures on each mix, relative to the best single system's."""
+        return [
+            fmean(map(figure, self.found[kind, mix])) / self.lowest(mix, figure)
             for mix in mixes
+            for figure in GOAL.values()
         ]
-        by_seed = [
-            fmean(
-                percent(own, other)
-                for own, other in (of_mix[at] for of_mix in pairs)
-                if own is not None and other
-            )
-            for at in range(len(SEEDS))
-        ]
-        found = interval(by_seed)
-        return f"{found.mean:+.1f} ± {found.half_width_95:.1f}"
+
+    def change(self, kind: Kind, base: Kind, figure: Figure, mixes: Sequence[str]) -> list[float]:
+        """Return the changes in percent by seed, averaged over mixes."""
+        pairs = [zip(self.found[kind, mix], self.found[base, mix], strict=True) for mix in mixes]
+        by_mix = [[percent(figure(own), figure(other)) for own, other in pair] for pair in pairs]
+        return [fmean(of_seed) for of_seed in zip(*by_mix, strict=True)]
+
+    def changed(self, kind: Kind, base: Kind) -> list[str]:
+        """Return a row of changes over the held-out mixes, with their intervals."""
+        found = (
+            interval(self.change(kind, base, figure, list(MIXES))) for figure in COMPARED.values()
+        )
+        return [f"{one.mean:+.1f} ± {one.half_width_95:.1f}" for one in found]
 
 
-def table(study: Study, rows: Sequence[tuple[str, Kind, Kind]], mixes: Sequence[str]) -> list[str]:
-    """Return a table of changes, with a row for each pair of drives."""
-    lines = [
-        [name, *(study.change(kind, base, figure, mixes) for figure in COMPARED.values())]
-        for name, kind, base in rows
-    ]
-    return grid(["", *COMPARED], lines)
+def search(study: Study) -> Iterator[str]:
+    """Find the best subset of parts, and yield a table of the best ones.
 
-
-def by_mix(study: Study) -> Iterator[str]:
-    """Yield a comparison of the scheme with the same drive without any part."""
+    The best subset has the smallest of the largest ratios (:meth:`Study.ratios`) on the mixes that
+    tune. This rule was chosen before the first run of the search.
+    """
+    mixes, every = list(TUNED_ON), list(subsets())
+    study.run([*every, *BY_ITSELF.values()], mixes, SEEDS[:1], "The search")
+    ranked = sorted(every, key=lambda kind: max(study.ratios(kind, mixes)))
+    study.best = ranked[0]
+    shown = dict.fromkeys([*ranked[:SHOWN], WHOLE, BASE])
     rows = []
-    for mix in mixes_of(WHOLE):
-        for name, kind in (("none", NONE), ("all-five", WHOLE)):
-            values = [
-                fmean(
-                    value for one in study.results(kind)[mix] if (value := figure(one)) is not None
-                )
-                for figure in FIGURES.values()
-            ]
-            cells = [f"{value:,.0f}" for value in values[:-1]] + [f"{values[-1]:.2f}"]
-            rows.append([mix, name, *cells])
-    units = ["µs"] * (len(FIGURES) - 1) + [""]
-    heads = [f"{name}, {unit}" if unit else name for name, unit in zip(FIGURES, units, strict=True)]
-    yield from grid(["mix", "", *heads], rows)
-    for mix in mixes_of(WHOLE):
-        scales = ", ".join(f"`{app.trace}` × {app.scale:.4g}" for app in apps(mix))
-        yield f"- {mix}{' (used in development)' if mix in MADE_ON else ''}: {scales}"
+    for kind in [*shown, *BY_ITSELF.values()]:
+        ratios = study.ratios(kind, mixes)
+        place = str(ranked.index(kind) + 1) if kind in ranked else "–"
+        rows.append([place, named(kind), f"{max(ratios):.2f}", f"{fmean(ratios):.2f}"])
+    yield from grid(["place", "parts", "largest ratio", "mean ratio"], rows)
+
+
+def held_out(study: Study) -> None:
+    """Run all drives of the tables on the mixes that no choice rests on."""
+    best = study.best
+    changed = [
+        added(best, part) if part not in best.parts else without(best, part) for part in PARTS
+    ]
+    kinds = [BASE, *BY_ITSELF.values(), best, WHOLE, *changed]
+    kinds += [without(WHOLE, part) for part in PARTS if part in WHOLE.parts]
+    study.run(kinds, list(MIXES), SEEDS, "Held-out mixes")
+
+
+def on_each_mix(study: Study) -> Iterator[str]:
+    """Yield the figures of the best subset on each mix, and the lowest of a single system."""
+    rows = []
+    for mix in MIXES:
+        for name, kind in (("none", BASE), ("the best subset", study.best)):
+            own = study.found[kind, mix]
+            rows.append([mix, name, *(f"{fmean(map(of, own)):,.0f}" for of in GOAL.values())])
+        least = (f"{study.lowest(mix, figure):,.0f}" for figure in GOAL.values())
+        rows.append([mix, "the lowest of a single system", *least])
+        ratio = [
+            fmean(map(of, study.found[study.best, mix])) / study.lowest(mix, of)
+            for of in GOAL.values()
+        ]
+        rows.append([mix, "ratio", *(f"{one:.2f}" for one in ratio)])
+    yield from grid(["mix", "", *(f"{name}, µs" for name in GOAL)], rows)
+    ratios = study.ratios(study.best, list(MIXES))
+    met = sum(ratio <= 1 for ratio in ratios)
+    yield (
+        f"In {met} of {len(ratios)} cells, the best subset has no more than the lowest of a single "
+        f"system; the largest ratio is {max(ratios):.2f}."
+    )
     yield ""
-
-
-def _named(part: str) -> str:
-    return f"without {part}" + (" and read-hot placement" if part == BLOCK_CLASSES else "")
+    for mix in (*MIXES, *TUNED_ON):
+        scales = ", ".join(f"`{app.trace}` × {app.scale:.4g}" for app in apps(mix))
+        yield f"- {mix}{' (decided the best subset)' if mix in TUNED_ON else ''}: {scales}"
+    yield ""
 
 
 def by_system(study: Study) -> Iterator[str]:
-    """Yield a comparison of the scheme, and of parts of it, with the systems by themselves."""
-    kinds = {
-        **{f"`{name}`": kind for name, kind in BY_ITSELF.items()},
-        "`hire/hire`, the start's voltages known": TAUGHT_HIRE,
-        "all-five": WHOLE,
-        "all-five without DLV's order": without(ORDER),
-        "all-five without DLV's order and read-hot placement": WRITERS,
-        "ReadGuard with voltages": GUARDED,
-        "ReadGuard with voltages, the start's unknown": UNTAUGHT_GUARDED,
-    }
-    yield "Against none of them:"
-    yield ""
-    yield from table(study, [(name, kind, NONE) for name, kind in kinds.items()], list(MIXES))
-    yield "High, mid and low reads in µs, by mix:"
-    yield ""
-    rows = []
-    for name, kind in kinds.items():
-        own = [study.results(kind)[mix] for mix in MIXES]
-        found = [[fmean(queue(at)(one) or 0.0 for one in mix) for at in range(3)] for mix in own]
-        rows.append([name, *(several(of_mix, ",.0f") for of_mix in found)])
-    yield from grid(["", *MIXES], rows)
+    """Yield a comparison of the systems by themselves, the best subset and all parts."""
+    kinds = {**{named(kind): kind for kind in BY_ITSELF.values()}, **_together(study)}
+    rows = [[name, *study.changed(kind, BASE)] for name, kind in kinds.items()]
+    yield from grid(["", *COMPARED], rows)
+
+
+def _together(study: Study) -> dict[str, Kind]:
+    both = {"the best subset": study.best, "all parts": WHOLE}
+    if STREAMS not in study.best.parts:
+        both["the best subset and streams"] = added(study.best, STREAMS)
+    return both
 
 
 def ablation(study: Study) -> Iterator[str]:
-    """Yield the changes when each part is removed in turn."""
-    yield from table(
-        study,
-        [
-            ("all-five, against none", WHOLE, NONE),
-            *((_named(part), without(part), WHOLE) for part in PARTS),
-            ("ReadGuard's order for DLV's", READGUARDS, WHOLE),
-            ("without the start's voltages known", UNTAUGHT, WHOLE),
-            ("without DLV's order and read-hot placement", WRITERS, WHOLE),
-        ],
-        list(MIXES),
-    )
-
-
-def added(study: Study) -> Iterator[str]:
-    """Yield what a part adds alone, beside what it adds to the others."""
+    """Yield the changes when a part of the best subset is taken out, or another one added."""
     rows = []
     for part in PARTS:
-        how = "on top of subpools" if part == HOT else "alone"
-        rows.append((f"{part}, {how}", alone(part), baseline_of(part)))
-        others = without(part)
-        rows.append((f"{part}, to the others", Kind(others.parts | alone(part).parts), others))
-    yield from table(study, rows, list(MIXES))
+        inside = part in study.best.parts
+        kind = without(study.best, part) if inside else added(study.best, part)
+        rows.append([f"{'without' if inside else 'with'} {part}", *study.changed(kind, study.best)])
+    yield from grid(["", *COMPARED], rows)
 
 
-def pairs(study: Study) -> Iterator[str]:
-    """Yield what a part adds alone, beside what it adds to one other part."""
+def ablation_of_all(study: Study) -> Iterator[str]:
+    """Yield the changes when a part of all five systems is taken out."""
+    rows = [
+        [f"without {part}", *study.changed(without(WHOLE, part), WHOLE)]
+        for part in PARTS
+        if part in WHOLE.parts
+    ]
+    yield from grid(["", *COMPARED], rows)
+
+
+def front(study: Study) -> Iterator[str]:
+    """Yield each drive's place against the base, and whether another is better in all figures."""
+    kinds = {"none": BASE, **{named(kind): kind for kind in BY_ITSELF.values()}, **_together(study)}
+    points = {
+        name: [fmean(study.change(kind, BASE, COMPARED[of], list(MIXES))) for of in FRONT]
+        for name, kind in kinds.items()
+    }
     rows = []
-    for one, other in PAIRS:
-        rows.append((f"{one}, alone", alone(one), NONE))
-        rows.append((f"{one}, on top of {other}", both((one, other)), alone(other)))
-    yield from table(study, rows, list(MIXES))
-
-
-def each_mix(study: Study) -> Iterator[str]:
-    """Yield the changes when each part is removed in turn, mix by mix."""
-    for mix in MIXES:
-        yield from [f"{mix}:", ""]
-        yield from table(study, [(_named(part), without(part), WHOLE) for part in PARTS], [mix])
-
-
-def at_first(study: Study) -> Iterator[str]:
-    """Yield the start of an unsettled drive, span by span, and PV-read's own groups."""
-    length = min(START, study.limit // SPANS)
-    spans = [(at * length, (at + 1) * length) for at in range(SPANS)]
-    cases = [(mix, span, kind) for mix in MIXES for span in spans for kind in (NONE, WHOLE)]
-    groups = [[study.plan(kind, mix, seed, span) for seed in SEEDS] for mix, span, kind in cases]
-    found = iter(study.kept.groups(groups, "as drives begin"))
-    rows = []
-    for mix in MIXES:
-        for first, last in spans:
-            base, own = next(found), next(found)
-            changes = [
-                interval(
-                    [
-                        percent(figure(one), figure(other))
-                        for one, other in zip(own, base, strict=True)
-                    ]
-                )
-                for figure in (queue(0), high_p99)
-            ]
-            waf = [fmean(one.waf or 0.0 for one in of_kind) for of_kind in (base, own)]
-            cells = [f"{one.mean:+.0f} ± {one.half_width_95:.0f}" for one in changes]
-            rows.append([mix, f"{first:,} to {last:,}", *(f"{one:.1f}" for one in waf), *cells])
-    yield from grid(
-        ["mix", "requests", "WAF, none", "WAF, all-five", "high reads", "high p99"], rows
-    )
-    few = min(GROUPS, length)
-    pv_read = study.kept.compare(
-        [study.plan(PV_READ, mix, 1, (0, few)) for mix in MIXES], "PV-read by itself"
-    )
-    means = several([one.read.latency_us.mean / 1e6 for one in pv_read], ".1f")
-    yield (
-        f"`{PV_READ.scheme}`, whose groups are collected out of the drive first: of the first "
-        f"{few:,} requests of each (seed 1) a read takes {means} s on the mean."
-    )
-    yield ""
+    for name, own in points.items():
+        better = [
+            other
+            for other, its in points.items()
+            if all(a <= b for a, b in zip(its, own, strict=True)) and its != own
+        ]
+        cells = [f"{value:+.1f}" for value in own]
+        rows.append([name, *cells, ", ".join(better) or "none: on the front"])
+    yield from grid(["", *FRONT, "better in all three"], rows)
 
 
 def main() -> None:
     """Measure and write the page."""
     limit = int(sys.argv[1]) if len(sys.argv) > 1 else REQUESTS
-    study = Study(Kept(), limit, {})
-    study.run()
+    study = Study(Kept(), limit)
+    found = list(search(study))
+    held_out(study)
     sections = [
-        ("The scheme on each mix", by_mix),
-        ("Systems by themselves", by_system),
-        ("Each taken out in turn", ablation),
-        ("What each adds, alone and to the others", added),
-        ("Two at a time", pairs),
-        ("Each taken out, by mix", each_mix),
-        ("As a drive begins", at_first),
+        ("The search for the best subset", found),
+        ("The best subset on each mix", list(on_each_mix(study))),
+        ("Systems by themselves and together", list(by_system(study))),
+        ("The Pareto front", list(front(study))),
+        ("The best subset, with each part taken out or added", list(ablation(study))),
+        ("All parts, with each taken out", list(ablation_of_all(study))),
     ]
     about = (
-        f"Requests {settling(limit):,} to {limit:,} of each mix, means over seeds {SEEDS[0]} to "
-        f"{SEEDS[-1]} (± half a 95 % interval over seeds), ssdlab {ssdlab.__version__} (build "
-        f"{library_hash()[:8]}). Changes are in percent, "
-        f"and each of {', '.join(MIXES)} counts alike; wear is the weight of all programs "
-        "(docs/systems/hire.md)."
+        f"Requests {settling(limit):,} to {limit:,} of each mix; seed {SEEDS[0]} in the search, "
+        f"else means over seeds {SEEDS[0]} to {SEEDS[-1]} (± half a 95 % interval over seeds). "
+        f"ssdlab {ssdlab.__version__} (build {library_hash()[:8]}). Changes are in percent of the "
+        f"drive without any part, and each of {', '.join(MIXES)} counts alike. A ratio is a "
+        "tenant's mean or 99th percentile of reads over the lowest of a single system."
     )
-    write(PAGE, MARK, about, [(title, list(lines(study))) for title, lines in sections])
+    write(PAGE, MARK, about, sections)
 
 
 if __name__ == "__main__":
