@@ -35,8 +35,8 @@ from ssdlab_reproduction.tables.all_five_drives import (
 )
 from ssdlab_reproduction.tables.common import DOCS, Kept, grid, write
 
-REQUESTS = 1_500_000
-SETTLED = 500_000
+REQUESTS = 750_000
+SETTLED = 250_000
 """The requests that do not count, at most a third: drives reach the mix's own steady state."""
 SEEDS = (1, 2, 3)
 SHOWN = 8
