@@ -8,7 +8,7 @@ from command import ROOT
 
 import ssdlab
 from ssdlab.traces import App
-from ssdlab_reproduction.tables.all_five import GONE
+from ssdlab_reproduction.tables.all_five_drives import GONE
 
 PAGE = ROOT / "docs" / "systems" / "all-five.md"
 MIX = [
