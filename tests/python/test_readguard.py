@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from command import Ssdlab
 
 FAMILY = "readguard"
-# What a scheme has of the parts: suspension, reads over reads (where that is said), estimate of
-# retries, pools, repairs, reuse of voltages.
+# What a scheme has of the parts: suspension, reads over reads, estimate of retries, pools, repairs,
+# reuse of voltages.
 SCHEMES = {
     "baseline": ("esra", "false", "none", False, False, False),
-    "rgftl": ("esra", None, "predicted", True, True, False),
+    "rgftl": ("esra", "true", "predicted", True, True, False),
     "rgftl-": ("esra", "false", "predicted", True, True, False),
-    "rgftl++": ("esra", None, "last_seen", True, True, False),
+    "rgftl++": ("esra", "true", "last_seen", True, True, False),
     "baseline+": ("esra", "false", "none", False, False, True),
-    "rgftl+": ("esra", None, "predicted", True, True, True),
+    "rgftl+": ("esra", "true", "predicted", True, True, True),
     "nopftl": ("esra", "false", "oracle", True, False, False),
-    "rorftl": ("esra", None, "oracle", True, False, False),
+    "rorftl": ("esra", "true", "oracle", True, False, False),
 }
 
 

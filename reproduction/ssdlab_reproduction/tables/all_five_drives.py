@@ -1,19 +1,18 @@
 """The drives of docs/systems/all-five.md: subsets of the parts of all five systems, and the mixes.
 
 All of them build on the same drive (``five-tlc-512g``), which has queues by priority and reads that
-interrupt programs and erases, as many drives had before the five papers. The history of their
-start is each tenant's own recorded load (:func:`history`).
+interrupt programs and erases, as many drives had before the five papers. They begin in the steady
+state of uniform overwriting: requests of a history have one page each, so that placement by size
+would see only small writes.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import ssdlab
-from ssdlab import _native
 from ssdlab.traces import App
 from ssdlab_reproduction.tables.common import load
 
@@ -63,8 +62,6 @@ TUNED_ON: Mapping[str, Sequence[str]] = {
 """The mixes that decide which subset is the best."""
 PER_SECOND = 2000.0
 """The mean number of requests per second of each application, over its twin."""
-SPAN = "90d"
-"""How long the tenants worked on the drive before a run, as on ReadGuard's drives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,27 +132,6 @@ def apps(mix: str) -> list[App]:
     ]
 
 
-def history(mix: str) -> list[str]:
-    """Return the settings of a start after months of each twin's own load, as it was recorded."""
-    facts = {one["name"]: one for one in json.loads(_native.twins())}
-    tenants = [_tenant(at, facts[twin]) for at, twin in enumerate(twins_of(mix))]
-    return [
-        f'start.history={{span="{SPAN}",tenants=[{",".join(tenants)}]}}',
-        "start.age_max=0d",
-    ]
-
-
-def _tenant(queue: int, twin: Mapping[str, float]) -> str:
-    """Return one tenant of a history; its sizes are in whole KiB."""
-    per_day = 86_400 * twin["requests"] / twin["span_s"] / 1024
-    reads = twin["read_ratio"] * twin["mean_read"] * per_day
-    writes = (1 - twin["read_ratio"]) * twin["mean_write"] * per_day
-    return (
-        f'{{queue={queue},footprint="{twin["footprint"] / 1024:.0f}KiB",'
-        f'writes_per_day="{writes:.0f}KiB",reads_per_day="{reads:.0f}KiB"}}'
-    )
-
-
 def plan(kind: Kind, mix: str, seed: int, settling: int, limit: int) -> ssdlab.Plan:
     """Return a run that counts the requests from ``settling`` to ``limit``."""
     return ssdlab.Plan(
@@ -165,5 +141,5 @@ def plan(kind: Kind, mix: str, seed: int, settling: int, limit: int) -> ssdlab.P
         seed=seed,
         limit=limit,
         warmup=settling,
-        set=[*settings(kind), *history(mix)],
+        set=settings(kind),
     )
