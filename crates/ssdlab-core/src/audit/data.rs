@@ -325,7 +325,7 @@ impl Data {
             None if ftl.map.was_trimmed(txn.lpn) => nothing,
             None => self.full_of(self.unmapped(txn.lpn)),
         };
-        let lossy = self.lossy;
+        let (lossy, newest) = (self.lossy, self.newest(txn.lpn));
         let held = self.held(id);
         let copies = matches!(txn.owner, Owner::Job(_) | Owner::Move { .. });
         if copies {
@@ -338,7 +338,9 @@ impl Data {
         let mut lost = None;
         if !copies && !outdated {
             for sector in (0..self.sectors).filter(|sector| txn.mask >> sector & 1 == 0) {
-                let left = if was[sector] == NOTHING { NOTHING } else { LOST };
+                // A padded page loses what an earlier program still writes, even of a new page.
+                let is_new = was[sector] == NOTHING && !(lossy && newest[sector] != NOTHING);
+                let left = if is_new { NOTHING } else { LOST };
                 set(&mut content, sector, left);
                 let written = was[sector] != LOST && was[sector] > BEFORE;
                 lost = lost.or(written.then_some(sector));

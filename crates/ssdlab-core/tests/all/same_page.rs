@@ -205,3 +205,24 @@ fn a_trimmed_page_stays_trimmed() {
     rig.finish();
     assert!(rig.drive.ftl().map.get(Lpn(0)).is_some());
 }
+
+/// A drive that pads a part of a page loses the rest, also what an outdated program still writes.
+#[test]
+fn a_padded_write_may_end_before_an_earlier_one_of_another_part_of_its_new_page() {
+    let mut rig = Rig::new(&[
+        SUPERSEDING,
+        "ftl = { partial_writes = \"pad\", allocation = \"dynamic\" }",
+        "geometry.channels = 2",
+        "timing.program = [\"200us\", \"2ms\"]",
+    ]);
+    let mut passed = 0;
+    for page in 0..40 {
+        let [first, second] = [0, 1].map(|part| rig.offer(Op::Write, page * SPP + part, 1, 0));
+        rig.finish();
+        let [first, second] = [first, second].map(|tag| rig.end_of(tag.unwrap()).unwrap());
+        passed += u32::from(second < first);
+        rig.write(100 + page % 3);
+        rig.finish();
+    }
+    assert!(passed > 0, "some later write ends first");
+}
