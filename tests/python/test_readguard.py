@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from command import Ssdlab
 
 FAMILY = "readguard"
-# What a scheme has of the parts: suspension, reads over reads, estimate of retries, pools, repairs,
-# reuse of voltages.
+# The parts of each scheme: suspension, reads over reads, estimate of retries, pools, repairs, reuse
+# of voltages.
 SCHEMES = {
     "baseline": ("esra", "false", "none", False, False, False),
     "rgftl": ("esra", "true", "predicted", True, True, False),

@@ -65,7 +65,10 @@ repairs soon reach their limit, a tenth of the controller's writes.
 
 # A sixty-fourth of the drive, and MixD at its own pace, which so few dies can sustain.
 LIFE = (
-    *("geometry.channels=2", "geometry.chips=1", "geometry.blocks=484", "flash.time_scale=1"),
+    "geometry.channels=2",
+    "geometry.chips=1",
+    "geometry.blocks=484",
+    "flash.time_scale=1",
     EQUALLY,
 )
 _REPLAYS, _LAST = 50, 10

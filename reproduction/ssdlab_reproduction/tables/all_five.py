@@ -187,11 +187,7 @@ def on_each_mix(study: Study) -> Iterator[str]:
             rows.append([mix, name, *(f"{fmean(map(of, own)):,.0f}" for of in GOAL.values())])
         least = (f"{study.lowest(mix, figure):,.0f}" for figure in GOAL.values())
         rows.append([mix, "the lowest of a single system", *least])
-        ratio = [
-            fmean(map(of, study.found[study.best, mix])) / study.lowest(mix, of)
-            for of in GOAL.values()
-        ]
-        rows.append([mix, "ratio", *(f"{one:.2f}" for one in ratio)])
+        rows.append([mix, "ratio", *(f"{one:.2f}" for one in study.ratios(study.best, [mix]))])
     yield from grid(["mix", "", *(f"{name}, µs" for name in GOAL)], rows)
     ratios = study.ratios(study.best, list(MIXES))
     met = sum(ratio <= 1 for ratio in ratios)

@@ -66,17 +66,16 @@ PER_SECOND = 2000.0
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A drive in the comparison: parts of the scheme or another scheme, and additional settings."""
+    """A drive in the comparison: parts of the scheme, or another scheme."""
 
-    parts: frozenset[str]
-    more: tuple[str, ...] = ()
+    parts: frozenset[str] = frozenset()
     scheme: str = SCHEME
 
 
-BASE = Kind(frozenset())
+BASE = Kind()
 WHOLE = Kind(frozenset({ORDER, TYPES, BLOCK_CLASSES, HOT, VOLTAGES}))
 SYSTEMS = ("dlv/dlv", "pa-ssd/qds+ubs", "readguard/rgftl", "hire/hire")
-BY_ITSELF: Mapping[str, Kind] = {name: Kind(frozenset(), (), name) for name in SYSTEMS}
+BY_ITSELF: Mapping[str, Kind] = {name: Kind(scheme=name) for name in SYSTEMS}
 """The systems alone on this drive, except PV-read, which collects its groups for hours."""
 
 
@@ -109,14 +108,14 @@ def added(kind: Kind, part: str) -> Kind:
 def settings(kind: Kind) -> list[str]:
     """Return the settings that make a drive of its scheme."""
     if kind.scheme != SCHEME:
-        return list(kind.more)
+        return []
     gone = [line for part, lines in GONE.items() if part not in kind.parts for line in lines]
     more = [line for part, lines in ADDED.items() if part in kind.parts for line in lines]
     links = ["{priority={}}"] if BLOCK_CLASSES in kind.parts else []
     links += ['"sbs"', '"ubs"'] if TYPES in kind.parts else []
     links += ['"sepbit"'] if STREAMS in kind.parts else []
     place = ",".join(links or ['"next_page"'])
-    return [*gone, *more, f"placement=[{place}]", *kind.more]
+    return [*gone, *more, f"placement=[{place}]"]
 
 
 def twins_of(mix: str) -> Sequence[str]:

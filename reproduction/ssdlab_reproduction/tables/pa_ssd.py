@@ -13,6 +13,7 @@ from statistics import fmean
 import ssdlab
 from ssdlab.labels import counts_by_page_type
 from ssdlab.render.formatting import digits
+from ssdlab_reproduction.claim import claims
 from ssdlab_reproduction.runs import Runs
 from ssdlab_reproduction.scope import Scope
 from ssdlab_reproduction.statistics import reads, writes
@@ -38,14 +39,13 @@ from ssdlab_reproduction.systems.pa_ssd import (
 from ssdlab_reproduction.tables.common import DOCS, Kept, change, grid, several, write
 
 READINGS: Mapping[str, list[str]] = {
-    "chips": [],
-    "planes": [
-        "flash.array=plane",
-        "host.same_page=ordered",
-        "ftl.partial_writes=read_modify_write",
-    ],
+    option.name: option.settings.split()
+    for claim in claims(["pa-ssd"])
+    for reading in claim.readings
+    if reading.name == "simulator"
+    for option in reading.options
 }
-"""What works by itself: chips, as in SSDSim, or planes, whose writes of a page are in order."""
+"""The settings of each simulator whose chips and partial writes the drive may have, by its name."""
 LONG = [LFS, QDS_US, QDS_UBS]
 SCALES = [1.0, 0.5, 0.2, 0.1, 0.05]
 INTENSE = 3_000_000
@@ -139,27 +139,29 @@ def replays(runs: Runs) -> list[str]:
 def intensity(kept: Kept) -> list[str]:
     """Return MSFS with compressed times between its requests."""
     schemes = [BASE, US, *LONG, SBS_UBS]
-    keys = [(units, scale) for units in READINGS for scale in SCALES]
+    keys = [(simulator, scale) for simulator in READINGS for scale in SCALES]
     plans = [
         [
             ssdlab.Plan(
                 device=DEVICE,
                 workload="pa-ssd/msfs",
                 scheme=scheme,
-                set=READINGS[units],
+                set=READINGS[simulator],
                 limit=INTENSE,
                 time_scale=scale,
             )
             for scheme in schemes
         ]
-        for units, scale in keys
+        for simulator, scale in keys
     ]
     rows = []
-    for (units, scale), (base, *others) in zip(keys, kept.groups(plans, "The rate"), strict=True):
+    for (simulator, scale), (base, *others) in zip(
+        keys, kept.groups(plans, "The rate"), strict=True
+    ):
         cells = [change(writes(one), writes(base)) for one in others]
         own = f"{digits(writes(base) / 1e3)} ms"
-        rows.append([units, f"× {1 / scale:.0f}", f"{base.iops:,.0f}", own, *cells])
-    return grid(["work alone", "rate", "IOPS", BASE, *schemes[1:]], rows)
+        rows.append([simulator, f"× {1 / scale:.0f}", f"{base.iops:,.0f}", own, *cells])
+    return grid(["units and writes", "rate", "IOPS", BASE, *schemes[1:]], rows)
 
 
 def closed_form(kept: Kept) -> list[str]:

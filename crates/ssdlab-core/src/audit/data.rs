@@ -335,11 +335,14 @@ impl Data {
         if !copies {
             Data::in_order(txn, &content, &was, outdated)?;
         }
+        let own = bits(txn.mask).map(|sector| content[sector]).max().unwrap_or(NOTHING);
         let mut lost = None;
         if !copies && !outdated {
             for sector in (0..self.sectors).filter(|sector| txn.mask >> sector & 1 == 0) {
                 // A padded page loses what an earlier program still writes, even of a new page.
-                let is_new = was[sector] == NOTHING && !(lossy && newest[sector] != NOTHING);
+                let earlier = NOTHING + 1..own;
+                let is_new =
+                    was[sector] == NOTHING && !(lossy && earlier.contains(&newest[sector]));
                 let left = if is_new { NOTHING } else { LOST };
                 set(&mut content, sector, left);
                 let written = was[sector] != LOST && was[sector] > BEFORE;
