@@ -77,6 +77,8 @@ WHOLE = Kind(frozenset({ORDER, TYPES, BLOCK_CLASSES, HOT, VOLTAGES}))
 SYSTEMS = ("dlv/dlv", "pa-ssd/qds+ubs", "readguard/rgftl", "hire/hire")
 BY_ITSELF: Mapping[str, Kind] = {name: Kind(scheme=name) for name in SYSTEMS}
 """The systems alone on this drive, except PV-read, which collects its groups for hours."""
+READS_OVER_READS = "readguard/rgftl"
+"""The system whose reads interrupt reads, which the drive forbids by itself."""
 
 
 def subsets() -> Iterator[Kind]:
@@ -105,10 +107,10 @@ def added(kind: Kind, part: str) -> Kind:
     return Kind((kind.parts - _EXCLUDES.get(part, set())) | {part} | needed)
 
 
-def settings(kind: Kind) -> list[str]:
+def settings(kind: Kind) -> Sequence[str]:
     """Return the settings that make a drive of its scheme."""
     if kind.scheme != SCHEME:
-        return []
+        return ADDED[OVER] if kind.scheme == READS_OVER_READS else []
     gone = [line for part, lines in GONE.items() if part not in kind.parts for line in lines]
     more = [line for part, lines in ADDED.items() if part in kind.parts for line in lines]
     links = ["{priority={}}"] if BLOCK_CLASSES in kind.parts else []
